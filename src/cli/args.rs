@@ -7,7 +7,7 @@ mod resources;
 mod trace;
 
 pub use brief::parse;
-pub use page::{CompletionsArgs, GraphArgs, ManArgs, ReportArgs};
+pub use page::{CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, WatchArgs};
 pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
 pub use resources::RunArgs;
 pub use trace::TraceArgs;
@@ -50,6 +50,8 @@ pub enum Command {
     Resume(ResumeArgs),
     /// Show how far a search has come, running or not
     Status(StatusArgs),
+    /// Look at searches while they run, on the terminal and in a browser
+    Watch(WatchArgs),
     /// Show the counterexamples that a search found
     Trace(TraceArgs),
     /// Write what a search found, or what checking a model finds, as a page for a browser
@@ -60,6 +62,10 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Walk through a model, at random or by hand
     Simulate(SimulateArgs),
+    /// Write a small model with comments, to start from
+    New(NewArgs),
+    /// Say what this machine can do for a search, and which flags that suggests
+    Doctor(DoctorArgs),
     /// Print what a shell needs to complete commands and flags
     Completions(CompletionsArgs),
     /// Print the manual page

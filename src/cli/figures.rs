@@ -26,6 +26,16 @@ pub(super) fn about(time: Duration) -> String {
     }
 }
 
+/// The same of seconds, with their fractions.
+pub(super) fn about_seconds(seconds: f64) -> String {
+    about(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+}
+
+/// A number in two or three digits: `950`, `8.1 k`, `1.3 M`.
+pub(super) fn short(number: f64) -> String {
+    rate(number).trim_end_matches("/s").to_owned()
+}
+
 /// How many a second: `950/s`, `8.1 k/s`, `1.3 M/s`.
 pub(super) fn rate(each_second: f64) -> String {
     let thousands = [("", 1.0), (" k", 1e3), (" M", 1e6), (" G", 1e9)];

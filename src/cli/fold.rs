@@ -60,9 +60,21 @@ fn fold(line: &str, columns: usize, out: &mut String) {
     }
 }
 
+/// As much of a text as fits into so many columns. What is not ASCII may take two; what is no text at all is not shown.
+pub(super) fn cut(text: &str, columns: usize) -> String {
+    let mut room = columns;
+    let fits = |it: &char| {
+        let left = room.checked_sub(if it.is_ascii() { 1 } else { 2 });
+        room = left.unwrap_or(0);
+        left.is_some()
+    };
+    let printed = |it: char| if it.is_control() { '?' } else { it };
+    text.chars().map(printed).take_while(fits).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::folded;
+    use super::{cut, folded};
 
     #[test]
     fn lines_are_folded_where_their_text_begins() {
@@ -98,5 +110,13 @@ mod tests {
         for line in [" 12 | byte x = 0, y = 1, z = 2", "    |                     ^^^^^^"] {
             assert_eq!(folded(line, 12), line);
         }
+    }
+
+    #[test]
+    fn texts_are_cut_where_they_may_not_fit() {
+        assert_eq!(cut("reading a\nb.dve", 11), "reading a?b");
+        assert_eq!(cut("模型.dve", 5), "模型.");
+        assert_eq!(cut("模型.dve", 3), "模");
+        assert_eq!(cut("ab模", 3), "ab");
     }
 }

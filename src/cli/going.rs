@@ -1,39 +1,92 @@
 //! How a search goes, as `status` tells it before and beside what it came to.
 
 use super::figures;
-use crate::report::grouped;
-use crate::session::{Going, Reached};
+use crate::report::{self, grouped};
+use crate::search::estimate::{Estimate, Unclear};
+use crate::session::{Ahead, Live};
 use serde_json::{Value, json};
 
 /// Whether a search is running, and how it goes; with where it is in its levels, if it `is_in_levels`.
-pub(super) fn heading(going: &Going, is_in_levels: bool) -> String {
-    let state = match (going.is_running, going.running_for) {
+pub(super) fn heading(live: &Live, is_in_levels: bool) -> String {
+    let going = &live.going;
+    let mut out = match (going.is_running, going.running_for) {
         (true, Some(time)) => format!("running for {}", figures::clock(time)),
         (true, None) => "running".to_owned(),
         (false, _) => "not running".to_owned(),
     };
-    let Some(Reached { level, states, frontier, expanded }) = going.at else {
-        return format!("{state}; no checkpoint yet\n");
+    let checkpoint = match going.checkpoint_ago.filter(|_| going.at.is_some()) {
+        None => "no checkpoint yet\n".to_owned(),
+        Some(ago) => format!("last checkpoint {} ago:\n", figures::about(ago)),
     };
-    let ago = going.checkpoint_ago.map(figures::about);
-    let ago = ago.map_or(String::new(), |ago| format!(" {ago} ago"));
-    let mut out = format!("{state}; last checkpoint{ago}:\n");
-    if going.is_running && is_in_levels {
-        let rate = going.rate.map(|rate| format!(", {}", figures::rate(rate)));
-        out += &format!(
-            "  level {}, {} states{}, frontier {}, {}% expanded\n",
-            grouped(level),
-            grouped(states),
-            rate.unwrap_or_default(),
-            grouped(frontier),
-            expanded * 100 / frontier.max(1),
-        );
+    // What it tells every second is newer than its checkpoint.
+    let now = live.status.as_ref().map(|it| (&it.now, it.rate)).filter(|it| it.0.states > 0);
+    let now = now.map(|(it, rate)| (it.level, it.states, it.frontier, it.expanded, rate));
+    let at = going.at.map(|it| (it.level, it.states, it.frontier, it.expanded, going.rate));
+    match now.or(at).filter(|_| going.is_running && is_in_levels) {
+        None => out += &format!("; {checkpoint}"),
+        Some((level, states, frontier, expanded, rate)) => {
+            let rate = rate.map_or(String::new(), |it| format!(", {}", figures::rate(it)));
+            out += &format!(
+                "\n  level {}, {} states{rate}, frontier {}, {}% expanded\n",
+                grouped(level),
+                grouped(states),
+                grouped(frontier),
+                expanded.min(frontier) * 100 / frontier.max(1),
+            );
+            ahead(live).iter().for_each(|(label, told)| out += &report::row(label, told));
+            out += &checkpoint;
+        }
     }
     out
 }
 
+/// What is yet to come of a search, each with its label.
+pub(super) fn ahead(live: &Live) -> Vec<(&'static str, String)> {
+    let Ahead { states, seconds, disk, full_in } = match live.ahead() {
+        None => return Vec::new(),
+        Some(Ok(ahead)) => ahead,
+        Some(Err(why)) => {
+            let why = match why {
+                Unclear::TooFew => "there are too few levels yet",
+                Unclear::Growing => "the levels do not grow more slowly yet",
+                Unclear::Ambiguous => "the levels can go on in several ways",
+            };
+            return vec![("in all", format!("cannot tell: {why}"))];
+        }
+    };
+    let told = |it: Estimate, unit: fn(f64) -> String| {
+        format!("about {} ({} to {})", unit(it.about), unit(it.low), unit(it.high))
+    };
+    let mut rows = vec![("in all", format!("states: {}", told(states, figures::short)))];
+    rows.extend(seconds.map(|it| ("time left", told(it, figures::about_seconds))));
+    rows.push(("on disk", told(disk, |it| figures::size(it as u64))));
+    rows.extend(full_in.map(|it| {
+        let left = figures::about_seconds(it);
+        (
+            "disk full",
+            format!("in about {left}, before the search ends; more room can be made meanwhile"),
+        )
+    }));
+    rows
+}
+
+/// The same as JSON.
+fn ahead_as_json(live: &Live) -> Value {
+    let told = |it: Estimate| json!({ "about": it.about, "low": it.low, "high": it.high });
+    match live.ahead() {
+        None | Some(Err(_)) => Value::Null,
+        Some(Ok(Ahead { states, seconds, disk, full_in })) => json!({
+            "states": told(states),
+            "seconds_left": seconds.map(told),
+            "disk": told(disk),
+            "disk_full_in_seconds": full_in,
+        }),
+    }
+}
+
 /// A result as JSON, with how the search goes.
-pub(super) fn with_going(mut result: Value, going: &Going) -> Value {
+pub(super) fn with_going(mut result: Value, live: &Live) -> Value {
+    let going = &live.going;
     let at = going.at;
     let figures = json!({
         "running": going.is_running,
@@ -43,6 +96,8 @@ pub(super) fn with_going(mut result: Value, going: &Going) -> Value {
         "frontier": at.map(|it| it.frontier),
         "frontier_expanded": at.map(|it| it.expanded),
         "sitting_states_per_second": going.rate,
+        "now": live.status.as_ref().map(|it| json!(it)),
+        "estimate": ahead_as_json(live),
     });
     if let (Value::Object(result), Value::Object(figures)) = (&mut result, figures) {
         result.extend(figures);

@@ -4,7 +4,7 @@ use super::args::GraphArgs;
 use super::failure::{self, Failure};
 use super::{Ending, model, print, say};
 use crate::exec::{Explain, Step, StepOutcome};
-use crate::report::{count, grouped, print_changes};
+use crate::report::{StateGraph, StateStep, count, grouped, print_changes};
 use crate::session::TextModel;
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -26,6 +26,29 @@ pub(super) fn graph(args: &GraphArgs) -> Ending {
         }
     }
     Ok(failure::VERIFIED)
+}
+
+/// All states of a model, to be drawn on a page; nothing if there are more than so many.
+pub(super) fn drawn(model: &TextModel, most: u64) -> Option<StateGraph> {
+    let searched = model.searched();
+    let graph = Graph::of(searched.model().explained(), most)?;
+    let values = graph.states.iter().map(|it| print_changes(&[], &graph.walked.describe(it)));
+    let wrong = graph.states.iter().enumerate();
+    let wrong = wrong.filter(|(_, it)| !graph.walked.violations(it).is_empty()).map(|it| it.0);
+    let steps = graph.steps.iter().map(|Edge { from, step, to }| StateStep {
+        from: *from,
+        to: *to,
+        title: match &step.outcome {
+            StepOutcome::Fault(fault) => format!("{}: {}", step.title(), fault.message),
+            StepOutcome::Successor(_) => step.title(),
+        },
+    });
+    Some(StateGraph {
+        levels: graph.levels(),
+        values: values.map(|it| it.join("\n")).collect(),
+        wrong: wrong.collect(),
+        steps: steps.collect(),
+    })
 }
 
 fn too_large(model: &TextModel, most: u64) -> Failure {
@@ -88,6 +111,17 @@ impl<'m> Graph<'m> {
             from += 1;
         }
         Some(Graph { walked, states, starts, steps })
+    }
+
+    /// How many steps lead to each state, at least.
+    fn levels(&self) -> Vec<usize> {
+        let mut levels = vec![usize::MAX; self.states.len()];
+        levels[..self.starts].fill(0);
+        // Steps are in the order of the states that they lead from, and these in that of their levels.
+        for (from, to) in self.steps.iter().filter_map(|it| Some((it.from, it.to?))) {
+            levels[to] = levels[to].min(levels[from] + 1);
+        }
+        levels
     }
 
     fn text(&self, model: &TextModel, changes: bool) -> String {

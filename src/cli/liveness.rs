@@ -6,23 +6,25 @@ mod told;
 use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, RunArgs, StoreArg, TraceArgs};
 use super::failure::{self, Failure};
 use super::going::{heading, with_going};
+use super::page::Beside;
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::{Ending, model, only, output, print, reduce, run, say, trace, trail, warn};
 use crate::exec::{Executor, Explain, Step};
 use crate::front::ClaimChoice;
 use crate::reduce::Refused;
+use crate::report::Page;
 use crate::search::checkpoint::Saved;
-use crate::search::lasso::{ProbeLimits, Probed};
-use crate::search::{Control, Limits, MemoryPlan, Storage};
+use crate::search::lasso::{Probe, ProbeLimits, Probed};
+use crate::search::{Control, Limits, MemoryPlan, Storage, events};
 use crate::session::{
-    Answer, Budget, Contents, Directory, Error, Fairness, Going, Job, Judged, Pursued, Pursuit,
+    Answer, Budget, Contents, Directory, Error, Fairness, Job, Judged, Live, Pursued, Pursuit,
     Reduce, Searched, Swept, TextModel, Wanted, Watched,
 };
 use spill::RealDisk;
 use std::path::Path;
 use std::sync::Arc;
-use tell::{Errors, Tell, as_json, as_text, code, tell, vacuous};
+use tell::{Errors, Made, Tell, as_json, as_text, code, tell, vacuous};
 use told::{Stage, Told};
 
 /// The most states that are visited in memory.
@@ -105,7 +107,7 @@ fn search(
     let watched = watched.reduced(&reduce, ended);
     let budget = args.run.budget(false);
     let Some(product) = watched.product(&watched.model.interp, ended) else {
-        let code = vacuous(args, &watched, fairness);
+        let code = vacuous(args, &watched, fairness)?;
         return Ok(Ended { code, errors_next: false, keeps_directory: false });
     };
     let Ready { searched, executor, all_steps } = Ready::of(&watched, budget, args.shortest);
@@ -131,15 +133,7 @@ fn search(
     let probe = probe.map_err(|error| Failure::wrong(error.to_string()))?;
     if probe.found != Probed::Open {
         signals.end_with(code(&probe.found), &control);
-        let answer = Answer::of(job.digest(), &probe);
-        let told = Told::of_probe(probe).shortened(&judged, args.run.room(), &control);
-        let how = Tell::of(&args.run, errors, args.dir.as_deref());
-        let errors_next = how.errors_next(&told);
-        // The search for errors has the directory for itself.
-        let dir = args.dir.as_deref().filter(|_| !errors_next);
-        dir.zip(answer).map_or(Ok(()), |(dir, answer)| keep(dir, (&job, &answer), &args.run))?;
-        let code = tell((&watched, &judged), &told, how)?;
-        return Ok(Ended { code, errors_next, keeps_directory: false });
+        return decided(args, (&watched, &judged), &job, (probe, errors, &control));
     }
     drop(probe);
     let plan = planned(&watched, &searched, (budget, &storage))?;
@@ -150,6 +144,28 @@ fn search(
     let how = Tell::of(&args.run, errors, args.dir.as_deref());
     let (code, errors_next) = pursue(of, pursuit, None, (&args.run, how, control, signals))?;
     Ok(Ended { code, errors_next, keeps_directory: args.dir.is_some() })
+}
+
+/// Tells what was decided in memory, and keeps it where it is to be kept.
+fn decided(
+    args: &CheckArgs,
+    of: Asked<'_, '_>,
+    job: &Job,
+    (probe, errors, control): (Probe, Errors, &Control),
+) -> Result<Ended, Failure> {
+    let answer = Answer::of(job.digest(), &probe);
+    let told = Told::of_probe(probe).shortened(of.1, args.run.room(), control);
+    let how = Tell::of(&args.run, errors, args.dir.as_deref());
+    let errors_next = how.errors_next(&told);
+    // The search for errors has the directory for itself.
+    let dir = args.dir.as_deref().filter(|_| !errors_next);
+    dir.zip(answer).map_or(Ok(()), |(dir, answer)| keep(dir, (job, &answer), &args.run))?;
+    let code = tell(of, &told, how)?;
+    if !errors_next {
+        let made = Made { dir, seconds: control.elapsed().as_secs_f64() };
+        tell::write_files(&args.run, of, &told, made)?;
+    }
+    Ok(Ended { code, errors_next, keeps_directory: false })
 }
 
 /// Keeps what was decided in memory in the directory that was named.
@@ -173,11 +189,11 @@ pub(super) fn resume(args: &ResumeArgs, directory: Directory, contents: Contents
             let control = run::control(&args.run);
             let _signals = Signals::stop(&control);
             let told = Told::of_probe(answer.probe());
-            return tell(
-                (watched, judged),
-                &told.shortened(judged, args.run.room(), &control),
-                how,
-            );
+            let told = told.shortened(judged, args.run.room(), &control);
+            let code = tell((watched, judged), &told, how)?;
+            let made = Made { dir: Some(&args.dir), seconds: 0.0 };
+            tell::write_files(&args.run, (watched, judged), &told, made)?;
+            return Ok(code);
         }
         let swept = Swept::in_directory(&*directory.disk);
         let swept = swept.map_err(|error| Error::Open(args.dir.clone(), error))?;
@@ -250,7 +266,7 @@ fn pursue(
     let display = Display::of_search(&control, &pursuit.directory, args, note);
     let pursued = pursuit.run(saved, &control);
     drop(display);
-    let Pursued { found, outcome, swept, .. } = pursued?;
+    let Pursued { found, outcome, swept, seconds } = pursued?;
     let told = Told::on_disk(found, &outcome, swept);
     signals.end_with(code(&told.found), &control);
     if told.found != Probed::Open {
@@ -270,7 +286,12 @@ fn pursue(
         pursuit.directory.keep();
         say(format!("the result is kept: `spillway resume {dir}` shows it"));
     }
-    Ok((ended?, errors_next))
+    let code = ended?;
+    if !errors_next {
+        let made = Made { dir: Some(&pursuit.directory.path), seconds };
+        tell::write_files(args, of, &told, made)?;
+    }
+    Ok((code, errors_next))
 }
 
 /// The run that a search in a directory found.
@@ -355,6 +376,26 @@ pub(super) fn with_run(
     })
 }
 
+/// The page of the search in a directory.
+pub(super) fn page(dir: &Path, contents: &Contents, beside: Beside<'_>) -> Result<String, Failure> {
+    let events = events::read(dir);
+    let (mut html, name) = (String::new(), dir.display().to_string());
+    let outcome = contents.saved.as_ref().map(Saved::outcome).transpose();
+    let outcome = outcome.map_err(|error| Error::Open(dir.to_path_buf(), error))?;
+    let levels = outcome.map_or(Vec::new(), |it| it.levels);
+    with_found(dir, contents, beside.memory, |of, told, _| {
+        let page = Page {
+            levels: &levels,
+            events: &events,
+            dir: Some(&name),
+            ..tell::page(of, told, !beside.is_brief)?
+        };
+        html = beside.on(page).html();
+        Ok(failure::VERIFIED)
+    })?;
+    Ok(html)
+}
+
 /// What `trace` prints before there is a checkpoint.
 fn trace_of_nothing(args: &TraceArgs, job: &Job) -> Ending {
     print(&match args.json {
@@ -378,7 +419,7 @@ fn asked_by(job: &Job) -> Result<(Watched, Fairness), Failure> {
 }
 
 /// How far a search in a directory is.
-pub(super) fn status(dir: &Path, contents: &Contents, going: &Going, json: bool) -> Ending {
+pub(super) fn status(dir: &Path, contents: &Contents, live: &Live, json: bool) -> Ending {
     let Contents { job, saved, answer, .. } = contents;
     let (watched, fairness) = asked_by(job)?;
     let open = |error| Error::Open(dir.to_path_buf(), error);
@@ -393,12 +434,12 @@ pub(super) fn status(dir: &Path, contents: &Contents, going: &Going, json: bool)
     print(&match json {
         true => {
             let told = as_json((&watched, Some(&searched), fairness), &told, None);
-            format!("{:#}\n", with_going(told, going))
+            format!("{:#}\n", with_going(told, live))
         }
         false => {
             let is_begun = swept.is_none() && answer.is_none();
             let told = as_text((&watched, &searched, fairness), (&told, false), None);
-            heading(going, is_begun) + &told
+            heading(live, is_begun) + &told
         }
     });
     Ok(failure::VERIFIED)

@@ -2,9 +2,11 @@
 
 mod allocation;
 mod args;
+mod doctor;
 mod explain;
 mod failure;
 mod figures;
+mod files;
 mod fold;
 mod foreign;
 mod from;
@@ -13,6 +15,7 @@ mod graph;
 mod languages;
 mod liveness;
 mod model;
+mod new;
 mod only;
 mod output;
 mod page;
@@ -28,12 +31,14 @@ mod storage;
 mod temporary;
 mod trace;
 mod trail;
+mod watch;
 
 pub use allocation::Allocator;
 
 use crate::session::{Contents, Directory, traced_in};
 use args::{CheckArgs, Command, ResumeArgs, TraceArgs};
 use failure::Failure;
+use files::Notice;
 use output::{print, say, warn, warnings};
 use std::process::ExitCode;
 
@@ -52,7 +57,7 @@ pub fn run() -> ExitCode {
             }
             // Help and version requests are no errors.
             print(&fold::folded(&error.render().to_string(), fold::COLUMNS));
-            return ended(Ok(failure::VERIFIED), false);
+            return ExitCode::from(ended(Ok(failure::VERIFIED), false));
         }
     };
     let as_json = match &cli.command {
@@ -61,11 +66,19 @@ pub fn run() -> ExitCode {
         Command::Status(args) => args.json,
         Command::Trace(args) => args.json,
         Command::Completions(_)
+        | Command::Doctor(_)
         | Command::Explain(_)
         | Command::Graph(_)
         | Command::Man(_)
+        | Command::New(_)
         | Command::Report(_)
-        | Command::Simulate(_) => false,
+        | Command::Simulate(_)
+        | Command::Watch(_) => false,
+    };
+    let notice = match &cli.command {
+        Command::Check(args) => Notice::of(&args.run, Some(&args.model.model), args.dir.as_deref()),
+        Command::Resume(args) => Notice::of(&args.run, None, Some(&args.dir)),
+        _ => None,
     };
     let ending = match cli.command {
         Command::Check(args) => check(&args),
@@ -74,12 +87,18 @@ pub fn run() -> ExitCode {
         Command::Trace(args) => traced(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
+        Command::New(args) => new::new(&args),
         Command::Graph(args) => graph::graph(&args),
         Command::Report(args) => report::report(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Simulate(args) => simulate::simulate(&args),
+        Command::Watch(args) => watch::watch(&args),
     };
-    ended(ending, as_json)
+    let failed = ending.as_ref().err().map(|it| it.message.clone());
+    let code = ended(ending, as_json);
+    notice.inspect(|it| it.send(code, failed.as_deref()));
+    ExitCode::from(code)
 }
 
 /// Says what is wrong with the command line; where an object is expected, that says it, too.
@@ -145,7 +164,7 @@ fn traced(args: &TraceArgs) -> Ending {
 
 /// Says what went wrong, a result that could not be written included; where an object is expected and none was printed, that
 /// says it, too.
-fn ended(ending: Ending, as_json: bool) -> ExitCode {
+fn ended(ending: Ending, as_json: bool) -> u8 {
     let ending = match (ending, output::lost()) {
         (Ok(_), Some(why)) => {
             Err(Failure::wrong(format!("cannot write to standard output: {why}")))
@@ -153,13 +172,13 @@ fn ended(ending: Ending, as_json: bool) -> ExitCode {
         (ending, _) => ending,
     };
     match ending {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => code,
         Err(failure) => {
             say(&failure);
             if as_json && !output::is_begun() {
                 print_failure(&failure.message, failure.code);
             }
-            ExitCode::from(failure.code)
+            failure.code
         }
     }
 }

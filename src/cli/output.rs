@@ -54,15 +54,30 @@ pub(super) fn columns_of_output() -> Option<usize> {
     columns.map(|it| it.max(NARROW))
 }
 
+/// How many columns and lines standard output has, if it is a terminal that was told its size.
+pub(super) fn size_of_output() -> Option<(usize, usize)> {
+    io::stdout().is_terminal().then(|| size_of(libc::STDOUT_FILENO)).flatten()
+}
+
+/// Whether standard output takes no more.
+pub(super) fn is_broken() -> bool {
+    BROKEN.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+}
+
 /// How many columns a terminal has.
 fn columns_of(terminal: libc::c_int) -> usize {
+    // A terminal that nobody told its size has none.
+    size_of(terminal).map_or(COLUMNS, |it| it.0)
+}
+
+/// How many columns and lines a terminal has, if somebody told it.
+fn size_of(terminal: libc::c_int) -> Option<(usize, usize)> {
     // SAFETY: it is numbers, of which zero is one.
     let mut size: libc::winsize = unsafe { std::mem::zeroed() };
     // SAFETY: it is written to where it may be, by a request that writes nothing else.
     let asked = unsafe { libc::ioctl(terminal, libc::TIOCGWINSZ, &mut size) };
-    // A terminal that nobody told its size has none.
-    let known = asked == 0 && size.ws_col > 0;
-    if known { usize::from(size.ws_col) } else { COLUMNS }
+    let known = asked == 0 && size.ws_col > 0 && size.ws_row > 0;
+    known.then(|| (size.ws_col.into(), size.ws_row.into()))
 }
 
 /// How many columns standard error has, if it is a terminal on which a line can be drawn again.

@@ -5,7 +5,7 @@
 //! is made narrower and wraps it, all of it lies behind the cursor, and is taken away with the next redrawing.
 
 use super::args::RunArgs;
-use super::fold::COLUMNS;
+use super::fold::{COLUMNS, cut};
 use super::{figures, output, say};
 use crate::report::{count, grouped};
 use crate::search::control::Phase;
@@ -261,18 +261,6 @@ impl Figures {
     }
 }
 
-/// As much of a text as fits into so many columns. What is not ASCII may take two; what is no text at all is not shown.
-fn cut(text: &str, columns: usize) -> String {
-    let mut room = columns;
-    let fits = |it: &char| {
-        let left = room.checked_sub(if it.is_ascii() { 1 } else { 2 });
-        room = left.unwrap_or(0);
-        left.is_some()
-    };
-    let printed = |it: char| if it.is_control() { '?' } else { it };
-    text.chars().map(printed).take_while(fits).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -372,13 +360,5 @@ mod tests {
                 assert!(figures.line(columns).len() <= columns, "{columns}: {figures:?}");
             }
         }
-    }
-
-    #[test]
-    fn texts_are_cut_where_they_may_not_fit() {
-        assert_eq!(cut("reading a\nb.dve", 11), "reading a?b");
-        assert_eq!(cut("模型.dve", 5), "模型.");
-        assert_eq!(cut("模型.dve", 3), "模");
-        assert_eq!(cut("ab模", 3), "ab");
     }
 }

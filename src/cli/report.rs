@@ -3,21 +3,22 @@
 use super::args::{Cli, Command, ReportArgs};
 use super::failure::{self, Failure};
 use super::going::heading;
-use super::{Ending, check, page, status, trace};
-use crate::report::ViolationReport;
-use crate::search::trace::Counterexample;
-use crate::session::{Contents, Going, traced_in};
+use super::page::{self, Beside, Shown};
+use super::{Ending, check, files, liveness, status, trace};
+use crate::report::{Glance, Page};
+use crate::search::{Verdict, events};
+use crate::session::{Contents, Error, Live, traced_in};
 use clap::Parser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What `report` is told of a search that has no page.
-const NO_PAGE: &str = "a page is made of searches of states and steps of a model's text";
+/// What is written.
+const WHAT: &str = "the report";
 
 /// `spillway report`: of the search in a directory, or of one that is made now, by `check`.
 pub(super) fn report(args: &ReportArgs) -> Ending {
     match &args.target {
-        it if it.is_dir() => of_directory(args),
+        it if it.is_dir() => report_of(args),
         it if it.exists() => of_model(args),
         it => {
             let there = "there is no search directory and no model";
@@ -46,32 +47,84 @@ fn of_model(args: &ReportArgs) -> Ending {
     }
 }
 
-fn of_directory(args: &ReportArgs) -> Ending {
+fn report_of(args: &ReportArgs) -> Ending {
     let dir = traced_in(&args.target)?;
-    let contents = Contents::read(&dir)?;
-    if contents.job.runs().is_some() || contents.job.is_of_rust_type() {
-        let dir = dir.display();
-        let help = format!("`spillway status {dir}` and `spillway trace {dir}` tell of this one");
-        return Err(Failure::wrong(format!("{dir}: {NO_PAGE}\n  help: {help}")));
+    let out = place(args.out.as_deref(), &args.target);
+    let contents = match Contents::read(&dir) {
+        Ok(contents) => contents,
+        Err(error @ Error::NoSearch(_)) => return Err(error.into()),
+        Err(error) => {
+            let failure = Failure::from(error);
+            files::put(WHAT, &out, &of_damaged(&dir, &failure.message, None))?;
+            return Err(failure);
+        }
+    };
+    let live = Live::of(&dir, &contents);
+    let is_open = live.state.is_open();
+    let note = is_open.then(|| heading(&live, false).trim_end().trim_end_matches(':').to_owned());
+    let beside = Beside { memory: args.memory, note: note.as_deref(), ..Beside::default() };
+    files::put(WHAT, &out, &of_directory(&dir, &contents, beside)?)?;
+    Ok(failure::VERIFIED)
+}
+
+/// The page of the search in a directory.
+pub(super) fn of_directory(
+    dir: &Path,
+    contents: &Contents,
+    beside: Beside<'_>,
+) -> Result<String, Failure> {
+    let job = &contents.job;
+    if job.is_of_rust_type() {
+        return of_rust_type(dir, contents, beside);
     }
-    let going = Going::of(&dir, &contents);
-    let is_open = contents.saved.as_ref().is_none_or(|saved| saved.verdict == 0);
-    let note = is_open.then(|| heading(&going, false).trim_end().trim_end_matches(':').to_owned());
-    let (job, out) = (&contents.job, place(args.out.as_deref(), &args.target));
-    let model = job.model(&dir)?;
-    let write = |shown: Option<&(ViolationReport, Counterexample)>| {
-        status::with_report(&dir, &contents, &model, |report| {
-            page::write(&out, report, (&model, &dir), shown, note.as_deref())
+    if job.runs().is_some() {
+        return liveness::page(dir, contents, beside);
+    }
+    let (model, mut html) = (job.model(dir)?, String::new());
+    let mut make = |shown: Option<&Shown<'_>>| {
+        status::with_report(dir, contents, &model, |report| {
+            html = page::with_page(report, (&model, dir), shown, |page| beside.on(page).html());
+            Ok(())
         })
     };
-    let Some(saved) = &contents.saved else {
-        write(None)?;
-        return Ok(failure::VERIFIED);
+    let found = contents.saved.as_ref().filter(|it| !beside.is_brief && it.has_findings());
+    match found {
+        None => make(None)?,
+        Some(saved) => trace::with_found((dir, job), (&model, saved), beside.memory, |found| {
+            let first = found.violations.first();
+            let shown = first.map(|it| found.way(it).map(|way| (it.clone(), way))).transpose()?;
+            make(shown.as_ref()).map(|()| failure::VERIFIED)
+        })
+        .map(drop)?,
+    }
+    Ok(html)
+}
+
+/// The page of a search of a Rust type, of which only the program that knows the type can tell more.
+fn of_rust_type(dir: &Path, contents: &Contents, beside: Beside<'_>) -> Result<String, Failure> {
+    let outcome = status::outcome_of_rust_type(dir, contents)?;
+    let told = status::rust_type_as_text(dir, contents, &outcome);
+    let (events, name) = (events::read(dir), dir.display().to_string());
+    let page = Page {
+        says: told.lines().next().unwrap_or_default().to_owned(),
+        levels: &outcome.levels,
+        events: &events,
+        dir: Some(&name),
+        ..Page::new(contents.job.model_name(), outcome.verdict, told)
     };
-    trace::with_found((&dir, job), (&model, saved), args.memory, |found| {
-        let first = found.violations.first();
-        let shown = first.map(|it| found.way(it).map(|way| (it.clone(), way))).transpose()?;
-        write(shown.as_ref())?;
-        Ok(failure::VERIFIED)
-    })
+    Ok(beside.on(page).html())
+}
+
+/// The page of a directory that cannot be read, and why not.
+pub(super) fn of_damaged(dir: &Path, why: &str, live: Option<&Glance>) -> String {
+    let (events, name) = (events::read(dir), dir.display().to_string());
+    let says = "the search directory cannot be read, so that nothing is known of the verdict";
+    let page = Page {
+        says: says.to_owned(),
+        events: &events,
+        dir: Some(&name),
+        live,
+        ..Page::new(&name, Verdict::Incomplete, why.to_owned())
+    };
+    page.html()
 }

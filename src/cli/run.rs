@@ -2,10 +2,11 @@
 
 use super::args::{CheckArgs, CheckKind, ModelArgs, ResumeArgs, RunArgs, RunsArgs};
 use super::failure::{self, Failure};
+use super::page::Shown;
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::trail::Written;
-use super::{Ending, output, page, print, reduce, say, storage, trail, warn, warnings};
+use super::{Ending, files, output, print, reduce, say, storage, trail, warn, warnings};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
 use crate::report::{self, ViolationReport};
@@ -15,7 +16,6 @@ use crate::search::{Control, Verdict};
 use crate::session::{
     self, Budget, Directory, Job, Session, TextModel, Unreduced, check_room, refuse_nothing,
 };
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -269,8 +269,8 @@ impl Sitting<'_> {
 
     /// Prints the counterexample, if there is one, and then the result, which is what stays on the screen.
     fn tell(&mut self, verdict: Verdict, control: &Control) -> Result<(), Failure> {
-        let RunArgs { json, no_trace, ref spin_trail, report: ref page, .. } = *self.args;
-        let is_wanted = !no_trace || spin_trail.is_some() || page.is_some();
+        let RunArgs { json, no_trace, ref spin_trail, .. } = *self.args;
+        let is_wanted = !no_trace || spin_trail.is_some() || self.args.writes_results();
         let violated = verdict == Verdict::Violated && is_wanted;
         let shown = match violated {
             true => self.session.counterexample(control)?,
@@ -289,10 +289,10 @@ impl Sitting<'_> {
             true => self.report_as_json(shown.as_ref().filter(|_| !no_trace)),
             false => self.report(ending.as_ref()),
         }
-        let paged = page.as_deref().map_or(Ok(()), |path| self.write_page(path, shown.as_ref()));
+        let filed = self.write_files(shown.as_ref());
         drop(shown);
         written.into_iter().for_each(Written::say);
-        paged?;
+        filed?;
         if is_missed {
             self.session.directory.keep();
             let dir = self.session.directory.path.display();
@@ -303,16 +303,13 @@ impl Sitting<'_> {
         Ok(())
     }
 
-    /// Writes the page that is wanted.
-    fn write_page(
-        &self,
-        path: &Path,
-        shown: Option<&(ViolationReport, Counterexample)>,
-    ) -> Result<(), Failure> {
+    /// Writes the files that are wanted.
+    fn write_files(&self, shown: Option<&Shown<'_>>) -> Result<(), Failure> {
         let Some(report) = self.session.report() else { return Ok(()) };
         let is_open = report.outcome.verdict == Verdict::Incomplete;
         let note = is_open.then_some("The search was stopped; what is told is how far it came.");
-        page::write(path, &report, (self.model, &self.session.directory.path), shown, note)
+        let of = (self.model, self.session.directory.path.as_path());
+        files::write(self.args, &report, of, shown, note)
     }
 
     /// Prints the counterexample.

@@ -10,7 +10,7 @@ use crate::search::comback::Rebuilt;
 use crate::search::plan::Bytes;
 use crate::search::storage::SavedStorage;
 use crate::search::{Outcome, Verdict};
-use crate::session::{Contents, Error, Evidence, Going, TextModel, shortened_in};
+use crate::session::{Contents, Error, Evidence, Live, TextModel, shortened_in};
 use serde_json::json;
 use std::path::Path;
 
@@ -25,27 +25,27 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
 /// How the search in a directory goes.
 fn status_of(dir: &Path, args: &StatusArgs) -> Ending {
     let contents = Contents::read(dir)?;
-    let going = Going::of(dir, &contents);
+    let live = Live::of(dir, &contents);
     match &contents.job {
-        job if job.runs().is_some() => liveness::status(dir, &contents, &going, args.json),
-        job if job.is_of_rust_type() => status_of_rust_type(dir, &contents, &going, args),
-        _ => status_of_levels(dir, contents, &going, args),
+        job if job.runs().is_some() => liveness::status(dir, &contents, &live, args.json),
+        job if job.is_of_rust_type() => status_of_rust_type(dir, &contents, &live, args),
+        _ => status_of_levels(dir, contents, &live, args),
     }
 }
 
 /// How a search for what is to be seen in states and steps goes.
-fn status_of_levels(dir: &Path, contents: Contents, going: &Going, args: &StatusArgs) -> Ending {
+fn status_of_levels(dir: &Path, contents: Contents, live: &Live, args: &StatusArgs) -> Ending {
     let model = contents.job.model(dir)?;
     let saved = contents.saved.as_ref();
     with_report(dir, &contents, &model, |report| {
         if args.json {
-            print(&format!("{:#}\n", with_going(report::result(report, &warnings()), going)));
+            print(&format!("{:#}\n", with_going(report::result(report, &warnings()), live)));
             return Ok(());
         }
         let is_decided = saved.is_some_and(|saved| saved.verdict != 0);
-        let is_open = |it: &Shortened| going.is_running && !it.is_done;
+        let is_open = |it: &Shortened| live.going.is_running && !it.is_done;
         let looking = report.shortened.take_if(|it| is_open(it)).map(looking);
-        let opening = heading(going, !is_decided) + &looking.unwrap_or_default();
+        let opening = heading(live, !is_decided) + &looking.unwrap_or_default();
         print(&(opening + &report::print_result(report, None, true)));
         print_plan(saved, args);
         Ok(())
@@ -103,35 +103,41 @@ pub(super) fn with_report(
 }
 
 /// How a search of a Rust type goes. What was found can only be told by the program that knows the type.
-fn status_of_rust_type(
-    dir: &Path,
-    contents: &Contents,
-    going: &Going,
-    args: &StatusArgs,
-) -> Ending {
+fn status_of_rust_type(dir: &Path, contents: &Contents, live: &Live, args: &StatusArgs) -> Ending {
     let Contents { job, saved, bytes, .. } = contents;
-    let open = |error| Error::Open(dir.to_path_buf(), error);
-    let outcome = saved.as_ref().map(Saved::outcome).transpose().map_err(open)?.unwrap_or_default();
-    let (name, levels) = (job.model_name(), outcome.levels.len() as u64);
-    let seconds = saved.as_ref().map_or(0.0, |saved| saved.seconds);
-    let resident = saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes);
+    let outcome = outcome_of_rust_type(dir, contents)?;
     if args.json {
         let told = json!({
-            "model": name,
+            "model": job.model_name(),
             "language": job.language(),
             "verdict": outcome.verdict.name(),
             "states": outcome.states(),
             "transitions": outcome.transitions,
-            "levels": levels,
-            "seconds": seconds,
-            "peak_rss_bytes": resident,
+            "levels": outcome.levels.len(),
+            "seconds": saved.as_ref().map_or(0.0, |saved| saved.seconds),
+            "peak_rss_bytes": saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
             "store_bytes": bytes,
             "warnings": warnings(),
             "dir": dir.display().to_string(),
         });
-        print(&format!("{:#}\n", with_going(told, going)));
+        print(&format!("{:#}\n", with_going(told, live)));
         return Ok(failure::VERIFIED);
     }
+    print(&heading(live, outcome.verdict == Verdict::Incomplete));
+    print(&rust_type_as_text(dir, contents, &outcome));
+    print_plan(saved.as_ref(), args);
+    Ok(failure::VERIFIED)
+}
+
+/// What a search of a Rust type came to, up to its last checkpoint.
+pub(super) fn outcome_of_rust_type(dir: &Path, contents: &Contents) -> Result<Outcome, Failure> {
+    let outcome = contents.saved.as_ref().map(Saved::outcome).transpose();
+    Ok(outcome.map_err(|error| Error::Open(dir.to_path_buf(), error))?.unwrap_or_default())
+}
+
+/// The same in words.
+pub(super) fn rust_type_as_text(dir: &Path, contents: &Contents, outcome: &Outcome) -> String {
+    let Contents { job, saved, .. } = contents;
     let verdict = match outcome.verdict {
         Verdict::Verified => "every reachable state was visited, no violation in states and steps",
         Verdict::Violated => "VIOLATED: the program that searched it tells what",
@@ -139,14 +145,12 @@ fn status_of_rust_type(
     };
     let states = report::count(outcome.states(), "state");
     let transitions = report::count(outcome.transitions, "transition");
-    let levels = report::count(levels, "level");
+    let levels = report::count(outcome.levels.len() as u64, "level");
+    let (seconds, resident) = saved.as_ref().map_or((0.0, 0), |it| (it.seconds, it.peak_rss_bytes));
     let took = format!("{seconds:.1} s, {} of memory", Bytes(resident));
-    print(&heading(going, outcome.verdict == Verdict::Incomplete));
-    print(&report::wrapped("", &format!("{name}: {verdict}")));
-    print(&report::row("found", &format!("{states}, {transitions}, {levels}; {took}")));
-    print(&report::row("kept in", &dir.display().to_string()));
-    print_plan(saved.as_ref(), args);
-    Ok(failure::VERIFIED)
+    report::wrapped("", &format!("{}: {verdict}", job.model_name()))
+        + &report::row("found", &format!("{states}, {transitions}, {levels}; {took}"))
+        + &report::row("kept in", &dir.display().to_string())
 }
 
 /// What memory the last sitting takes for what, if that is asked for.

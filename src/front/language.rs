@@ -29,6 +29,8 @@ pub struct Language {
     pub(super) load: Load,
     /// Makes what writes counterexamples as trails that SPIN replays, if it reads the language.
     pub spin_trail: Option<MakeTrail>,
+    /// A small model with comments, to start from. Where it names its own file, it has NAME with the usual ending.
+    pub template: &'static str,
     /// Flags that its other checkers have, and ours has not.
     pub habits: &'static [Habit],
 }

@@ -89,17 +89,20 @@ impl<'m> Run<'m> {
         wrapped("", &heading) + &self.steps_as_text((sources, view))
     }
 
+    /// Does something with the course of its steps.
+    pub(super) fn along<T>(&self, and_then: impl FnOnce(&Course<'_>) -> T) -> T {
+        and_then(&Course {
+            last: self.steps.len() as u64 - 1,
+            loop_start: self.loop_start().map(|it| it as u64),
+            each: &|visit| self.each(visit),
+        })
+    }
+
     /// The steps, and how it goes on behind them.
     fn steps_as_text(&self, (sources, view): (&Sources, &View)) -> String {
         let mut out = String::new();
-        let loop_start = self.loop_start();
-        let course = Course {
-            last: self.steps.len() as u64 - 1,
-            loop_start: loop_start.map(|it| it as u64),
-            each: &|visit| self.each(visit),
-        };
-        write_steps((sources, view), &course, &mut |text| out += text);
-        out + &match loop_start {
+        self.along(|course| write_steps((sources, view), course, &mut |text| out += text));
+        out + &match self.loop_start() {
             Some(back) => format!("       from here it goes on as after step {back}\n"),
             None => "       whatever follows now, the property is violated\n".to_owned(),
         }

@@ -9,6 +9,8 @@ mod folds;
 #[cfg(feature = "cli")]
 mod formats;
 mod json;
+#[cfg(feature = "cli")]
+mod judgement;
 mod lasso;
 #[cfg(feature = "cli")]
 mod page;
@@ -25,14 +27,16 @@ pub use changes::print_changes;
 pub use coverage::{Covered, coverage};
 pub use ending::Ending;
 #[cfg(feature = "cli")]
-pub use formats::{Format, formatted};
+pub use formats::{Format, formatted, junit, sarif};
 pub use json::{
     result, scope as scope_as_json, shortened, unchecked, write_result as write_json_result,
     write_trace as write_json_trace,
 };
+#[cfg(feature = "cli")]
+pub use judgement::{Came, Judgement, Judgements};
 pub use lasso::{Run, RunEnd};
 #[cfg(feature = "cli")]
-pub use page::{Beside, page};
+pub use page::{Glance, Page, Seen, StateGraph, StateStep, Texts, Way, overview};
 pub use rows::{row, wrapped};
 pub use scene::Scene;
 pub use scope::{Missed, Scope};

@@ -91,13 +91,47 @@ pub(super) fn write_steps(
 }
 
 /// Steps that come again and again.
-struct Folded {
+pub(super) struct Folded {
     /// The numbers of the first and the last of those that are shown.
     shown: (u64, u64),
     /// That of the last that is left out.
-    until: u64,
+    pub until: u64,
     /// How often they come again.
     again: u64,
+}
+
+impl Folded {
+    /// The number of the first step that is left out.
+    #[cfg(feature = "cli")]
+    pub fn from(&self) -> u64 {
+        self.shown.1 + 1
+    }
+
+    /// What is said instead of those that are left out.
+    pub fn says(&self) -> String {
+        let steps = match self.shown {
+            (from, to) if from == to => format!("step {from}"),
+            (from, to) => format!("steps {from}-{to}"),
+        };
+        format!("{steps} again {}, to step {}", count(self.again, "time"), self.until)
+    }
+}
+
+/// Which of some steps come again and again, each given as its number and what it is: what is left out is all before a
+/// loop begins, or all in it.
+pub(super) fn folded(steps: &[(u64, u32)], loop_start: Option<u64>) -> Vec<Folded> {
+    let way = loop_start.map(|start| steps.partition_point(|(number, _)| *number <= start));
+    let (way, round) = steps.split_at(way.unwrap_or(steps.len()));
+    let of_part = |part: &[(u64, u32)]| {
+        let what: Vec<u32> = part.iter().map(|it| it.1).collect();
+        let folds = folds(&what).into_iter().map(|fold| Folded {
+            shown: (part[fold.at].0, part[fold.shown().end - 1].0),
+            until: part[fold.left_out().end - 1].0,
+            again: fold.times as u64 - 1,
+        });
+        folds.collect::<Vec<_>>()
+    };
+    [of_part(way), of_part(round)].into_iter().flatten().collect()
 }
 
 /// Tells steps one after the other.
@@ -127,7 +161,7 @@ impl<'v> Steps<'v> {
     }
 
     /// Finds which steps come again and again, as far as they are shown: those with the same title. The last one is
-    /// always shown, and what is left out is all before a loop begins, or all in it.
+    /// always shown.
     fn fold(&mut self) {
         if self.view.unfolded || self.view.chart {
             return;
@@ -143,19 +177,7 @@ impl<'v> Steps<'v> {
             }
             number += 1;
         });
-        let way = self
-            .course
-            .loop_start
-            .map_or(list.len(), |start| list.partition_point(|(number, _)| *number <= start));
-        let (way, round) = list.split_at(way);
-        for part in [way, round] {
-            let titles: Vec<u32> = part.iter().map(|it| it.1).collect();
-            self.folded.extend(folds(&titles).into_iter().map(|fold| Folded {
-                shown: (part[fold.at].0, part[fold.shown().end - 1].0),
-                until: part[fold.left_out().end - 1].0,
-                again: fold.times as u64 - 1,
-            }));
-        }
+        self.folded.extend(folded(&list, self.course.loop_start));
     }
 
     /// The next step, the start at first, with what it changed of the state before; nothing if it is not shown.
@@ -198,17 +220,10 @@ impl<'v> Steps<'v> {
 
     /// One of the steps that are left out, the last of which tells what they changed together.
     fn left_out(&mut self, number: u64, after: &Values) -> String {
-        let Some(Folded { shown: (from, to), again, until }) =
-            self.folded.pop_front_if(|it| number == it.until)
-        else {
+        let Some(folded) = self.folded.pop_front_if(|it| number == it.until) else {
             return String::new();
         };
-        let steps = match from == to {
-            true => format!("step {from}"),
-            false => format!("steps {from}-{to}"),
-        };
-        let again = count(again, "time");
-        let mut out = format!("  ...  {steps} again {again}, to step {until}\n");
+        let mut out = format!("  ...  {}\n", folded.says());
         for change in self.changed(&self.kept, after) {
             out += &wrapped("         ", &change);
         }

@@ -137,6 +137,11 @@ pub struct SavedFinding {
 }
 
 impl Saved {
+    /// Whether something was found that there may be a way to.
+    pub fn has_findings(&self) -> bool {
+        !(self.findings.is_empty() && self.open.findings.is_empty())
+    }
+
     /// Makes this the state of the search in `disk`.
     pub fn commit(&self, disk: &dyn Disk) -> Result<()> {
         spill::commit_value(disk, MANIFEST, FORMAT, self)

@@ -50,6 +50,8 @@ pub enum Event {
         seconds: f64,
         /// `verified`, `violated`, `incomplete`, or `failed`.
         verdict: String,
+        /// Why it failed, if it did.
+        error: Option<String>,
     },
 }
 
@@ -68,7 +70,7 @@ pub struct LevelsDone {
 
 impl LevelsDone {
     /// These and those that follow them.
-    fn and(self, next: LevelsDone) -> LevelsDone {
+    pub fn and(self, next: LevelsDone) -> LevelsDone {
         LevelsDone {
             first: self.first,
             last: next.last,
@@ -174,6 +176,19 @@ pub fn read(dir: &Path) -> Vec<Event> {
     lines.filter_map(|it| serde_json::from_slice(it).ok()).collect()
 }
 
+/// The levels that were expanded whole. Of those told twice, as their checkpoint was lost, the last counts.
+pub fn levels_done(events: &[Event]) -> Vec<LevelsDone> {
+    let mut all: Vec<LevelsDone> = Vec::new();
+    for event in events {
+        let Event::Levels(done) = event else { continue };
+        while all.last().is_some_and(|before| before.first >= done.first) {
+            all.pop();
+        }
+        all.push(*done);
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,7 +229,7 @@ mod tests {
                 checkpoints,
             })
         };
-        let ended = Event::Ended { seconds: 1.0, verdict: "verified".into() };
+        let ended = Event::Ended { seconds: 1.0, verdict: "verified".into(), error: None };
         for round in 1..=3 {
             let mut file = opened(folder.path()).unwrap();
             append(&mut file, &Event::Levels(levels(0, 9)));

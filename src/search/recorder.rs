@@ -1,8 +1,10 @@
-//! Whoever looks on while a search runs, and writes down what happens ([`events`](super::events)).
+//! Whoever looks on while a search runs, and writes down what happens ([`events`](super::events)) and how far it is
+//! ([`status`](super::status)).
 
 use super::control::Control;
-use super::events::{Event, VERSION, add_levels, append, opened};
+use super::events::{Event, Sample, VERSION, add_levels, append, opened};
 use super::plan::MemoryPlan;
+use super::status::Status;
 use spill::Metered;
 use std::fs::File;
 use std::path::Path;
@@ -36,8 +38,8 @@ pub fn recorded<T>(
     begun: &Begun,
     control: &Control,
     verdict: impl Fn(&T) -> &'static str,
-    run: impl FnOnce() -> T,
-) -> T {
+    run: impl FnOnce() -> spill::Result<T>,
+) -> spill::Result<T> {
     let Some(mut file) = opened(dir) else { return run() };
     let &Begun { at, expanded, before, plan: MemoryPlan { budget, threads, .. } } = begun;
     let threads = threads as u32;
@@ -48,7 +50,9 @@ pub fn recorded<T>(
     );
     let (done, ended) = channel::<()>();
     let started = Instant::now();
-    let mut recorder = Recorder { file, started, control, disk };
+    let means = (before, budget, threads);
+    let mut recorder = Recorder { file, dir, started, control, disk, means };
+    recorder.status(None);
     let came_to = std::thread::scope(|scope| {
         let look_on = move || {
             recorder.look_on(&ended);
@@ -64,7 +68,13 @@ pub fn recorded<T>(
     if let Some(mut recorder) = recorder {
         recorder.note();
         let seconds = started.elapsed().as_secs_f64();
-        append(&mut recorder.file, &Event::Ended { seconds, verdict: verdict(&came_to).into() });
+        let (verdict, error) = match &came_to {
+            Ok(it) => (verdict(it), None),
+            Err(error) => ("failed", Some(error.to_string())),
+        };
+        recorder.status(Some(verdict));
+        let verdict = verdict.to_owned();
+        append(&mut recorder.file, &Event::Ended { seconds, verdict, error });
     }
     came_to
 }
@@ -72,16 +82,38 @@ pub fn recorded<T>(
 /// Looks on while a search runs.
 struct Recorder<'r> {
     file: File,
+    dir: &'r Path,
     started: Instant,
     control: &'r Control,
     disk: &'r Metered,
+    /// Seconds of searching before, the memory budget, threads.
+    means: (f64, u64, u32),
 }
 
 impl Recorder<'_> {
     fn look_on(&mut self, ended: &Receiver<()>) {
-        while ended.recv_timeout(wait(self.started.elapsed())) == Err(RecvTimeoutError::Timeout) {
-            self.note();
+        let mut next = wait(Duration::ZERO);
+        let is_going_on = |wait| ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
+        while is_going_on(next.saturating_sub(self.started.elapsed()).min(USUAL)) {
+            self.status(None);
+            let elapsed = self.started.elapsed();
+            if elapsed >= next {
+                self.note();
+                next = elapsed + wait(elapsed);
+            }
         }
+    }
+
+    /// Says how far the search is, and what it came to if it has ended.
+    fn status(&self, verdict: Option<&str>) {
+        let (rate, verdict) = (self.control.rate(), verdict.map(str::to_owned));
+        Status { rate, verdict, ..Status::new(self.means, self.sample()) }.replace(self.dir);
+    }
+
+    fn sample(&self) -> Sample {
+        let (memory, disk) = (MemoryPlan::resident(), self.disk.usage().live);
+        let seconds = self.started.elapsed().as_secs_f64();
+        self.control.progress.sample(seconds, (memory, disk))
     }
 
     /// Writes down what is to be seen.
@@ -91,12 +123,8 @@ impl Recorder<'_> {
             add_levels(&mut levels, done, LEVELS_EACH);
         }
         levels.into_iter().for_each(|it| append(&mut self.file, &Event::Levels(it)));
-        let (memory, disk) = (MemoryPlan::resident(), self.disk.usage().live);
-        let seconds = self.started.elapsed().as_secs_f64();
-        append(
-            &mut self.file,
-            &Event::Progress(self.control.progress.sample(seconds, (memory, disk))),
-        );
+        let sample = self.sample();
+        append(&mut self.file, &Event::Progress(sample));
     }
 }
 

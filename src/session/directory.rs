@@ -10,6 +10,8 @@ use super::means::{MEANS, Means};
 use super::searched::Decided;
 use super::sitting::{SITTING, Sitting};
 use crate::search::checkpoint::{MANIFEST, Saved};
+use crate::search::recorder::{self, Begun};
+use crate::search::{Control, MemoryPlan};
 use spill::{Disk, Metered, RealDisk};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,6 +46,7 @@ impl Drop for Removed {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
+
 impl Directory {
     /// A new directory for `job`: at `path`, or a temporary one.
     pub fn create(
@@ -160,6 +163,21 @@ impl Directory {
         };
         let disk = open().map_err(|error| Error::Open(path.clone(), error))?;
         Ok(Directory { path, disk: Arc::new(disk), kept: None, temporary })
+    }
+
+    /// Runs a sitting of a search, and leaves for whoever looks on how it begins, how it goes, and what it came to, as
+    /// `verdict` says.
+    pub(super) fn sit<T>(
+        &self,
+        (sitting, plan): (Sitting, MemoryPlan),
+        control: &Control,
+        verdict: impl Fn(&T) -> &'static str,
+        run: impl FnOnce() -> spill::Result<T>,
+    ) -> spill::Result<T> {
+        sitting.keep(&*self.disk);
+        let Sitting { begun: at, expanded, seconds: before } = sitting;
+        let begun = Begun { at, expanded, before, plan };
+        recorder::recorded((&self.path, &self.disk), &begun, control, verdict, run)
     }
 
     /// Keeps the directory even if it is a temporary one.

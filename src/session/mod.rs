@@ -14,6 +14,7 @@ mod found;
 mod going;
 mod job;
 mod judged;
+mod live;
 mod liveness;
 mod means;
 mod memory;
@@ -39,6 +40,7 @@ pub use found::Found;
 pub use going::{Going, Reached};
 pub use job::Job;
 pub use judged::Judged;
+pub use live::{Ahead, Live, State};
 pub use liveness::{AcceptingParts, Shown, probe_product, probe_reduced, replay, verdict};
 pub use means::Means;
 pub use memory::{Budget, threads_to_trace};
@@ -59,7 +61,6 @@ use crate::report::{Report, Scope, Shortened, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
 use crate::search::parts::StorePart;
-use crate::search::recorder::{self, Begun};
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
 
@@ -141,15 +142,10 @@ impl<'m> Session<'m> {
 
     /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
     pub fn run(&mut self, saved: Option<Saved>, control: &Control) -> Result<Outcome, Error> {
-        let Sitting { begun: at, expanded, seconds: before } = self.begin(saved.as_ref());
-        let begun = Begun { at, expanded, before, plan: self.plan };
-        let Directory { path, disk, .. } = &self.directory;
-        let verdict = |came_to: &spill::Result<CameTo>| match came_to {
-            Ok(it) => it.outcome.verdict.name(),
-            Err(_) => "failed",
-        };
+        let sitting = (Sitting::after(saved.as_ref()), self.plan);
+        let verdict = |it: &CameTo| it.outcome.verdict.name();
         let search = || self.search(saved, control);
-        let came_to = recorder::recorded((path, disk), &begun, control, verdict, search);
+        let came_to = self.directory.sit(sitting, control, verdict, search);
         let came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
             // It cannot be gone on with when states have become others.
@@ -159,13 +155,6 @@ impl<'m> Session<'m> {
             failed
         })?;
         Ok(self.came_to.insert(came_to).outcome.clone())
-    }
-
-    /// A sitting begins.
-    fn begin(&self, saved: Option<&Saved>) -> Sitting {
-        let sitting = Sitting::after(saved);
-        sitting.keep(&*self.directory.disk);
-        sitting
     }
 
     fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<CameTo> {

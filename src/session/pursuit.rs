@@ -172,8 +172,10 @@ impl<'m> Pursuit<'m> {
 
     /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
     pub fn run(&mut self, saved: Option<Saved>, control: &Control) -> Result<Pursued, Error> {
-        Sitting::after(saved.as_ref()).keep(&*self.directory.disk);
-        self.pursue(saved, control).map_err(|error| {
+        let sitting = (Sitting::after(saved.as_ref()), self.plan);
+        let verdict = |it: &Pursued| super::verdict(&it.found);
+        let pursue = || self.pursue(saved, control);
+        self.directory.sit(sitting, control, verdict, pursue).map_err(|error| {
             self.directory.keep();
             Error::Run(self.directory.path.clone(), error)
         })

@@ -13,6 +13,7 @@ use super::sitting::SITTING;
 use crate::search::checkpoint::MANIFEST;
 use crate::search::cycles::CYCLES;
 use crate::search::events::EVENTS;
+use crate::search::status::STATUS;
 use spill::{FileName, RealDisk};
 use std::fs;
 use std::io;
@@ -21,7 +22,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Files of a search directory, but for those of keys.
-const FILES: [&str; 8] = [JOB, TEMPORARY, MEANS, SITTING, MANIFEST, CYCLES, EVENTS, RealDisk::LOCK];
+const FILES: [&str; 9] =
+    [JOB, TEMPORARY, MEANS, SITTING, MANIFEST, CYCLES, EVENTS, STATUS, RealDisk::LOCK];
 
 /// What a commit that did not finish leaves has this behind its name.
 const UNFINISHED: &str = ".new";

@@ -2,6 +2,7 @@
 
 mod covers;
 mod drawn;
+mod files;
 mod folded;
 mod page;
 mod schema;
@@ -9,6 +10,7 @@ mod schema;
 mod screens;
 mod sites;
 mod walks;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::Command;

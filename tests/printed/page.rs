@@ -169,13 +169,71 @@ fn a_directory_has_a_page_whatever_became_of_its_search() {
     );
     folder.write("d/job", "dear reader");
     report(&["d"], 4, "error: d: ");
-    let ran = folder.run(&["check", "mixed.pml", "--ltl", "[] (len(c) < 2)", "--dir", "runs"]);
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    report(
-        &["runs"],
-        2,
-        "error: runs: a page is made of searches of states and steps of a model's text\n  help: `spillway status runs` and `spillway trace runs` tell of this one",
+    assert!(
+        read(&folder, "d.html").contains(
+            "the search directory cannot be read, so that nothing is known of the verdict"
+        )
     );
+    report(&["tmp"], 2, "error: tmp is not a search directory, or no search has begun in it");
+}
+
+#[test]
+fn a_search_about_runs_has_a_page() {
+    let folder = Folder::with("mixed.pml", MIXED);
+    let holds = ["check", "mixed.pml", "--ltl", "[] (len(c) < 2)", "--dir", "runs"];
+    assert_eq!(folder.run(&[&holds[..], &["--report", "one.html"]].concat()).code, 0);
+    assert_eq!(folder.run(&["report", "runs", "--out", "two.html"]).code, 0);
+    for name in ["one.html", "two.html"] {
+        let page = read(&folder, name);
+        is_by_itself(&page);
+        assert!(page.contains("<title>mixed.pml: verified</title>"), "{name}");
+        assert!(
+            page.contains("every run that meets no run-time error satisfies [] (len(c) &lt; 2)"),
+            "{name}"
+        );
+        assert!(page.contains("id=\"l0-4\"") && !page.contains("id=\"way\""), "{name}");
+    }
+    let broken = ["check", "mixed.pml", "--ltl", "<> (x == 1)", "--dir", "broken", "--no-trace"];
+    assert_eq!(folder.run(&broken).code, 1);
+    assert_eq!(folder.run(&["report", "broken"]).code, 0);
+    let page = read(&folder, "broken.html");
+    for part in [
+        "VIOLATED: a run does not satisfy &lt;&gt; (x == 1)",
+        "The loop starts behind this step.",
+        "From its last step on it goes on as after step ",
+        "A[0]: c!ping",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let nothing = ["check", "mixed.pml", "--ltl", "true", "--report", "nothing.html"];
+    assert_eq!(folder.run(&nothing).code, 0);
+    assert!(
+        read(&folder, "nothing.html").contains("no run violates true, whatever the model does")
+    );
+}
+
+#[test]
+fn all_states_of_a_small_model_are_drawn() {
+    let two = "byte x; process P { state a; init a; assert a: x < 2; trans a -> a { guard x < 2; effect x = x + 1; },
+        a -> a { guard x == 1; effect x = 1 / (x - 1); }; } system async;";
+    let folder = Folder::with("two.dve", two);
+    let drawn = ["check", "two.dve", "--keep-going", "--report", "out.html"];
+    assert_eq!(folder.run(&drawn).code, 1);
+    let page = read(&folder, "out.html");
+    is_by_itself(&page);
+    let graph = page.split("<section id=\"states\">").nth(1).unwrap();
+    let graph = graph.split("</section>").next().unwrap();
+    for part in [
+        "All states of the model, without reductions, in rows by the fewest steps to them; those in which something is violated, or from which a step fails, are red. ",
+        "Resting on a state or a step tells what it is.",
+        "<title>0 → 1: P.a -&gt; a</title>",
+        "\nfails: P.a -&gt; a: 1 is divided by zero</title>",
+        "<title>x = 2\nP = a</title>",
+    ] {
+        assert!(graph.contains(part), "{part}: {graph}");
+    }
+    assert_eq!(graph.matches("<circle").count(), 3);
+    assert_eq!(graph.matches("class=\"bad\"").count(), 2);
 }
 
 #[test]
@@ -241,12 +299,34 @@ addEventListener('load', () => {
 });
 </script>";
 
+/// A Chromium, if there is one.
+pub fn browser() -> Option<&'static str> {
+    let all = ["chromium", "chromium-browser", "google-chrome"];
+    let runs =
+        |it: &&str| Command::new(it).arg("--version").output().is_ok_and(|it| it.status.success());
+    all.into_iter().find(runs)
+}
+
+/// What the title of a page says as JSON, after so many milliseconds in a browser.
+#[track_caller]
+pub fn opened(browser: &str, folder: &Folder, address: &str, time: u32) -> Value {
+    let ran = Command::new(browser)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+        .arg(format!("--virtual-time-budget={time}"))
+        .arg(format!("--user-data-dir={}", folder.path("profile").display()))
+        .arg(address)
+        .output()
+        .unwrap();
+    let shown = String::from_utf8_lossy(&ran.stdout);
+    let title = shown.split("<title>").nth(1).and_then(|it| it.split("</title>").next());
+    serde_json::from_str(title.unwrap_or_default()).unwrap_or_else(|error| {
+        panic!("{error}: {title:?} {}", String::from_utf8_lossy(&ran.stderr))
+    })
+}
+
 #[test]
 fn a_browser_goes_through_a_counterexample_by_keyboard() {
-    let browser = ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|it| Command::new(it).arg("--version").output().is_ok_and(|it| it.status.success()));
-    let Some(browser) = browser else {
+    let Some(browser) = browser() else {
         return eprintln!("left out: there is no Chromium to open the page with");
     };
     let folder = Folder::with("mixed.pml", MIXED);
@@ -254,23 +334,8 @@ fn a_browser_goes_through_a_counterexample_by_keyboard() {
     assert_eq!(ran.code, 1);
     let page = read(&folder, "out.html").replacen("<style>", &format!("{PROBE}<style>"), 1);
     folder.write("probed.html", &page);
-    let ran = Command::new(browser)
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--virtual-time-budget=2000",
-            "--dump-dom",
-        ])
-        .arg(format!("--user-data-dir={}", folder.path("profile").display()))
-        .arg(format!("file://{}", folder.path("probed.html").display()))
-        .output()
-        .unwrap();
-    let shown = String::from_utf8_lossy(&ran.stdout);
-    let title = shown.split("<title>").nth(1).and_then(|it| it.split("</title>").next());
-    let told: Value = serde_json::from_str(title.unwrap_or_default()).unwrap_or_else(|error| {
-        panic!("{error}: {title:?} {}", String::from_utf8_lossy(&ran.stderr))
-    });
+    let address = format!("file://{}", folder.path("probed.html").display());
+    let told = opened(browser, &folder, &address, 2000);
     assert_eq!((&told["errors"], &told["asked"]), (&serde_json::json!([]), &0.into()));
     let seen: Vec<u64> = told["seen"]
         .as_array()
@@ -281,4 +346,34 @@ fn a_browser_goes_through_a_counterexample_by_keyboard() {
     let last = seen[3];
     assert_eq!(seen, [0, 1, 2, last, last - 1, 0]);
     assert!(told["values"].as_str().unwrap().contains("c &lt;&gt;"), "{told}");
+}
+
+/// The steps that are to be seen, before and behind a click on those that are folded.
+const FOLDS: &str = "<script>
+addEventListener('load', () => {
+  const seen = () => [...document.querySelectorAll('#steps tr')].filter((it) => !it.hidden).map((it) => it.cells[0].textContent);
+  const before = seen();
+  const again = document.querySelector('#steps tr.again');
+  const says = again.cells[1].textContent;
+  again.click();
+  document.title = JSON.stringify({ before, says, after: seen() });
+});
+</script>";
+
+#[test]
+fn steps_that_come_again_and_again_are_folded_until_somebody_asks() {
+    let Some(browser) = browser() else {
+        return eprintln!("left out: there is no Chromium to open the page with");
+    };
+    let count = "byte x; process P { state a; init a; assert a: x < 12; trans a -> a { effect x = x + 1; }; } system async;";
+    let folder = Folder::with("count.dve", count);
+    let ran = folder.run(&["check", "count.dve", "--reduce", "none", "--report", "out.html"]);
+    assert_eq!(ran.code, 1);
+    let page = read(&folder, "out.html").replacen("<style>", &format!("{FOLDS}<style>"), 1);
+    folder.write("probed.html", &page);
+    let address = format!("file://{}", folder.path("probed.html").display());
+    let told = opened(browser, &folder, &address, 2000);
+    assert_eq!(told["before"], serde_json::json!(["0", "1", "…", "12"]), "{told}");
+    assert_eq!(told["says"], "step 1 again 10 times, to step 11");
+    assert_eq!(told["after"].as_array().unwrap().len(), 13, "{told}");
 }

@@ -1,6 +1,8 @@
 //! Searches that somebody looks at while they run, on a terminal, in a log, by `status`; and what is left of those that were
 //! killed.
 
+mod watching;
+
 use super::{Bench, GRID, Ran};
 use serde_json::Value;
 use std::fs::{self, File};
@@ -174,7 +176,7 @@ fn killed(mut child: Child) {
 }
 
 /// What `status` tells beside the result.
-pub const GOING: [&str; 7] = [
+pub const GOING: [&str; 9] = [
     "running",
     "running_seconds",
     "checkpoint_seconds_ago",
@@ -182,6 +184,8 @@ pub const GOING: [&str; 7] = [
     "frontier",
     "frontier_expanded",
     "sitting_states_per_second",
+    "now",
+    "estimate",
 ];
 
 #[test]
@@ -195,7 +199,9 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
         json["sitting_states_per_second"].is_f64()
     });
     assert_eq!(json["running"], true);
-    for key in GOING.into_iter().skip(1) {
+    assert_eq!(json["now"]["verdict"], Value::Null);
+    assert!(json["now"]["now"]["states"].as_u64() >= json["states"].as_u64(), "{json}");
+    for key in GOING.into_iter().skip(1).filter(|it| !["now", "estimate"].contains(it)) {
         assert!(json[key].as_f64().is_some_and(|it| it >= 0.0), "{key}: {json}");
     }
     // Each level has one state.
@@ -204,8 +210,10 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
     let text = bench.run(&["status", "d"]).out;
     let mut lines = text.lines();
     let (first, second) = (lines.next().unwrap(), lines.next().unwrap());
-    assert!(first.starts_with("running for 0:0") && first.ends_with(" ago:"), "{text}");
-    assert!(first.contains("; last checkpoint "), "{text}");
+    assert!(first.starts_with("running for 0:0"), "{text}");
+    assert!(lines.next().unwrap().starts_with("  in all   cannot tell: "), "{text}");
+    let checkpoint = lines.next().unwrap();
+    assert!(checkpoint.starts_with("last checkpoint ") && checkpoint.ends_with(" ago:"), "{text}");
     for words in ["  level ", " states, ", "/s, ", "frontier 1, "] {
         assert!(second.contains(words), "{text}");
     }
@@ -229,7 +237,8 @@ fn a_search_goes_on_where_nothing_is_known_of_the_sitting_before() {
     fs::write(bench.path("d/sitting"), "nonsense").unwrap();
     let json = bench.status("d");
     assert_eq!((&json["running"], &json["running_seconds"]), (&true.into(), &Value::Null));
-    assert!(bench.run(&["status", "d"]).out.starts_with("running; last checkpoint "));
+    let text = bench.run(&["status", "d"]).out;
+    assert!(text.starts_with("running\n  level ") && text.contains("\nlast checkpoint "), "{text}");
     killed(child);
     assert_eq!(bench.run(&["resume", "d", "--max-time", "0s"]).code, 3);
     assert_eq!(bench.status("d")["running"], false);
@@ -242,7 +251,13 @@ fn status_tells_of_a_search_about_runs_that_it_is_running() {
     wait_until("a checkpoint", || bench.path("d/manifest").exists());
     let json = bench.status("d");
     assert_eq!((&json["running"], &json["stage"]), (&true.into(), &"reaching states".into()));
-    assert!(GOING.iter().all(|key| !json[key].is_null() || key.starts_with("sitting")), "{json}");
+    assert!(
+        GOING
+            .iter()
+            .all(|key| !json[key].is_null()
+                || ["sitting_states_per_second", "estimate"].contains(key)),
+        "{json}"
+    );
     let text = bench.run(&["status", "d"]).out;
     assert!(text.starts_with("running for 0:0") && text.contains("\n  level "), "{text}");
     killed(child);

@@ -129,7 +129,7 @@ fn what_is_no_file_in_a_search_directory_is_damage() {
                 let reads = match (file.as_str(), command) {
                     ("lock", "resume") | ("job" | "manifest", _) => true,
                     // It is only shown.
-                    ("lock" | "sitting" | "events.jsonl", _) => false,
+                    ("lock" | "sitting" | "events.jsonl" | "status.json", _) => false,
                     (_, command) => command == "resume",
                 };
                 if reads {

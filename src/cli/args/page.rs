@@ -2,7 +2,10 @@
 
 use super::ModelArgs;
 use super::resources::size;
+use crate::cli::languages;
+use crate::front::Language;
 use clap::Args;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// `spillway report`.
@@ -19,6 +22,29 @@ pub struct ReportArgs {
     pub memory: Option<u64>,
 }
 
+/// `spillway watch`.
+#[derive(Args, Clone, Debug)]
+pub struct WatchArgs {
+    /// The search directories [default: those of all searches that run in temporary ones]
+    #[arg(value_name = "DIR")]
+    pub dirs: Vec<PathBuf>,
+    /// Show them to browsers, too, at this address, or at this port of 127.0.0.1; 0 takes any that is free
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = address)]
+    pub listen: Option<SocketAddr>,
+}
+
+/// An address to listen to.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let port = text.parse().map(|port| SocketAddr::from(([127, 0, 0, 1], port)));
+    let named = || {
+        let named = text.strip_prefix("localhost:")?;
+        named.parse().ok().map(|port| SocketAddr::from(([127, 0, 0, 1], port)))
+    };
+    port.ok().or_else(named).or_else(|| text.parse().ok()).ok_or_else(|| {
+        "it is a port, as 8080, or an address and a port, as 127.0.0.1:8080".to_owned()
+    })
+}
+
 /// `spillway graph`.
 #[derive(Args, Clone, Debug)]
 pub struct GraphArgs {
@@ -33,6 +59,24 @@ pub struct GraphArgs {
     /// Tell at each step what it changes, and of states but the initial ones their numbers
     #[arg(long)]
     pub changes: bool,
+}
+
+/// `spillway new`.
+#[derive(Args, Clone, Debug)]
+pub struct NewArgs {
+    /// The language
+    #[arg(value_parser = languages::parser())]
+    pub language: &'static Language,
+    /// The file, which must not be there yet [default: model, with the usual ending]
+    pub file: Option<PathBuf>,
+}
+
+/// `spillway doctor`.
+#[derive(Args, Clone, Debug)]
+pub struct DoctorArgs {
+    /// Where search directories would be [default: where temporary files are]
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
 }
 
 /// `spillway completions`.

@@ -76,6 +76,15 @@ pub struct RunArgs {
     /// Write what was found to this file, as a page for a browser
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
+    /// Write what came of each thing that was looked for to this file, as JUnit's XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+    /// Write what is violated to this file, as SARIF, the counterexample as its code flow
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
+    /// Run this command at the end, by `sh`, with SPILLWAY_VERDICT and more in its environment
+    #[arg(long, value_name = "CMD")]
+    pub notify: Option<String>,
     /// End with exit code 1 where the model asks for something that was not checked, too
     #[arg(long)]
     pub strict: bool,
@@ -119,6 +128,11 @@ impl RunArgs {
     /// What is shown of a counterexample.
     pub(in crate::cli) fn view(&self) -> View {
         View { unfolded: self.unfolded, ..View::default() }
+    }
+
+    /// Whether a file is to be written that tells the result.
+    pub(in crate::cli) fn writes_results(&self) -> bool {
+        self.report.is_some() || self.junit.is_some() || self.sarif.is_some()
     }
 
     /// The states and the bytes in which a shorter run is looked for.

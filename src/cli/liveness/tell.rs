@@ -5,12 +5,16 @@ use super::told::{Stage, Told};
 use crate::cli::args::{CheckArgs, RunArgs};
 use crate::cli::failure::{self, Failure};
 use crate::cli::trail::Written;
-use crate::cli::{Ending, print, run, say, trail, warn, warnings};
+use crate::cli::{Ending, files, print, run, say, trail, warn, warnings};
 use crate::exec::{Step, StepOutcome, Tally};
 use crate::front::TrailEnd;
 use crate::reduce::Refused;
-use crate::report::{self, Run, RunEnd, Scene, Scope, View, count};
+use crate::report::{
+    self, Came, Judgement, Judgements, Page, Run, RunEnd, Scene, Scope, Texts, View, Way, count,
+    grouped,
+};
 use crate::search::lasso::{Lasso, Probed};
+use crate::search::{Verdict, events};
 use crate::session::{Fairness, Searched, Shown, Swept, Watched, verdict};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -104,6 +108,88 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
     Ok(if errors_next { code } else { judge(how.strict, code, &scope) })
 }
 
+/// The page of what came of a search, with the run that was found.
+pub(super) fn page<'p>(
+    (watched, judged): Asked<'p, '_>,
+    told: &Told,
+    has_way: bool,
+) -> Result<Page<'p>, Failure> {
+    let (model, sources) = (&watched.model, &watched.model.sources);
+    let way = match &told.found {
+        Probed::Found(lasso) if has_way => {
+            let shown = judged.replay(lasso);
+            let shown = shown.map_err(|error| Failure::wrong(error.to_string()))?;
+            let run = run_of((watched, judged), told, lasso, shown);
+            Some(Way::of_run(&run, &watched.name, sources))
+        }
+        Probed::Found(_) | Probed::None | Probed::Open => None,
+    };
+    let verdict = match told.found {
+        Probed::None => Verdict::Verified,
+        Probed::Found(_) => Verdict::Violated,
+        Probed::Open => Verdict::Incomplete,
+    };
+    let as_text = as_text((watched, judged.searched, judged.fairness()), (told, false), None);
+    let figures = [("states", told.states), ("transitions", told.transitions)];
+    Ok(Page {
+        says: answer(told, judged.fairness(), &watched.name),
+        figures: figures.map(|(what, number)| (what, grouped(number))).into(),
+        way,
+        texts: Some(Texts::uncounted(sources)),
+        ..Page::new(model.name(), verdict, as_text)
+    })
+}
+
+/// Where and when a search was made.
+pub(super) struct Made<'m> {
+    /// Where it is kept, if it is.
+    pub(super) dir: Option<&'m Path>,
+    pub(super) seconds: f64,
+}
+
+/// Writes the files that are asked for of what came of a search.
+pub(super) fn write_files(
+    args: &RunArgs,
+    of: Asked<'_, '_>,
+    told: &Told,
+    made: Made<'_>,
+) -> Result<(), Failure> {
+    match args.writes_results() {
+        true => write_page(args, of.0, (page(of, told, true)?, &told.found), made),
+        false => Ok(()),
+    }
+}
+
+fn write_page(
+    args: &RunArgs,
+    watched: &Watched,
+    (mut page, found): (Page<'_>, &Probed),
+    Made { dir, seconds }: Made<'_>,
+) -> Result<(), Failure> {
+    let (events, name) = (dir.map(events::read), dir.map(|it| it.display().to_string()));
+    let (came, says) = match found {
+        Probed::None => (Came::Held, ""),
+        Probed::Found(_) => (Came::Violated, "a run does not have it"),
+        Probed::Open => (Came::Open, "the search has not come to its end"),
+    };
+    let property = Judgement {
+        kind: "property".to_owned(),
+        name: watched.name.clone(),
+        place: None,
+        came,
+        says: says.to_owned(),
+        has_way: true,
+    };
+    if let Some(path) = &args.report {
+        let (events, dir) = (events.as_deref().unwrap_or_default(), name.as_deref());
+        page = Page { events, dir, ..page };
+        files::put("the report", path, &page.html())?;
+    }
+    let (model, all) = (watched.model.name().to_owned(), vec![property]);
+    let Page { told, way, .. } = page;
+    files::judged(args, &Judgements { model, seconds, all, told, way })
+}
+
 /// Writes what is shown of a run as SPIN would have.
 fn write_trail(
     path: &Path,
@@ -178,20 +264,25 @@ fn judge(strict: bool, code: u8, scope: &Scope) -> u8 {
 }
 
 /// Tells that no run can violate the property.
-pub(super) fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -> u8 {
+pub(super) fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -> Ending {
     let (model, name) = (watched.model.name(), &watched.name);
     let scope = scope(watched, None, &Told::NOTHING);
+    let says = format!("verified: no run violates {name}, whatever the model does");
+    let as_text = report::wrapped("", &format!("{model}: {says}"))
+        + &report::print_unchecked(&scope.unchecked);
     print(&match args.run.json {
-        false => {
-            let says =
-                format!("{model}: verified: no run violates {name}, whatever the model does");
-            report::wrapped("", &says) + &report::print_unchecked(&scope.unchecked)
-        }
+        false => as_text.clone(),
         true => {
             format!("{:#}\n", as_json((watched, None, fairness), &Told::NOTHING, None))
         }
     });
-    judge(args.run.strict, failure::VERIFIED, &scope)
+    let texts = Some(Texts::uncounted(&watched.model.sources));
+    let page = Page { says, texts, ..Page::new(model, Verdict::Verified, as_text) };
+    let made = Made { dir: None, seconds: 0.0 };
+    if args.run.writes_results() {
+        write_page(&args.run, watched, (page, &Probed::None), made)?;
+    }
+    Ok(judge(args.run.strict, failure::VERIFIED, &scope))
 }
 
 /// What the product was reduced by, in words.

@@ -33,6 +33,7 @@ pub static LANGUAGE: Language = Language {
     },
     load,
     spin_trail: Some(trail::writer),
+    template: include_str!("template.pml"),
     habits: habits::HABITS,
 };
 

@@ -2,7 +2,12 @@
 
 mod diagrams;
 mod itf;
+mod junit;
+mod sarif;
 mod table;
+
+pub use junit::junit;
+pub use sarif::sarif;
 
 use super::changes::{changes, lines};
 use super::chart::Chart;

@@ -1,7 +1,6 @@
 //! How a search went, as plots.
 
-use crate::search::Outcome;
-use crate::search::events::{Event, LevelsDone, Sample};
+use crate::search::events::{Event, LevelsDone, Sample, levels_done};
 use maud::{Markup, PreEscaped, html};
 use plotters::prelude::*;
 
@@ -9,6 +8,9 @@ use plotters::prelude::*;
 const POINTS_MAX: usize = 1000;
 
 const SIZE: (u32, u32) = (640, 300);
+/// Of lines, by their numbers in the palette: seen on white and, turned round, on black.
+const COLORS: [usize; 3] = [0, 1, 3];
+
 const MIB: f64 = (1 << 20) as f64;
 
 /// A line: what it shows, and its points.
@@ -23,8 +25,8 @@ struct Plot {
 }
 
 /// All plots of a search.
-pub(super) fn all(outcome: &Outcome, events: &[Event]) -> Markup {
-    let mut plots = vec![levels(outcome, events)];
+pub(super) fn all(levels: &[u64], events: &[Event]) -> Markup {
+    let mut plots = vec![of_levels(levels, events)];
     let samples = samples(events);
     let line = |what, of: &dyn Fn(&Sample) -> f64| -> Line {
         (what, thinned(samples.iter().map(|(at, it)| (*at, of(it))).collect()))
@@ -61,28 +63,17 @@ pub(super) fn all(outcome: &Outcome, events: &[Event]) -> Markup {
 }
 
 /// States, candidates and duplicates of each level, as far as that is on record.
-fn levels(outcome: &Outcome, events: &[Event]) -> Plot {
+fn of_levels(levels: &[u64], events: &[Event]) -> Plot {
     let states: Vec<(f64, f64)> =
-        outcome.levels.iter().enumerate().map(|(at, &it)| (at as f64, it as f64)).collect();
-    let done = events.iter().filter_map(|it| match it {
-        Event::Levels(done) => Some(*done),
-        _ => None,
-    });
-    // Of levels that were told twice, as their checkpoint was lost, the last counts.
-    let mut told: Vec<LevelsDone> = Vec::new();
-    for it in done {
-        while told.last().is_some_and(|before| before.first >= it.first) {
-            told.pop();
-        }
-        told.push(it);
-    }
+        levels.iter().enumerate().map(|(at, &it)| (at as f64, it as f64)).collect();
+    let told = levels_done(events);
     let each = |it: &LevelsDone, sum: u64| {
         let levels = (it.last - it.first + 1) as f64;
         [(it.first as f64, sum as f64 / levels), (it.last as f64, sum as f64 / levels)]
     };
     let candidates = told.iter().flat_map(|it| each(it, it.transitions)).collect();
     let duplicates = told.iter().flat_map(|it| {
-        let new = (it.first + 1..=it.last + 1).filter_map(|at| outcome.levels.get(at as usize));
+        let new = (it.first + 1..=it.last + 1).filter_map(|at| levels.get(at as usize));
         each(it, it.transitions.saturating_sub(new.sum()))
     });
     Plot {
@@ -177,7 +168,7 @@ impl Plot {
             .draw()
             .ok()?;
         for (number, (what, points)) in self.lines.iter().enumerate() {
-            let color = Palette99::pick(number);
+            let color = Palette99::pick(COLORS[number % COLORS.len()]);
             let style = color.stroke_width(2);
             let line = LineSeries::new(points.iter().copied(), style);
             let drawn = chart.draw_series(line).ok()?.label(*what);

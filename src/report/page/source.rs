@@ -1,8 +1,9 @@
 //! The model's text, with how often what stands in each line was taken.
 
 use super::super::Report;
-use super::super::coverage::{Covered, is_whole};
+use super::super::coverage::{Covered, coverage, is_whole};
 use crate::numbers::grouped;
+use crate::source::Sources;
 use maud::{Markup, html};
 use std::collections::HashMap;
 
@@ -18,29 +19,51 @@ struct Line {
     all: usize,
 }
 
-/// The files of a model.
-pub(super) fn texts(report: &Report, covered: Option<&[Covered]>) -> Markup {
-    let mut lines: HashMap<(&str, usize), Line> = HashMap::new();
-    for it in covered.unwrap_or_default() {
-        let Some(place) = &it.place else { continue };
-        let line = lines.entry((&place.file, place.position.line)).or_default();
-        line.taken += it.taken;
-        line.never += usize::from(it.is_never_taken());
-        line.all += 1;
+/// The files of a model, with what was counted.
+pub struct Texts<'t> {
+    sources: &'t Sources,
+    /// What came of each action, and where that was counted; nothing if it was not.
+    counted: Option<(Vec<Covered>, &'static str)>,
+}
+
+impl<'t> Texts<'t> {
+    /// Those of the model of a report.
+    pub(super) fn of(report: &Report<'t>) -> Texts<'t> {
+        let counted = coverage(report).map(|it| (it, where_counted(report)));
+        Texts { sources: report.sources, counted }
     }
-    html! {
-        @if covered.is_some() {
-            p { "Beside each line is how often its actions were taken" (where_counted(report))
-                ". Lines of which none was are " span.never { "marked" } ", those of which some were not at their number." }
+
+    /// Those of a model, of which nothing was counted.
+    pub fn uncounted(sources: &'t Sources) -> Texts<'t> {
+        Texts { sources, counted: None }
+    }
+
+    pub(super) fn section(&self) -> Markup {
+        let mut lines: HashMap<(&str, usize), Line> = HashMap::new();
+        for it in self.counted.iter().flat_map(|it| &it.0) {
+            let Some(place) = &it.place else { continue };
+            let line = lines.entry((&place.file, place.position.line)).or_default();
+            line.taken += it.taken;
+            line.never += usize::from(it.is_never_taken());
+            line.all += 1;
         }
-        @for (number, file) in report.sources.iter().enumerate() {
-            h3 { (file.name) }
-            @if file.text.lines().count() > LINES_MAX {
-                p.note { "These are its first " (grouped(LINES_MAX as u64)) " lines." }
-            }
-            table.text {
-                @for (line, text) in (1..).zip(file.text.lines().take(LINES_MAX)) {
-                    (row((number, line), text, lines.get(&(file.name.as_str(), line))))
+        html! {
+            section #model {
+                h2 { "Model" }
+                @if let Some((_, place)) = self.counted {
+                    p { "Beside each line is how often its actions were taken" (place)
+                        ". Lines of which none was are " span.never { "marked" } ", those of which some were not at their number." }
+                }
+                @for (number, file) in self.sources.iter().enumerate() {
+                    h3 { (file.name) }
+                    @if file.text.lines().count() > LINES_MAX {
+                        p.note { "These are its first " (grouped(LINES_MAX as u64)) " lines." }
+                    }
+                    table.text {
+                        @for (line, text) in (1..).zip(file.text.lines().take(LINES_MAX)) {
+                            (row((number, line), text, lines.get(&(file.name.as_str(), line))))
+                        }
+                    }
                 }
             }
         }

@@ -2,13 +2,13 @@
 
 use super::super::changes::{changes, lines};
 use super::super::chart::Chart;
-use super::super::steps::{each_step, title};
-use super::super::{Ending, Report};
+use super::super::steps::{Course, Folded, Visit, each_step, folded, title};
+use super::super::{Ending, Run};
 use super::sequence;
 use crate::exec::{StepOutcome, Value};
 use crate::numbers::{count, grouped};
 use crate::search::trace::Counterexample;
-use crate::source::{Sources, Span};
+use crate::source::{Place, Sources, Span};
 use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 use std::collections::HashMap;
@@ -18,16 +18,25 @@ const FIRST: u64 = 500;
 const LAST: u64 = 3500;
 
 /// A counterexample, ready to be shown.
-pub(super) struct Way {
+pub struct Way {
     title: String,
     rows: String,
-    /// How many steps there are, and how many of them are left out.
-    steps: u64,
-    left_out: u64,
-    rows_of_steps: Vec<Step>,
+    steps: Steps,
+    shown: Vec<Step>,
     chart: Chart,
     /// What changes somewhere, with its values at first.
     changing: Vec<(String, String)>,
+}
+
+/// What there is to know of all steps.
+struct Steps {
+    all: u64,
+    /// How many of them are left out.
+    left_out: u64,
+    /// What comes again and again.
+    folds: Vec<Folded>,
+    /// The number of the step behind which a loop begins, if it ends in one.
+    loop_start: Option<u64>,
 }
 
 /// A step that is shown.
@@ -36,6 +45,8 @@ struct Step {
     title: String,
     /// Where it stands: which file and line, and how that is called.
     places: Vec<(u16, usize, String)>,
+    /// The first of them.
+    place: Option<Place>,
     changed: Vec<String>,
     /// What has another value behind it, by its number among all that change, and that value.
     values: Vec<(usize, String)>,
@@ -63,12 +74,30 @@ fn told(value: Option<&Value>) -> String {
 }
 
 impl Way {
-    pub fn of(report: &Report, ending: &Ending, way: &Counterexample) -> Way {
+    /// That of a counterexample that ends.
+    pub fn of(ending: &Ending, way: &Counterexample, sources: &Sources) -> Way {
+        let each = |visit: &mut Visit<'_>| each_step(way, visit);
+        let course = Course { last: ending.depth, loop_start: None, each: &each };
+        Way::along(&course, (ending.title(), ending.rows()), sources)
+    }
+
+    /// That of a run.
+    pub fn of_run(run: &Run, name: &str, sources: &Sources) -> Way {
+        let title = format!("{name}: {}", run.length());
+        run.along(|course| Way::along(course, (title, run.rows()), sources))
+    }
+
+    fn along(
+        course: &Course<'_>,
+        (title_of_all, rows): (String, String),
+        sources: &Sources,
+    ) -> Way {
         let mut number = 0;
         let (mut shown, mut chart, mut changing) =
             (Vec::new(), Chart::default(), Changing::default());
-        let last_from = ending.depth.saturating_sub(LAST);
-        each_step(way, &mut |step, (before, after)| {
+        let (mut titles, mut list) = (HashMap::new(), Vec::new());
+        let last_from = course.last.saturating_sub(LAST);
+        (course.each)(&mut |step, (before, after)| {
             if number > 0 {
                 chart.add(number, step, (before, after));
             }
@@ -79,39 +108,72 @@ impl Way {
                 };
                 let values = found.iter().filter(|_| number > 0);
                 let values = values.map(|it| (changing.number(&it.name, it.old), told(it.new)));
-                shown.push(Step {
+                let it = Step {
                     number,
                     title: title(number, step),
-                    places: places(report.sources, &step.spans),
+                    places: places(sources, &step.spans),
+                    place: step.spans.iter().find_map(|&it| sources.place(it)),
                     values: values.collect(),
                     changed: found.iter().flat_map(lines).collect(),
-                });
+                };
+                if (1..course.last).contains(&number) {
+                    let new = titles.len() as u32;
+                    let what = (it.title.clone(), it.places.clone());
+                    list.push((number, *titles.entry(what).or_insert(new)));
+                }
+                shown.push(it);
             }
             number += 1;
         });
         let left_out = number - shown.len() as u64;
-        let (title, steps, rows) = (ending.title(), ending.depth, ending.rows());
-        let changing = changing.all;
-        Way { title, rows, steps, left_out, rows_of_steps: shown, chart, changing }
+        // What is left out in the middle need not be as what is shown around it.
+        let folds = if left_out == 0 { folded(&list, course.loop_start) } else { Vec::new() };
+        let steps = Steps { all: course.last, left_out, folds, loop_start: course.loop_start };
+        Way { title: title_of_all, rows, steps, shown, chart, changing: changing.all }
     }
 
-    pub fn shown(&self) -> Markup {
+    /// Its steps, a line each, and behind each what it changed.
+    pub(in crate::report) fn lines(&self) -> Vec<String> {
+        let told = |it: &Step| {
+            let places = it.places.iter().map(|at| format!("  ({})", at.2)).collect::<String>();
+            let first = format!("{:>5}  {}{places}", it.number, it.title);
+            let changed = it.changed.iter().map(|it| format!("         {it}"));
+            std::iter::once(first).chain(changed).collect::<Vec<_>>()
+        };
+        self.shown.iter().flat_map(told).collect()
+    }
+
+    /// Its steps with what they changed, and where each stands, if it stands anywhere.
+    pub(in crate::report) fn flow(&self) -> impl Iterator<Item = (String, Option<&Place>)> {
+        self.shown.iter().map(|it| {
+            // The values at first would be a whole state.
+            let changed: &[String] = if it.number == 0 { &[] } else { &it.changed };
+            let told = [std::slice::from_ref(&it.title), changed].concat().join("; ");
+            (told, it.place.as_ref())
+        })
+    }
+
+    pub(super) fn section(&self) -> Markup {
+        let Steps { all, left_out, loop_start, .. } = self.steps;
         html! {
             section #way {
                 h2 { "Counterexample" }
                 p { (self.title) }
                 pre { (self.rows) }
-                @if self.left_out > 0 {
-                    p.note { "Of " (grouped(self.steps)) " steps " (grouped(self.left_out))
+                @if left_out > 0 {
+                    p.note { "Of " (grouped(all)) " steps " (grouped(left_out))
                         " in the middle are left out; " code { "spillway trace" } " tells them." }
                 }
                 p.keys { "Arrow keys go through it step by step, Home and End to its ends. "
                     label { "Only steps with " input #find type="search" placeholder="text"; } }
                 div.stepping {
                     div.steps {
-                        table #steps { @for step in &self.rows_of_steps { (step.row()) } }
+                        table #steps { @for step in &self.shown { (step.row(loop_start)) } }
                     }
                     aside #values aria-live="polite" {}
+                }
+                @if let Some(start) = loop_start {
+                    p { "From its last step on it goes on as after step " (grouped(start)) "." }
                 }
                 script #way-data type="application/json" { (PreEscaped(self.data())) }
                 @if let Some(drawn) = sequence::drawn(&self.chart) {
@@ -121,11 +183,16 @@ impl Way {
         }
     }
 
-    /// For the script: what changes, and at each step that is shown what has another value. No `<` is in it, so that
-    /// nothing ends it.
+    /// For the script: what changes, at each step that is shown what has another value, and which steps are folded.
+    /// No `<` is in it, so that nothing ends it.
     fn data(&self) -> String {
-        let steps = self.rows_of_steps.iter().map(|it| json!([it.number, it.values]));
-        let told = json!({ "changing": self.changing, "steps": steps.collect::<Vec<_>>() });
+        let steps = self.shown.iter().map(|it| json!([it.number, it.values]));
+        let folds = self.steps.folds.iter().map(|it| json!([it.from(), it.until, it.says()]));
+        let told = json!({
+            "changing": self.changing,
+            "steps": steps.collect::<Vec<_>>(),
+            "folds": folds.collect::<Vec<_>>(),
+        });
         told.to_string().replace('<', "\\u003c")
     }
 }
@@ -150,11 +217,14 @@ impl Step {
         html! { @for change in &self.changed { div.change { (change) } } }
     }
 
-    fn row(&self) -> Markup {
+    fn row(&self, loop_start: Option<u64>) -> Markup {
         html! {
             tr data-step=(self.number) {
                 td.number { (self.number) }
-                td { (self.title) }
+                td {
+                    (self.title)
+                    @if loop_start == Some(self.number) { div.keys { "The loop starts behind this step." } }
+                }
                 td.place {
                     @for (file, line, place) in &self.places { a href={ "#l" (file) "-" (line) } { (place) } " " }
                 }

@@ -1,0 +1,36 @@
+//! `new`: a small model with comments, to start from.
+
+use super::Ending;
+use super::args::NewArgs;
+use super::failure::{self, Failure};
+use super::print;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// What stands for the file's own name in a model.
+const NAME: &str = "NAME";
+
+/// `spillway new`.
+pub(super) fn new(args: &NewArgs) -> Ending {
+    let ending = args.language.endings[0];
+    let path = args.file.clone().unwrap_or_else(|| PathBuf::from("model").with_extension(ending));
+    let name = format!("{NAME}.{ending}");
+    write(&path, &args.language.template.replace(&name, &path.display().to_string()))?;
+    print(&format!("wrote {0}; `spillway check {0}` checks it\n", path.display()));
+    Ok(failure::VERIFIED)
+}
+
+/// Writes a file that is not there yet.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let made = OpenOptions::new().write(true).create_new(true).open(path);
+    made.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            let path = path.display();
+            Failure::wrong(format!(
+                "{path} is there already, and stays as it is\n  help: name another file"
+            ))
+        }
+        _ => Failure::writing("the model", path, error),
+    })
+}

@@ -1,0 +1,111 @@
+//! `watch`: searches as they go, on a terminal and as a page for a browser.
+//!
+//! It only reads what searches leave in their directories, and opens the port that the searches themselves do not: they run
+//! on whatever becomes of it.
+
+mod glance;
+mod web;
+
+use super::args::WatchArgs;
+use super::failure::{self, Failure};
+use super::output::{self, print, say};
+use super::{Ending, fold};
+use crate::report::{Glance, Seen};
+use crate::session::{Temporary, temporary_in};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Lines of a terminal that nobody told its size.
+const LINES: usize = 24;
+
+/// To the corner of the screen; away with the rest of the line; away with all that comes.
+const HOME: &str = "\x1b[H";
+const END_OF_LINE: &str = "\x1b[K\n";
+const REST: &str = "\x1b[J";
+
+/// `spillway watch`.
+pub(super) fn watch(args: &WatchArgs) -> Ending {
+    let dirs = watched(args)?;
+    // Nothing is lost by ending at once.
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let always = Arc::new(AtomicBool::new(true));
+        let _ = signal_hook::flag::register_conditional_shutdown(signal, 0, always);
+    }
+    let server = args.listen.map(|address| web::serve(address, &dirs)).transpose()?;
+    let is_drawn = output::columns_of_output().is_some();
+    if !is_drawn {
+        match server {
+            Some(server) => server.wait(),
+            None => print(&screen(&dirs, fold::COLUMNS, usize::MAX).0),
+        }
+        return Ok(failure::VERIFIED);
+    }
+    print("\x1b[2J");
+    loop {
+        let (columns, lines) = output::size_of_output().unwrap_or((fold::COLUMNS, LINES));
+        let (text, is_over) = screen(&dirs, columns, lines.saturating_sub(1));
+        print(&format!("{HOME}{}{REST}", text.replace('\n', END_OF_LINE)));
+        if is_over && server.is_none() || output::is_broken() {
+            return Ok(failure::VERIFIED);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// The directories to look at: those named, or those of all searches that are running in temporary ones.
+fn watched(args: &WatchArgs) -> Result<Vec<PathBuf>, Failure> {
+    for dir in &args.dirs {
+        if !dir.is_dir() {
+            return Err(Failure::wrong(format!("there is no search directory {}", dir.display())));
+        }
+    }
+    if !args.dirs.is_empty() {
+        return Ok(args.dirs.clone());
+    }
+    let folder = std::env::temp_dir();
+    let all = temporary_in(&folder)?.into_iter().filter(|it| it.running);
+    let running: Vec<PathBuf> = all.map(|Temporary { path, .. }| path).collect();
+    if running.is_empty() {
+        let help = "`spillway watch DIR` looks at one in a directory of its own";
+        let folder = folder.display();
+        return Err(Failure::wrong(format!("no search is running in {folder}\n  help: {help}")));
+    }
+    Ok(running)
+}
+
+/// What is shown of all searches, and whether none of them is running.
+fn screen(dirs: &[PathBuf], columns: usize, lines: usize) -> (String, bool) {
+    let glances: Vec<Glance> = dirs.iter().map(|it| glance::at(it)).collect();
+    let each = (lines / glances.len().max(1)).max(1);
+    let mut out = String::new();
+    for (number, glance) in glances.iter().enumerate() {
+        if number > 0 && each > 1 {
+            out.push('\n');
+        }
+        let room = each.saturating_sub(usize::from(number > 0)).max(1);
+        for line in glance.lines(columns, room) {
+            out += &fold::cut(&line, columns);
+            out.push('\n');
+        }
+    }
+    (out, glances.iter().all(|it| it.seen != Seen::Running))
+}
+
+/// How a directory is called in a command.
+fn named(dir: &Path) -> String {
+    dir.display().to_string()
+}
+
+/// Says where the page is.
+fn say_where(address: std::net::SocketAddr) {
+    say(format!("http://{address}/ shows it, until this is interrupted"));
+    if !address.ip().is_loopback() {
+        say("note: whoever reaches this machine can read the models there");
+    }
+}

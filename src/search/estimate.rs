@@ -1,0 +1,257 @@
+//! How many states there will be, judged by the levels so far.
+//!
+//! The sizes of levels of breadth-first searches mostly rise and fall like a bell (Pelánek, *Typical Structural Properties of
+//! State Spaces*, 2004), which is a parabola where they are drawn by their logarithms. Several parabolas are laid through the
+//! last levels, fewer or more of them; each says how it goes on. Their median is the estimate, and where they do not agree
+//! nothing is said. How wide the band is was measured on the corpus (`docs/estimate.md`, `benches/estimate.py`): in four cases
+//! of five the truth was within.
+
+/// Of so many levels there is nothing to be said.
+const LEVELS_MIN: usize = 12;
+
+/// A parabola is laid through this share of the levels, the last ones.
+const SHARES: [f64; 4] = [0.2, 0.3, 0.5, 0.7];
+
+/// All levels are put together to so many groups at most.
+const GROUPS: [usize; 3] = [12, 24, 48];
+
+/// The fewest groups that a parabola is laid through.
+const POINTS_MIN: usize = 4;
+
+/// What goes on for more than so many times the levels so far is no bell.
+const AHEAD_MAX: usize = 20;
+
+/// A parabola that says that there are more than so many times the states so far says nothing.
+const TIMES_MAX: f64 = 1e4;
+
+/// Where the upper quarter of what parabolas say is more than so many times the lower, they do not agree.
+const SPREAD_MAX: f64 = 4.0;
+
+/// Where there will be less than so many times the states so far, and levels yet grow by this power of their number, the
+/// last levels are a step on the way up rather than the top.
+const RISING: [(f64, f64); 2] = [(1.2, 0.0), (2.0, 4.0)];
+
+/// By how many times the states so far there will be, up to so many: what was yet to come, as a share of what was estimated
+/// to come, in nine cases of ten at least, and at most.
+const BANDS: [(f64, f64, f64); 4] =
+    [(1.2, 0.6, 4.0), (2.0, 0.5, 4.0), (5.0, 0.5, 4.5), (f64::INFINITY, 0.3, 2.8)];
+
+/// How many there will be of something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The estimate.
+    pub about: f64,
+    /// In four cases of five there were no fewer than this...
+    pub low: f64,
+    /// ...and no more than this.
+    pub high: f64,
+}
+
+/// Why nothing is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unclear {
+    /// There are too few levels yet.
+    TooFew,
+    /// Levels grow ever faster, or do not become fewer.
+    Growing,
+    /// What the levels look like can go on in several ways.
+    Ambiguous,
+}
+
+impl Estimate {
+    /// Of the states of a search whose levels have so many, the last of which need not have been expanded.
+    pub fn of_levels(levels: &[f64]) -> Result<Estimate, Unclear> {
+        if levels.len() < LEVELS_MIN {
+            return Err(Unclear::TooFew);
+        }
+        let so_far: f64 = levels.iter().sum();
+        let groups = GROUPS.map(|most| grouped(levels, most));
+        let each = groups.iter().flat_map(|it| SHARES.map(|share| (it, share)));
+        let mut ahead: Vec<f64> = each.filter_map(|(it, share)| it.ahead(share, so_far)).collect();
+        if ahead.len() * 2 < GROUPS.len() * SHARES.len() {
+            return Err(Unclear::Growing);
+        }
+        ahead.sort_by(f64::total_cmp);
+        let quarter = ahead.len() / 4;
+        let (lower, upper) = (ahead[quarter], ahead[ahead.len() - 1 - quarter]);
+        if so_far + upper > SPREAD_MAX * (so_far + lower) {
+            return Err(Unclear::Ambiguous);
+        }
+        let middle = ahead.len() / 2;
+        let more = match ahead.len() % 2 {
+            0 => (ahead[middle - 1] + ahead[middle]) / 2.0,
+            _ => ahead[middle],
+        };
+        let times = (so_far + more) / so_far;
+        let rise = rise(levels);
+        if RISING.iter().any(|(below, from)| times < *below && rise >= *from) {
+            return Err(Unclear::Ambiguous);
+        }
+        let is_within = |it: &&(f64, f64, f64)| times < it.0;
+        let &(_, least, most) = BANDS.iter().find(is_within).unwrap_or(&BANDS[BANDS.len() - 1]);
+        let of = |share: f64| so_far + more * share;
+        Ok(Estimate { about: of(1.0), low: of(least), high: of(most) })
+    }
+
+    /// The same of something of which there is so much for each.
+    pub fn times(self, each: f64) -> Estimate {
+        Estimate { about: self.about * each, low: self.low * each, high: self.high * each }
+    }
+
+    /// The same without so many, which are there already.
+    pub fn beyond(self, so_many: f64) -> Estimate {
+        let left = |it: f64| (it - so_many).max(0.0);
+        Estimate { about: left(self.about), low: left(self.low), high: left(self.high) }
+    }
+}
+
+/// By which power of their number levels grow, in the last fifth and that before.
+fn rise(levels: &[f64]) -> f64 {
+    let (all, each) = (levels.len() as f64, levels.len() / 5);
+    let mean = |from: usize| levels[from..from + each].iter().sum::<f64>().max(1e-9);
+    let (before, last) = (mean(levels.len() - 2 * each), mean(levels.len() - each));
+    let (wide, middle) = (each as f64, all - each as f64 / 2.0);
+    (last / before).ln() / (middle / (middle - wide)).ln()
+}
+
+/// Levels put together.
+struct Groups {
+    /// How many levels each has, but for the first, which may have fewer.
+    width: usize,
+    /// The middle of each, in levels, and the logarithm of the states of a level there.
+    points: Vec<(f64, f64)>,
+    /// How many levels there are.
+    levels: usize,
+}
+
+/// At most so many groups of equal width, the last of which ends with the last level.
+fn grouped(levels: &[f64], most: usize) -> Groups {
+    let width = levels.len().div_ceil(most);
+    let (mut points, mut end) = (Vec::new(), levels.len());
+    while end > 0 {
+        let begin = end.saturating_sub(width);
+        let states: f64 = levels[begin..end].iter().sum();
+        let each = (states / (end - begin) as f64).max(1e-9);
+        points.push(((begin + end - 1) as f64 / 2.0, each.ln()));
+        end = begin;
+    }
+    points.reverse();
+    Groups { width, points, levels: levels.len() }
+}
+
+impl Groups {
+    /// How many states are yet to come, by the parabola through a share of them; nothing if it does not fall.
+    fn ahead(&self, share: f64, so_far: f64) -> Option<f64> {
+        let count = (self.points.len() as f64 * share).ceil() as usize;
+        let from = self.points.len().checked_sub(count.max(POINTS_MIN))?;
+        let points = &self.points[from..];
+        let &(last_at, last) = points.last()?;
+        let [bend, slope] = parabola(points, last_at)?;
+        if bend > -1e-9 {
+            return None;
+        }
+        let (mut sum, mut at) = (0.0, self.levels as f64 - 1.0 - last_at);
+        let width = self.width as f64;
+        for _ in 0..AHEAD_MAX * self.points.len() {
+            // The middle of the next group.
+            let middle = at + (width + 1.0) / 2.0;
+            let each = (last + slope * middle + bend * middle * middle).min(80.0).exp();
+            if each < 1.0 {
+                return Some(sum);
+            }
+            sum += each * width;
+            if so_far + sum > TIMES_MAX * so_far {
+                return None;
+            }
+            at += width;
+        }
+        None
+    }
+}
+
+/// The bend and the slope, at `origin`, of the parabola that lies nearest to some points (least squares).
+fn parabola(points: &[(f64, f64)], origin: f64) -> Option<[f64; 2]> {
+    // By the width of all, so that the powers stay small.
+    let scale = (origin - points.first()?.0).max(1.0);
+    let (mut powers, mut sums) = ([0.0; 5], [0.0; 3]);
+    for (x, y) in points {
+        let mut power = 1.0;
+        for (degree, sum) in powers.iter_mut().enumerate() {
+            *sum += power;
+            if let Some(sum) = sums.get_mut(degree) {
+                *sum += power * y;
+            }
+            power *= (x - origin) / scale;
+        }
+    }
+    let [p0, p1, p2, p3, p4] = powers;
+    let determinant = |[a, b, c]: [[f64; 3]; 3]| {
+        a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
+            + a[2] * (b[0] * c[1] - b[1] * c[0])
+    };
+    let all = determinant([[p0, p1, p2], [p1, p2, p3], [p2, p3, p4]]);
+    if all.abs() < 1e-12 {
+        return None;
+    }
+    let [s0, s1, s2] = sums;
+    let slope = determinant([[p0, s0, p2], [p1, s1, p3], [p2, s2, p4]]) / all;
+    let bend = determinant([[p0, p1, s0], [p1, p2, s1], [p2, p3, s2]]) / all;
+    Some([bend / (scale * scale), slope / scale])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Levels like a bell, with its top in the middle.
+    fn bell(levels: usize) -> Vec<f64> {
+        let (top, wide) = (levels as f64 / 2.0, levels as f64 / 7.0);
+        (0..levels).map(|it| 1e6 * (-((it as f64 - top) / wide).powi(2) / 2.0).exp()).collect()
+    }
+
+    #[test]
+    fn a_bell_is_known_by_its_rise() {
+        let all = bell(100);
+        let truth: f64 = all.iter().sum();
+        for seen in [30, 45, 50, 60, 80] {
+            let found = Estimate::of_levels(&all[..seen]).unwrap();
+            assert!((found.about / truth - 1.0).abs() < 0.1, "{seen}: {found:?} of {truth}");
+            assert!(found.low <= truth * 1.01 && found.high >= truth * 0.99, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn of_what_is_no_bell_nothing_is_said() {
+        assert_eq!(Estimate::of_levels(&[1.0; 7]), Err(Unclear::TooFew));
+        assert_eq!(Estimate::of_levels(&[5.0; 50]), Err(Unclear::Growing));
+        let doubling: Vec<f64> = (0..40).map(|it| f64::from(it).exp2()).collect();
+        assert_eq!(Estimate::of_levels(&doubling), Err(Unclear::Growing));
+        // Fast for long, and then all at once not any more: that can be the end, or a bend.
+        let mut bent: Vec<f64> =
+            (0..30).map(f64::from).map(|it| (0.3 * it - 0.002 * it * it).exp()).collect();
+        bent.extend([0.15, 0.225].map(|it: f64| bent[29] * it.exp()));
+        assert_eq!(Estimate::of_levels(&bent), Err(Unclear::Ambiguous));
+    }
+
+    #[test]
+    fn what_comes_of_an_estimate_has_its_band() {
+        let found = Estimate { about: 10.0, low: 8.0, high: 20.0 };
+        assert_eq!(found.beyond(9.0).times(2.0), Estimate { about: 2.0, low: 0.0, high: 22.0 });
+    }
+
+    #[test]
+    fn growth_is_told_as_a_power() {
+        let cubes: Vec<f64> = (1..=200).map(|it| f64::from(it).powi(3)).collect();
+        assert!((rise(&cubes) - 3.0).abs() < 0.05, "{}", rise(&cubes));
+        assert_eq!(rise(&[7.0; 12]), 0.0);
+    }
+
+    #[test]
+    fn a_parabola_goes_through_its_points() {
+        let points =
+            [1.0, 2.0, 3.0, 5.0, 8.0].map(|x: f64| (x, 3.0 - 2.0 * (x - 8.0) * (x - 8.0) + x));
+        let [bend, slope] = parabola(&points, 8.0).unwrap();
+        assert!((bend + 2.0).abs() < 1e-9 && (slope - 1.0).abs() < 1e-9, "{bend} {slope}");
+        assert_eq!(parabola(&points[..2], 2.0), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! A search as it looks from outside at one moment, running or not: what its directory tells.
+
+use super::{Contents, Going, Job, verdict};
+use crate::search::Verdict;
+use crate::search::control::Phase;
+use crate::search::estimate::{Estimate, Unclear};
+use crate::search::events::{self, Event, levels_done};
+use crate::search::status::Status;
+use std::path::Path;
+
+/// What a search is at once all states are reached.
+const SWEEPS: [Phase; 3] = [Phase::Gathering, Phase::Sweeping, Phase::Tracing];
+
+/// What a search is doing, or what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is running.
+    Running,
+    /// It came to its end.
+    Ended(Verdict),
+    /// It was stopped at a checkpoint.
+    Stopped,
+    /// An error ended it, and which, if that could be written down.
+    Failed(Option<String>),
+    /// Its process is gone without a word.
+    Killed,
+    /// It has not begun, or nothing is told of that.
+    Unknown,
+}
+
+impl State {
+    /// Whether it is not known yet what it comes to.
+    pub fn is_open(&self) -> bool {
+        !matches!(self, State::Ended(_))
+    }
+}
+
+/// A search as it looks at one moment.
+pub struct Live {
+    /// The model's name.
+    pub model: String,
+    /// What it is doing.
+    pub state: State,
+    /// Whether it is running, since when, and where it was at its last checkpoint.
+    pub going: Going,
+    /// How far this sitting is, or the last one was; nothing if it does not tell.
+    pub status: Option<Status>,
+    /// What happened in all sittings.
+    pub events: Vec<Event>,
+    /// The bytes of its files.
+    pub bytes: u64,
+    /// The bytes that are free on the disk that they are on, if that can be told.
+    pub free: Option<u64>,
+    /// The most bytes that it may have on disk, if it was told so.
+    pub disk_limit: Option<u64>,
+}
+
+impl Live {
+    /// The search in `dir`, which has these contents.
+    pub fn of(dir: &Path, contents: &Contents) -> Live {
+        let going = Going::of(dir, contents);
+        let begun = contents.sitting.map_or(0, |it| it.begun);
+        // What an earlier sitting left says nothing of one that has just begun.
+        let is_of_sitting = |it: &Status| !going.is_running || it.at >= begun;
+        let status = Status::read(dir).filter(is_of_sitting);
+        let events = events::read(dir);
+        Live {
+            model: contents.job.model_name().to_owned(),
+            state: state(contents, status.as_ref(), &events),
+            going,
+            status,
+            events,
+            bytes: contents.bytes,
+            free: free(dir),
+            disk_limit: contents.means.as_ref().and_then(|it| it.disk_limit),
+        }
+    }
+}
+
+/// What is yet to come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ahead {
+    /// States in all.
+    pub states: Estimate,
+    /// Seconds until the end, at the speed of this sitting so far, if that is known.
+    pub seconds: Option<Estimate>,
+    /// Bytes on disk in all.
+    pub disk: Estimate,
+    /// Seconds until the disk, or what may be taken of it, is full, if it will be before the end.
+    pub full_in: Option<f64>,
+}
+
+impl Live {
+    /// What is yet to come, or why that cannot be told; nothing of a search that has ended, or does not say how far it is.
+    pub fn ahead(&self) -> Option<Result<Ahead, Unclear>> {
+        let status = self.status.as_ref().filter(|_| self.state.is_open())?;
+        let now = &status.now;
+        let is_reaching = now.states > 0 && SWEEPS.iter().all(|it| it.name() != now.phase);
+        let states = || Estimate::of_levels(&self.levels());
+        is_reaching.then(|| states().map(|it| self.ahead_of(status, it)))
+    }
+
+    fn ahead_of(&self, status: &Status, states: Estimate) -> Ahead {
+        let now = &status.now;
+        let done = now.states.saturating_sub(now.frontier) + now.expanded.min(now.frontier);
+        let rate = status.rate.filter(|it| *it > 0.0);
+        let each = now.disk as f64 / now.states as f64;
+        let (disk, taken) = (states.times(each), now.disk as f64);
+        let allowed = self.disk_limit.map(|it| it as f64 - taken);
+        let room = [allowed, self.free.map(|it| it as f64)].into_iter().flatten();
+        let room = room.reduce(f64::min).filter(|it| disk.about - taken > *it);
+        Ahead {
+            states,
+            seconds: rate.map(|rate| states.beyond(done as f64).times(1.0 / rate)),
+            disk,
+            full_in: room.zip(rate).map(|(room, rate)| room.max(0.0) / (each * rate)),
+        }
+    }
+
+    /// States of each level, those of the last included, which may not have been expanded whole.
+    fn levels(&self) -> Vec<f64> {
+        let mut levels: Vec<f64> = Vec::new();
+        for it in levels_done(&self.events) {
+            let each = it.states as f64 / (it.last - it.first + 1) as f64;
+            // What was not told of was not much different.
+            let before = levels.last().copied().unwrap_or(1.0);
+            levels.resize(it.first as usize, before);
+            levels.resize(it.last as usize + 1, each);
+        }
+        let now = self.status.as_ref().map(|it| &it.now);
+        let open = now.filter(|it| it.level as usize == levels.len() && it.frontier > 0);
+        levels.extend(open.map(|it| it.frontier as f64));
+        levels
+    }
+}
+
+fn state(contents: &Contents, status: Option<&Status>, events: &[Event]) -> State {
+    if contents.running {
+        return State::Running;
+    }
+    if let Some(verdict) = decided(contents, status) {
+        return State::Ended(verdict);
+    }
+    let ended = events.iter().rev().find_map(|it| match it {
+        Event::Ended { error, .. } => Some(error.clone()),
+        _ => None,
+    });
+    match status.map(|it| it.verdict.as_deref()) {
+        None => State::Unknown,
+        Some(None) => State::Killed,
+        Some(Some("failed")) => State::Failed(ended.flatten()),
+        Some(Some(_)) => State::Stopped,
+    }
+}
+
+/// What it came to, if it came to its end.
+fn decided(contents: &Contents, status: Option<&Status>) -> Option<Verdict> {
+    let Contents { job, saved, answer, .. } = contents;
+    let of_name = |name: &str| match name {
+        "verified" => Some(Verdict::Verified),
+        "violated" => Some(Verdict::Violated),
+        _ => None,
+    };
+    match (answer, saved) {
+        (Some(answer), _) => of_name(verdict(&answer.probe().found)),
+        // The checkpoint of a search for runs tells of the states reached.
+        (None, Some(_)) if Job::runs(job).is_some() => of_name(status?.verdict.as_deref()?),
+        (None, Some(saved)) => match saved.verdict {
+            0 => None,
+            1 => Some(Verdict::Verified),
+            _ => Some(Verdict::Violated),
+        },
+        (None, None) => None,
+    }
+}
+
+/// The bytes that whoever asks may yet write to the disk that something is on.
+fn free(path: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(path).ok()?;
+    Some(found.f_bavail * found.f_frsize)
+}

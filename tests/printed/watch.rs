@@ -1,0 +1,382 @@
+//! `watch`: what it says of a search whatever became of it, and what it answers to browsers.
+//!
+//! Where there is a Chromium, it opens the page of a search and sees it end; else that is left out, with a line.
+
+use super::page::{browser, opened};
+use super::{Folder, Ran};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+/// Counts further than anybody waits.
+const COUNT: &str = "int x; int y; process P { state a; init a; trans a -> a { guard x < 30000; effect x = x + 1; },
+    a -> a { guard y < 30000; effect y = y + 1; }; } system async;";
+
+/// The states of `COUNT` in the first levels.
+const STOPPED: [&str; 9] = [
+    "check",
+    "count.dve",
+    "--max-states",
+    "999",
+    "--reduce",
+    "none",
+    "--no-deadlock",
+    "--dir",
+    "d",
+];
+
+fn stopped() -> Folder {
+    let folder = Folder::with("count.dve", COUNT);
+    assert_eq!(folder.run(&STOPPED).code, 3);
+    folder
+}
+
+impl Folder {
+    /// What `watch` shows where it is not on a terminal.
+    #[track_caller]
+    fn watched(&self, dirs: &[&str]) -> String {
+        let ran = self.run(&[&["watch"], dirs].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        ran.out
+    }
+
+    fn status(&self) -> Value {
+        serde_json::from_slice(&std::fs::read(self.path("d/status.json")).unwrap()).unwrap()
+    }
+
+    /// Leaves what a sitting would have that came to this.
+    fn came_to(&self, verdict: Value, error: Option<&str>) {
+        let mut status = self.status();
+        status["verdict"] = verdict;
+        self.write("d/status.json", &status.to_string());
+        let mut events = std::fs::read_to_string(self.path("d/events.jsonl")).unwrap();
+        let ended =
+            json!({ "event": "ended", "seconds": 1.0, "verdict": "failed", "error": error });
+        events += &format!("{ended}\n");
+        self.write("d/events.jsonl", &events);
+    }
+
+    /// `watch` with a page, and where that is.
+    fn serving(&self, dirs: &[&str]) -> (Child, String) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_spillway"))
+            .current_dir(self.path(""))
+            .args([&["watch", "--listen", "0"], dirs].concat())
+            .stderr(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+        let rest = said.strip_prefix("http://").unwrap_or_else(|| panic!("{said}"));
+        let address = rest.strip_suffix("/ shows it, until this is interrupted\n").unwrap();
+        (child, address.to_owned())
+    }
+}
+
+/// The answer to a request: its status, its head, and its text.
+fn asked(address: &str, line: &str, host: &str) -> (u16, String, String) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "{line} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, text) = answer.split_once("\r\n\r\n").unwrap();
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), head.to_owned(), text.to_owned())
+}
+
+#[test]
+fn whatever_became_of_a_search_is_said() {
+    let folder = stopped();
+    let text = folder.watched(&["d"]);
+    let (first, rest) = text.split_once('\n').unwrap();
+    assert_eq!(first, "count.dve: stopped at a checkpoint; `spillway resume d` goes on");
+    for part in [
+        "  found    1,035 states, level 44, frontier 45, 0% expanded\n",
+        "  last heard of  ",
+        " ago, ",
+        "  memory   ",
+        "  checkpoint  the last ",
+        " free\n",
+    ] {
+        assert!(rest.contains(part), "{part}: {text}");
+    }
+    let last = text.lines().last().unwrap();
+    assert!(last.ends_with(&format!("  45  {}", "#".repeat(last.len() - last.find('#').unwrap()))));
+    let told = ["the levels do not grow more slowly yet", "there are too few levels yet"];
+    assert!(
+        told.iter().any(|it| text.contains(&format!("  in all   cannot tell: {it}\n"))),
+        "{text}"
+    );
+    // What is told in `status.json` is what its schema says.
+    let root = env!("CARGO_MANIFEST_DIR");
+    let schema = std::fs::read_to_string(format!("{root}/docs/schema/status.json")).unwrap();
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+    assert!(schema.is_valid(&folder.status()), "{}", folder.status());
+    assert!(!schema.is_valid(&json!({ "version": 1 })));
+
+    folder.came_to(Value::Null, None);
+    let text = folder.watched(&["d"]);
+    assert!(
+        text.starts_with(
+            "count.dve: killed, or the machine went down; `spillway resume d` goes on\n"
+        ),
+        "{text}"
+    );
+    folder.came_to("failed".into(), Some("the disk is full"));
+    let text = folder.watched(&["d"]);
+    assert!(
+        text.starts_with("count.dve: failed: the disk is full; `spillway resume d` goes on\n"),
+        "{text}"
+    );
+    folder.came_to("failed".into(), None);
+    assert!(folder.watched(&["d"]).starts_with("count.dve: failed; `spillway resume d` goes on\n"));
+    folder.write("d/status.json", "{\"version\": 1, \"at\"");
+    assert!(folder.watched(&["d"]).starts_with("count.dve: not running; `spillway"));
+    let (job, manifest) = (folder.path("d/job"), folder.path("d/manifest"));
+    std::fs::remove_file(manifest).unwrap();
+    let text = folder.watched(&["d"]);
+    let begins = "`spillway resume d` begins anew,\n           as there is no checkpoint\n  found    nothing yet\n";
+    assert!(text.starts_with(&format!("count.dve: not running; {begins}")), "{text}");
+    assert!(text.contains("  checkpoint  none yet\n"), "{text}");
+    std::fs::write(job, "dear reader").unwrap();
+    let text = folder.watched(&["d"]);
+    assert!(text.starts_with("d: nothing to be seen: "), "{text}");
+}
+
+#[test]
+fn searches_that_have_ended_are_told_one_below_the_other() {
+    let folder = Folder::with("count.dve", &COUNT.replace("30000", "9"));
+    folder.write("bad.dve", "byte x; process P { state a; init a; assert a: x < 2; trans a -> a { guard x < 3; effect x = x + 1; }; } system async;");
+    assert_eq!(folder.run(&["check", "count.dve", "--no-deadlock", "--dir", "good"]).code, 0);
+    assert_eq!(folder.run(&["check", "bad.dve", "--dir", "bad"]).code, 1);
+    let text = folder.watched(&["good", "bad"]);
+    assert!(text.starts_with("count.dve: verified: nothing that was looked for is violated\n"));
+    assert!(text.contains("\n\nbad.dve: VIOLATED: `spillway trace bad` tells how\n"), "{text}");
+    assert!(!text.contains("  in all ") && !text.contains("  checkpoint  "), "{text}");
+    let refused = |args: &[&str], said: &str| {
+        let Ran { code, out, err } = folder.run(args);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(said), "{err}");
+    };
+    refused(&["watch", "absent"], "error: there is no search directory absent\n");
+    refused(&["watch"], "error: no search is running in ");
+    refused(&["watch"], "help: `spillway watch DIR` looks at one in a directory of its own\n");
+    refused(
+        &["watch", "bad", "--listen", "everywhere"],
+        "it is a port, as 8080, or an address and a port, as 127.0.0.1:8080",
+    );
+}
+
+/// Levels like a bell, of which the first half has been searched, at a thousand states a second.
+#[test]
+fn what_is_yet_to_come_is_estimated() {
+    let folder = Folder::with("count.dve", COUNT);
+    let stopped = [&STOPPED[..], &["--disk-limit", "2MiB"]].concat();
+    assert_eq!(folder.run(&stopped).code, 3);
+    let bell = |it: u32| (1e4 * (-(f64::from(it) - 40.0).powi(2) / 300.0).exp()) as u64 + 1;
+    let levels = |until: u32, of: &dyn Fn(u32) -> u64| {
+        let told = (0..until).map(|at| {
+            let (states, transitions) = (of(at), 3 * of(at));
+            json!({ "event": "levels", "first": at, "last": at, "states": states, "transitions": transitions })
+        });
+        folder.write("d/events.jsonl", &told.map(|it| format!("{it}\n")).collect::<String>());
+        let mut status = folder.status();
+        let states: u64 = (0..=until).map(of).sum();
+        (status["rate"], status["verdict"]) = (json!(1000.0), Value::Null);
+        (status["now"]["states"], status["now"]["level"]) = (json!(states), json!(until));
+        (status["now"]["frontier"], status["now"]["expanded"]) = (json!(of(until)), json!(0));
+        status["now"]["disk"] = json!(10 * states);
+        folder.write("d/status.json", &status.to_string());
+        folder.watched(&["d"])
+    };
+    let text = levels(35, &bell);
+    for part in [
+        "  in all   states: about 307 k (208 k to 999 k)\n",
+        "  time left  about 3 min (",
+        "  on disk  about 2.9 MiB (2.0 MiB to ",
+        "  disk full  in about 1 min, before the search ends;\n           more room can be made meanwhile\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let json = folder.run(&["status", "d", "--json"]).out;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    let about = json["estimate"]["states"]["about"].as_f64().unwrap();
+    assert!((306_000.0..308_000.0).contains(&about), "{json}");
+    // Fast for long, and then all at once not any more: that can be the end, or a bend.
+    let bent = |at: u32| {
+        let (at, more) = (f64::from(at.min(29)), f64::from(at.saturating_sub(29)));
+        (100.0 * (0.3 * at - 0.002 * at * at + 0.3 * (1.0 - 0.5_f64.powf(more))).exp()) as u64
+    };
+    let text = levels(31, &bent);
+    assert!(text.contains("cannot tell: the levels can go on in several ways"), "{text}");
+    let text = levels(5, &bell);
+    assert!(text.contains("cannot tell: there are too few levels yet"), "{text}");
+    let text = levels(20, &|at| 1 << at);
+    assert!(text.contains("cannot tell: the levels do not grow more slowly yet"), "{text}");
+}
+
+#[test]
+fn browsers_are_answered_and_whatever_else_is_asked_for_is_refused() {
+    let folder = stopped();
+    let (mut child, address) = folder.serving(&["d"]);
+    let (_, port) = address.split_once(':').unwrap();
+    let here = format!("localhost:{port}");
+    let (code, _, text) = asked(&address, "GET /", &here);
+    let moved = "<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=/1\">";
+    assert_eq!((code, text.as_str()), (200, moved));
+    let (code, head, page) = asked(&address, "GET /1", &here);
+    assert!(
+        code == 200 && head.contains("text/html; charset=utf-8") && head.contains("no-store"),
+        "{head}"
+    );
+    for part in [
+        "<title>count.dve: incomplete</title>",
+        "script-src 'unsafe-inline'; connect-src 'self'",
+        "<p class=\"now\">stopped at a checkpoint; `spillway resume d` goes on</p>",
+        "<dt>found</dt><dd>1,035 states, level 44, frontier 45, 0% expanded</dd>",
+        "<meter value=\"45\" max=\"45\">",
+        "Beside each line is how often",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let (code, _, text) = asked(&address, "GET /1/live", &here);
+    assert!(code == 200 && text.starts_with("<section id=\"live\" class=\"live open\""), "{text}");
+    for (line, host, expected, said) in [
+        ("GET /2", here.as_str(), 404, "there is nothing here; / has all searches\n"),
+        ("GET /../job", &here, 404, "there is nothing here"),
+        ("GET /1/job", &here, 404, "there is nothing here"),
+        ("GET /-1", &here, 404, "there is nothing here"),
+        ("GET /99999999999999999999", &here, 404, "there is nothing here"),
+        ("GET /favicon.ico", &here, 204, ""),
+        ("POST /1", &here, 405, "here is only to be looked\n"),
+        ("GET /1", "example.org", 403, "this is only for this machine\n"),
+    ] {
+        let (code, _, text) = asked(&address, line, host);
+        assert!(code == expected && text.contains(said), "{line}: {code} {text}");
+    }
+    let (_, head, _) = asked(&address, "GET /2", &here);
+    assert!(head.contains("text/plain; charset=utf-8"), "{head}");
+    let ran = folder.run(&["watch", "d", "--listen", port]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.starts_with(&format!("error: cannot listen to 127.0.0.1:{port}: ")));
+    assert!(ran.err.ends_with("help: another port, or 0 for any that is free, may do\n"));
+    // The search may be damaged meanwhile.
+    folder.write("d/manifest", "dear reader");
+    let (code, _, page) = asked(&address, "GET /1", &here);
+    assert!(code == 200 && page.contains("<p class=\"now\">nothing to be seen: "), "{page}");
+    assert!(page.contains("the search directory cannot be read, so that nothing is known of"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn several_searches_have_a_page_together() {
+    let folder = stopped();
+    folder.write("<b>.dve", &COUNT.replace("30000", "9"));
+    assert_eq!(folder.run(&["check", "<b>.dve", "--no-deadlock", "--dir", "e"]).code, 0);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_spillway"))
+        .current_dir(folder.path(""))
+        .args(["watch", "--listen", "0.0.0.0:0", "d", "e"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(child.stderr.take().unwrap()).lines().take(2);
+    let said: Vec<String> = said.map(Result::unwrap).collect();
+    assert_eq!(said[1], "note: whoever reaches this machine can read the models there");
+    let port = said[0].split(':').nth(2).unwrap().split('/').next().unwrap();
+    let address = format!("127.0.0.1:{port}");
+    let (code, _, page) = asked(&address, "GET /", "any.name");
+    assert_eq!(code, 200);
+    for part in [
+        "<title>spillway watch</title>",
+        "<a href=\"/1\">count.dve</a>",
+        "<a href=\"/2\">&lt;b&gt;.dve</a>",
+        "<p class=\"now\">verified: nothing that was looked for is violated</p>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("<b>.dve"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Says in the title what is seen when the search has ended and its watch is gone.
+const PROBE: &str = "<script>
+const errors = [], seen = [];
+addEventListener('error', (it) => errors.push(it.message));
+addEventListener('securitypolicyviolation', (it) => errors.push('refused ' + it.blockedURI));
+setInterval(() => {
+  const now = [document.querySelector('#live .now')?.textContent, document.querySelector('header .verdict')?.textContent,
+    document.getElementById('steps') !== null, document.getElementById('gone')?.textContent ?? ''];
+  if (JSON.stringify(now) !== JSON.stringify(seen.at(-1))) seen.push(now);
+  document.title = JSON.stringify({ errors, seen });
+}, 50);
+</script>";
+
+/// A page that is left open sees its search run, end, and nobody answer any more.
+#[test]
+fn a_page_that_is_left_open_sees_the_search_end() {
+    let Some(browser) = browser() else {
+        return eprintln!("left out: there is no Chromium to open the page with");
+    };
+    let folder = stopped();
+    // Between the browser and `watch`, so that the page has eyes in it, and something happens when it asks.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let ours = listener.local_addr().unwrap().to_string();
+    let (mut child, address) = folder.serving(&["d"]);
+    let (looks, is_over) = (AtomicU32::new(0), AtomicBool::new(false));
+    let pass_on = |mut stream: TcpStream| {
+        let mut line = String::new();
+        let mut asking = BufReader::new(stream.try_clone().unwrap());
+        // A browser may connect and ask nothing.
+        if asking.read_line(&mut line).unwrap_or(0) == 0 {
+            return;
+        }
+        let path = line.split(' ').nth(1).unwrap().to_owned();
+        let look = if path == "/1/live" { looks.fetch_add(1, Relaxed) } else { 0 };
+        // The search goes on meanwhile, and finds something; later the watch ends.
+        if look == 2 {
+            std::fs::remove_dir_all(folder.path("d")).unwrap();
+            folder.write("count.dve", &COUNT.replace("init a;", "init a; assert a: x < 3;"));
+            let found = ["check", "count.dve", "--reduce", "none", "--dir", "d"];
+            assert_eq!(folder.run(&found).code, 1);
+        }
+        if look > 9 {
+            return;
+        }
+        let (_, head, mut text) = asked(&address, &format!("GET {path}"), &address);
+        text = text.replacen("<style>", &format!("{PROBE}<style>"), 1);
+        let kind = head.lines().find(|it| it.starts_with("Content-Type")).unwrap();
+        let head = format!("HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {}", text.len());
+        let _ = write!(stream, "{head}\r\nConnection: close\r\n\r\n{text}");
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for stream in listener.incoming() {
+                if is_over.load(Relaxed) {
+                    return;
+                }
+                scope.spawn(|| pass_on(stream.unwrap()));
+            }
+        });
+        let told = opened(browser, &folder, &format!("http://{ours}/1"), 20_000);
+        is_over.store(true, Relaxed);
+        drop(TcpStream::connect(&ours));
+        assert_eq!(told["errors"], json!([]));
+        let seen = told["seen"].as_array().unwrap();
+        let has = |at: usize, part: &str| {
+            seen.iter().any(|it| it[at].as_str().is_some_and(|it| it.contains(part)))
+        };
+        assert!(has(0, "stopped at a checkpoint") && has(1, "incomplete"), "{told}");
+        assert!(has(0, "VIOLATED: ") && has(1, "VIOLATED: assert"), "{told}");
+        let last = seen.last().unwrap();
+        assert_eq!(last[2], true, "the counterexample is there: {told}");
+        assert!(has(3, "Nobody answers any more; this is how it was at "), "{told}");
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
