@@ -62,10 +62,13 @@ pub(super) fn ahead(live: &Live) -> Vec<(&'static str, String)> {
     rows.push(("on disk", told(disk, |it| figures::size(it as u64))));
     rows.extend(full_in.map(|it| {
         let left = figures::about_seconds(it);
-        (
-            "disk full",
-            format!("in about {left}, before the search ends; more room can be made meanwhile"),
-        )
+        let told = match live.going.is_running {
+            true => {
+                format!("in about {left}, before the search ends; more room can be made meanwhile")
+            }
+            false => format!("about {left} after it goes on, before the search ends"),
+        };
+        ("disk full", told)
     }));
     rows
 }

@@ -297,19 +297,13 @@ fn pursue(
 /// The run that a search in a directory found.
 pub(super) fn trace(args: &TraceArgs, contents: &Contents) -> Ending {
     let model = asked_by(&contents.job)?.0.model;
-    if args.format.is_some() {
-        let help = "--json and --msc tell of runs";
-        return Err(Failure::wrong(format!(
-            "--as is of counterexamples that end, not of runs\n  help: {help}"
-        )));
-    }
     only::refuse_unknown(&args.view.view().only, model.interp.program())?;
     drop(model);
     if contents.saved.is_none() && contents.answer.is_none() {
         return trace_of_nothing(args, &contents.job);
     }
     let trail = args.spin_trail.as_deref();
-    let how = Tell::again(args.json, trail, args.view.view());
+    let how = Tell::again(args);
     with_found(&args.dir, contents, args.memory, |(watched, judged), told, control| {
         trail::refuse(trail, &watched.model)?;
         match tell((watched, judged), told, how)? {

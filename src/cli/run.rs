@@ -86,7 +86,7 @@ fn begin(
     let (model, _) = model.in_key_order(args.key_order.into())?;
     let limits = args.limits();
     let mut about = model.about(&limits);
-    about.scope.unchecked.retain(|it| Some(it.name.as_str()) != known);
+    known.into_iter().for_each(|name| about.scope.know(name));
     refuse_nothing(&about)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
     let budget = Budget { counts: limits.coverage, ..args.run.budget(false) };

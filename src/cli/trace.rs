@@ -69,13 +69,15 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
 
 /// Prints the first counterexample in a format that others read.
 fn as_others_read(found: &Found<'_>, format: Format, model: &TextModel) -> Ending {
-    let Some(violation) = found.violations.first() else {
-        return Err(Failure::wrong("no counterexample has been found, so there is none to print"));
-    };
+    let violation = found.violations.first().ok_or_else(none_to_print)?;
     let (way, sources) = (found.way(violation)?, &model.sources);
     let ending = report::Ending::of(violation, &way, sources);
     print(&report::formatted(format, (model.name(), sources), &ending, &way));
     Ok(failure::VIOLATED)
+}
+
+pub(super) fn none_to_print() -> Failure {
+    Failure::wrong("no counterexample has been found, so there is none to print")
 }
 
 /// What a search in a directory found, and what looks for the ways there.

@@ -3,6 +3,7 @@
 use super::ViolationReport;
 use super::rows::row;
 use super::scene::Scene;
+use super::steps::{Course, Visit, each_step};
 use crate::exec::{StepOutcome, Violation};
 use crate::numbers::count;
 use crate::search::trace::Counterexample;
@@ -41,6 +42,12 @@ impl Ending {
         let scene = Scene::new(operands, standing, waits, sources)
             .with_disabled(disabled.unwrap_or_default(), sources);
         Ending { violation, stands_for, depth: way.depth() as u64, scene }
+    }
+
+    /// Does something with the course of the steps of the counterexample.
+    pub(super) fn along<T>(&self, way: &Counterexample, and_then: impl FnOnce(&Course) -> T) -> T {
+        let each = &|visit: &mut Visit<'_>| each_step(way, visit);
+        and_then(&Course { last: self.depth, loop_start: None, each })
     }
 
     /// What is violated, and after how many steps, in a line.

@@ -38,11 +38,20 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// What came of a property of runs: in words, where it is not known to hold.
+    pub fn of_runs(name: &str, came: Came, says: &str) -> Judgement {
+        let (kind, name, says) = (PROPERTY.to_owned(), name.to_owned(), says.to_owned());
+        Judgement { kind, name, place: None, came, says, has_way: came == Came::Violated }
+    }
+
     /// What it is called, with its kind.
     pub(super) fn title(&self) -> String {
         format!("{}: {}", self.kind, self.name)
     }
 }
+
+/// The kind of what is said of whole runs.
+const PROPERTY: &str = "property";
 
 /// All that was looked for.
 pub struct Judgements {
@@ -98,6 +107,8 @@ impl Judgements {
                 all.push(judged(kind, name, None));
             }
         }
+        let known = report.scope.known.iter();
+        all.extend(known.map(|name| Judgement::of_runs(name, Came::Held, "")));
         all.extend(report.scope.unchecked.iter().map(|it| Judgement {
             place: it.place.clone(),
             came: Came::Unchecked,

@@ -27,7 +27,7 @@ pub use changes::print_changes;
 pub use coverage::{Covered, coverage};
 pub use ending::Ending;
 #[cfg(feature = "cli")]
-pub use formats::{Format, formatted, junit, sarif};
+pub use formats::{Format, formatted, formatted_run, junit, sarif};
 pub use json::{
     result, scope as scope_as_json, shortened, unchecked, write_result as write_json_result,
     write_trace as write_json_trace,

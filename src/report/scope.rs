@@ -26,6 +26,8 @@ pub struct Scope {
     pub impossible: Vec<String>,
     /// What the model asks for and no search looks for.
     pub unchecked: Vec<Missed>,
+    /// The property that every run without errors is known to have.
+    pub known: Option<String>,
     checks: Checks,
     assertions: Assertions,
     /// Errors of actions from this number on are met while properties are judged, not in steps.
@@ -96,6 +98,12 @@ impl Scope {
         scope.add(checks.claims, claim.as_deref().ok_or(no_claim));
         scope.unchecked = Missed::all(program, sources);
         scope
+    }
+
+    /// Takes it as known that every run without errors has the property of this name.
+    pub fn know(&mut self, name: &str) {
+        self.unchecked.retain(|it| it.name != name);
+        self.known = Some(name.to_owned());
     }
 
     /// What a search for runs of `program`, with the automaton that is its claim, looks for beside that; errors in steps are, if all

@@ -3,7 +3,7 @@
 use super::coverage::never_taken;
 use super::lasso::length as length_of_run;
 use super::rows::{row, wrapped};
-use super::steps::{Course, View, Visit, each_step, write_steps};
+use super::steps::{View, write_steps};
 use super::{Ending, Example, Missed, RUST, Report, Scope, Shortened, ViolationReport};
 use crate::exec::{COVER, Compiled, EVENTUALLY, Violation};
 use crate::numbers::{count, grouped};
@@ -344,12 +344,7 @@ pub fn write_trace(
 ) {
     let violation = &ending.violation;
     write(&wrapped("", &format!("counterexample: {}", ending.title())));
-    let each = |visit: &mut Visit<'_>| each_step(trace, visit);
-    write_steps(
-        (sources, view),
-        &Course { last: ending.depth, loop_start: None, each: &each },
-        write,
-    );
+    ending.along(trace, |course| write_steps((sources, view), course, write));
     write(&print_end(violation));
 }
 

@@ -165,10 +165,56 @@ rule \"up\" x < 3 ==> begin x := x + 1; end; invariant \"low\" x < 2;",
     let ran = folder.run(&["trace", "f", "--as", "csv"]);
     let told = "error: no counterexample has been found, so there is none to print\n";
     assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (2, "", told));
-    folder.write("passed.pml", PASSED);
-    let runs = ["check", "passed.pml", "--ltl", "[] (len(c) < 1)", "--dir", "runs"];
+}
+
+const ROUND: &str = "chan c = [1] of { byte };
+byte n;
+active proctype A() { do :: n == 0 -> c!1; n = 1 od }
+active proctype B() { do :: c?_ -> n = 0 :: n == 1 && empty(c) -> n = 0 od }
+";
+
+#[test]
+fn runs_are_there_as_others_read_them_with_their_loops() {
+    let folder = Folder::with("round.pml", ROUND);
+    let runs = ["check", "round.pml", "--ltl", "<> (n == 2)", "--reduce", "none", "--dir", "d"];
     assert_eq!(folder.run(&runs).code, 1);
-    let ran = folder.run(&["trace", "runs", "--as", "csv"]);
-    let told = "error: --as is of counterexamples that end, not of runs\n  help: --json and --msc tell of runs\n";
-    assert_eq!((ran.code, ran.err.as_str()), (2, told));
+    let trace = |format: &str| {
+        let ran = folder.run(&["trace", "d", "--as", format]);
+        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{}", ran.out);
+        ran.out
+    };
+    let told: serde_json::Value = serde_json::from_str(&trace("itf")).unwrap();
+    let states = told["states"].as_array().unwrap();
+    let (again, last) = (told["loop"].as_u64().unwrap() as usize, states.last().unwrap());
+    // What follows the last state is what follows the state it is the same as.
+    let vars = told["vars"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
+    vars.for_each(|it| assert_eq!(last[it], states[again - 1][it], "{it}"));
+    assert_eq!(told["#meta"]["description"], "round.pml: <> (n == 2)");
+    let table = trace("csv");
+    let mut read = csv::Reader::from_reader(table.as_bytes());
+    assert_eq!(&read.headers().unwrap()[3], "goes on as after");
+    let rows: Vec<_> = read.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), states.len());
+    assert_eq!(&rows.last().unwrap()[3], (again - 1).to_string());
+    assert!(rows[..rows.len() - 1].iter().all(|it| it[3].is_empty()), "{table}");
+    for (format, end) in [("plantuml", "end\n@enduml\n"), ("mermaid", "end\n")] {
+        let diagram = trace(format);
+        let parts: Vec<&str> = diagram.split("loop again and again\n").collect();
+        assert_eq!(parts.len(), 2, "{diagram}");
+        assert!(parts[1].contains(&format!(": {again} ")), "{diagram}");
+        assert!(!parts[0].contains(&format!(": {again} ")), "{diagram}");
+        assert!(diagram.ends_with(end), "{diagram}");
+    }
+    // One that is violated by then, whatever follows, ends there.
+    let runs = ["check", "round.pml", "--ltl", "[] (len(c) < 1)", "--dir", "by-then"];
+    assert_eq!(folder.run(&runs).code, 1);
+    let told = folder.run(&["trace", "by-then", "--as", "itf"]).out;
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert!(told.get("loop").is_none(), "{told}");
+    assert_eq!(told["states"].as_array().unwrap().last().unwrap()["c"], serde_json::json!([1]));
+    let runs = ["check", "round.pml", "--ltl", "[] (n < 2)", "--dir", "held"];
+    assert_eq!(folder.run(&runs).code, 0);
+    let ran = folder.run(&["trace", "held", "--as", "itf"]);
+    let told = "error: no counterexample has been found, so there is none to print\n";
+    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (2, "", told));
 }

@@ -28,7 +28,7 @@ fn junit_has_a_case_for_each_thing_that_was_looked_for() {
     assert_eq!((ran.code, ran.err.as_str()), (1, "wrote all.xml\n"));
     let xml = read(&folder, "all.xml");
     for part in [
-        "<testsuite name=\"low.m\" tests=\"4\" errors=\"0\" failures=\"2\"",
+        "<testsuite name=\"low.m\" tests=\"4\" skipped=\"0\" errors=\"0\" failures=\"2\"",
         "<testcase name=\"invariant: low\" classname=\"low.m\">",
         "<failure message=\"violated after 5 steps\" type=\"invariant\">low.m:4:1: invariant: low",
         "    1  up &amp; away  (line 3)",
@@ -61,6 +61,7 @@ fn junit_has_a_case_for_each_thing_that_was_looked_for() {
         3,
         "{xml}"
     );
+    assert!(xml.contains("tests=\"4\" skipped=\"3\""), "{xml}");
     let stopped = ["check", "low.m", "--max-states", "2", "--reduce", "none", "--dir", "d"];
     assert_eq!(folder.run(&[&stopped[..], &["--junit", "open.xml"]].concat()).code, 3);
     let xml = read(&folder, "open.xml");
@@ -122,7 +123,7 @@ fn what_is_said_of_runs_is_a_case_too_and_what_was_not_looked_for_is_skipped() {
         ["check", "mixed.pml", "--ltl", "small", "--junit", "small.xml", "--sarif", "s.sarif"];
     assert_eq!(folder.run(&holds).code, 0);
     let xml = read(&folder, "small.xml");
-    assert!(xml.contains("tests=\"1\" errors=\"0\" failures=\"0\""), "{xml}");
+    assert!(xml.contains("tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"0\""), "{xml}");
     assert!(xml.contains("<testcase name=\"property: small\""), "{xml}");
     let broken =
         ["check", "mixed.pml", "--ltl", "<> (x == 2)", "--junit", "x.xml", "--sarif", "s.sarif"];
@@ -146,6 +147,14 @@ fn what_is_said_of_runs_is_a_case_too_and_what_was_not_looked_for_is_skipped() {
     let xml = read(&folder, "states.xml");
     assert!(xml.contains("<testcase name=\"ltl: small\""), "{xml}");
     assert!(xml.contains("<skipped message=\"it was not looked for\""), "{xml}");
+    // What the model asks of its runs holds of those without errors, which are looked for next.
+    let own = ["check", "mixed.pml", "--junit", "own.xml", "--no-trace"];
+    let ran = folder.run(&own);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let xml = read(&folder, "own.xml");
+    assert!(xml.contains("tests=\"3\" skipped=\"1\" errors=\"0\" failures=\"1\""), "{xml}");
+    let (_, case) = xml.split_once("<testcase name=\"property: small\"").unwrap();
+    assert!(!case.split_once("</testcase>").unwrap().0.contains("<failure"), "{xml}");
 }
 
 #[test]

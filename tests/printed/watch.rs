@@ -197,10 +197,17 @@ fn what_is_yet_to_come_is_estimated() {
         "  in all   states: about 307 k (208 k to 999 k)\n",
         "  time left  about 3 min (",
         "  on disk  about 2.9 MiB (2.0 MiB to ",
-        "  disk full  in about 1 min, before the search ends;\n           more room can be made meanwhile\n",
+        "  disk full  about 1 min after it goes on, before the search ends\n",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    // As if it were running.
+    let disk = spill::RealDisk::open(folder.path("d")).unwrap();
+    disk.lock().unwrap();
+    let text = folder.watched(&["d"]);
+    let told = "  disk full  in about 1 min, before the search ends;\n           more room can be made meanwhile\n";
+    assert!(text.contains(told), "{text}");
+    drop(disk);
     let json = folder.run(&["status", "d", "--json"]).out;
     let json: Value = serde_json::from_str(&json).unwrap();
     let about = json["estimate"]["states"]["about"].as_f64().unwrap();

@@ -2,16 +2,16 @@
 
 use super::Asked;
 use super::told::{Stage, Told};
-use crate::cli::args::{CheckArgs, RunArgs};
+use crate::cli::args::{CheckArgs, RunArgs, TraceArgs};
 use crate::cli::failure::{self, Failure};
 use crate::cli::trail::Written;
-use crate::cli::{Ending, files, print, run, say, trail, warn, warnings};
+use crate::cli::{Ending, files, print, run, say, trace, trail, warn, warnings};
 use crate::exec::{Step, StepOutcome, Tally};
 use crate::front::TrailEnd;
 use crate::reduce::Refused;
 use crate::report::{
-    self, Came, Judgement, Judgements, Page, Run, RunEnd, Scene, Scope, Texts, View, Way, count,
-    grouped,
+    self, Came, Format, Judgement, Judgements, Page, Run, RunEnd, Scene, Scope, Texts, View, Way,
+    count, grouped,
 };
 use crate::search::lasso::{Lasso, Probed};
 use crate::search::{Verdict, events};
@@ -39,6 +39,8 @@ pub(super) struct Tell<'a> {
     pub(super) trail: Option<&'a Path>,
     /// What is shown of it.
     pub(super) view: View,
+    /// The run alone, as other tools read it.
+    pub(super) format: Option<Format>,
     /// What is done about errors.
     pub(super) errors: Errors,
     /// How to look at the run again, in rows; nothing where that is what is done.
@@ -51,13 +53,15 @@ impl Tell<'_> {
         let RunArgs { json, strict, no_trace, ref spin_trail, .. } = *args;
         let (trail, view) = (spin_trail.as_deref(), args.view());
         let again = report::print_look_again(dir.map(|it| it.display().to_string()).as_deref());
-        Tell { json, strict, trace: !no_trace, trail, view, errors, again }
+        Tell { json, strict, trace: !no_trace, trail, view, format: None, errors, again }
     }
 
     /// What was found before.
-    pub(super) fn again(json: bool, trail: Option<&Path>, view: View) -> Tell<'_> {
+    pub(super) fn again(args: &TraceArgs) -> Tell<'_> {
+        let (json, trail, view) = (args.json, args.spin_trail.as_deref(), args.view.view());
+        let format = args.format.map(Format::from);
         let (errors, again) = (Errors::Told, String::new());
-        Tell { json, strict: false, trace: true, trail, view, errors, again }
+        Tell { json, strict: false, trace: true, trail, view, format, errors, again }
     }
 
     /// Whether what was found has errors looked for next.
@@ -81,6 +85,13 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
         }
         Probed::Found(_) | Probed::None | Probed::Open => None,
     };
+    if let Some(format) = how.format {
+        let run = run.ok_or_else(trace::none_to_print)?;
+        let model = (watched.model.name(), &watched.model.sources);
+        print(&report::formatted_run(format, model, &run, &watched.name));
+        written.into_iter().for_each(Written::say);
+        return Ok(code(&told.found));
+    }
     let (searched, fairness) = (judged.searched, judged.fairness());
     let run = run.filter(|_| how.trace);
     let errors_next = how.errors_next(told);
@@ -172,14 +183,7 @@ fn write_page(
         Probed::Found(_) => (Came::Violated, "a run does not have it"),
         Probed::Open => (Came::Open, "the search has not come to its end"),
     };
-    let property = Judgement {
-        kind: "property".to_owned(),
-        name: watched.name.clone(),
-        place: None,
-        came,
-        says: says.to_owned(),
-        has_way: true,
-    };
+    let property = Judgement::of_runs(&watched.name, came, says);
     if let Some(path) = &args.report {
         let (events, dir) = (events.as_deref().unwrap_or_default(), name.as_deref());
         page = Page { events, dir, ..page };

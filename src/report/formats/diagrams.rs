@@ -22,7 +22,7 @@ pub(super) fn plant_uml(told: &Told) -> String {
         escaped: |text| text.replace('\\', "\\\\").replace('<', "~<").replace('"', "'"),
         alone: |id, text| format!("{id} -> {id} : {text}\n"),
     };
-    let title = format!("title {}\n", (language.escaped)(&told.title()));
+    let title = format!("title {}\n", (language.escaped)(&told.title));
     diagram(told, &language, &title)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn mermaid(told: &Told) -> String {
         },
         alone: |id, text| format!("  Note over {id}: {text}\n"),
     };
-    let title = format!("  %% {}\n", told.title());
+    let title = format!("  %% {}\n", told.title);
     diagram(told, &language, &title)
 }
 
@@ -53,7 +53,15 @@ fn diagram(told: &Told, language: &Language, title: &str) -> String {
     for (number, name) in chart.columns.iter().enumerate() {
         out += &(language.participant)(&format!("p{number}"), &(language.escaped)(name));
     }
+    let mut is_in_loop = false;
+    let mut enter = |number: u64, out: &mut String| {
+        if !is_in_loop && told.loop_start.is_some_and(|back| number > back as u64) {
+            is_in_loop = true;
+            *out += "loop again and again\n";
+        }
+    };
     for row in &chart.rows {
+        enter(row.number, &mut out);
         let to = row.actions.first().map_or(0, |it| it.0);
         let text = |it: &(usize, Vec<String>)| {
             (language.escaped)(&format!("{} {}", row.number, it.1.join("; ")))
@@ -76,9 +84,13 @@ fn diagram(told: &Told, language: &Language, title: &str) -> String {
         // Of a model without processes: what each step changes.
         out += &(language.participant)("p0", "the model");
         for (number, changed) in changed.iter().enumerate().skip(1) {
+            enter(number as u64, &mut out);
             let text = format!("{number} {}: {}", told.title_of(number), changed.join(", "));
             out += &(language.alone)("p0", &(language.escaped)(&text));
         }
+    }
+    if is_in_loop {
+        out += "end\n";
     }
     out + language.ends.1
 }

@@ -22,17 +22,21 @@ pub(super) fn text(told: &Told) -> String {
         Some(Json::Object(state))
     });
     let failing = told.steps.last().filter(|(_, state)| state.is_none());
-    let whole = json!({
+    let mut whole = json!({
         "#meta": {
             "format": "ITF",
             "format-description": "https://apalache-mc.org/docs/adr/015adr-trace.html",
-            "description": told.title(),
+            "description": told.title,
             "source": told.model,
             "failing-action": failing.map(|(step, _)| step.title()),
         },
         "vars": variables,
         "states": states.collect::<Vec<_>>(),
     });
+    if let Some(back) = told.loop_start {
+        // The last state is the same as the one behind which the loop begins: what follows it is what follows that.
+        whole["loop"] = json!(back + 1);
+    }
     format!("{whole:#}\n")
 }
 

@@ -4,9 +4,6 @@ use crate::report::judgement::{Came, Judgement, Judgements};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 
-/// In the tag of the suite, and in none before it.
-const DISABLED: &str = " disabled=\"0\"";
-
 /// The text of the file.
 pub fn junit(judged: &Judgements) -> String {
     let mut suite = TestSuite::new(judged.model.as_str());
@@ -17,8 +14,9 @@ pub fn junit(judged: &Judgements) -> String {
     report.set_time(seconds).add_test_suite(suite);
     // Only writing could fail, and that is to memory.
     let xml = report.to_string().unwrap_or_default();
-    // The schema by which the xUnit plugin of Jenkins judges has no such attribute.
-    xml.replacen(DISABLED, "", 1)
+    // The schema by which the xUnit plugin of Jenkins judges knows this count by another name. Quotes within a name
+    // are escaped, so that the tag of the suite has the first.
+    xml.replacen(" disabled=\"", " skipped=\"", 1)
 }
 
 fn case(judged: &Judgements, it: &Judgement) -> TestCase {

@@ -11,9 +11,9 @@ pub use sarif::sarif;
 
 use super::changes::{changes, lines};
 use super::chart::Chart;
-use super::steps::{places, title};
-use super::{Ending, Values};
-use crate::exec::{Step, Value};
+use super::steps::{Course, places, title};
+use super::{Ending, Run, Values};
+use crate::exec::{Step, StepOutcome, Value};
 use crate::search::trace::Counterexample;
 use crate::source::Sources;
 
@@ -37,37 +37,58 @@ type State = Option<Vec<(String, Value)>>;
 struct Told<'t> {
     model: &'t str,
     sources: &'t Sources,
-    ending: &'t Ending,
+    /// What is violated, in a line.
+    title: String,
     /// The start first. The last may fail: then there is no state behind it.
     steps: Vec<(Step, State)>,
+    /// The number of the step behind which a loop begins, if the last one leads back there.
+    loop_start: Option<usize>,
 }
 
 /// A counterexample of a model of this name in a format.
 pub fn formatted(
     format: Format,
-    (model, sources): (&str, &Sources),
+    of: (&str, &Sources),
     ending: &Ending,
     way: &Counterexample,
 ) -> String {
-    let mut steps = Vec::new();
-    way.each_step(&mut |step, state| {
-        steps.push((step.clone(), state.map(|state| way.describe(state))));
-    });
-    let told = Told { model, sources, ending, steps };
-    match format {
-        Format::Itf => itf::text(&told),
-        Format::Csv => table::text(&told),
-        Format::PlantUml => diagrams::plant_uml(&told),
-        Format::Mermaid => diagrams::mermaid(&told),
-    }
+    let violation = &ending.violation;
+    let violated = format!("{}: {}", violation.kind, violation.name);
+    ending.along(way, |course| Told::along(course, of, &violated).text(format))
 }
 
-impl Told<'_> {
-    /// What is violated, in a line.
-    fn title(&self) -> String {
-        let violation = &self.ending.violation;
-        let title = format!("{}: {}: {}", self.model, violation.kind, violation.name);
-        title.split_whitespace().collect::<Vec<_>>().join(" ")
+/// A run of a model of this name that does not have the property of that name, in a format.
+pub fn formatted_run(format: Format, of: (&str, &Sources), run: &Run, name: &str) -> String {
+    run.along(|course| Told::along(course, of, name).text(format))
+}
+
+impl<'t> Told<'t> {
+    fn along(
+        course: &Course<'_>,
+        (model, sources): (&'t str, &'t Sources),
+        violated: &str,
+    ) -> Self {
+        let mut steps = Vec::new();
+        (course.each)(&mut |step, (_, after)| {
+            let state = match step.outcome {
+                StepOutcome::Successor(_) => Some(after.to_vec()),
+                StepOutcome::Fault(_) => None,
+            };
+            steps.push((step.clone(), state));
+        });
+        let title = format!("{model}: {violated}");
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let loop_start = course.loop_start.map(|it| it as usize);
+        Told { model, sources, title, steps, loop_start }
+    }
+
+    fn text(&self, format: Format) -> String {
+        match format {
+            Format::Itf => itf::text(self),
+            Format::Csv => table::text(self),
+            Format::PlantUml => diagrams::plant_uml(self),
+            Format::Mermaid => diagrams::mermaid(self),
+        }
     }
 
     /// The variables of all states, in the order in which they come up.

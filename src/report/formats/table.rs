@@ -4,10 +4,16 @@ use super::super::values::value_of;
 use super::Told;
 use csv::Writer;
 
+/// The head of a column that has, in the last row of a run that ends in a loop, the step behind which the loop begins.
+const GOES_ON: &str = "goes on as after";
+
 pub(super) fn text(told: &Told) -> String {
     let variables = told.variables();
     let mut table = Writer::from_writer(Vec::new());
-    let head = ["step", "action", "place"].into_iter().chain(variables.iter().copied());
+    let back = told.loop_start.map(|it| it.to_string());
+    let goes_on = back.as_ref().map(|_| GOES_ON);
+    let head = ["step", "action", "place"].into_iter().chain(goes_on);
+    let head = head.chain(variables.iter().copied());
     // Writing to memory does not fail.
     let _ = table.write_record(head);
     for (number, (step, values)) in told.steps.iter().enumerate() {
@@ -16,7 +22,10 @@ pub(super) fn text(told: &Told) -> String {
             value_of(values, name).map_or(String::new(), ToString::to_string)
         };
         let about = [number.to_string(), told.title_of(number), told.places(step)];
-        let _ = table.write_record(about.into_iter().chain(variables.iter().map(value)));
+        let is_last = number + 1 == told.steps.len();
+        let goes_on = back.clone().map(|it| if is_last { it } else { String::new() });
+        let about = about.into_iter().chain(goes_on);
+        let _ = table.write_record(about.chain(variables.iter().map(value)));
     }
     let bytes = table.into_inner().unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()

@@ -2,7 +2,7 @@
 
 use super::super::changes::{changes, lines};
 use super::super::chart::Chart;
-use super::super::steps::{Course, Folded, Visit, each_step, folded, title};
+use super::super::steps::{Course, Folded, folded, title};
 use super::super::{Ending, Run};
 use super::sequence;
 use crate::exec::{StepOutcome, Value};
@@ -76,9 +76,8 @@ fn told(value: Option<&Value>) -> String {
 impl Way {
     /// That of a counterexample that ends.
     pub fn of(ending: &Ending, way: &Counterexample, sources: &Sources) -> Way {
-        let each = |visit: &mut Visit<'_>| each_step(way, visit);
-        let course = Course { last: ending.depth, loop_start: None, each: &each };
-        Way::along(&course, (ending.title(), ending.rows()), sources)
+        let told = (ending.title(), ending.rows());
+        ending.along(way, |course| Way::along(course, told, sources))
     }
 
     /// That of a run.
