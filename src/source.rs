@@ -1,5 +1,6 @@
 //! Source files and places in them.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IsTerminal, Read};
@@ -146,6 +147,8 @@ impl SourceFile {
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: Vec<SourceFile>,
+    /// What stands at a place, in the words of people, where those of the text are a machine's.
+    words: HashMap<Span, String>,
 }
 
 impl Sources {
@@ -179,8 +182,16 @@ impl Sources {
         self.place(span).map(|it| it.to_string())
     }
 
-    /// The source text of a span.
+    /// Says in words of its own what stands at a place.
+    pub fn say(&mut self, span: Span, words: String) {
+        self.words.insert(span, words);
+    }
+
+    /// The source text of a span, or the words for it.
     pub fn text(&self, span: Span) -> &str {
+        if let Some(words) = self.words.get(&span) {
+            return words;
+        }
         self.files
             .get(usize::from(span.file))
             .and_then(|file| file.text.get(span.start as usize..span.end as usize))

@@ -10,6 +10,7 @@ pub mod dve;
 mod language;
 pub mod murphi;
 pub mod nearest;
+pub mod pnml;
 pub mod promela;
 mod quote;
 mod token;
@@ -21,7 +22,8 @@ use crate::diag::Diagnostic;
 use crate::ir::{EndRule, Overflow, Program};
 
 /// All languages, in the order in which they are listed to users.
-pub static LANGUAGES: &[&Language] = &[&dve::LANGUAGE, &murphi::LANGUAGE, &promela::LANGUAGE];
+pub static LANGUAGES: &[&Language] =
+    &[&dve::LANGUAGE, &murphi::LANGUAGE, &pnml::LANGUAGE, &promela::LANGUAGE];
 
 /// What the command line may say about the meaning of a model.
 #[derive(Clone, Debug, Default)]

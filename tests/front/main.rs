@@ -9,6 +9,7 @@ mod ir;
 mod murphi;
 mod murphi_corpus;
 mod murphi_mistakes;
+mod pnml;
 mod promela;
 mod promela_claims;
 mod promela_mutations;

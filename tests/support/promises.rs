@@ -40,7 +40,7 @@ pub struct Promise {
 /// The files of our models.
 pub fn models() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
-    let folders = ["dve", "murphi", "promela"].map(|language| folder.join(language));
+    let folders = ["dve", "murphi", "pnml", "promela"].map(|language| folder.join(language));
     let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());

@@ -1,0 +1,402 @@
+//! From a net to a program: a counter of tokens for each colour of a place, an action for each transition.
+//!
+//! An action exists once for each binding of its transition's variables, which are its parameters. Its guard asks that there
+//! are enough tokens of each colour, its body takes and puts what differs, what is taken first.
+
+use super::bounds::bounds;
+use super::colours::{Addend, ClassId, Part, TOKENS_MAX, Values};
+use super::condition;
+use super::net::{Does, Flow, Net, Place, Transition};
+use super::parse::Term;
+use super::symmetry::interchangeable;
+use super::xml::Read;
+use crate::ir::{
+    self, Action, Binary, Control, Domain, Enum, Expr, ExprKind, LocalId, Overflow, Parameter,
+    Program, Quantifier, Scalar, Scalarset, Selector, Start, Stmt, StmtKind, Type, TypeId, VarId,
+    Variable,
+};
+use crate::source::Span;
+use std::collections::HashMap;
+
+/// As many tokens have room where nothing is known of how many there can be.
+const UNBOUNDED: i64 = u16::MAX as i64;
+
+/// A class as the program has it.
+struct Class {
+    ty: TypeId,
+    domain: Domain,
+    /// The number of its first value.
+    low: i64,
+    size: u32,
+}
+
+/// A place as the program has it.
+struct Counters {
+    variable: VarId,
+    /// What becomes of more tokens than there is room for. There never are, where their number is known to be bounded.
+    overflow: Overflow,
+}
+
+struct Lowering<'n, 'd> {
+    net: &'n Net<'d>,
+    program: Program,
+    classes: Vec<Class>,
+    counters: Vec<Counters>,
+    types: HashMap<Type, TypeId>,
+}
+
+/// The program of a net.
+pub(super) fn lower(net: &Net, name: &str) -> Read<Program> {
+    let program = Program { name: name.to_owned(), ..Program::default() };
+    let mut lowering =
+        Lowering { net, program, classes: Vec::new(), counters: Vec::new(), types: HashMap::new() };
+    lowering.classes();
+    for (place, bound) in net.places.iter().zip(bounds(net)) {
+        lowering.place(place, bound);
+    }
+    lowering.program.starts.push(Start {
+        name: "initial marking".to_owned(),
+        parameters: Vec::new(),
+        body: Vec::new(),
+        span: Span::default(),
+    });
+    for transition in &net.transitions {
+        let action = Binding::of(&lowering, transition).action(transition)?;
+        lowering.program.actions.push(action);
+    }
+    Ok(lowering.program)
+}
+
+impl Lowering<'_, '_> {
+    fn classes(&mut self) {
+        let alike = interchangeable(self.net);
+        for (class, is_alike) in self.net.colours.classes.iter().zip(alike) {
+            let (name, size) = (class.name.clone(), class.size());
+            let (low, domain) = match &class.values {
+                _ if is_alike && size > 1 => {
+                    let id = self.program.scalarsets.push(Scalarset { name, size });
+                    (0, Domain::Scalarset(id))
+                }
+                Values::Range(low, high) => (*low, Domain::Range { low: *low, high: *high }),
+                Values::Names(values) => {
+                    let id = self.program.enums.push(Enum { name, values: values.clone() });
+                    (0, Domain::Enum(id))
+                }
+            };
+            let ty = self.ty(Type::Scalar(Scalar::defined(domain.clone())));
+            self.classes.push(Class { ty, domain, low, size });
+        }
+    }
+
+    fn ty(&mut self, ty: Type) -> TypeId {
+        let types = &mut self.program.types;
+        *self.types.entry(ty).or_insert_with_key(|ty| types.push(ty.clone()))
+    }
+
+    fn place(&mut self, place: &Place, bound: Option<i64>) {
+        let most = place.initial.iter().copied().max().unwrap_or(0);
+        let high = bound.filter(|it| *it <= TOKENS_MAX);
+        let overflow = if high.is_some() { Overflow::Wraps } else { Overflow::Fails };
+        let high = high.unwrap_or(UNBOUNDED.max(2 * most)).max(1);
+        let mut ty = self.ty(Type::Scalar(Scalar::defined(Domain::Range { low: 0, high })));
+        for class in place.sort.iter().rev() {
+            let Class { domain, low, size, .. } = &self.classes[*class];
+            let by = Some(domain.clone()).filter(|it| !matches!(it, Domain::Range { .. }));
+            let array = Type::Array { low: *low, length: *size, by, element: ty };
+            ty = self.ty(array);
+        }
+        let variable = self.program.variables.push(Variable {
+            name: place.name.clone(),
+            ty,
+            owner: ir::Owner::Program,
+            initial: place.initial.iter().map(|it| Some(*it)).collect(),
+            span: place.span,
+        });
+        self.counters.push(Counters { variable, overflow });
+    }
+}
+
+/// A transition with names for the values of its variables.
+struct Binding<'l, 'n, 'd> {
+    lowering: &'l Lowering<'n, 'd>,
+    /// By variable of the net, what stands for it.
+    locals: HashMap<usize, LocalId>,
+    parameters: Vec<Parameter>,
+    /// What comes next.
+    next: u32,
+}
+
+/// Loops or quantifiers over classes.
+type Over = Vec<(LocalId, TypeId)>;
+
+fn expr(kind: ExprKind, span: Span) -> Expr {
+    Expr { kind, span }
+}
+
+pub(super) fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
+    expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span)
+}
+
+impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
+    fn of(lowering: &'l Lowering<'n, 'd>, transition: &Transition) -> Self {
+        let mut used = Vec::new();
+        transition
+            .condition
+            .into_iter()
+            .for_each(|it| lowering.net.colours.variables_in(it, &mut used));
+        let parts = transition.flows.iter().flat_map(|it| &it.bag).flat_map(|it| &it.colour);
+        used.extend(parts.filter_map(|it| match it {
+            Part::Variable(variable, _) => Some(*variable),
+            Part::Constant(_) | Part::All => None,
+        }));
+        used.sort_unstable();
+        used.dedup();
+        let mut binding =
+            Binding { lowering, locals: HashMap::new(), parameters: Vec::new(), next: 0 };
+        for number in used {
+            let variable = &lowering.net.colours.variables[number];
+            let (local, over) = binding.fresh(variable.class);
+            binding.locals.insert(number, local);
+            binding.parameters.push(Parameter { local, name: variable.name.clone(), over });
+        }
+        binding
+    }
+
+    fn fresh(&mut self, class: ClassId) -> (LocalId, TypeId) {
+        self.next += 1;
+        (LocalId(self.next - 1), self.lowering.classes[class].ty)
+    }
+
+    fn action(mut self, transition: &Transition) -> Read<Action> {
+        let mut guards = Vec::new();
+        if let Some(term) = transition.condition {
+            guards.push(self.condition(term)?);
+        }
+        for flow in &transition.flows {
+            guards.extend(self.waits_for(flow));
+        }
+        let mut body = Vec::new();
+        for place in 0..self.lowering.net.places.len() {
+            if transition.flows.iter().any(|it| it.place == place) {
+                body.extend(self.changes(place, transition));
+            }
+        }
+        let and = |left: Expr, right: Expr| {
+            let span = left.span;
+            binary(Binary::And, left, right, span)
+        };
+        Ok(Action {
+            name: transition.name.clone(),
+            edge: None,
+            parameters: self.parameters,
+            guard: guards.into_iter().reduce(and),
+            communication: None,
+            body,
+            priority: 0,
+            control: Control::default(),
+            span: transition.span,
+        })
+    }
+
+    fn condition(&self, term: &Term) -> Read<Expr> {
+        let value = |part: Part, class, span| self.value(part, class, None, span);
+        condition::lower(&self.lowering.net.colours, term, &value)
+    }
+
+    /// A value of a class; for each of them, what stands for one.
+    fn value(&self, part: Part, class: ClassId, each: Option<LocalId>, span: Span) -> Expr {
+        let Class { low, size, .. } = self.lowering.classes[class];
+        let constant = |it| Expr::constant(it, span);
+        match part {
+            Part::Constant(position) => constant(low + i64::from(position)),
+            Part::All => expr(each.map_or(ExprKind::Constant(low), ExprKind::Local), span),
+            Part::Variable(variable, shift) => {
+                let it = expr(ExprKind::Local(self.locals[&variable]), span);
+                if shift == 0 {
+                    return it;
+                }
+                let (shift, size) = (i64::from(shift), i64::from(size));
+                let stays = binary(Binary::Less, it.clone(), constant(low + size - shift), span);
+                let plus = |by: i64| {
+                    let operator = if by < 0 { Binary::Subtract } else { Binary::Add };
+                    Box::new(binary(operator, it.clone(), constant(by.abs()), span))
+                };
+                expr(ExprKind::Conditional(Box::new(stays), plus(shift), plus(shift - size)), span)
+            }
+        }
+    }
+
+    /// Names for each value that a colour goes through.
+    fn over(&mut self, place: usize, colour: &[Part]) -> Over {
+        let sort = &self.lowering.net.places[place].sort;
+        let all = colour.iter().zip(sort).filter(|(part, _)| **part == Part::All);
+        all.map(|(_, class)| self.fresh(*class)).collect()
+    }
+
+    /// The values of a colour.
+    fn values(&self, place: usize, (colour, over): (&[Part], &Over), span: Span) -> Vec<Expr> {
+        let sort = &self.lowering.net.places[place].sort;
+        let mut each = over.iter().map(|it| it.0);
+        let parts = colour.iter().zip(sort);
+        parts
+            .map(|(part, class)| {
+                let each = if *part == Part::All { each.next() } else { None };
+                self.value(*part, *class, each, span)
+            })
+            .collect()
+    }
+
+    fn counter(&self, place: usize, values: &[Expr], span: Span) -> ir::Place {
+        let path = values.iter().cloned().map(Selector::Index).collect();
+        ir::Place { path, ..ir::Place::variable(self.lowering.counters[place].variable, span) }
+    }
+
+    /// The tokens among these that are of a colour with these parts and values.
+    fn tokens(
+        &self,
+        flow: (usize, &[Addend]),
+        (colour, values): (&[Part], &[Expr]),
+        span: Span,
+    ) -> Expr {
+        let (place, bag) = flow;
+        let sort = &self.lowering.net.places[place].sort;
+        let (mut known, mut sum) = (0, None);
+        for it in bag {
+            let mut same = Some(None);
+            for (number, part) in it.colour.iter().enumerate() {
+                let at = (*part, colour[number]);
+                let asked = match at {
+                    (Part::All, _) => continue,
+                    (one, other) if one == other => continue,
+                    (Part::Constant(_), Part::Constant(_)) => None,
+                    (Part::Variable(one, _), Part::Variable(other, _)) if one == other => None,
+                    _ => {
+                        let value = self.value(*part, sort[number], None, span);
+                        Some(binary(Binary::Equal, value, values[number].clone(), span))
+                    }
+                };
+                same = same.zip(asked).map(|(before, asked): (Option<Expr>, Expr)| match before {
+                    None => Some(asked),
+                    Some(before) => Some(binary(Binary::And, before, asked, span)),
+                });
+            }
+            match same {
+                None => {}
+                Some(None) => known += it.times,
+                Some(Some(same)) => {
+                    let [times, none] = [it.times, 0].map(|it| Box::new(Expr::constant(it, span)));
+                    let these = expr(ExprKind::Conditional(Box::new(same), times, none), span);
+                    sum = Some(match sum {
+                        None => these,
+                        Some(sum) => binary(Binary::Add, sum, these, span),
+                    });
+                }
+            }
+        }
+        match sum {
+            None => Expr::constant(known, span),
+            Some(sum) if known == 0 => sum,
+            Some(sum) => binary(Binary::Add, sum, Expr::constant(known, span), span),
+        }
+    }
+
+    /// What a transition waits for in a place.
+    fn waits_for(&mut self, flow: &Flow) -> Vec<Expr> {
+        let (operator, bag) = match flow.does {
+            Does::Take | Does::Test => (Binary::GreaterEqual, joined(flow.bag.clone())),
+            Does::Inhibit => (Binary::Less, joined(flow.bag.clone())),
+            Does::Put | Does::Reset => return Vec::new(),
+        };
+        let asks = |it: &&Addend| it.times > 0;
+        let colours: Vec<Vec<Part>> = bag.iter().filter(asks).map(|it| it.colour.clone()).collect();
+        let each = colours.iter().map(|colour| {
+            let over = self.over(flow.place, colour);
+            let values = self.values(flow.place, (colour, &over), flow.span);
+            let wanted = self.tokens((flow.place, &bag), (colour, &values), flow.span);
+            let place = self.counter(flow.place, &values, flow.span);
+            let there = expr(ExprKind::Read(place), flow.span);
+            let mut asked = binary(operator, there, wanted.clone(), flow.span);
+            if operator == Binary::Less && subtracts(&bag) {
+                // Of what is not among these there may be any number.
+                let none =
+                    binary(Binary::LessEqual, wanted, Expr::constant(0, flow.span), flow.span);
+                asked = binary(Binary::Or, none, asked, flow.span);
+            }
+            over.into_iter().rev().fold(asked, |body, (local, over)| {
+                let (quantifier, body) = (Quantifier::All, Box::new(body));
+                expr(ExprKind::Quantified { quantifier, local, over, body }, flow.span)
+            })
+        });
+        each.collect()
+    }
+
+    /// What a transition changes in a place.
+    fn changes(&mut self, place: usize, transition: &Transition) -> Vec<Stmt> {
+        let flows = || transition.flows.iter().filter(|it| it.place == place);
+        let (mut change, mut body) = (Vec::new(), Vec::new());
+        for flow in flows() {
+            let sign = match flow.does {
+                Does::Take if flows().all(|it| it.does != Does::Reset) => -1,
+                Does::Put => 1,
+                Does::Reset => {
+                    let target = self.counter(place, &[], flow.span);
+                    body.push(Stmt { kind: StmtKind::Clear(target), span: flow.span });
+                    continue;
+                }
+                Does::Take | Does::Test | Does::Inhibit => continue,
+            };
+            change
+                .extend(flow.bag.iter().map(|it| Addend { times: sign * it.times, ..it.clone() }));
+        }
+        let change = joined(change);
+        if flows().any(|it| subtracts(&it.bag)) && !change.is_empty() {
+            // All at once, as what is added to what is taken away is no more than that.
+            let (colour, span) = (vec![Part::All; change[0].colour.len()], change[0].span);
+            body.push(self.add(place, &colour, &change, span));
+            return body;
+        }
+        let (less, more): (Vec<Addend>, Vec<Addend>) =
+            change.into_iter().partition(|it| it.times < 0);
+        for it in less.into_iter().chain(more) {
+            body.push(self.add(place, &it.colour, std::slice::from_ref(&it), it.span));
+        }
+        body
+    }
+
+    /// Adds to each counter that a colour names what these are of it.
+    fn add(&mut self, place: usize, colour: &[Part], change: &[Addend], span: Span) -> Stmt {
+        let over = self.over(place, colour);
+        let values = self.values(place, (colour, &over), span);
+        let by = self.tokens((place, change), (colour, &values), span);
+        let target = self.counter(place, &values, span);
+        let there = expr(ExprKind::Read(target.clone()), span);
+        let value = match by.as_constant() {
+            Some(by) if by < 0 => binary(Binary::Subtract, there, Expr::constant(-by, span), span),
+            _ => binary(Binary::Add, there, by, span),
+        };
+        let overflow = self.lowering.counters[place].overflow;
+        let assign = Stmt { kind: StmtKind::Assign { target, value, overflow }, span };
+        over.into_iter().rev().fold(assign, |body, (local, over)| Stmt {
+            kind: StmtKind::ForEach { local, over, body: vec![body] },
+            span,
+        })
+    }
+}
+
+/// Whether some tokens are taken away from others.
+fn subtracts(bag: &[Addend]) -> bool {
+    bag.iter().any(|it| it.times < 0)
+}
+
+/// The same tokens, those of one colour together.
+fn joined(bag: Vec<Addend>) -> Vec<Addend> {
+    let mut all: Vec<Addend> = Vec::new();
+    for it in bag {
+        match all.iter_mut().find(|known| known.colour == it.colour) {
+            Some(known) => known.times += it.times,
+            None => all.push(it),
+        }
+    }
+    all.retain(|it| it.times != 0);
+    all
+}

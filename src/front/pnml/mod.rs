@@ -1,0 +1,65 @@
+//! PNML, the exchange format of Petri nets (ISO/IEC 15909-2): place/transition nets and symmetric nets.
+//!
+//! [`xml`] reads elements, [`parse`] puts together what the pages have, [`colours`] and [`net`] give it a meaning,
+//! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with the conditions of [`condition`], and [`words`]
+//! says in reports what a transition waits for.
+//!
+//! # Meaning
+//!
+//! - A transition without colours is an action; one with variables is an action for each binding for which its condition
+//!   holds. A binding that leads to the same marking as another is a transition of its own.
+//! - A marking without successor is a deadlock.
+//! - Arcs of the types `test` (or `read`), `inhibitor` and `reset` are understood, as several tools write them.
+//! - A place has room for as many tokens as linear algebra says it can have. Where that gives no bound there is room
+//!   for 65,535 of each colour; more end the search with an error that names the place.
+//! - The standard leaves out what a negative number of tokens is; what is subtracted has to be there for every binding.
+//!
+//! Refused: nets of other types, partitions of classes, variables of products of classes, operators of users.
+
+mod bounds;
+mod colours;
+mod condition;
+mod lower;
+mod net;
+mod parse;
+mod symmetry;
+mod words;
+mod xml;
+
+use super::language::stem;
+use super::{Asked, Language, Loaded, Options, OwnOptions};
+use crate::diag::Diagnostic;
+use crate::source::{Sources, Span};
+
+/// The exchange format of Petri nets.
+pub static LANGUAGE: Language = Language {
+    name: "pnml",
+    title: "PNML",
+    origin: "ISO 15909-2's",
+    endings: &["pnml"],
+    options: OwnOptions::NONE,
+    load: |sources, options, asked| load(sources, options, asked).map_err(|error| vec![error]),
+    spin_trail: None,
+    template: include_str!("template.pnml"),
+    habits: &[],
+};
+
+/// Reads the net in file 0 of `sources`.
+fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml::Read<Loaded> {
+    let file = sources.file(0);
+    if let Some((name, _)) = options.defines.first() {
+        let error = format!("a net has no constant `{name}` that could be defined");
+        return Err(Diagnostic::error(Span::default(), error));
+    }
+    if asked.is_some() {
+        let error = "runs of nets are not looked at yet, so that nothing can be asked of them";
+        return Err(Diagnostic::error(Span::default(), error));
+    }
+    let document = parse::parse(0, &file.text)?;
+    let net = net::Net::of(&document)?;
+    let program = lower::lower(&net, stem(&file.name, LANGUAGE.endings))?;
+    words::say(&net, sources);
+    let left = |span: &Span| Diagnostic::warning(*span, "only the first net of a file is read");
+    let warnings = document.others.iter().map(left).collect();
+    Ok(Loaded { program, warnings, observed: None })
+}

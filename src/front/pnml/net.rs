@@ -1,0 +1,249 @@
+//! A net in one piece: places with their colours and first tokens, transitions with what they take and put.
+
+use super::colours::{Addend, ClassId, Colours, Part, TOKENS_MAX};
+use super::parse::{ArcKind, ArcNode, Document, Term};
+use super::xml::Read;
+use crate::diag::Diagnostic;
+use crate::ir::validate::SCALARS_MAX;
+use crate::source::Span;
+use std::collections::{HashMap, HashSet};
+
+/// A net.
+pub(super) struct Net<'d> {
+    pub(super) colours: Colours,
+    pub(super) places: Vec<Place>,
+    pub(super) transitions: Vec<Transition<'d>>,
+}
+
+/// A place.
+pub(super) struct Place {
+    pub(super) name: String,
+    /// The classes that its colours are made of; none in a place without colours.
+    pub(super) sort: Vec<ClassId>,
+    /// The tokens of each colour at first, those that differ in the last part beside each other.
+    pub(super) initial: Vec<i64>,
+    pub(super) span: Span,
+}
+
+/// A transition.
+pub(super) struct Transition<'d> {
+    pub(super) name: String,
+    pub(super) condition: Option<&'d Term>,
+    /// The condition in words, if its author has some.
+    pub(super) says: Option<&'d str>,
+    pub(super) flows: Vec<Flow>,
+    pub(super) span: Span,
+}
+
+/// What a transition has to do with a place.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub(super) place: usize,
+    pub(super) does: Does,
+    /// The tokens.
+    pub(super) bag: Vec<Addend>,
+    pub(super) span: Span,
+}
+
+/// What becomes of the tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Does {
+    /// They are taken.
+    Take,
+    /// They are put there.
+    Put,
+    /// They have to be there.
+    Test,
+    /// Fewer of each of these colours have to be there.
+    Inhibit,
+    /// All tokens are taken.
+    Reset,
+}
+
+/// What a name of the file stands for.
+#[derive(Clone, Copy)]
+enum Node {
+    Place(usize),
+    Transition(usize),
+}
+
+/// Names that differ: what is called as something before has what tells them apart instead.
+struct Names(HashSet<String>);
+
+impl Names {
+    fn unlike(&mut self, name: &str, id: &str) -> String {
+        let name = if self.0.contains(name) { id } else { name };
+        self.0.insert(name.to_owned());
+        name.to_owned()
+    }
+}
+
+impl<'d> Net<'d> {
+    /// The net that a file tells of.
+    pub(super) fn of(document: &'d Document) -> Read<Net<'d>> {
+        let mut net =
+            Net { colours: Colours::of(document)?, places: Vec::new(), transitions: Vec::new() };
+        let mut nodes = HashMap::new();
+        let mut names = Names(HashSet::new());
+        let mut twice = |id: &str, node, span| match nodes.insert(id.to_owned(), node) {
+            None => Ok(()),
+            Some(_) => {
+                Err(Diagnostic::error(span, format!("something else has the id `{id}`, too")))
+            }
+        };
+        for it in &document.places {
+            twice(&it.id, Node::Place(net.places.len()), it.span)?;
+            let sort = match &it.sort {
+                Some(sort) if document.is_coloured => net.colours.sort_of(sort, None)?,
+                _ => Vec::new(),
+            };
+            let name = names.unlike(&it.name, &it.id);
+            let mut place = Place { name, sort, initial: Vec::new(), span: it.span };
+            let bag = match (&it.marking, it.tokens) {
+                (Some(marking), _) => net.colours.bag(marking, &place.sort)?,
+                (None, Some(tokens)) => vec![plain(tokens, it.span)?],
+                (None, None) => Vec::new(),
+            };
+            place.mark(&net.colours, &bag)?;
+            net.places.push(place);
+        }
+        let mut names = Names(HashSet::new());
+        for it in &document.transitions {
+            twice(&it.id, Node::Transition(net.transitions.len()), it.span)?;
+            net.transitions.push(Transition {
+                name: names.unlike(&it.name, &it.id),
+                condition: it.condition.as_ref(),
+                says: it.says.as_deref(),
+                flows: Vec::new(),
+                span: it.span,
+            });
+        }
+        for arc in &document.arcs {
+            let [source, target] =
+                [&arc.source, &arc.target].map(|it| find(&nodes, document, it, arc.span));
+            net.connect(arc, (source?, target?))?;
+        }
+        Ok(net)
+    }
+
+    fn connect(&mut self, arc: &ArcNode, ends: (Node, Node)) -> Read<()> {
+        let error = |message: &str| Err(Diagnostic::error(arc.span, message));
+        let (place, transition, does) = match (ends, arc.kind) {
+            ((Node::Place(place), Node::Transition(it)), ArcKind::Normal) => {
+                (place, it, Does::Take)
+            }
+            ((Node::Transition(it), Node::Place(place)), ArcKind::Normal) => (place, it, Does::Put),
+            ((Node::Place(place), Node::Transition(it)), ArcKind::Test) => (place, it, Does::Test),
+            ((Node::Place(place), Node::Transition(it)), ArcKind::Inhibitor) => {
+                (place, it, Does::Inhibit)
+            }
+            ((Node::Place(place), Node::Transition(it)), ArcKind::Reset) => {
+                (place, it, Does::Reset)
+            }
+            ((Node::Transition(_), Node::Place(_)), _) => {
+                return error("such an arc leads from a place to a transition");
+            }
+            _ => {
+                return error(
+                    "an arc leads from a place to a transition, or from a transition to a place",
+                );
+            }
+        };
+        let sort = &self.places[place].sort;
+        let bag = match (&arc.inscription, sort.is_empty()) {
+            (Some(term), _) => self.colours.bag(term, sort)?,
+            (None, true) => vec![plain(arc.weight.unwrap_or(1), arc.span)?],
+            (None, false) if does == Does::Reset => Vec::new(),
+            (None, false) => {
+                let message =
+                    format!("the arc does not say which tokens of `{}`", self.places[place].name);
+                return Err(Diagnostic::error(arc.span, message)
+                    .help("as the <structure> of its <hlinscription>"));
+            }
+        };
+        if bag.iter().any(|it| it.times < 0 && !bag.iter().any(|other| covers(other, it))) {
+            return error("what is subtracted has to be among what it is subtracted from");
+        }
+        let flows = &mut self.transitions[transition].flows;
+        let known = flows.iter_mut().find(|it| it.place == place && it.does == does);
+        match known.filter(|_| matches!(does, Does::Take | Does::Put)) {
+            Some(flow) => flow.bag.extend(bag),
+            None => flows.push(Flow { place, does, bag, span: arc.span }),
+        }
+        Ok(())
+    }
+}
+
+/// Whether there are at least as many of each colour of what is taken away.
+fn covers(all: &Addend, less: &Addend) -> bool {
+    let parts = || all.colour.iter().zip(&less.colour);
+    all.times >= -less.times && parts().all(|(all, less)| all == less || *all == Part::All)
+}
+
+/// Tokens without colour.
+fn plain(times: i64, span: Span) -> Read<Addend> {
+    match (0..=TOKENS_MAX).contains(&times) {
+        true => Ok(Addend { times, colour: Vec::new(), span }),
+        false => {
+            Err(Diagnostic::error(span, format!("a number of tokens is from 0 to {TOKENS_MAX}")))
+        }
+    }
+}
+
+/// What a name stands for, by way of reference nodes.
+fn find(nodes: &HashMap<String, Node>, document: &Document, name: &str, span: Span) -> Read<Node> {
+    let (mut at, mut steps) = (name, 0);
+    while let Some(next) =
+        document.references.get(at).filter(|_| steps <= document.references.len())
+    {
+        (at, steps) = (next, steps + 1);
+    }
+    let unknown = || format!("there is no place or transition `{at}`");
+    nodes.get(at).copied().ok_or_else(|| Diagnostic::error(span, unknown()))
+}
+
+impl Place {
+    /// Puts the first tokens there.
+    fn mark(&mut self, colours: &Colours, bag: &[Addend]) -> Read<()> {
+        let sizes: Vec<u64> =
+            self.sort.iter().map(|it| u64::from(colours.classes[*it].size())).collect();
+        let count = sizes
+            .iter()
+            .try_fold(1u64, |all, it| all.checked_mul(*it).filter(|it| *it <= SCALARS_MAX));
+        let Some(count) = count else {
+            let message = format!("the place has more than {SCALARS_MAX} colours");
+            return Err(Diagnostic::error(self.span, message));
+        };
+        self.initial = vec![0; count as usize];
+        for it in bag {
+            for colour in colours_of(&it.colour, &sizes, it.span)? {
+                let tokens = &mut self.initial[colour as usize];
+                *tokens = tokens.saturating_add(it.times);
+            }
+        }
+        match self.initial.iter().all(|it| (0..=TOKENS_MAX).contains(it)) {
+            true => Ok(()),
+            false => Err(Diagnostic::error(
+                self.span,
+                format!("a place has from 0 to {TOKENS_MAX} tokens of a colour"),
+            )),
+        }
+    }
+}
+
+/// The numbers of these colours of a product of classes of these sizes.
+fn colours_of(parts: &[Part], sizes: &[u64], span: Span) -> Read<Vec<u64>> {
+    let mut all = vec![0];
+    for (part, size) in parts.iter().zip(sizes) {
+        let positions = match part {
+            Part::Constant(it) => u64::from(*it)..u64::from(*it) + 1,
+            Part::All => 0..*size,
+            Part::Variable(..) => {
+                return Err(Diagnostic::error(span, "the first tokens have no variables"));
+            }
+        };
+        let longer = |it: u64| positions.clone().map(move |position| it * size + position);
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    Ok(all)
+}

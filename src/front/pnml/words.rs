@@ -1,0 +1,48 @@
+//! What transitions wait for, in words: `2 Fork[x] + Fork[x + 1]`.
+
+use super::colours::{Addend, Part, Values};
+use super::net::{Does, Net};
+use crate::source::Sources;
+
+/// Tells it of each arc and condition.
+pub(super) fn say(net: &Net, sources: &mut Sources) {
+    for transition in &net.transitions {
+        if let Some((term, says)) = transition.condition.zip(transition.says) {
+            sources.say(term.span(), says.to_owned());
+        }
+        for flow in &transition.flows {
+            let bag: Vec<String> = flow.bag.iter().map(|it| addend(net, flow.place, it)).collect();
+            let bag = bag.join(" + ");
+            let words = match flow.does {
+                Does::Take | Does::Test => bag,
+                Does::Inhibit => format!("less than {bag}"),
+                Does::Put | Does::Reset => continue,
+            };
+            sources.say(flow.span, words);
+        }
+    }
+}
+
+fn addend(net: &Net, place: usize, it: &Addend) -> String {
+    let place = &net.places[place];
+    let times = if it.times == 1 { String::new() } else { format!("{} ", it.times) };
+    let parts = it.colour.iter().zip(&place.sort).map(|(part, class)| {
+        let class = &net.colours.classes[*class];
+        let value = match (*part, &class.values) {
+            (Part::All, _) => "all".to_owned(),
+            (Part::Constant(at), Values::Names(names)) => names[at as usize].clone(),
+            (Part::Constant(at), Values::Range(low, _)) => (low + i64::from(at)).to_string(),
+            (Part::Variable(variable, shift), _) => {
+                let name = &net.colours.variables[variable].name;
+                match shift {
+                    0 => name.clone(),
+                    // The class is a circle: the shorter way round.
+                    it if it > class.size() / 2 => format!("{name} - {}", class.size() - it),
+                    it => format!("{name} + {it}"),
+                }
+            }
+        };
+        format!("[{value}]")
+    });
+    format!("{times}{}{}", place.name, parts.collect::<String>())
+}
