@@ -7,7 +7,9 @@ mod resources;
 mod trace;
 
 pub use brief::parse;
-pub use page::{CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, WatchArgs};
+pub use page::{
+    CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, ValuesArgs, WatchArgs,
+};
 pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
 pub use resources::RunArgs;
 pub use trace::TraceArgs;
@@ -54,6 +56,8 @@ pub enum Command {
     Watch(WatchArgs),
     /// Show the counterexamples that a search found
     Trace(TraceArgs),
+    /// Show which values variables have in the states that a search has come to
+    Values(ValuesArgs),
     /// Write what a search found, or what checking a model finds, as a page for a browser
     Report(ReportArgs),
     /// Draw the states of a small model and the steps between them, as DOT for Graphviz
@@ -90,6 +94,9 @@ pub struct ModelArgs {
         languages::titles(|it| it.options.bare_defines)
     ))]
     pub defines: Vec<Define>,
+    /// What should hold in every state, beside what the model says: an expression of its language
+    #[arg(long = "invariant", value_name = "EXPR")]
+    pub invariants: Vec<String>,
     /// What becomes of a value outside its variable's range.
     #[arg(long, value_enum, help = format!(
         "What becomes of a value outside its variable's range in {} [default: error]",

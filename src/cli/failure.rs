@@ -158,6 +158,7 @@ impl From<Error> for Failure {
             | Error::Create(..)
             | Error::Taken(_, Taken::Running(_))
             | Error::NoSearch(_)
+            | Error::NoStates(_)
             | Error::Language(_)
             | Error::Misfit(_)
             | Error::RustType(_) => String::new(),

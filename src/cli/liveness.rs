@@ -48,6 +48,7 @@ pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
 pub(super) fn own(args: &CheckArgs, model: &TextModel) -> Option<String> {
     let CheckArgs { only, no_deadlock, keep_going, .. } = args;
     let is_said = !only.is_empty() || *no_deadlock || *keep_going;
+    let is_said = is_said || !args.model.invariants.is_empty();
     let of_claim = args.model.claim() != ClaimChoice::First;
     (!is_said && !of_claim).then(|| model.own_property()).flatten().map(str::to_owned)
 }
@@ -442,6 +443,7 @@ pub(super) fn status(dir: &Path, contents: &Contents, live: &Live, json: bool) -
 /// A flag that is given and says nothing of such a search.
 fn unfit(args: &CheckArgs) -> Option<String> {
     let given = [
+        ("--invariant", !args.model.invariants.is_empty()),
         ("--only", !args.only.is_empty()),
         ("--no-deadlock", args.no_deadlock),
         ("--keep-going", args.keep_going),

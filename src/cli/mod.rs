@@ -31,6 +31,7 @@ mod storage;
 mod temporary;
 mod trace;
 mod trail;
+mod values;
 mod watch;
 
 pub use allocation::Allocator;
@@ -65,6 +66,7 @@ pub fn run() -> ExitCode {
         Command::Resume(args) => args.run.json,
         Command::Status(args) => args.json,
         Command::Trace(args) => args.json,
+        Command::Values(args) => args.json,
         Command::Completions(_)
         | Command::Doctor(_)
         | Command::Explain(_)
@@ -85,6 +87,7 @@ pub fn run() -> ExitCode {
         Command::Resume(args) => resume(&args),
         Command::Status(args) => status::status(&args),
         Command::Trace(args) => traced(&args),
+        Command::Values(args) => values::values(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),
         Command::Doctor(args) => doctor::doctor(&args),

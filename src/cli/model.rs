@@ -4,7 +4,7 @@ use super::args::ModelArgs;
 use super::failure::Failure;
 use super::progress::Display;
 use super::{languages, warn};
-use crate::front::{Language, Options, OwnOptions};
+use crate::front::{INVARIANT, Language, Options, OwnOptions};
 use crate::ir::{EndRule, Overflow};
 use crate::session::{Error, TextModel, Wanted, Watched, read_text};
 use crate::source::Sources;
@@ -48,6 +48,9 @@ fn read<T>(
     let shown = Display::of_wait(format!("reading {name}"));
     let mut sources = Sources::default();
     sources.add(name, text);
+    for invariant in &args.invariants {
+        sources.add(INVARIANT, invariant.as_str());
+    }
     let loaded = load(language, sources, options)?;
     drop(shown);
     Ok(loaded)

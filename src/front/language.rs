@@ -5,11 +5,15 @@
 //! how they are read, which flags it gives a meaning to, whether there is a tool that replays its
 //! counterexamples.
 
-use super::{Asked, LANGUAGES, Loaded, Options};
+use super::{Asked, LANGUAGES, Loaded, Options, Proposition};
 use crate::diag::Diagnostic;
 use crate::exec::Step;
+use crate::ir::{Property, PropertyKind};
 use crate::source::Sources;
 use std::io::{self, Write};
+
+/// What files of sources are called that say, in the language of the model, what should hold in every state.
+pub const INVARIANT: &str = "--invariant";
 
 /// A modelling language.
 #[derive(Debug)]
@@ -87,6 +91,8 @@ pub struct OwnOptions {
     pub lossy: bool,
     /// How many [`Options::slots`] there are where nobody says, if that is one.
     pub slots: Option<u32>,
+    /// What a state is called as a whole, if the numbers in it can be added up.
+    pub whole: Option<&'static str>,
 }
 
 impl OwnOptions {
@@ -99,6 +105,7 @@ impl OwnOptions {
         own_property: false,
         lossy: false,
         slots: None,
+        whole: None,
     };
 }
 
@@ -114,13 +121,25 @@ impl Language {
         LANGUAGES.iter().copied().find(|language| language.name == name)
     }
 
-    /// Parses, checks and lowers the model in file 0 of `sources`, which may gain included files.
+    /// Parses, checks and lowers the model in file 0 of `sources`, which may gain included files. What stands in files called
+    /// [`INVARIANT`] should hold in every state, too.
     pub fn load(
         &self,
         sources: &mut Sources,
         options: &Options,
     ) -> Result<Loaded, Vec<Diagnostic>> {
-        (self.load)(sources, options, None)
+        let files = sources.iter().zip(0..).skip(1).filter(|(file, _)| file.name == INVARIANT);
+        let files: Vec<u16> = files.map(|(_, number)| number).collect();
+        if files.is_empty() {
+            return (self.load)(sources, options, None);
+        }
+        let mut loaded = (self.load)(sources, options, Some(&Asked::Propositions(files)))?;
+        let propositions = loaded.observed.take().map_or(Vec::new(), |it| it.propositions);
+        for Proposition { text: name, condition } in propositions {
+            let (span, kind) = (condition.span, PropertyKind::Invariant(condition));
+            loaded.program.properties.push(Property { name, kind, span });
+        }
+        Ok(loaded)
     }
 
     /// The same, with what is asked of the model in other files of `sources`.

@@ -16,7 +16,9 @@ mod quote;
 mod token;
 
 pub use asked::{Asked, Demand, Label, Observed, Proposition};
-pub use language::{EachStep, Habit, Language, MakeTrail, OwnOptions, TrailEnd, TrailWriter};
+pub use language::{
+    EachStep, Habit, INVARIANT, Language, MakeTrail, OwnOptions, TrailEnd, TrailWriter,
+};
 
 use crate::diag::Diagnostic;
 use crate::ir::{EndRule, Overflow, Program};

@@ -26,6 +26,7 @@ pub mod plan;
 pub mod probing;
 mod project;
 pub mod recorder;
+pub mod revisit;
 pub mod shortest;
 pub mod status;
 pub mod storage;

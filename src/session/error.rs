@@ -61,6 +61,8 @@ pub enum Error {
     Open(PathBuf, spill::Error),
     /// The search failed; its last checkpoint stands.
     Run(PathBuf, spill::Error),
+    /// The search keeps no states that could be looked at, and why.
+    NoStates(&'static str),
     /// States of the Rust type that is searched cannot be kept as they are.
     Misfit(Misfit),
 }
@@ -154,6 +156,9 @@ impl fmt::Display for Error {
                 f,
                 "the model {name} is a Rust type: go on with the program that began the search"
             ),
+            Error::NoStates(why) => {
+                write!(f, "the states of this search cannot be looked at: {why}")
+            }
             Error::Understood => f.write_str(
                 "this version of spillway understands the model differently from the one that \
                  began the search",

@@ -6,7 +6,7 @@ use super::reduce::{Reduce, Steps};
 use super::watched::{Fairness, Kept, Watched};
 use super::{Searched, TextModel};
 use crate::exec::Model;
-use crate::front::{ClaimChoice, Language, Options};
+use crate::front::{ClaimChoice, INVARIANT, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, Overflow};
 use crate::reduce::claim::EndedRuns;
@@ -268,10 +268,12 @@ impl Job {
     /// Whether its search is of this model: of the same texts, with the same constants. How it is read otherwise is the
     /// search's.
     pub fn is_of(&self, model: &TextModel) -> bool {
-        let texts = self.files.iter().map(|(_, text)| text.as_str());
+        // What it should satisfy is the search's, too.
+        let texts = self.files.iter().filter(|it| it.0 != INVARIANT).map(|it| it.1.as_str());
+        let of_model = model.sources.iter().filter(|it| it.name != INVARIANT);
         self.language == model.language.name
             && self.defines == model.options.defines
-            && texts.eq(model.sources.iter().map(|it| it.text.as_str()))
+            && texts.eq(of_model.map(|it| it.text.as_str()))
     }
 
     /// Whether its model is a Rust type: what that is, only the program knows that began the search.

@@ -28,6 +28,7 @@ mod sitting;
 mod slots;
 mod temporary;
 mod text;
+mod values;
 mod watched;
 
 pub use answer::Answer;
@@ -54,6 +55,7 @@ pub use sitting::Sitting;
 pub use slots::{exceeded, fewer};
 pub use temporary::{JobFound, Removal, Temporary, temporary_in};
 pub use text::{TextModel, read_text};
+pub use values::{Values, ValuesMet, values_met};
 pub use watched::{Fairness, Kept, Wanted, Watched};
 
 use crate::exec::{Violation, keeps_depth};

@@ -7,11 +7,11 @@ use game::{Net, coloured, plain, text};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use spillway::exec::{Exec, Executor, Interp};
-use spillway::front::{Options, pnml};
+use spillway::front::{INVARIANT, Options, pnml};
 use spillway::ir::validate::validate;
 use spillway::ir::{Domain, Program, Type, TypeId};
 use spillway::reduce::symmetry::{Effort, Symmetric};
-use spillway::search::{Limits, memory};
+use spillway::search::{Checks, Limits, Verdict, memory};
 use spillway::source::Sources;
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -324,6 +324,81 @@ fn classes_whose_values_are_alike_are_exchanged() {
     // Neighbours and first ones are unlike others.
     assert_eq!(count("philosophers_coloured"), (0, 82, None));
     assert_eq!(count("lights"), (0, 15, None));
+}
+
+/// What is asked of the net `name` of ours, in every state, beside its text.
+fn asked(name: &str, invariant: &str) -> Result<Interp, String> {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("models/pnml/{name}.pnml"));
+    let mut sources = Sources::default();
+    sources.add("net.pnml", std::fs::read_to_string(file).unwrap());
+    sources.add(INVARIANT, invariant);
+    let loaded = pnml::LANGUAGE.load(&mut sources, &Options::default());
+    let loaded = loaded.map_err(|errors| errors[0].render(&sources).to_string())?;
+    assert_eq!(validate(&loaded.program).map_err(|it| format!("{it:?}")), Ok(()));
+    Ok(Interp::new(loaded.program).unwrap())
+}
+
+#[test]
+fn markings_are_asked_about() {
+    let holds = |name: &str, invariant: &str| {
+        let checks = Checks { invariants: true, ..Checks::NONE };
+        let limits = Limits { checks, ..Limits::default() };
+        let interp = asked(name, invariant).unwrap_or_else(|told| panic!("{told}"));
+        let executor = Executor::new(&interp, Exec::Jit);
+        let found = memory::search(executor.model(), &limits).unwrap();
+        let by_interp = memory::search(&interp, &limits).unwrap();
+        assert_eq!(found, by_interp, "{invariant}");
+        found.verdict == Verdict::Verified
+    };
+    for (name, invariant, expected) in [
+        ("philosophers_coloured", "eating[p0] + eating[p1] <= 1", true),
+        ("philosophers_coloured", "eating <= 1", false),
+        ("philosophers_coloured", "eating <= 2", true),
+        ("philosophers_coloured", "fork + 2 * eating + hungry == 5", true),
+        ("philosophers_coloured", "fireable(left) or fireable(right) || fireable(down)", false),
+        (
+            "philosophers_coloured",
+            "hungry[p1] < 1 imply not (fireable(right) and hungry == 0)",
+            true,
+        ),
+        ("readers_writers", "fireable(\"stop writing\") -> reading == 0", true),
+        ("readers_writers", "!fireable(write) or idle - permits == 0", true),
+        ("database", "waiting <= 1 && (active == 1 -> waiting == 1)", true),
+        ("database", "sent <= 2", false),
+        ("crossing", "inside > 0 -> down == 1", true),
+        ("crossing", "true", true),
+        ("crossing", "false || up + down != 1", false),
+    ] {
+        assert_eq!(holds(name, invariant), expected, "{name}: {invariant}");
+    }
+    // Who names a value tells it from others.
+    let program =
+        |invariant: &str| asked("database", invariant).unwrap().program().scalarsets.len();
+    assert_eq!((program("waiting <= 1"), program("waiting[s1] <= 1")), (1, 0));
+    for (invariant, at, message) in [
+        ("eating[p9] <= 1", "1:8", "there is no value `p9`"),
+        ("eaten <= 1", "1:1", "there is no place `eaten`"),
+        ("fireable(rigt)", "1:10", "did you mean `right`?"),
+        ("eating", "1:1", "this is a number, and is neither so nor not"),
+        ("(eating < 1) + 2 > 1", "1:2", "this is so or not, and is no number"),
+        ("eating < 1 2", "1:12", "expected an operator or the end, found `2`"),
+        ("eating <", "1:9", "expected a place or a number, found the end"),
+        ("(eating < 1", "1:12", "expected `)`, found the end"),
+        ("fireable(left", "1:14", "expected `)`, found the end"),
+        ("eating[p0][p1] < 1", "1:12", "colours of `eating` have 1 part"),
+        ("99999999999 < 1", "1:1", "`99999999999` is no number of tokens"),
+    ] {
+        let told = asked("philosophers_coloured", invariant).map(|_| ()).unwrap_err();
+        let begins = format!("--invariant:{at}: error: ");
+        assert!(told.starts_with(&begins) && told.contains(message), "{begins}{message}\n{told}");
+    }
+    let deep = "(".repeat(100_000);
+    assert!(
+        asked("crossing", &deep)
+            .map(|_| ())
+            .unwrap_err()
+            .contains("too much stands in each other here")
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! All that is printed, word for word: what `tests/told.rs` and the tutorials do not come to.
 
+mod asked;
 mod covers;
 mod drawn;
 mod files;
@@ -9,6 +10,7 @@ mod schema;
 #[cfg(target_os = "linux")]
 mod screens;
 mod sites;
+mod values;
 mod walks;
 mod watch;
 

@@ -147,11 +147,21 @@ fn of_searches(printed: &mut Printed, folder: &Folder) {
     for (dir, code) in [("d", 1), ("stopped", 0)] {
         printed.prints("status", (folder, &["status", dir]), 0);
         printed.prints("trace", (folder, &["trace", dir]), code);
+        printed.prints("values_met", (folder, &["values", dir]), 0);
     }
     printed.prints("check", (folder, &["resume", "stopped"]), 1);
     std::fs::remove_file(folder.path("stopped/manifest")).unwrap();
     printed.prints("status", (folder, &["status", "stopped"]), 0);
     printed.prints("trace", (folder, &["trace", "stopped"]), 0);
+}
+
+/// What is told of the tokens of a net.
+fn of_nets(printed: &mut Printed, folder: &Folder) {
+    let net = "<pnml><net id='n' type='ptnet'><place id='p'><initialMarking><text>3</text></initialMarking></place><transition id='t'/><arc source='p' target='t'/></net></pnml>";
+    folder.write("three.pnml", net);
+    printed.prints("check", (folder, &["check", "three.pnml", "--dir", "three"]), 1);
+    let told = printed.prints("values_met", (folder, &["values", "three"]), 0);
+    assert_eq!(told["all_together"], json!({ "least": 0, "greatest": 3 }));
 }
 
 /// What searches about runs print.
@@ -269,6 +279,7 @@ fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
     folder.write("dividing.dve", &dividing());
     folder.write("wrong.pml", "active proctype P() { x = 1 }");
     of_searches(&mut printed, &folder);
+    of_nets(&mut printed, &folder);
     of_runs(&mut printed, &folder);
     of_rust_types(&mut printed, &folder);
     std::fs::create_dir_all(folder.path("tmp/spillway-damaged")).unwrap();

@@ -1,4 +1,4 @@
-//! Flags of `report` and `graph`, and of what is told of the command line itself.
+//! Flags of `report`, `values` and `graph`, and of what is told of the command line itself.
 
 use super::ModelArgs;
 use super::resources::size;
@@ -18,6 +18,19 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     /// The memory to look for the counterexample in [default: as the search had]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+}
+
+/// `spillway values`.
+#[derive(Args, Clone, Debug)]
+pub struct ValuesArgs {
+    /// The search directory
+    pub dir: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// The most memory the process may hold resident [default: what the search had]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
 }

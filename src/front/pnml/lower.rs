@@ -3,6 +3,7 @@
 //! An action exists once for each binding of its transition's variables, which are its parameters. Its guard asks that there
 //! are enough tokens of each colour, its body takes and puts what differs, what is taken first.
 
+use super::ask::{Query, QueryKind};
 use super::bounds::bounds;
 use super::colours::{Addend, ClassId, Part, TOKENS_MAX, Values};
 use super::condition;
@@ -12,8 +13,8 @@ use super::symmetry::interchangeable;
 use super::xml::Read;
 use crate::ir::{
     self, Action, Binary, Control, Domain, Enum, Expr, ExprKind, LocalId, Overflow, Parameter,
-    Program, Quantifier, Scalar, Scalarset, Selector, Start, Stmt, StmtKind, Type, TypeId, VarId,
-    Variable,
+    Program, Quantifier, Scalar, Scalarset, Selector, Start, Stmt, StmtKind, Type, TypeId, Unary,
+    VarId, Variable,
 };
 use crate::source::Span;
 use std::collections::HashMap;
@@ -45,12 +46,12 @@ struct Lowering<'n, 'd> {
     types: HashMap<Type, TypeId>,
 }
 
-/// The program of a net.
-pub(super) fn lower(net: &Net, name: &str) -> Read<Program> {
+/// The program of a net, and conditions on its states that say what is asked.
+pub(super) fn lower(net: &Net, name: &str, asked: &[Query]) -> Read<(Program, Vec<Expr>)> {
     let program = Program { name: name.to_owned(), ..Program::default() };
     let mut lowering =
         Lowering { net, program, classes: Vec::new(), counters: Vec::new(), types: HashMap::new() };
-    lowering.classes();
+    lowering.classes(asked);
     for (place, bound) in net.places.iter().zip(bounds(net)) {
         lowering.place(place, bound);
     }
@@ -61,15 +62,19 @@ pub(super) fn lower(net: &Net, name: &str) -> Read<Program> {
         span: Span::default(),
     });
     for transition in &net.transitions {
-        let action = Binding::of(&lowering, transition).action(transition)?;
+        let action = Binding::of(&lowering, transition, 0).action(transition)?;
         lowering.program.actions.push(action);
     }
-    Ok(lowering.program)
+    let conditions = asked.iter().map(|it| lowering.query(it, &mut 0)).collect::<Read<_>>()?;
+    Ok((lowering.program, conditions))
 }
 
 impl Lowering<'_, '_> {
-    fn classes(&mut self) {
-        let alike = interchangeable(self.net);
+    fn classes(&mut self, asked: &[Query]) {
+        let mut alike = interchangeable(self.net);
+        let mut named = Vec::new();
+        asked.iter().for_each(|it| it.named(self.net, &mut named));
+        named.into_iter().for_each(|class| alike[class] = false);
         for (class, is_alike) in self.net.colours.classes.iter().zip(alike) {
             let (name, size) = (class.name.clone(), class.size());
             let (low, domain) = match &class.values {
@@ -116,6 +121,76 @@ impl Lowering<'_, '_> {
     }
 }
 
+/// What is asked, as expressions.
+impl Lowering<'_, '_> {
+    fn query(&self, query: &Query, locals: &mut u32) -> Read<Expr> {
+        let span = query.span;
+        Ok(match &query.kind {
+            QueryKind::Number(number) => Expr::constant(*number, span),
+            QueryKind::Not(inner) => {
+                expr(ExprKind::Unary(Unary::Not, Box::new(self.query(inner, locals)?)), span)
+            }
+            QueryKind::Joined(operator, left, right) => {
+                binary(*operator, self.query(left, locals)?, self.query(right, locals)?, span)
+            }
+            QueryKind::Tokens(place, Some(colour)) => self.tokens_of(*place, colour, span),
+            QueryKind::Tokens(place, None) => {
+                let sort = &self.net.places[*place].sort;
+                let mut colours = vec![Vec::new()];
+                for class in sort {
+                    let longer = |it: Vec<u32>| {
+                        let values = 0..self.classes[*class].size;
+                        values.map(move |value| [&it[..], &[value]].concat())
+                    };
+                    colours = colours.into_iter().flat_map(longer).collect();
+                }
+                let each = colours.iter().map(|it| self.tokens_of(*place, it, span));
+                balanced(each.collect(), span)
+            }
+            QueryKind::Fireable(number) => {
+                let transition = &self.net.transitions[*number];
+                let mut binding = Binding::of(self, transition, *locals);
+                let guard = binding.guard(transition)?;
+                *locals = binding.next;
+                let guard = guard.unwrap_or(Expr::constant(1, span));
+                binding.parameters.into_iter().rev().fold(
+                    guard,
+                    |body, Parameter { local, over, .. }| {
+                        let (quantifier, body) = (Quantifier::Some, Box::new(body));
+                        expr(ExprKind::Quantified { quantifier, local, over, body }, span)
+                    },
+                )
+            }
+        })
+    }
+
+    /// The tokens of one colour.
+    fn tokens_of(&self, place: usize, colour: &[u32], span: Span) -> Expr {
+        let values = colour.iter().zip(&self.net.places[place].sort).map(|(position, class)| {
+            Selector::Index(Expr::constant(self.classes[*class].low + i64::from(*position), span))
+        });
+        let counter = ir::Place::variable(self.counters[place].variable, span);
+        let path = values.collect();
+        expr(ExprKind::Read(ir::Place { path, ..counter }), span)
+    }
+}
+
+/// The sum of at least one; none stands deep in others, as many there may be.
+fn balanced(mut terms: Vec<Expr>, span: Span) -> Expr {
+    while terms.len() > 1 {
+        let mut rest = terms.into_iter();
+        let mut joined = Vec::new();
+        while let Some(one) = rest.next() {
+            joined.push(match rest.next() {
+                Some(other) => binary(Binary::Add, one, other, span),
+                None => one,
+            });
+        }
+        terms = joined;
+    }
+    terms.pop().unwrap_or(Expr::constant(0, span))
+}
+
 /// A transition with names for the values of its variables.
 struct Binding<'l, 'n, 'd> {
     lowering: &'l Lowering<'n, 'd>,
@@ -138,7 +213,8 @@ pub(super) fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> E
 }
 
 impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
-    fn of(lowering: &'l Lowering<'n, 'd>, transition: &Transition) -> Self {
+    /// Names for what a transition has to do with, from this number on.
+    fn of(lowering: &'l Lowering<'n, 'd>, transition: &Transition, next: u32) -> Self {
         let mut used = Vec::new();
         transition
             .condition
@@ -152,7 +228,7 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
         used.sort_unstable();
         used.dedup();
         let mut binding =
-            Binding { lowering, locals: HashMap::new(), parameters: Vec::new(), next: 0 };
+            Binding { lowering, locals: HashMap::new(), parameters: Vec::new(), next };
         for number in used {
             let variable = &lowering.net.colours.variables[number];
             let (local, over) = binding.fresh(variable.class);
@@ -167,7 +243,8 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
         (LocalId(self.next - 1), self.lowering.classes[class].ty)
     }
 
-    fn action(mut self, transition: &Transition) -> Read<Action> {
+    /// What a transition waits for, if it waits for anything.
+    fn guard(&mut self, transition: &Transition) -> Read<Option<Expr>> {
         let mut guards = Vec::new();
         if let Some(term) = transition.condition {
             guards.push(self.condition(term)?);
@@ -175,21 +252,26 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
         for flow in &transition.flows {
             guards.extend(self.waits_for(flow));
         }
+        let and = |left: Expr, right: Expr| {
+            let span = left.span;
+            binary(Binary::And, left, right, span)
+        };
+        Ok(guards.into_iter().reduce(and))
+    }
+
+    fn action(mut self, transition: &Transition) -> Read<Action> {
+        let guard = self.guard(transition)?;
         let mut body = Vec::new();
         for place in 0..self.lowering.net.places.len() {
             if transition.flows.iter().any(|it| it.place == place) {
                 body.extend(self.changes(place, transition));
             }
         }
-        let and = |left: Expr, right: Expr| {
-            let span = left.span;
-            binary(Binary::And, left, right, span)
-        };
         Ok(Action {
             name: transition.name.clone(),
             edge: None,
             parameters: self.parameters,
-            guard: guards.into_iter().reduce(and),
+            guard,
             communication: None,
             body,
             priority: 0,

@@ -2,7 +2,7 @@
 //!
 //! [`xml`] reads elements, [`parse`] puts together what the pages have, [`colours`] and [`net`] give it a meaning,
 //! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with the conditions of [`condition`], and [`words`]
-//! says in reports what a transition waits for.
+//! says in reports what a transition waits for. [`ask`] reads what is asked of markings.
 //!
 //! # Meaning
 //!
@@ -16,6 +16,7 @@
 //!
 //! Refused: nets of other types, partitions of classes, variables of products of classes, operators of users.
 
+mod ask;
 mod bounds;
 mod colours;
 mod condition;
@@ -26,9 +27,11 @@ mod symmetry;
 mod words;
 mod xml;
 
+use super::asked::Split;
 use super::language::stem;
 use super::{Asked, Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
+use crate::ltl::Spelling;
 use crate::source::{Sources, Span};
 
 /// The exchange format of Petri nets.
@@ -37,11 +40,22 @@ pub static LANGUAGE: Language = Language {
     title: "PNML",
     origin: "ISO 15909-2's",
     endings: &["pnml"],
-    options: OwnOptions::NONE,
+    options: OwnOptions { whole: Some("a marking"), ..OwnOptions::NONE },
     load: |sources, options, asked| load(sources, options, asked).map_err(|error| vec![error]),
     spin_trail: None,
     template: include_str!("template.pnml"),
     habits: &[],
+};
+
+/// How formulas are spelled, beside SPIN's signs.
+const SPELLING: Spelling = Spelling {
+    not: &["not"],
+    and: &["and"],
+    or: &["or"],
+    implies: &["imply"],
+    brackets: &[],
+    has_arrows: false,
+    has_conditionals: false,
 };
 
 /// Reads the net in file 0 of `sources`.
@@ -51,15 +65,16 @@ fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml:
         let error = format!("a net has no constant `{name}` that could be defined");
         return Err(Diagnostic::error(Span::default(), error));
     }
-    if asked.is_some() {
-        let error = "runs of nets are not looked at yet, so that nothing can be asked of them";
-        return Err(Diagnostic::error(Span::default(), error));
-    }
     let document = parse::parse(0, &file.text)?;
     let net = net::Net::of(&document)?;
-    let program = lower::lower(&net, stem(&file.name, LANGUAGE.endings))?;
-    words::say(&net, sources);
+    let split = Split::of(sources, asked, &SPELLING)?;
+    let asked = split.iter().flat_map(|it| &it.propositions);
+    let asked = asked.map(|span| ask::parse(&net, &sources.file(span.file).text, *span));
+    let asked: Vec<ask::Query> = asked.collect::<xml::Read<_>>()?;
+    let (program, conditions) = lower::lower(&net, stem(&file.name, LANGUAGE.endings), &asked)?;
+    let observed = split.map(|it| it.observed(sources, conditions));
     let left = |span: &Span| Diagnostic::warning(*span, "only the first net of a file is read");
     let warnings = document.others.iter().map(left).collect();
-    Ok(Loaded { program, warnings, observed: None })
+    words::say(&net, sources);
+    Ok(Loaded { program, warnings, observed })
 }

@@ -1,0 +1,103 @@
+//! `values`: which values the variables of a model have in the states that a search has come to.
+
+use super::args::ValuesArgs;
+use super::failure::{self, Failure};
+use super::signals::Signals;
+use super::{Ending, print, trace, warnings};
+use crate::exec::Tally;
+use crate::report::{count, grouped, row, wrapped};
+use crate::search::Control;
+use crate::search::checkpoint::Saved;
+use crate::session::{Contents, TextModel, Values, ValuesMet, values_met};
+use serde_json::{Value, json};
+use spill::RealDisk;
+use std::sync::Arc;
+
+/// `spillway values`.
+pub(super) fn values(args: &ValuesArgs) -> Ending {
+    let (dir, contents) = (args.dir.as_path(), Contents::read(&args.dir)?);
+    if contents.job.runs().is_some() {
+        let error = "a search about runs keeps states of the model and an automaton together";
+        let help = "`spillway check MODEL --dir DIR` keeps those of the model";
+        return Err(Failure::wrong(format!("{error}\n  help: {help}")));
+    }
+    let model = contents.job.model(dir)?;
+    let stored = |it: &&Saved| it.store.levels.each_keys().sum::<u64>() > 0;
+    let Some(saved) = contents.saved.as_ref().filter(stored) else {
+        return Err(Failure::wrong("there is no checkpoint yet, so no states"));
+    };
+    let disk = RealDisk::open(dir).map_err(|error| Failure::opening(dir, error))?;
+    let control = Arc::new(Control::default());
+    let _signals = Signals::stop(&control);
+    let searched = model.searched();
+    saved.check_model(searched.model()).map_err(|error| Failure::opening(dir, error))?;
+    let memory = args.memory.unwrap_or(saved.plan.budget);
+    let finder = trace::finder(searched.model(), memory, (dir, &disk), &control);
+    let Some(met) = values_met(&finder, &model, (dir, saved))? else {
+        let message = "stopped before all states were looked at".into();
+        return Err(Failure { code: failure::STOPPED, message });
+    };
+    let told = searched.stack().told(&Tally::default());
+    let reduced: Vec<String> = told.into_iter().map(|it| it.name).collect();
+    print(&match args.json {
+        true => format!("{:#}\n", as_json(&model, &met, &reduced)),
+        false => as_text(&model, &met, &reduced),
+    });
+    Ok(failure::VERIFIED)
+}
+
+fn as_text(model: &TextModel, met: &ValuesMet, reduced: &[String]) -> String {
+    let heading = format!("{}: values in {}", model.name(), count(met.states, "state"));
+    let mut out = wrapped("", &heading);
+    let between = |(least, greatest): (i64, i64)| match least == greatest {
+        true => grouped_signed(least),
+        false => format!("{} to {}", grouped_signed(least), grouped_signed(greatest)),
+    };
+    for Values { name, range, names, undefined } in &met.all {
+        let mut told: Vec<String> = match (names, range) {
+            (Some(names), _) => names.clone(),
+            (None, Some(range)) => vec![between(*range)],
+            (None, None) => Vec::new(),
+        };
+        told.extend(undefined.then(|| "undefined".to_owned()));
+        out += &row(name, &told.join(", "));
+    }
+    if let Some((what, sums)) = model.language.options.whole.zip(met.sums) {
+        out += &row(what, &format!("{} all together", between(sums)));
+    }
+    if !reduced.is_empty() {
+        let told = format!(
+            "by {}: in states that were left out, values may be others",
+            reduced.join(", ")
+        );
+        out += &row("reduced", &told);
+    }
+    out
+}
+
+/// A number that may be below zero, its digits in groups.
+fn grouped_signed(number: i64) -> String {
+    let sign = if number < 0 { "-" } else { "" };
+    format!("{sign}{}", grouped(number.unsigned_abs()))
+}
+
+fn as_json(model: &TextModel, met: &ValuesMet, reduced: &[String]) -> Value {
+    let between = |range: Option<(i64, i64)>| {
+        range.map(|(least, greatest)| json!({ "least": least, "greatest": greatest }))
+    };
+    let all = met.all.iter().map(|it| {
+        json!({
+            "name": it.name, "range": between(it.range), "names": it.names, "undefined": it.undefined,
+        })
+    });
+    let sums = met.sums.filter(|_| model.language.options.whole.is_some());
+    json!({
+        "model": model.name(),
+        "language": model.language.name,
+        "states": met.states,
+        "reductions": reduced,
+        "values": all.collect::<Vec<_>>(),
+        "all_together": between(sums),
+        "warnings": warnings(),
+    })
+}

@@ -1,0 +1,283 @@
+//! What is asked of markings: numbers of tokens, compared and joined.
+//!
+//! `Fork[p0] + Fork[p1] <= 2 && fireable(eat)`: a place is its tokens, of all colours or of one; `fireable(t)` is whether a
+//! transition can be taken by some binding. What is no name otherwise stands in double quotes. Operators are those of C, and
+//! `and`, `or`, `not`, `imply`.
+
+use super::colours::{ClassId, Values};
+use super::net::Net;
+use super::xml::Read;
+use crate::diag::Diagnostic;
+use crate::front::nearest::help;
+use crate::ir::Binary;
+use crate::numbers::count;
+use crate::source::Span;
+
+/// The deepest nest of what stands in brackets or behind operators, weaker ones around stronger ones.
+const DEPTH_MAX: usize = 1000;
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Query {
+    pub(super) kind: QueryKind,
+    pub(super) span: Span,
+}
+
+/// What that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum QueryKind {
+    /// A number.
+    Number(i64),
+    /// Tokens of a place: of one colour, by the positions of its parts, or of all.
+    Tokens(usize, Option<Vec<u32>>),
+    /// Whether a transition can be taken.
+    Fireable(usize),
+    /// Whether it is not so.
+    Not(Box<Query>),
+    /// Two joined.
+    Joined(Binary, Box<Query>, Box<Query>),
+}
+
+impl Query {
+    /// The values of classes that it names.
+    pub(super) fn named(&self, net: &Net, found: &mut Vec<ClassId>) {
+        match &self.kind {
+            QueryKind::Tokens(place, Some(_)) => found.extend(&net.places[*place].sort),
+            QueryKind::Not(inner) => inner.named(net, found),
+            QueryKind::Joined(_, left, right) => {
+                left.named(net, found);
+                right.named(net, found);
+            }
+            QueryKind::Number(_) | QueryKind::Tokens(..) | QueryKind::Fireable(_) => {}
+        }
+    }
+
+    /// Whether it is so or not, and no number.
+    fn is_truth(&self) -> bool {
+        match &self.kind {
+            QueryKind::Fireable(_) | QueryKind::Not(_) => true,
+            QueryKind::Joined(operator, ..) => {
+                !matches!(operator, Binary::Add | Binary::Subtract | Binary::Multiply)
+            }
+            QueryKind::Number(_) | QueryKind::Tokens(..) => false,
+        }
+    }
+
+    fn need(self, is_truth: bool) -> Read<Query> {
+        match (self.is_truth() == is_truth, is_truth) {
+            (true, _) => Ok(self),
+            (false, true) => {
+                Err(Diagnostic::error(self.span, "this is a number, and is neither so nor not")
+                    .help("compare it, as in `place > 0`"))
+            }
+            (false, false) => {
+                Err(Diagnostic::error(self.span, "this is so or not, and is no number"))
+            }
+        }
+    }
+}
+
+/// Reads what stands at a place of a text.
+pub(super) fn parse(net: &Net, text: &str, span: Span) -> Read<Query> {
+    let mut reader = Reader {
+        net,
+        text: &text[..span.end as usize],
+        file: span.file,
+        at: span.start as usize,
+        depth: 0,
+    };
+    let query = reader.level(0)?.need(true)?;
+    let (at, found) = reader.next();
+    let more = || format!("expected an operator or the end, found `{found}`");
+    if found.is_empty() { Ok(query) } else { Err(Diagnostic::error(at, more())) }
+}
+
+/// Operators between two, weakest first.
+const LEVELS: [&[(&str, Binary)]; 6] = [
+    &[("->", Binary::Implies), ("imply", Binary::Implies)],
+    &[("||", Binary::Or), ("or", Binary::Or)],
+    &[("&&", Binary::And), ("and", Binary::And)],
+    &[
+        ("==", Binary::Equal),
+        ("!=", Binary::NotEqual),
+        ("<=", Binary::LessEqual),
+        (">=", Binary::GreaterEqual),
+        ("<", Binary::Less),
+        (">", Binary::Greater),
+    ],
+    &[("+", Binary::Add), ("-", Binary::Subtract)],
+    &[("*", Binary::Multiply)],
+];
+
+/// Up to here operators join what is so or not; behind it, numbers.
+const TRUTHS: usize = 3;
+
+/// Signs of more than one character.
+const SIGNS: [&str; 7] = ["->", "||", "&&", "==", "!=", "<=", ">="];
+
+struct Reader<'a> {
+    net: &'a Net<'a>,
+    text: &'a str,
+    file: u16,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// What comes next, which is not taken; at the end nothing.
+    fn next(&self) -> (Span, &'a str) {
+        let rest = self.text[self.at..].trim_start();
+        let start = self.text.len() - rest.len();
+        let is_word = |it: char| it.is_alphanumeric() || it == '_';
+        let length = match rest.chars().next() {
+            None => 0,
+            Some('"') => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            Some(first) if is_word(first) => rest.find(|it| !is_word(it)).unwrap_or(rest.len()),
+            Some(first) => SIGNS
+                .iter()
+                .find(|it| rest.starts_with(**it))
+                .map_or(first.len_utf8(), |it| it.len()),
+        };
+        (Span::new(self.file, start..start + length), &rest[..length])
+    }
+
+    fn take(&mut self) -> (Span, &'a str) {
+        let (span, text) = self.next();
+        self.at = span.end as usize;
+        (span, text)
+    }
+
+    fn takes(&mut self, word: &str) -> bool {
+        let is_there = self.next().1 == word;
+        if is_there {
+            self.take();
+        }
+        is_there
+    }
+
+    fn expect(&mut self, word: &str) -> Read<()> {
+        match self.take() {
+            (_, found) if found == word => Ok(()),
+            (span, "") => Err(Diagnostic::error(span, format!("expected `{word}`, found the end"))),
+            (span, found) => {
+                Err(Diagnostic::error(span, format!("expected `{word}`, found `{found}`")))
+            }
+        }
+    }
+
+    fn level(&mut self, level: usize) -> Read<Query> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            let error = "too much stands in each other here";
+            return Err(Diagnostic::error(self.next().0, error));
+        }
+        let found = match LEVELS.get(level) {
+            Some(operators) => self.joined(level, operators),
+            None => self.operand(),
+        };
+        self.depth -= 1;
+        found
+    }
+
+    fn joined(&mut self, level: usize, operators: &[(&str, Binary)]) -> Read<Query> {
+        let mut left = self.level(level + 1)?;
+        while let Some((_, operator)) = operators.iter().find(|it| it.0 == self.next().1) {
+            self.take();
+            let right = self.level(level + 1)?;
+            let [left_one, right_one] = [left, right].map(|it| it.need(level < TRUTHS));
+            let (one, other) = (left_one?, right_one?);
+            let span = one.span.to(other.span);
+            left =
+                Query { kind: QueryKind::Joined(*operator, Box::new(one), Box::new(other)), span };
+        }
+        Ok(left)
+    }
+
+    fn operand(&mut self) -> Read<Query> {
+        let (span, word) = self.take();
+        let kind = match word {
+            "" => {
+                return Err(Diagnostic::error(span, "expected a place or a number, found the end"));
+            }
+            "(" => {
+                let inner = self.level(0)?;
+                self.expect(")")?;
+                return Ok(inner);
+            }
+            "!" | "not" => QueryKind::Not(Box::new(self.level(LEVELS.len())?.need(true)?)),
+            "true" | "false" => {
+                let [one, other] = [1, i64::from(word == "true")];
+                let number = |it| Box::new(Query { kind: QueryKind::Number(it), span });
+                QueryKind::Joined(Binary::Equal, number(one), number(other))
+            }
+            "fireable" if self.next().1 == "(" => {
+                self.take();
+                let (at, name) = self.take();
+                let transitions = self.net.transitions.iter().map(|it| it.name.as_str());
+                let number = find(name, at, transitions, "transition")?;
+                self.expect(")")?;
+                QueryKind::Fireable(number)
+            }
+            _ if word.starts_with(|it: char| it.is_ascii_digit()) => {
+                let wrong = |_| Diagnostic::error(span, format!("`{word}` is no number of tokens"));
+                QueryKind::Number(word.parse::<i32>().map_err(wrong)?.into())
+            }
+            _ => self.tokens(word, span)?,
+        };
+        Ok(Query { kind, span: Span::new(self.file, span.start as usize..self.at) })
+    }
+
+    fn tokens(&mut self, word: &str, span: Span) -> Read<QueryKind> {
+        let number = find(word, span, self.net.places.iter().map(|it| it.name.as_str()), "place")?;
+        let sort = &self.net.places[number].sort;
+        let mut parts = Vec::new();
+        while self.takes("[") {
+            let (at, value) = self.take();
+            let Some(class) = sort.get(parts.len()).map(|it| &self.net.colours.classes[*it]) else {
+                let error = format!(
+                    "colours of `{}` have {}",
+                    bare(word),
+                    count(sort.len() as u64, "part")
+                );
+                return Err(Diagnostic::error(at, error));
+            };
+            let position = match &class.values {
+                Values::Names(names) => find(value, at, names.iter().map(String::as_str), "value")?,
+                Values::Range(low, high) => {
+                    let number = value.parse::<i64>().ok().filter(|it| (low..=high).contains(&it));
+                    let none = || {
+                        Diagnostic::error(at, format!("`{}` has no value `{value}`", class.name))
+                    };
+                    (number.ok_or_else(none)? - low) as usize
+                }
+            };
+            parts.push(position as u32);
+            self.expect("]")?;
+        }
+        match (parts.len(), sort.len()) {
+            (0, 1..) => Ok(QueryKind::Tokens(number, None)),
+            (given, all) if given == all => Ok(QueryKind::Tokens(number, Some(parts))),
+            (_, all) => {
+                let error =
+                    format!("colours of `{}` have {}", bare(word), count(all as u64, "part"));
+                Err(Diagnostic::error(span, error)
+                    .help("without any, the place is the tokens of all colours"))
+            }
+        }
+    }
+}
+
+/// A name without the quotes that it may stand in.
+fn bare(word: &str) -> &str {
+    word.trim_matches('"')
+}
+
+/// The number of what is called so.
+fn find<'n>(word: &str, at: Span, names: impl Iterator<Item = &'n str>, what: &str) -> Read<usize> {
+    let (name, names) = (bare(word), names.collect::<Vec<_>>());
+    let number = names.iter().position(|it| *it == name);
+    number.ok_or_else(|| {
+        let error = Diagnostic::error(at, format!("there is no {what} `{name}`"));
+        error.help(help(name, &names, &format!("{what}s")))
+    })
+}

@@ -1,0 +1,196 @@
+//! Which values the variables of a model have in the states that a search has come to.
+
+use super::{Error, TextModel};
+use crate::ir::layout::{CellId, Layout};
+use crate::ir::{Domain, Entity, Instances, Owner, Program, Scalar, Type, TypeId};
+use crate::search::Storage;
+use crate::search::checkpoint::Saved;
+use crate::search::revisit::revisit;
+use crate::search::trace::Finder;
+use std::path::Path;
+
+/// Of domains with no more values than this it is told which of them are met.
+const NAMED_MAX: u32 = 64;
+
+/// The values of a variable, or of a part of it: all elements of an array together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Values {
+    /// Its name, with `[]` for an index: `cache[].state`.
+    pub name: String,
+    /// The least and the greatest; nothing where it never has one.
+    pub range: Option<(i64, i64)>,
+    /// Of an enumeration or a truth value, the names of those it has.
+    pub names: Option<Vec<String>>,
+    /// Whether it is undefined somewhere.
+    pub undefined: bool,
+}
+
+/// The values in all states that were visited.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValuesMet {
+    /// By variable, as the model declares them.
+    pub all: Vec<Values>,
+    /// The least and the greatest sum of all numbers of a state.
+    pub sums: Option<(i64, i64)>,
+    /// How many states were looked at.
+    pub states: u64,
+}
+
+/// Numbers or names that belong together, and where they are in a state.
+struct Leaf {
+    name: String,
+    domain: Domain,
+    cells: Vec<CellId>,
+}
+
+/// What is known of a leaf.
+#[derive(Clone, Copy)]
+struct Met {
+    least: i64,
+    greatest: i64,
+    /// A bit for each value that is met, where these are names.
+    met: u64,
+    undefined: bool,
+}
+
+impl Met {
+    const NOTHING: Met = Met { least: i64::MAX, greatest: i64::MIN, met: 0, undefined: false };
+
+    fn and(self, other: Met) -> Met {
+        Met {
+            least: self.least.min(other.least),
+            greatest: self.greatest.max(other.greatest),
+            met: self.met | other.met,
+            undefined: self.undefined | other.undefined,
+        }
+    }
+}
+
+/// The values in the states of the search in `dir`; nothing if told to stop. The search has to keep whole states.
+pub fn values_met(
+    finder: &Finder<'_>,
+    model: &TextModel,
+    (dir, saved): (&Path, &Saved),
+) -> Result<Option<ValuesMet>, Error> {
+    let form = model.form(model.wished.rewritings);
+    let (program, layout) = (form.interp().program(), form.interp().layout());
+    let leaves = leaves(program, layout);
+    let open = Error::open(dir);
+    let codec = match saved.storage().map_err(&open)? {
+        Storage::Sorted(codec) => codec,
+        Storage::Comback(_) => return Err(Error::NoStates("it stores hashes and back-edges")),
+    };
+    if finder.model.width() != layout.bytes {
+        return Err(Error::NoStates("it stores states of a product with a claim"));
+    }
+    let new = || (vec![Met::NOTHING; leaves.len()], (i64::MAX, i64::MIN), 0u64);
+    let found =
+        revisit(finder, (&saved.store.levels, &codec), new, |(met, sums, states), state| {
+            let sum =
+                leaves.iter().zip(met).map(|(leaf, met)| look(layout, leaf, met, state)).sum();
+            *sums = (sums.0.min(sum), sums.1.max(sum));
+            *states += 1;
+        });
+    let Some(found) = found.map_err(&open)? else { return Ok(None) };
+    let all = leaves.iter().enumerate().map(|(number, leaf)| {
+        let met = found.iter().map(|it| it.0[number]).fold(Met::NOTHING, Met::and);
+        leaf.values(program, met)
+    });
+    let states = found.iter().map(|it| it.2).sum();
+    let (least, greatest) =
+        (found.iter().map(|it| it.1.0).min(), found.iter().map(|it| it.1.1).max());
+    let sums = least.zip(greatest).filter(|_| states > 0);
+    Ok(Some(ValuesMet { all: all.collect(), sums, states }))
+}
+
+/// Notes the values of a leaf in a state, and gives their sum.
+fn look(layout: &Layout, leaf: &Leaf, met: &mut Met, state: &[u8]) -> i64 {
+    let mut sum = 0;
+    for cell in &leaf.cells {
+        match layout.get(state, *cell) {
+            None => met.undefined = true,
+            Some(value) => {
+                met.least = met.least.min(value);
+                met.greatest = met.greatest.max(value);
+                // Of names, which begin with 0; of others it does not matter.
+                met.met |= 1u64.checked_shl(value as u32).unwrap_or(0);
+                sum += value;
+            }
+        }
+    }
+    sum
+}
+
+impl Leaf {
+    fn values(&self, program: &Program, met: Met) -> Values {
+        let names = |all: &[&str]| {
+            let has = |(at, _): &(usize, &&str)| met.met >> at & 1 == 1;
+            let names = all.iter().enumerate().filter(has).map(|(_, it)| (*it).to_owned());
+            Some(names.collect())
+        };
+        let names = match &self.domain {
+            Domain::Bool => names(&["false", "true"]),
+            Domain::Enum(id) if program.enums[*id].values.len() as u32 <= NAMED_MAX => {
+                names(&program.enums[*id].values.iter().map(String::as_str).collect::<Vec<_>>())
+            }
+            _ => None,
+        };
+        let range = (met.least <= met.greatest).then_some((met.least, met.greatest));
+        Values { name: self.name.clone(), range, names, undefined: met.undefined }
+    }
+}
+
+/// What there is to be looked at: variables of the program and of processes that are always there, but for multisets, values
+/// that may be exchanged, and numbers of channels and processes.
+fn leaves(program: &Program, layout: &Layout) -> Vec<Leaf> {
+    let mut leaves: Vec<Leaf> = Vec::new();
+    for (id, variable) in program.variables.iter() {
+        let is_there = match variable.owner {
+            Owner::Program => true,
+            Owner::Process(process) => program.processes[process].instances == Instances::One,
+        };
+        if is_there {
+            let name = program.owned_name(variable.owner, &variable.name);
+            let mut next = layout.variables[id].in_slot(0).index();
+            let from = leaves.len();
+            part(program, layout, (variable.ty, name), &mut next, &mut leaves, from);
+        }
+    }
+    leaves
+}
+
+/// Adds the parts of something to the leaves of its variable, which begin with that of number `from`.
+fn part(
+    program: &Program,
+    layout: &Layout,
+    (ty, name): (TypeId, String),
+    next: &mut usize,
+    leaves: &mut Vec<Leaf>,
+    from: usize,
+) {
+    match &program.types[ty] {
+        Type::Scalar(Scalar { domain, .. }) => {
+            let cell = CellId::from_index(*next);
+            *next += 1;
+            let is_told = matches!(domain, Domain::Bool | Domain::Range { .. } | Domain::Enum(_));
+            match leaves[from..].iter_mut().find(|it| it.name == name) {
+                Some(leaf) => leaf.cells.push(cell),
+                None if is_told => {
+                    leaves.push(Leaf { name, domain: domain.clone(), cells: vec![cell] });
+                }
+                None => {}
+            }
+        }
+        Type::Array { length, element, .. } => {
+            for _ in 0..*length {
+                part(program, layout, (*element, format!("{name}[]")), next, leaves, from);
+            }
+        }
+        Type::Record { fields, .. } => {
+            for (field, ty) in fields {
+                part(program, layout, (*ty, format!("{name}.{field}")), next, leaves, from);
+            }
+        }
+        Type::Multiset { .. } => *next += layout.sizes[ty] as usize,
+    }
+}

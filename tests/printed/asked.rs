@@ -1,0 +1,82 @@
+//! `--invariant`: what should hold in every state, in each language; a directory keeps it.
+
+use super::Folder;
+use serde_json::Value;
+
+/// A model in each language that counts up to 3, and an expression about that.
+const COUNTERS: [(&str, &str, &str); 4] = [
+    (
+        "count.dve",
+        "byte x; process P { state s; init s; trans s -> s { guard x < 3; effect x = x + 1; }; } system async;",
+        "x < 3 and not (x == 7)",
+    ),
+    (
+        "count.m",
+        "var x: 0..3; startstate begin x := 0; end; rule \"up\" x < 3 ==> begin x := x + 1; end;",
+        "x < 3 & forall i: 7..8 do x != i end",
+    ),
+    ("count.pml", "byte x; active proctype P() { do :: x < 3 -> x++ od }", "x < 3 && !(x == 7)"),
+    (
+        "count.pnml",
+        "<pnml><net id='n' type='ptnet'><place id='x'/><place id='rest'><initialMarking><text>3</text></initialMarking></place>
+         <transition id='up'/><arc source='rest' target='up'/><arc source='up' target='x'/></net></pnml>",
+        "x < 3 and fireable(up)",
+    ),
+];
+
+#[test]
+fn what_should_hold_is_said_on_the_command_line_in_every_language() {
+    for (name, text, invariant) in COUNTERS {
+        let folder = Folder::with(name, text);
+        let only = ["check", name, "--only", "invariant", "--reduce", "none", "--no-trace"];
+        let held = folder.run(&[&only[..], &["--invariant", "x < 4"]].concat());
+        assert_eq!(held.code, 0, "{name}: {}", held.err);
+        let both = ["--invariant", "x < 4", "--invariant", invariant, "--dir", "d", "--json"];
+        let ran = folder.run(&[&only[..], &both].concat());
+        assert_eq!(ran.code, 1, "{name}: {}", ran.err);
+        let told: Value = serde_json::from_str(&ran.out).unwrap();
+        let violations = told["violations"].as_array().unwrap();
+        let [found] = violations.as_slice() else { panic!("{name}: {violations:?}") };
+        assert_eq!((&found["kind"], &found["name"]), (&"invariant".into(), &invariant.into()));
+        assert_eq!((&found["file"], &found["line"]), (&"--invariant".into(), &1.into()));
+        // The directory knows it, whoever looks.
+        for command in [&["status", "d"][..], &["resume", "d", "--no-trace"]] {
+            let out = folder.run(command).out;
+            let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(
+                out.contains(&format!("VIOLATED: invariant: {invariant} at --invariant:1:")),
+                "{name}: {out}"
+            );
+        }
+        let traced = folder.run(&["trace", "d"]);
+        let out = traced.out.split_whitespace().collect::<Vec<_>>().join(" ");
+        let ending = format!("here the invariant `{invariant}` of --invariant:1:");
+        assert!(traced.code == 1 && out.contains(&ending), "{name}: {out}");
+        let walked = folder.run(&["simulate", name, "--from", "d", "--steps", "0"]);
+        assert_eq!(walked.code, 0, "{name}: {}", walked.err);
+    }
+}
+
+#[test]
+fn what_is_said_wrong_is_told_with_its_place() {
+    for (name, text, _) in COUNTERS {
+        let folder = Folder::with(name, text);
+        let ran = folder.run(&["check", name, "--invariant", "x <"]);
+        assert_eq!(ran.code, 2, "{name}: {}", ran.out);
+        assert!(ran.err.starts_with("--invariant:1:"), "{name}: {}", ran.err);
+        let ran = folder.run(&["check", name, "--invariant", "x < 9", "--ltl", "[] x < 9"]);
+        let told = "error: --invariant is for searches for safety, and --ltl";
+        assert!(ran.code == 2 && ran.err.starts_with(told), "{name}: {}", ran.err);
+        let ran = folder.run(&["explain", name, "--invariant", "x < 9"]);
+        assert!(ran.out.contains("invariant `x < 9`: x < 9"), "{name}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_formula_of_the_model_is_left_for_what_is_said() {
+    let (name, text, _) = COUNTERS[2];
+    let folder = Folder::with(name, &format!("{text}\nltl small {{ [] (x < 2) }}\n"));
+    let ran = folder.run(&["check", name, "--invariant", "x < 4", "--no-deadlock"]);
+    let told = "NOT checked  ltl small (count.pml:2)";
+    assert!(ran.code == 0 && ran.out.contains(told), "{} {}", ran.out, ran.err);
+}

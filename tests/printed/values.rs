@@ -1,0 +1,90 @@
+//! `values`: what variables hold in the states that a search has come to, as one finds by looking at each.
+
+use super::Folder;
+use serde_json::Value;
+
+const MODEL: &str = "type St: enum { Idle, Busy, Gone }; Node: scalarset(2);
+var st: array [Node] of record at: St; n: 0..9; end; who: Node; x: -3..9; flag: boolean; bag: multiset [2] of 0..3; u: 0..4;
+startstate begin for i: Node do st[i].at := Idle; st[i].n := 2; end; undefine who; undefine bag; undefine u; x := 0; flag := false; end;
+rule \"down\" x > -3 ==> begin x := x - 1; end;
+rule \"up\" x < 0 & x > -3 ==> begin x := x + 4; end;
+ruleset i: Node do rule \"go\" st[i].at = Idle ==> begin st[i].at := Busy; st[i].n := 7; who := i; u := 3; end; end;
+";
+
+#[test]
+fn values_are_those_of_all_states() {
+    let folder = Folder::with("m.m", MODEL);
+    let check = ["check", "m.m", "--no-deadlock", "--reduce", "none", "--symmetry", "off"];
+    assert_eq!(folder.run(&[&check[..], &["--dir", "d"]].concat()).code, 0);
+    let told = folder.run(&["values", "d"]);
+    let expected = "\
+m.m: values in 35 states
+  st[].at  Idle, Busy
+  st[].n   2 to 7
+  x        -3 to 3
+  flag     false
+  u        3, undefined
+";
+    assert_eq!((told.code, told.out.as_str()), (0, expected), "{}", told.err);
+    // The same as a walk through the graph of all states finds.
+    let json: Value = serde_json::from_str(&folder.run(&["values", "d", "--json"]).out).unwrap();
+    assert_eq!(
+        (&json["all_together"], &json["values"][3]["names"][0]),
+        (&Value::Null, &"false".into())
+    );
+    // What is left out is not looked at.
+    let rest = ["check", "m.m", "--no-deadlock", "--symmetry", "exact", "--dir", "alike"];
+    assert_eq!(folder.run(&rest).code, 0);
+    let out = folder.run(&["values", "alike"]).out;
+    assert!(
+        out.contains(
+            "  reduced  by symmetry exact: in states that were left out, values may be others\n"
+        ),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_net_has_tokens_in_a_marking() {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let net = std::fs::read_to_string(format!("{root}/models/pnml/kanban.pnml")).unwrap();
+    let folder = Folder::with("kanban.pnml", &net);
+    assert_eq!(folder.run(&["check", "kanban.pnml", "--reduce", "none", "--dir", "d"]).code, 0);
+    let out = folder.run(&["values", "d"]).out;
+    assert!(out.starts_with("kanban.pnml: values in 4,600 states\n  working1 0 to 2\n"), "{out}");
+    assert!(out.ends_with("  a marking  8 all together\n"), "{out}");
+}
+
+#[test]
+fn where_there_are_no_states_it_says_so() {
+    let folder = Folder::with("m.m", MODEL);
+    let check = ["check", "m.m", "--no-deadlock", "--reduce", "none"];
+    let cases = [
+        (
+            &["--store", "comback", "--dir", "c"][..],
+            "c",
+            "the states of this search cannot be looked at: it stores hashes and back-edges",
+        ),
+        (&["--max-time", "0s", "--dir", "t"], "t", "there is no checkpoint yet, so no states"),
+    ];
+    for (flags, dir, told) in cases {
+        folder.run(&[&check[..], flags].concat());
+        let ran = folder.run(&["values", dir]);
+        assert!(ran.code == 2 && ran.err.contains(told), "{told}: {} {}", ran.out, ran.err);
+    }
+    folder
+        .write("p.pml", "byte x; active proctype P() { do :: x < 200 -> x++ :: x > 0 -> x-- od }");
+    let runs = ["check", "p.pml", "--ltl", "[]<> (x > 200)", "--dir", "r"];
+    folder.run(&runs);
+    let ran = folder.run(&["values", "r"]);
+    let told = "a search about runs keeps states of the model and an automaton together\n  help: `spillway check MODEL --dir DIR` keeps those of the model\n";
+    assert!(ran.code == 2 && ran.err.contains(told), "{} {}", ran.out, ran.err);
+    folder.write("q.pml", "byte x; active proctype P() { do :: x < 20 -> x++ :: x > 0 -> x-- od } never { do :: x > 30 -> break :: else od }");
+    let claimed = ["check", "q.pml", "--claim", "never_0", "--only", "claim", "--dir", "n"];
+    folder.run(&claimed);
+    let ran = folder.run(&["values", "n"]);
+    let told =
+        "the states of this search cannot be looked at: it stores states of a product with a claim";
+    assert!(ran.code == 2 && ran.err.contains(told), "{} {}", ran.out, ran.err);
+    assert!(folder.run(&["values", "absent"]).code == 2);
+}
