@@ -1,7 +1,6 @@
 //! What transitions ask of colours.
 
 use super::colours::{ClassId, Colours, Part};
-use super::lower::binary;
 use super::parse::Term;
 use super::xml::Read;
 use crate::diag::Diagnostic;
@@ -62,4 +61,9 @@ fn one(part: Part, span: Span) -> Read<Part> {
         Part::All => Err(Diagnostic::error(span, "a condition is about one value, not about all")),
         it => Ok(it),
     }
+}
+
+/// Two expressions joined.
+pub(super) fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
+    Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span }
 }

@@ -6,7 +6,7 @@
 use super::ask::{Query, QueryKind};
 use super::bounds::bounds;
 use super::colours::{Addend, ClassId, Part, TOKENS_MAX, Values};
-use super::condition;
+use super::condition::{self, binary};
 use super::net::{Does, Flow, Net, Place, Transition};
 use super::parse::Term;
 use super::symmetry::interchangeable;
@@ -206,10 +206,6 @@ type Over = Vec<(LocalId, TypeId)>;
 
 fn expr(kind: ExprKind, span: Span) -> Expr {
     Expr { kind, span }
-}
-
-pub(super) fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
-    expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span)
 }
 
 impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
