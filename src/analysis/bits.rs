@@ -63,6 +63,15 @@ pub fn members(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
     set.iter().enumerate().flat_map(|(at, &word)| in_word(at, word))
 }
 
+/// The least member of a set that is no less than a number.
+pub fn first_from(set: &[u64], least: usize) -> Option<usize> {
+    let mut words = set.iter().enumerate().skip(least / WORD_BITS);
+    let (at, word) = words.next()?;
+    let rest = word & (u64::MAX << (least % WORD_BITS));
+    let mut all = std::iter::once((at, rest)).chain(words.map(|(at, word)| (at, *word)));
+    all.find_map(|(at, word)| in_word(at, word).next())
+}
+
 /// The members that are bits of word `at` of a set, ascending.
 #[inline]
 pub fn in_word(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
@@ -148,5 +157,20 @@ impl Shared {
     /// All of them, by their numbers.
     pub fn into_rows(self) -> Rows {
         self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_from_a_number_on_is_the_least_of_those() {
+        let mut set = vec![0; 4];
+        [0, 3, 63, 64, 130, 255].into_iter().for_each(|it| insert(&mut set, it));
+        for least in 0..300 {
+            let expected = members(&set).find(|it| *it >= least);
+            assert_eq!(first_from(&set, least), expected, "{least}");
+        }
     }
 }

@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(
             no_ending("model.txt"),
             "model.txt: the ending of the file names no known language\n  help: models in DVE end in \
-             .dve, in Murphi in .m or .murphi, in Promela in .pml, .prom, .promela, .pr, .prm, .spin \
+             .dve, in Murphi in .m or .murphi, in PNML in .pnml, in Promela in .pml, .prom, .promela, .pr, .prm, .spin \
              or .pm; `--language` names it whatever the ending"
         );
     }

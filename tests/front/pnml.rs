@@ -282,6 +282,33 @@ fn pages_and_references_are_one_net() {
     assert!(load(&with(round)).unwrap_err().contains("there is no place or transition"));
 }
 
+/// A token goes round many places: states are wide, and in each of them one transition of many can be taken.
+#[test]
+fn of_many_transitions_the_few_that_can_be_taken_are() {
+    let count = 1200;
+    let places = (0..count).map(|it| {
+        let [token, free] = [u32::from(it == 0), u32::from(it != 0)];
+        format!("<place id='a{it}'><initialMarking><text>{token}</text></initialMarking></place><place id='f{it}'><initialMarking><text>{free}</text></initialMarking></place>")
+    });
+    let transitions = (0..count).map(|it| {
+        let next = (it + 1) % count;
+        let arc = |from: String, to: String| format!("<arc source='{from}' target='{to}'/>");
+        let t = format!("t{it}");
+        format!("<transition id='{t}'/>")
+            + &arc(format!("a{it}"), t.clone())
+            + &arc(format!("f{next}"), t.clone())
+            + &arc(t.clone(), format!("f{it}"))
+            + &arc(t, format!("a{next}"))
+    });
+    let net = places.chain(transitions).collect::<String>();
+    let interp = Interp::new(load(&with(&net)).unwrap()).unwrap();
+    for exec in [Exec::Interp, Exec::Jit] {
+        let executor = Executor::new(&interp, exec);
+        let found = memory::search(executor.model(), &Limits::default()).unwrap();
+        assert_eq!((found.states(), found.transitions, found.deadlocks()), (count, count, 0));
+    }
+}
+
 fn ours(name: &str) -> Program {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("models/pnml/{name}.pnml"));
     load(&std::fs::read_to_string(file).unwrap()).unwrap()

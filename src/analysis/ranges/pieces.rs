@@ -53,7 +53,7 @@ impl<'a> Pieces<'a> {
 
     /// The next one that is to be run; none if nothing would come to anything else.
     pub fn take(&mut self) -> Option<Code<'a>> {
-        let from = |first: usize| bits::members(&self.due).find(|&it| it >= first);
+        let from = |first| bits::first_from(&self.due, first);
         let at = from(self.next).or_else(|| from(0))?;
         bits::take_out(&mut self.due, at);
         self.next = at + 1;

@@ -5,7 +5,11 @@
 
 use super::emitter::{Emitter, Frame, Word};
 use super::words::{At, Places, WORD_BITS, in_words, mask};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
+
+/// So many words of the parent that stand side by side are copied by a call.
+const CALLED_MIN: usize = 32;
 
 /// Of a state that is being expanded: it does not change meanwhile.
 fn parent_flags() -> MemFlagsData {
@@ -214,7 +218,6 @@ impl Emitter<'_, '_> {
     /// Whether bits of the parent within one word, chosen by a mask, are as given. Both are of the
     /// word; the comparison is made on the fewest bytes that hold the mask, as they are in memory.
     pub fn parent_matches(&mut self, word: usize, mask: u64, expected: u64) -> Value {
-        use cranelift_codegen::ir::condcodes::IntCC;
         let first = mask.leading_zeros() / 8;
         let bytes = 8 - mask.trailing_zeros() / 8 - first;
         let (bytes, ty) = match bytes {
@@ -239,11 +242,29 @@ impl Emitter<'_, '_> {
         self.b.ins().icmp(IntCC::Equal, masked, expected)
     }
 
+    /// Whether any of these bits of a word of the parent is 1.
+    pub fn parent_has_any(&mut self, word: usize, bits: u64) -> Value {
+        let raw = self.raw_parent_word(word);
+        let bits = self.iconst(bits.swap_bytes() as i64);
+        let found = self.b.ins().band(raw, bits);
+        self.b.ins().icmp_imm_u(IntCC::NotEqual, found, 0)
+    }
+
     /// Stores the whole state of a frame.
     pub fn store(&mut self, frame: &Frame, to: Value) {
         let words = &frame.words[..Places::new(self.interp.layout()).state_words];
         let mut word = 0;
         while word < words.len() {
+            let of_parent = words[word..].iter().take_while(|it| matches!(it, Word::Parent));
+            let run = of_parent.count();
+            if run >= CALLED_MIN {
+                let offset = 8 * word as i64;
+                let [from, to] = [self.state, to].map(|it| self.b.ins().iadd_imm_s(it, offset));
+                let bytes = self.iconst(8 * run as i64);
+                self.b.call_memcpy(self.imports.config, to, from, bytes);
+                word += run;
+                continue;
+            }
             let pair = words.get(word..word + 2);
             if let Some([Word::Parent, Word::Parent]) = pair {
                 let (state, offset) = (self.state, 8 * word as i32);

@@ -77,6 +77,10 @@ pub(super) struct DispatchTable {
 /// Actions of no process are compiled in functions of so many, those with parameters alone.
 const FREE_PER_FUNCTION: usize = 4;
 
+/// Where there are as many as this, more of them: most cannot be taken, and calling functions costs more than asking.
+const FREE_MANY: usize = 200;
+const MANY_PER_FUNCTION: usize = 24;
+
 impl DispatchTable {
     pub fn new(interp: &Interp) -> DispatchTable {
         let program = interp.program();
@@ -95,7 +99,11 @@ impl DispatchTable {
         }
         let plain = |id: &ActionId| program.actions[*id].parameters.is_empty();
         let alike = interp.free_actions().chunk_by(|one, other| plain(one) && plain(other));
-        for actions in alike.flat_map(|alike| alike.chunks(FREE_PER_FUNCTION)) {
+        let each = match interp.free_actions().len() < FREE_MANY {
+            true => FREE_PER_FUNCTION,
+            false => MANY_PER_FUNCTION,
+        };
+        for actions in alike.flat_map(|alike| alike.chunks(each)) {
             movers.push(Mover { who: Who::Nobody, number: 0, first: places.len() });
             places.push(Place::Actions(actions.to_vec()));
         }

@@ -103,18 +103,37 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A test of one cell, if that is what the condition is.
-    pub fn as_test(&self, expr: &Expr) -> Option<Test> {
+    /// The cell that is read, if that is known and always has a value.
+    fn known_cell(&self, expr: &Expr) -> Option<Cell> {
+        let ExprKind::Read(place) = &expr.kind else { return None };
         let (program, layout) = (self.interp.program(), self.interp.layout());
-        let read = |expr: &Expr| match &expr.kind {
-            ExprKind::Read(place) => {
-                let route = self.shapes.route(program, layout, &self.names, place);
-                let cell = self.shapes.cell(route.shape);
-                (route.slack == 0 && route.indices.is_empty() && !cell.undefined)
-                    .then_some(Cell { bit: route.start.bit, ..cell })
+        let route = self.shapes.route(program, layout, &self.names, place);
+        let cell = self.shapes.cell(route.shape);
+        let is_known = route.slack == 0 && route.indices.is_empty() && !cell.undefined;
+        is_known.then_some(Cell { bit: route.start.bit, ..cell })
+    }
+
+    /// Bits of a word of which one has to be 1 where the condition holds, if there are such.
+    pub fn as_need(&self, expr: &Expr) -> Option<(usize, u64)> {
+        if let Some(Test { word, expected, .. }) = self.as_test(expr) {
+            return (expected != 0).then_some((word, expected));
+        }
+        match &expr.kind {
+            // Code 0 is too small.
+            ExprKind::Binary(Binary::GreaterEqual, left, right) => {
+                let cell = self.known_cell(left)?;
+                let least = self.names.known(right).filter(|it| *it > cell.base())?;
+                let Test { word, mask, .. } = test(cell, least)?;
+                Some((word, mask))
             }
             _ => None,
-        };
+        }
+    }
+
+    /// A test of one cell, if that is what the condition is.
+    pub fn as_test(&self, expr: &Expr) -> Option<Test> {
+        let layout = self.interp.layout();
+        let read = |expr: &Expr| self.known_cell(expr);
         match &expr.kind {
             ExprKind::At { process, location, slot: None } => {
                 test(location_cell(layout, *process), i64::from(location.0))
@@ -125,6 +144,12 @@ impl Emitter<'_, '_> {
                     (Some(value), _) => test(read(right)?, value),
                     _ => None,
                 }
+            }
+            ExprKind::Binary(Binary::GreaterEqual, left, right) => {
+                // The greatest value is all that is as great.
+                let cell = read(left)?;
+                let value = self.names.known(right).filter(|it| *it == cell.most)?;
+                test(cell, value)
             }
             ExprKind::Read(_) => read(expr).filter(is_bit).and_then(|cell| test(cell, 1)),
             ExprKind::Unary(Unary::Not, operand) => {

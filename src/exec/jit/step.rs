@@ -31,8 +31,31 @@ type Senders = BTreeMap<ProcessId, BTreeMap<LocationId, Vec<ActionId>>>;
 
 impl Emitter<'_, '_> {
     /// All steps of some actions, whose mover is at its location. Neighbours whose guards begin
-    /// with the same test are only tried where it holds.
+    /// with the same test are only tried where it holds, and those that each need a bit of one word only where one of these is 1.
     pub fn actions(&mut self, actions: &[ActionId], mode: Mode) {
+        let program = self.interp.program();
+        let needs = |&id: &ActionId| (id, self.needs(&program.actions[id]));
+        let needing: Vec<(ActionId, Option<(usize, u64)>)> = actions.iter().map(needs).collect();
+        let word = |it: &(ActionId, Option<(usize, u64)>)| it.1.map(|(word, _)| word);
+        for group in needing.chunk_by(|one, other| word(one) == word(other)) {
+            let ids: Vec<ActionId> = group.iter().map(|it| it.0).collect();
+            let Some(word) = word(&group[0]).filter(|_| ids.len() > 1) else {
+                self.tested_actions(&ids, mode);
+                continue;
+            };
+            let bits = group.iter().filter_map(|it| it.1).fold(0, |all, (_, bits)| all | bits);
+            let (some, end) = (self.block(), self.block());
+            let truth = self.parent_has_any(word, bits);
+            self.b.ins().brif(truth, some, &[], end, &[]);
+            self.go_on_at(some);
+            self.tested_actions(&ids, mode);
+            self.jump(end);
+            self.go_on_at(end);
+        }
+    }
+
+    /// The same, without a look at all of them before.
+    fn tested_actions(&mut self, actions: &[ActionId], mode: Mode) {
         let program = self.interp.program();
         let test = |&id: &ActionId| (id, self.leading_test(&program.actions[id]));
         let tested: Vec<(ActionId, Option<Test>)> = actions.iter().map(test).collect();
@@ -69,11 +92,12 @@ impl Emitter<'_, '_> {
 
     /// The test that a guard begins with.
     fn leading_test(&self, action: &Action) -> Option<Test> {
-        let mut first = action.guard.as_ref()?;
-        while let ExprKind::Binary(Binary::And, left, _) = &first.kind {
-            first = left;
-        }
-        self.as_test(first)
+        self.as_test(first_conjunct(action)?)
+    }
+
+    /// Bits of a word of which one has to be 1 where a guard holds, going by what it begins with.
+    fn needs(&self, action: &Action) -> Option<(usize, u64)> {
+        self.as_need(first_conjunct(action)?)
     }
 
     /// Leaves an action to the interpreter.
@@ -635,4 +659,13 @@ fn named_or_none(communication: &Communication) -> Option<ChannelId> {
         ChannelRef::Named(id) => Some(*id),
         _ => None,
     }
+}
+
+/// What a guard begins with.
+fn first_conjunct(action: &Action) -> Option<&Expr> {
+    let mut first = action.guard.as_ref()?;
+    while let ExprKind::Binary(Binary::And, left, _) = &first.kind {
+        first = left;
+    }
+    Some(first)
 }

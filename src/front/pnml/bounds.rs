@@ -15,8 +15,11 @@ const DENOMINATOR_MAX: u32 = 360;
 /// How far a number may be from a whole one that stands for it.
 const ROUNDING: f64 = 1e-6;
 
-/// Programs are solved as long as their entries are no more than this, all together.
-const ENTRIES_MAX: usize = 2_000_000;
+/// A program of more entries than this is not tried: solving takes too long.
+const ENTRIES_MAX: usize = 50_000;
+
+/// As many entries are gone through, in all programs together.
+const WORK_MAX: usize = 2_000_000;
 
 /// What transitions do to the sums of tokens in places, colours aside.
 struct Skeleton {
@@ -31,9 +34,12 @@ pub(super) fn bounds(net: &Net) -> Vec<Option<i64>> {
     let skeleton = Skeleton::of(net);
     let mut bounds = vec![None; net.places.len()];
     let entries = 1 + skeleton.changes.iter().map(Vec::len).sum::<usize>();
+    if entries > ENTRIES_MAX {
+        return bounds;
+    }
     // One that has all places where there is one, and then the best of each.
     skeleton.tighten(None, &mut bounds);
-    for place in (0..net.places.len()).take(ENTRIES_MAX / entries) {
+    for place in (0..net.places.len()).take(WORK_MAX / entries) {
         if bounds[place].is_none_or(|it| it > 1) {
             skeleton.tighten(Some(place), &mut bounds);
         }

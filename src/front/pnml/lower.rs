@@ -12,9 +12,9 @@ use super::parse::Term;
 use super::symmetry::interchangeable;
 use super::xml::Read;
 use crate::ir::{
-    self, Action, Binary, Control, Domain, Enum, Expr, ExprKind, LocalId, Overflow, Parameter,
-    Program, Quantifier, Scalar, Scalarset, Selector, Start, Stmt, StmtKind, Type, TypeId, Unary,
-    VarId, Variable,
+    self, Action, Binary, Control, Convert, Domain, Enum, Expr, ExprKind, LocalId, Overflow,
+    Parameter, Program, Quantifier, Renumbered, Scalar, Scalarset, Selector, Start, Stmt, StmtKind,
+    Type, TypeId, Unary, VarId, Variable,
 };
 use crate::source::Span;
 use std::collections::HashMap;
@@ -245,7 +245,7 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
         if let Some(term) = transition.condition {
             guards.push(self.condition(term)?);
         }
-        for flow in &transition.flows {
+        for flow in self.by_tokens(transition) {
             guards.extend(self.waits_for(flow));
         }
         let and = |left: Expr, right: Expr| {
@@ -255,13 +255,22 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
         Ok(guards.into_iter().reduce(and))
     }
 
+    /// What a transition has to do with places, those first that have the fewest tokens at first: most often it fails there.
+    fn by_tokens<'t>(&self, transition: &'t Transition) -> Vec<&'t Flow> {
+        let mut flows: Vec<&Flow> = transition.flows.iter().collect();
+        let tokens = |it: &&Flow| self.lowering.net.places[it.place].initial.iter().sum::<i64>();
+        flows.sort_by_key(|it| (it.does == Does::Inhibit, tokens(it)));
+        flows
+    }
+
     fn action(mut self, transition: &Transition) -> Read<Action> {
         let guard = self.guard(transition)?;
         let mut body = Vec::new();
-        for place in 0..self.lowering.net.places.len() {
-            if transition.flows.iter().any(|it| it.place == place) {
-                body.extend(self.changes(place, transition));
-            }
+        let mut places: Vec<usize> = transition.flows.iter().map(|it| it.place).collect();
+        places.sort_unstable();
+        places.dedup();
+        for place in places {
+            body.extend(self.changes(place, transition));
         }
         Ok(Action {
             name: transition.name.clone(),
@@ -284,9 +293,8 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
     /// A value of a class; for each of them, what stands for one.
     fn value(&self, part: Part, class: ClassId, each: Option<LocalId>, span: Span) -> Expr {
         let Class { low, size, .. } = self.lowering.classes[class];
-        let constant = |it| Expr::constant(it, span);
         match part {
-            Part::Constant(position) => constant(low + i64::from(position)),
+            Part::Constant(position) => Expr::constant(low + i64::from(position), span),
             Part::All => expr(each.map_or(ExprKind::Constant(low), ExprKind::Local), span),
             Part::Variable(variable, shift) => {
                 let it = expr(ExprKind::Local(self.locals[&variable]), span);
@@ -294,12 +302,12 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
                     return it;
                 }
                 let (shift, size) = (i64::from(shift), i64::from(size));
-                let stays = binary(Binary::Less, it.clone(), constant(low + size - shift), span);
-                let plus = |by: i64| {
-                    let operator = if by < 0 { Binary::Subtract } else { Binary::Add };
-                    Box::new(binary(operator, it.clone(), constant(by.abs()), span))
-                };
-                expr(ExprKind::Conditional(Box::new(stays), plus(shift), plus(shift - size)), span)
+                // Those before the end go on, the last ones begin anew.
+                let bend = low + size - shift;
+                let piece = |low, high, by| Renumbered { low, high, by };
+                let pieces =
+                    vec![piece(low, bend - 1, shift), piece(bend, low + size - 1, shift - size)];
+                expr(ExprKind::Convert(Box::new(Convert { operand: it, pieces })), span)
             }
         }
     }
