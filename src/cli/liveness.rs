@@ -47,8 +47,8 @@ pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
 /// The property that the model brings with it, where nothing is said of what to look for.
 pub(super) fn own(args: &CheckArgs, model: &TextModel) -> Option<String> {
     let CheckArgs { only, no_deadlock, keep_going, .. } = args;
-    let is_said = !only.is_empty() || *no_deadlock || *keep_going;
-    let is_said = is_said || !args.model.invariants.is_empty();
+    let is_said = [!only.is_empty(), *no_deadlock, *keep_going, !args.model.invariants.is_empty()];
+    let is_said = is_said.contains(&true);
     let of_claim = args.model.claim() != ClaimChoice::First;
     (!is_said && !of_claim).then(|| model.own_property()).flatten().map(str::to_owned)
 }

@@ -39,6 +39,19 @@ pub struct Spelling {
     pub has_conditionals: bool,
 }
 
+impl Spelling {
+    /// The usual words.
+    pub const WORDS: Spelling = Spelling {
+        not: &["not"],
+        and: &["and"],
+        or: &["or"],
+        implies: &["imply"],
+        brackets: &[],
+        has_arrows: false,
+        has_conditionals: false,
+    };
+}
+
 /// A formula, and the words that each of its propositions is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {

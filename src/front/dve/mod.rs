@@ -69,15 +69,7 @@ pub static LANGUAGE: Language = Language {
 };
 
 /// How formulas are spelled, beside SPIN's signs.
-const SPELLING: Spelling = Spelling {
-    not: &["not"],
-    and: &["and"],
-    or: &["or"],
-    implies: &["imply"],
-    brackets: &[],
-    has_arrows: true,
-    has_conditionals: false,
-};
+const SPELLING: Spelling = Spelling { has_arrows: true, ..Spelling::WORDS };
 
 /// What expressions are computed in, known ones and others.
 const ARITHMETIC: Arithmetic = Arithmetic::Wrapping32;

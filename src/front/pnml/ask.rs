@@ -10,6 +10,7 @@ use super::xml::Read;
 use crate::diag::Diagnostic;
 use crate::front::nearest::help;
 use crate::ir::Binary;
+use crate::ltl::{Word, words};
 use crate::numbers::count;
 use crate::source::Span;
 
@@ -79,13 +80,9 @@ impl Query {
 
 /// Reads what stands at a place of a text.
 pub(super) fn parse(net: &Net, text: &str, span: Span) -> Read<Query> {
-    let mut reader = Reader {
-        net,
-        text: &text[..span.end as usize],
-        file: span.file,
-        at: span.start as usize,
-        depth: 0,
-    };
+    let (words, end) = words(&text[..span.end as usize], span.file);
+    let at = words.partition_point(|it| it.span.start < span.start);
+    let mut reader = Reader { net, words: &words, end, at, depth: 0 };
     let query = reader.level(0)?.need(true)?;
     let (at, found) = reader.next();
     let more = || format!("expected an operator or the end, found `{found}`");
@@ -112,13 +109,10 @@ const LEVELS: [&[(&str, Binary)]; 6] = [
 /// Up to here operators join what is so or not; behind it, numbers.
 const TRUTHS: usize = 3;
 
-/// Signs of more than one character.
-const SIGNS: [&str; 7] = ["->", "||", "&&", "==", "!=", "<=", ">="];
-
 struct Reader<'a> {
-    net: &'a Net<'a>,
-    text: &'a str,
-    file: u16,
+    net: &'a Net,
+    words: &'a [Word],
+    end: Span,
     at: usize,
     depth: usize,
 }
@@ -126,25 +120,13 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// What comes next, which is not taken; at the end nothing.
     fn next(&self) -> (Span, &'a str) {
-        let rest = self.text[self.at..].trim_start();
-        let start = self.text.len() - rest.len();
-        let is_word = |it: char| it.is_alphanumeric() || it == '_';
-        let length = match rest.chars().next() {
-            None => 0,
-            Some('"') => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
-            Some(first) if is_word(first) => rest.find(|it| !is_word(it)).unwrap_or(rest.len()),
-            Some(first) => SIGNS
-                .iter()
-                .find(|it| rest.starts_with(**it))
-                .map_or(first.len_utf8(), |it| it.len()),
-        };
-        (Span::new(self.file, start..start + length), &rest[..length])
+        self.words.get(self.at).map_or((self.end, ""), |it| (it.span, &it.text))
     }
 
     fn take(&mut self) -> (Span, &'a str) {
-        let (span, text) = self.next();
-        self.at = span.end as usize;
-        (span, text)
+        let next = self.next();
+        self.at += 1;
+        next
     }
 
     fn takes(&mut self, word: &str) -> bool {
@@ -204,6 +186,7 @@ impl<'a> Reader<'a> {
                 self.expect(")")?;
                 return Ok(inner);
             }
+            "!!" => return self.level(LEVELS.len())?.need(true),
             "!" | "not" => QueryKind::Not(Box::new(self.level(LEVELS.len())?.need(true)?)),
             "true" | "false" => {
                 let [one, other] = [1, i64::from(word == "true")];
@@ -224,7 +207,7 @@ impl<'a> Reader<'a> {
             }
             _ => self.tokens(word, span)?,
         };
-        Ok(Query { kind, span: Span::new(self.file, span.start as usize..self.at) })
+        Ok(Query { kind, span: span.to(self.words[self.at - 1].span) })
     }
 
     fn tokens(&mut self, word: &str, span: Span) -> Read<QueryKind> {

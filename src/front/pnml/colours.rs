@@ -71,6 +71,16 @@ pub(super) enum Part {
     All,
 }
 
+impl Part {
+    /// The variable that it speaks of.
+    pub(super) fn variable(&self) -> Option<usize> {
+        match self {
+            Part::Variable(variable, _) => Some(*variable),
+            Part::Constant(_) | Part::All => None,
+        }
+    }
+}
+
 /// So many tokens of a colour, or of each of several. Fewer than none are taken away from what others add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Addend {
@@ -155,7 +165,8 @@ impl Colours {
             "dot" => return Ok(Vec::new()),
             "bool" => Values::Names(vec!["false".to_owned(), "true".to_owned()]),
             "cyclicenumeration" | "finiteenumeration" => {
-                let names = term.terms.iter().map(|it| self.named_value(it));
+                let names =
+                    term.terms.iter().zip(0..).map(|(it, position)| self.named_value(it, position));
                 Values::Names(names.collect::<Read<_>>()?)
             }
             "finiteintrange" => {
@@ -172,8 +183,9 @@ impl Colours {
         {
             return error(span, format!("a class has one to {VALUES_MAX} values"));
         }
-        // A range that stands in several places is one class.
-        let same = self.classes.iter().position(|it| name.is_none() && it.values == values);
+        // What has no name and stands in several places is one class, unless it declares its values.
+        let is_new = name.is_some() || term.name().ends_with("enumeration");
+        let same = self.classes.iter().position(|it| !is_new && it.values == values);
         Ok(vec![same.unwrap_or_else(|| {
             let name = name.unwrap_or(term.name()).to_owned();
             self.classes.push(Class { name, values });
@@ -181,12 +193,10 @@ impl Colours {
         })])
     }
 
-    /// A value of a class that comes next.
-    fn named_value(&mut self, term: &Term) -> Read<String> {
+    /// A value of a class that comes next, at a position.
+    fn named_value(&mut self, term: &Term, position: u32) -> Read<String> {
         let id = term.element.need("id")?;
-        let class = self.classes.len();
-        let position = self.constants.values().filter(|it| it.0 == class).count() as u32;
-        match self.constants.insert(id.to_owned(), (class, position)) {
+        match self.constants.insert(id.to_owned(), (self.classes.len(), position)) {
             None => Ok(term.element.get("name").unwrap_or(id).to_owned()),
             Some(_) => error(term.span(), format!("the value `{id}` has been declared before")),
         }
@@ -202,30 +212,25 @@ impl Colours {
             }
             "useroperator" => self.constants.get(get("declaration")?).map(|it| it.0),
             "successor" | "predecessor" => self.class_of(term.terms.first()?),
-            "finiteintrangeconstant" => {
-                let range = term.terms.first()?;
-                let bound = |name| range.element.number(name).ok();
-                let values = Values::Range(bound("start")?, bound("end")?);
-                self.classes.iter().position(|it| it.values == values)
-            }
             _ => None,
         }
     }
 
-    /// The variables that stand in a term.
-    pub(super) fn variables_in(&self, term: &Term, found: &mut Vec<usize>) {
-        let name = term.element.get("refvariable");
-        found.extend(name.and_then(|it| self.variables_by_name.get(it)));
-        term.terms.iter().for_each(|it| self.variables_in(it, found));
+    /// The first class that a number can be a value of, by the range that stands in it.
+    pub(super) fn class_of_number(&self, term: &Term) -> Option<ClassId> {
+        let inner = term.terms.first()?;
+        if term.name() != "finiteintrangeconstant" {
+            return self.class_of_number(inner);
+        }
+        let bound = |name| inner.element.number(name).ok();
+        let values = Values::Range(bound("start")?, bound("end")?);
+        self.classes.iter().position(|it| it.values == values)
     }
 
     /// What a term says of a value of a class.
     pub(super) fn part(&self, term: &Term, class: ClassId) -> Read<Part> {
         let (span, size) = (term.span(), self.classes[class].size());
-        if self
-            .class_of(term)
-            .is_some_and(|it| it != class && term.name() != "finiteintrangeconstant")
-        {
+        if self.class_of(term).is_some_and(|it| it != class) {
             let name = &self.classes[class].name;
             return error(
                 span,

@@ -4,54 +4,83 @@ use super::colours::{ClassId, Colours, Part};
 use super::parse::Term;
 use super::xml::Read;
 use crate::diag::Diagnostic;
-use crate::ir::{Binary, Expr, ExprKind, Unary};
+use crate::ir::Binary;
 use crate::source::Span;
 
-/// What stands for a value of a class.
-type Value<'v> = dyn Fn(Part, ClassId, Span) -> Expr + 'v;
+/// What is asked.
+pub(super) struct Condition {
+    pub(super) kind: ConditionKind,
+    pub(super) span: Span,
+}
 
-/// A condition as an expression.
-pub(super) fn lower(colours: &Colours, term: &Term, value: &Value<'_>) -> Read<Expr> {
-    let span = term.span();
-    let all = |operator, empty| {
-        let each = term.terms.iter().map(|it| lower(colours, it, value));
-        let each = each.collect::<Read<Vec<_>>>()?.into_iter();
-        let joined = each.reduce(|left, right| binary(operator, left, right, span));
-        Ok(joined.unwrap_or(Expr::constant(empty, span)))
-    };
-    let compared = |operator| {
-        let [left, right]: &[Term; 2] = term.parts()?;
-        let of = |it: &Term| colours.class_of(it).filter(|_| it.name() != "finiteintrangeconstant");
-        let class = of(left).or(of(right)).or_else(|| colours.class_of(left));
-        let unclear = || Diagnostic::error(span, "it is not clear of which class these values are");
-        let class = class.ok_or_else(unclear)?;
-        let side =
-            |it: &Term| Ok(value(one(colours.part(it, class)?, it.span())?, class, it.span()));
-        Ok(binary(operator, side(left)?, side(right)?, span))
-    };
-    match term.name() {
-        "and" => all(Binary::And, 1),
-        "or" => all(Binary::Or, 0),
-        "imply" => {
-            let [left, right]: &[Term; 2] = term.parts()?;
-            let (left, right) = (lower(colours, left, value)?, lower(colours, right, value)?);
-            Ok(binary(Binary::Implies, left, right, span))
+/// What that is.
+pub(super) enum ConditionKind {
+    /// It always is so, or never.
+    Known(bool),
+    /// It is not so.
+    Not(Box<Condition>),
+    /// At least one, joined by an operator.
+    Joined(Binary, Vec<Condition>),
+    /// Two values of a class compared.
+    Compared(Binary, ClassId, [Part; 2]),
+}
+
+impl Condition {
+    /// What a term asks.
+    pub(super) fn of(colours: &Colours, term: &Term) -> Read<Condition> {
+        let span = term.span();
+        let of = |it: &Term| Condition::of(colours, it);
+        let joined = |operator, empty| {
+            let each = term.terms.iter().map(of).collect::<Read<Vec<_>>>()?;
+            Ok(match each.is_empty() {
+                true => ConditionKind::Known(empty),
+                false => ConditionKind::Joined(operator, each),
+            })
+        };
+        let compared = |operator| {
+            let sides: &[Term; 2] = term.parts()?;
+            // A number may be of several classes: the other side says of which.
+            let class = sides.iter().find_map(|it| colours.class_of(it));
+            let class = class.or_else(|| sides.iter().find_map(|it| colours.class_of_number(it)));
+            let unclear = "it is not clear of which class these values are";
+            let class = class.ok_or_else(|| Diagnostic::error(span, unclear))?;
+            let [left, right] = sides.each_ref().map(|it| one(colours.part(it, class)?, it.span()));
+            Ok(ConditionKind::Compared(operator, class, [left?, right?]))
+        };
+        let kind = match term.name() {
+            "and" => joined(Binary::And, true)?,
+            "or" => joined(Binary::Or, false)?,
+            "imply" => {
+                let [left, right] = term.parts()?;
+                ConditionKind::Joined(Binary::Implies, vec![of(left)?, of(right)?])
+            }
+            "not" => {
+                let [inner] = term.parts()?;
+                ConditionKind::Not(Box::new(of(inner)?))
+            }
+            "booleanconstant" => ConditionKind::Known(term.element.need("value")? == "true"),
+            "equality" => compared(Binary::Equal)?,
+            "inequality" => compared(Binary::NotEqual)?,
+            "lessthan" => compared(Binary::Less)?,
+            "lessthanorequal" => compared(Binary::LessEqual)?,
+            "greaterthan" => compared(Binary::Greater)?,
+            "greaterthanorequal" => compared(Binary::GreaterEqual)?,
+            other => {
+                let error = format!("conditions by <{other}> are not read");
+                return Err(Diagnostic::error(span, error));
+            }
+        };
+        Ok(Condition { kind, span })
+    }
+
+    /// Shows each comparison: its operator, the class, and what is compared.
+    pub(super) fn each_compared(&self, visit: &mut dyn FnMut(Binary, ClassId, &[Part; 2])) {
+        match &self.kind {
+            ConditionKind::Known(_) => {}
+            ConditionKind::Not(inner) => inner.each_compared(visit),
+            ConditionKind::Joined(_, all) => all.iter().for_each(|it| it.each_compared(visit)),
+            ConditionKind::Compared(operator, class, sides) => visit(*operator, *class, sides),
         }
-        "not" => {
-            let [inner] = term.parts()?;
-            let kind = ExprKind::Unary(Unary::Not, Box::new(lower(colours, inner, value)?));
-            Ok(Expr { kind, span })
-        }
-        "booleanconstant" => {
-            Ok(Expr::constant(i64::from(term.element.need("value")? == "true"), span))
-        }
-        "equality" => compared(Binary::Equal),
-        "inequality" => compared(Binary::NotEqual),
-        "lessthan" => compared(Binary::Less),
-        "lessthanorequal" => compared(Binary::LessEqual),
-        "greaterthan" => compared(Binary::Greater),
-        "greaterthanorequal" => compared(Binary::GreaterEqual),
-        other => Err(Diagnostic::error(span, format!("conditions by <{other}> are not read"))),
     }
 }
 
@@ -61,9 +90,4 @@ fn one(part: Part, span: Span) -> Read<Part> {
         Part::All => Err(Diagnostic::error(span, "a condition is about one value, not about all")),
         it => Ok(it),
     }
-}
-
-/// Two expressions joined.
-pub(super) fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
-    Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span }
 }

@@ -6,11 +6,9 @@
 use super::ask::{Query, QueryKind};
 use super::bounds::bounds;
 use super::colours::{Addend, ClassId, Part, TOKENS_MAX, Values};
-use super::condition::{self, binary};
+use super::condition::{Condition, ConditionKind};
 use super::net::{Does, Flow, Net, Place, Transition};
-use super::parse::Term;
 use super::symmetry::interchangeable;
-use super::xml::Read;
 use crate::ir::{
     self, Action, Binary, Control, Convert, Domain, Enum, Expr, ExprKind, LocalId, Overflow,
     Parameter, Program, Quantifier, Renumbered, Scalar, Scalarset, Selector, Start, Stmt, StmtKind,
@@ -36,10 +34,12 @@ struct Counters {
     variable: VarId,
     /// What becomes of more tokens than there is room for. There never are, where their number is known to be bounded.
     overflow: Overflow,
+    /// Of all colours, at first.
+    tokens: i64,
 }
 
-struct Lowering<'n, 'd> {
-    net: &'n Net<'d>,
+struct Lowering<'n> {
+    net: &'n Net,
     program: Program,
     classes: Vec<Class>,
     counters: Vec<Counters>,
@@ -47,7 +47,7 @@ struct Lowering<'n, 'd> {
 }
 
 /// The program of a net, and conditions on its states that say what is asked.
-pub(super) fn lower(net: &Net, name: &str, asked: &[Query]) -> Read<(Program, Vec<Expr>)> {
+pub(super) fn lower(net: &Net, name: &str, asked: &[Query]) -> (Program, Vec<Expr>) {
     let program = Program { name: name.to_owned(), ..Program::default() };
     let mut lowering =
         Lowering { net, program, classes: Vec::new(), counters: Vec::new(), types: HashMap::new() };
@@ -62,14 +62,14 @@ pub(super) fn lower(net: &Net, name: &str, asked: &[Query]) -> Read<(Program, Ve
         span: Span::default(),
     });
     for transition in &net.transitions {
-        let action = Binding::of(&lowering, transition, 0).action(transition)?;
+        let action = Binding::of(&lowering, transition, 0).action(transition);
         lowering.program.actions.push(action);
     }
-    let conditions = asked.iter().map(|it| lowering.query(it, &mut 0)).collect::<Read<_>>()?;
-    Ok((lowering.program, conditions))
+    let conditions = asked.iter().map(|it| lowering.query(it, &mut 0)).collect();
+    (lowering.program, conditions)
 }
 
-impl Lowering<'_, '_> {
+impl Lowering<'_> {
     fn classes(&mut self, asked: &[Query]) {
         let mut alike = interchangeable(self.net);
         let mut named = Vec::new();
@@ -117,21 +117,22 @@ impl Lowering<'_, '_> {
             initial: place.initial.iter().map(|it| Some(*it)).collect(),
             span: place.span,
         });
-        self.counters.push(Counters { variable, overflow });
+        let tokens = place.initial.iter().sum();
+        self.counters.push(Counters { variable, overflow, tokens });
     }
 }
 
 /// What is asked, as expressions.
-impl Lowering<'_, '_> {
-    fn query(&self, query: &Query, locals: &mut u32) -> Read<Expr> {
+impl Lowering<'_> {
+    fn query(&self, query: &Query, locals: &mut u32) -> Expr {
         let span = query.span;
-        Ok(match &query.kind {
+        match &query.kind {
             QueryKind::Number(number) => Expr::constant(*number, span),
             QueryKind::Not(inner) => {
-                expr(ExprKind::Unary(Unary::Not, Box::new(self.query(inner, locals)?)), span)
+                expr(ExprKind::Unary(Unary::Not, Box::new(self.query(inner, locals))), span)
             }
             QueryKind::Joined(operator, left, right) => {
-                binary(*operator, self.query(left, locals)?, self.query(right, locals)?, span)
+                binary(*operator, self.query(left, locals), self.query(right, locals), span)
             }
             QueryKind::Tokens(place, Some(colour)) => self.tokens_of(*place, colour, span),
             QueryKind::Tokens(place, None) => {
@@ -150,7 +151,7 @@ impl Lowering<'_, '_> {
             QueryKind::Fireable(number) => {
                 let transition = &self.net.transitions[*number];
                 let mut binding = Binding::of(self, transition, *locals);
-                let guard = binding.guard(transition)?;
+                let guard = binding.guard(transition);
                 *locals = binding.next;
                 let guard = guard.unwrap_or(Expr::constant(1, span));
                 binding.parameters.into_iter().rev().fold(
@@ -161,17 +162,21 @@ impl Lowering<'_, '_> {
                     },
                 )
             }
-        })
+        }
     }
 
     /// The tokens of one colour.
     fn tokens_of(&self, place: usize, colour: &[u32], span: Span) -> Expr {
         let values = colour.iter().zip(&self.net.places[place].sort).map(|(position, class)| {
-            Selector::Index(Expr::constant(self.classes[*class].low + i64::from(*position), span))
+            Expr::constant(self.classes[*class].low + i64::from(*position), span)
         });
-        let counter = ir::Place::variable(self.counters[place].variable, span);
-        let path = values.collect();
-        expr(ExprKind::Read(ir::Place { path, ..counter }), span)
+        expr(ExprKind::Read(self.counter(place, values, span)), span)
+    }
+
+    /// The counter of a colour with these values.
+    fn counter(&self, place: usize, values: impl Iterator<Item = Expr>, span: Span) -> ir::Place {
+        let path = values.map(Selector::Index).collect();
+        ir::Place { path, ..ir::Place::variable(self.counters[place].variable, span) }
     }
 }
 
@@ -192,8 +197,8 @@ fn balanced(mut terms: Vec<Expr>, span: Span) -> Expr {
 }
 
 /// A transition with names for the values of its variables.
-struct Binding<'l, 'n, 'd> {
-    lowering: &'l Lowering<'n, 'd>,
+struct Binding<'l, 'n> {
+    lowering: &'l Lowering<'n>,
     /// By variable of the net, what stands for it.
     locals: HashMap<usize, LocalId>,
     parameters: Vec<Parameter>,
@@ -208,19 +213,20 @@ fn expr(kind: ExprKind, span: Span) -> Expr {
     Expr { kind, span }
 }
 
-impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
+fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
+    expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span)
+}
+
+impl<'l, 'n> Binding<'l, 'n> {
     /// Names for what a transition has to do with, from this number on.
-    fn of(lowering: &'l Lowering<'n, 'd>, transition: &Transition, next: u32) -> Self {
+    fn of(lowering: &'l Lowering<'n>, transition: &Transition, next: u32) -> Self {
         let mut used = Vec::new();
-        transition
-            .condition
-            .into_iter()
-            .for_each(|it| lowering.net.colours.variables_in(it, &mut used));
+        let mut note = |part: &Part| used.extend(part.variable());
+        if let Some(condition) = &transition.condition {
+            condition.each_compared(&mut |_, _, sides| sides.iter().for_each(&mut note));
+        }
         let parts = transition.flows.iter().flat_map(|it| &it.bag).flat_map(|it| &it.colour);
-        used.extend(parts.filter_map(|it| match it {
-            Part::Variable(variable, _) => Some(*variable),
-            Part::Constant(_) | Part::All => None,
-        }));
+        parts.for_each(note);
         used.sort_unstable();
         used.dedup();
         let mut binding =
@@ -240,11 +246,9 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
     }
 
     /// What a transition waits for, if it waits for anything.
-    fn guard(&mut self, transition: &Transition) -> Read<Option<Expr>> {
-        let mut guards = Vec::new();
-        if let Some(term) = transition.condition {
-            guards.push(self.condition(term)?);
-        }
+    fn guard(&mut self, transition: &Transition) -> Option<Expr> {
+        let condition = transition.condition.as_ref().map(|it| self.condition(it));
+        let mut guards: Vec<Expr> = condition.into_iter().collect();
         for flow in self.by_tokens(transition) {
             guards.extend(self.waits_for(flow));
         }
@@ -252,19 +256,19 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
             let span = left.span;
             binary(Binary::And, left, right, span)
         };
-        Ok(guards.into_iter().reduce(and))
+        guards.into_iter().reduce(and)
     }
 
     /// What a transition has to do with places, those first that have the fewest tokens at first: most often it fails there.
     fn by_tokens<'t>(&self, transition: &'t Transition) -> Vec<&'t Flow> {
         let mut flows: Vec<&Flow> = transition.flows.iter().collect();
-        let tokens = |it: &&Flow| self.lowering.net.places[it.place].initial.iter().sum::<i64>();
+        let tokens = |it: &Flow| self.lowering.counters[it.place].tokens;
         flows.sort_by_key(|it| (it.does == Does::Inhibit, tokens(it)));
         flows
     }
 
-    fn action(mut self, transition: &Transition) -> Read<Action> {
-        let guard = self.guard(transition)?;
+    fn action(mut self, transition: &Transition) -> Action {
+        let guard = self.guard(transition);
         let mut body = Vec::new();
         let mut places: Vec<usize> = transition.flows.iter().map(|it| it.place).collect();
         places.sort_unstable();
@@ -272,7 +276,7 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
         for place in places {
             body.extend(self.changes(place, transition));
         }
-        Ok(Action {
+        Action {
             name: transition.name.clone(),
             edge: None,
             parameters: self.parameters,
@@ -282,12 +286,25 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
             priority: 0,
             control: Control::default(),
             span: transition.span,
-        })
+        }
     }
 
-    fn condition(&self, term: &Term) -> Read<Expr> {
-        let value = |part: Part, class, span| self.value(part, class, None, span);
-        condition::lower(&self.lowering.net.colours, term, &value)
+    fn condition(&self, Condition { kind, span }: &Condition) -> Expr {
+        match kind {
+            ConditionKind::Known(is_so) => Expr::constant(i64::from(*is_so), *span),
+            ConditionKind::Not(inner) => {
+                expr(ExprKind::Unary(Unary::Not, Box::new(self.condition(inner))), *span)
+            }
+            ConditionKind::Joined(operator, all) => {
+                let each = all.iter().map(|it| self.condition(it));
+                let joined = each.reduce(|left, right| binary(*operator, left, right, *span));
+                joined.unwrap_or_else(|| unreachable!("at least one is joined"))
+            }
+            ConditionKind::Compared(operator, class, sides) => {
+                let [left, right] = sides.map(|it| self.value(it, *class, None, *span));
+                binary(*operator, left, right, *span)
+            }
+        }
     }
 
     /// A value of a class; for each of them, what stands for one.
@@ -333,8 +350,7 @@ impl<'l, 'n, 'd> Binding<'l, 'n, 'd> {
     }
 
     fn counter(&self, place: usize, values: &[Expr], span: Span) -> ir::Place {
-        let path = values.iter().cloned().map(Selector::Index).collect();
-        ir::Place { path, ..ir::Place::variable(self.lowering.counters[place].variable, span) }
+        self.lowering.counter(place, values.iter().cloned(), span)
     }
 
     /// The tokens among these that are of a colour with these parts and values.

@@ -1,7 +1,7 @@
 //! PNML, the exchange format of Petri nets (ISO/IEC 15909-2): place/transition nets and symmetric nets.
 //!
 //! [`xml`] reads elements, [`parse`] puts together what the pages have, [`colours`] and [`net`] give it a meaning,
-//! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with the conditions of [`condition`], and [`words`]
+//! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with what [`condition`] says of colours, and [`words`]
 //! says in reports what a transition waits for. [`ask`] reads what is asked of markings.
 //!
 //! # Meaning
@@ -47,17 +47,6 @@ pub static LANGUAGE: Language = Language {
     habits: &[],
 };
 
-/// How formulas are spelled, beside SPIN's signs.
-const SPELLING: Spelling = Spelling {
-    not: &["not"],
-    and: &["and"],
-    or: &["or"],
-    implies: &["imply"],
-    brackets: &[],
-    has_arrows: false,
-    has_conditionals: false,
-};
-
 /// Reads the net in file 0 of `sources`.
 fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml::Read<Loaded> {
     let file = sources.file(0);
@@ -67,11 +56,11 @@ fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml:
     }
     let document = parse::parse(0, &file.text)?;
     let net = net::Net::of(&document)?;
-    let split = Split::of(sources, asked, &SPELLING)?;
+    let split = Split::of(sources, asked, &Spelling::WORDS)?;
     let asked = split.iter().flat_map(|it| &it.propositions);
     let asked = asked.map(|span| ask::parse(&net, &sources.file(span.file).text, *span));
     let asked: Vec<ask::Query> = asked.collect::<xml::Read<_>>()?;
-    let (program, conditions) = lower::lower(&net, stem(&file.name, LANGUAGE.endings), &asked)?;
+    let (program, conditions) = lower::lower(&net, stem(&file.name, LANGUAGE.endings), &asked);
     let observed = split.map(|it| it.observed(sources, conditions));
     let left = |span: &Span| Diagnostic::warning(*span, "only the first net of a file is read");
     let warnings = document.others.iter().map(left).collect();

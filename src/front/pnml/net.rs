@@ -1,7 +1,8 @@
 //! A net in one piece: places with their colours and first tokens, transitions with what they take and put.
 
 use super::colours::{Addend, ClassId, Colours, Part, TOKENS_MAX};
-use super::parse::{ArcKind, ArcNode, Document, Term};
+use super::condition::Condition;
+use super::parse::{ArcKind, ArcNode, Document};
 use super::xml::Read;
 use crate::diag::Diagnostic;
 use crate::ir::validate::SCALARS_MAX;
@@ -9,10 +10,10 @@ use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
 /// A net.
-pub(super) struct Net<'d> {
+pub(super) struct Net {
     pub(super) colours: Colours,
     pub(super) places: Vec<Place>,
-    pub(super) transitions: Vec<Transition<'d>>,
+    pub(super) transitions: Vec<Transition>,
 }
 
 /// A place.
@@ -26,11 +27,11 @@ pub(super) struct Place {
 }
 
 /// A transition.
-pub(super) struct Transition<'d> {
+pub(super) struct Transition {
     pub(super) name: String,
-    pub(super) condition: Option<&'d Term>,
+    pub(super) condition: Option<Condition>,
     /// The condition in words, if its author has some.
-    pub(super) says: Option<&'d str>,
+    pub(super) says: Option<String>,
     pub(super) flows: Vec<Flow>,
     pub(super) span: Span,
 }
@@ -78,9 +79,9 @@ impl Names {
     }
 }
 
-impl<'d> Net<'d> {
+impl Net {
     /// The net that a file tells of.
-    pub(super) fn of(document: &'d Document) -> Read<Net<'d>> {
+    pub(super) fn of(document: &Document) -> Read<Net> {
         let mut net =
             Net { colours: Colours::of(document)?, places: Vec::new(), transitions: Vec::new() };
         let mut nodes = HashMap::new();
@@ -110,10 +111,11 @@ impl<'d> Net<'d> {
         let mut names = Names(HashSet::new());
         for it in &document.transitions {
             twice(&it.id, Node::Transition(net.transitions.len()), it.span)?;
+            let condition = it.condition.as_ref().map(|it| Condition::of(&net.colours, it));
             net.transitions.push(Transition {
                 name: names.unlike(&it.name, &it.id),
-                condition: it.condition.as_ref(),
-                says: it.says.as_deref(),
+                condition: condition.transpose()?,
+                says: it.says.clone(),
                 flows: Vec::new(),
                 span: it.span,
             });

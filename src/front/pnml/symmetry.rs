@@ -1,26 +1,24 @@
 //! Which classes of colours are used alike in all their values, so that the values may be exchanged.
 
-use super::colours::{Addend, ClassId, Part};
+use super::colours::{ClassId, Part};
 use super::net::{Net, Place};
-use super::parse::Term;
-
-/// Operators that a class is asked about the order of its values by.
-const ORDERED: [&str; 6] = [
-    "lessthan",
-    "lessthanorequal",
-    "greaterthan",
-    "greaterthanorequal",
-    "successor",
-    "predecessor",
-];
+use crate::ir::Binary;
 
 /// For each class, whether nothing tells one of its values from another.
 pub(super) fn interchangeable(net: &Net) -> Vec<bool> {
     let mut alike = vec![true; net.colours.classes.len()];
     for transition in &net.transitions {
-        transition.condition.into_iter().for_each(|it| in_condition(net, it, &mut alike));
+        if let Some(condition) = &transition.condition {
+            condition.each_compared(&mut |operator, class, sides| {
+                alike[class] &= matches!(operator, Binary::Equal | Binary::NotEqual)
+                    && sides.iter().all(tells_none_apart);
+            });
+        }
         for flow in &transition.flows {
-            flow.bag.iter().for_each(|it| in_bag(it, &net.places[flow.place].sort, &mut alike));
+            let sort = &net.places[flow.place].sort;
+            for (part, class) in flow.bag.iter().flat_map(|it| it.colour.iter().zip(sort)) {
+                alike[*class] &= tells_none_apart(part);
+            }
         }
     }
     for place in &net.places {
@@ -33,28 +31,9 @@ pub(super) fn interchangeable(net: &Net) -> Vec<bool> {
     alike
 }
 
-fn in_condition(net: &Net, term: &Term, alike: &mut [bool]) {
-    let names_one = matches!(term.name(), "useroperator" | "finiteintrangeconstant");
-    let asks_order = ORDERED.contains(&term.name());
-    let of = |term: &Term| net.colours.class_of(term);
-    let told = term.terms.iter().filter(|_| asks_order).filter_map(of);
-    let told: Vec<ClassId> = told.chain(of(term).filter(|_| names_one)).collect();
-    told.into_iter().for_each(|class| alike[class] = false);
-    // A number is compared with values of a class that stands on the other side.
-    if term.terms.iter().any(|it| it.name() == "finiteintrangeconstant") {
-        term.terms.iter().filter_map(of).for_each(|class| alike[class] = false);
-    }
-    term.terms.iter().for_each(|it| in_condition(net, it, alike));
-}
-
-fn in_bag(addend: &Addend, sort: &[ClassId], alike: &mut [bool]) {
-    for (part, class) in addend.colour.iter().zip(sort) {
-        alike[*class] &= match part {
-            Part::Variable(_, shift) => *shift == 0,
-            Part::Constant(_) => false,
-            Part::All => true,
-        };
-    }
+/// Whether it means the same whatever the values of its class are called.
+fn tells_none_apart(part: &Part) -> bool {
+    matches!(part, Part::Variable(_, 0) | Part::All)
 }
 
 /// Whether the first tokens are the same after values of a class change places: each with the next, which makes all orders.

@@ -7,8 +7,9 @@ use crate::source::Sources;
 /// Tells it of each arc and condition.
 pub(super) fn say(net: &Net, sources: &mut Sources) {
     for transition in &net.transitions {
-        if let Some((term, says)) = transition.condition.zip(transition.says) {
-            sources.say(term.span(), says.to_owned());
+        if let Some((condition, says)) = transition.condition.as_ref().zip(transition.says.as_ref())
+        {
+            sources.say(condition.span, says.clone());
         }
         for flow in &transition.flows {
             let bag: Vec<String> = flow.bag.iter().map(|it| addend(net, flow.place, it)).collect();
