@@ -149,6 +149,8 @@ pub struct Sources {
     files: Vec<SourceFile>,
     /// What stands at a place, in the words of people, where those of the text are a machine's.
     words: HashMap<Span, String>,
+    /// Whether the variables of the model count what is there, so that 0 tells nothing.
+    are_counts: bool,
 }
 
 impl Sources {
@@ -185,6 +187,16 @@ impl Sources {
     /// Says in words of its own what stands at a place.
     pub fn say(&mut self, span: Span, words: String) {
         self.words.insert(span, words);
+    }
+
+    /// Says that the variables of the model count what is there: 0 need not be told of a state.
+    pub fn count_what_is_there(&mut self) {
+        self.are_counts = true;
+    }
+
+    /// Whether they do.
+    pub fn are_counts(&self) -> bool {
+        self.are_counts
     }
 
     /// The source text of a span, or the words for it.

@@ -97,6 +97,12 @@ pub struct ModelArgs {
     /// What should hold in every state, beside what the model says: an expression of its language
     #[arg(long = "invariant", value_name = "EXPR")]
     pub invariants: Vec<String>,
+    /// What should hold in some state: an expression of the model's language
+    #[arg(long = "cover", value_name = "EXPR")]
+    pub covers: Vec<String>,
+    /// What a file asks of states: what the sources of each are called, and its text.
+    #[arg(skip)]
+    pub(super) asked: Vec<(String, String)>,
     /// What becomes of a value outside its variable's range.
     #[arg(long, value_enum, help = format!(
         "What becomes of a value outside its variable's range in {} [default: error]",
@@ -282,6 +288,15 @@ pub struct CheckArgs {
     /// removed after a verdict]
     #[arg(long)]
     pub dir: Option<PathBuf>,
+    /// Answer what this file asks.
+    #[arg(long = "property", value_name = "FILE", conflicts_with_all = ["ltl", "automaton", "acceptance", "non_progress", "shortest"], help = format!(
+        "Answer what this file asks, as the Model Checking Contest has them ({})",
+        languages::titles(|it| it.questions.is_some())
+    ))]
+    pub property_file: Option<PathBuf>,
+    /// Answer only these of what --property asks
+    #[arg(long = "question", value_name = "NAME", requires = "property_file")]
+    pub questions: Vec<String>,
     /// Check only these
     #[arg(long, value_name = "CHECKS", value_delimiter = ',', value_enum)]
     pub only: Vec<CheckKind>,
@@ -498,7 +513,8 @@ impl CheckArgs {
                 faults: wanted(CheckKind::Error),
                 claims: wanted(CheckKind::Claim),
             },
-            stop_on_violation: !self.keep_going,
+            stop_on_violation: !self.keep_going && self.property_file.is_none(),
+            stop_when_answered: self.property_file.is_some() && !self.keep_going,
             max_states: self.run.max_states,
             shortest: self.shortest,
             coverage: !self.no_coverage,

@@ -2,23 +2,33 @@
 
 use super::args::GraphArgs;
 use super::failure::{self, Failure};
-use super::{Ending, model, print, say};
-use crate::exec::{Explain, Step, StepOutcome};
-use crate::report::{StateGraph, StateStep, count, grouped, print_changes};
+use super::from::From;
+use super::states::{Edge, Graph};
+use super::{Ending, languages, model, print, say};
+use crate::exec::{Explain, StepOutcome};
+use crate::front::Drawn;
+use crate::report::{count, grouped, print_changes, print_state};
 use crate::session::TextModel;
-use std::collections::HashMap;
+use crate::source::Sources;
 use std::fmt::Write;
-use std::ops::ControlFlow;
+use std::path::Path;
 
 /// `spillway graph`.
 pub(super) fn graph(args: &GraphArgs) -> Ending {
     let model = model::open(&args.model)?;
+    if args.structure {
+        return structure(args, &model);
+    }
     let searched = model.searched();
     let graph = Graph::of(searched.model().explained(), args.states_max)
         .ok_or_else(|| too_large(&model, args.states_max))?;
-    let text = graph.text(&model, args.changes);
-    match &args.out {
-        None => print(&text),
+    write_to(args.out.as_deref(), &graph.text(&model, args.changes))
+}
+
+/// Writes a graph to a file, or prints it.
+fn write_to(path: Option<&Path>, text: &str) -> Ending {
+    match path {
+        None => print(text),
         Some(path) => {
             let failed = |error| Failure::writing("the graph", path, error);
             std::fs::write(path, text).map_err(failed)?;
@@ -28,27 +38,36 @@ pub(super) fn graph(args: &GraphArgs) -> Ending {
     Ok(failure::VERIFIED)
 }
 
-/// All states of a model, to be drawn on a page; nothing if there are more than so many.
-pub(super) fn drawn(model: &TextModel, most: u64) -> Option<StateGraph> {
+/// Draws the model itself, as it is at first or has come to.
+fn structure(args: &GraphArgs, model: &TextModel) -> Ending {
+    let Some(draw) = model.language.draw else {
+        let titles = languages::titles(|it| it.draw.is_some());
+        return Err(languages::misfit("--structure is", &titles, model.name(), model.language));
+    };
+    let drawn = |sources: &Sources, walked: &dyn Explain, state: &[u8]| {
+        let next: Vec<String> = walked.steps(state).into_iter().map(|it| it.name).collect();
+        let values = walked.describe(state);
+        let drawn = Drawn { name: model.name(), values: &values, next: &next };
+        let drawn = draw(sources, &drawn);
+        let text = drawn.map_err(|error| Failure {
+            code: failure::WRONG,
+            message: error.render(sources).to_string(),
+        });
+        write_to(args.out.as_deref(), &text?)
+    };
+    if let Some(from) = args.from.as_deref().map(From::read) {
+        return from.walk(model, |begun| {
+            let last = begun.states.last().map_or(&[][..], Vec::as_slice);
+            drawn(&begun.model.sources, begun.walked, last)
+        });
+    }
     let searched = model.searched();
-    let graph = Graph::of(searched.model().explained(), most)?;
-    let values = graph.states.iter().map(|it| print_changes(&[], &graph.walked.describe(it)));
-    let wrong = graph.states.iter().enumerate();
-    let wrong = wrong.filter(|(_, it)| !graph.walked.violations(it).is_empty()).map(|it| it.0);
-    let steps = graph.steps.iter().map(|Edge { from, step, to }| StateStep {
-        from: *from,
-        to: *to,
-        title: match &step.outcome {
-            StepOutcome::Fault(fault) => format!("{}: {}", step.title(), fault.message),
-            StepOutcome::Successor(_) => step.title(),
-        },
-    });
-    Some(StateGraph {
-        levels: graph.levels(),
-        values: values.map(|it| it.join("\n")).collect(),
-        wrong: wrong.collect(),
-        steps: steps.collect(),
-    })
+    let walked = searched.model().explained();
+    let start = walked.starts().into_iter().next().map(|it| it.outcome);
+    match start.unwrap_or_else(|| unreachable!("models that are drawn have an initial state")) {
+        StepOutcome::Successor(state) => drawn(&model.sources, walked, &state),
+        StepOutcome::Fault(fault) => Err(Failure::wrong(fault.message)),
+    }
 }
 
 fn too_large(model: &TextModel, most: u64) -> Failure {
@@ -59,71 +78,7 @@ fn too_large(model: &TextModel, most: u64) -> Failure {
     ))
 }
 
-/// The states of a model, without reductions, in the order in which a search in breadth comes to them.
-struct Graph<'m> {
-    walked: &'m dyn Explain,
-    states: Vec<Vec<u8>>,
-    /// How many of them are initial.
-    starts: usize,
-    steps: Vec<Edge>,
-}
-
-/// A step from a state, by its number.
-struct Edge {
-    from: usize,
-    step: Step,
-    /// The state that it leads to; nothing if it fails.
-    to: Option<usize>,
-}
-
-impl<'m> Graph<'m> {
-    /// All of them; nothing if there are more than so many.
-    fn of(walked: &'m dyn Explain, most: u64) -> Option<Graph<'m>> {
-        let (mut states, mut numbers) = (Vec::new(), HashMap::new());
-        let mut number = |state: Vec<u8>, states: &mut Vec<Vec<u8>>| {
-            *numbers.entry(state).or_insert_with_key(|state| {
-                states.push(state.clone());
-                states.len() - 1
-            })
-        };
-        // There may be very many.
-        walked.each_start(&mut |step| {
-            if let StepOutcome::Successor(state) = step.outcome {
-                number(state, &mut states);
-            }
-            match states.len() as u64 > most {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        });
-        let (starts, mut steps, mut from) = (states.len(), Vec::new(), 0);
-        while from < states.len() {
-            if states.len() as u64 > most {
-                return None;
-            }
-            for step in walked.steps(&states[from].clone()) {
-                let to = match &step.outcome {
-                    StepOutcome::Successor(state) => Some(number(state.clone(), &mut states)),
-                    StepOutcome::Fault(_) => None,
-                };
-                steps.push(Edge { from, step, to });
-            }
-            from += 1;
-        }
-        Some(Graph { walked, states, starts, steps })
-    }
-
-    /// How many steps lead to each state, at least.
-    fn levels(&self) -> Vec<usize> {
-        let mut levels = vec![usize::MAX; self.states.len()];
-        levels[..self.starts].fill(0);
-        // Steps are in the order of the states that they lead from, and these in that of their levels.
-        for (from, to) in self.steps.iter().filter_map(|it| Some((it.from, it.to?))) {
-            levels[to] = levels[to].min(levels[from] + 1);
-        }
-        levels
-    }
-
+impl Graph<'_> {
     fn text(&self, model: &TextModel, changes: bool) -> String {
         let (states, steps) = (self.states.len() as u64, self.steps.len() as u64);
         let told =
@@ -136,7 +91,7 @@ impl<'m> Graph<'m> {
             let of_start = number < self.starts;
             let lines: Vec<String> = match changes && !of_start {
                 true => vec![number.to_string()],
-                false => print_changes(&[], &values[number]),
+                false => print_state(&model.sources, &values[number]),
             };
             let wrong = !self.walked.violations(state).is_empty();
             let style = match (of_start, wrong) {

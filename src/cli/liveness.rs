@@ -9,7 +9,7 @@ use super::going::{heading, with_going};
 use super::page::Beside;
 use super::progress::{self, Display};
 use super::signals::Signals;
-use super::{Ending, model, only, output, print, reduce, run, say, trace, trail, warn};
+use super::{Ending, finder, model, only, output, print, reduce, run, say, trail, warn};
 use crate::exec::{Executor, Explain, Step};
 use crate::front::ClaimChoice;
 use crate::reduce::Refused;
@@ -47,8 +47,8 @@ pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
 /// The property that the model brings with it, where nothing is said of what to look for.
 pub(super) fn own(args: &CheckArgs, model: &TextModel) -> Option<String> {
     let CheckArgs { only, no_deadlock, keep_going, .. } = args;
-    let is_said = [!only.is_empty(), *no_deadlock, *keep_going, !args.model.invariants.is_empty()];
-    let is_said = is_said.contains(&true);
+    let asks_states = !args.model.invariants.is_empty() || !args.model.covers.is_empty();
+    let is_said = !only.is_empty() || *no_deadlock || *keep_going || asks_states;
     let of_claim = args.model.claim() != ClaimChoice::First;
     (!is_said && !of_claim).then(|| model.own_property()).flatten().map(str::to_owned)
 }
@@ -331,7 +331,7 @@ fn with_found(
         None => contents.means.unwrap_or_default().memory,
     };
     let memory = memory.unwrap_or_else(before);
-    let budget = trace::budget(memory, states);
+    let budget = finder::budget(memory, states);
     let disk = RealDisk::open(dir).map_err(|error| Failure::opening(dir, error))?;
     with_kept(job, budget, |watched, judged| {
         let control = Arc::new(Control::default());
@@ -341,7 +341,7 @@ fn with_found(
             (None, None) => Told { stage: Stage::Reaching, found: Probed::Open, ..Told::NOTHING },
             (None, Some(saved)) => {
                 let model = judged.searched.model();
-                let finder = trace::finder(model, budget.memory, (dir, &disk), &control);
+                let finder = finder::finder(model, budget.memory, (dir, &disk), &control);
                 let pursued = Pursued::in_directory(judged, finder, (dir, saved))?;
                 Told::on_disk(pursued.found, &pursued.outcome, pursued.swept)
             }
@@ -444,6 +444,7 @@ pub(super) fn status(dir: &Path, contents: &Contents, live: &Live, json: bool) -
 fn unfit(args: &CheckArgs) -> Option<String> {
     let given = [
         ("--invariant", !args.model.invariants.is_empty()),
+        ("--cover", !args.model.covers.is_empty()),
         ("--only", !args.only.is_empty()),
         ("--no-deadlock", args.no_deadlock),
         ("--keep-going", args.keep_going),

@@ -7,6 +7,7 @@ mod explain;
 mod failure;
 mod figures;
 mod files;
+mod finder;
 mod fold;
 mod foreign;
 mod from;
@@ -20,12 +21,14 @@ mod only;
 mod output;
 mod page;
 mod progress;
+mod questions;
 mod reduce;
 mod report;
 mod run;
 mod shell;
 mod signals;
 mod simulate;
+mod states;
 mod status;
 mod storage;
 mod temporary;
@@ -130,6 +133,9 @@ fn print_failure(message: &str, code: u8) {
 fn check(args: &CheckArgs) -> Ending {
     if let Some(wanted) = args.runs.property.wanted() {
         return liveness::check(args, wanted);
+    }
+    if let Some(file) = &args.property_file {
+        return questions::check(args, file);
     }
     let (model, warned) = model::open_quietly(&args.model)?;
     if let Some(name) = liveness::own(args, &model) {

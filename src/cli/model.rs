@@ -4,8 +4,8 @@ use super::args::ModelArgs;
 use super::failure::Failure;
 use super::progress::Display;
 use super::{languages, warn};
-use crate::front::{INVARIANT, Language, Options, OwnOptions};
-use crate::ir::{EndRule, Overflow};
+use crate::front::{Language, Options, OwnOptions};
+use crate::ir::{Condition, EndRule, Holds, Overflow};
 use crate::session::{Error, TextModel, Wanted, Watched, read_text};
 use crate::source::Sources;
 
@@ -35,8 +35,7 @@ fn read<T>(
     load: impl FnOnce(&'static Language, Sources, Options) -> Result<(T, Vec<String>), Error>,
 ) -> Result<(T, Vec<String>), Failure> {
     let name = args.model.display().to_string();
-    let language = language_of(args)?;
-    let text = read_text(&args.model)?;
+    let (language, mut sources) = self::sources(args)?;
     let options = Options {
         defines: args.defines.iter().map(|it| (it.name.clone(), it.value.unwrap_or(1))).collect(),
         overflow: args.overflow.map(Overflow::from),
@@ -46,14 +45,22 @@ fn read<T>(
         lossy: args.lossy,
     };
     let shown = Display::of_wait(format!("reading {name}"));
-    let mut sources = Sources::default();
-    sources.add(name, text);
-    for invariant in &args.invariants {
-        sources.add(INVARIANT, invariant.as_str());
+    for (holds, texts) in [(Holds::Always, &args.invariants), (Holds::Sometimes, &args.covers)] {
+        let file = Condition { holds, name: None }.file();
+        texts.iter().for_each(|it| _ = sources.add(file.as_str(), it.as_str()));
     }
+    args.asked.iter().for_each(|(file, text)| _ = sources.add(file.as_str(), text.as_str()));
     let loaded = load(language, sources, options)?;
     drop(shown);
     Ok(loaded)
+}
+
+/// The text of the model that the command line names, and its language.
+pub(super) fn sources(args: &ModelArgs) -> Result<(&'static Language, Sources), Failure> {
+    let language = language_of(args)?;
+    let mut sources = Sources::default();
+    sources.add(args.model.display().to_string(), read_text(&args.model)?);
+    Ok((language, sources))
 }
 
 /// The language of the model that the command line names. Flags that have no meaning in it are

@@ -1,6 +1,6 @@
 //! The page of what was found.
 
-use super::{explain, graph};
+use super::{explain, states};
 use crate::report::{self, Glance, Page, Report, ViolationReport, Way};
 use crate::search::trace::Counterexample;
 use crate::search::{Verdict, events};
@@ -37,7 +37,7 @@ pub(super) fn with_page<T>(
     let way = ending.as_ref().zip(shown).map(|(end, it)| Way::of(end, &it.1, &model.sources));
     let (events, layout) = (events::read(dir), explain::layout(&model.interp));
     let is_small = report.verdict() != Verdict::Incomplete && report.outcome.states() <= DRAWN_MAX;
-    let graph = is_small.then(|| graph::drawn(model, DRAWN_MAX)).flatten();
+    let graph = is_small.then(|| states::drawn(model, DRAWN_MAX)).flatten();
     and_then(Page {
         way,
         events: &events,

@@ -6,15 +6,16 @@ use super::page::Shown;
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::trail::Written;
-use super::{Ending, files, output, print, reduce, say, storage, trail, warn, warnings};
+use super::{Ending, files, output, print, reduce, say, storage, trail, values, warn, warnings};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
-use crate::report::{self, ViolationReport};
+use crate::report::{self, Most, Report, ViolationReport};
 use crate::search::checkpoint::Saved;
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Verdict};
 use crate::session::{
-    self, Budget, Directory, Job, Session, TextModel, Unreduced, check_room, refuse_nothing,
+    self, Budget, Contents, Directory, Job, Session, TextModel, Unreduced, check_room,
+    refuse_nothing,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -108,7 +109,8 @@ fn begin(
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     directory.keep_means(&args.run.means())?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
-    let sitting = Sitting { model: &model, session, args: &args.run, control, unreduced };
+    let sitting =
+        Sitting { model: &model, session, args: &args.run, control, unreduced, most: Vec::new() };
     sitting.run(None, may_lack_slots)
 }
 
@@ -167,7 +169,8 @@ pub(super) fn resume(
     let wished = searched.wished();
     let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
     let session = Session::new(searched, about, limits, (storage, plan), directory);
-    let sitting = Sitting { model: &model, session, args: &args.run, control, unreduced };
+    let sitting =
+        Sitting { model: &model, session, args: &args.run, control, unreduced, most: Vec::new() };
     match sitting.run(saved, false)? {
         Ended::With(code) => Ok(code),
         Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
@@ -193,6 +196,8 @@ struct Sitting<'a> {
     control: Arc<Control>,
     /// For a search for a shorter counterexample, if that is wanted.
     unreduced: Option<Unreduced<'a>>,
+    /// What variables come to at most, where that is wanted and known.
+    most: Vec<Most>,
 }
 
 impl Sitting<'_> {
@@ -217,6 +222,7 @@ impl Sitting<'_> {
         };
         signals.end_with(code, &control);
         if outcome.verdict != Verdict::Incomplete {
+            self.most = self.met()?;
             self.session.directory.remove_if_temporary();
         }
         if outcome.verdict == Verdict::Violated {
@@ -231,6 +237,27 @@ impl Sitting<'_> {
         self.say_what_is_kept(stopped, outcome.levels.is_empty());
         told?;
         Ok(Ended::With(judge(self.args.strict, code, is_whole)))
+    }
+
+    /// What variables come to at most in all states, if that is wanted.
+    fn met(&self) -> Result<Vec<Most>, Failure> {
+        let wanted = &self.args.most;
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let dir = &self.session.directory.path;
+        let sums: Vec<Vec<String>> = wanted.iter().map(|it| it.1.clone()).collect();
+        let (_, met, _) = values::met((dir, self.args.memory), &Contents::read(dir)?, &sums)?;
+        let all = wanted.iter().zip(met.asked);
+        Ok(all
+            .map(|((name, _), range)| Most { name: name.clone(), most: range.map(|it| it.1) })
+            .collect())
+    }
+
+    /// What is told of the search.
+    fn told(&self) -> Option<Report<'_>> {
+        let report = self.session.report()?;
+        Some(Report { most: self.most.clone(), ..report })
     }
 
     /// Searches for a shorter counterexample, if that is wanted. Where that does not come to its end, what was
@@ -305,7 +332,7 @@ impl Sitting<'_> {
 
     /// Writes the files that are wanted.
     fn write_files(&self, shown: Option<&Shown<'_>>) -> Result<(), Failure> {
-        let Some(report) = self.session.report() else { return Ok(()) };
+        let Some(report) = self.told() else { return Ok(()) };
         let is_open = report.outcome.verdict == Verdict::Incomplete;
         let note = is_open.then_some("The search was stopped; what is told is how far it came.");
         let of = (self.model, self.session.directory.path.as_path());
@@ -323,13 +350,13 @@ impl Sitting<'_> {
 
     /// Prints the result, behind the counterexample that ends so, if one is shown.
     fn report(&self, ending: Option<&report::Ending>) {
-        let Some(report) = self.session.report() else { return };
+        let Some(report) = self.told() else { return };
         print(&report::print_result(&report, ending, self.args.verbose));
     }
 
     /// Prints the result as an object, with the counterexample.
     fn report_as_json(&self, shown: Option<&(ViolationReport, Counterexample)>) {
-        let Some(report) = self.session.report() else { return };
+        let Some(report) = self.told() else { return };
         report::write_json_result((&report, &warnings()), shown, &mut |it| print(it));
     }
 }

@@ -95,8 +95,12 @@ impl Walk<'_> {
                 return true;
             }
         };
-        let before = self.states.last().map(|it| self.walked.describe(it)).unwrap_or_default();
-        for line in report::print_changes(&before, &self.walked.describe(&state)) {
+        let after = self.walked.describe(&state);
+        let lines = match self.states.last() {
+            None => report::print_state(&self.model.sources, &after),
+            Some(before) => report::print_changes(&self.walked.describe(before), &after),
+        };
+        for line in lines {
             print(&report::wrapped(MARGIN, &line));
         }
         let wrong = self.wrong_in(&state);

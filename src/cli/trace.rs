@@ -2,21 +2,18 @@
 
 use super::args::TraceArgs;
 use super::failure::{self, Failure};
+use super::finder::{budget, finder};
 use super::signals::Signals;
 use super::trail::Written;
 use super::{Ending, only, print, run, trail, warnings};
-use crate::exec::{Exec, Model};
 use crate::report::{self, Format, Scope, ViolationReport};
 use crate::search::Control;
 use crate::search::checkpoint::Saved;
 use crate::search::trace::{Counterexample, Finder};
-use crate::session::{Budget, Evidence, Job, TextModel, shortened_in, threads_to_trace};
+use crate::session::{Evidence, Job, TextModel, shortened_in};
 use spill::RealDisk;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Searches of fewer states than this are looked through by the interpreter: compiling takes longer.
-const COMPILED_MIN: u64 = 100_000;
 
 /// `spillway trace`, of the search in a directory with its job and its last checkpoint.
 pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<Saved>) -> Ending {
@@ -124,23 +121,6 @@ pub(super) fn with_found(
     Signals::stop(&control);
     let finder = finder(searched.model(), budget.memory, (dir, &disk), &control);
     and_then(&Found { violations, nowhere, evidence: &evidence, finder })
-}
-
-/// What there is to trace the ways of a search of so many states in.
-pub(super) fn budget(memory: u64, states: u64) -> Budget {
-    let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
-    Budget { memory, threads: None, exec, goes_on: true, counts: false }
-}
-
-/// What ways are looked for with in the search in a directory.
-pub(super) fn finder<'a>(
-    model: &'a dyn Model,
-    memory: u64,
-    (dir, disk): (&'a Path, &'a RealDisk),
-    control: &'a Control,
-) -> Finder<'a> {
-    let threads = threads_to_trace(memory, model.width());
-    Finder { model, disk, threads, control, folder: Some(dir) }
 }
 
 /// What is printed around the counterexamples.

@@ -3,7 +3,7 @@
 use super::args::ValuesArgs;
 use super::failure::{self, Failure};
 use super::signals::Signals;
-use super::{Ending, print, trace, warnings};
+use super::{Ending, finder, print, warnings};
 use crate::exec::Tally;
 use crate::report::{count, grouped, row, wrapped};
 use crate::search::Control;
@@ -11,11 +11,27 @@ use crate::search::checkpoint::Saved;
 use crate::session::{Contents, TextModel, Values, ValuesMet, values_met};
 use serde_json::{Value, json};
 use spill::RealDisk;
+use std::path::Path;
 use std::sync::Arc;
 
 /// `spillway values`.
 pub(super) fn values(args: &ValuesArgs) -> Ending {
-    let (dir, contents) = (args.dir.as_path(), Contents::read(&args.dir)?);
+    let contents = Contents::read(&args.dir)?;
+    let sums: Vec<Vec<String>> = args.sums.iter().map(|it| it.0.clone()).collect();
+    let (model, met, reduced) = self::met((&args.dir, args.memory), &contents, &sums)?;
+    print(&match args.json {
+        true => format!("{:#}\n", as_json(&model, (&met, &sums), &reduced)),
+        false => as_text(&model, (&met, &sums), &reduced),
+    });
+    Ok(failure::VERIFIED)
+}
+
+/// The values in the states of a directory, and what these variables come to; with the model, and by what it was reduced.
+pub(super) fn met(
+    (dir, memory): (&Path, Option<u64>),
+    contents: &Contents,
+    sums: &[Vec<String>],
+) -> Result<(TextModel, ValuesMet, Vec<String>), Failure> {
     if contents.job.runs().is_some() {
         let error = "a search about runs keeps states of the model and an automaton together";
         let help = "`spillway check MODEL --dir DIR` keeps those of the model";
@@ -31,22 +47,23 @@ pub(super) fn values(args: &ValuesArgs) -> Ending {
     let _signals = Signals::stop(&control);
     let searched = model.searched();
     saved.check_model(searched.model()).map_err(|error| Failure::opening(dir, error))?;
-    let memory = args.memory.unwrap_or(saved.plan.budget);
-    let finder = trace::finder(searched.model(), memory, (dir, &disk), &control);
-    let Some(met) = values_met(&finder, &model, (dir, saved))? else {
+    let memory = memory.unwrap_or(saved.plan.budget);
+    let finder = finder::finder(searched.model(), memory, (dir, &disk), &control);
+    let Some(met) = values_met(&finder, &model, (dir, saved), sums)? else {
         let message = "stopped before all states were looked at".into();
         return Err(Failure { code: failure::STOPPED, message });
     };
     let told = searched.stack().told(&Tally::default());
-    let reduced: Vec<String> = told.into_iter().map(|it| it.name).collect();
-    print(&match args.json {
-        true => format!("{:#}\n", as_json(&model, &met, &reduced)),
-        false => as_text(&model, &met, &reduced),
-    });
-    Ok(failure::VERIFIED)
+    let reduced = told.into_iter().map(|it| it.name).collect();
+    drop(searched);
+    Ok((model, met, reduced))
 }
 
-fn as_text(model: &TextModel, met: &ValuesMet, reduced: &[String]) -> String {
+fn as_text(
+    model: &TextModel,
+    (met, sums): (&ValuesMet, &[Vec<String>]),
+    reduced: &[String],
+) -> String {
     let heading = format!("{}: values in {}", model.name(), count(met.states, "state"));
     let mut out = wrapped("", &heading);
     let between = |(least, greatest): (i64, i64)| match least == greatest {
@@ -61,6 +78,10 @@ fn as_text(model: &TextModel, met: &ValuesMet, reduced: &[String]) -> String {
         };
         told.extend(undefined.then(|| "undefined".to_owned()));
         out += &row(name, &told.join(", "));
+    }
+    for (names, range) in sums.iter().zip(&met.asked) {
+        let told = range.map_or(String::new(), between);
+        out += &row(&names.join(" + "), &told);
     }
     if let Some((what, sums)) = model.language.options.whole.zip(met.sums) {
         out += &row(what, &format!("{} all together", between(sums)));
@@ -81,7 +102,11 @@ fn grouped_signed(number: i64) -> String {
     format!("{sign}{}", grouped(number.unsigned_abs()))
 }
 
-fn as_json(model: &TextModel, met: &ValuesMet, reduced: &[String]) -> Value {
+fn as_json(
+    model: &TextModel,
+    (met, asked): (&ValuesMet, &[Vec<String>]),
+    reduced: &[String],
+) -> Value {
     let between = |range: Option<(i64, i64)>| {
         range.map(|(least, greatest)| json!({ "least": least, "greatest": greatest }))
     };
@@ -90,6 +115,8 @@ fn as_json(model: &TextModel, met: &ValuesMet, reduced: &[String]) -> Value {
             "name": it.name, "range": between(it.range), "names": it.names, "undefined": it.undefined,
         })
     });
+    let asked = asked.iter().zip(&met.asked);
+    let asked = asked.map(|(names, range)| json!({ "of": names, "range": between(*range) }));
     let sums = met.sums.filter(|_| model.language.options.whole.is_some());
     json!({
         "model": model.name(),
@@ -98,6 +125,7 @@ fn as_json(model: &TextModel, met: &ValuesMet, reduced: &[String]) -> Value {
         "reductions": reduced,
         "values": all.collect::<Vec<_>>(),
         "all_together": between(sums),
+        "sums": asked.collect::<Vec<_>>(),
         "warnings": warnings(),
     })
 }

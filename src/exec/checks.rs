@@ -77,6 +77,16 @@ impl Checks {
         checks.filter(|check| findings.count(*check) == 0).collect()
     }
 
+    /// Whether there is a state for or against each property of states; nothing else that is selected can be answered so.
+    pub fn are_answered(&self, model: &dyn Model, findings: &Findings) -> bool {
+        let properties = model.explained().properties().into_iter().zip(0..);
+        let mut all = properties.filter(|(it, number)| {
+            self.selects(model, Violation::Property(*number))
+                || self.invariants && is_hoped_for(it.kind)
+        });
+        !self.deadlock && all.all(|(_, number)| findings.count(Violation::Property(number)) > 0)
+    }
+
     /// Whether something is violated, once all states were visited.
     pub fn are_violated(&self, model: &dyn Model, findings: &Findings) -> bool {
         self.any_selected(model, findings) || !self.missing(model, findings).is_empty()

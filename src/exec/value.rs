@@ -28,6 +28,25 @@ pub enum Value {
 }
 
 impl Value {
+    /// What of it is not 0, if anything is.
+    pub fn there(&self) -> Option<Value> {
+        let named = |parts: Vec<(String, Value)>| Some(parts).filter(|it| !it.is_empty());
+        let of = |parts: &[(String, Value)]| {
+            parts.iter().filter_map(|(name, it)| Some((name.clone(), it.there()?))).collect()
+        };
+        match self {
+            Value::Number(0) => None,
+            Value::Array(first, all) => {
+                let all = (*first..).zip(all);
+                named(all.filter_map(|(at, it)| Some((at.to_string(), it.there()?))).collect())
+                    .map(Value::Table)
+            }
+            Value::Table(parts) => named(of(parts)).map(Value::Table),
+            Value::Record(parts) => named(of(parts)).map(Value::Record),
+            it => Some(it.clone()),
+        }
+    }
+
     /// The parts that are told by themselves where they change, each with how it is called behind the name of
     /// the whole; none if it is told as a whole.
     pub fn parts(&self) -> Vec<(String, &Value)> {

@@ -5,15 +5,12 @@
 //! how they are read, which flags it gives a meaning to, whether there is a tool that replays its
 //! counterexamples.
 
-use super::{Asked, LANGUAGES, Loaded, Options, Proposition};
+use super::{Asked, LANGUAGES, Loaded, Options, Proposition, Question};
 use crate::diag::Diagnostic;
-use crate::exec::Step;
-use crate::ir::{Property, PropertyKind};
+use crate::exec::{Step, Value};
+use crate::ir::{Condition, Property};
 use crate::source::Sources;
 use std::io::{self, Write};
-
-/// What files of sources are called that say, in the language of the model, what should hold in every state.
-pub const INVARIANT: &str = "--invariant";
 
 /// A modelling language.
 #[derive(Debug)]
@@ -33,6 +30,10 @@ pub struct Language {
     pub(super) load: Load,
     /// Makes what writes counterexamples as trails that SPIN replays, if it reads the language.
     pub spin_trail: Option<MakeTrail>,
+    /// Reads what another file of the sources asks of the model in file 0, if there are such files.
+    pub questions: Option<ReadQuestions>,
+    /// Draws the model in file 0 of the sources, if models are drawn.
+    pub draw: Option<Draw>,
     /// A small model with comments, to start from. Where it names its own file, it has NAME with the usual ending.
     pub template: &'static str,
     /// Flags that its other checkers have, and ours has not.
@@ -69,6 +70,23 @@ impl Habit {
 /// Reads the model in file 0 of the sources, and what is asked of it.
 pub(super) type Load =
     fn(&mut Sources, &Options, Option<&Asked>) -> Result<Loaded, Vec<Diagnostic>>;
+
+/// Reads what a file asks of the model in file 0 of the sources.
+pub type ReadQuestions = fn(&Sources, u16) -> Result<Vec<Question>, Diagnostic>;
+
+/// Draws the model in file 0 of the sources, as DOT.
+pub type Draw = fn(&Sources, &Drawn<'_>) -> Result<String, Diagnostic>;
+
+/// A model in a state, to be drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Drawn<'d> {
+    /// What it is called.
+    pub name: &'d str,
+    /// The values of its variables.
+    pub values: &'d [(String, Value)],
+    /// The actions that can be taken.
+    pub next: &'d [String],
+}
 
 /// Makes what writes the counterexamples of the model in file 0 of the sources. The options are
 /// those it was read with.
@@ -121,22 +139,26 @@ impl Language {
         LANGUAGES.iter().copied().find(|language| language.name == name)
     }
 
-    /// Parses, checks and lowers the model in file 0 of `sources`, which may gain included files. What stands in files called
-    /// [`INVARIANT`] should hold in every state, too.
+    /// Parses, checks and lowers the model in file 0 of `sources`, which may gain included files. What stands in files that
+    /// are a [`Condition`] is asked of its states, too.
     pub fn load(
         &self,
         sources: &mut Sources,
         options: &Options,
     ) -> Result<Loaded, Vec<Diagnostic>> {
-        let files = sources.iter().zip(0..).skip(1).filter(|(file, _)| file.name == INVARIANT);
+        let all = sources.iter().zip(0..).skip(1);
+        let files = all.filter(|(file, _)| Condition::of_file(&file.name).is_some());
         let files: Vec<u16> = files.map(|(_, number)| number).collect();
         if files.is_empty() {
             return (self.load)(sources, options, None);
         }
-        let mut loaded = (self.load)(sources, options, Some(&Asked::Propositions(files)))?;
+        let asked = Asked::Propositions(files.clone());
+        let mut loaded = (self.load)(sources, options, Some(&asked))?;
         let propositions = loaded.observed.take().map_or(Vec::new(), |it| it.propositions);
-        for Proposition { text: name, condition } in propositions {
-            let (span, kind) = (condition.span, PropertyKind::Invariant(condition));
+        for (file, Proposition { text, condition }) in files.into_iter().zip(propositions) {
+            let Some(asked) = Condition::of_file(&sources.file(file).name) else { continue };
+            let name = asked.name.map_or(text, str::to_owned);
+            let (span, kind) = (condition.span, asked.holds.property(condition));
             loaded.program.properties.push(Property { name, kind, span });
         }
         Ok(loaded)

@@ -12,13 +12,16 @@ pub mod murphi;
 pub mod nearest;
 pub mod pnml;
 pub mod promela;
+mod questions;
 mod quote;
 mod token;
 
 pub use asked::{Asked, Demand, Label, Observed, Proposition};
 pub use language::{
-    EachStep, Habit, INVARIANT, Language, MakeTrail, OwnOptions, TrailEnd, TrailWriter,
+    Draw, Drawn, EachStep, Habit, Language, MakeTrail, OwnOptions, ReadQuestions, TrailEnd,
+    TrailWriter,
 };
+pub use questions::{Asks, Question};
 
 use crate::diag::Diagnostic;
 use crate::ir::{EndRule, Overflow, Program};

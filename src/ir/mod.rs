@@ -11,6 +11,7 @@ pub mod arithmetic;
 mod asks;
 pub mod claim;
 pub mod components;
+mod conditions;
 mod edges;
 pub mod entity;
 pub mod expr;
@@ -26,6 +27,7 @@ pub mod walk;
 pub use action::{Action, Communication, Control, Edge, Overflow, Parameter, Stmt, StmtKind, Turn};
 pub use arithmetic::{Arithmetic, ArithmeticError};
 pub use claim::{Claim, ClaimMove};
+pub use conditions::{Condition, Holds};
 pub use edges::ActionsAt;
 pub use entity::{Arena, Entity};
 pub use expr::{

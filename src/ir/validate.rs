@@ -66,6 +66,9 @@ use crate::source::Span;
 use std::collections::HashMap;
 use types::TypeFacts;
 
+/// The most bits that states may have which are searched; programs of more are programs all the same.
+pub const STATE_BITS_MAX: u64 = 8 * u16::MAX as u64;
+
 /// The most scalars a state may have.
 pub const SCALARS_MAX: u64 = 1 << 24;
 

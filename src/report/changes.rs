@@ -2,6 +2,7 @@
 
 use super::Values;
 use crate::exec::Value;
+use crate::source::Sources;
 use std::collections::HashMap;
 
 /// A variable or a part of one, called by its way from the variable on (`c[node_2].st`). Where processes come and
@@ -70,6 +71,15 @@ fn told_apart<'v>(values: &'v Values) -> Vec<((&'v str, u32), &'v Value)> {
 /// What changed, in lines.
 pub fn print_changes(before: &Values, after: &Values) -> Vec<String> {
     changes(before, after).iter().flat_map(lines).collect()
+}
+
+/// A state in lines. Where the numbers of a model count things, what is not there is not told.
+pub fn print_state(sources: &Sources, values: &Values) -> Vec<String> {
+    let told = values.iter().filter_map(|(name, value)| match sources.are_counts() {
+        true => value.there().map(|value| format!("{name} = {value}")),
+        false => Some(format!("{name} = {value}")),
+    });
+    told.collect()
 }
 
 /// One in lines.

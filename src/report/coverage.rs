@@ -58,9 +58,12 @@ fn leaves_states_out(report: &Report) -> bool {
 
 /// Whether the search came to its end, so that what was not taken by then never is.
 pub(super) fn is_whole(report: &Report) -> bool {
-    match report.outcome.verdict {
+    let Report { limits, outcome, model, .. } = report;
+    match outcome.verdict {
+        // It may have ended before.
+        _ if limits.are_answered(*model, &outcome.findings) => false,
         Verdict::Verified => true,
-        Verdict::Violated => !report.limits.stop_on_violation,
+        Verdict::Violated => !limits.stop_on_violation,
         Verdict::Incomplete => false,
     }
 }

@@ -1,5 +1,6 @@
 //! Reports as JSON, one object each.
 
+use super::answers;
 use super::changes::{Change, changes};
 use super::coverage;
 use super::steps::each_step;
@@ -27,6 +28,7 @@ pub fn result(report: &Report, warnings: &[String]) -> Value {
         "levels": outcome.levels.len(),
         "deadlocks": outcome.deadlocks(),
         "violations": found.iter().map(violation).collect::<Vec<_>>(),
+        "answers": answers::as_json(report),
         "examples": report.examples().iter().map(example).collect::<Vec<_>>(),
         "state_bits": model.bits(),
         "key_order": report.key_order,
@@ -126,7 +128,7 @@ fn rebuilt(rebuilt: Rebuilt) -> Value {
 }
 
 /// Something that is so in some state, as it should.
-fn example(Example { kind, name, states, depth }: &Example) -> Value {
+fn example(Example { kind, name, states, depth, .. }: &Example) -> Value {
     json!({ "kind": kind, "name": name, "states": states, "depth": depth })
 }
 

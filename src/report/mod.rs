@@ -1,5 +1,6 @@
 //! Telling what a search found: as text for people, as JSON for programs.
 
+mod answers;
 mod changes;
 mod chart;
 mod coverage;
@@ -23,7 +24,7 @@ mod text;
 mod values;
 
 pub use crate::numbers::{count, grouped};
-pub use changes::print_changes;
+pub use changes::{print_changes, print_state};
 pub use coverage::{Covered, coverage};
 pub use ending::Ending;
 #[cfg(feature = "cli")]
@@ -67,6 +68,7 @@ type Values = [(String, Value)];
 
 /// Something that is so in some state, as it should.
 struct Example {
+    check: Violation,
     /// `sometimes` or `cover`.
     kind: &'static str,
     name: String,
@@ -116,6 +118,8 @@ pub struct Report<'a> {
     pub shortened: Option<Shortened>,
     /// What came of what is said to be so eventually.
     pub promises: Vec<Promise>,
+    /// What variables come to at most, where that was asked.
+    pub most: Vec<Most>,
     /// What was asked of the disk.
     pub disk: DiskFigures,
     /// The bytes on disk now.
@@ -142,9 +146,10 @@ impl Report<'_> {
         let wanted = properties.filter(|(it, _)| is_hoped_for(it.kind));
         let found = wanted.filter_map(|(it, number)| {
             let mut all = self.outcome.findings.iter();
-            let (_, found) = all.find(|(check, _)| *check == Violation::Property(number))?;
+            let check = Violation::Property(number);
+            let (_, found) = all.find(|(it, _)| *it == check)?;
             let depth = found.level;
-            Some(Example { kind: it.kind, name: it.name, states: found.count, depth })
+            Some(Example { check, kind: it.kind, name: it.name, states: found.count, depth })
         });
         found.collect()
     }
@@ -155,6 +160,15 @@ impl Report<'_> {
         let preserved = preserved.fold(Preserved::ALL, Preserved::and);
         violations((self.model, preserved), self.sources, self.limits, self.outcome)
     }
+}
+
+/// What variables come to at most in all states, their numbers added up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Most {
+    /// What that is called.
+    pub name: String,
+    /// Nothing where there is no number.
+    pub most: Option<i64>,
 }
 
 /// Something that is said to be so eventually.

@@ -1,7 +1,7 @@
 //! The steps of a counterexample, as text.
 
 use super::Values;
-use super::changes::{changes, lines};
+use super::changes::{changes, lines, print_state};
 use super::chart::Chart;
 use super::folds::folds;
 use super::rows::{WIDTH, places_behind, wrapped};
@@ -245,6 +245,9 @@ impl<'v> Steps<'v> {
                 let place = self.sources.locate(fault.span);
                 let place = place.map_or(String::new(), |it| format!(" ({it})"));
                 vec![format!("{}: {}{place}", fault.kind.violation(), fault.message)]
+            }
+            StepOutcome::Successor(_) if number == self.first && self.view.only.is_empty() => {
+                print_state(self.sources, after)
             }
             StepOutcome::Successor(_) if number == self.first => {
                 let shown = after.iter().filter(|(name, value)| self.view.shows(name, Some(value)));

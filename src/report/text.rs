@@ -1,5 +1,6 @@
 //! Reports as text.
 
+use super::answers::{self, Answer, answers};
 use super::coverage::never_taken;
 use super::lasso::length as length_of_run;
 use super::rows::{row, wrapped};
@@ -20,11 +21,15 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     let Report { outcome, .. } = report;
     let found = report.violations();
     let (first, broken) = (first(report, ending, &found), broken(report));
+    let answers = answers(report);
+    let is_answered = |it: &ViolationReport| answers.iter().any(|other| other.check == it.check);
     let verdict = verdict(report, ending);
     let mut out = wrapped("", &format!("{}: {verdict}", report.model_name));
     out += &match (ending, first, broken) {
         (Some(ending), ..) => ending.rows(),
-        (None, Some(first), _) if first.has_a_way() => row("after", &length(first)),
+        (None, Some(first), _) if first.has_a_way() && !is_answered(first) => {
+            row("after", &length(first))
+        }
         (None, None, Some((_, (before, round)))) => row("after", &length_of_run(before, round)),
         (None, ..) => String::new(),
     };
@@ -32,7 +37,8 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     if let Some(shortened) = report.shortened {
         out += &row("shortest", &print_shortened("searched with all steps", shortened));
     }
-    out += &print_others(report, &found, (told, broken.map(|it| it.0)));
+    out += &answers::rows(&answers, &report.most);
+    out += &print_others(report, (&found, &answers), (told, broken.map(|it| it.0)));
     let broken = report.promises.iter().filter(|it| it.broken.is_some());
     let violations = match found.len() + broken.count() {
         0 => String::new(),
@@ -65,8 +71,14 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
 
 /// The answer in a sentence.
 pub(super) fn verdict(report: &Report, ending: Option<&Ending>) -> String {
-    let found = report.violations();
-    match (report.verdict(), first(report, ending, &found), broken(report)) {
+    let (found, answers) = (report.violations(), answers(report));
+    let first = first(report, ending, &found);
+    let is_other = first.is_some_and(|first| answers.iter().all(|it| it.check != first.check));
+    match answers::summary(&answers) {
+        Some(summary) if !is_other => return summary,
+        _ => {}
+    }
+    match (report.verdict(), first, broken(report)) {
         (Verdict::Verified, ..) => verified(report),
         (Verdict::Violated, Some(first), _) => format!("VIOLATED: {}", headline(first)),
         (Verdict::Violated, None, Some((name, _))) => format!("VIOLATED: {EVENTUALLY}: {name}"),
@@ -307,12 +319,14 @@ pub fn print_look_again(dir: Option<&str>) -> String {
 /// What was found besides the violation, or the broken promise, that is told already.
 fn print_others(
     report: &Report,
-    found: &[ViolationReport],
+    (found, answers): (&[ViolationReport], &[Answer]),
     (told, broken): (Option<Violation>, Option<&String>),
 ) -> String {
     let mut out = String::new();
     let is_violated = report.verdict() == Verdict::Violated;
-    for violation in found.iter().filter(|it| Some(it.check) != told) {
+    let is_answered = |check| answers.iter().any(|it| it.check == check);
+    let others = found.iter().filter(|it| Some(it.check) != told && !is_answered(it.check));
+    for violation in others {
         let length = length(violation);
         let label = if is_violated { "also" } else { "violated" };
         let after = if violation.has_a_way() { format!(", after {length}") } else { String::new() };
@@ -323,7 +337,8 @@ fn print_others(
         let length = length_of_run(before, round);
         out += &row("also", &format!("{EVENTUALLY}: {name}, after {length}"));
     }
-    for Example { kind, name, states, depth } in report.examples() {
+    let examples = report.examples().into_iter().filter(|it| !is_answered(it.check));
+    for Example { kind, name, states, depth, .. } in examples {
         // Rumur counts what is covered, too.
         let times = match kind {
             COVER => format!("in {}, ", count(states, "state")),

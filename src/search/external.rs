@@ -236,8 +236,7 @@ impl<'a> Search<'a> {
     /// What has been found so far.
     pub fn outcome(&self) -> Outcome {
         let levels = self.store.levels();
-        let mut findings = self.findings.clone();
-        findings.merge(self.open.findings.clone());
+        let findings = self.all_findings();
         let mut taken = self.taken.clone();
         taken.merge(self.open.taken.clone());
         Outcome {
@@ -354,6 +353,9 @@ impl<'a> Search<'a> {
         let transitions = self.open.transitions;
         self.control.progress.done(LevelsDone { first: level, last: level, states, transitions });
         if self.limits.stop_on_violation && self.is_violated() && self.is_concluded()? {
+            return Ok(Left::Finished);
+        }
+        if self.is_answered() {
             return Ok(Left::Finished);
         }
         if self.levels_max.is_some_and(|max| u64::from(self.level_number()) + 1 >= max) {
@@ -478,7 +480,7 @@ impl<'a> Search<'a> {
         }
         self.forget_postponed();
         // It comes here with a violation, or when all states were visited.
-        let missing = self.limits.checks.missing(self.model, &self.findings);
+        let missing = self.limits.checks.missing(self.model, &self.all_findings());
         self.verdict = match self.is_violated() || !missing.is_empty() {
             true => Verdict::Violated,
             false => Verdict::Verified,
@@ -494,11 +496,19 @@ impl<'a> Search<'a> {
     /// Whether what was found ends the search.
     fn is_concluded(&self) -> Result<bool> {
         let Some(concludes) = &self.concludes else { return Ok(true) };
+        concludes(&self.all_findings())
+    }
+
+    /// Whether all is answered that was asked of states.
+    fn is_answered(&self) -> bool {
+        self.limits.stop_when_answered && self.limits.are_answered(self.model, &self.all_findings())
+    }
+
+    /// Those of the level that is being expanded included.
+    fn all_findings(&self) -> Findings {
         let mut findings = self.findings.clone();
         findings.merge(self.open.findings.clone());
-        let mut taken = self.taken.clone();
-        taken.merge(self.open.taken.clone());
-        concludes(&findings)
+        findings
     }
 
     fn reached_max_states(&self) -> bool {

@@ -41,7 +41,7 @@ pub use external::Search;
 pub use plan::MemoryPlan;
 pub use storage::Storage;
 
-use crate::exec::{ActionCounts, Findings, Tally, Violation};
+use crate::exec::{ActionCounts, Findings, Model, Tally, Violation};
 
 /// What to look for and when to stop.
 #[derive(Clone, Debug)]
@@ -50,6 +50,8 @@ pub struct Limits {
     pub checks: Checks,
     /// Whether to stop at the end of the first level with a violation.
     pub stop_on_violation: bool,
+    /// Whether to stop at the end of the level by which there is a state for or against each property of states.
+    pub stop_when_answered: bool,
     /// Stop, resumably, at the end of the level that reaches this many states.
     pub max_states: Option<u64>,
     /// Whether a shortest counterexample is wanted, though steps may be put off.
@@ -64,10 +66,18 @@ impl Default for Limits {
         Limits {
             checks,
             stop_on_violation: true,
+            stop_when_answered: false,
             max_states: None,
             shortest: false,
             coverage: true,
         }
+    }
+}
+
+impl Limits {
+    /// Whether a search may stop, as there is a state for or against each property of states.
+    pub fn are_answered(&self, model: &dyn Model, findings: &Findings) -> bool {
+        self.stop_when_answered && self.checks.are_answered(model, findings)
     }
 }
 

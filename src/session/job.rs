@@ -6,9 +6,9 @@ use super::reduce::{Reduce, Steps};
 use super::watched::{Fairness, Kept, Watched};
 use super::{Searched, TextModel};
 use crate::exec::Model;
-use crate::front::{ClaimChoice, INVARIANT, Language, Options};
+use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
-use crate::ir::{EndRule, Overflow};
+use crate::ir::{Condition, EndRule, Overflow};
 use crate::reduce::claim::EndedRuns;
 use crate::reduce::dominate::Sense;
 use crate::reduce::partial_order::Way;
@@ -75,6 +75,8 @@ pub struct Job {
     /// Deadlock, assertions, invariants, faults, claims.
     pub(super) checks: [bool; 5],
     pub(super) keep_going: bool,
+    /// Whether it ends when all properties of states are answered.
+    stop_when_answered: bool,
     /// Whether a shortest counterexample is wanted, though steps may be put off.
     shortest: bool,
     /// Whether it is counted how often each action is taken.
@@ -147,6 +149,7 @@ impl Job {
             digest: searched.model().digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
+            stop_when_answered: limits.stop_when_answered,
             shortest: limits.shortest,
             coverage: limits.coverage,
             runs: None,
@@ -179,6 +182,7 @@ impl Job {
             digest: model.digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
             keep_going: !limits.stop_on_violation,
+            stop_when_answered: limits.stop_when_answered,
             shortest: limits.shortest,
             coverage: limits.coverage,
             runs: None,
@@ -236,6 +240,7 @@ impl Job {
         Limits {
             checks: Checks { deadlock, assertions, invariants, faults, claims },
             stop_on_violation: !self.keep_going,
+            stop_when_answered: self.stop_when_answered,
             max_states,
             shortest: self.shortest,
             coverage: self.coverage,
@@ -269,8 +274,9 @@ impl Job {
     /// search's.
     pub fn is_of(&self, model: &TextModel) -> bool {
         // What it should satisfy is the search's, too.
-        let texts = self.files.iter().filter(|it| it.0 != INVARIANT).map(|it| it.1.as_str());
-        let of_model = model.sources.iter().filter(|it| it.name != INVARIANT);
+        let is_asked = |file: &str| Condition::of_file(file).is_some();
+        let texts = self.files.iter().filter(|it| !is_asked(&it.0)).map(|it| it.1.as_str());
+        let of_model = model.sources.iter().filter(|it| !is_asked(&it.name));
         self.language == model.language.name
             && self.defines == model.options.defines
             && texts.eq(of_model.map(|it| it.text.as_str()))

@@ -1,6 +1,7 @@
 //! Which values the variables of a model have in the states that a search has come to.
 
 use super::{Error, TextModel};
+use crate::front::nearest;
 use crate::ir::layout::{CellId, Layout};
 use crate::ir::{Domain, Entity, Instances, Owner, Program, Scalar, Type, TypeId};
 use crate::search::Storage;
@@ -32,6 +33,8 @@ pub struct ValuesMet {
     pub all: Vec<Values>,
     /// The least and the greatest sum of all numbers of a state.
     pub sums: Option<(i64, i64)>,
+    /// The least and the greatest sum of all numbers of the variables that were asked for.
+    pub asked: Vec<Option<(i64, i64)>>,
     /// How many states were looked at.
     pub states: u64,
 }
@@ -39,6 +42,8 @@ pub struct ValuesMet {
 /// Numbers or names that belong together, and where they are in a state.
 struct Leaf {
     name: String,
+    /// The variable's name.
+    of: String,
     domain: Domain,
     cells: Vec<CellId>,
 }
@@ -71,10 +76,12 @@ pub fn values_met(
     finder: &Finder<'_>,
     model: &TextModel,
     (dir, saved): (&Path, &Saved),
+    asked: &[Vec<String>],
 ) -> Result<Option<ValuesMet>, Error> {
     let form = model.form(model.wished.rewritings);
     let (program, layout) = (form.interp().program(), form.interp().layout());
     let leaves = leaves(program, layout);
+    let groups = asked.iter().map(|names| group(&leaves, names)).collect::<Result<Vec<_>, _>>()?;
     let open = Error::open(dir);
     let codec = match saved.storage().map_err(&open)? {
         Storage::Sorted(codec) => codec,
@@ -83,24 +90,76 @@ pub fn values_met(
     if finder.model.width() != layout.bytes {
         return Err(Error::NoStates("it stores states of a product with a claim"));
     }
-    let new = || (vec![Met::NOTHING; leaves.len()], (i64::MAX, i64::MIN), 0u64);
-    let found =
-        revisit(finder, (&saved.store.levels, &codec), new, |(met, sums, states), state| {
-            let sum =
-                leaves.iter().zip(met).map(|(leaf, met)| look(layout, leaf, met, state)).sum();
-            *sums = (sums.0.min(sum), sums.1.max(sum));
-            *states += 1;
-        });
+    let new = || Room {
+        met: vec![Met::NOTHING; leaves.len()],
+        each: vec![0; leaves.len()],
+        sums: Range::NOTHING,
+        asked: vec![Range::NOTHING; groups.len()],
+        states: 0,
+    };
+    let found = revisit(finder, (&saved.store.levels, &codec), new, |room, state| {
+        for ((leaf, met), sum) in leaves.iter().zip(&mut room.met).zip(&mut room.each) {
+            *sum = look(layout, leaf, met, state);
+        }
+        room.sums.note(room.each.iter().sum());
+        for (group, range) in groups.iter().zip(&mut room.asked) {
+            range.note(group.iter().map(|&leaf| room.each[leaf]).sum());
+        }
+        room.states += 1;
+    });
     let Some(found) = found.map_err(&open)? else { return Ok(None) };
     let all = leaves.iter().enumerate().map(|(number, leaf)| {
-        let met = found.iter().map(|it| it.0[number]).fold(Met::NOTHING, Met::and);
+        let met = found.iter().map(|it| it.met[number]).fold(Met::NOTHING, Met::and);
         leaf.values(program, met)
     });
-    let states = found.iter().map(|it| it.2).sum();
-    let (least, greatest) =
-        (found.iter().map(|it| it.1.0).min(), found.iter().map(|it| it.1.1).max());
-    let sums = least.zip(greatest).filter(|_| states > 0);
-    Ok(Some(ValuesMet { all: all.collect(), sums, states }))
+    let states = found.iter().map(|it| it.states).sum();
+    let sums = Range::of(found.iter().map(|it| it.sums));
+    let asked = (0..groups.len()).map(|number| Range::of(found.iter().map(|it| it.asked[number])));
+    Ok(Some(ValuesMet { all: all.collect(), sums, asked: asked.collect(), states }))
+}
+
+/// What a thread has found.
+struct Room {
+    met: Vec<Met>,
+    /// The sum of each leaf in the state that is looked at.
+    each: Vec<i64>,
+    sums: Range,
+    asked: Vec<Range>,
+    states: u64,
+}
+
+/// The least and the greatest of some numbers.
+#[derive(Clone, Copy)]
+struct Range(i64, i64);
+
+impl Range {
+    const NOTHING: Range = Range(i64::MAX, i64::MIN);
+
+    fn note(&mut self, number: i64) {
+        *self = Range(self.0.min(number), self.1.max(number));
+    }
+
+    /// That of several together; nothing if there are no numbers.
+    fn of(all: impl Iterator<Item = Range>) -> Option<(i64, i64)> {
+        let Range(least, most) =
+            all.fold(Range::NOTHING, |one, other| Range(one.0.min(other.0), one.1.max(other.1)));
+        (least <= most).then_some((least, most))
+    }
+}
+
+/// The leaves of variables of these names.
+fn group(leaves: &[Leaf], names: &[String]) -> Result<Vec<usize>, Error> {
+    let known: Vec<&str> = leaves.iter().map(|it| it.of.as_str()).collect();
+    if let Some(name) = names.iter().find(|it| !known.contains(&it.as_str())) {
+        let help = nearest::help(name, &known, "variables");
+        let error = format!("the model has no variable {name} with numbers\n  help: {help}");
+        return Err(Error::Unreadable(error));
+    }
+    let of = |name: &String| {
+        let leaves = leaves.iter().enumerate().filter(move |(_, it)| it.of == *name);
+        leaves.map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    Ok(names.iter().flat_map(of).collect())
 }
 
 /// Notes the values of a leaf in a state, and gives their sum.
@@ -153,7 +212,9 @@ fn leaves(program: &Program, layout: &Layout) -> Vec<Leaf> {
             let name = program.owned_name(variable.owner, &variable.name);
             let mut next = layout.variables[id].in_slot(0).index();
             let from = leaves.len();
+            let of = name.clone();
             part(program, layout, (variable.ty, name), &mut next, &mut leaves, from);
+            leaves[from..].iter_mut().for_each(|it| it.of.clone_from(&of));
         }
     }
     leaves
@@ -176,7 +237,12 @@ fn part(
             match leaves[from..].iter_mut().find(|it| it.name == name) {
                 Some(leaf) => leaf.cells.push(cell),
                 None if is_told => {
-                    leaves.push(Leaf { name, domain: domain.clone(), cells: vec![cell] });
+                    leaves.push(Leaf {
+                        name,
+                        of: String::new(),
+                        domain: domain.clone(),
+                        cells: vec![cell],
+                    });
                 }
                 None => {}
             }

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod contest;
 mod dve;
 mod dve_corpus;
 mod ir;

@@ -1,4 +1,4 @@
-//! `--invariant`: what should hold in every state, in each language; a directory keeps it.
+//! `--invariant` and `--cover`: what should hold in every state, or in some, in each language; a directory keeps it.
 
 use super::Folder;
 use serde_json::Value;
@@ -54,6 +54,38 @@ fn what_should_hold_is_said_on_the_command_line_in_every_language() {
         assert!(traced.code == 1 && out.contains(&ending), "{name}: {out}");
         let walked = folder.run(&["simulate", name, "--from", "d", "--steps", "0"]);
         assert_eq!(walked.code, 0, "{name}: {}", walked.err);
+    }
+}
+
+#[test]
+fn what_should_be_sometimes_is_said_in_every_language() {
+    for (name, text, _) in COUNTERS {
+        let folder = Folder::with(name, text);
+        let only = ["check", name, "--only", "invariant", "--cover", "x == 2"];
+        let only = if name == "count.m" {
+            only.map(|it| it.replace("==", "="))
+        } else {
+            only.map(str::to_owned)
+        };
+        let only: Vec<&str> = only.iter().map(String::as_str).collect();
+        let met = folder.run(&only);
+        // A test and an assignment are two steps in Promela.
+        let first = match name {
+            "count.pml" => "in 2 states, first after 4 steps",
+            _ => "in 1 state, first after 2 steps",
+        };
+        assert!(met.code == 0 && met.out.contains(first), "{name}: {}", met.out);
+        let ran = folder.run(
+            &[&only[..], &["--cover", "x > 3", "--invariant", "x < 4", "--dir", "d"]].concat(),
+        );
+        let told = "VIOLATED: cover: x > 3 at --cover:1:1, in no reachable state";
+        let words = |out: &str| out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(ran.code == 1 && words(&ran.out).contains(told), "{name}: {} {}", ran.out, ran.err);
+        let status = folder.run(&["status", "d"]).out;
+        assert!(words(&status).contains(told), "{name}: {status}");
+        let ran = folder.run(&["check", name, "--cover", "x < 9", "--ltl", "[] x < 9"]);
+        let told = "error: --cover is for searches for safety, and --ltl";
+        assert!(ran.code == 2 && ran.err.starts_with(told), "{name}: {}", ran.err);
     }
 }
 

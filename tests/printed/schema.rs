@@ -160,7 +160,11 @@ fn of_nets(printed: &mut Printed, folder: &Folder) {
     let net = "<pnml><net id='n' type='ptnet'><place id='p'><initialMarking><text>3</text></initialMarking></place><transition id='t'/><arc source='p' target='t'/></net></pnml>";
     folder.write("three.pnml", net);
     printed.prints("check", (folder, &["check", "three.pnml", "--dir", "three"]), 1);
-    let told = printed.prints("values_met", (folder, &["values", "three"]), 0);
+    let asked = "<property-set><property><id>few</id><formula><place-bound><place>p</place></place-bound></formula></property>
+        <property><id>stuck</id><formula><exists-path><finally><deadlock/></finally></exists-path></formula></property></property-set>";
+    folder.write("three.xml", asked);
+    printed.prints("check", (folder, &["check", "three.pnml", "--property", "three.xml"]), 0);
+    let told = printed.prints("values_met", (folder, &["values", "three", "--sum", "p"]), 0);
     assert_eq!(told["all_together"], json!({ "least": 0, "greatest": 3 }));
 }
 

@@ -22,11 +22,27 @@ pub struct ReportArgs {
     pub memory: Option<u64>,
 }
 
+/// Names of variables.
+#[derive(Clone, Debug)]
+pub struct Names(pub(in crate::cli) Vec<String>);
+
+/// Names with commas between them.
+fn names(text: &str) -> Result<Names, String> {
+    let names: Vec<String> = text.split(',').map(|it| it.trim().to_owned()).collect();
+    match names.iter().any(String::is_empty) {
+        true => Err("it is names with commas between them, as in x,y".to_owned()),
+        false => Ok(Names(names)),
+    }
+}
+
 /// `spillway values`.
 #[derive(Args, Clone, Debug)]
 pub struct ValuesArgs {
     /// The search directory
     pub dir: PathBuf,
+    /// Tell what these variables come to, all their numbers added up
+    #[arg(long = "sum", value_name = "NAME,...", value_parser = names)]
+    pub sums: Vec<Names>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -69,6 +85,12 @@ pub struct GraphArgs {
     /// Refuse a model of more states
     #[arg(long = "max-states", value_name = "N", default_value_t = 500)]
     pub states_max: u64,
+    /// Draw the model itself, with the state that it begins in
+    #[arg(long, conflicts_with_all = ["changes", "states_max"])]
+    pub structure: bool,
+    /// Draw it as it is at the end of the counterexample that a search directory keeps, or behind a step of it
+    #[arg(long, value_name = "DIR[:STEP]", requires = "structure")]
+    pub from: Option<String>,
     /// Tell at each step what it changes, and of states but the initial ones their numbers
     #[arg(long)]
     pub changes: bool,

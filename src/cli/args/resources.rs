@@ -88,6 +88,9 @@ pub struct RunArgs {
     /// End with exit code 1 where the model asks for something that was not checked, too
     #[arg(long)]
     pub strict: bool,
+    /// What variables come to at most that is to be told, each with a name.
+    #[arg(skip)]
+    pub(in crate::cli) most: Vec<(String, Vec<String>)>,
 }
 
 impl RunArgs {

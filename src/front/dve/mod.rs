@@ -64,6 +64,8 @@ pub static LANGUAGE: Language = Language {
     options: OwnOptions { overflow: true, own_property: true, ..OwnOptions::NONE },
     load: |sources, options, asked| load(sources, options, asked),
     spin_trail: None,
+    questions: None,
+    draw: None,
     template: include_str!("template.dve"),
     habits: &[],
 };

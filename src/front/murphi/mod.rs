@@ -52,6 +52,8 @@ pub static LANGUAGE: Language = Language {
     options: OwnOptions { deadlock: true, ..OwnOptions::NONE },
     load: |sources, options, asked| load(sources, options, asked),
     spin_trail: None,
+    questions: None,
+    draw: None,
     template: include_str!("template.m"),
     habits: habits::HABITS,
 };

@@ -1,7 +1,7 @@
 //! What is asked of markings: numbers of tokens, compared and joined.
 //!
 //! `Fork[p0] + Fork[p1] <= 2 && fireable(eat)`: a place is its tokens, of all colours or of one; `fireable(t)` is whether a
-//! transition can be taken by some binding. What is no name otherwise stands in double quotes. Operators are those of C, and
+//! transition can be taken by some binding, `deadlock` whether none can. What is no name otherwise stands in double quotes. Operators are those of C, and
 //! `and`, `or`, `not`, `imply`.
 
 use super::colours::{ClassId, Values};
@@ -33,6 +33,8 @@ pub(super) enum QueryKind {
     Tokens(usize, Option<Vec<u32>>),
     /// Whether a transition can be taken.
     Fireable(usize),
+    /// Whether none can.
+    Deadlock,
     /// Whether it is not so.
     Not(Box<Query>),
     /// Two joined.
@@ -49,14 +51,17 @@ impl Query {
                 left.named(net, found);
                 right.named(net, found);
             }
-            QueryKind::Number(_) | QueryKind::Tokens(..) | QueryKind::Fireable(_) => {}
+            QueryKind::Number(_)
+            | QueryKind::Tokens(..)
+            | QueryKind::Fireable(_)
+            | QueryKind::Deadlock => {}
         }
     }
 
     /// Whether it is so or not, and no number.
     fn is_truth(&self) -> bool {
         match &self.kind {
-            QueryKind::Fireable(_) | QueryKind::Not(_) => true,
+            QueryKind::Fireable(_) | QueryKind::Deadlock | QueryKind::Not(_) => true,
             QueryKind::Joined(operator, ..) => {
                 !matches!(operator, Binary::Add | Binary::Subtract | Binary::Multiply)
             }
@@ -91,7 +96,7 @@ pub(super) fn parse(net: &Net, text: &str, span: Span) -> Read<Query> {
 
 /// Operators between two, weakest first.
 const LEVELS: [&[(&str, Binary)]; 6] = [
-    &[("->", Binary::Implies), ("imply", Binary::Implies)],
+    &[("->", Binary::Implies), ("imply", Binary::Implies), ("<->", Binary::Equal)],
     &[("||", Binary::Or), ("or", Binary::Or)],
     &[("&&", Binary::And), ("and", Binary::And)],
     &[
@@ -201,6 +206,7 @@ impl<'a> Reader<'a> {
                 self.expect(")")?;
                 QueryKind::Fireable(number)
             }
+            "deadlock" if self.net.places.iter().all(|it| it.name != word) => QueryKind::Deadlock,
             _ if word.starts_with(|it: char| it.is_ascii_digit()) => {
                 let wrong = |_| Diagnostic::error(span, format!("`{word}` is no number of tokens"));
                 QueryKind::Number(word.parse::<i32>().map_err(wrong)?.into())

@@ -9,6 +9,9 @@ use super::colours::{Addend, ClassId, Part, TOKENS_MAX, Values};
 use super::condition::{Condition, ConditionKind};
 use super::net::{Does, Flow, Net, Place, Transition};
 use super::symmetry::interchangeable;
+use super::xml::Read;
+use crate::diag::Diagnostic;
+use crate::ir::validate::STATE_BITS_MAX;
 use crate::ir::{
     self, Action, Binary, Control, Convert, Domain, Enum, Expr, ExprKind, LocalId, Overflow,
     Parameter, Program, Quantifier, Renumbered, Scalar, Scalarset, Selector, Start, Stmt, StmtKind,
@@ -46,14 +49,54 @@ struct Lowering<'n> {
     types: HashMap<Type, TypeId>,
 }
 
+/// Refuses a net whose markings take more bits than states can have, before more is made of it.
+fn refuse_too_wide(net: &Net, rooms: &[Room]) -> Read<()> {
+    let mut bits = 0;
+    for (place, room) in net.places.iter().zip(rooms) {
+        bits += place.initial.len() as u64 * u64::from(i64::BITS - room.high.leading_zeros());
+        if bits > STATE_BITS_MAX {
+            let error = format!(
+                "markings of the places up to here take {bits} bits, more than {} that a state has room for",
+                STATE_BITS_MAX
+            );
+            return Err(Diagnostic::error(place.span, error));
+        }
+    }
+    Ok(())
+}
+
+/// The room for tokens of a colour.
+#[derive(Clone, Copy)]
+struct Room {
+    /// The most that there is room for.
+    high: i64,
+    /// What becomes of more.
+    overflow: Overflow,
+}
+
+impl Room {
+    /// That of a place with this bound, if it has one.
+    fn of(net: &Net, place: &Place, bound: Option<i64>) -> Room {
+        let most = place.initial.iter().copied().max().unwrap_or(0);
+        let high = bound.filter(|it| *it <= TOKENS_MAX);
+        let overflow = if high.is_some() { Overflow::Wraps } else { Overflow::Fails };
+        // What is said is not believed: more than one token ends the search.
+        let unknown = if net.says_safe { most } else { UNBOUNDED.max(2 * most) };
+        Room { high: high.unwrap_or(unknown).max(1), overflow }
+    }
+}
+
 /// The program of a net, and conditions on its states that say what is asked.
-pub(super) fn lower(net: &Net, name: &str, asked: &[Query]) -> (Program, Vec<Expr>) {
+pub(super) fn lower(net: &Net, name: &str, asked: &[Query]) -> Read<(Program, Vec<Expr>)> {
+    let rooms = net.places.iter().zip(bounds(net)).map(|(it, bound)| Room::of(net, it, bound));
+    let rooms: Vec<Room> = rooms.collect();
+    refuse_too_wide(net, &rooms)?;
     let program = Program { name: name.to_owned(), ..Program::default() };
     let mut lowering =
         Lowering { net, program, classes: Vec::new(), counters: Vec::new(), types: HashMap::new() };
     lowering.classes(asked);
-    for (place, bound) in net.places.iter().zip(bounds(net)) {
-        lowering.place(place, bound);
+    for (place, room) in net.places.iter().zip(rooms) {
+        lowering.place(place, room);
     }
     lowering.program.starts.push(Start {
         name: "initial marking".to_owned(),
@@ -66,7 +109,7 @@ pub(super) fn lower(net: &Net, name: &str, asked: &[Query]) -> (Program, Vec<Exp
         lowering.program.actions.push(action);
     }
     let conditions = asked.iter().map(|it| lowering.query(it, &mut 0)).collect();
-    (lowering.program, conditions)
+    Ok((lowering.program, conditions))
 }
 
 impl Lowering<'_> {
@@ -98,11 +141,7 @@ impl Lowering<'_> {
         *self.types.entry(ty).or_insert_with_key(|ty| types.push(ty.clone()))
     }
 
-    fn place(&mut self, place: &Place, bound: Option<i64>) {
-        let most = place.initial.iter().copied().max().unwrap_or(0);
-        let high = bound.filter(|it| *it <= TOKENS_MAX);
-        let overflow = if high.is_some() { Overflow::Wraps } else { Overflow::Fails };
-        let high = high.unwrap_or(UNBOUNDED.max(2 * most)).max(1);
+    fn place(&mut self, place: &Place, Room { high, overflow }: Room) {
         let mut ty = self.ty(Type::Scalar(Scalar::defined(Domain::Range { low: 0, high })));
         for class in place.sort.iter().rev() {
             let Class { domain, low, size, .. } = &self.classes[*class];
@@ -146,23 +185,29 @@ impl Lowering<'_> {
                     colours = colours.into_iter().flat_map(longer).collect();
                 }
                 let each = colours.iter().map(|it| self.tokens_of(*place, it, span));
-                balanced(each.collect(), span)
+                balanced(Binary::Add, each.collect(), span)
             }
-            QueryKind::Fireable(number) => {
-                let transition = &self.net.transitions[*number];
-                let mut binding = Binding::of(self, transition, *locals);
-                let guard = binding.guard(transition);
-                *locals = binding.next;
-                let guard = guard.unwrap_or(Expr::constant(1, span));
-                binding.parameters.into_iter().rev().fold(
-                    guard,
-                    |body, Parameter { local, over, .. }| {
-                        let (quantifier, body) = (Quantifier::Some, Box::new(body));
-                        expr(ExprKind::Quantified { quantifier, local, over, body }, span)
-                    },
-                )
+            QueryKind::Deadlock => {
+                let all = 0..self.net.transitions.len();
+                let each = all.map(|it| self.fireable(it, locals, span)).collect();
+                let some = balanced(Binary::Or, each, span);
+                expr(ExprKind::Unary(Unary::Not, Box::new(some)), span)
             }
+            QueryKind::Fireable(number) => self.fireable(*number, locals, span),
         }
+    }
+
+    /// Whether a transition can be taken by some binding.
+    fn fireable(&self, number: usize, locals: &mut u32, span: Span) -> Expr {
+        let transition = &self.net.transitions[number];
+        let mut binding = Binding::of(self, transition, *locals);
+        let guard = binding.guard(transition);
+        *locals = binding.next;
+        let guard = guard.unwrap_or(Expr::constant(1, span));
+        binding.parameters.into_iter().rev().fold(guard, |body, Parameter { local, over, .. }| {
+            let (quantifier, body) = (Quantifier::Some, Box::new(body));
+            expr(ExprKind::Quantified { quantifier, local, over, body }, span)
+        })
     }
 
     /// The tokens of one colour.
@@ -180,14 +225,14 @@ impl Lowering<'_> {
     }
 }
 
-/// The sum of at least one; none stands deep in others, as many there may be.
-fn balanced(mut terms: Vec<Expr>, span: Span) -> Expr {
+/// Terms joined by an operator, which is 0 for none; none stands deep in others, as many there may be.
+fn balanced(operator: Binary, mut terms: Vec<Expr>, span: Span) -> Expr {
     while terms.len() > 1 {
         let mut rest = terms.into_iter();
         let mut joined = Vec::new();
         while let Some(one) = rest.next() {
             joined.push(match rest.next() {
-                Some(other) => binary(Binary::Add, one, other, span),
+                Some(other) => binary(operator, one, other, span),
                 None => one,
             });
         }

@@ -2,7 +2,7 @@
 //!
 //! [`xml`] reads elements, [`parse`] puts together what the pages have, [`colours`] and [`net`] give it a meaning,
 //! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with what [`condition`] says of colours, and [`words`]
-//! says in reports what a transition waits for. [`ask`] reads what is asked of markings.
+//! says in reports what a transition waits for. [`ask`] reads what is asked of markings, [`contest`] files of such questions. [`picture`] draws a net.
 //!
 //! # Meaning
 //!
@@ -11,7 +11,8 @@
 //! - A marking without successor is a deadlock.
 //! - Arcs of the types `test` (or `read`), `inhibitor` and `reset` are understood, as several tools write them.
 //! - A place has room for as many tokens as linear algebra says it can have. Where that gives no bound there is room
-//!   for 65,535 of each colour; more end the search with an error that names the place.
+//!   for 65,535 of each colour, or for one, if the file says by its units (NUPN) that the net is safe; more end the search
+//!   with an error that names the place.
 //! - The standard leaves out what a negative number of tokens is; what is subtracted has to be there for every binding.
 //!
 //! Refused: nets of other types, partitions of classes, variables of products of classes, operators of users.
@@ -20,16 +21,18 @@ mod ask;
 mod bounds;
 mod colours;
 mod condition;
+mod contest;
 mod lower;
 mod net;
 mod parse;
+mod picture;
 mod symmetry;
 mod words;
 mod xml;
 
 use super::asked::Split;
 use super::language::stem;
-use super::{Asked, Language, Loaded, Options, OwnOptions};
+use super::{Asked, Drawn, Language, Loaded, Options, OwnOptions, Question};
 use crate::diag::Diagnostic;
 use crate::ltl::Spelling;
 use crate::source::{Sources, Span};
@@ -43,9 +46,29 @@ pub static LANGUAGE: Language = Language {
     options: OwnOptions { whole: Some("a marking"), ..OwnOptions::NONE },
     load: |sources, options, asked| load(sources, options, asked).map_err(|error| vec![error]),
     spin_trail: None,
+    questions: Some(questions),
+    draw: Some(draw),
     template: include_str!("template.pnml"),
     habits: &[],
 };
+
+/// The net in file 0.
+fn net(sources: &Sources) -> xml::Read<(parse::Document, net::Net)> {
+    let document = parse::parse(0, &sources.file(0).text)?;
+    let net = net::Net::of(&document)?;
+    Ok((document, net))
+}
+
+/// The net in file 0, drawn.
+fn draw(sources: &Sources, drawn: &Drawn<'_>) -> xml::Read<String> {
+    Ok(picture::picture(&net(sources)?.1, drawn))
+}
+
+/// What another file asks of the net in file 0.
+fn questions(sources: &Sources, file: u16) -> xml::Read<Vec<Question>> {
+    let (document, net) = net(sources)?;
+    contest::questions((&document, &net), file, &sources.file(file).text)
+}
 
 /// Reads the net in file 0 of `sources`.
 fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml::Read<Loaded> {
@@ -54,16 +77,18 @@ fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml:
         let error = format!("a net has no constant `{name}` that could be defined");
         return Err(Diagnostic::error(Span::default(), error));
     }
-    let document = parse::parse(0, &file.text)?;
-    let net = net::Net::of(&document)?;
+    let (document, net) = net(sources)?;
+    let left = |span: &Span| Diagnostic::warning(*span, "only the first net of a file is read");
+    let warnings = document.others.iter().map(left).collect();
+    // Files may be large, and it is not needed any more.
+    drop(document);
     let split = Split::of(sources, asked, &Spelling::WORDS)?;
     let asked = split.iter().flat_map(|it| &it.propositions);
     let asked = asked.map(|span| ask::parse(&net, &sources.file(span.file).text, *span));
     let asked: Vec<ask::Query> = asked.collect::<xml::Read<_>>()?;
-    let (program, conditions) = lower::lower(&net, stem(&file.name, LANGUAGE.endings), &asked);
+    let (program, conditions) = lower::lower(&net, stem(&file.name, LANGUAGE.endings), &asked)?;
     let observed = split.map(|it| it.observed(sources, conditions));
-    let left = |span: &Span| Diagnostic::warning(*span, "only the first net of a file is read");
-    let warnings = document.others.iter().map(left).collect();
     words::say(&net, sources);
+    sources.count_what_is_there();
     Ok(Loaded { program, warnings, observed })
 }

@@ -14,6 +14,8 @@ pub(super) struct Net {
     pub(super) colours: Colours,
     pub(super) places: Vec<Place>,
     pub(super) transitions: Vec<Transition>,
+    /// Whether its author says that no place ever has more than one token.
+    pub(super) says_safe: bool,
 }
 
 /// A place.
@@ -82,8 +84,12 @@ impl Names {
 impl Net {
     /// The net that a file tells of.
     pub(super) fn of(document: &Document) -> Read<Net> {
-        let mut net =
-            Net { colours: Colours::of(document)?, places: Vec::new(), transitions: Vec::new() };
+        let mut net = Net {
+            colours: Colours::of(document)?,
+            places: Vec::new(),
+            transitions: Vec::new(),
+            says_safe: document.says_safe,
+        };
         let mut nodes = HashMap::new();
         let mut names = Names(HashSet::new());
         let mut twice = |id: &str, node, span| match nodes.insert(id.to_owned(), node) {

@@ -1,6 +1,7 @@
 //! From elements to what a net has: places, transitions and arcs of all pages together, and declarations of colours.
 //!
-//! What the standard gives no meaning for states (graphics, tool-specific parts) is passed over.
+//! What the standard gives no meaning for states (graphics, tool-specific parts) is passed over, but for what units of a
+//! nested-unit Petri net (NUPN; Garavel 2019) say of all places.
 
 use super::xml::{Element, Read, Xml, number};
 use crate::diag::Diagnostic;
@@ -20,6 +21,8 @@ pub(super) struct Document {
     pub(super) declarations: Vec<Declaration>,
     /// Whether places and arcs may have colours.
     pub(super) is_coloured: bool,
+    /// Whether it says, by its units (NUPN), that no place ever has more than one token.
+    pub(super) says_safe: bool,
     /// Other nets of the file, which are left aside.
     pub(super) others: Vec<Span>,
 }
@@ -71,6 +74,8 @@ pub(super) enum ArcKind {
 #[derive(Clone)]
 pub(super) struct Term {
     pub(super) element: Element,
+    /// What stands in it beside the terms.
+    pub(super) text: String,
     pub(super) terms: Vec<Term>,
 }
 
@@ -153,6 +158,12 @@ impl Document {
                 Ok(())
             }
             "declaration" => self.declaration(xml, &element),
+            "toolspecific" if element.get("tool") == Some("nupn") => {
+                xml.each(&element, &mut |_, it| {
+                    self.says_safe |= it.name == "structure" && it.get("safe") == Some("true");
+                    Ok(())
+                })
+            }
             _ => Ok(()),
         })
     }
@@ -272,16 +283,21 @@ fn label(xml: &mut Xml, of: &Element) -> Read<(Option<String>, Option<Term>)> {
 }
 
 /// The terms that an element is made of.
-fn terms_of(xml: &mut Xml, of: &Element) -> Read<Vec<Term>> {
+pub(super) fn terms_of(xml: &mut Xml, of: &Element) -> Read<Vec<Term>> {
+    made_of(xml, of).map(|it| it.1)
+}
+
+/// The text in an element, and the terms.
+fn made_of(xml: &mut Xml, of: &Element) -> Read<(String, Vec<Term>)> {
     let mut terms = Vec::new();
-    xml.each(of, &mut |xml, element| {
-        let parts = terms_of(xml, &element)?;
+    let text = xml.each_with_text(of, &mut |xml, element| {
+        let (text, parts) = made_of(xml, &element)?;
         match element.name.as_str() {
             // It only wraps what it has.
             "subterm" => terms.extend(parts),
-            _ => terms.push(Term { element, terms: parts }),
+            _ => terms.push(Term { element, text, terms: parts }),
         }
         Ok(())
     })?;
-    Ok(terms)
+    Ok((text, terms))
 }

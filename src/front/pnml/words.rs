@@ -1,7 +1,7 @@
 //! What transitions wait for, in words: `2 Fork[x] + Fork[x + 1]`.
 
 use super::colours::{Addend, Part, Values};
-use super::net::{Does, Net};
+use super::net::{Does, Flow, Net};
 use crate::source::Sources;
 
 /// Tells it of each arc and condition.
@@ -12,8 +12,7 @@ pub(super) fn say(net: &Net, sources: &mut Sources) {
             sources.say(condition.span, says.clone());
         }
         for flow in &transition.flows {
-            let bag: Vec<String> = flow.bag.iter().map(|it| addend(net, flow.place, it)).collect();
-            let bag = bag.join(" + ");
+            let bag = bag(net, flow, true);
             let words = match flow.does {
                 Does::Take | Does::Test => bag,
                 Does::Inhibit => format!("less than {bag}"),
@@ -24,9 +23,21 @@ pub(super) fn say(net: &Net, sources: &mut Sources) {
     }
 }
 
-fn addend(net: &Net, place: usize, it: &Addend) -> String {
+/// The tokens of an arc, each with its place, or without.
+pub(super) fn bag(net: &Net, flow: &Flow, with_place: bool) -> String {
+    let all = flow.bag.iter().map(|it| addend(net, (flow.place, with_place), it));
+    all.collect::<Vec<_>>().join(" + ")
+}
+
+fn addend(net: &Net, (place, with_place): (usize, bool), it: &Addend) -> String {
     let place = &net.places[place];
-    let times = if it.times == 1 { String::new() } else { format!("{} ", it.times) };
+    let name = if with_place { place.name.as_str() } else { "" };
+    let has_parts = with_place || !it.colour.is_empty();
+    let times = match it.times {
+        1 if has_parts => String::new(),
+        times if has_parts => format!("{times} "),
+        times => times.to_string(),
+    };
     let parts = it.colour.iter().zip(&place.sort).map(|(part, class)| {
         let class = &net.colours.classes[*class];
         let value = match (*part, &class.values) {
@@ -45,5 +56,5 @@ fn addend(net: &Net, place: usize, it: &Addend) -> String {
         };
         format!("[{value}]")
     });
-    format!("{times}{}{}", place.name, parts.collect::<String>())
+    format!("{times}{name}{}", parts.collect::<String>())
 }

@@ -71,15 +71,25 @@ impl<'a> Xml<'a> {
         of: &Element,
         visit: &mut dyn FnMut(&mut Self, Element) -> Read<()>,
     ) -> Read<()> {
-        let Some(depth) = of.depth else { return Ok(()) };
-        while let Some(child) = self.next(depth, &mut |_| ())? {
+        self.each_with_text(of, visit).map(|_| ())
+    }
+
+    /// The same; gives the text that stands beside these elements.
+    pub(super) fn each_with_text(
+        &mut self,
+        of: &Element,
+        visit: &mut dyn FnMut(&mut Self, Element) -> Read<()>,
+    ) -> Read<String> {
+        let mut text = String::new();
+        let Some(depth) = of.depth else { return Ok(text) };
+        while let Some(child) = self.next(depth, &mut |it| text.push_str(it))? {
             let inside = child.depth;
             visit(self, child)?;
             if let Some(inside) = inside {
                 self.leave(inside)?;
             }
         }
-        Ok(())
+        Ok(text)
     }
 
     /// Shows the elements that stand in none.
@@ -94,14 +104,7 @@ impl<'a> Xml<'a> {
 
     /// The text of an element, without that of those in it.
     pub(super) fn text(&mut self, of: &Element) -> Read<String> {
-        let mut text = String::new();
-        let Some(depth) = of.depth else { return Ok(text) };
-        while let Some(child) = self.next(depth, &mut |it| text.push_str(it))? {
-            if let Some(inside) = child.depth {
-                self.leave(inside)?;
-            }
-        }
-        Ok(text)
+        self.each_with_text(of, &mut |_, _| Ok(()))
     }
 
     /// Passes over what is left in an element with so many around it.

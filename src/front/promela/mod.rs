@@ -33,6 +33,8 @@ pub static LANGUAGE: Language = Language {
     },
     load,
     spin_trail: Some(trail::writer),
+    questions: None,
+    draw: None,
     template: include_str!("template.pml"),
     habits: habits::HABITS,
 };

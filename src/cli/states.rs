@@ -1,0 +1,97 @@
+//! All states of a small model and the steps between them.
+
+use crate::exec::{Explain, Step, StepOutcome};
+use crate::report::{StateGraph, StateStep, print_state};
+use crate::session::TextModel;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+/// All states of a model, to be drawn on a page; nothing if there are more than so many.
+pub(super) fn drawn(model: &TextModel, most: u64) -> Option<StateGraph> {
+    let searched = model.searched();
+    let graph = Graph::of(searched.model().explained(), most)?;
+    let sources = &model.sources;
+    let values = graph.states.iter().map(|it| print_state(sources, &graph.walked.describe(it)));
+    let wrong = graph.states.iter().enumerate();
+    let wrong = wrong.filter(|(_, it)| !graph.walked.violations(it).is_empty()).map(|it| it.0);
+    let steps = graph.steps.iter().map(|Edge { from, step, to }| StateStep {
+        from: *from,
+        to: *to,
+        title: match &step.outcome {
+            StepOutcome::Fault(fault) => format!("{}: {}", step.title(), fault.message),
+            StepOutcome::Successor(_) => step.title(),
+        },
+    });
+    Some(StateGraph {
+        levels: graph.levels(),
+        values: values.map(|it| it.join("\n")).collect(),
+        wrong: wrong.collect(),
+        steps: steps.collect(),
+    })
+}
+
+/// The states of a model, without reductions, in the order in which a search in breadth comes to them.
+pub(super) struct Graph<'m> {
+    pub walked: &'m dyn Explain,
+    pub states: Vec<Vec<u8>>,
+    /// How many of them are initial.
+    pub starts: usize,
+    pub steps: Vec<Edge>,
+}
+
+/// A step from a state, by its number.
+pub(super) struct Edge {
+    pub from: usize,
+    pub step: Step,
+    /// The state that it leads to; nothing if it fails.
+    pub to: Option<usize>,
+}
+
+impl<'m> Graph<'m> {
+    /// All of them; nothing if there are more than so many.
+    pub(super) fn of(walked: &'m dyn Explain, most: u64) -> Option<Graph<'m>> {
+        let (mut states, mut numbers) = (Vec::new(), HashMap::new());
+        let mut number = |state: Vec<u8>, states: &mut Vec<Vec<u8>>| {
+            *numbers.entry(state).or_insert_with_key(|state| {
+                states.push(state.clone());
+                states.len() - 1
+            })
+        };
+        // There may be very many.
+        walked.each_start(&mut |step| {
+            if let StepOutcome::Successor(state) = step.outcome {
+                number(state, &mut states);
+            }
+            match states.len() as u64 > most {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        let (starts, mut steps, mut from) = (states.len(), Vec::new(), 0);
+        while from < states.len() {
+            if states.len() as u64 > most {
+                return None;
+            }
+            for step in walked.steps(&states[from].clone()) {
+                let to = match &step.outcome {
+                    StepOutcome::Successor(state) => Some(number(state.clone(), &mut states)),
+                    StepOutcome::Fault(_) => None,
+                };
+                steps.push(Edge { from, step, to });
+            }
+            from += 1;
+        }
+        Some(Graph { walked, states, starts, steps })
+    }
+
+    /// How many steps lead to each state, at least.
+    fn levels(&self) -> Vec<usize> {
+        let mut levels = vec![usize::MAX; self.states.len()];
+        levels[..self.starts].fill(0);
+        // Steps are in the order of the states that they lead from, and these in that of their levels.
+        for (from, to) in self.steps.iter().filter_map(|it| Some((it.from, it.to?))) {
+            levels[to] = levels[to].min(levels[from] + 1);
+        }
+        levels
+    }
+}

@@ -1,0 +1,238 @@
+//! Files of properties, as the Model Checking Contest has them: XML, with what is asked of the reachable markings, of the most
+//! tokens in places, or of all runs. See its formula manual (<https://mcc.lip6.fr>).
+//!
+//! Each is written anew as somebody would write it for `--invariant`, `--cover` or `--ltl`. Nodes have their ids in such a file
+//! and their names in ours.
+
+use super::net::Net;
+use super::parse::{Document, Term, terms_of};
+use super::xml::{Element, Read, Xml, number};
+use crate::diag::Diagnostic;
+use crate::front::{Asks, Question};
+use crate::ir::Holds;
+use crate::source::Span;
+use std::collections::HashMap;
+
+/// Each is a source of its own.
+const QUESTIONS_MAX: usize = 10_000;
+
+/// What a file asks of a net.
+pub(super) fn questions(
+    (document, net): (&Document, &Net),
+    file: u16,
+    text: &str,
+) -> Read<Vec<Question>> {
+    let quoted = |name: &str| format!("\"{name}\"");
+    let places = document.places.iter().map(|it| it.id.as_str());
+    let transitions = document.transitions.iter().map(|it| it.id.as_str());
+    let names = Names {
+        places: places.zip(net.places.iter().map(|it| quoted(&it.name))).collect(),
+        transitions: transitions.zip(net.transitions.iter().map(|it| quoted(&it.name))).collect(),
+    };
+    let (mut found, mut root) = (Vec::new(), None);
+    let mut xml = Xml::new(file, text);
+    xml.each_root(&mut |xml, element| {
+        root = root.or(Some(element.span));
+        if element.name != "property-set" {
+            let error =
+                format!("properties stand in <property-set>, and this is <{}>", element.name);
+            return Err(Diagnostic::error(element.span, error));
+        }
+        xml.each(&element, &mut |xml, property| {
+            if property.name == "property" {
+                if found.len() == QUESTIONS_MAX {
+                    let error = format!("more than {QUESTIONS_MAX} properties are asked");
+                    return Err(Diagnostic::error(property.span, error));
+                }
+                found.push(names.property(xml, &property)?);
+            }
+            Ok(())
+        })
+    })?;
+    let nowhere = root.unwrap_or(Span::new(file, 0..1));
+    match found.is_empty() {
+        true => Err(Diagnostic::error(nowhere, "there is no <property> in it")),
+        false => Ok(found),
+    }
+}
+
+/// What is said of a term, by what it is called and what it is made of.
+fn refused(term: &Term, why: &str) -> Diagnostic {
+    Diagnostic::error(term.span(), format!("<{}> {why}", term.name()))
+}
+
+/// Nodes by their ids, as they are written for us.
+struct Names<'n> {
+    places: HashMap<&'n str, String>,
+    transitions: HashMap<&'n str, String>,
+}
+
+impl Names<'_> {
+    fn property(&self, xml: &mut Xml, of: &Element) -> Read<Question> {
+        let (mut name, mut formula) = (None, None);
+        xml.each(of, &mut |xml, element| {
+            match element.name.as_str() {
+                "id" => name = Some(xml.text(&element)?.trim().to_owned()),
+                "formula" => formula = terms_of(xml, &element)?.into_iter().next(),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        let missing =
+            |what: &str| Diagnostic::error(of.span, format!("the property has no {what}"));
+        let name = name.filter(|it| !it.is_empty()).ok_or_else(|| missing("<id>"))?;
+        let formula = formula.ok_or_else(|| missing("<formula>"))?;
+        Ok(Question { name, asks: self.asks(&formula)?, span: of.span })
+    }
+
+    fn asks(&self, formula: &Term) -> Read<Asks> {
+        let inner = |of: &Term| of.parts::<1>().map(|[it]| it.clone());
+        match formula.name() {
+            "place-bound" => {
+                let named = formula.terms.iter().map(|it| self.node(it, "place", &self.places));
+                let names: Vec<String> = named.collect::<Read<_>>()?;
+                Ok(Asks::Most(names.iter().map(|it| it.trim_matches('"').to_owned()).collect()))
+            }
+            "exists-path" => {
+                let path = inner(formula)?;
+                match path.name() {
+                    "finally" => Ok(Asks::Condition(Holds::Sometimes, self.state(&inner(&path)?)?)),
+                    _ => Err(refused(&path, "of some run is not read")
+                        .help("<exists-path><finally> of a state is, and <all-paths> of a run")),
+                }
+            }
+            "all-paths" => {
+                let path = inner(formula)?;
+                match path.name() == "globally" && !is_temporal(&inner(&path)?) {
+                    true => Ok(Asks::Condition(Holds::Always, self.state(&inner(&path)?)?)),
+                    false => Ok(Asks::Runs(self.run(&path)?)),
+                }
+            }
+            "negation" => match self.asks(&inner(formula)?)? {
+                Asks::Condition(Holds::Always, text) => {
+                    Ok(Asks::Condition(Holds::Sometimes, format!("!({text})")))
+                }
+                Asks::Condition(Holds::Sometimes, text) => {
+                    Ok(Asks::Condition(Holds::Always, format!("!({text})")))
+                }
+                Asks::Runs(_) | Asks::Most(_) => Err(refused(formula, "of this is not read")),
+            },
+            _ => Err(refused(formula, "is no question that is read")
+                .help("<exists-path>, <all-paths> and <place-bound> are")),
+        }
+    }
+
+    /// A formula about the rest of a run.
+    fn run(&self, term: &Term) -> Read<String> {
+        if !is_temporal(term) {
+            return self.state(term);
+        }
+        let of = |it: &Term| self.run(it);
+        let prefix = |sign: &str| {
+            let [inner] = term.parts()?;
+            Ok(format!("{sign} ({})", of(inner)?))
+        };
+        match term.name() {
+            "globally" => prefix("[]"),
+            "finally" => prefix("<>"),
+            "next" => prefix("X"),
+            "until" => {
+                let [before, reach] = term.parts()?;
+                let ([before], [reach]) = (before.parts()?, reach.parts()?);
+                Ok(format!("({}) U ({})", of(before)?, of(reach)?))
+            }
+            "all-paths" | "exists-path" => Err(refused(term, "within a formula is not read")
+                .help("formulas of branching time are not")),
+            _ => joined(term, &of),
+        }
+    }
+
+    /// A condition on markings.
+    fn state(&self, term: &Term) -> Read<String> {
+        let compared = |sign: &str| {
+            let [left, right] = term.parts()?;
+            Ok(format!("{} {sign} {}", self.number(left)?, self.number(right)?))
+        };
+        match term.name() {
+            "true" | "false" | "deadlock" => Ok(term.name().to_owned()),
+            "is-fireable" => {
+                let each = term.terms.iter().map(|it| {
+                    let name = self.node(it, "transition", &self.transitions)?;
+                    Ok(format!("fireable({name})"))
+                });
+                some(term, each.collect::<Read<Vec<_>>>()?, " || ")
+            }
+            "integer-eq" => compared("=="),
+            "integer-ne" => compared("!="),
+            "integer-lt" => compared("<"),
+            "integer-le" => compared("<="),
+            "integer-gt" => compared(">"),
+            "integer-ge" => compared(">="),
+            _ => joined(term, &|it| self.state(it)),
+        }
+    }
+
+    fn number(&self, term: &Term) -> Read<String> {
+        let each = |sign: &str| {
+            let all = term.terms.iter().map(|it| self.number(it)).collect::<Read<Vec<_>>>()?;
+            some(term, all, sign)
+        };
+        match term.name() {
+            "integer-constant" => Ok(number(&term.text, term.span())?.to_string()),
+            "tokens-count" => {
+                let named = term.terms.iter().map(|it| self.node(it, "place", &self.places));
+                some(term, named.collect::<Read<Vec<_>>>()?, " + ")
+            }
+            "integer-sum" => each(" + "),
+            "integer-difference" => each(" - "),
+            "integer-product" => each(" * "),
+            _ => Err(refused(term, "is no number that is read")),
+        }
+    }
+
+    /// The node of a kind that a term names.
+    fn node(&self, term: &Term, kind: &str, all: &HashMap<&str, String>) -> Read<String> {
+        if term.name() != kind {
+            return Err(refused(term, &format!("stands where a <{kind}> is expected")));
+        }
+        let id = term.text.trim();
+        let unknown = || Diagnostic::error(term.span(), format!("the net has no {kind} `{id}`"));
+        all.get(id).cloned().ok_or_else(unknown)
+    }
+}
+
+/// Parts with a sign between them; of several as one operand.
+fn some(term: &Term, parts: Vec<String>, sign: &str) -> Read<String> {
+    match &parts[..] {
+        [] => Err(refused(term, "is about nothing")),
+        [one] => Ok(one.clone()),
+        _ => Ok(format!("({})", parts.join(sign))),
+    }
+}
+
+/// What is joined by operators that states and runs both have.
+fn joined(term: &Term, of: &dyn Fn(&Term) -> Read<String>) -> Read<String> {
+    let all = || term.terms.iter().map(|it| Ok(format!("({})", of(it)?))).collect::<Read<Vec<_>>>();
+    let two = |sign: &str| {
+        let [left, right] = term.parts()?;
+        Ok(format!("({}) {sign} ({})", of(left)?, of(right)?))
+    };
+    match term.name() {
+        "negation" => {
+            let [inner] = term.parts()?;
+            Ok(format!("!({})", of(inner)?))
+        }
+        "conjunction" => some(term, all()?, " && "),
+        "disjunction" => some(term, all()?, " || "),
+        "implication" => two("->"),
+        "equivalence" => two("<->"),
+        "exclusive-disjunction" => Ok(format!("!({})", two("<->")?)),
+        _ => Err(refused(term, "is nothing that is so or not, as far as is read")),
+    }
+}
+
+/// Whether a formula says something of more than the state that it is asked of.
+fn is_temporal(term: &Term) -> bool {
+    let operators = ["globally", "finally", "next", "until", "all-paths", "exists-path"];
+    operators.contains(&term.name()) || term.terms.iter().any(is_temporal)
+}

@@ -1,0 +1,26 @@
+//! What a file beside the model asks of it, one thing after the other.
+
+use crate::ir::Holds;
+use crate::source::Span;
+
+/// Something that is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// What it is called.
+    pub name: String,
+    /// What it is.
+    pub asks: Asks,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// A condition on states, in the language of the model.
+    Condition(Holds, String),
+    /// A formula of linear temporal logic, which holds for all runs.
+    Runs(String),
+    /// The most that these variables come to, all their numbers added up.
+    Most(Vec<String>),
+}

@@ -1,0 +1,81 @@
+//! Whether what was asked of states by name is so.
+
+use super::coverage::is_whole;
+use super::rows::row;
+use super::{Most, Report};
+use crate::exec::{Violation, is_hoped_for};
+use crate::ir::Condition;
+use crate::numbers::count;
+use serde_json::{Value, json};
+
+/// Something that was asked by name, and the answer.
+pub(super) struct Answer {
+    pub(super) check: Violation,
+    name: String,
+    /// Whether it is so; nothing where that is not known yet.
+    pub(super) holds: Option<bool>,
+    /// In words.
+    says: String,
+    /// After how many steps there was a state that decides it, if one does.
+    depth: Option<u64>,
+}
+
+/// All of them, in the order in which they were asked.
+pub(super) fn answers(report: &Report) -> Vec<Answer> {
+    let properties = report.model.explained().properties().into_iter().zip(0..);
+    let asked = properties.filter(|(it, _)| {
+        let file = report.sources.place(it.span).map(|it| it.file).unwrap_or_default();
+        Condition::of_file(&file).is_some_and(|it| it.name.is_some())
+    });
+    let answer = |(it, number): (crate::exec::PropertyInfo, u32)| {
+        let (check, is_hoped_for) = (Violation::Property(number), is_hoped_for(it.kind));
+        let found = report.outcome.findings.iter().find(|(at, _)| *at == check);
+        let depth = found.map(|(_, finding)| finding.level);
+        let (holds, says) = match (depth, is_whole(report)) {
+            (Some(depth), _) => {
+                let after = count(depth, "step");
+                let says = if is_hoped_for { "in a state" } else { "not in a state" };
+                (Some(is_hoped_for), format!("{says} after {after}"))
+            }
+            (None, true) if is_hoped_for => (Some(false), "in no reachable state".to_owned()),
+            (None, true) => (Some(true), "in every reachable state".to_owned()),
+            (None, false) => (None, "not known yet".to_owned()),
+        };
+        Answer { check, name: it.name, holds, says, depth }
+    };
+    asked.map(answer).collect()
+}
+
+/// How many of them are what, in a sentence; nothing if none was asked.
+pub(super) fn summary(all: &[Answer]) -> Option<String> {
+    let of = |holds| all.iter().filter(|it| it.holds == holds).count();
+    let (so, not, open) = (of(Some(true)), of(Some(false)), of(None));
+    if all.is_empty() {
+        return None;
+    }
+    let questions = count(all.len() as u64, "question");
+    let open = if open > 0 { format!(", {open} not known yet") } else { String::new() };
+    Some(format!("{questions}: {so} true, {not} false{open}"))
+}
+
+/// A row for each, and for what variables come to at most.
+pub(super) fn rows(all: &[Answer], most: &[Most]) -> String {
+    let told = |it: &Answer| {
+        let label = it.holds.map_or("open", |it| if it { "true" } else { "false" });
+        row(label, &format!("{}: {}", it.name, it.says))
+    };
+    let at_most = |Most { name, most }: &Most| {
+        let most = most.map_or("nothing".to_owned(), |it| it.to_string());
+        row("most", &format!("{name}: {most}"))
+    };
+    all.iter().map(told).chain(most.iter().map(at_most)).collect()
+}
+
+/// The same as JSON.
+pub(super) fn as_json(report: &Report) -> Value {
+    let told = |name: &str, holds, depth, most| json!({ "name": name, "holds": holds, "depth": depth, "most": most });
+    let all = answers(report);
+    let all = all.iter().map(|it| told(&it.name, it.holds, it.depth, None));
+    let most = report.most.iter().map(|it| told(&it.name, None, None, it.most));
+    all.chain(most).collect()
+}

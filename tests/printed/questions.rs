@@ -1,0 +1,216 @@
+//! `--property`: what a file asks, each answered; by one search where it is about states.
+
+use super::Folder;
+use serde_json::Value;
+
+/// Counts from 3 down to nothing.
+const NET: &str = "<pnml><net id='n' type='ptnet'><place id='x'/>
+    <place id='r'><name><text>rest</text></name><initialMarking><text>3</text></initialMarking></place>
+    <transition id='up'/><arc source='r' target='up'/><arc source='up' target='x'/></net></pnml>";
+
+fn property(name: &str, formula: &str) -> String {
+    format!("<property><id>{name}</id><formula>{formula}</formula></property>\n")
+}
+
+fn at_most(most: u32) -> String {
+    let count = "<tokens-count><place>x</place></tokens-count>";
+    format!("<integer-le>{count}<integer-constant>{most}</integer-constant></integer-le>")
+}
+
+fn always(inside: &str) -> String {
+    format!("<all-paths><globally>{inside}</globally></all-paths>")
+}
+
+fn sometimes(inside: &str) -> String {
+    format!("<exists-path><finally>{inside}</finally></exists-path>")
+}
+
+/// A net with what is asked of it.
+fn folder(properties: &[String]) -> Folder {
+    let folder = Folder::with("net.pnml", NET);
+    folder.write("file.xml", &format!("<property-set>\n{}</property-set>", properties.concat()));
+    folder
+}
+
+/// All kinds of questions.
+fn all() -> Vec<String> {
+    vec![
+        property("small", &always(&at_most(3))),
+        property("smaller", &always(&at_most(1))),
+        property("dead", &sometimes("<deadlock/>")),
+        property("none", &sometimes(&format!("<negation>{}</negation>", at_most(3)))),
+        property("most", "<place-bound><place>x</place></place-bound>"),
+        property("both", "<place-bound><place>x</place><place>r</place></place-bound>"),
+        property(
+            "ends",
+            &format!(
+                "<all-paths><finally><globally>{}</globally></finally></all-paths>",
+                at_most(2)
+            ),
+        ),
+        property("begins", &format!("<all-paths>{}</all-paths>", at_most(0))),
+    ]
+}
+
+#[test]
+fn each_question_is_answered() {
+    let folder = folder(&all());
+    let ran = folder.run(&["check", "net.pnml", "--property", "file.xml"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let of_states = "\
+net.pnml: 4 questions: 2 true, 2 false
+  true     small: in every reachable state
+  false    smaller: not in a state after 2 steps
+  true     dead: in a state after 3 steps
+  false    none: in no reachable state
+  most     most: 3
+  most     both: 3
+  found    2 violations in 4 states, 3 transitions, 4 levels, 1 deadlock; ";
+    assert!(ran.out.starts_with(of_states), "{}", ran.out);
+    assert!(!ran.out.contains("counterexample"), "{}", ran.out);
+    let rows: Vec<&str> = ran
+        .out
+        .lines()
+        .filter(|it| it.starts_with("  true") || it.starts_with("  false"))
+        .collect();
+    assert_eq!(&rows[4..], ["  false    ends", "  true     begins"]);
+}
+
+#[test]
+fn one_question_has_its_counterexample_and_its_files() {
+    let folder = folder(&all());
+    let one = ["check", "net.pnml", "--property", "file.xml", "--question"];
+    let ran = folder.run(&[&one[..], &["smaller", "--dir", "d"]].concat());
+    let told = "here the invariant `smaller` of --invariant smaller:1:1 does not hold";
+    assert!(ran.code == 1 && ran.out.contains(told), "{} {}", ran.out, ran.err);
+    assert!(
+        ran.out.contains("net.pnml: 1 question: 0 true, 1 false\n  after    2 steps (shortest)\n"),
+        "{}",
+        ran.out
+    );
+    // The directory knows what was asked, whoever looks.
+    let status = folder.run(&["status", "d"]);
+    assert!(
+        status.out.contains("false    smaller: not in a state after 2 steps"),
+        "{}",
+        status.out
+    );
+    assert_eq!(folder.run(&["trace", "d"]).code, 1);
+    let ran = folder.run(&[&one[..], &["begins", "--json"]].concat());
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &told["verdict"]), (0, &"verified".into()));
+    let ran = folder.run(
+        &[&one[..], &["dead", "--question", "most", "--question", "small", "--json"]].concat(),
+    );
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    let answers: Vec<_> = told["answers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| {
+            (
+                it["name"].as_str().unwrap(),
+                it["holds"].as_bool(),
+                it["depth"].as_u64(),
+                it["most"].as_i64(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("small", Some(true), None, None),
+        ("dead", Some(true), Some(3), None),
+        ("most", None, None, Some(3)),
+    ];
+    assert_eq!((ran.code, answers.as_slice()), (0, &expected[..]), "{}", ran.err);
+}
+
+#[test]
+fn a_search_ends_when_all_is_answered() {
+    let small = [property("some", &sometimes(&format!("<negation>{}</negation>", at_most(0))))];
+    let folder = folder(&small);
+    let asked = ["check", "net.pnml", "--property", "file.xml", "--reduce", "none"];
+    for (more, states, code) in [(&[][..], "2 states", 0), (&["--keep-going"], "4 states", 0)] {
+        let ran = folder.run(&[&asked[..], more].concat());
+        let told = "net.pnml: 1 question: 1 true, 0 false\n  true     some: in a state after 1 step\n  found    ";
+        assert!(ran.out.starts_with(&format!("{told}{states}")), "{}", ran.out);
+        assert_eq!(ran.code, code);
+    }
+    let ran = folder.run(&[&asked[..], &["--max-states", "1"]].concat());
+    let told =
+        "net.pnml: 1 question: 0 true, 0 false, 1 not known yet\n  open     some: not known yet\n";
+    assert!(ran.code == 3 && ran.out.starts_with(told), "{} {}", ran.out, ran.err);
+}
+
+#[test]
+fn what_cannot_be_asked_is_refused() {
+    let folder = folder(&all());
+    let asked = ["check", "net.pnml", "--property", "file.xml"];
+    let refused = |args: &[&str], told: &str| {
+        let ran = folder.run(args);
+        assert!(ran.code == 2 && ran.err.contains(told), "{args:?}: {} {}", ran.out, ran.err);
+    };
+    let told = "--json is for one search, and what file.xml asks takes 3\n  help: --question NAME answers only that";
+    refused(&[&asked[..], &["--json"]].concat(), told);
+    let told = "--question: the file asks no smallest\n  help: did you mean `smaller`?";
+    refused(&[&asked[..], &["--question", "smallest"]].concat(), told);
+    refused(&[&asked[..], &["--ltl", "[] x"]].concat(), "cannot be used with");
+    folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
+    let told = "--property is for models in PNML, and m.m is in murphi";
+    refused(&["check", "m.m", "--property", "file.xml"], told);
+    folder.write("file.xml", "<property-set>\n<property><id>a</id></property></property-set>");
+    refused(&asked, "file.xml:2:1: error: the property has no <formula>");
+    refused(&["check", "net.pnml", "--property", "none.xml"], "none.xml");
+}
+
+#[test]
+fn sums_of_variables_are_told_of_any_model() {
+    let folder = folder(&all());
+    assert_eq!(
+        folder.run(&["check", "net.pnml", "--no-deadlock", "--reduce", "none", "--dir", "d"]).code,
+        0
+    );
+    let told = folder.run(&["values", "d", "--sum", "x", "--sum", "x, rest"]);
+    let rows = "  x        0 to 3\n  rest     0 to 3\n  x        0 to 3\n  x + rest 3\n";
+    assert!(told.code == 0 && told.out.contains(rows), "{} {}", told.out, told.err);
+    let told: Value =
+        serde_json::from_str(&folder.run(&["values", "d", "--json", "--sum", "rest"]).out).unwrap();
+    assert_eq!(told["sums"][0]["of"][0], "rest");
+    assert_eq!(told["sums"][0]["range"]["greatest"], 3);
+    for (names, told) in [
+        ("y", "the model has no variable y with numbers"),
+        ("x,", "it is names with commas between them, as in x,y"),
+    ] {
+        let ran = folder.run(&["values", "d", "--sum", names]);
+        assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_net_is_drawn_with_its_tokens() {
+    let folder = folder(&[property("few", &always(&at_most(2)))]);
+    let drawn = folder.run(&["graph", "net.pnml", "--structure"]);
+    assert_eq!(drawn.code, 0, "{}", drawn.err);
+    for line in [
+        "digraph \"net.pnml\" {\n",
+        "  p0 [shape=ellipse, label=\"\", xlabel=\"x\"];\n",
+        "  p1 [shape=ellipse, label=\"●●●\", xlabel=\"rest\", penwidth=2];\n",
+        "  t0 [shape=box, label=\"up\", style=filled, fillcolor=palegreen];\n",
+        "  p1 -> t0;\n",
+    ] {
+        assert!(drawn.out.contains(line), "{line} in {}", drawn.out);
+    }
+    let ran = folder.run(&["check", "net.pnml", "--property", "file.xml", "--dir", "d"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    // The last marking of the counterexample: nothing can be taken any more.
+    let drawn =
+        folder.run(&["graph", "net.pnml", "--structure", "--from", "d", "--out", "net.dot"]);
+    assert_eq!(drawn.code, 0, "{}", drawn.err);
+    let text = std::fs::read_to_string(folder.path("net.dot")).unwrap();
+    assert!(
+        text.contains("label=\"●●●\", xlabel=\"x\", penwidth=2") && !text.contains("palegreen"),
+        "{text}"
+    );
+    folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
+    let ran = folder.run(&["graph", "m.m", "--structure"]);
+    assert!(ran.code == 2 && ran.err.contains("--structure is for models in PNML"), "{}", ran.err);
+}
