@@ -53,19 +53,19 @@ struct Leaf {
 struct Met {
     least: i64,
     greatest: i64,
-    /// A bit for each value that is met, where these are names.
-    met: u64,
+    /// A bit for each value, where these are names.
+    names: u64,
     undefined: bool,
 }
 
 impl Met {
-    const NOTHING: Met = Met { least: i64::MAX, greatest: i64::MIN, met: 0, undefined: false };
+    const NOTHING: Met = Met { least: i64::MAX, greatest: i64::MIN, names: 0, undefined: false };
 
     fn and(self, other: Met) -> Met {
         Met {
             least: self.least.min(other.least),
             greatest: self.greatest.max(other.greatest),
-            met: self.met | other.met,
+            names: self.names | other.names,
             undefined: self.undefined | other.undefined,
         }
     }
@@ -172,7 +172,7 @@ fn look(layout: &Layout, leaf: &Leaf, met: &mut Met, state: &[u8]) -> i64 {
                 met.least = met.least.min(value);
                 met.greatest = met.greatest.max(value);
                 // Of names, which begin with 0; of others it does not matter.
-                met.met |= 1u64.checked_shl(value as u32).unwrap_or(0);
+                met.names |= 1u64.checked_shl(value as u32).unwrap_or(0);
                 sum += value;
             }
         }
@@ -183,7 +183,7 @@ fn look(layout: &Layout, leaf: &Leaf, met: &mut Met, state: &[u8]) -> i64 {
 impl Leaf {
     fn values(&self, program: &Program, met: Met) -> Values {
         let names = |all: &[&str]| {
-            let has = |(at, _): &(usize, &&str)| met.met >> at & 1 == 1;
+            let has = |(at, _): &(usize, &&str)| met.names >> at & 1 == 1;
             let names = all.iter().enumerate().filter(has).map(|(_, it)| (*it).to_owned());
             Some(names.collect())
         };
@@ -212,9 +212,8 @@ fn leaves(program: &Program, layout: &Layout) -> Vec<Leaf> {
             let name = program.owned_name(variable.owner, &variable.name);
             let mut next = layout.variables[id].in_slot(0).index();
             let from = leaves.len();
-            let of = name.clone();
-            part(program, layout, (variable.ty, name), &mut next, &mut leaves, from);
-            leaves[from..].iter_mut().for_each(|it| it.of.clone_from(&of));
+            part(program, layout, (variable.ty, &name), &mut next, &mut leaves, from);
+            leaves[from..].iter_mut().for_each(|it| it.of.clone_from(&name));
         }
     }
     leaves
@@ -224,7 +223,7 @@ fn leaves(program: &Program, layout: &Layout) -> Vec<Leaf> {
 fn part(
     program: &Program,
     layout: &Layout,
-    (ty, name): (TypeId, String),
+    (ty, name): (TypeId, &str),
     next: &mut usize,
     leaves: &mut Vec<Leaf>,
     from: usize,
@@ -238,7 +237,7 @@ fn part(
                 Some(leaf) => leaf.cells.push(cell),
                 None if is_told => {
                     leaves.push(Leaf {
-                        name,
+                        name: name.to_owned(),
                         of: String::new(),
                         domain: domain.clone(),
                         cells: vec![cell],
@@ -248,13 +247,14 @@ fn part(
             }
         }
         Type::Array { length, element, .. } => {
+            let name = format!("{name}[]");
             for _ in 0..*length {
-                part(program, layout, (*element, format!("{name}[]")), next, leaves, from);
+                part(program, layout, (*element, &name), next, leaves, from);
             }
         }
         Type::Record { fields, .. } => {
             for (field, ty) in fields {
-                part(program, layout, (*ty, format!("{name}.{field}")), next, leaves, from);
+                part(program, layout, (*ty, &format!("{name}.{field}")), next, leaves, from);
             }
         }
         Type::Multiset { .. } => *next += layout.sizes[ty] as usize,

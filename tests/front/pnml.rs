@@ -6,7 +6,7 @@ mod game;
 use game::{Net, coloured, plain, text};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use spillway::exec::{Exec, Executor, Interp};
+use spillway::exec::{Exec, Executor, Interp, Violation};
 use spillway::front::{Options, pnml};
 use spillway::ir::validate::validate;
 use spillway::ir::{Domain, Holds, Program, Type, TypeId};
@@ -497,4 +497,50 @@ fn nets_of_others_have_the_counts_of_the_contest() {
         counted += 1;
     }
     println!("{counted} nets");
+}
+
+/// A net of one page with so many places in a ring, through which a token goes, with what else is said.
+fn ring(places: usize, more: &str) -> String {
+    let place = |it: usize| {
+        let next = (it + 1) % places;
+        format!(
+            "<place id='p{it}'/><transition id='t{it}'/><arc source='p{it}' target='t{it}'/><arc source='t{it}' target='p{next}'/>\n"
+        )
+    };
+    let first = "<place id='q'><initialMarking><text>1</text></initialMarking></place><transition id='u'/>\
+        <arc source='q' target='u'/><arc source='u' target='p0'/>\n";
+    with(&format!("{first}{}{more}", (0..places).map(place).collect::<String>()))
+}
+
+#[test]
+fn a_net_too_large_for_linear_programs_has_the_room_that_its_tokens_take() {
+    let program = load(&ring(30_000, "")).unwrap();
+    assert!(program.variables.values().all(|it| room(&program, it.ty) == 1));
+    // A transition that makes tokens of nothing: 16 bits a place are too many.
+    let grows = "<transition id='v'/><arc source='v' target='p0'/>";
+    let error = load(&ring(33_000, grows)).unwrap_err();
+    let told = "markings of the places up to here take 524288 bits, more than 524280 that a state has room for";
+    assert!(error.starts_with("net.pnml:32770:1: error: ") && error.contains(told), "{error}");
+}
+
+#[test]
+fn what_units_say_of_a_net_is_checked() {
+    let units = |safe: &str| {
+        format!(
+            "<toolspecific tool='nupn' version='1.1'><size places='1'/><structure units='1' root='u' safe='{safe}'>\
+             <unit id='u'><places>p</places><subunits/></unit></structure></toolspecific>"
+        )
+    };
+    let grows = "<place id='p'/><transition id='t'/><arc source='t' target='p'/>";
+    let program = |safe: &str| load(&with(&format!("{}{grows}", units(safe)))).unwrap();
+    let rooms = ["true", "false"].map(|safe| {
+        let program = program(safe);
+        room(&program, program.variables.values().next().unwrap().ty)
+    });
+    assert_eq!(rooms, [1, 65_535]);
+    // The second token ends the search.
+    let interp = Interp::new(program("true")).unwrap();
+    let found = memory::search(&interp, &Limits::default()).unwrap();
+    assert_eq!((found.verdict, found.states()), (Verdict::Violated, 2));
+    assert!(found.findings.iter().any(|(it, _)| matches!(it, Violation::Fault(..))));
 }

@@ -15,11 +15,11 @@ const DENOMINATOR_MAX: u32 = 360;
 /// How far a number may be from a whole one that stands for it.
 const ROUNDING: f64 = 1e-6;
 
-/// A program of more entries than this is not tried: solving takes too long.
+/// A program of more variables and entries than this is not tried: solving takes too long.
 const ENTRIES_MAX: usize = 50_000;
 
-/// As many entries are gone through, in all programs together.
-const WORK_MAX: usize = 2_000_000;
+/// As many of them are gone through, in all programs together.
+const WORK_MAX: usize = 3_000_000;
 
 /// What transitions do to the sums of tokens in places, colours aside.
 struct Skeleton {
@@ -33,13 +33,18 @@ struct Skeleton {
 pub(super) fn bounds(net: &Net) -> Vec<Option<i64>> {
     let skeleton = Skeleton::of(net);
     let mut bounds = vec![None; net.places.len()];
-    let entries = 1 + skeleton.changes.iter().map(Vec::len).sum::<usize>();
+    // That the number of all tokens never grows is seen without solving anything, however large the net is.
+    let all = vec![1; net.places.len()];
+    if skeleton.never_grows(&all) {
+        skeleton.note(&all, &mut bounds);
+    }
+    let entries = net.places.len() + skeleton.changes.iter().map(Vec::len).sum::<usize>();
     if entries > ENTRIES_MAX {
         return bounds;
     }
     // One that has all places where there is one, and then the best of each.
     skeleton.tighten(None, &mut bounds);
-    for place in (0..net.places.len()).take(WORK_MAX / entries) {
+    for place in (0..net.places.len()).take(WORK_MAX / entries.max(1)) {
         if bounds[place].is_none_or(|it| it > 1) {
             skeleton.tighten(Some(place), &mut bounds);
         }
@@ -73,7 +78,13 @@ impl Skeleton {
 
     /// Looks for weights that bound a place best, or all places, and notes what they say of each.
     fn tighten(&self, place: Option<usize>, bounds: &mut [Option<i64>]) {
-        let Some(weights) = self.weights(place) else { return };
+        if let Some(weights) = self.weights(place) {
+            self.note(&weights, bounds);
+        }
+    }
+
+    /// Notes what weights say of each place, which no transition makes the weighted sum grow by.
+    fn note(&self, weights: &[i128], bounds: &mut [Option<i64>]) {
         let sum = weights.iter().zip(&self.initial).map(|(weight, it)| weight * i128::from(*it));
         let sum: i128 = sum.sum();
         for (weight, bound) in weights.iter().zip(bounds).filter(|(weight, _)| **weight > 0) {
