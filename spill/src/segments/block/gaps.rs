@@ -147,14 +147,6 @@ fn write_planes<I: Int>(numbers: &[I], bytes: usize, raw: &mut Vec<u8>) {
     }
 }
 
-/// How many codes there are before the first literal, or all if there is none.
-fn literal_at(codes: &[u8]) -> usize {
-    let (words, tail) = codes.as_chunks::<8>();
-    let before = words.iter().take_while(|word| !word.contains(&LITERAL)).count();
-    let rest = words.get(before).map_or(tail, |word| word.as_slice());
-    8 * before + rest.iter().take_while(|&&code| code != LITERAL).count()
-}
-
 /// One number of planes.
 fn plane_number<I: Int>(planes: &[u8], count: usize, bytes: usize, index: usize) -> I {
     (0..bytes).fold(I::ZERO, |number, plane| {
@@ -166,13 +158,22 @@ fn plane_number<I: Int>(planes: &[u8], count: usize, bytes: usize, index: usize)
 /// The number of literals among `codes`, if all are entries or literals, and that many are there.
 fn count_literals(codes: &[u8], coding: Coding, literals: &[u8]) -> Checked<usize> {
     let Coding { entries, gap_bytes, .. } = coding;
-    let literal = |code: u8| code == LITERAL && entries < ENTRIES_MAX;
-    // Without an early end, so that many are looked at in one step.
-    let stray = |code: u8| usize::from(code) >= entries && !literal(code);
-    if codes.iter().fold(false, |any, &code| any | stray(code)) {
-        return Err("a gap is not in its dictionary".into());
-    }
-    let count = codes.iter().filter(|&&code| literal(code)).count();
+    // With as many entries as a byte can tell, each byte is the number of one.
+    let count = match u8::try_from(entries) {
+        Err(_) => 0,
+        Ok(entries) => {
+            // Without an early end, and with bytes only, so that many are looked at in one step.
+            let stray = |code: u8| u8::from((code >= entries) & (code != LITERAL));
+            if codes.iter().fold(0, |any, &code| any | stray(code)) != 0 {
+                return Err("a gap is not in its dictionary".into());
+            }
+            // A byte has room for the literals of so many codes.
+            let chunks = codes.chunks(u8::MAX.into());
+            let in_chunk =
+                |codes: &[u8]| -> u8 { codes.iter().map(|&code| u8::from(code == LITERAL)).sum() };
+            chunks.map(|codes| usize::from(in_chunk(codes))).sum()
+        }
+    };
     if literals.len() != count * gap_bytes {
         return Err("it has too few literals or too many".into());
     }
@@ -205,43 +206,102 @@ pub(super) fn sum_gaps<I: Int>(
     let (dictionary, literals) = planes.split_at(entries * gap_bytes);
     let literal_count = count_literals(codes, coding, literals)?;
     let table = differences::<I>(dictionary, coding);
-    let one = I::from_low(1);
-    let mut value = I::ZERO;
-    squeeze.squeeze(first, |first| value = first);
-    values.clear();
-    values.push(value);
-    let mut wrapped = false;
+    // What is there already is overwritten, so it need not be cleared.
+    values.resize(count, I::ZERO);
+    squeeze.squeeze(first, |first| values[0] = first);
+    let literals = Literals { planes: literals, count: literal_count, gap_bytes, used: 0 };
     // So many gaps of so few bits cannot overflow.
     let small = (8 * gap_bytes as u32).max(squeeze.bits()) + u16::BITS < I::BITS;
-    let mut rest = codes;
-    for used in 0..=literal_count {
-        // All of them, if no literal is left.
-        let entries = if used < literal_count { literal_at(rest) } else { rest.len() };
-        let (run, behind) = rest.split_at(entries);
-        if small {
-            values.extend(run.iter().map(|&code| {
-                value = value.add(table[usize::from(code)]);
-                value
-            }));
-        } else {
-            values.extend(run.iter().map(|&code| {
-                let next = value.add(table[usize::from(code)]);
-                wrapped |= next <= value;
-                value = next;
-                next
-            }));
-        }
-        if used < literal_count {
-            let gap = plane_number::<I>(literals, literal_count, gap_bytes, used);
-            let next = value.add(gap.add(one));
-            wrapped |= next <= value;
-            value = next;
-            values.push(next);
-            rest = &behind[1..];
-        }
-    }
-    if wrapped || value.length() > squeeze.bits() {
+    let ascending = match (small, literal_count) {
+        (true, 0) => sum::<I, false, false>(&table, codes, literals, values),
+        (true, _) => sum::<I, false, true>(&table, codes, literals, values),
+        (false, 0) => sum::<I, true, false>(&table, codes, literals, values),
+        (false, _) => sum::<I, true, true>(&table, codes, literals, values),
+    };
+    if !ascending || values[count - 1].length() > squeeze.bits() {
         return Err("its keys exceed their width".into());
     }
     Ok(())
+}
+
+/// Fills `values`, of which the first is there, with one more for each code; whether none was too
+/// large for its type, if that is to be `CHECKED`. If there are no `LITERALS`, all codes are entries.
+fn sum<I: Int, const CHECKED: bool, const LITERALS: bool>(
+    table: &[I; ENTRIES_MAX],
+    codes: &[u8],
+    mut literals: Literals,
+    values: &mut [I],
+) -> bool {
+    let Some((&mut first, rest)) = values.split_first_mut() else { return true };
+    // In hand, not in memory, from one key to the next.
+    let (mut value, mut wrapped) = (first, false);
+    for (&code, slot) in codes.iter().zip(rest) {
+        let literal = LITERALS && code == LITERAL;
+        let difference = if literal { literals.next() } else { table[usize::from(code)] };
+        let next = value.add(difference);
+        if CHECKED {
+            wrapped |= next <= value;
+        }
+        value = next;
+        *slot = next;
+    }
+    !wrapped
+}
+
+/// The literals of a block, one after another.
+struct Literals<'a> {
+    planes: &'a [u8],
+    count: usize,
+    gap_bytes: usize,
+    used: usize,
+}
+
+impl Literals<'_> {
+    /// The difference of keys that the next one stands for.
+    fn next<I: Int>(&mut self) -> I {
+        let gap = plane_number::<I>(self.planes, self.count, self.gap_bytes, self.used);
+        self.used += 1;
+        gap.add(I::from_low(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Decodes what is claimed to be the gaps of keys of eight bytes after the key 1.
+    fn decode(
+        entries: usize,
+        codes: &[u8],
+        dictionary: &[u8],
+        literals: &[u8],
+    ) -> Checked<Vec<u64>> {
+        let coding = Coding { code: CODE_GAPS, entries, gap_bytes: 1 };
+        let header = Header { count: codes.len() + 1, coding, compressed: false, raw_length: 0 };
+        let (first, mut values) = (1u64.to_be_bytes(), vec![7; 3]);
+        let squeeze = Squeeze::new(&first, &0x1fff_u64.to_be_bytes());
+        let gaps = [codes, dictionary, literals].concat();
+        sum_gaps(&squeeze, &first, &gaps, &header, &mut values).map(|()| values)
+    }
+
+    #[test]
+    fn codes_are_entries_or_literals_that_are_there() {
+        let many: Vec<u8> = (0..=255).collect();
+        assert_eq!(decode(2, &[1, 0, 255, 1], &[2, 4], &[9]), Ok(vec![1, 6, 9, 19, 24]));
+        assert_eq!(decode(255, &[254, 255, 0], &many[..255], &[3]), Ok(vec![1, 256, 260, 261]));
+        assert_eq!(decode(256, &[255, 0], &many, &[]), Ok(vec![1, 257, 258]));
+        assert_eq!(decode(0, &[255; 3], &[], &[1, 2, 3]), Ok(vec![1, 3, 6, 10]));
+        // More literals than a byte counts.
+        let values = decode(1, &[255; 700], &[0], &[2; 700]).unwrap();
+        assert!(values.windows(2).all(|pair| pair[1] == pair[0] + 3));
+        assert!(decode(1, &[255; 700], &[0], &[2; 699]).is_err());
+        assert!(decode(1, &[255; 768], &[0], &[]).is_err());
+        for (entries, codes, literals) in
+            [(2, [2, 0], 0), (2, [254, 0], 0), (0, [0, 255], 1), (2, [255, 255], 1), (2, [0, 1], 1)]
+        {
+            assert!(decode(entries, &codes, &many[..entries], &many[..literals]).is_err());
+        }
+        // 13 bits are not enough.
+        assert!(decode(1, &[0; 40], &[255], &[]).is_err());
+    }
 }
