@@ -363,7 +363,7 @@ fn a_filter_knows_keys_whatever_their_values() {
         tried.level(&first, 3);
         for d in 0..60 {
             let known = (0..3).map(|i| (key(12, 9 * d + 3 * i), kind.value(1 << (d % 9))));
-            let new = (0..4).map(|i| (key(12, 3 * (d * 97 + i * 1013) + 1), kind.value(d)));
+            let new = (0..8).map(|i| (key(12, 3 * (d * 97 + i * 7013) + 1), kind.value(d)));
             tried.level(&known.chain(new).collect(), 2);
         }
         assert!(tried.filter_bytes > 0, "{coding:?}: there was no filter");

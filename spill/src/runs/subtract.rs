@@ -59,6 +59,11 @@ impl SegmentSubtract {
         SegmentSubtract { reader, block: 0, decoded: false, passed: 0, narrow, wide, sought, found }
     }
 
+    /// How many blocks were decoded.
+    pub(crate) fn decoded(&self) -> u64 {
+        self.reader.decoded()
+    }
+
     /// Removes the keys of the segment from `candidates`, which ascend, without repeats, and from
     /// those of earlier calls.
     pub fn subtract(&mut self, candidates: &mut Vec<u8>) -> Result<()> {

@@ -28,12 +28,14 @@ pub(crate) struct BlockReader {
     end: usize,
     /// The first block that was not asked for ahead of time.
     ahead: usize,
+    /// How many blocks were decoded.
+    decoded: u64,
 }
 
 impl BlockReader {
     pub(crate) fn new(segment: Segment) -> Self {
         let decoder = segment.decoder();
-        BlockReader { segment, decoder, trail: 0, end: 0, ahead: 0 }
+        BlockReader { segment, decoder, trail: 0, end: 0, ahead: 0, decoded: 0 }
     }
 
     pub(crate) fn segment(&self) -> &Segment {
@@ -73,12 +75,18 @@ impl BlockReader {
             self.trail = block;
         }
         self.segment.open_block(block, &mut self.decoder)?;
+        self.decoded += 1;
         self.end = block + 1;
         if self.segment.extents(self.trail..self.end).len() >= TRAIL_BYTES {
             self.segment.release(self.trail..self.end);
             self.trail = self.end;
         }
         Ok(())
+    }
+
+    /// How many blocks were decoded.
+    pub(crate) fn decoded(&self) -> u64 {
+        self.decoded
     }
 
     /// The keys of the block decoded last.

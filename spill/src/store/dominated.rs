@@ -4,7 +4,7 @@
 //! lie side by side between the key with numbers of zeros and with numbers of ones, perhaps in several
 //! blocks. A pair of a younger run may dominate one of an older one: both are there, as both have been reached.
 
-use super::filter::Filter;
+use super::filter::{Filter, Looked};
 use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::gallop;
@@ -22,8 +22,8 @@ pub(super) struct Dominated<'a> {
     old: Vec<SegmentWalk>,
     /// Pairs of the last key that was merged: more may have it.
     held_back: Vec<u8>,
-    /// Candidates that were dominated by old runs; with a filter, that it let pass to them.
-    pub(super) looked_up: u64,
+    /// Held are those that old runs dominate.
+    looked: Looked,
 }
 
 /// The pairs of a batch with one key, as indices.
@@ -45,8 +45,14 @@ impl<'a> Dominated<'a> {
             young: young.iter().rev().map(|run| run.keys.as_slice()).collect(),
             old: old.map(|segment| SegmentWalk::new(segment.clone())).collect(),
             held_back: Vec::new(),
-            looked_up: 0,
+            looked: Looked::default(),
         }
+    }
+
+    /// What it has come to.
+    pub(super) fn looked(&self) -> Looked {
+        let decoded = self.old.iter().map(|segment| segment.reader.decoded()).sum();
+        Looked { decoded, ..self.looked }
     }
 
     /// Replaces `batch` by the next pairs of a merge, all that have their keys, without those that others of these dominate;
@@ -72,8 +78,9 @@ impl<'a> Dominated<'a> {
     /// Removes from `batch`, whose keys are greater than those of the batches before, the pairs that a pair of
     /// the store dominates.
     pub(super) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
-        let Dominated { width, dominance, filter, young, old, looked_up, .. } = self;
+        let Dominated { width, dominance, filter, young, old, looked, .. } = self;
         let width = *width;
+        looked.asked += (batch.len() / width) as u64;
         let mut groups = groups(width, dominance.key_bytes(width), batch);
         if let Some(filter) = filter {
             let mut held = Vec::new();
@@ -100,7 +107,7 @@ impl<'a> Dominated<'a> {
                 segment.compare(group, &mut seen)?;
             }
         }
-        *looked_up += match filter {
+        looked.held += match filter {
             Some(_) => groups.iter().map(|it| it.len() as u64).sum(),
             None => (seen.dropped.iter().filter(|it| **it).count() - before) as u64,
         };

@@ -15,6 +15,8 @@ use std::borrow::Cow;
 
 /// Bits of a key in its line.
 const PROBES: u32 = 6;
+/// Keys that are put in, or asked about, side by side.
+const PLACES: usize = 32;
 /// With fewer bits a key a filter lets too much pass to be of use.
 const BITS_PER_KEY_MIN: u64 = 4;
 /// With fewer bits a key it is made anew, if it may be larger.
@@ -32,9 +34,10 @@ const LOOKED_UP_PER_BLOCK_MAX: u64 = 1;
 /// For so many levels a filter that spared nothing is not tried again.
 const PAUSE_LEVELS: u64 = 50;
 
-/// A filter is made when it would have spared something for so many levels: making one takes about
-/// as long as looking through all old runs so often.
-const LEVELS_MIN: u32 = 16;
+/// Putting a block's keys into a filter takes about as long as decoding so many blocks.
+const DECODED_PER_BLOCK: u64 = 8;
+/// Asking about so many keys, or putting them in, takes about as long as decoding a block.
+const KEYS_PER_DECODED: u64 = 500;
 
 /// Whether there is a filter, and why not.
 #[derive(Debug, Default)]
@@ -47,8 +50,8 @@ pub(super) struct FilterChoice {
     /// Blocks of the old runs when it was last chosen.
     blocks: u64,
     level: u64,
-    /// Levels without a break for which a filter would have been of use.
-    of_use: u32,
+    /// How many blocks more were decoded in vain than a filter would have cost to ask and to keep.
+    in_vain: u64,
 }
 
 /// The level that is expanded.
@@ -59,6 +62,27 @@ pub(super) struct LastLevel {
     pub(super) keys: u64,
 }
 
+/// What it came to that candidates were looked up in the store.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Looked {
+    /// Candidates.
+    pub(super) asked: u64,
+    /// Of these, those that were in old runs; with a filter, that it let pass to them.
+    pub(super) held: u64,
+    /// Blocks of old runs that were decoded.
+    pub(super) decoded: u64,
+}
+
+impl std::iter::Sum for Looked {
+    fn sum<I: Iterator<Item = Looked>>(all: I) -> Looked {
+        all.fold(Looked::default(), |sum, it| Looked {
+            asked: sum.asked + it.asked,
+            held: sum.held + it.held,
+            decoded: sum.decoded + it.decoded,
+        })
+    }
+}
+
 impl FilterChoice {
     /// Decides whether the candidates of a level are to be asked about. `last` is the level that is
     /// expanded, `keys` are all, and a filter takes `bytes` at most. One that is of no use is dropped
@@ -66,10 +90,13 @@ impl FilterChoice {
     pub(super) fn choose(&mut self, last: LastLevel, keys: u64, blocks: u64, bytes: usize) {
         (self.level, self.blocks) = (last.number, blocks);
         let thin = last.keys < blocks.saturating_mul(KEYS_PER_BLOCK_MAX);
-        self.filter.take_if(|filter| !thin || filter.is_worn_out(bytes));
-        self.of_use = if thin { self.of_use } else { 0 };
+        // One that is full has been of use, and so will the next.
+        let worn_out = self.filter.take_if(|filter| filter.is_worn_out(bytes)).is_some();
+        self.filter.take_if(|_| !thin);
+        // As skis are bought when renting them has cost as much: whatever comes, about twice the least.
+        let is_due = worn_out || self.in_vain >= blocks.saturating_mul(DECODED_PER_BLOCK);
         self.wanted = 0;
-        if self.filter.is_none() && self.of_use >= LEVELS_MIN && self.level >= self.not_before {
+        if thin && is_due && self.filter.is_none() && self.level >= self.not_before {
             self.wanted = Filter::bytes_for(keys, bytes);
             if self.wanted == 0 {
                 self.not_before = self.level + PAUSE_LEVELS;
@@ -94,6 +121,7 @@ impl FilterChoice {
         slices.iter().for_each(|keys| filter.insert(keys));
         segments.iter().try_for_each(|segment| filter.insert_segment(segment))?;
         self.filter = Some(filter);
+        self.in_vain = 0;
         Ok(())
     }
 
@@ -107,15 +135,15 @@ impl FilterChoice {
         self.filter.as_ref()
     }
 
-    /// Keeps in mind how many candidates of a level a filter cannot spare: those that were in old
-    /// runs, or that the filter let pass to them.
-    pub(super) fn judge(&mut self, looked_up: u64) {
-        if looked_up <= self.blocks * LOOKED_UP_PER_BLOCK_MAX {
-            self.of_use = self.of_use.saturating_add(1);
-            return;
-        }
-        self.of_use = 0;
-        if self.filter.is_some() {
+    /// Keeps in mind what a level's candidates were looked up for. What a filter cannot spare is to look
+    /// up those that are in old runs.
+    pub(super) fn judge(&mut self, looked: Looked) {
+        if self.filter.is_none() {
+            // A candidate that was found accounts for one block at most.
+            let spared = looked.decoded.saturating_sub(looked.held);
+            let asking = looked.asked / KEYS_PER_DECODED;
+            self.in_vain = self.in_vain.saturating_add(spared).saturating_sub(asking);
+        } else if looked.held > self.blocks * LOOKED_UP_PER_BLOCK_MAX {
             self.filter = None;
             self.not_before = self.level + PAUSE_LEVELS;
         }
@@ -226,15 +254,15 @@ impl Filter {
     pub(super) fn insert(&mut self, keys: &[u8]) {
         let seen = seen(&self.view, keys);
         self.keys += (seen.len() / self.width) as u64;
-        for_shape!(self.width, shape => {
-            for key in seen.chunks_exact(self.width) {
-                let (line, probes) = self.place(shape.hash(shape.key(key)));
+        for keys in seen.chunks(self.width * PLACES) {
+            let places = self.places(keys);
+            for &(line, probes) in &places[..keys.len() / self.width] {
                 let line = &mut self.lines[line];
                 for (word, bit) in bits_of(probes) {
                     line.0[word] |= bit;
                 }
             }
-        });
+        }
     }
 
     fn insert_segment(&mut self, segment: &Segment) -> Result<()> {
@@ -250,15 +278,30 @@ impl Filter {
     /// Appends those of `keys`, of `width` bytes, that it seems to hold to `out`.
     pub(super) fn select(&self, width: usize, keys: &[u8], out: &mut Vec<u8>) {
         let seen = seen(&self.view, keys);
-        for_shape!(self.width, shape => {
-            for (key, seen) in keys.chunks_exact(width).zip(seen.chunks_exact(self.width)) {
-                let (line, probes) = self.place(shape.hash(shape.key(seen)));
+        let chunks = seen.chunks(self.width * PLACES).zip(keys.chunks(width * PLACES));
+        for (seen, keys) in chunks {
+            for (key, (line, probes)) in keys.chunks_exact(width).zip(self.places(seen)) {
                 let line = &self.lines[line];
                 if bits_of(probes).all(|(word, bit)| line.0[word] & bit != 0) {
                     out.extend_from_slice(key);
                 }
             }
+        }
+    }
+
+    /// The places of up to [`PLACES`] keys, of which the lines are on their way to the cache: all at
+    /// once, not one after the other.
+    #[inline]
+    fn places(&self, keys: &[u8]) -> [(usize, u64); PLACES] {
+        let (mut places, mut touched) = ([(0, 0); PLACES], 0);
+        for_shape!(self.width, shape => {
+            for (place, key) in places.iter_mut().zip(keys.chunks_exact(self.width)) {
+                *place = self.place(shape.hash(shape.key(key)));
+                touched |= self.lines[place.0].0[0];
+            }
         });
+        std::hint::black_box(touched);
+        places
     }
 
     /// The line of a hash, and a number to draw its bits from.

@@ -1,6 +1,6 @@
 //! What of a batch of candidates the store knows.
 
-use super::filter::Filter;
+use super::filter::{Filter, Looked};
 use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::gallop;
@@ -39,8 +39,7 @@ pub struct StoreSubtract<'a> {
     young: Vec<YoungSubtract<'a>>,
     filter: Option<&'a Filter>,
     old: Vec<SegmentSubtract>,
-    /// Candidates that were in old runs; with a filter, that it let pass to them.
-    pub(super) looked_up: u64,
+    looked: Looked,
 }
 
 impl<'a> StoreSubtract<'a> {
@@ -57,16 +56,23 @@ impl<'a> StoreSubtract<'a> {
             .flat_map(|run| &run.segments)
             .map(|segment| SegmentSubtract::new(segment.clone()))
             .collect();
-        Self { width, young, filter, old, looked_up: 0 }
+        Self { width, young, filter, old, looked: Looked::default() }
+    }
+
+    /// What it has come to.
+    pub(super) fn looked(&self) -> Looked {
+        let decoded = self.old.iter().map(SegmentSubtract::decoded).sum();
+        Looked { decoded, ..self.looked }
     }
 
     /// Removes the keys of the store from `batch`, whose keys ascend, and from those of earlier calls.
     pub fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
+        self.looked.asked += (batch.len() / self.width) as u64;
         let Some(filter) = self.filter else {
             self.young.iter_mut().for_each(|run| run.subtract(batch));
             let asked = batch.len();
             self.old.iter_mut().try_for_each(|run| run.subtract(batch))?;
-            self.looked_up += ((asked - batch.len()) / self.width) as u64;
+            self.looked.held += ((asked - batch.len()) / self.width) as u64;
             return Ok(());
         };
         let mut known = Vec::new();
@@ -76,7 +82,7 @@ impl<'a> StoreSubtract<'a> {
         }
         let mut new = known.clone();
         self.young.iter_mut().for_each(|run| run.subtract(&mut new));
-        self.looked_up += (new.len() / self.width) as u64;
+        self.looked.held += (new.len() / self.width) as u64;
         self.old.iter_mut().try_for_each(|run| run.subtract(&mut new))?;
         subtract(self.width, &mut known, &new);
         subtract(self.width, batch, &known);

@@ -18,6 +18,7 @@
 //! value that was already joined with others can be joined with them again.
 
 use super::Store;
+use super::filter::Looked;
 use super::levels::{FileSegment, Shard};
 use super::settle::{Candidates, join};
 use super::stored::Lookup;
@@ -82,7 +83,7 @@ impl Store {
         let Some(found) = found.into_iter().collect::<Option<Vec<Found>>>() else {
             return Ok(None);
         };
-        self.filter.judge(found.iter().map(|found| found.looked_up).sum());
+        self.filter.judge(found.iter().map(|found| found.looked).sum());
         if found.iter().all(|found| found.new.at.keys + found.changed[0].at.keys == 0) {
             return Ok(Some(SettledPairs { new: 0, changed: 0 }));
         }
@@ -119,8 +120,8 @@ struct Found {
     changed: [FileSegment; 2],
     /// New pairs and changed ones, if the level has few enough to keep.
     raw: Option<Vec<u8>>,
-    /// Candidates that were in old runs; with a filter, that it let pass to them.
-    looked_up: u64,
+    /// What looking into the store came to.
+    looked: Looked,
 }
 
 /// A batch of candidates, sorted out.
@@ -163,8 +164,8 @@ impl Comparison<'_> {
                 raw.iter_mut().for_each(|raw| raw.extend_from_slice(&sorted.both));
             }
         })?;
-        let looked_up = store.looked_up;
-        Ok((!stopped).then_some(Found { new, changed: [now, before], raw, looked_up }))
+        let looked = store.looked();
+        Ok((!stopped).then_some(Found { new, changed: [now, before], raw, looked }))
     }
 
     /// Tells new pairs of a batch from changed ones and from those that say nothing new.

@@ -11,6 +11,7 @@
 
 use super::Store;
 use super::dominated::Dominated;
+use super::filter::Looked;
 use super::known::StoreSubtract;
 use super::levels::{FileSegment, Shard};
 use super::run::Frontier;
@@ -105,7 +106,7 @@ impl Store {
         let Some(found) = found.into_iter().collect::<Option<Vec<NewKeys>>>() else {
             return Ok(Settled::Stopped);
         };
-        self.filter.judge(found.iter().map(|new| new.looked_up).sum());
+        self.filter.judge(found.iter().map(|new| new.looked).sum());
         if found.iter().all(|new| new.piece.at.keys == 0) {
             return Ok(Settled::New(0));
         }
@@ -154,8 +155,8 @@ struct NewKeys {
     piece: FileSegment,
     /// The keys themselves, if the level has few enough to keep.
     raw: Option<Vec<u8>>,
-    /// Candidates that were in old runs; with a filter, that it let pass to them.
-    looked_up: u64,
+    /// What looking into the store came to.
+    looked: Looked,
 }
 
 /// What a store knows of ascending batches.
@@ -186,11 +187,11 @@ impl Known<'_> {
         }
     }
 
-    fn looked_up(&self) -> u64 {
+    fn looked(&self) -> Looked {
         match self {
-            Known::Keys(store) => store.looked_up,
-            Known::Pairs(store) => store.looked_up,
-            Known::Dominating(store) => store.looked_up,
+            Known::Keys(store) => store.looked(),
+            Known::Pairs(store) => store.looked(),
+            Known::Dominating(store) => store.looked(),
         }
     }
 }
@@ -221,8 +222,8 @@ impl Detection<'_> {
                 raw.iter_mut().for_each(|raw| raw.extend_from_slice(&batch));
             }
         })?;
-        let looked_up = store.looked_up();
-        Ok((!stopped).then_some(NewKeys { piece, raw, looked_up }))
+        let looked = store.looked();
+        Ok((!stopped).then_some(NewKeys { piece, raw, looked }))
     }
 
     /// Whether so many bytes more may be kept.

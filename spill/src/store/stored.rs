@@ -5,7 +5,7 @@
 //! pair is found by its key between the least and the greatest pair that begin with it: the key with a
 //! value of zeros, and with one of ones.
 
-use super::filter::Filter;
+use super::filter::{Filter, Looked};
 use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::{Shape, for_shape, leap};
@@ -108,8 +108,7 @@ pub(super) struct Lookup<'a> {
     old: Vec<SegmentLookup>,
     asked: Asked,
     stored: Stored,
-    /// Keys that were in old runs; with a filter, that it let pass to them.
-    pub(super) looked_up: u64,
+    looked: Looked,
 }
 
 impl<'a> Lookup<'a> {
@@ -130,13 +129,13 @@ impl<'a> Lookup<'a> {
             old: old.map(|segment| SegmentLookup::new(segment.clone())).collect(),
             asked: Asked::default(),
             stored: Stored::default(),
-            looked_up: 0,
+            looked: Looked::default(),
         }
     }
 
     /// What the store has for the keys of `batch`, which are greater than those of the batches before.
     pub(super) fn find(&mut self, batch: &[u8]) -> Result<&Stored> {
-        let Lookup { width, key, filter, young, old, asked, stored, looked_up } = self;
+        let Lookup { width, key, filter, young, old, asked, stored, looked } = self;
         let (width, key, count) = (*width, *key, batch.len() / *width);
         stored.known.clear();
         stored.known.resize(count, false);
@@ -154,12 +153,19 @@ impl<'a> Lookup<'a> {
             asked.drop_known(width, &stored.known);
         }
         let spared = if filter.is_some() { 0 } else { asked.count() };
-        *looked_up += (before - spared) as u64;
+        looked.asked += count as u64;
+        looked.held += (before - spared) as u64;
         Ok(stored)
     }
 }
 
 impl Lookup<'_> {
+    /// What it has come to.
+    pub(super) fn looked(&self) -> Looked {
+        let decoded = self.old.iter().map(|segment| segment.reader.decoded()).sum();
+        Looked { decoded, ..self.looked }
+    }
+
     /// Removes from `batch` the pairs whose keys the store has; they are greater than those of the batches before.
     pub(super) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
         let width = self.width;
