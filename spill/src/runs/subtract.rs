@@ -34,6 +34,11 @@ pub fn subtract(width: usize, candidates: &mut Vec<u8>, run: &[u8]) {
 /// Removes the keys of a segment from one ascending batch of candidates after another.
 pub struct SegmentSubtract {
     reader: BlockReader,
+    /// The first key of the segment, if it has one.
+    first: Vec<u8>,
+    /// If it is known, a key that is greater than all of the segment: no candidate from there on is
+    /// looked for.
+    end: Option<Vec<u8>>,
     /// The first block that can hold a key not less than the last candidate.
     block: usize,
     /// Whether the reader has that block.
@@ -53,10 +58,32 @@ pub struct SegmentSubtract {
 impl SegmentSubtract {
     /// Begins before the first key of `segment`.
     pub fn new(segment: Segment) -> Self {
-        let reader = BlockReader::new(segment);
-        let (narrow, wide) = (Queries::default(), Queries::default());
-        let (sought, found) = (Sought::default(), Vec::new());
-        SegmentSubtract { reader, block: 0, decoded: false, passed: 0, narrow, wide, sought, found }
+        let first = match segment.blocks() {
+            0 => Vec::new(),
+            _ => segment.first_key(0).into_owned(),
+        };
+        SegmentSubtract {
+            reader: BlockReader::new(segment),
+            first,
+            end: None,
+            block: 0,
+            decoded: false,
+            passed: 0,
+            narrow: Queries::default(),
+            wide: Queries::default(),
+            sought: Sought::default(),
+            found: Vec::new(),
+        }
+    }
+
+    /// One for each of some segments of which each begins behind the last key of the one before.
+    pub(crate) fn of_pieces(segments: &[Segment]) -> Vec<SegmentSubtract> {
+        let segments = segments.iter().filter(|segment| segment.blocks() > 0);
+        let mut pieces: Vec<_> = segments.cloned().map(SegmentSubtract::new).collect();
+        for next in 1..pieces.len() {
+            pieces[next - 1].end = Some(pieces[next].first.clone());
+        }
+        pieces
     }
 
     /// How many blocks were decoded.
@@ -79,27 +106,26 @@ impl SegmentSubtract {
 
     fn remove<S: Shape>(&mut self, shape: S, candidates: &mut [u8]) -> Result<usize> {
         let (width, count) = (shape.width(), candidates.len() / shape.width());
-        let (mut next, mut kept) = (0, 0);
-        while next < count {
+        let mut next = leap(shape, candidates, 0, count, shape.key(&self.first));
+        let within = match &self.end {
+            Some(end) => leap(shape, candidates, next, count, shape.key(end)),
+            None => count,
+        };
+        let mut kept = next;
+        while next < within {
             self.seek(&candidates[next * width..][..width]);
             let segment = self.reader.segment();
             let end = if self.block + 1 < segment.blocks() {
                 let bound = segment.first_key(self.block + 1);
-                leap(shape, candidates, next, count, shape.key(&bound))
+                leap(shape, candidates, next, within, shape.key(&bound))
             } else {
-                count
+                within
             };
-            let greatest = shape.at(candidates, end - 1);
-            if !self.decoded && greatest < shape.key(&segment.first_key(self.block)) {
-                // Only before the first block of all.
-                kept = keep(width, candidates, next..end, kept);
-            } else {
-                self.open()?;
-                kept = self.remove_in_block(shape, candidates, next..end, kept);
-            }
+            self.open()?;
+            kept = self.remove_in_block(shape, candidates, next..end, kept);
             next = end;
         }
-        Ok(kept)
+        Ok(keep(width, candidates, within..count, kept))
     }
 
     /// Goes on to the block that can hold `key`.

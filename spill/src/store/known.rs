@@ -50,12 +50,8 @@ impl<'a> StoreSubtract<'a> {
         old: &[OldRun],
     ) -> Self {
         let young = young.iter().rev().map(|run| YoungSubtract::new(width, &run.keys)).collect();
-        let old = old
-            .iter()
-            .rev()
-            .flat_map(|run| &run.segments)
-            .map(|segment| SegmentSubtract::new(segment.clone()))
-            .collect();
+        let old =
+            old.iter().rev().flat_map(|run| SegmentSubtract::of_pieces(&run.segments)).collect();
         Self { width, young, filter, old, looked: Looked::default() }
     }
 
@@ -93,8 +89,19 @@ impl<'a> StoreSubtract<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::{Disk, FaultDisk};
+    use crate::segments::{Segment, SegmentWriter};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    fn segment(disk: &FaultDisk, name: &str, keys: &[u8]) -> Segment {
+        let mut file = disk.create(name).unwrap();
+        let mut writer = SegmentWriter::new(2, &mut *file);
+        writer.push(keys).unwrap();
+        let at = writer.finish().unwrap();
+        file.flush().unwrap();
+        Segment::open(disk, name, at, 2).unwrap()
+    }
 
     proptest! {
         #[test]
@@ -113,6 +120,34 @@ mod tests {
             }
             let expected: BTreeSet<u8> = candidates.difference(&run).copied().collect();
             prop_assert_eq!(left, expected.into_iter().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_run_of_pieces_is_subtracted_from_batches_however_both_are_cut(
+            run in prop::collection::btree_set(20u16..9000, 0..6000),
+            candidates in prop::collection::btree_set(0u16..9100, 0..300),
+            cuts in prop::collection::btree_set(0u16..9000, 0..4),
+            batch_keys in 1usize..100,
+        ) {
+            let flat = |keys: &mut dyn Iterator<Item = &u16>| -> Vec<u8> {
+                keys.flat_map(|key| key.to_be_bytes()).collect()
+            };
+            let disk = FaultDisk::new();
+            let (mut low, mut pieces) = (0, Vec::new());
+            for high in cuts.into_iter().chain([9000]) {
+                let keys = flat(&mut run.range(low..high));
+                pieces.push(segment(&disk, &format!("{high}"), &keys));
+                low = high;
+            }
+            let (mut subtracts, mut left) = (SegmentSubtract::of_pieces(&pieces), Vec::new());
+            for batch in candidates.iter().collect::<Vec<_>>().chunks(batch_keys) {
+                let mut batch = flat(&mut batch.iter().copied());
+                for piece in &mut subtracts {
+                    piece.subtract(&mut batch).unwrap();
+                }
+                left.extend(batch);
+            }
+            prop_assert_eq!(left, flat(&mut candidates.difference(&run)));
         }
     }
 }

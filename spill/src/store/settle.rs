@@ -14,13 +14,21 @@ use super::dominated::Dominated;
 use super::filter::Looked;
 use super::known::StoreSubtract;
 use super::levels::{FileSegment, Shard};
-use super::run::Frontier;
+use super::run::{Frontier, OldRun};
 use super::stored::Lookup;
 use crate::disk::Result;
-use crate::runs::{KeyRange, Merge, Source, batch_keys, in_parallel, sources, split, threads_for};
+use crate::runs::{KeyRange, Merge, Source, batch_keys, in_parallel, sources, split};
 use crate::segments::Segment;
 use crate::values::{Values, cut_between_keys};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+
+/// Decoding a block takes about as long as settling what comes of so many keys of the last level.
+const KEYS_PER_BLOCK: u64 = 40;
+/// Settling what comes of fewer keys is not worth a second thread: it takes a millisecond, a thread's
+/// start some hundredths of one.
+const WORK_PER_THREAD_MIN: u64 = 4096;
+/// A level is not cut into pieces of fewer keys: each has a footer, and a dictionary of its own.
+const PIECE_KEYS_MIN: u64 = 1024;
 
 /// The candidates of a level: sorted runs in memory and on disk, repeats among them.
 #[derive(Default)]
@@ -121,7 +129,7 @@ impl Store {
     /// pieces.
     pub(super) fn next_level_boundaries(&mut self, threads: usize) -> Result<Vec<Vec<u8>>> {
         let Some(last) = self.levels.len().checked_sub(1) else { return Ok(Vec::new()) };
-        let wanted = threads_for(self.levels.keys(last), threads);
+        let wanted = self.settling_threads(self.levels.keys(last), threads);
         if wanted == 1 {
             return Ok(Vec::new());
         }
@@ -129,6 +137,17 @@ impl Store {
             Frontier::Raw(keys) => split(self.width, &[&keys], &[], wanted),
             Frontier::Encoded(segments) => split(self.width, &[], &segments, wanted),
         })
+    }
+
+    /// The number of threads worth using to settle what comes of a level of so many keys. It depends on
+    /// the levels and on where they lie, which is the same whatever interrupted the search.
+    fn settling_threads(&self, keys: u64, threads: usize) -> usize {
+        // Each candidate may have to be looked for in another block of each run.
+        let blocks = |run: &OldRun| run.segments.iter().map(Segment::blocks).sum::<usize>() as u64;
+        let decoded: u64 = self.old.iter().map(|run| blocks(run).min(keys)).sum();
+        let work = keys.saturating_add(decoded.saturating_mul(KEYS_PER_BLOCK));
+        let threads = threads.min((keys / PIECE_KEYS_MIN).max(1) as usize);
+        ((work / WORK_PER_THREAD_MIN) as usize).clamp(1, threads.max(1))
     }
 }
 
