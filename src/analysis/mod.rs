@@ -8,6 +8,7 @@ mod blocks;
 pub mod classes;
 pub mod constants;
 pub mod dependence;
+pub mod growth;
 pub mod instances;
 pub mod linear;
 pub mod live;
