@@ -166,7 +166,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
 }
 
 /// Every reduction that can be named.
-const REDUCTIONS: [&str; 11] = [
+const REDUCTIONS: [&str; 12] = [
     "por",
     "reversible",
     "symmetry",
@@ -176,6 +176,7 @@ const REDUCTIONS: [&str; 11] = [
     "linear",
     "merge",
     "slice",
+    "structural",
     "confluence",
     "dominate",
 ];
@@ -229,6 +230,7 @@ fn wished(settings: &Settings, list: &[String]) -> Wished {
             dead: has("dead"),
             merge: has("merge"),
             slice: has("slice").then_some(checks),
+            structural: has("structural").then_some(checks),
         },
         linear: has("linear"),
         symmetry: has("symmetry").then_some(Effort::Exact),

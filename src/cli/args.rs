@@ -406,6 +406,8 @@ pub enum ReduceArg {
     Merge,
     /// Slicing: what can influence nothing that is looked for is removed
     Slice,
+    /// Structural reductions of nets: places and transitions are made fewer before the search
+    Structural,
     /// Confluence: steps that come to the same whatever else happens first are taken at once
     Confluence,
     /// Dominating values: what others can do all of is left out

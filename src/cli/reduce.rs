@@ -9,7 +9,7 @@ use crate::reduce::partial_order::{Method, Proviso, Way};
 use crate::reduce::pruning::Pruning;
 use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::Rewritings;
-use crate::reduce::{Kind, merge};
+use crate::reduce::{Kind, merge, structural};
 use crate::session::{Reduce, Searched, Steps};
 use clap::ValueEnum as _;
 
@@ -31,6 +31,7 @@ impl ReduceArg {
             ReduceArg::Linear => "linear",
             ReduceArg::Merge => "merge",
             ReduceArg::Slice => "slice",
+            ReduceArg::Structural => "structural",
             ReduceArg::Confluence => "confluence",
             ReduceArg::Dominate => "dominate",
         }
@@ -56,6 +57,7 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
             let rewritings = Rewritings {
                 // For whatever is looked for in the end.
                 slice: has(ReduceArg::Slice).then(Checks::default),
+                structural: has(ReduceArg::Structural).then(Checks::default),
                 values: has(ReduceArg::Values),
                 states: has(ReduceArg::States),
                 dead: has(ReduceArg::Dead),
@@ -297,11 +299,17 @@ pub(super) fn useless(args: &CheckArgs, searched: &Searched) -> Vec<String> {
     if is_useless(ReduceArg::Slice, Kind::Rewriting) {
         told.push("slice is left out: all of the model can influence what is looked for".into());
     }
+    if is_useless(ReduceArg::Structural, Kind::Rewriting) {
+        told.push(
+            "structural is left out: no place or transition of a net is found that could go".into(),
+        );
+    }
     if is_useless(ReduceArg::Merge, Kind::Rewriting) {
         told.push("merge is left out: nowhere could a process go on without being seen".into());
     }
     if *shortest && !keeps_depth(searched.model()) {
-        let is_merged = stack.names(&[Kind::Rewriting]).iter().any(|it| it == merge::NAME);
+        let names = stack.names(&[Kind::Rewriting]);
+        let is_merged = names.iter().any(|it| it == merge::NAME || it == structural::NAME);
         let why = match stack.names(&[Kind::Choice]).is_empty() {
             _ if is_merged => "steps are merged",
             true => "rules are undone",

@@ -5,6 +5,7 @@
 //! make of a model is a model; its counterexamples are lifted back, reduction by reduction
 //! ([`Lift`](crate::exec::Lift)).
 
+mod asked;
 pub mod claim;
 pub mod confluence;
 pub mod dead;
@@ -21,6 +22,7 @@ pub mod reversible;
 pub mod rewriting;
 pub mod slice;
 pub mod states;
+pub mod structural;
 pub mod symmetry;
 pub mod values;
 

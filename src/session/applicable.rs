@@ -16,6 +16,7 @@ use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::pruning::Pruning;
 use crate::reduce::reversible::{Reversible, Rules};
 use crate::reduce::rewriting::{Rewritings, Rewritten};
+use crate::reduce::structural::Side;
 use crate::report;
 use crate::search::trial::FirstLevels;
 use crate::search::{Control, Limits, Storage};
@@ -64,12 +65,18 @@ struct Named {
 }
 
 /// Every reduction.
-const NAMED: [Named; 11] = [
+const NAMED: [Named; 12] = [
     Named {
         name: "slice",
         reduce: Reduce { rewritings: Rewritings::slicing(Checks::ALL), ..Reduce::NONE },
         kind: Kind::Rewriting,
         subjects: TextModel::sliced,
+    },
+    Named {
+        name: "structural",
+        reduce: Reduce { rewritings: Rewritings::structural(Checks::ALL), ..Reduce::NONE },
+        kind: Kind::Rewriting,
+        subjects: TextModel::structural,
     },
     Named {
         name: "values",
@@ -153,7 +160,8 @@ impl TextModel {
         let first = FirstLevels::of(whole.model(), &limits.checks, &control)?;
         let mut found = Vec::new();
         for Named { name, reduce, kind, subjects } in NAMED {
-            let (runs, merges) = (ready(reduce.rewritings), reduce.rewritings.merge);
+            let Rewritings { merge, structural, .. } = reduce.rewritings;
+            let (runs, merges) = (ready(reduce.rewritings), merge || structural.is_some());
             let searched = alone(reduce, runs);
             let saves = match searched.stack().names(&[kind]).is_empty() {
                 true => Err(match searched.stack().unused().first() {
@@ -162,7 +170,7 @@ impl TextModel {
                 }),
                 false => {
                     let left = match merges {
-                        true if !first.is_all => self.left_where_all_stop(&first),
+                        true if !first.is_all => self.left_where_all_stop(&first, merge),
                         _ => {
                             let left = first.left(searched.model(), || 0, &control)?;
                             if first.is_all { left.all } else { left.late }
@@ -177,9 +185,14 @@ impl TextModel {
         Ok(found)
     }
 
-    /// The share of the first states at which no process is where none would stop. Merged steps are longer, so that levels
-    /// do not compare.
-    fn left_where_all_stop(&self, first: &FirstLevels) -> f64 {
+    /// The share of the first states at which no process is where none would stop, or no tokens are where nobody leaves them. Merged steps are
+    /// longer, so that levels do not compare.
+    fn left_where_all_stop(&self, first: &FirstLevels, are_merged: bool) -> f64 {
+        if !are_merged {
+            let by = Rewritings::structural(Checks::ALL);
+            let found = self.rewritten(by).and_then(Rewritten::structural);
+            return found.map_or(1.0, |it| first.share(it.is_left(self.interp.layout())));
+        }
         let fused = self.rewritten(Rewritings::MERGE).and_then(Rewritten::fused);
         let (program, layout) = (self.interp.program(), self.interp.layout());
         fused.map_or(1.0, |it| first.share(it.stops(program, layout)))
@@ -230,6 +243,27 @@ impl TextModel {
             .iter()
             .map(|&id| self.variable(&program.variables[id], "only its first value".into()));
         actions.chain(variables).collect()
+    }
+
+    /// The places and transitions of a net that need not be there in a search for everything.
+    fn structural(&self) -> Vec<Subject> {
+        let program = self.interp.program();
+        let by = Rewritings::structural(Checks::ALL);
+        let Some(found) = self.rewritten(by).and_then(Rewritten::structural) else {
+            return Vec::new();
+        };
+        let place = |id, about: &str| self.variable(&program.variables[id], about.into());
+        let agglomerated = found.agglomerated().iter().map(|&(id, side)| match side {
+            Side::Post => place(id, "whoever puts tokens there goes on at once"),
+            Side::Pre => place(id, "tokens are put there when somebody takes them"),
+        });
+        let redundant = found.redundant().iter().map(|&id| place(id, "keeps nobody from anything"));
+        let removed = found.removed().map(|id| {
+            let action = &program.actions[id];
+            let place = self.sources.locate(action.span);
+            Subject { name: action.name.clone(), place, about: "removed".into() }
+        });
+        agglomerated.chain(redundant).chain(removed).collect()
     }
 
     /// The variables that only count on from each other.

@@ -2,7 +2,7 @@
 //!
 //! Each pass changes the program and says which state of its own stands for a state of the program
 //! before ([`Pass`]). Passes follow one another, each on what the one before has left: first [`slice`](super::slice), which leaves less to all
-//! others, then [`values`](super::values), after which more
+//! others, then [`structural`](super::structural), then [`values`](super::values), after which more
 //! actions are equal, then [`states`](super::states), then [`dead`](super::dead), which resets to what the first have left of first values, last [`merge`](super::merge).
 //! Interpreter, compiler and the other
 //! reductions run what is left in the end; actions of the program as written, locations and cells keep their numbers, so that a
@@ -16,6 +16,7 @@ use super::merge::{self, Fused};
 use super::pass::Pass;
 use super::slice::{self, Sliced};
 use super::states::Unified;
+use super::structural::{self, Structural};
 use super::values::Merged;
 use super::{Kind, Preserved, Reduction, Refused, Stack};
 use crate::exec::{Checks, Interp, Model, Tally};
@@ -27,6 +28,8 @@ use model::Followed;
 pub struct Rewritings {
     /// What can influence nothing that is looked for is removed, in a search for some checks.
     pub slice: Option<Checks>,
+    /// Places and transitions of nets are made fewer, in a search for some checks.
+    pub structural: Option<Checks>,
     /// Values that nothing tells apart are one.
     pub values: bool,
     /// States of processes that nothing tells apart are one.
@@ -39,12 +42,18 @@ pub struct Rewritings {
 
 impl Rewritings {
     /// None: the program runs as it is written.
-    pub const NONE: Rewritings =
-        Rewritings { slice: None, values: false, states: false, dead: false, merge: false };
+    pub const NONE: Rewritings = Rewritings {
+        slice: None,
+        structural: None,
+        values: false,
+        states: false,
+        dead: false,
+        merge: false,
+    };
 
     /// Those by which states stay alike, and each step one.
     pub const ALIKE: Rewritings =
-        Rewritings { slice: None, values: true, states: true, dead: true, merge: false };
+        Rewritings { values: true, states: true, dead: true, ..Rewritings::NONE };
 
     /// Every one that does not depend on what is looked for.
     pub const ALL: Rewritings = Rewritings { merge: true, ..Rewritings::ALIKE };
@@ -66,33 +75,42 @@ impl Rewritings {
         Rewritings { slice: Some(checks), ..Rewritings::NONE }
     }
 
+    /// Places and transitions of nets are made fewer, and that is all.
+    pub const fn structural(checks: Checks) -> Rewritings {
+        Rewritings { structural: Some(checks), ..Rewritings::NONE }
+    }
+
     /// The same in a search for these checks.
     pub fn looking_for(self, checks: Checks) -> Rewritings {
-        Rewritings { slice: self.slice.map(|_| checks), ..self }
+        let [slice, structural] = [self.slice, self.structural].map(|it| it.map(|_| checks));
+        Rewritings { slice, structural, ..self }
     }
 
     /// How many different ones there are: their numbers are less.
-    pub const COUNT: usize = 1 << 9;
+    pub const COUNT: usize = 1 << 10;
 
     /// A number for what comes of them: that of the passes, and what is looked for where that matters.
     pub fn number(self) -> usize {
-        let looked = self.slice.map_or(0, |it| {
+        let looked = self.slice.or(self.structural).map_or(0, |it| {
             let checks = [it.deadlock, it.assertions, it.invariants, it.faults];
             checks.iter().fold(0, |code, &it| code << 1 | usize::from(it))
         });
-        looked << 5 | usize::from(self.code())
+        looked << 6 | usize::from(self.code())
     }
 
     /// As a number: a bit for each pass.
     pub fn code(self) -> u8 {
-        let passes = [self.dead, self.values, self.states, self.merge, self.slice.is_some()];
+        let Rewritings { slice, structural, values, states, dead, merge } = self;
+        let passes = [dead, values, states, merge, slice.is_some(), structural.is_some()];
         passes.iter().rev().fold(0, |code, &it| code << 1 | u8::from(it))
     }
 
     /// Those of a number, in a search for some checks.
     pub fn of_code(code: u8, checks: Checks) -> Rewritings {
-        let [dead, values, states, merge, slice] = [1, 2, 4, 8, 16].map(|it| code & it != 0);
-        Rewritings { slice: slice.then_some(checks), values, states, dead, merge }
+        let [dead, values, states, merge, slice, structural] =
+            [1, 2, 4, 8, 16, 32].map(|it| code & it != 0);
+        let [slice, structural] = [slice, structural].map(|it| it.then_some(checks));
+        Rewritings { slice, structural, values, states, dead, merge }
     }
 }
 
@@ -101,6 +119,7 @@ impl Rewritings {
 pub struct Rewritten {
     interp: Interp,
     slice: Option<Sliced>,
+    structural: Option<Structural>,
     values: Option<Merged>,
     states: Option<Unified>,
     dead: Option<Cleared>,
@@ -113,15 +132,18 @@ impl Rewritten {
         let (mut program, layout) = (written.program().clone(), written.layout());
         let sliced = |checks| Sliced::rewrite(&mut program, written, checks);
         let slice = wanted.slice.and_then(sliced);
+        let reduced = |checks| Structural::rewrite(&mut program, written, checks);
+        let structural = wanted.structural.and_then(reduced);
         let values = wanted.values.then(|| Merged::rewrite(&mut program, layout)).flatten();
         let states = wanted.states.then(|| Unified::rewrite(&mut program, layout)).flatten();
         let dead = wanted.dead.then(|| Cleared::rewrite(&mut program, layout)).flatten();
         let fused = wanted.merge.then(|| Fused::rewrite(&mut program, written)).flatten();
-        let is_left = values.is_none() && states.is_none() && dead.is_none() && fused.is_none();
-        if slice.is_none() && is_left {
+        let is_alike = values.is_none() && states.is_none() && dead.is_none();
+        if is_alike && slice.is_none() && structural.is_none() && fused.is_none() {
             return None;
         }
-        Some(Rewritten { interp: written.rewritten(program)?, slice, values, states, dead, fused })
+        let interp = written.rewritten(program)?;
+        Some(Rewritten { interp, slice, structural, values, states, dead, fused })
     }
 
     /// Runs it.
@@ -132,6 +154,11 @@ impl Rewritten {
     /// What is removed, if anything is.
     pub fn slice(&self) -> Option<&Sliced> {
         self.slice.as_ref()
+    }
+
+    /// What was reduced of its net, if anything was.
+    pub fn structural(&self) -> Option<&Structural> {
+        self.structural.as_ref()
     }
 
     /// What became of its values, if anything did.
@@ -157,11 +184,12 @@ impl Rewritten {
     /// The passes that did something, in their order.
     fn passes(&self) -> impl Iterator<Item = &dyn Pass> {
         let slice = self.slice.as_ref().map(|it| it as &dyn Pass);
+        let structural = self.structural.as_ref().map(|it| it as &dyn Pass);
         let values = self.values.as_ref().map(|it| it as &dyn Pass);
         let states = self.states.as_ref().map(|it| it as &dyn Pass);
         let dead = self.dead.as_ref().map(|it| it as &dyn Pass);
         let fused = self.fused.as_ref().map(|it| it as &dyn Pass);
-        [slice, values, states, dead, fused].into_iter().flatten()
+        [slice, structural, values, states, dead, fused].into_iter().flatten()
     }
 }
 
@@ -192,6 +220,7 @@ impl<'m> ProgramForm<'m> {
     pub fn rewritings(self) -> Rewritings {
         let of = |it: &Rewritten| Rewritings {
             slice: it.slice.as_ref().map(Sliced::checks),
+            structural: it.structural.as_ref().map(Structural::checks),
             values: it.values.is_some(),
             states: it.states.is_some(),
             dead: it.dead.is_some(),
@@ -207,7 +236,9 @@ impl<'m> ProgramForm<'m> {
         let slice = wanted.slice.and_then(|it| slice::refusal(program, it));
         let merge = merge::refusal(program).filter(|_| wanted.merge);
         let slice = slice.map(|why| refused(slice::NAME, why));
-        slice.into_iter().chain(merge.map(|why| refused(merge::NAME, why)))
+        let structural = wanted.structural.and_then(|it| structural::refusal(program, it));
+        let structural = structural.map(|why| refused(structural::NAME, why));
+        slice.into_iter().chain(structural).chain(merge.map(|why| refused(merge::NAME, why)))
     }
 
     /// Each pass that did something, as a reduction of what runs the program; with what is said of runs that end, where

@@ -1,8 +1,8 @@
 //! The model that is searched, told in steps of the program as written.
 
-use super::Rewritten;
+use super::{Rewritten, Structural};
 use crate::exec::{
-    ActionCounts, Expansion, Explain, Interp, Lift, Model, Postpones, Sleeps, one_step,
+    ActionCounts, Expansion, Explain, Interp, Lift, Model, Postpones, Sleeps, Violation, one_step,
 };
 use crate::ir::layout::Codes;
 use crate::ir::{ActionId, Layout};
@@ -41,10 +41,12 @@ impl<'m> Followed<'m> {
 
     /// The states of the program as written that one step of the rewritten one comes through.
     fn step(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        match self.rewritten.fused() {
-            None => one_step(self, from, to),
-            Some(fused) => {
-                let is_there = |state: &[u8]| self.stands_for(to, state);
+        let is_there = |state: &[u8]| self.stands_for(to, state);
+        // There are none of both: one is about processes, the other about what has none.
+        match (self.rewritten.fused(), self.rewritten.structural()) {
+            (None, None) => one_step(self, from, to),
+            (None, Some(structural)) => Ok(structural.path(self.written, from, &is_there)),
+            (Some(fused), _) => {
                 let represented = |state: &[u8]| self.represented(state);
                 Ok(fused.path((self.written, &represented), from, &is_there))
             }
@@ -132,13 +134,23 @@ impl Lift for Followed<'_> {
     }
 
     fn taken_below(&self, taken: ActionCounts) -> ActionCounts {
-        match self.rewritten.fused() {
-            None => taken,
-            Some(fused) => fused.taken_apart(&taken),
+        match (self.rewritten.fused(), self.rewritten.structural()) {
+            (None, None) => taken,
+            (None, Some(structural)) => structural.taken_apart(&taken),
+            (Some(fused), _) => fused.taken_apart(&taken),
         }
     }
 
+    /// Where somebody waits with a step until another follows, nothing may be left to be done but such steps.
+    fn within(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
+        let structural = self.rewritten.structural().filter(|_| check == Violation::Deadlock);
+        Ok(structural.map(|it| it.to_deadlock(self.written, from)).unwrap_or_default())
+    }
+
     fn keeps_depth(&self) -> bool {
-        self.rewritten.fused().is_none() && self.model.lifts().is_none_or(Lift::keeps_depth)
+        let structural = self.rewritten.structural();
+        self.rewritten.fused().is_none()
+            && structural.is_none_or(Structural::keeps_depth)
+            && self.model.lifts().is_none_or(Lift::keeps_depth)
     }
 }

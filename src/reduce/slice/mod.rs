@@ -33,16 +33,16 @@ mod needs;
 mod perpetual;
 mod values;
 
+use super::asked::{is_asked, leave_unasked};
 use super::dead::statements;
 use super::pass::Pass;
 use super::{Kept, Preserved};
 use crate::analysis::access::Table;
 use crate::analysis::bits;
-use crate::analysis::live::bounds;
 use crate::exec::{Checks, Interp};
 use crate::ir::{
     Action, ActionId, Control, Edge, EndRule, Expr, Layout, LocationId, Owner, ProcessId, Program,
-    PropertyId, PropertyKind, Stmt, VarId,
+    PropertyKind, Stmt, VarId,
 };
 use crate::numbers::{count, grouped};
 use crate::source::Span;
@@ -65,20 +65,9 @@ struct Looked {
 }
 
 impl Looked {
-    /// Whether a property is judged: it is looked for, or judging it may be an error that is.
+    /// Whether a property is judged.
     fn asks(self, program: &Program, property: &PropertyKind) -> bool {
-        let fails = |it: &Expr| self.checks.faults && bounds(program, it).is_none();
-        match property {
-            PropertyKind::Invariant(it) | PropertyKind::Cover(it) => {
-                self.checks.invariants || fails(it)
-            }
-            PropertyKind::AssertionAt { condition, .. } => {
-                self.checks.assertions || fails(condition)
-            }
-            PropertyKind::Assumption(_) | PropertyKind::Automaton(_) | PropertyKind::Claim(_) => {
-                true
-            }
-        }
+        is_asked(program, self.checks, property)
     }
 }
 
@@ -113,7 +102,7 @@ impl Sliced {
         let actions: Vec<ActionId> = before.actions.keys().filter(is_removed).collect();
         remove(program, &actions, ever);
         for id in program.properties.keys() {
-            leave_unasked(program, looked, id);
+            leave_unasked(program, checks, id);
         }
         let resets = reset(program, &before, &cone);
         let variables = variables(&before, &cone);
@@ -183,21 +172,6 @@ fn empty(action: &Action, guard: Option<Expr>) -> Action {
         body: Vec::new(),
         control: Control::default(),
         ..action.clone()
-    }
-}
-
-/// Has a property that is not looked for ask for nothing.
-fn leave_unasked(program: &mut Program, looked: Looked, id: PropertyId) {
-    if looked.asks(program, &program.properties[id].kind) {
-        return;
-    }
-    match &mut program.properties[id].kind {
-        PropertyKind::Invariant(it)
-        | PropertyKind::Cover(it)
-        | PropertyKind::AssertionAt { condition: it, .. } => {
-            *it = Expr::constant(1, it.span);
-        }
-        _ => {}
     }
 }
 

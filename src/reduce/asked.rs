@@ -1,0 +1,30 @@
+//! Properties that are judged in a search for some checks, and those that need not be.
+
+use crate::analysis::live::bounds;
+use crate::exec::Checks;
+use crate::ir::{Expr, Program, PropertyId, PropertyKind};
+
+/// Whether a property is judged: it is looked for, or judging it may be an error that is.
+pub(super) fn is_asked(program: &Program, checks: Checks, property: &PropertyKind) -> bool {
+    let fails = |it: &Expr| checks.faults && bounds(program, it).is_none();
+    match property {
+        PropertyKind::Invariant(it) | PropertyKind::Cover(it) => checks.invariants || fails(it),
+        PropertyKind::AssertionAt { condition, .. } => checks.assertions || fails(condition),
+        PropertyKind::Assumption(_) | PropertyKind::Automaton(_) | PropertyKind::Claim(_) => true,
+    }
+}
+
+/// Has a property that is not looked for ask for nothing.
+pub(super) fn leave_unasked(program: &mut Program, checks: Checks, id: PropertyId) {
+    if is_asked(program, checks, &program.properties[id].kind) {
+        return;
+    }
+    match &mut program.properties[id].kind {
+        PropertyKind::Invariant(it)
+        | PropertyKind::Cover(it)
+        | PropertyKind::AssertionAt { condition: it, .. } => {
+            *it = Expr::constant(1, it.span);
+        }
+        _ => {}
+    }
+}

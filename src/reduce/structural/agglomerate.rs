@@ -1,0 +1,181 @@
+//! Agglomerations: who puts tokens into a place and who takes them from there become one.
+//!
+//! Of a place *p* that is not seen and empty at first, let *H* be the transitions that put tokens there and *F* those that take them; each
+//! does one of both, and asks nothing else of *p*. All that one of them does is known: no parameters, nothing that may fail.
+//!
+//! - *Post-agglomeration*: *p* is all that each of *F* needs, always the same number *w* of tokens; nobody of *F* changes what is seen; each of
+//!   *H* puts *w* tokens or a multiple. Whoever puts tokens there is followed at once by as many of *F* as these are enough for, in every way.
+//! - *Pre-agglomeration*: *p* is all that each of *H* puts tokens into, always the same number *w*; nobody of *H* changes what is seen; each of
+//!   *F* takes *w* tokens or a multiple. Whoever takes tokens there is preceded at once by as many of *H* as are needed for that, in every way. Where deadlocks
+//!   are looked for, each of *H* takes from some place, and nobody else needs anything of the places that it takes from. Else that may be as it is
+//!   (free agglomeration).
+
+use super::net::{Arc, Net, Transition};
+use std::collections::BTreeMap;
+
+/// As many transitions more than before there may be for a place that is gone.
+pub(super) const MORE_MAX: usize = 8;
+
+/// So many steps one step becomes at most.
+const SEQUENCE_MAX: usize = 64;
+
+/// Which of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Whoever puts tokens there goes on.
+    Post,
+    /// Whoever takes tokens has waited with putting them there.
+    Pre,
+}
+
+/// An agglomeration that was done.
+#[derive(Debug)]
+pub(super) struct Agglomerated {
+    pub place: usize,
+    pub side: Side,
+    /// Who put tokens there.
+    pub before: Vec<Transition>,
+}
+
+/// Agglomerates the transitions around a place, if that may be done in a search for deadlocks or not, and there are so many transitions more
+/// at most.
+pub(super) fn agglomerate(
+    net: &mut Net,
+    place: usize,
+    (deadlock, more): (bool, usize),
+) -> Option<Agglomerated> {
+    if !net.is_place[place] || net.is_seen[place] || net.initial[place] != 0 {
+        return None;
+    }
+    let (mut puts, mut takes) = (Vec::new(), Vec::new());
+    for (number, transition, arc) in net.at(place) {
+        let side = match () {
+            () if transition.is_fixed => return None,
+            () if arc.puts() => &mut puts,
+            () if arc.takes() => &mut takes,
+            () => return None,
+        };
+        side.push((number, arc));
+    }
+    if puts.is_empty() || takes.is_empty() {
+        return None;
+    }
+    let around = (&puts[..], &takes[..]);
+    let post = may_follow(net, place, around);
+    let (side, made) = match post.and_then(|it| composed(net, Side::Post, around, (it, more))) {
+        Some(made) => (Side::Post, made),
+        None => {
+            let pre = may_precede(net, place, around, deadlock)?;
+            (Side::Pre, composed(net, Side::Pre, around, (pre, more))?)
+        }
+    };
+    let before = puts.iter().filter_map(|it| net.remove(it.0)).collect();
+    takes.iter().for_each(|it| drop(net.remove(it.0)));
+    made.into_iter().for_each(|it| net.add(it));
+    Some(Agglomerated { place, side, before })
+}
+
+/// Transitions, with what each has to do with the place.
+type Around<'a> = &'a [(usize, Arc)];
+
+/// The tokens that each of those takes that may follow at once, if they may.
+fn may_follow(net: &Net, place: usize, (puts, takes): (Around<'_>, Around<'_>)) -> Option<i64> {
+    let tokens = takes[0].1.needs;
+    let is_free = |transition: &Transition| {
+        let mut others = transition.arcs.iter().filter(|it| *it.0 != place);
+        others.all(|(_, arc)| arc.puts()) && !net.is_visible(transition)
+    };
+    let follow = takes.iter().all(|(number, arc)| {
+        arc.needs == tokens && net.transitions[*number].as_ref().is_some_and(is_free)
+    });
+    (follow && puts.iter().all(|(_, arc)| arc.adds % tokens == 0)).then_some(tokens)
+}
+
+/// The tokens that each of those puts that may wait, if they may.
+fn may_precede(
+    net: &Net,
+    place: usize,
+    (puts, takes): (Around<'_>, Around<'_>),
+    deadlock: bool,
+) -> Option<i64> {
+    let tokens = puts[0].1.adds;
+    let may_wait = |number: usize, transition: &Transition| {
+        let mut others = transition.arcs.iter().filter(|it| *it.0 != place);
+        let is_alone =
+            |from: usize| net.at(from).all(|(it, _, arc)| it == number || arc.needs == 0);
+        let is_sure = !deadlock
+            || transition.arcs.len() > 1 && others.clone().all(|(from, _)| is_alone(*from));
+        is_sure && others.all(|(_, arc)| arc.takes()) && !net.is_visible(transition)
+    };
+    let wait = puts.iter().all(|(number, arc)| {
+        let transition = net.transitions[*number].as_ref();
+        arc.adds == tokens && transition.is_some_and(|it| may_wait(*number, it))
+    });
+    (wait && takes.iter().all(|(_, arc)| arc.needs % tokens == 0)).then_some(tokens)
+}
+
+/// What becomes of the transitions, so many tokens at a time; nothing if there were too many.
+fn composed(
+    net: &Net,
+    side: Side,
+    (puts, takes): (Around<'_>, Around<'_>),
+    (tokens, more): (i64, usize),
+) -> Option<Vec<Transition>> {
+    let (one, many) = match side {
+        Side::Post => (puts, takes),
+        Side::Pre => (takes, puts),
+    };
+    let most = puts.len() + takes.len() + more;
+    let mut made = Vec::new();
+    for (number, arc) in one {
+        let times = usize::try_from(arc.adds.abs() / tokens).ok()?;
+        let core = net.transitions[*number].as_ref()?;
+        for chosen in choices(many.len(), times, most - made.len())? {
+            let chosen = chosen.iter().map(|it| net.transitions[many[*it].0].as_ref());
+            let mut sequence = chosen.collect::<Option<Vec<&Transition>>>()?;
+            match side {
+                Side::Post => sequence.insert(0, core),
+                Side::Pre => sequence.push(core),
+            }
+            made.push(in_turn(&sequence, core)?);
+        }
+    }
+    Some(made)
+}
+
+/// Each way to choose some of so many, one of them several times or not; nothing if there are more than `most`.
+fn choices(count: usize, times: usize, most: usize) -> Option<Vec<Vec<usize>>> {
+    if times > SEQUENCE_MAX {
+        return None;
+    }
+    let mut all = vec![Vec::new()];
+    for _ in 0..times {
+        let longer = |it: Vec<usize>| {
+            let first = it.last().copied().unwrap_or(0);
+            (first..count).map(move |next| [&it[..], &[next]].concat())
+        };
+        all = all.into_iter().flat_map(longer).take(most + 1).collect();
+    }
+    (all.len() <= most).then_some(all)
+}
+
+/// Transitions one after the other, as one.
+fn in_turn(sequence: &[&Transition], core: &Transition) -> Option<Transition> {
+    let mut arcs: BTreeMap<usize, Arc> = BTreeMap::new();
+    for transition in sequence {
+        for (place, arc) in &transition.arcs {
+            let before = arcs.entry(*place).or_default();
+            *before = before.then(*arc);
+        }
+    }
+    arcs.retain(|_, arc| *arc != Arc::default());
+    let actions: Vec<_> = sequence.iter().flat_map(|it| it.sequence.iter().copied()).collect();
+    (actions.len() <= SEQUENCE_MAX).then_some(Transition {
+        arcs,
+        sequence: actions,
+        core: core.core,
+        has_rest: core.has_rest,
+        is_fixed: false,
+        is_changed: true,
+    })
+}

@@ -1,0 +1,307 @@
+//! Structural reductions of Petri nets: places and transitions fewer, before the search.
+//!
+//! Of a program whose actions are transitions of a net, as far as they add constants to counters and wait for enough tokens in
+//! them (`net`, `places`). Sources: Berthelot, Checking Properties of Nets Using Transformations (1985), and Transformations and
+//! Decompositions of Nets (1987); Haddad and Pradat-Peyre, New Efficient Petri Nets Reductions for Parallel Programs
+//! Verification (2006); Thierry-Mieg, Structural Reductions Revisited (2020).
+//!
+//! 1. *Agglomerations* (`agglomerate`), of transitions around a place, with their conditions: nobody leaves tokens in that place.
+//! 2. *Redundant* places, *constant* places, *dead* transitions and those that do what *another does* (`redundant`), with their conditions.
+//!    They are removed, and what is left is looked at again, until nothing is found.
+//! 3. Each transition that is left is an action: its own, or one that does what several do in turn (`write`). Places that are
+//!    removed have their first tokens in each state.
+//!
+//! *What is preserved*: whether there is a deadlock, where deadlocks are looked for; which invariants hold, and what is
+//! covered; which steps fail. Depths are not, nor anything that is said of runs.
+//!
+//! *Why.* A run of what is left is one of the net, in which some actions follow each other at once: so what is found is there, and no counter
+//! needs more room than before. The other way around take a run of the net to a state where something that is looked for is so.
+//!
+//! - Post-agglomeration. Each of *F* needs nothing but tokens of *p*, and takes nothing else from anybody: it can be moved to the front, to right
+//!   behind the one that put its tokens there, and whatever comes in between finds at least the tokens that it had. At the end there may be tokens in
+//!   *p* that nobody took: then somebody of *F* takes them there, and nothing that is seen changes, nor does anybody lose tokens. In a deadlock there are none.
+//! - Pre-agglomeration. Each of *H* puts tokens into *p* alone: it can be moved to the back, to right before the one that takes its tokens, and whatever
+//!   comes in between has lost nothing, for it needed no tokens of *p* that it put there, and those that it had taken were not needed. At the end there may be some of *H* of which nobody took the tokens: they
+//!   are left out, and nothing that is seen changes. If it was a deadlock, it is one without them: whoever could go on there needs
+//!   nothing of the places that they took from, so it could before; and if one of *F* could with some of *H* before it, then there are as many of
+//!   these left out, as nobody else took their tokens, and so it could. The other way around a deadlock of what is left
+//!   becomes one of the net when all of *H* are taken that can be, for as long as they can be, and that is not for ever, as each takes
+//!   tokens and none puts some where they take them (`path`).
+//! - What is redundant changes nothing of what can be taken; that there are no tokens too few is an invariant of the net.
+//!
+//! ```text
+//! idle -> send -> sent, slot         post: sent is not stopped at         idle -> send; arrive -> there, slot
+//! sent -> arrive -> there                                                 idle -> send; lose -> slot
+//! sent -> lose
+//! ```
+
+mod agglomerate;
+mod net;
+mod path;
+mod places;
+mod redundant;
+mod write;
+
+pub use agglomerate::Side;
+
+use super::asked::leave_unasked;
+use super::pass::Pass;
+use super::{Kept, Preserved};
+use crate::exec::{ActionCounts, Checks, Interp};
+use crate::ir::layout::CellId;
+use crate::ir::{
+    Action, ActionId, EndRule, Entity as _, Layout, Program, PropertyKind, Schedule, VarId,
+};
+use crate::numbers::{count, grouped};
+use agglomerate::{Agglomerated, agglomerate};
+use net::Net;
+use places::Places;
+use std::collections::BTreeSet;
+
+/// What the reduction is called.
+pub const NAME: &str = "structural reductions";
+
+/// What was reduced in a program.
+#[derive(Debug)]
+pub struct Structural {
+    checks: Checks,
+    /// Of each action that is several ones in turn, which those are.
+    composed: Vec<(ActionId, Vec<ActionId>)>,
+    /// Actions that are not taken, and others are all the same; or that are taken only if somebody goes on.
+    left_out: BTreeSet<ActionId>,
+    /// The actions that are no longer taken by themselves.
+    gone: BTreeSet<ActionId>,
+    /// Of each agglomeration that has some wait, in their order, what waits.
+    waiting: Vec<Vec<Vec<ActionId>>>,
+    agglomerated: Vec<(VarId, Side)>,
+    redundant: Vec<VarId>,
+    /// The first tokens of what is redundant: a cell, and its code.
+    first: Vec<(CellId, u32)>,
+}
+
+impl Structural {
+    /// Reduces a program, which `written` runs, in a search for some checks; nothing if there is nothing to reduce.
+    pub(super) fn rewrite(
+        program: &mut Program,
+        written: &Interp,
+        checks: Checks,
+    ) -> Option<Structural> {
+        if refusal(program, checks).is_some() {
+            return None;
+        }
+        let places = Places::of(program, checks)?;
+        let mut net = Net::of(program, &places);
+        let mut reducing = Reducing { net: &mut net, checks, done: Done::default() };
+        reducing.reduce();
+        let Done { agglomerated, redundant, left_out, is_any } = reducing.done;
+        if !is_any {
+            return None;
+        }
+        let write::Written { composed, gone } = write::write(&net, program);
+        for id in program.properties.keys() {
+            leave_unasked(program, checks, id);
+        }
+        let place = VarId::from_index;
+        let redundant: Vec<VarId> = redundant.into_iter().map(place).collect();
+        let layout = written.layout();
+        let first = redundant.iter().map(|&id| {
+            let cell = layout.variables[id].in_slot(0);
+            (cell, layout.cells[cell].code(net.initial[id.index()]) as u32)
+        });
+        let waits = |it: &&Agglomerated| it.side == Side::Pre;
+        let sequences =
+            |it: &Agglomerated| it.before.iter().map(|it| it.sequence.clone()).collect();
+        Some(Structural {
+            checks,
+            composed,
+            left_out,
+            gone,
+            waiting: agglomerated.iter().filter(waits).map(sequences).collect(),
+            agglomerated: agglomerated.iter().map(|it| (place(it.place), it.side)).collect(),
+            first: first.collect(),
+            redundant,
+        })
+    }
+
+    /// What is looked for.
+    pub fn checks(&self) -> Checks {
+        self.checks
+    }
+
+    /// The places in which nobody leaves tokens any more.
+    pub fn agglomerated(&self) -> &[(VarId, Side)] {
+        &self.agglomerated
+    }
+
+    /// The places that keep nobody from anything.
+    pub fn redundant(&self) -> &[VarId] {
+        &self.redundant
+    }
+
+    /// The actions that are not taken any more, be it by themselves or with others.
+    pub fn removed(&self) -> impl Iterator<Item = ActionId> {
+        let taken: BTreeSet<_> = self.composed.iter().flat_map(|it| &it.1).collect();
+        self.gone.iter().copied().filter(move |it| !taken.contains(it))
+    }
+
+    /// Whether each step is one of the program before.
+    pub(super) fn keeps_depth(&self) -> bool {
+        self.composed.is_empty()
+    }
+
+    /// How often each action of the program before was taken, from how often those that are several were.
+    pub(super) fn taken_apart(&self, taken: &ActionCounts) -> ActionCounts {
+        let mut apart = taken.clone();
+        for (composed, actions) in &self.composed {
+            let times = apart.take(*composed);
+            actions.iter().for_each(|&it| apart.add(it, times));
+        }
+        apart
+    }
+
+    /// Whether nobody has left tokens in a state where nobody leaves any.
+    pub fn is_left<'p>(&self, layout: &'p Layout) -> impl Fn(&[u8]) -> bool + use<'p> {
+        let cells = self.agglomerated.iter().map(|(id, _)| layout.variables[*id].in_slot(0));
+        let cells: Vec<CellId> = cells.collect();
+        move |state| cells.iter().all(|&cell| layout.get(state, cell) == Some(0))
+    }
+}
+
+/// What was done to a net.
+#[derive(Default)]
+struct Done {
+    agglomerated: Vec<Agglomerated>,
+    redundant: Vec<usize>,
+    left_out: BTreeSet<ActionId>,
+    is_any: bool,
+}
+
+/// Does it.
+struct Reducing<'n> {
+    net: &'n mut Net,
+    checks: Checks,
+    done: Done,
+}
+
+impl Reducing<'_> {
+    /// Reduces as long as there is anything to reduce: first where there are no more transitions then.
+    fn reduce(&mut self) {
+        let mut more = 0;
+        loop {
+            let mut is_any = self.remove();
+            is_any |= self.agglomerate(more);
+            self.done.is_any |= is_any;
+            match (is_any, more) {
+                (true, _) => {}
+                (false, 0) => more = agglomerate::MORE_MAX,
+                (false, _) => return,
+            }
+        }
+    }
+
+    /// Removes what makes no difference.
+    fn remove(&mut self) -> bool {
+        let mut is_any = redundant::remove_dead(self.net);
+        is_any |= redundant::cut_constant(self.net);
+        let redundant = redundant::cut_redundant(self.net);
+        let alike = redundant::remove_alike(self.net, self.checks.deadlock);
+        is_any |= !redundant.is_empty() || !alike.is_empty();
+        self.done.redundant.extend(redundant);
+        self.done.left_out.extend(alike.into_iter().flat_map(|it| it.sequence));
+        is_any
+    }
+
+    fn agglomerate(&mut self, more: usize) -> bool {
+        let before = self.done.agglomerated.len();
+        for place in 0..self.net.initial.len() {
+            let Some(found) = agglomerate(self.net, place, (self.checks.deadlock, more)) else {
+                continue;
+            };
+            if found.side == Side::Pre {
+                let sequences = found.before.iter().flat_map(|it| it.sequence.iter().copied());
+                self.done.left_out.extend(sequences);
+            }
+            self.done.agglomerated.push(found);
+        }
+        self.done.agglomerated.len() > before
+    }
+}
+
+/// Why nothing of a program is reduced so in a search for some checks, whatever it does, if so.
+pub(super) fn refusal(program: &Program, checks: Checks) -> Option<String> {
+    let mut properties = program.properties.values();
+    let sees_all = properties.find_map(|it| match it.kind {
+        PropertyKind::Claim(_) => {
+            Some(format!("the never claim {} has to see every state", it.name))
+        }
+        PropertyKind::Automaton(_) => Some(format!("the process {} watches the others", it.name)),
+        PropertyKind::Assumption(_) => Some("states are left out by assumption".into()),
+        _ => None,
+    });
+    let has_priorities = program.actions.values().any(|it| it.priority != 0);
+    let waits = program.actions.values().any(Action::asks_for_timeout);
+    match () {
+        () if sees_all.is_some() => sees_all,
+        () if !program.processes.is_empty() => {
+            Some("the model has processes, and is no Petri net".into())
+        }
+        () if program.last.is_some() => Some("something asks who moved last".into()),
+        () if has_priorities => Some("actions have priorities".into()),
+        () if waits => Some("something waits until nothing else can be done".into()),
+        () if program.schedule != Schedule::Interleaved => {
+            Some("steps are taken in lockstep".into())
+        }
+        () if program.end == EndRule::NeverStuttering && checks.deadlock => {
+            Some("whatever changes anything may keep from a deadlock".into())
+        }
+        () => None,
+    }
+}
+
+impl Pass for Structural {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn did(&self, program: &Program) -> String {
+        let places = grouped((self.agglomerated.len() + self.redundant.len()) as u64);
+        let variables = count(program.variables.len() as u64, "place");
+        let composed = self.composed.len();
+        let actions = program.actions.len() - composed;
+        let left = actions - self.gone.len() + composed;
+        let several = if composed == 1 { "is" } else { "are" };
+        format!(
+            "{places} of {variables} removed; {} left of {}, of which {} {several} several in turn",
+            grouped(left as u64),
+            count(actions as u64, "transition"),
+            grouped(composed as u64)
+        )
+    }
+
+    fn preserves(&self) -> Preserved {
+        let Checks { deadlock, assertions, invariants, faults, .. } = self.checks;
+        let lost = [
+            (deadlock, Kept::Deadlocks),
+            (faults && assertions, Kept::StepErrors),
+            (invariants && assertions, Kept::Invariants),
+            (self.keeps_depth(), Kept::Depth),
+            (false, Kept::Claims),
+            (false, Kept::StutteringClaims),
+            (false, Kept::StutterInvariant),
+        ];
+        let lost = lost.into_iter().filter(|(is_kept, _)| !is_kept);
+        lost.fold(Preserved::ALL, |all, (_, it)| all.without(it))
+    }
+
+    fn takes_all(&self) -> bool {
+        true
+    }
+
+    fn leaves_out(&self, id: ActionId, _: &Action) -> bool {
+        self.left_out.contains(&id)
+    }
+
+    fn represent(&self, layout: &Layout, state: &mut [u8]) {
+        self.first.iter().for_each(|&(cell, code)| layout.set_code(state, cell, code));
+    }
+}

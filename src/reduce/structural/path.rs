@@ -1,0 +1,65 @@
+//! The steps of the program as written that one step of what is left stands for, and those that were left open.
+
+use super::Structural;
+use crate::exec::{Explain as _, Interp, StepOutcome};
+use crate::ir::ActionId;
+
+impl Structural {
+    /// The states of the program as written that one step comes through from one of them, which is left out, to one that
+    /// is wanted.
+    pub(in crate::reduce) fn path(
+        &self,
+        written: &Interp,
+        from: &[u8],
+        is_there: &dyn Fn(&[u8]) -> bool,
+    ) -> Option<Vec<Vec<u8>>> {
+        let steps = written.steps(from).into_iter();
+        let mut first: Vec<(ActionId, Vec<u8>)> = Vec::new();
+        for step in steps {
+            let action = ActionId(step.action);
+            let StepOutcome::Successor(state) = step.outcome else { continue };
+            // By itself it may seem to lead there, too, to who does not see the tokens that it leaves on the way.
+            if !self.gone.contains(&action) && is_there(&state) {
+                return Some(vec![state]);
+            }
+            first.push((action, state));
+        }
+        self.composed.iter().find_map(|(_, sequence)| {
+            let (_, after) = first.iter().find(|it| it.0 == sequence[0])?;
+            let mut way = vec![after.clone()];
+            way.extend(walk(written, after, &sequence[1..])?);
+            way.last().is_some_and(|it| is_there(it)).then_some(way)
+        })
+    }
+
+    /// The states of the program as written from one where nothing is left to be done, which is left out, to one where nothing can be
+    /// done: who was to wait with putting tokens somewhere until others take them puts them there, one agglomeration after the
+    /// other, the last first.
+    pub(in crate::reduce) fn to_deadlock(&self, written: &Interp, from: &[u8]) -> Vec<Vec<u8>> {
+        let mut way: Vec<Vec<u8>> = Vec::new();
+        for waiting in self.waiting.iter().rev() {
+            loop {
+                let at = way.last().map_or(from, Vec::as_slice);
+                let mut some = waiting.iter().filter_map(|it| walk(written, at, it));
+                let Some(mut more) = some.next() else { break };
+                way.append(&mut more);
+            }
+        }
+        way
+    }
+}
+
+/// The states behind each of some actions taken in turn, if they can be.
+fn walk(written: &Interp, from: &[u8], actions: &[ActionId]) -> Option<Vec<Vec<u8>>> {
+    let mut way: Vec<Vec<u8>> = Vec::new();
+    for action in actions {
+        let at = way.last().map_or(from, Vec::as_slice);
+        let steps = written.steps(at).into_iter();
+        let mut states = steps.filter_map(|step| match step.outcome {
+            StepOutcome::Successor(state) if step.action == action.0 => Some(state),
+            _ => None,
+        });
+        way.push(states.next()?);
+    }
+    Some(way)
+}

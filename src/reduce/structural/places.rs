@@ -1,0 +1,167 @@
+//! Which variables of a program are places of a net, and which of them are seen.
+
+use super::net::Parts;
+use crate::analysis::growth::Counters;
+use crate::exec::Checks;
+use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::{
+    Action, Domain, Entity as _, Owner, Place, Program, PropertyKind, Root, Stmt, StmtKind, Type,
+    VarId, Variable,
+};
+use crate::reduce::asked::is_asked;
+
+/// Variables, by their numbers.
+pub(super) struct Places {
+    /// Whether it is a place.
+    pub is_place: Vec<bool>,
+    /// Whether it is seen.
+    pub is_seen: Vec<bool>,
+    /// The most that a place is known to hold.
+    pub most: Vec<Option<i64>>,
+}
+
+/// The variables that code mentions.
+struct Mentioned<'m> {
+    read: &'m mut [bool],
+    written: &'m mut [bool],
+}
+
+impl Visitor for Mentioned<'_> {
+    fn place(&mut self, place: &Place, access: Access) {
+        if let Root::Variable(id) = place.root {
+            let of = if access == Access::Read { &mut self.read } else { &mut self.written };
+            of[id.index()] = true;
+        }
+        walk::place(self, place);
+    }
+}
+
+impl Places {
+    /// Those of a program in a search for some checks; nothing if there are none.
+    pub fn of(program: &Program, checks: Checks) -> Option<Places> {
+        let mut is_place: Vec<bool> =
+            program.variables.values().map(|it| is_counter(program, it)).collect();
+        let mut is_seen = asked_for(program, checks);
+        for action in program.actions.values() {
+            look_at(program, action, (&mut is_place, &mut is_seen));
+        }
+        // Whatever starts and functions mention may be written there.
+        let (mut seen, mut written) = (vec![false; is_seen.len()], vec![false; is_seen.len()]);
+        let mut all = Mentioned { read: &mut seen, written: &mut written };
+        program.starts.iter().for_each(|it| walk::body(&mut all, &it.body));
+        program.functions.values().for_each(|it| walk::body(&mut all, &it.body));
+        for number in 0..is_place.len() {
+            is_place[number] &= !seen[number] && !written[number];
+        }
+        let most = keep_bounded(program, &mut is_place);
+        is_place.contains(&true).then_some(Places { is_place, is_seen, most })
+    }
+}
+
+/// The most that a variable has room for, if it is a number from 0 on.
+fn room(program: &Program, variable: &Variable) -> Option<i64> {
+    let Type::Scalar(scalar) = &program.types[variable.ty] else { return None };
+    match scalar.domain {
+        Domain::Range { low: 0, high } if !scalar.undefined => Some(high),
+        _ => None,
+    }
+}
+
+fn is_counter(program: &Program, variable: &Variable) -> bool {
+    let is_small = room(program, variable).is_some_and(|it| it <= i64::from(i32::MAX));
+    is_small && variable.owner == Owner::Program && matches!(variable.initial[..], [Some(0..)])
+}
+
+/// The variables that properties ask for.
+fn asked_for(program: &Program, checks: Checks) -> Vec<bool> {
+    let mut found = vec![false; program.variables.len()];
+    let mut written = found.clone();
+    let mut all = Mentioned { read: &mut found, written: &mut written };
+    for property in program.properties.values().filter(|it| is_asked(program, checks, &it.kind)) {
+        if let PropertyKind::Invariant(it)
+        | PropertyKind::Cover(it)
+        | PropertyKind::AssertionAt { condition: it, .. } = &property.kind
+        {
+            all.expr(it);
+        }
+    }
+    found
+}
+
+/// Notes which variables an action changes otherwise than by adding, and which its rest asks for.
+fn look_at(program: &Program, action: &Action, (is_place, is_seen): (&mut [bool], &mut [bool])) {
+    let parts = Parts::of(program, action, is_place);
+    let mut written = vec![false; is_place.len()];
+    for (place, arc) in &parts.arcs {
+        // More is taken than has to be there.
+        written[*place] |= arc.needs + arc.adds < 0;
+        // What comes between several additions may be out of its range.
+        written[*place] |= parts.adding.iter().filter(|it| it.1 == *place).count() > 1;
+    }
+    let mut mentioned = Mentioned { read: is_seen, written: &mut written };
+    parts.guards.iter().for_each(|it| mentioned.expr(it));
+    let mut read = vec![false; is_place.len()];
+    for stmt in &parts.rest {
+        match is_plain(stmt) {
+            true => mentioned.stmt(stmt),
+            false => {
+                Mentioned { read: &mut read, written: mentioned.written }.stmt(stmt);
+            }
+        }
+    }
+    if walk::any_stmt(&action.body, &leaves) {
+        parts.arcs.keys().for_each(|it| written[*it] = true);
+    }
+    for number in 0..is_place.len() {
+        is_place[number] &= !written[number] && !read[number];
+    }
+}
+
+/// Whether what a statement writes and reads is told apart.
+fn is_plain(stmt: &Stmt) -> bool {
+    matches!(
+        stmt.kind,
+        StmtKind::Assign { .. }
+            | StmtKind::Clear(_)
+            | StmtKind::Assume(_)
+            | StmtKind::Assert { .. }
+            | StmtKind::Print { .. }
+            | StmtKind::Error(_)
+    )
+}
+
+/// Whether a statement leaves the body before its end.
+fn leaves(stmt: &StmtKind) -> bool {
+    matches!(stmt, StmtKind::Return(_) | StmtKind::Exit | StmtKind::Communicate(_))
+}
+
+/// Leaves those that are known to stay within their range, whatever steps are taken, and tells how much they can hold.
+fn keep_bounded(program: &Program, is_place: &mut [bool]) -> Vec<Option<i64>> {
+    loop {
+        let ids: Vec<usize> = (0..is_place.len()).filter(|it| is_place[*it]).collect();
+        let mut number = vec![0; is_place.len()];
+        ids.iter().enumerate().for_each(|(at, it)| number[*it] = at);
+        let variables: Vec<&Variable> =
+            ids.iter().map(|it| &program.variables[VarId::from_index(*it)]).collect();
+        let rooms: Vec<i64> = variables.iter().map(|it| room(program, it).unwrap_or(0)).collect();
+        let initial = variables.iter().map(|it| it.initial[0].unwrap_or(0)).collect();
+        let changes = program.actions.values().map(|action| {
+            let arcs = Parts::of(program, action, is_place).arcs;
+            let adding = arcs.iter().filter(|(_, arc)| arc.adds != 0);
+            adding.map(|(place, arc)| (number[*place], arc.adds)).collect()
+        });
+        let counters = Counters { initial, changes: changes.collect() };
+        let bounds = counters.bounds(|it, most| most <= rooms[it]);
+        let mut most = vec![None; is_place.len()];
+        let mut is_whole = true;
+        for (at, id) in ids.iter().enumerate() {
+            most[*id] = bounds[at].filter(|it| *it <= rooms[at]);
+            if most[*id].is_none() {
+                (is_place[*id], is_whole) = (false, false);
+            }
+        }
+        if is_whole {
+            return most;
+        }
+    }
+}
