@@ -850,6 +850,7 @@ system async;";
   P.a -> b (m.dve:2:35): removed
   P.b -> a (m.dve:2:61): removed
   P.x (m.dve:1:18): only its first value
+structural  not used: the model has processes, and is no Petri net
 values      saves 60 % of all 5 states
   P.x (m.dve:1:18): 3 values, of which 1 are told apart
 states      not used: there is nothing in the model for it

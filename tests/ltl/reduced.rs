@@ -396,6 +396,7 @@ fn what_does_not_keep_it_is_refused_or_left_out() {
     for flags in [
         &["--reduce", "merge"][..],
         &["--reduce", "dead,slice"],
+        &["--reduce", "structural"],
         &["--reduce", "linear"],
         &["--reduce", "reversible"],
         &["--reversible"],

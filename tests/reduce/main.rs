@@ -29,6 +29,7 @@ mod sleep;
 mod slice;
 mod stacks;
 mod states;
+mod structural;
 mod symmetry;
 mod told;
 mod values;

@@ -14,7 +14,7 @@ use spillway::ir::{ActionId, validate};
 use spillway::reduce::Kept;
 use spillway::reduce::partial_order::{Method, Proviso, Way};
 use spillway::reduce::rewriting::{Rewritings, Rewritten};
-use spillway::search::{Outcome, Storage, memory};
+use spillway::search::{Limits, Outcome, Storage, memory};
 use spillway::session::{Reduce, Steps, TextModel};
 use std::collections::BTreeSet;
 
@@ -52,7 +52,7 @@ fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(u64, u64), Tes
         prop_assert_eq!(found, whole.collect::<Vec<_>>(), "{}", text);
     }
     if searched.model().lifts().is_some() {
-        told(searched.model(), &found);
+        told(searched.model(), &found, &ALL);
     }
     let reduce = Reduce { rewritings: by, ..Reduce::NONE };
     let check = |exec| Check::of_text(&model).reduce(reduce.clone()).memory(512 << 20).exec(exec);
@@ -65,10 +65,10 @@ fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(u64, u64), Tes
 }
 
 /// That what is found is told in steps of the model as written, in one way of storing states.
-fn told(model: &dyn Model, found: &Outcome) {
+pub fn told(model: &dyn Model, found: &Outcome, limits: &Limits) {
     let plan = tiny_plan(2, model.width(), 64, 64);
     let storage = Storage::Sorted(Codec::Raw);
-    let (outcome, disk) = stored::search(&[model], &storage, &[plan], &[], &ALL);
+    let (outcome, disk) = stored::search(&[model], &storage, &[plan], &[], limits);
     assert_eq!(outcome.levels, found.levels);
     let explained = model.explained();
     for trace in stored::traces(model, &*disk, &outcome) {

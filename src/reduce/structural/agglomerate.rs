@@ -10,7 +10,8 @@
 //!   are looked for, each of *H* takes from some place, and nobody else needs anything of the places that it takes from. Else that may be as it is
 //!   (free agglomeration).
 
-use super::net::{Arc, Net, Transition};
+use super::net::{Net, Transition};
+use super::parts::Arc;
 use std::collections::BTreeMap;
 
 /// As many transitions more than before there may be for a place that is gone.

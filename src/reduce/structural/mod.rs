@@ -1,7 +1,7 @@
 //! Structural reductions of Petri nets: places and transitions fewer, before the search.
 //!
 //! Of a program whose actions are transitions of a net, as far as they add constants to counters and wait for enough tokens in
-//! them (`net`, `places`). Sources: Berthelot, Checking Properties of Nets Using Transformations (1985), and Transformations and
+//! them (`parts`, `places`, `net`). Sources: Berthelot, Checking Properties of Nets Using Transformations (1985), and Transformations and
 //! Decompositions of Nets (1987); Haddad and Pradat-Peyre, New Efficient Petri Nets Reductions for Parallel Programs
 //! Verification (2006); Thierry-Mieg, Structural Reductions Revisited (2020).
 //!
@@ -37,6 +37,7 @@
 
 mod agglomerate;
 mod net;
+mod parts;
 mod path;
 mod places;
 mod redundant;
@@ -59,7 +60,7 @@ use places::Places;
 use std::collections::BTreeSet;
 
 /// What the reduction is called.
-pub const NAME: &str = "structural reductions";
+pub const NAME: &str = "structural reduction";
 
 /// What was reduced in a program.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Which variables of a program are places of a net, and which of them are seen.
 
-use super::net::Parts;
+use super::parts::Parts;
 use crate::analysis::growth::Counters;
 use crate::exec::Checks;
 use crate::ir::walk::{self, Access, Visitor};

@@ -9,6 +9,7 @@
 //!   (an implicit place of one other: Berthelot 1987).
 
 use super::net::{Net, Transition};
+use super::parts::Arc;
 use std::collections::HashMap;
 
 /// Among more transitions that change the same it is not looked for one that needs less.
@@ -22,7 +23,7 @@ pub(super) fn remove_dead(net: &mut Net) -> bool {
     let mut open: Vec<usize> = net.all().map(|(number, _)| number).collect();
     while let Some(number) = open.pop() {
         let Some(transition) = &net.transitions[number] else { continue };
-        let has = |(place, arc): (&usize, &super::net::Arc)| {
+        let has = |(place, arc): (&usize, &Arc)| {
             let there = most[*place].or(net.most[*place]);
             there.is_none_or(|there| arc.needs <= there)
         };

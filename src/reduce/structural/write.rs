@@ -1,6 +1,7 @@
 //! From the net that is left to the program.
 
-use super::net::{Net, Parts, Transition};
+use super::net::{Net, Transition};
+use super::parts::Parts;
 use crate::ir::{
     Action, ActionId, Binary, Control, Entity as _, Expr, ExprKind, Overflow, Place, Program, Stmt,
     StmtKind, VarId,
