@@ -94,7 +94,7 @@ fn states(
 ) -> Ending {
     let mut args = args.clone();
     if args.only.is_empty() {
-        args.only = vec![CheckKind::Invariant, CheckKind::Error];
+        args.only = vec![CheckKind::Assert, CheckKind::Invariant, CheckKind::Error];
     }
     args.run.no_trace |= asked.len() != 1;
     if !most.is_empty() {
