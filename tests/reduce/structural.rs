@@ -293,6 +293,15 @@ fn where_it_does_not_apply_it_is_left_out_by_name() {
     assert_eq!(refused("murphi", &assumed), "states are left out by assumption");
 }
 
+/// A place that has more tokens each round, until there is no room: who puts them there may fail, so he stays as he is, and so do the places that he has
+/// to do with, though one is empty at first and another always has what a third has.
+#[test]
+fn who_may_fail_stays_as_he_is() {
+    let rounds = net(&[1, 1, 0, 0], &[(&[0, 1], &[2, 3]), (&[2], &[0, 1])]);
+    assert_eq!(places(&rounds, "", Checks::ALL), Default::default());
+    assert_eq!(both(&text(&rounds), "", Checks::ALL), (131_071, 131_071));
+}
+
 /// Numbers that something random is made of.
 struct Dice(u64);
 
