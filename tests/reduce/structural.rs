@@ -11,7 +11,8 @@ use crate::merge::told;
 use game::{Does, Net, Transition, text};
 use spillway::Check;
 use spillway::exec::{Exec, Explain as _, Model, Violation, is_left_out, taken_as_written};
-use spillway::front::{INVARIANT, Language, Options};
+use spillway::front::{Language, Options};
+use spillway::ir::Holds;
 use spillway::ir::{ActionId, validate};
 use spillway::reduce::partial_order::Method;
 use spillway::reduce::rewriting::{Rewritings, Rewritten};
@@ -30,7 +31,7 @@ fn load(text: &str, invariant: &str) -> TextModel {
     let mut sources = Sources::default();
     sources.add("net.pnml", text);
     if !invariant.is_empty() {
-        sources.add(INVARIANT, invariant);
+        sources.add(Holds::Always.flag(), invariant);
     }
     let language = Language::from_name("pnml").unwrap();
     let loaded = TextModel::load(language, sources, Options::default());
