@@ -661,6 +661,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "levels",
         "deadlocks",
         "violations",
+        "answers",
         "examples",
         "state_bits",
         "key_order",
