@@ -53,7 +53,7 @@ pub static LANGUAGE: Language = Language {
 };
 
 /// The net in file 0.
-fn net(sources: &Sources) -> xml::Read<(parse::Document, net::Net)> {
+fn net_of(sources: &Sources) -> xml::Read<(parse::Document, net::Net)> {
     let document = parse::parse(0, &sources.file(0).text)?;
     let net = net::Net::of(&document)?;
     Ok((document, net))
@@ -61,12 +61,12 @@ fn net(sources: &Sources) -> xml::Read<(parse::Document, net::Net)> {
 
 /// The net in file 0, drawn.
 fn draw(sources: &Sources, drawn: &Drawn<'_>) -> xml::Read<String> {
-    Ok(picture::picture(&net(sources)?.1, drawn))
+    Ok(picture::picture(&net_of(sources)?.1, drawn))
 }
 
 /// What another file asks of the net in file 0.
 fn questions(sources: &Sources, file: u16) -> xml::Read<Vec<Question>> {
-    let (document, net) = net(sources)?;
+    let (document, net) = net_of(sources)?;
     contest::questions((&document, &net), file, &sources.file(file).text)
 }
 
@@ -77,7 +77,7 @@ fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml:
         let error = format!("a net has no constant `{name}` that could be defined");
         return Err(Diagnostic::error(Span::default(), error));
     }
-    let (document, net) = net(sources)?;
+    let (document, net) = net_of(sources)?;
     let left = |span: &Span| Diagnostic::warning(*span, "only the first net of a file is read");
     let warnings = document.others.iter().map(left).collect();
     // Files may be large, and it is not needed any more.
