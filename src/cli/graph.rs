@@ -8,7 +8,7 @@ use super::{Ending, languages, model, print, say};
 use crate::exec::{Explain, StepOutcome};
 use crate::front::Drawn;
 use crate::report::{count, grouped, print_changes, print_state};
-use crate::session::TextModel;
+use crate::session::{Error, TextModel};
 use crate::source::Sources;
 use std::fmt::Write;
 use std::path::Path;
@@ -40,20 +40,14 @@ fn write_to(path: Option<&Path>, text: &str) -> Ending {
 
 /// Draws the model itself, as it is at first or has come to.
 fn structure(args: &GraphArgs, model: &TextModel) -> Ending {
-    let Some(draw) = model.language.draw else {
-        let titles = languages::titles(|it| it.draw.is_some());
-        return Err(languages::misfit("--structure is", &titles, model.name(), model.language));
-    };
+    let of = (model.name(), model.language);
+    let draw = languages::own("--structure is", of, |it| it.draw)?;
     let drawn = |sources: &Sources, walked: &dyn Explain, state: &[u8]| {
         let next: Vec<String> = walked.steps(state).into_iter().map(|it| it.name).collect();
         let values = walked.describe(state);
         let drawn = Drawn { name: model.name(), values: &values, next: &next };
-        let drawn = draw(sources, &drawn);
-        let text = drawn.map_err(|error| Failure {
-            code: failure::WRONG,
-            message: error.render(sources).to_string(),
-        });
-        write_to(args.out.as_deref(), &text?)
+        let text = draw(sources, &drawn).map_err(|error| Error::text(&[error], sources))?;
+        write_to(args.out.as_deref(), &text)
     };
     if let Some(from) = args.from.as_deref().map(From::read) {
         return from.walk(model, |begun| {

@@ -31,6 +31,16 @@ pub(super) fn misfit(flags: &str, titles: &str, file: &str, language: &Language)
     Failure::wrong(format!("{flags} for models in {titles}, and {file} is in {name}"))
 }
 
+/// What a language has that others need not have, or the error that a flag is for models in those that have it.
+pub(super) fn own<T>(
+    flag: &str,
+    (file, language): (&str, &Language),
+    of: impl Fn(&Language) -> Option<T>,
+) -> Result<T, Failure> {
+    let misfit = || misfit(flag, &titles(|it| of(it).is_some()), file, language);
+    of(language).ok_or_else(misfit)
+}
+
 /// The error that the name of a file does not tell its language.
 pub(super) fn no_ending(file: &str) -> String {
     let endings = |language: &Language| {

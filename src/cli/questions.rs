@@ -9,7 +9,7 @@ use super::{Ending, languages, liveness, model, print, run, warn};
 use crate::front::{Asks, Question, nearest};
 use crate::ir::Condition;
 use crate::report::row;
-use crate::session::{Wanted, read_text};
+use crate::session::{Error, Wanted, read_text};
 use std::path::Path;
 
 /// `spillway check` of what a file asks.
@@ -54,16 +54,10 @@ pub(super) fn check(args: &CheckArgs, file: &Path) -> Ending {
 /// What the file asks of the model.
 fn read(args: &ModelArgs, file: &Path) -> Result<Vec<Question>, Failure> {
     let (language, mut sources) = model::sources(args)?;
-    let Some(questions) = language.questions else {
-        let titles = languages::titles(|it| it.questions.is_some());
-        let name = args.model.display().to_string();
-        return Err(languages::misfit("--property is", &titles, &name, language));
-    };
+    let name = args.model.display().to_string();
+    let questions = languages::own("--property is", (&name, language), |it| it.questions)?;
     let number = sources.add(file.display().to_string(), read_text(file)?);
-    questions(&sources, number).map_err(|error| Failure {
-        code: failure::WRONG,
-        message: error.render(&sources).to_string(),
-    })
+    Ok(questions(&sources, number).map_err(|error| Error::text(&[error], &sources))?)
 }
 
 /// Those of these names; all if none is named.

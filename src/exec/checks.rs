@@ -58,15 +58,25 @@ impl Checks {
             Violation::Fault(FaultKind::Assertion, _) => self.assertions,
             Violation::Fault(..) => self.faults,
             Violation::Property(number) => {
-                match model.explained().properties()[number as usize].kind {
-                    // That there is such a state is what is hoped for.
-                    SOMETIMES | COVER | EVENTUALLY => false,
-                    "invariant" => self.invariants,
-                    "claim" => self.claims,
-                    _ => self.assertions,
-                }
+                self.selects_kind(model.explained().properties()[number as usize].kind)
             }
         }
+    }
+
+    /// Whether it counts as a violation where properties of a kind are found.
+    fn selects_kind(&self, kind: &str) -> bool {
+        match kind {
+            // That there is such a state is what is hoped for.
+            SOMETIMES | COVER | EVENTUALLY => false,
+            "invariant" => self.invariants,
+            "claim" => self.claims,
+            _ => self.assertions,
+        }
+    }
+
+    /// Whether properties of a kind are looked for in states, be they feared or hoped for.
+    pub fn looks_for(&self, kind: &str) -> bool {
+        self.selects_kind(kind) || self.invariants && is_hoped_for(kind)
     }
 
     /// The properties that should hold in some state, of which none was found.
@@ -80,10 +90,7 @@ impl Checks {
     /// Whether there is a state for or against each property of states; nothing else that is selected can be answered so.
     pub fn are_answered(&self, model: &dyn Model, findings: &Findings) -> bool {
         let properties = model.explained().properties().into_iter().zip(0..);
-        let mut all = properties.filter(|(it, number)| {
-            self.selects(model, Violation::Property(*number))
-                || self.invariants && is_hoped_for(it.kind)
-        });
+        let mut all = properties.filter(|(it, _)| self.looks_for(it.kind));
         !self.deadlock && all.all(|(_, number)| findings.count(Violation::Property(number)) > 0)
     }
 

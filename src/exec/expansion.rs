@@ -435,9 +435,14 @@ impl Findings {
         self.found.iter().map(|(&check, finding)| (check, finding))
     }
 
+    /// What was found of `check`, if anything was.
+    pub fn get(&self, check: Violation) -> Option<&Finding> {
+        self.found.get(&check)
+    }
+
     /// How often `check` failed.
     pub fn count(&self, check: Violation) -> u64 {
-        self.found.get(&check).map_or(0, |finding| finding.count)
+        self.get(check).map_or(0, |finding| finding.count)
     }
 
     /// Whether nothing was found.

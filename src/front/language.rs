@@ -8,7 +8,7 @@
 use super::{Asked, LANGUAGES, Loaded, Options, Proposition, Question};
 use crate::diag::Diagnostic;
 use crate::exec::{Step, Value};
-use crate::ir::{Condition, Property};
+use crate::ir::{Condition, Holds, Property};
 use crate::source::Sources;
 use std::io::{self, Write};
 
@@ -146,19 +146,20 @@ impl Language {
         sources: &mut Sources,
         options: &Options,
     ) -> Result<Loaded, Vec<Diagnostic>> {
-        let all = sources.iter().zip(0..).skip(1);
-        let files = all.filter(|(file, _)| Condition::of_file(&file.name).is_some());
-        let files: Vec<u16> = files.map(|(_, number)| number).collect();
+        let asked = sources.iter().zip(0..).skip(1).filter_map(|(file, number)| {
+            let Condition { holds, name } = Condition::of_file(&file.name)?;
+            Some((number, (holds, name.map(str::to_owned))))
+        });
+        let (files, asked): (Vec<u16>, Vec<(Holds, Option<String>)>) = asked.unzip();
         if files.is_empty() {
             return (self.load)(sources, options, None);
         }
-        let asked = Asked::Propositions(files.clone());
-        let mut loaded = (self.load)(sources, options, Some(&asked))?;
+        let mut loaded = (self.load)(sources, options, Some(&Asked::Propositions(files)))?;
         let propositions = loaded.observed.take().map_or(Vec::new(), |it| it.propositions);
-        for (file, Proposition { text, condition }) in files.into_iter().zip(propositions) {
-            let Some(asked) = Condition::of_file(&sources.file(file).name) else { continue };
-            let name = asked.name.map_or(text, str::to_owned);
-            let (span, kind) = (condition.span, asked.holds.property(condition));
+        for ((holds, name), Proposition { text, condition }) in asked.into_iter().zip(propositions)
+        {
+            let (span, kind) = (condition.span, holds.property(condition));
+            let name = name.unwrap_or(text);
             loaded.program.properties.push(Property { name, kind, span });
         }
         Ok(loaded)

@@ -1,5 +1,6 @@
-//! Properties that are judged in a search for some checks, and those that need not be.
+//! What is judged in a search for some checks, and what need not be, and so need not be preserved.
 
+use super::{Kept, Preserved};
 use crate::analysis::live::bounds;
 use crate::exec::Checks;
 use crate::ir::{Expr, Program, PropertyId, PropertyKind};
@@ -27,4 +28,19 @@ pub(super) fn leave_unasked(program: &mut Program, checks: Checks, id: PropertyI
         }
         _ => {}
     }
+}
+
+/// What is preserved of a program of which only what is looked for stays: nothing that is said of runs.
+pub(super) fn preserved(checks: Checks) -> Preserved {
+    let Checks { deadlock, assertions, invariants, faults, .. } = checks;
+    let lost = [
+        (deadlock, Kept::Deadlocks),
+        (faults && assertions, Kept::StepErrors),
+        (invariants && assertions, Kept::Invariants),
+        (false, Kept::Claims),
+        (false, Kept::StutteringClaims),
+        (false, Kept::StutterInvariant),
+    ];
+    let lost = lost.into_iter().filter(|(is_kept, _)| !is_kept);
+    lost.fold(Preserved::ALL, |all, (_, it)| all.without(it))
 }

@@ -3,17 +3,17 @@
 use super::coverage::is_whole;
 use super::rows::row;
 use super::{Most, Report};
-use crate::exec::{Violation, is_hoped_for};
+use crate::exec::{PropertyInfo, Violation, is_hoped_for};
 use crate::ir::Condition;
 use crate::numbers::count;
 use serde_json::{Value, json};
 
 /// Something that was asked by name, and the answer.
 pub(super) struct Answer {
-    pub(super) check: Violation,
+    check: Violation,
     name: String,
     /// Whether it is so; nothing where that is not known yet.
-    pub(super) holds: Option<bool>,
+    holds: Option<bool>,
     /// In words.
     says: String,
     /// After how many steps there was a state that decides it, if one does.
@@ -27,11 +27,11 @@ pub(super) fn answers(report: &Report) -> Vec<Answer> {
         let file = report.sources.place(it.span).map(|it| it.file).unwrap_or_default();
         Condition::of_file(&file).is_some_and(|it| it.name.is_some())
     });
-    let answer = |(it, number): (crate::exec::PropertyInfo, u32)| {
+    let is_whole = is_whole(report);
+    let answer = |(it, number): (PropertyInfo, u32)| {
         let (check, is_hoped_for) = (Violation::Property(number), is_hoped_for(it.kind));
-        let found = report.outcome.findings.iter().find(|(at, _)| *at == check);
-        let depth = found.map(|(_, finding)| finding.level);
-        let (holds, says) = match (depth, is_whole(report)) {
+        let depth = report.outcome.findings.get(check).map(|it| it.level);
+        let (holds, says) = match (depth, is_whole) {
             (Some(depth), _) => {
                 let after = count(depth, "step");
                 let says = if is_hoped_for { "in a state" } else { "not in a state" };
@@ -44,6 +44,11 @@ pub(super) fn answers(report: &Report) -> Vec<Answer> {
         Answer { check, name: it.name, holds, says, depth }
     };
     asked.map(answer).collect()
+}
+
+/// Whether something that was found is one of them, and told as such.
+pub(super) fn has(all: &[Answer], check: Violation) -> bool {
+    all.iter().any(|it| it.check == check)
 }
 
 /// How many of them are what, in a sentence; nothing if none was asked.

@@ -3,7 +3,7 @@
 use super::coverage::is_whole;
 use super::page::Way;
 use super::{Report, Verdict, ViolationReport};
-use crate::exec::{Violation, is_hoped_for};
+use crate::exec::Violation;
 use crate::numbers::count;
 use crate::source::Place;
 
@@ -94,9 +94,8 @@ impl Judgements {
         let (checks, model) = (&report.limits.checks, report.model);
         for (property, number) in model.explained().properties().iter().zip(0..) {
             let check = Violation::Property(number);
-            let is_wanted =
-                checks.selects(model, check) || is_hoped_for(property.kind) && checks.invariants;
-            if is_wanted && violations.iter().all(|it| it.check != check) {
+            let is_told = violations.iter().any(|it| it.check == check);
+            if checks.looks_for(property.kind) && !is_told {
                 let place = report.sources.place(property.span);
                 all.push(judged(property.kind, &property.name, place));
             }

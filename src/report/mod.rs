@@ -145,9 +145,8 @@ impl Report<'_> {
         let properties = self.model.explained().properties().into_iter().zip(0..);
         let wanted = properties.filter(|(it, _)| is_hoped_for(it.kind));
         let found = wanted.filter_map(|(it, number)| {
-            let mut all = self.outcome.findings.iter();
             let check = Violation::Property(number);
-            let (_, found) = all.find(|(it, _)| *it == check)?;
+            let found = self.outcome.findings.get(check)?;
             let depth = found.level;
             Some(Example { check, kind: it.kind, name: it.name, states: found.count, depth })
         });

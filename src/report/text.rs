@@ -22,12 +22,11 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     let found = report.violations();
     let (first, broken) = (first(report, ending, &found), broken(report));
     let answers = answers(report);
-    let is_answered = |it: &ViolationReport| answers.iter().any(|other| other.check == it.check);
     let verdict = verdict(report, ending);
     let mut out = wrapped("", &format!("{}: {verdict}", report.model_name));
     out += &match (ending, first, broken) {
         (Some(ending), ..) => ending.rows(),
-        (None, Some(first), _) if first.has_a_way() && !is_answered(first) => {
+        (None, Some(first), _) if first.has_a_way() && !answers::has(&answers, first.check) => {
             row("after", &length(first))
         }
         (None, None, Some((_, (before, round)))) => row("after", &length_of_run(before, round)),
@@ -73,10 +72,11 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
 pub(super) fn verdict(report: &Report, ending: Option<&Ending>) -> String {
     let (found, answers) = (report.violations(), answers(report));
     let first = first(report, ending, &found);
-    let is_other = first.is_some_and(|first| answers.iter().all(|it| it.check != first.check));
-    match answers::summary(&answers) {
-        Some(summary) if !is_other => return summary,
-        _ => {}
+    // What else is violated is worse than any answer.
+    if first.is_none_or(|it| answers::has(&answers, it.check))
+        && let Some(summary) = answers::summary(&answers)
+    {
+        return summary;
     }
     match (report.verdict(), first, broken(report)) {
         (Verdict::Verified, ..) => verified(report),
@@ -324,7 +324,7 @@ fn print_others(
 ) -> String {
     let mut out = String::new();
     let is_violated = report.verdict() == Verdict::Violated;
-    let is_answered = |check| answers.iter().any(|it| it.check == check);
+    let is_answered = |check| answers::has(answers, check);
     let others = found.iter().filter(|it| Some(it.check) != told && !is_answered(it.check));
     for violation in others {
         let length = length(violation);

@@ -48,23 +48,42 @@ struct Leaf {
     cells: Vec<CellId>,
 }
 
+/// The least and the greatest of some numbers.
+#[derive(Clone, Copy)]
+struct Range(i64, i64);
+
+impl Range {
+    const NOTHING: Range = Range(i64::MAX, i64::MIN);
+
+    fn note(&mut self, number: i64) {
+        *self = self.and(Range(number, number));
+    }
+
+    fn and(self, other: Range) -> Range {
+        Range(self.0.min(other.0), self.1.max(other.1))
+    }
+
+    /// Both; nothing if there are no numbers.
+    fn told(self) -> Option<(i64, i64)> {
+        (self.0 <= self.1).then_some((self.0, self.1))
+    }
+}
+
 /// What is known of a leaf.
 #[derive(Clone, Copy)]
 struct Met {
-    least: i64,
-    greatest: i64,
+    range: Range,
     /// A bit for each value, where these are names.
     names: u64,
     undefined: bool,
 }
 
 impl Met {
-    const NOTHING: Met = Met { least: i64::MAX, greatest: i64::MIN, names: 0, undefined: false };
+    const NOTHING: Met = Met { range: Range::NOTHING, names: 0, undefined: false };
 
     fn and(self, other: Met) -> Met {
         Met {
-            least: self.least.min(other.least),
-            greatest: self.greatest.max(other.greatest),
+            range: self.range.and(other.range),
             names: self.names | other.names,
             undefined: self.undefined | other.undefined,
         }
@@ -113,8 +132,10 @@ pub fn values_met(
         leaf.values(program, met)
     });
     let states = found.iter().map(|it| it.states).sum();
-    let sums = Range::of(found.iter().map(|it| it.sums));
-    let asked = (0..groups.len()).map(|number| Range::of(found.iter().map(|it| it.asked[number])));
+    let all_of =
+        |of: &dyn Fn(&Room) -> Range| found.iter().map(of).fold(Range::NOTHING, Range::and).told();
+    let sums = all_of(&|it| it.sums);
+    let asked = (0..groups.len()).map(|number| all_of(&|it| it.asked[number]));
     Ok(Some(ValuesMet { all: all.collect(), sums, asked: asked.collect(), states }))
 }
 
@@ -126,25 +147,6 @@ struct Room {
     sums: Range,
     asked: Vec<Range>,
     states: u64,
-}
-
-/// The least and the greatest of some numbers.
-#[derive(Clone, Copy)]
-struct Range(i64, i64);
-
-impl Range {
-    const NOTHING: Range = Range(i64::MAX, i64::MIN);
-
-    fn note(&mut self, number: i64) {
-        *self = Range(self.0.min(number), self.1.max(number));
-    }
-
-    /// That of several together; nothing if there are no numbers.
-    fn of(all: impl Iterator<Item = Range>) -> Option<(i64, i64)> {
-        let Range(least, most) =
-            all.fold(Range::NOTHING, |one, other| Range(one.0.min(other.0), one.1.max(other.1)));
-        (least <= most).then_some((least, most))
-    }
 }
 
 /// The leaves of variables of these names.
@@ -169,8 +171,7 @@ fn look(layout: &Layout, leaf: &Leaf, met: &mut Met, state: &[u8]) -> i64 {
         match layout.get(state, *cell) {
             None => met.undefined = true,
             Some(value) => {
-                met.least = met.least.min(value);
-                met.greatest = met.greatest.max(value);
+                met.range.note(value);
                 // Of names, which begin with 0; of others it does not matter.
                 met.names |= 1u64.checked_shl(value as u32).unwrap_or(0);
                 sum += value;
@@ -194,8 +195,7 @@ impl Leaf {
             }
             _ => None,
         };
-        let range = (met.least <= met.greatest).then_some((met.least, met.greatest));
-        Values { name: self.name.clone(), range, names, undefined: met.undefined }
+        Values { name: self.name.clone(), range: met.range.told(), names, undefined: met.undefined }
     }
 }
 

@@ -22,12 +22,11 @@ pub(super) fn questions(
     file: u16,
     text: &str,
 ) -> Read<Vec<Question>> {
-    let quoted = |name: &str| format!("\"{name}\"");
     let places = document.places.iter().map(|it| it.id.as_str());
     let transitions = document.transitions.iter().map(|it| it.id.as_str());
     let names = Names {
-        places: places.zip(net.places.iter().map(|it| quoted(&it.name))).collect(),
-        transitions: transitions.zip(net.transitions.iter().map(|it| quoted(&it.name))).collect(),
+        places: places.zip(net.places.iter().map(|it| it.name.as_str())).collect(),
+        transitions: transitions.zip(net.transitions.iter().map(|it| it.name.as_str())).collect(),
     };
     let (mut found, mut root) = (Vec::new(), None);
     let mut xml = Xml::new(file, text);
@@ -61,13 +60,16 @@ fn refused(term: &Term, why: &str) -> Diagnostic {
     Diagnostic::error(term.span(), format!("<{}> {why}", term.name()))
 }
 
-/// Nodes by their ids, as they are written for us.
+/// The names of nodes, by their ids.
+type ById<'n> = HashMap<&'n str, &'n str>;
+
+/// Those of a net.
 struct Names<'n> {
-    places: HashMap<&'n str, String>,
-    transitions: HashMap<&'n str, String>,
+    places: ById<'n>,
+    transitions: ById<'n>,
 }
 
-impl Names<'_> {
+impl<'n> Names<'n> {
     fn property(&self, xml: &mut Xml, of: &Element) -> Read<Question> {
         let (mut name, mut formula) = (None, None);
         xml.each(of, &mut |xml, element| {
@@ -89,9 +91,8 @@ impl Names<'_> {
         let inner = |of: &Term| of.parts::<1>().map(|[it]| it.clone());
         match formula.name() {
             "place-bound" => {
-                let named = formula.terms.iter().map(|it| self.node(it, "place", &self.places));
-                let names: Vec<String> = named.collect::<Read<_>>()?;
-                Ok(Asks::Most(names.iter().map(|it| it.trim_matches('"').to_owned()).collect()))
+                let named = formula.terms.iter().map(|it| Ok(self.place(it)?.to_owned()));
+                Ok(Asks::Most(named.collect::<Read<_>>()?))
             }
             "exists-path" => {
                 let path = inner(formula)?;
@@ -158,7 +159,7 @@ impl Names<'_> {
             "is-fireable" => {
                 let each = term.terms.iter().map(|it| {
                     let name = self.node(it, "transition", &self.transitions)?;
-                    Ok(format!("fireable({name})"))
+                    Ok(format!("fireable(\"{name}\")"))
                 });
                 some(term, each.collect::<Read<Vec<_>>>()?, " || ")
             }
@@ -180,7 +181,7 @@ impl Names<'_> {
         match term.name() {
             "integer-constant" => Ok(number(&term.text, term.span())?.to_string()),
             "tokens-count" => {
-                let named = term.terms.iter().map(|it| self.node(it, "place", &self.places));
+                let named = term.terms.iter().map(|it| Ok(format!("\"{}\"", self.place(it)?)));
                 some(term, named.collect::<Read<Vec<_>>>()?, " + ")
             }
             "integer-sum" => each(" + "),
@@ -190,14 +191,19 @@ impl Names<'_> {
         }
     }
 
+    /// The place that a term names.
+    fn place(&self, term: &Term) -> Read<&'n str> {
+        self.node(term, "place", &self.places)
+    }
+
     /// The node of a kind that a term names.
-    fn node(&self, term: &Term, kind: &str, all: &HashMap<&str, String>) -> Read<String> {
+    fn node(&self, term: &Term, kind: &str, all: &ById<'n>) -> Read<&'n str> {
         if term.name() != kind {
             return Err(refused(term, &format!("stands where a <{kind}> is expected")));
         }
         let id = term.text.trim();
         let unknown = || Diagnostic::error(term.span(), format!("the net has no {kind} `{id}`"));
-        all.get(id).cloned().ok_or_else(unknown)
+        all.get(id).copied().ok_or_else(unknown)
     }
 }
 

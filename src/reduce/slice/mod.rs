@@ -33,10 +33,10 @@ mod needs;
 mod perpetual;
 mod values;
 
-use super::asked::{is_asked, leave_unasked};
+use super::Preserved;
+use super::asked::{is_asked, leave_unasked, preserved};
 use super::dead::statements;
 use super::pass::Pass;
-use super::{Kept, Preserved};
 use crate::analysis::access::Table;
 use crate::analysis::bits;
 use crate::exec::{Checks, Interp};
@@ -254,17 +254,7 @@ impl Pass for Sliced {
     }
 
     fn preserves(&self) -> Preserved {
-        let Checks { deadlock, assertions, invariants, faults, .. } = self.checks;
-        let lost = [
-            (deadlock, Kept::Deadlocks),
-            (faults && assertions, Kept::StepErrors),
-            (invariants && assertions, Kept::Invariants),
-            (false, Kept::Claims),
-            (false, Kept::StutteringClaims),
-            (false, Kept::StutterInvariant),
-        ];
-        let lost = lost.into_iter().filter(|(is_kept, _)| !is_kept);
-        lost.fold(Preserved::ALL, |all, (_, it)| all.without(it))
+        preserved(self.checks)
     }
 
     fn takes_all(&self) -> bool {

@@ -45,7 +45,7 @@ mod write;
 
 pub use agglomerate::Side;
 
-use super::asked::leave_unasked;
+use super::asked::{leave_unasked, preserved};
 use super::pass::Pass;
 use super::{Kept, Preserved};
 use crate::exec::{ActionCounts, Checks, Interp};
@@ -280,18 +280,10 @@ impl Pass for Structural {
     }
 
     fn preserves(&self) -> Preserved {
-        let Checks { deadlock, assertions, invariants, faults, .. } = self.checks;
-        let lost = [
-            (deadlock, Kept::Deadlocks),
-            (faults && assertions, Kept::StepErrors),
-            (invariants && assertions, Kept::Invariants),
-            (self.keeps_depth(), Kept::Depth),
-            (false, Kept::Claims),
-            (false, Kept::StutteringClaims),
-            (false, Kept::StutterInvariant),
-        ];
-        let lost = lost.into_iter().filter(|(is_kept, _)| !is_kept);
-        lost.fold(Preserved::ALL, |all, (_, it)| all.without(it))
+        match self.keeps_depth() {
+            true => preserved(self.checks),
+            false => preserved(self.checks).without(Kept::Depth),
+        }
     }
 
     fn takes_all(&self) -> bool {
