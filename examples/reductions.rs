@@ -166,7 +166,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
 }
 
 /// Every reduction that can be named.
-const REDUCTIONS: [&str; 12] = [
+const REDUCTIONS: [&str; 13] = [
     "por",
     "reversible",
     "symmetry",
@@ -178,6 +178,7 @@ const REDUCTIONS: [&str; 12] = [
     "slice",
     "structural",
     "confluence",
+    "simultaneous",
     "dominate",
 ];
 
@@ -217,6 +218,7 @@ fn wished(settings: &Settings, list: &[String]) -> Wished {
     let has = |name: &str| list.iter().any(|it| it == name);
     let by = |method, proviso| Some(Way { method, proviso });
     let way = match (has("por"), has("confluence")) {
+        _ if has("simultaneous") => by(Method::Simultaneous, Proviso::Static),
         (false, false) => None,
         (true, false) => by(Method::Conditional, Proviso::Static),
         (true, true) => by(Method::ConfluentConditional, settings.provisos[0]),

@@ -410,6 +410,8 @@ pub enum ReduceArg {
     Structural,
     /// Confluence: steps that come to the same whatever else happens first are taken at once
     Confluence,
+    /// Simultaneous reachability: steps of several that do not disturb each other are taken together
+    Simultaneous,
     /// Dominating values: what others can do all of is left out
     Dominate,
 }

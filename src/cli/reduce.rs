@@ -33,6 +33,7 @@ impl ReduceArg {
             ReduceArg::Slice => "slice",
             ReduceArg::Structural => "structural",
             ReduceArg::Confluence => "confluence",
+            ReduceArg::Simultaneous => "simultaneous",
             ReduceArg::Dominate => "dominate",
         }
     }
@@ -71,7 +72,11 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     };
     let steps =
         args.por.map_or(by_default.steps, |method| Steps::Chosen(Method::from(method).into()));
-    let steps = if has(ReduceArg::Confluence) { confluent(args, steps)? } else { steps };
+    let steps = match () {
+        () if has(ReduceArg::Confluence) => confluent(args, steps)?,
+        () if has(ReduceArg::Simultaneous) => Steps::Chosen(taken_together(steps)?.into()),
+        () => steps,
+    };
     let steps = match (steps, args.por_proviso) {
         (Steps::Chosen(way), Some(proviso)) => {
             Steps::Chosen(Way { proviso: proviso.into(), ..way })
@@ -104,17 +109,29 @@ fn confluent(args: &ReduceArgs, steps: Steps) -> Result<Steps, Failure> {
         Steps::Chosen(Way { method: Method::Conditional, .. }) => {
             (Method::ConfluentConditional, Proviso::Static)
         }
-        Steps::Chosen(way) => {
-            return Err(Failure::wrong(format!(
-                "--por {} and --reduce confluence do not go together\n  help: leave out one of them, or choose by \
-                 --por conditional",
-                way.method.name()
-            )));
-        }
+        Steps::Chosen(way) => return refuse_method(way.method, ReduceArg::Confluence),
         Steps::All | Steps::Auto => (Method::Confluence, ConfluenceArg::Map.into()),
     };
     let proviso = args.confluence.map_or(proviso, Proviso::from);
     Ok(Steps::Chosen(Way { method, proviso }))
+}
+
+/// The method where steps of several sets are to be taken together.
+fn taken_together(steps: Steps) -> Result<Method, Failure> {
+    match steps {
+        Steps::Chosen(way) if way.method != Method::Conditional => {
+            refuse_method(way.method, ReduceArg::Simultaneous)
+        }
+        _ => Ok(Method::Simultaneous),
+    }
+}
+
+fn refuse_method<T>(method: Method, beside: ReduceArg) -> Result<T, Failure> {
+    Err(Failure::wrong(format!(
+        "--por {} and --reduce {} do not go together\n  help: leave out one of them, or choose by --por conditional",
+        method.name(),
+        beside.name()
+    )))
 }
 
 /// A flag that is given and asks for a reduction that does not keep what is asked of whole runs.
@@ -178,6 +195,12 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
         let one = one.name();
         return Err(Failure::wrong(format!(
             "--reduce {}: `{one}` stands alone\n  help: leave it out, or all others",
+            told()
+        )));
+    }
+    if [ReduceArg::Confluence, ReduceArg::Simultaneous].iter().all(|it| reduce.contains(it)) {
+        return Err(Failure::wrong(format!(
+            "--reduce {}: confluent steps are taken one by one, not several together\n  help: leave out one of them",
             told()
         )));
     }
@@ -247,8 +270,11 @@ pub(super) fn refuse_store(args: &CheckArgs, searched: &Searched) -> Result<(), 
     }
     let flag = match args.reductions.por.map(|method: PartialOrderArg| Method::from(method)) {
         Some(method) => format!("--por {}", method.name()),
-        None if args.reductions.reduce.contains(&ReduceArg::Por) => "--reduce por".into(),
-        None => "--reduce confluence".into(),
+        None => {
+            let named = [ReduceArg::Simultaneous, ReduceArg::Por];
+            let named = named.into_iter().find(|it| args.reductions.reduce.contains(it));
+            format!("--reduce {}", named.unwrap_or(ReduceArg::Confluence).name())
+        }
     };
     if sleeps {
         let store = if is_comback { "comback" } else { "huffman" };

@@ -22,6 +22,13 @@ pub trait Lift {
     /// that is here for `from`. [`one_step`] does for models whose steps are steps of the model below.
     fn way(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>>;
 
+    /// The states of this model on a way from one of them, which is left out, to one that a step of it leads to, where it could
+    /// also stop in between: it takes several steps as one. Nothing if there is no such way.
+    fn stops(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        let _ = (own, to);
+        Ok(None)
+    }
+
     /// The states of the model below on a way from one of them, which is left out, to one where `check` fails and for
     /// which the state of this model that is here for `from` is here, too. None are on the way unless this model's states
     /// are here for several that follow one another.

@@ -20,6 +20,7 @@ pub mod pruning;
 mod replacing;
 pub mod reversible;
 pub mod rewriting;
+pub mod simultaneous;
 pub mod slice;
 pub mod states;
 pub mod structural;
@@ -314,7 +315,7 @@ fn keeps_apart(way: Way, claim: Option<&NeverClaim>, is_symmetric: bool) -> Opti
             let why = "where one state stands for others, steps have no names of their own";
             Some(format!("{why}: ask for `--symmetry off`"))
         }
-        Some(claim) if way.method.is_confluent() => {
+        Some(claim) if way.method.is_confluent() || way.method.takes_several() => {
             Some(format!("the never claim {} has to see every state", claim.name()))
         }
         Some(claim) if way.method.sleeps() => {

@@ -363,7 +363,31 @@ impl Lift for Symmetric<'_> {
         }
     }
 
-    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        one_step(self, from, to)
+    fn way(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        match one_step(self, from, to)? {
+            None => self.along(own, from, to),
+            way => Ok(way),
+        }
+    }
+}
+
+impl Symmetric<'_> {
+    /// The same where a step of the model below is several: which these are it says of the state that stands for `from`, and
+    /// they are the same but for names.
+    fn along(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        let Some(lift) = self.model.lifts() else { return Ok(None) };
+        let mut led = Vec::new();
+        let run = |out: &mut Expansion| self.model.expand(own, out);
+        let _ = Expansion::collect(self.width(), &mut led, run)?;
+        let led = led.chunks_exact(self.width()).filter(|it| self.stands_for(to, it)).min();
+        let Some(led) = led else { return Ok(None) };
+        let Some(steps) = lift.stops(own, led)? else { return Ok(None) };
+        let mut way: Vec<Vec<u8>> = Vec::new();
+        for step in steps {
+            let at = way.last().map_or(from, Vec::as_slice);
+            let Some(mut next) = one_step(self, at, &step)? else { return Ok(None) };
+            way.append(&mut next);
+        }
+        Ok(Some(way))
     }
 }

@@ -65,7 +65,7 @@ struct Named {
 }
 
 /// Every reduction.
-const NAMED: [Named; 12] = [
+const NAMED: [Named; 13] = [
     Named {
         name: "slice",
         reduce: Reduce { rewritings: Rewritings::slicing(Checks::ALL), ..Reduce::NONE },
@@ -128,6 +128,15 @@ const NAMED: [Named; 12] = [
         },
         kind: Kind::Choice,
         subjects: TextModel::confluent,
+    },
+    Named {
+        name: "simultaneous",
+        reduce: Reduce {
+            steps: Steps::Chosen(Way { method: Method::Simultaneous, proviso: Proviso::Static }),
+            ..Reduce::NONE
+        },
+        kind: Kind::Choice,
+        subjects: |_| Vec::new(),
     },
     Named {
         name: "dominate",

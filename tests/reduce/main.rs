@@ -25,6 +25,7 @@ mod pairs;
 mod partial_order;
 mod postponed;
 mod reversible;
+mod simultaneous;
 mod sleep;
 mod slice;
 mod stacks;

@@ -3,6 +3,7 @@
 use super::Method;
 use super::asking::Asking;
 use super::deletion::{Deletion, Having};
+use super::further::{Further, SEVERAL_MAX};
 use super::memo::Memo;
 use super::needs::{Needs, Seen};
 use super::outlook::Outlook;
@@ -48,7 +49,7 @@ pub(super) struct Room {
     key: Vec<u64>,
     /// That of the choice that is looked for.
     next: Vec<u64>,
-    /// The choice: the chosen instances, then whether it is good.
+    /// The choice: the chosen instances, then whether it is good, then those of sets that are taken together.
     value: Vec<u64>,
     /// What has to be taken besides.
     rest: Vec<u64>,
@@ -75,6 +76,9 @@ pub(super) struct Choice<'r> {
     /// Whether all that is looked for is chosen, or waited for by what is: nothing is put off that would
     /// have to be taken up.
     pub is_good: bool,
+    /// Where one of several sets each is taken together, those of the sets with more than one, as sets of instances one
+    /// behind the other; of all others of `chosen` each is a set. No words where the chosen are taken one by one.
+    pub several: &'r [u64],
 }
 
 impl Room {
@@ -93,9 +97,10 @@ impl Chooser {
         (climbing, confluent): (Option<Vec<u64>>, Vec<u64>),
     ) -> Chooser {
         let (processes, having) = match method {
-            Method::Stubborn | Method::Conditional | Method::ConfluentConditional => {
-                (None, Some(Having::new(&relation)))
-            }
+            Method::Stubborn
+            | Method::Conditional
+            | Method::ConfluentConditional
+            | Method::Simultaneous => (None, Some(Having::new(&relation))),
             Method::Sleep | Method::Confluence => (None, None),
             Method::Local | Method::LocalSleep | Method::Overman => {
                 (Some(Processes::new(&relation)), None)
@@ -138,8 +143,14 @@ impl Chooser {
             facts.iter_mut().zip(outlook.asked()).for_each(|(facts, asked)| *facts &= asked);
             self.find(room);
         }
-        let (chosen, is_good) = room.value.split_at(self.words);
-        Choice { chosen, is_good: is_good[0] != 0 }
+        let (chosen, about) = room.value.split_at(self.words);
+        Choice { chosen, is_good: about[0] != 0, several: &about[1..] }
+    }
+
+    /// Words of a choice.
+    fn value_words(&self) -> usize {
+        let sets = if self.method.takes_several() { SEVERAL_MAX } else { 0 };
+        self.words + 1 + sets * self.words
     }
 
     /// The confluent instance that is taken where this is enabled: the first whose step climbs. If none climbs it is the
@@ -185,6 +196,10 @@ impl Chooser {
             room.value.clear();
             room.value.extend_from_slice(enabled);
             room.value.push(true.into());
+            if self.method.takes_several() && !bits::is_single(enabled) {
+                room.value.extend_from_slice(enabled);
+            }
+            room.value.resize(self.value_words(), 0);
         }
         takes_all
     }
@@ -214,7 +229,7 @@ impl Chooser {
             return;
         }
         std::mem::swap(&mut room.key, &mut room.next);
-        room.value.resize(self.words + 1, 0);
+        room.value.resize(self.value_words(), 0);
         if !room.memo.get(&room.key, &mut room.value) {
             self.compute(room);
             room.memo.put(&room.key, &room.value);
@@ -292,16 +307,31 @@ impl Chooser {
         if self.relation.shows(&sets.best, seen.enabled) {
             sets.best.fill(u64::MAX);
         }
+        let (chosen, about) = value.split_at_mut(self.words);
+        let (is_good_word, several) = about.split_at_mut(1);
+        if self.method.takes_several() {
+            self.add_further(seen, sets, several);
+        }
         let best = &sets.best;
         let is_whole = bits::is_within(seen.enabled, best);
         // Of whole runs more than what is looked for would be put off for ever.
         let has_all = || bits::is_within(&self.relation.monitors, best);
         let is_good = is_whole || self.relation.shown.is_none() && has_all();
-        for (word, (set, enabled)) in value.iter_mut().zip(best.iter().zip(seen.enabled)) {
+        for (word, (set, enabled)) in chosen.iter_mut().zip(best.iter().zip(seen.enabled)) {
             *word = set & enabled;
         }
-        value[self.words] = is_good.into();
+        is_good_word[0] = is_good.into();
         sets.enabled = members;
+    }
+
+    /// Adds to the best set the members of others that are taken together with it.
+    fn add_further(&self, seen: Seen, sets: &mut Sets, several: &mut [u64]) {
+        let Sets { needs, closure, best, .. } = sets;
+        let climbing = self.climbing.as_deref();
+        let further = Further { relation: &self.relation, asking: &self.asking, climbing };
+        several.fill(0);
+        needs.look(self.number, &self.relation, &self.asking, seen);
+        further.find(seen, (needs, closure), (best, several));
     }
 
     /// The set with the fewest enabled members, of the closures from each enabled member and one found by

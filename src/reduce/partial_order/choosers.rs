@@ -79,6 +79,14 @@ impl<'m> Choosers<'m> {
             }
             Sought::Runs => of_runs(interp, &table, way)?,
         };
+        if way.method.takes_several()
+            && matches!(way.proviso, Proviso::Chains | Proviso::StaticChains)
+        {
+            return Err(format!(
+                "states are run through where a single step is taken, not several together: ask for `--por-proviso {}`",
+                Proviso::Static.name()
+            ));
+        }
         // A claim has to see every state.
         let proviso = match way.proviso {
             Proviso::StaticChains if aims.claim.is_some() => Proviso::Static,
@@ -297,7 +305,8 @@ fn claim(
 
 /// What to aim at where the claim of a program is looked at for whole runs; or why steps cannot be chosen so.
 fn of_runs(interp: &Interp, table: &Table, way: Way) -> Result<Aims, String> {
-    let goes_by_steps = way.method.sleeps() || way.method.is_confluent();
+    let goes_by_steps =
+        way.method.sleeps() || way.method.is_confluent() || way.method.takes_several();
     if goes_by_steps || way.proviso != Proviso::Static {
         return Err("of whole runs it keeps what is asked only by an order of the states: ask for `--por-proviso static`".into());
     }

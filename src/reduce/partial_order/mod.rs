@@ -9,7 +9,8 @@
 //! - `relation`: which action instances disturb which, as sets of bits; `facts`: what does not hold in a
 //!   state, read off it by `tables`;
 //! - `stubborn` with `deletion` and what both ask, `needs`; `processes`: the methods; `choice`: one of them at work, `memo`: what it
-//!   remembers, by what is enabled (`outlook`) and the facts that are asked for then (`asking`);
+//!   remembers, by what is enabled (`outlook`) and the facts that are asked for then (`asking`); `further`: several sets of
+//!   one state, whose steps are taken together;
 //! - `sleep`: which steps are left out, of those chosen, since another order has been taken; `sleep_sets`: as
 //!   values of states;
 //! - `ascent`: the order of states that keeps steps from being put off for ever;
@@ -28,6 +29,7 @@ mod choosers;
 mod deletion;
 mod facts;
 mod fixed;
+mod further;
 mod memo;
 mod model;
 mod needs;
@@ -39,7 +41,7 @@ mod sleep_sets;
 mod stubborn;
 mod tables;
 
-use super::{Kept, Kind, Preserved, Reduction, Refused, Stack, confluence};
+use super::{Kept, Kind, Preserved, Reduction, Refused, Stack, confluence, simultaneous};
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceId;
 use crate::exec::Checks;
@@ -70,6 +72,8 @@ pub enum Method {
     Confluence,
     /// One that is confluent, where there is one; else as with `Conditional`.
     ConfluentConditional,
+    /// One each of several sets, [taken together](super::simultaneous), the first as with `Conditional`.
+    Simultaneous,
 }
 
 impl Method {
@@ -95,7 +99,8 @@ impl Method {
 
     /// All, in the order of their numbers.
     fn coded() -> impl Iterator<Item = Method> {
-        Method::ALL.into_iter().chain([Method::Confluence, Method::ConfluentConditional])
+        let others = [Method::Confluence, Method::ConfluentConditional, Method::Simultaneous];
+        Method::ALL.into_iter().chain(others)
     }
 
     /// As the command line and reports call it.
@@ -109,12 +114,18 @@ impl Method {
             Method::LocalSleep => "local+sleep",
             Method::Confluence => "confluence",
             Method::ConfluentConditional => "confluence+conditional",
+            Method::Simultaneous => "simultaneous",
         }
     }
 
     /// Whether what does not go together depends on the state.
     pub(crate) fn is_conditional(self) -> bool {
-        matches!(self, Method::Conditional | Method::ConfluentConditional)
+        matches!(self, Method::Conditional | Method::ConfluentConditional | Method::Simultaneous)
+    }
+
+    /// Whether a step may be several, of sets that have nothing in common.
+    pub fn takes_several(self) -> bool {
+        self == Method::Simultaneous
     }
 
     /// Whether steps are asleep.
@@ -143,6 +154,7 @@ impl Method {
             Method::ConfluentConditional => {
                 format!("{} and partial order {}", confluence::NAME, Method::Conditional.name())
             }
+            Method::Simultaneous => simultaneous::NAME.into(),
             method => format!("partial order {}", method.name()),
         }
     }
@@ -314,11 +326,8 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
             Method::LocalSleep => return kept.without(Kept::StepErrors).without(Kept::Invariants),
             _ => {}
         }
-        if self.choosers.puts_off() || self.choosers.runs_on() {
-            kept.without(Kept::Depth)
-        } else {
-            kept
-        }
+        let takes_one = !self.choosers.runs_on() && !self.choosers.method().takes_several();
+        if self.choosers.puts_off() || !takes_one { kept.without(Kept::Depth) } else { kept }
     }
 
     fn did(&self, Tally { partial, again, passed }: &Tally) -> Option<String> {
@@ -328,12 +337,14 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
             0 => fewer,
             some => format!("{} confluent; {fewer}", count(some, "action instance")),
         };
+        let runs_through = self.choosers.runs_on() || self.choosers.method().takes_several();
+        let through = match runs_through {
+            true => format!(", {} run through without being stored", grouped(*passed)),
+            false => String::new(),
+        };
         Some(match self.choosers.postpones_steps() {
-            true => format!("{fewer}, {} of them again by the rest", grouped(*again)),
-            false if self.choosers.runs_on() => {
-                format!("{fewer}, {} run through without being stored", grouped(*passed))
-            }
-            false => fewer,
+            true => format!("{fewer}, {} of them again by the rest{through}", grouped(*again)),
+            false => format!("{fewer}{through}"),
         })
     }
 

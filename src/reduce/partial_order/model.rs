@@ -11,6 +11,7 @@ use crate::exec::{
     Expansion, Explain, Lift, Model, Obligations, Postpones, Selective, any_bits, apart, stop,
 };
 use crate::reduce::pool::Pool;
+use crate::reduce::simultaneous::{Steps, Together};
 use spill::Result;
 use std::sync::Arc;
 
@@ -26,6 +27,8 @@ pub(super) struct Reduced<'m> {
 struct Work {
     enabled: InstanceSets,
     chosen: InstanceSets,
+    /// Of each state of the block what is taken together.
+    together: Together,
     /// The states of a block whose successors are looked at.
     partial: Vec<Partial>,
     successors: Vec<u8>,
@@ -65,6 +68,7 @@ impl<'m> Reduced<'m> {
         let make = || Work {
             enabled: self.selective.instances().sets(),
             chosen: self.selective.instances().sets(),
+            together: Together::default(),
             partial: Vec::new(),
             successors: Vec::new(),
             ends: Vec::new(),
@@ -88,15 +92,20 @@ impl<'m> Reduced<'m> {
             return false;
         }
         work.chosen.clear(states.len() / width);
+        work.together.clear();
         work.partial.clear();
         work.put_off = 0;
         for (at, state) in states.chunks_exact(width).enumerate() {
             let enabled = work.enabled.words(at);
             if enabled.iter().all(|&word| word == 0) {
+                work.together.add(enabled, &[]);
                 continue;
             }
-            let Choice { chosen, is_good } =
+            let Choice { chosen, is_good, several } =
                 self.choosers.choose(state, enabled, &mut work.chains.rooms);
+            if self.takes_several() {
+                work.together.add(chosen, several);
+            }
             work.chosen.words_mut(at).copy_from_slice(chosen);
             if chosen != enabled {
                 work.put_off += 1;
@@ -120,11 +129,12 @@ impl<'m> Reduced<'m> {
             return;
         }
         // Where all is taken there is code that does everything at once.
-        if work.put_off == 0 && !self.choosers.runs_on() {
+        let steps_are_single = !self.choosers.runs_on() && !self.takes_several();
+        if work.put_off == 0 && steps_are_single {
             return self.model.expand(states, out);
         }
         self.selective.judge(states, &work.enabled, out);
-        if work.partial.is_empty() && !self.choosers.runs_on() {
+        if work.partial.is_empty() && steps_are_single {
             self.selective.expand_chosen(states, &work.chosen, out);
         } else {
             self.expand_apart(states, out, owed, work);
@@ -141,10 +151,15 @@ impl<'m> Reduced<'m> {
         work: &mut Work,
     ) {
         let width = self.model.width();
-        if !self.take(states, &work.chosen, &mut work.successors, &mut work.ends, out) {
+        let Work { enabled, chosen, together, partial, successors, ends, .. } = work;
+        let are_taken = match self.takes_several() {
+            true => self.steps().expand(states, together, (successors, ends), out),
+            false => self.take(states, chosen, successors, ends, out),
+        };
+        if !are_taken {
             return;
         }
-        let Work { enabled, chosen, partial, successors, ends, put_off, reached, chains } = work;
+        let Work { put_off, reached, chains, .. } = work;
         if !self.run_on(successors, reached, chains, out) {
             return;
         }
@@ -234,6 +249,15 @@ impl<'m> Reduced<'m> {
         true
     }
 
+    /// Whether a step may be several that are taken together.
+    fn takes_several(&self) -> bool {
+        self.choosers.method().takes_several()
+    }
+
+    fn steps(&self) -> Steps<'_, 'm> {
+        Steps { selective: &*self.selective, width: self.model.width() }
+    }
+
     fn chains(&self) -> Chains<'_, 'm> {
         Chains { selective: &*self.selective, choosers: &self.choosers, width: self.model.width() }
     }
@@ -263,6 +287,24 @@ impl<'m> Reduced<'m> {
     }
 }
 
+impl Reduced<'_> {
+    /// The states on a way of steps that are taken together: the least with the fewest steps.
+    fn together(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        let mut enabled = self.selective.instances().sets();
+        self.selective.enabled(from, &mut enabled)?;
+        if enabled.is_none(0) {
+            return Ok(None);
+        }
+        let (mut rooms, mut together) = (self.choosers.rooms(), Together::default());
+        let Choice { chosen, several, .. } =
+            self.choosers.choose(from, enabled.words(0), &mut rooms);
+        together.add(chosen, several);
+        let ways = self.steps().ways(from, together.of(0))?;
+        let there = ways.into_iter().filter(|it| it.last().is_some_and(|it| it == to));
+        Ok(there.min_by(|one, other| (one.len(), one).cmp(&(other.len(), other))))
+    }
+}
+
 impl Model for Reduced<'_> {
     fn width(&self) -> usize {
         self.model.width()
@@ -276,10 +318,14 @@ impl Model for Reduced<'_> {
         self.model.initial(out);
     }
 
-    /// Where states are taken up again they are expanded whole by whoever does not do so.
+    /// Where states are taken up again they are expanded whole by whoever does not do so, and by what is taken together,
+    /// which leads elsewhere.
     fn expand(&self, states: &[u8], out: &mut Expansion) {
         if self.choosers.postpones_steps() {
-            return self.model.expand(states, out);
+            self.model.expand(states, out);
+            if !self.takes_several() {
+                return;
+            }
         }
         self.in_blocks(states, out, |_, block, out, work| {
             self.expand_block(block, out, None, work);
@@ -287,7 +333,7 @@ impl Model for Reduced<'_> {
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
-        match self.choosers.runs_on() {
+        match self.choosers.runs_on() || self.takes_several() {
             true => any_bits(self.width()),
             false => self.model.write_masks(),
         }
@@ -313,7 +359,7 @@ impl Model for Reduced<'_> {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
-        match self.choosers.runs_on() {
+        match self.choosers.runs_on() || self.takes_several() {
             true => Some(self),
             false => self.model.lifts(),
         }
@@ -324,7 +370,7 @@ impl Model for Reduced<'_> {
     }
 }
 
-/// Where states are run through a step is all the steps of a chain.
+/// Where states are run through a step is all the steps of a chain, or those that are taken together.
 impl Lift for Reduced<'_> {
     fn below(&self) -> &dyn Model {
         &*self.model
@@ -339,6 +385,10 @@ impl Lift for Reduced<'_> {
         let mut successors = Vec::new();
         let run = |out: &mut Expansion| self.model.expand(from, out);
         let _ = Expansion::collect(self.width(), &mut successors, run)?;
+        if self.takes_several() {
+            let is_one = successors.chunks_exact(self.width()).any(|it| it == to);
+            return if is_one { Ok(Some(vec![to.to_vec()])) } else { self.together(from, to) };
+        }
         let (chains, mut least) = (self.chains(), None::<Vec<Vec<u8>>>);
         let mut room = ChainsRoom::new(chains);
         for successor in successors.chunks_exact(self.width()) {
@@ -349,6 +399,10 @@ impl Lift for Reduced<'_> {
             }
         }
         Ok(least)
+    }
+
+    fn stops(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        if self.takes_several() { self.together(own, to) } else { Ok(None) }
     }
 
     fn keeps_depth(&self) -> bool {

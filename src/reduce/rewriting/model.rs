@@ -128,6 +128,10 @@ impl Lift for Followed<'_> {
         Ok(Some(way))
     }
 
+    fn stops(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        self.model.lifts().map_or(Ok(None), |it| it.stops(own, to))
+    }
+
     fn leaves_out(&self, action: ActionId) -> bool {
         let about = &self.written.program().actions[action];
         self.rewritten.passes().any(|it| it.leaves_out(action, about))

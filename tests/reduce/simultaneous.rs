@@ -1,0 +1,365 @@
+//! Steps taken together: counts by reasoning; what is violated is the same, and every deadlock is there; each condition has a
+//! model that shows what it is for; counterexamples are told step by step.
+//!
+//! `SPILLWAY_LARGE` tries as many random models as take minutes.
+
+use crate::generated;
+use crate::merge::{Choices, dve, promela, told};
+use crate::support::follow::{ALL, load};
+use crate::support::{is_large, stored};
+use proptest::prelude::*;
+use spillway::Check;
+use spillway::exec::{Exec, Explain, StepOutcome, Tally, Violation};
+use spillway::reduce::Kept;
+use spillway::reduce::partial_order::{Method, Proviso, Way};
+use spillway::reduce::rewriting::Rewritings;
+use spillway::search::trace::Trace;
+use spillway::search::{Checks, Limits, Outcome, memory};
+use spillway::session::{Reduce, Steps, TextModel};
+use std::collections::BTreeSet;
+
+const WAYS: [Way; 2] = [
+    Way { method: Method::Simultaneous, proviso: Proviso::Static },
+    Way { method: Method::Simultaneous, proviso: Proviso::Levels },
+];
+const DEADLOCKS: Limits = Limits { checks: Checks { deadlock: true, ..Checks::NONE }, ..ALL };
+
+fn by(way: Way) -> Reduce {
+    Reduce { steps: Steps::Chosen(way), ..Reduce::NONE }
+}
+
+fn violated(outcome: &Outcome) -> BTreeSet<Violation> {
+    outcome.findings.iter().map(|(check, _)| check).collect()
+}
+
+fn found(model: &TextModel, limits: &Limits) -> Outcome {
+    memory::search(model.searched().model(), limits).unwrap()
+}
+
+/// That the same is found where steps are taken together, by interpreter and compiled code alike, and can be told in steps of
+/// the model. Gives the states of both.
+fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
+    let mut model = load(language, text);
+    let (whole, stuck) = (found(&model, &ALL), found(&model, &DEADLOCKS));
+    let mut left = whole.states();
+    for way in WAYS {
+        model = model.with_partial_order(Some((way, Checks::default())));
+        let reduced = found(&model, &ALL);
+        prop_assert_eq!(violated(&reduced), violated(&whole), "{:?} {}", way, text);
+        // Not only that there is one: all are there.
+        prop_assert_eq!(reduced.deadlocks(), whole.deadlocks(), "{:?} {}", way, text);
+        let searched = model.searched();
+        match way.proviso {
+            // What was put off cannot be found out where states are stored as steps back.
+            Proviso::Levels => told(searched.model(), &reduced, &ALL),
+            _ => drop(stored::replayed(searched.model(), &reduced, &ALL)),
+        }
+        drop(searched);
+        left = left.min(reduced.states());
+        model = model.with_partial_order(Some((way, DEADLOCKS.checks)));
+        let reduced = found(&model, &DEADLOCKS);
+        prop_assert_eq!(reduced.deadlocks(), stuck.deadlocks(), "{:?} {}", way, text);
+        let check = |exec| Check::of_text(&model).reduce(by(way)).memory(512 << 20).exec(exec);
+        let run = |exec| check(exec).keep_going().run().unwrap().outcome().clone();
+        prop_assert_eq!(run(Exec::Jit), run(Exec::Interp));
+    }
+    Ok((whole.states(), left))
+}
+
+/// Lines of so many processes of so many steps.
+fn lines(processes: usize, steps: usize) -> String {
+    let line = |number: usize| {
+        let states: Vec<_> = (0..=steps).map(|it| format!("s{it}")).collect();
+        let all: Vec<_> =
+            (0..steps).map(|it| format!("s{it} -> s{} {{ effect x = x + 1; }}", it + 1)).collect();
+        let (states, all) = (states.join(", "), all.join(", "));
+        format!("process P{number} {{ byte x; state {states}; init s0; trans {all}; }}")
+    };
+    (0..processes).map(line).collect::<Vec<_>>().join("\n") + " system async;"
+}
+
+/// Of n processes of k steps each that do not touch each other there are (k + 1)^n states, and one path of partial order
+/// with n k + 1; taken together they come through k + 1.
+#[test]
+fn lines_go_on_side_by_side() {
+    for (processes, steps) in [(2, 3), (3, 4), (4, 2)] {
+        let text = lines(processes, steps);
+        let (whole, left) = is_kept("dve", &text).unwrap();
+        assert_eq!((whole, left), ((steps as u64 + 1).pow(processes as u32), steps as u64 + 1));
+    }
+    let model = load("dve", &lines(3, 4));
+    let found = Check::of_text(&model).reduce(by(WAYS[0])).memory(256 << 20).run().unwrap();
+    assert_eq!((found.outcome().states(), found.outcome().transitions), (5, 4));
+    // Two states of three steps each are run through.
+    assert_eq!(found.outcome().passed, 8);
+    let way = found.counterexample().unwrap().unwrap();
+    assert_eq!((way.check(), way.depth()), (Violation::Deadlock, 12));
+}
+
+/// Choices multiply: of two and of three ways there are six together, and a third process goes along with each.
+#[test]
+fn of_choices_each_goes_with_each() {
+    let text = "process P { state a, b, c; init a; trans a -> b { }, a -> c { }; }
+        process Q { byte y; state a, b; init a; trans a -> b { effect y = 1; }, a -> b { effect y = 2; }, a -> b { effect y = 3; }; }
+        process R { state a, b; init a; trans a -> b { }; } system async;";
+    assert_eq!(is_kept("dve", text).unwrap(), (24, 1 + 6));
+    // Of seven processes of two ways each those of six go together, as there are 64, and the last goes then.
+    let choice = |number| {
+        format!("process P{number} {{ state a, b, c; init a; trans a -> b {{ }}, a -> c {{ }}; }}")
+    };
+    let text = (0..7).map(choice).collect::<Vec<_>>().join("\n") + " system async;";
+    assert_eq!(is_kept("dve", &text).unwrap(), (3u64.pow(7), 1 + 64 + 128));
+}
+
+/// Models each of which loses something without one of the conditions.
+const SEEN: &[(&str, &str)] = &[
+    ("both want the same", "byte free = 1; process P { state a, b; init a; trans a -> b { guard free > 0; effect free = free - 1; }; }
+        process Q { state a, b; init a; trans a -> b { guard free > 0; effect free = free - 1; }; } system async;"),
+    ("an order that is seen", "byte g; process P { byte x; state a, b, c, d; init a; trans a -> b { effect g = 1; }, b -> c { guard g == 2; },
+        c -> d { effect x = 1 / x; }; }
+        process Q { state a, b; init a; trans a -> b { effect g = 2; }; } system async;"),
+    ("who waits for another, who waits for a third", "byte g, h; process P { state a, b, c; init a; trans a -> b { guard h == 1; }, a -> c { }; }
+        process Q { state a, b; init a; trans a -> b { guard g == 1; effect h = 1; }; }
+        process R { state a, b; init a; trans a -> b { effect g = 1; }; }
+        process S { byte y; state a, b; init a; trans a -> b { guard P.b; effect y = 1 / y; }; } system async;"),
+    ("what two together violate, and one after the other does not", "byte g, h; process P { state a, b, c; init a;
+        trans a -> b { effect g = 1; }, b -> c { effect g = 0; }; }
+        process Q { state a, b, c; init a; trans a -> b { effect h = 1; }, b -> c { effect h = 0; }; }
+        process R { state q; init q; assert q: g == 0 or h == 1; assert q: h == 0 or g == 1; trans q -> q { guard g == 9; }; } system async;"),
+    ("what each violates alone", "byte g, h; process P { state a, b, c; init a;
+        trans a -> b { effect g = 1; }, b -> c { effect g = 0; }; }
+        process Q { state a, b, c; init a; trans a -> b { effect h = 1; }, b -> c { effect h = 0; }; }
+        process R { state q; init q; assert q: g == 0; assert q: h == 0; trans q -> q { guard g == 9; }; } system async;"),
+    ("two that fail", "byte x; byte y; process P { state a, b; init a; trans a -> b { effect x = 1 / x; }; }
+        process Q { state a, b; init a; trans a -> b { effect y = 1 / y; }; } system async;"),
+    ("one that fails beside one that goes on", "byte x; process P { state a, b; init a; trans a -> b { effect x = 1 / x; }; }
+        process Q { byte y; state a, b, c; init a; trans a -> b { effect y = 1; }, b -> c { effect y = 5 / (y - 1); }; } system async;"),
+    ("one that goes round for ever beside what is looked for", "byte g; process P { byte x; state a; init a; trans a -> a { effect x = 1 - x; }; }
+        process Q { byte x; state a; init a; trans a -> a { effect x = 1 - x; }; }
+        process R { state a, b, c; init a; assert b: g == 1; trans a -> b { }, b -> c { }; } system async;"),
+];
+
+#[test]
+fn what_is_wrong_is_found() {
+    let tried = SEEN.iter().map(|(what, text)| {
+        let is_wrong = !violated(&found(&load("dve", text), &ALL)).is_empty();
+        assert!(is_wrong, "{what}");
+        (what, is_kept("dve", text))
+    });
+    let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// In Promela and Murphi, with sequences, channels, and what waits until nothing else is possible.
+#[test]
+fn other_languages_take_steps_together() {
+    let text = "byte g; active proctype P() { byte x; x = 1; x = 2; g = 1 }
+        active proctype Q() { byte y; y = 1; y = 2; timeout -> assert(g == 0) }";
+    let (whole, left) = is_kept("promela", text).unwrap();
+    assert!(3 * left < 2 * whole, "{left} of {whole}");
+    // A sequence that ends in two states is two ways.
+    let text =
+        "active proctype P() { byte x; atomic { x = 1; if :: x = 2 :: x = 3 fi }; assert(x != 3) }
+        active proctype Q() { byte y; atomic { y = 1; if :: y = 2 :: y = 3 fi }; assert(y != 2) }";
+    let (whole, left) = is_kept("promela", text).unwrap();
+    assert!(left < whole, "{left} of {whole}");
+    let text = "chan c = [1] of { byte }; active proctype P() { c!1; c!2; assert(false) }
+        active proctype Q() { byte x; do :: c?x :: x == 1 -> break od } active proctype R() { byte y; y = 1; y = 2 }";
+    is_kept("promela", text).unwrap();
+    let text = "var x, y, z: 0..3; startstate x := 0; y := 0; z := 0; end;
+        rule \"x\" x < 3 ==> x := x + 1; end; rule \"y\" y < 3 ==> y := y + 1; end; rule \"back\" z = 3 ==> z := 3; end;
+        rule \"z\" z < 3 ==> z := z + 1; end; invariant \"z\" z < 3;";
+    let (whole, left) = is_kept("murphi", text).unwrap();
+    assert!(4 * left < whole, "{left} of {whole}");
+}
+
+/// Processes that mostly work for themselves.
+fn apart(numbers: &[u8]) -> String {
+    let mut choices = Choices(numbers.iter());
+    let mut text = String::from("byte g, h;\n");
+    for name in ["P", "Q", "R"] {
+        let count = 2 + choices.below(3);
+        let names: Vec<_> = (0..count).map(|it| format!("s{it}")).collect();
+        let asserted =
+            choices.one(&["", "", "assert s1: h < 2;", "assert s1: x != 2;", "assert s0: g != 2;"]);
+        let steps: Vec<_> = (0..2 + choices.below(4))
+            .map(|_| {
+                let from = choices.below(count);
+                let to = (from + choices.below(3)) % count;
+                let guard = choices.one(&[
+                    "",
+                    "",
+                    "",
+                    "",
+                    "guard x == 0;",
+                    "guard g == 0;",
+                    "guard x < 2;",
+                    "guard h == 1;",
+                    "guard P.s1;",
+                ]);
+                let effect = choices.one(&[
+                    "x = 1",
+                    "x = 1 - x % 2",
+                    "x = (x + 1) % 3",
+                    "x = 2",
+                    "g = 1",
+                    "h = 1 - h % 2",
+                    "g = (g + 1) % 3",
+                    "x = 1 / x",
+                    "x = 0",
+                    "x = g",
+                ]);
+                format!("s{from} -> s{to} {{ {guard} effect {effect}; }}")
+            })
+            .collect();
+        let (names, steps) = (names.join(", "), steps.join(",\n  "));
+        text += &format!(
+            "process {name} {{ byte x; state {names}; init s0; {asserted} trans\n  {steps}; }}\n"
+        );
+    }
+    text + "system async;"
+}
+
+/// That random models are found to be as they are. Many have fewer states then.
+fn try_random(cases: u32, language: &str, text: fn(&[u8]) -> String) {
+    let cases = if is_large() { 40 * cases } else { cases };
+    let fewer = std::cell::Cell::new(0);
+    let numbers = prop::collection::vec(any::<u8>(), 20..90);
+    generated::try_all(cases, numbers, |numbers| {
+        let (whole, left) = is_kept(language, &text(&numbers))?;
+        fewer.set(fewer.get() + u32::from(left < whole));
+        Ok(())
+    });
+    println!("{} of {cases} have fewer states", fewer.get());
+    assert!(4 * fewer.get() > cases, "{} of {cases} have fewer states", fewer.get());
+}
+
+#[test]
+fn random_models_of_processes_apart_are_found_as_they_are() {
+    try_random(100, "dve", apart);
+}
+
+#[test]
+fn random_models_in_dve_are_found_as_they_are() {
+    try_random(50, "dve", dve);
+}
+
+#[test]
+fn random_models_in_promela_are_found_as_they_are() {
+    try_random(50, "promela", promela);
+}
+
+/// Steps of a run of the model as it was given, each from where the one before it led.
+fn assert_is_run(model: &TextModel, trace: &Trace) {
+    let mut steps = model.interp.starts();
+    for taken in &trace.steps {
+        assert!(steps.contains(taken), "{taken:?} is none of the model's");
+        if let StepOutcome::Successor(state) = &taken.outcome {
+            steps = model.interp.steps(state);
+        }
+    }
+}
+
+/// Two kinds of processes that are alike, with values that are dead, in steps that are taken together; one of the second is
+/// to fail.
+const ALIKE: &str = "byte g; process P_0 { byte x; state a, b, c; init a; trans a -> b { effect x = 1; }, b -> c { effect x = 2; }, c -> a { guard x == 3; }; }
+    process P_1 { byte x; state a, b, c; init a; trans a -> b { effect x = 1; }, b -> c { effect x = 2; }, c -> a { guard x == 3; }; }
+    process Q_0 { byte x; state a, b, c; init a; trans a -> b { effect x = 1, g = g + 1; }, a -> c { effect x = 2; }, b -> c { guard g == 2; effect x = 1 / (g - 2); }; }
+    process Q_1 { byte x; state a, b, c; init a; trans a -> b { effect x = 1, g = g + 1; }, a -> c { effect x = 2; }, b -> c { guard g == 2; effect x = 1 / (g - 2); }; }
+    system async;";
+
+/// It goes together with passes that rewrite the program, and with symmetry, where it is by levels: a step of several is told
+/// of the states that others stand for.
+#[test]
+fn it_stacks() {
+    let models = SEEN.iter().map(|(_, text)| *text).chain([ALIKE]);
+    for text in models {
+        let model = load("dve", text);
+        let whole = violated(&found(&model, &ALL));
+        let kind = |it: &Violation| format!("{it:?}").chars().take(6).collect::<String>();
+        let kinds = |all: &BTreeSet<Violation>| all.iter().map(kind).collect::<BTreeSet<_>>();
+        let sets = [Rewritings::NONE, Rewritings::ALIKE, Rewritings::ALL];
+        for (way, rewritings) in WAYS.into_iter().flat_map(|way| sets.map(|it| (way, it))) {
+            for processes in [false, true] {
+                let symmetry = Reduce::AUTO.symmetry.filter(|_| processes);
+                let reduce = Reduce { rewritings, processes, symmetry, ..by(way) };
+                let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
+                let run = check.run().unwrap();
+                assert_eq!(kinds(&violated(run.outcome())), kinds(&whole), "{way:?} {text}");
+                if !whole.is_empty() {
+                    assert_is_run(&model, &run.counterexample().unwrap().unwrap().trace());
+                }
+            }
+        }
+    }
+    let text = "type P: scalarset(3); var x, y: array[P] of 0..2;
+        startstate for p: P do x[p] := 0; y[p] := 0; end; end;
+        ruleset p: P do rule \"x\" x[p] < 2 ==> x[p] := x[p] + 1; end; rule \"y\" y[p] < 2 & x[p] > 0 ==> y[p] := y[p] + 1; end; end;
+        invariant \"less\" exists p: P do y[p] < 2 end;";
+    let model = load("murphi", text);
+    let symmetry = Reduce::AUTO.symmetry;
+    let search = |reduce| {
+        let check = Check::of_text(&model).reduce(reduce).memory(512 << 20);
+        check.keep_going().run().unwrap()
+    };
+    let whole = search(Reduce { symmetry, ..Reduce::NONE });
+    let run = search(Reduce { symmetry, ..by(WAYS[0]) });
+    assert!(run.outcome().states() < whole.outcome().states() && run.outcome().passed > 0);
+    assert_eq!(violated(run.outcome()), violated(whole.outcome()));
+    assert_is_run(&model, &run.counterexample().unwrap().unwrap().trace());
+}
+
+/// It says what it keeps and did; beside a claim, where states are run through, and where whole runs are looked at, it is left
+/// out by name.
+#[test]
+fn it_says_what_it_keeps_and_did() {
+    let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od } active proctype Q() { byte y; do :: y = 1; y = 0 od }";
+    let order =
+        |text: &str, way| load("promela", text).with_partial_order(Some((way, Checks::default())));
+    for way in WAYS {
+        let model = order(text, way);
+        let searched = model.searched();
+        let preserved = searched.stack().preserves();
+        let kept: Vec<_> = Kept::ALL.into_iter().filter(|it| preserved.has(*it)).collect();
+        assert_eq!(kept, [Kept::Deadlocks, Kept::StepErrors, Kept::Invariants]);
+        let told = &searched.stack().told(&Tally { passed: 7, ..Tally::default() })[0];
+        assert_eq!(
+            (told.name.as_str(), told.proviso),
+            ("simultaneous reachability", Some("none needed"))
+        );
+        let did = told.did.as_ref().unwrap();
+        assert!(did.ends_with("7 run through without being stored"), "{did}");
+        let model = order(&format!("{text} never {{ do :: g == 1 -> break :: else od }}"), way);
+        assert!(model.searched().stack().refused()[0].why.contains("has to see every state"));
+    }
+    for proviso in [Proviso::Chains, Proviso::StaticChains] {
+        let model = order(text, Way { method: Method::Simultaneous, proviso });
+        let searched = model.searched();
+        let refused = &searched.stack().refused()[0];
+        assert_eq!(refused.name, "simultaneous reachability");
+        assert!(refused.why.contains("--por-proviso static"), "{}", refused.why);
+    }
+}
+
+/// A search keeps that steps are taken together, and one that does not agree is refused.
+#[test]
+fn a_search_that_goes_on_takes_them_as_it_did() {
+    let text = "byte n, m; process P { state a; init a; trans a -> a { guard n < 100; effect n = n + 1; }; }
+        process Q { state a; init a; trans a -> a { guard m < 100; effect m = m + 1; }; }
+        process R { state q; init q; assert q: n < 100; trans q -> q { guard n > 101; }; } system async;";
+    let model = load("dve", text);
+    let folder = tempfile::tempdir().unwrap();
+    for way in WAYS {
+        assert_eq!(Way::of_code(way.code()), Some(way));
+        let check = |reduce| Check::of_text(&model).reduce(reduce).memory(256 << 20);
+        let dir = folder.path().join(way.code().to_string());
+        drop(check(by(way)).dir(&dir).max_states(10).run().unwrap());
+        assert!(check(Reduce::NONE).dir(&dir).run().is_err());
+        let whole = check(by(way)).run().unwrap();
+        let both = BTreeSet::from([Violation::Deadlock, Violation::Property(0)]);
+        assert_eq!(violated(whole.outcome()), both);
+        // Both count side by side.
+        assert_eq!(whole.outcome().states(), 101);
+        assert_eq!(check(by(way)).dir(&dir).run().unwrap().outcome(), whole.outcome());
+    }
+}
