@@ -1,6 +1,7 @@
 //! Actions that are put together, where processes are always there.
 
 use super::Passed;
+use super::loops::{Loops, Ring};
 use crate::analysis::local::LocalActions;
 use crate::ir::walk::{self, Access, Visitor, any_stmt};
 use crate::ir::{
@@ -11,6 +12,12 @@ use std::collections::BTreeSet;
 
 /// So many actions are added at most.
 const ADDED_MAX: usize = 1 << 12;
+
+/// The most ways on from where an action leads: each is an action of its own.
+pub(super) const WAYS_MAX: usize = 8;
+
+/// The most actions that one is put together of.
+const DONE_MAX: usize = 64;
 
 /// Whether what an action does can be done in the body of another: it has no names of its own and leaves nothing early.
 pub(super) fn may_follow(action: &Action) -> bool {
@@ -55,18 +62,67 @@ fn is_open(action: &Action) -> bool {
     !any_stmt(&action.body, &keeps_room)
 }
 
+/// Ways on from where actions lead, one action behind the other.
+pub(super) struct Ways<'w> {
+    pub program: &'w Program,
+    pub leaving: &'w ActionsAt,
+    pub loops: &'w Loops<'w>,
+    pub passed: &'w Passed,
+    pub rings: &'w [Ring],
+}
+
+/// What follows an action: an action, and whether it surely can, as what came before decides that.
+type Next = (ActionId, bool);
+
+impl Ways<'_> {
+    /// The ways on from where an action leads: what is done in turn. Nothing if these are more than so many.
+    pub fn of(&self, action: ActionId, most: usize) -> Option<Vec<Vec<Next>>> {
+        let mut found = Vec::new();
+        self.on(&mut vec![(action, true)], most, &mut found)?;
+        Some(found)
+    }
+
+    /// Adds the ways on behind what was done, without the first of these.
+    fn on(&self, done: &mut Vec<Next>, most: usize, found: &mut Vec<Vec<Next>>) -> Option<()> {
+        let last = done.last().and_then(|it| self.program.actions[it.0].edge);
+        let Some(edge) = last.filter(|it| self.passed.contains(&(it.process, it.to))) else {
+            found.push(done[1..].to_vec());
+            return (found.len() <= most && done.len() <= DONE_MAX).then_some(());
+        };
+        let ring = self.rings.iter().find(|it| it.has(edge.process, edge.to));
+        let ways: Vec<Vec<Next>> = match ring {
+            None => {
+                let next = self.leaving.at(edge.process, edge.to).iter();
+                next.map(|&it| vec![(it, false)]).collect()
+            }
+            Some(ring) => {
+                let before: Vec<ActionId> = done.iter().map(|it| it.0).collect();
+                let through = self.loops.through(ring, edge.to, &before, (most, DONE_MAX))?;
+                let is_sure = through.len() == 1;
+                through.iter().map(|it| it.iter().map(|&it| (it, is_sure)).collect()).collect()
+            }
+        };
+        for way in ways {
+            let length = done.len();
+            done.extend(way);
+            self.on(done, most, found)?;
+            done.truncate(length);
+        }
+        Some(())
+    }
+}
+
 /// Has each action that leads to a location that is passed through do what follows, too; tells how many do, and of which
 /// actions each that does, or is new, is put together. The first way is that of the action itself, each other one of a new
 /// action.
 pub(super) fn compose(
     program: &mut Program,
-    before: &Program,
     local: &LocalActions<'_>,
-    (passed, leaving): (&Passed, &ActionsAt),
+    all_ways: &Ways<'_>,
 ) -> (usize, Vec<(ActionId, Vec<ActionId>)>) {
-    let (mut count, mut all) = (0, Vec::new());
+    let (mut count, mut all, before) = (0, Vec::new(), all_ways.program);
     for (id, action) in before.actions.iter() {
-        let ways = ways(before, (passed, leaving), action);
+        let Some(ways) = all_ways.of(id, WAYS_MAX) else { continue };
         let is_left = ways.iter().all(Vec::is_empty) || !is_open(action);
         // An error is told of one action: that of the model.
         let is_told = ways.len() == 1 || !local.may_fail(id);
@@ -83,36 +139,21 @@ pub(super) fn compose(
                 }
                 _ => program.actions.push(composed),
             };
-            all.push((at, std::iter::once(id).chain(way.iter().copied()).collect()));
+            all.push((at, std::iter::once(id).chain(way.iter().map(|it| it.0)).collect()));
         }
         count += 1;
     }
     (count, all)
 }
 
-/// The ways on from where an action leads: what is done in turn.
-fn ways(
-    program: &Program,
-    (passed, leaving): (&Passed, &ActionsAt),
-    action: &Action,
-) -> Vec<Vec<ActionId>> {
-    let Some(edge) = action.edge.filter(|it| passed.contains(&(it.process, it.to))) else {
-        return vec![Vec::new()];
-    };
-    let ways = leaving.at(edge.process, edge.to).iter().flat_map(|&id| {
-        let rest = ways(program, (passed, leaving), &program.actions[id]);
-        rest.into_iter().map(move |rest| std::iter::once(id).chain(rest).collect())
-    });
-    ways.collect()
-}
-
 /// An action that does what follows on a way, too, if it can be gone.
-fn composed(program: &Program, first: &Action, way: &[ActionId]) -> Action {
+fn composed(program: &Program, first: &Action, way: &[Next]) -> Action {
     let mut action = first.clone();
     let mut written = written_by(first);
-    for &id in way {
+    for &(id, is_sure) in way {
         let next = &program.actions[id];
-        if let Some(guard) = next.guard.as_ref().filter(|it| it.as_constant() != Some(1)) {
+        let asks = |it: &&Expr| !is_sure && it.as_constant() != Some(1);
+        if let Some(guard) = next.guard.as_ref().filter(asks) {
             match written.is_disjoint(&read_by(guard)) {
                 true => action.guard = Some(both(action.guard.take(), guard.clone())),
                 false => {

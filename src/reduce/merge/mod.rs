@@ -8,7 +8,7 @@
 //! *Why that keeps what it keeps.* Where a process is at such a location, what it can do next is a persistent set, and
 //! invisible: whatever the others do, it stays possible, and comes to the same before and after. So no other step need be
 //! taken there: what is violated there is violated behind it, by the same steps of the others. No loop is passed
-//! through whole, so the others have their turn.
+//! through whole that may not end (`loops`), so the others have their turn.
 //!
 //! ```text
 //! a -> b { send c(x); }                     a -> b { send c(x); } goes on with
@@ -24,6 +24,7 @@
 
 mod always;
 mod compose;
+mod loops;
 mod passages;
 mod path;
 
@@ -40,6 +41,7 @@ use crate::ir::{
     PropertyKind, StmtKind, Turn,
 };
 use crate::numbers::count;
+use loops::Loops;
 use std::collections::BTreeSet;
 
 /// What the reduction is called.
@@ -55,6 +57,8 @@ type Passed = BTreeSet<(ProcessId, LocationId)>;
 #[derive(Debug)]
 pub struct Fused {
     passed: Passed,
+    /// How many loops are gone through to their end.
+    loops: usize,
     actions: usize,
     /// Of each action that was put together of several, which those are, in their order.
     composed: Vec<(ActionId, Vec<ActionId>)>,
@@ -74,13 +78,20 @@ impl Fused {
         }
         let local = LocalActions::new(&table);
         let leaving = ActionsAt::leaving(&before);
-        let passed = passages::find(&table, &local, &leaving, written);
+        let loops = Loops::new(&table, &leaving, written);
+        let (passed, rings) = passages::find(&table, &local, (&leaving, &loops), written);
         let (actions, composed) = match before.comes_and_goes() {
             true => (mark(program, &passed), Vec::new()),
-            false => compose::compose(program, &before, &local, (&passed, &leaving)),
+            false => {
+                let (passed, rings) = (&passed, &rings[..]);
+                let (leaving, loops, before) = (&leaving, &loops, &before);
+                let ways = compose::Ways { program: before, leaving, loops, passed, rings };
+                compose::compose(program, &local, &ways)
+            }
         };
+        let loops = rings.len();
         let passed = leading_to(&before, program, passed);
-        (actions > 0).then_some(Fused { passed, actions, composed })
+        (actions > 0).then_some(Fused { passed, loops, actions, composed })
     }
 
     /// The locations at which a process does not stop that comes there.
@@ -198,7 +209,14 @@ impl Pass for Fused {
     fn did(&self, _: &Program) -> String {
         let goes = if self.actions == 1 { "goes" } else { "go" };
         let places = count(self.passed.len() as u64, "location");
-        format!("{places} passed through; {} {goes} on", count(self.actions as u64, "action"))
+        let loops = match self.loops {
+            0 => String::new(),
+            some => format!(", {} to the end", count(some as u64, "loop")),
+        };
+        format!(
+            "{places} passed through{loops}; {} {goes} on",
+            count(self.actions as u64, "action")
+        )
     }
 
     fn preserves(&self) -> Preserved {

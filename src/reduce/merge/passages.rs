@@ -1,6 +1,7 @@
 //! Which locations processes pass through.
 
 use super::always::is_always_possible;
+use super::loops::{Loops, Ring};
 use super::{Passed, compose};
 use crate::analysis::access::Table;
 use crate::analysis::local::LocalActions;
@@ -11,23 +12,24 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most ways from a location on to where a process stops: each of them is taken.
 const WAYS_MAX: u64 = 64;
 
-/// The same where each of them is an action of its own.
-const COMPOSED_WAYS_MAX: u64 = 8;
+/// The most steps of all loops of a process that it goes through in one, so that a step stays one that can be waited for.
+const ROUNDS_MAX: u64 = 1 << 11;
 
-/// The locations that are passed through, so many of each loop that it is not passed through whole.
+/// The locations that are passed through, so many of each loop that it is not passed through whole, unless it surely ends;
+/// and the loops that are.
 pub(super) fn find(
     table: &Table<'_>,
     local: &LocalActions<'_>,
-    leaving: &ActionsAt,
+    (leaving, loops): (&ActionsAt, &Loops<'_>),
     written: &Interp,
-) -> Passed {
+) -> (Passed, Vec<Ring>) {
     let program = table.program();
-    let mut all = Passed::new();
+    let (mut all, mut rings) = (Passed::new(), Vec::new());
     for (id, process) in program.processes.iter() {
         if process.life.provided.is_some() || process.life.priority.is_some() {
             continue;
         }
-        let mut ways = Ways::new(program, id, leaving);
+        let mut ways = Ways::new((program, id), leaving, loops);
         // The first of a loop is most often where it is come to from elsewhere: it is tried last.
         for at in process.locations.keys().rev() {
             let is_free = is_unmarked(&process.locations[at])
@@ -37,9 +39,10 @@ pub(super) fn find(
                 ways.pass_through(at, process);
             }
         }
-        all.extend(ways.passed.into_iter().map(|at| (id, at)));
+        all.extend(ways.passed);
+        rings.extend(ways.rings);
     }
-    all
+    (all, rings)
 }
 
 /// Whether it makes no difference to a run that somebody has been there.
@@ -62,32 +65,58 @@ struct Ways<'p> {
     program: &'p Program,
     process: ProcessId,
     leaving: &'p ActionsAt,
+    loops: &'p Loops<'p>,
     /// Where it may go on in any case: within a sequence of the model's own.
     within: BTreeSet<LocationId>,
-    passed: BTreeSet<LocationId>,
+    passed: Passed,
+    /// The loops that are passed through whole.
+    rings: Vec<Ring>,
 }
 
 impl<'p> Ways<'p> {
-    fn new(program: &'p Program, process: ProcessId, leaving: &'p ActionsAt) -> Ways<'p> {
+    fn new(
+        (program, process): (&'p Program, ProcessId),
+        leaving: &'p ActionsAt,
+        loops: &'p Loops<'p>,
+    ) -> Ways<'p> {
         let actions = leaving.of(process).map(|id| &program.actions[id]);
         let kept = actions.filter(|it| it.control.turn != Turn::Open);
         let within = kept.filter_map(|it| Some(it.edge?.to)).collect();
-        Ways { program, process, leaving, within, passed: BTreeSet::new() }
+        let (passed, rings) = (Passed::new(), Vec::new());
+        Ways { program, process, leaving, loops, within, passed, rings }
     }
 
     fn from(&self, at: LocationId) -> &'p [ActionId] {
         self.leaving.at(self.process, at)
     }
 
-    /// Adds a location, unless it closes a loop or there would be too many ways.
+    /// Adds a location, unless it closes a loop that may not end, or there would be too many ways.
     fn pass_through(&mut self, at: LocationId, process: &Process) {
-        self.passed.insert(at);
-        let most = if self.program.comes_and_goes() { WAYS_MAX } else { COMPOSED_WAYS_MAX };
-        let mut counted = BTreeMap::new();
-        let is_short = process.locations.keys().all(|it| self.count(it, &mut counted) <= most);
-        if self.leads_back(at) || !is_short {
-            self.passed.remove(&at);
+        let before = self.rings.clone();
+        self.passed.insert((self.process, at));
+        if !self.closes_only_what_ends(at) || !self.is_short(process) {
+            self.passed.remove(&(self.process, at));
+            self.rings = before;
         }
+    }
+
+    fn is_short(&self, process: &Process) -> bool {
+        if self.rings.iter().map(|it| it.rounds.steps).sum::<u64>() > ROUNDS_MAX {
+            return false;
+        }
+        if self.program.comes_and_goes() {
+            let mut counted = BTreeMap::new();
+            return process.locations.keys().all(|it| self.count(it, &mut counted) <= WAYS_MAX);
+        }
+        let Ways { program, leaving, loops, passed, rings, .. } = self;
+        let ways = compose::Ways { program, leaving, loops, passed, rings };
+        // Nobody begins a step where nobody stops, or it stays one step, as where a process begins.
+        let begins = |id: &ActionId| {
+            let edge = program.actions[*id].edge;
+            edge.is_some_and(|it| !self.goes_on_at(it.from))
+        };
+        let mut all = self.leaving.of(self.process).filter(begins);
+        all.all(|id| ways.of(id, compose::WAYS_MAX).is_some())
     }
 
     fn next(&self, at: LocationId) -> impl Iterator<Item = LocationId> {
@@ -95,36 +124,57 @@ impl<'p> Ways<'p> {
     }
 
     fn goes_on_at(&self, at: LocationId) -> bool {
-        self.passed.contains(&at) || self.within.contains(&at)
+        self.passed.contains(&(self.process, at)) || self.within.contains(&at)
     }
 
-    /// Whether a process that goes on wherever it can comes back to a location.
-    fn leads_back(&self, at: LocationId) -> bool {
+    /// Whether a process that goes on wherever it can comes back to a location, which was added, only in a loop that surely
+    /// ends; that is noted.
+    fn closes_only_what_ends(&mut self, at: LocationId) -> bool {
+        let behind = self.behind(at);
+        if !behind.contains(&at) {
+            return true;
+        }
+        let ring: BTreeSet<_> =
+            behind.into_iter().filter(|&it| it == at || self.behind(it).contains(&at)).collect();
+        let process = self.process;
+        if !ring.iter().all(|&it| self.passed.contains(&(process, it))) {
+            return false;
+        }
+        let Some(rounds) = self.loops.rounds(process, &ring) else { return false };
+        self.rings.retain(|it| it.at.is_disjoint(&ring));
+        self.rings.push(Ring { process, at: ring, rounds });
+        true
+    }
+
+    /// Where a process comes to from a location as it goes on wherever it can.
+    fn behind(&self, at: LocationId) -> BTreeSet<LocationId> {
         let (mut open, mut seen) = (vec![at], BTreeSet::new());
         while let Some(here) = open.pop() {
-            for next in self.next(here).filter(|&it| self.goes_on_at(it)) {
-                if next == at {
-                    return true;
-                }
-                if seen.insert(next) {
-                    open.push(next);
-                }
-            }
+            let next = self.next(here).filter(|&it| self.goes_on_at(it));
+            open.extend(next.filter(|&it| seen.insert(it)));
         }
-        false
+        seen
     }
 
     /// How many ways there are from a location on.
     fn count(&self, at: LocationId, counted: &mut BTreeMap<LocationId, u64>) -> u64 {
-        if !self.passed.contains(&at) {
+        if !self.passed.contains(&(self.process, at)) {
             return 1;
         }
         if let Some(&known) = counted.get(&at) {
             return known;
         }
-        // In a loop there is no end of them.
+        // In a loop there is no end of them, unless it ends.
         counted.insert(at, u64::MAX);
-        let count = self.next(at).fold(0u64, |all, it| all.saturating_add(self.count(it, counted)));
+        let ring = self.rings.iter().find(|it| it.at.contains(&at));
+        let count = match ring {
+            None => self.next(at).map(|it| self.count(it, counted)).fold(0, u64::saturating_add),
+            Some(Ring { at, rounds, .. }) => {
+                let next = at.iter().flat_map(|&it| self.next(it)).filter(|it| !at.contains(it));
+                let then = next.map(|it| self.count(it, counted)).max().unwrap_or(1);
+                rounds.ways.saturating_mul(then)
+            }
+        };
         counted.insert(at, count);
         count
     }

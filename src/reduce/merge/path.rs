@@ -2,9 +2,8 @@
 
 use super::Passed;
 use crate::exec::{Explain as _, Interp, StepOutcome};
-use crate::ir::layout::CellId;
-use crate::ir::{Layout, LocationId, ProcessId, Program};
-use std::collections::{BTreeSet, VecDeque};
+use crate::ir::{Instance, Layout, LocationId, Program};
+use std::collections::BTreeSet;
 
 /// Gives the state of the program before it was merged that stands for one as written.
 pub(in crate::reduce) type Represented<'r> = &'r dyn Fn(&[u8]) -> Vec<u8>;
@@ -17,81 +16,78 @@ pub(super) fn path(
     from: &[u8],
     is_there: &dyn Fn(&[u8]) -> bool,
 ) -> Option<Vec<Vec<u8>>> {
-    let places = Places::new(written.program(), written.layout());
-    let mut seen = BTreeSet::new();
-    let mut open = VecDeque::from([(from.to_vec(), Vec::new())]);
-    while let Some((state, way)) = open.pop_front() {
-        let here = represented(&state);
-        let outcomes = written.steps(&state).into_iter().map(|it| it.outcome);
-        for outcome in outcomes {
-            let StepOutcome::Successor(next) = outcome else { continue };
-            let is_first = way.is_empty();
-            if !is_first && !places.goes_on(passed, (from, &state, &next), &here) {
-                continue;
-            }
-            let along = || {
-                let mut way: Vec<Vec<u8>> = way.clone();
-                way.push(next.clone());
-                way
+    let places = Places { program: written.program(), layout: written.layout(), passed };
+    let mut met = Met { all: vec![Place { state: from.to_vec(), movers: Vec::new(), before: 0 }] };
+    let (mut seen, mut at) = (BTreeSet::new(), 0);
+    while at < met.all.len() {
+        let here = represented(&met.all[at].state);
+        for step in written.steps(&met.all[at].state) {
+            let StepOutcome::Successor(next) = step.outcome else { continue };
+            let movers = match at {
+                0 => step.movers,
+                _ if places.goes_on(&met.all[at].movers, &step.movers, &here) => {
+                    met.all[at].movers.clone()
+                }
+                _ => continue,
             };
             if is_there(&next) {
-                return Some(along());
+                return Some(met.way(at, next));
             }
             let there = represented(&next);
-            let is_open = places.moved(from, &next).any(|it| places.is_in(passed, it, &there));
-            if is_open && seen.insert(next.clone()) {
-                let way = along();
-                open.push_back((next, way));
+            let is_open = movers.iter().any(|&it| places.is_in(it, &there));
+            if is_open && seen.insert((next.clone(), movers.clone())) {
+                met.all.push(Place { state: next, movers, before: at });
             }
         }
+        at += 1;
     }
     None
 }
 
-/// Where everybody is in a state.
-struct Places<'m> {
-    layout: &'m Layout,
-    /// Of each instance its process, the cell that tells where it is, and the code of the first location.
-    all: Vec<(ProcessId, CellId, u32)>,
+/// A state on the way, in which whoever took the first step may go on.
+struct Place {
+    state: Vec<u8>,
+    movers: Vec<Instance>,
+    /// The number of the one before.
+    before: usize,
 }
 
-impl<'m> Places<'m> {
-    fn new(program: &Program, layout: &'m Layout) -> Places<'m> {
-        let all = program.instances().map(|it| {
-            let first = u32::from(program.processes[it.process].has_slots());
-            (it.process, layout.locations[it.process].in_slot(it.slot), first)
-        });
-        Places { layout, all: all.collect() }
-    }
+/// Those that were come to, in that order.
+struct Met {
+    all: Vec<Place>,
+}
 
-    /// Who is elsewhere in another state, by number.
-    fn moved(&self, from: &[u8], to: &[u8]) -> impl Iterator<Item = usize> {
-        let is_same = move |cell| self.layout.code(from, cell) == self.layout.code(to, cell);
-        let all = self.all.iter().enumerate();
-        all.filter(move |(_, (_, cell, _))| !is_same(*cell)).map(|(number, _)| number)
+impl Met {
+    /// The states from behind the first to one, and another.
+    fn way(&self, mut at: usize, last: Vec<u8>) -> Vec<Vec<u8>> {
+        let mut way = vec![last];
+        while at > 0 {
+            way.push(self.all[at].state.clone());
+            at = self.all[at].before;
+        }
+        way.reverse();
+        way
     }
+}
 
+/// Where everybody is in a state.
+struct Places<'m> {
+    program: &'m Program,
+    layout: &'m Layout,
+    passed: &'m Passed,
+}
+
+impl Places<'_> {
     /// Whether somebody is where nobody stops, in a state that stands for others.
-    fn is_in(&self, passed: &Passed, number: usize, state: &[u8]) -> bool {
-        let (process, cell, first) = self.all[number];
+    fn is_in(&self, who: Instance, state: &[u8]) -> bool {
+        let first = u32::from(self.program.processes[who.process].has_slots());
+        let cell = self.layout.locations[who.process].in_slot(who.slot);
         let at = self.layout.code(state, cell).checked_sub(first);
-        at.is_some_and(|at| passed.contains(&(process, LocationId(at))))
+        at.is_some_and(|at| self.passed.contains(&(who.process, LocationId(at))))
     }
 
-    /// Whether in a step it is somebody moved since `from` who goes on from where he does not stop, and nobody else;
-    /// `here` stands for the state before it.
-    fn goes_on(
-        &self,
-        passed: &Passed,
-        (from, before, after): (&[u8], &[u8], &[u8]),
-        here: &[u8],
-    ) -> bool {
-        let mut moved = self.moved(before, after).peekable();
-        moved.peek().is_some()
-            && moved.all(|number| {
-                let cell = self.all[number].1;
-                let [first, code] = [from, before].map(|it| self.layout.code(it, cell));
-                first != code && self.is_in(passed, number, here)
-            })
+    /// Whether a step from `here` is that of one of these alone, who does not stop there.
+    fn goes_on(&self, these: &[Instance], step: &[Instance], here: &[u8]) -> bool {
+        matches!(step, [one] if these.contains(one) && self.is_in(*one, here))
     }
 }

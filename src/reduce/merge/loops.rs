@@ -1,0 +1,306 @@
+//! Loops that surely end, so that nobody has to stop in them: counting up to a bound, clearing an array.
+//!
+//! How such a loop goes on is decided by its guards: by the cells that these read, by what else is read by whoever writes
+//! those, and so on. All values of these cells are tried, in each location of the loop. If no values come again at the same
+//! location the loop ends, whatever else there is, as all actions in it are their process's own matter and nobody changes
+//! what they read. That holds of counters that wrap around, too, and of loops inside loops.
+//!
+//! ```text
+//! l -> m { guard i < 3; }        decided by i alone: at l and m the values 0 to 255 are tried;
+//! m -> l { x[i] := 0; i += 1; }  from (l, 0) they lead to (l, 3), where only the way out is possible,
+//! l -> d { guard i >= 3; }       from (l, 3) to (l, 255) out at once: no circle
+//! ```
+
+use crate::analysis::access::{Cells, Table};
+use crate::analysis::instances::InstanceId;
+use crate::exec::{Explain as _, Interp, StepOutcome};
+use crate::ir::components::components;
+use crate::ir::interval::Interval;
+use crate::ir::layout::CellId;
+use crate::ir::{ActionId, ActionsAt, Entity as _, Instance, LocationId, ProcessId, Turn};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many places and values together are tried at most.
+const TRIED_MAX: u64 = 1 << 12;
+
+/// Finds out which loops of a program end.
+pub(super) struct Loops<'t> {
+    table: &'t Table<'t>,
+    leaving: &'t ActionsAt,
+    written: &'t Interp,
+    /// Runs the program of the table, which passes before this one may have rewritten.
+    runs: OnceCell<Option<Interp>>,
+}
+
+/// How a loop is gone through, from anywhere in it to where it is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rounds {
+    /// The most steps.
+    pub steps: u64,
+    /// The most ways.
+    pub ways: u64,
+}
+
+/// A loop that surely ends.
+#[derive(Clone, Debug)]
+pub(super) struct Ring {
+    pub process: ProcessId,
+    pub at: BTreeSet<LocationId>,
+    pub rounds: Rounds,
+}
+
+impl Ring {
+    pub fn has(&self, process: ProcessId, at: LocationId) -> bool {
+        self.process == process && self.at.contains(&at)
+    }
+}
+
+/// The places in a loop, each with values of what decides, and the steps between them.
+struct Places {
+    /// The cells that decide, and the values of each.
+    cells: Vec<(CellId, Interval)>,
+    /// The steps of each place: the action, and where it leads, if that is in the loop.
+    steps: Vec<Vec<(ActionId, Option<usize>)>>,
+}
+
+impl<'t> Loops<'t> {
+    pub fn new(table: &'t Table<'t>, leaving: &'t ActionsAt, written: &'t Interp) -> Loops<'t> {
+        Loops { table, leaving, written, runs: OnceCell::new() }
+    }
+
+    /// How a process goes through the loop of these locations, at which it always goes on by itself; nothing if it may go
+    /// round for ever, or that is not found out.
+    pub fn rounds(&self, process: ProcessId, at: &BTreeSet<LocationId>) -> Option<Rounds> {
+        let slots = 0..self.table.program().slots(process);
+        let all = slots.map(|slot| self.places(Instance { process, slot }, at)?.rounds());
+        all.reduce(|all, one| {
+            let (all, one) = (all?, one?);
+            Some(Rounds { steps: all.steps.max(one.steps), ways: all.ways.max(one.ways) })
+        })?
+    }
+
+    /// The ways through a loop from one of its locations, come to by the last of some actions: what is done in turn, to where
+    /// it is left. Nothing if there are more than so many, or longer ones than so many, or that is not found out.
+    pub fn through(
+        &self,
+        ring: &Ring,
+        from: LocationId,
+        before: &[ActionId],
+        (most, longest): (usize, usize),
+    ) -> Option<BTreeSet<Vec<ActionId>>> {
+        let mut found = BTreeSet::new();
+        for slot in 0..self.table.program().slots(ring.process) {
+            let mover = Instance { process: ring.process, slot };
+            let places = self.places(mover, &ring.at)?;
+            let known = self.known(before, slot);
+            let starts = places.starting(&ring.at, from, &known);
+            let mut open: Vec<(usize, Vec<ActionId>)> =
+                starts.map(|place| (place, Vec::new())).collect();
+            while let Some((place, way)) = open.pop() {
+                for &(action, to) in &places.steps[place] {
+                    let mut way = way.clone();
+                    way.push(action);
+                    match to {
+                        _ if way.len() > longest => return None,
+                        Some(to) => open.push((to, way)),
+                        None => drop(found.insert(way)),
+                    }
+                }
+                if found.len() > most {
+                    return None;
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// The values that cells surely have behind some actions of an instance.
+    fn known(&self, actions: &[ActionId], slot: u32) -> BTreeMap<CellId, i64> {
+        let mut known = BTreeMap::new();
+        for &id in actions {
+            let Some(number) = self.table.instances().first_alone(id, slot) else {
+                known.clear();
+                continue;
+            };
+            let effect = self.table.access(InstanceId(number)).effect;
+            let written = effect.written();
+            known.retain(|it, _| !written.contains(*it));
+            // What is written twice in an action may be either.
+            let is_one = |cell: CellId| {
+                let adds = effect.adds.iter().any(|it| it.cells.contains(cell));
+                let sets = effect.sets.iter().filter(|it| it.0 == cell).count();
+                sets == 1 && !adds && !effect.writes.contains(cell)
+            };
+            let sets = effect.sets.iter().filter(|it| is_one(it.0));
+            known.extend(sets.filter(|it| effect.surely.contains(it.0)).copied());
+        }
+        known
+    }
+
+    /// The places of a loop of one instance.
+    fn places(&self, mover: Instance, at: &BTreeSet<LocationId>) -> Option<Places> {
+        let at: Vec<LocationId> = at.iter().copied().collect();
+        let actions = at.iter().flat_map(|&it| self.leaving.at(mover.process, it).iter().copied());
+        let actions: Vec<ActionId> = actions.collect();
+        let is_open = |it: &ActionId| self.table.program().actions[*it].control.turn == Turn::Open;
+        if !actions.iter().all(is_open) {
+            return None;
+        }
+        let cells = self.deciding(mover, &actions)?;
+        let counts = cells.iter().map(|(_, (low, high))| high.abs_diff(*low).saturating_add(1));
+        let tries = counts.fold(1u64, u64::saturating_mul);
+        let places = tries.saturating_mul(at.len() as u64);
+        if places > TRIED_MAX {
+            return None;
+        }
+        let runs = self.runs.get_or_init(|| self.written.rewritten(self.table.program().clone()));
+        let (runs, table) = (runs.as_ref()?, self.table);
+        let trying = Trying { runs, table, mover, at: &at, cells: &cells };
+        let steps = (0..places).map(|it| trying.steps(it, tries));
+        let steps = steps.collect::<Option<_>>()?;
+        Some(Places { cells, steps })
+    }
+
+    /// The cells that decide how these actions follow each other, and the values that each ever holds; nothing if that is not
+    /// known.
+    fn deciding(&self, mover: Instance, actions: &[ActionId]) -> Option<Vec<(CellId, Interval)>> {
+        let mut cells = Cells::default();
+        let mut accesses = Vec::new();
+        for &id in actions {
+            let number = self.table.instances().first_alone(id, mover.slot)?;
+            let access = self.table.access(InstanceId(number));
+            access.guard.iter().for_each(|it| cells.extend(&it.reads().reads));
+            accesses.push(access);
+        }
+        loop {
+            let known = cells.clone();
+            for access in &accesses {
+                if access.effect.written().meets(&known) {
+                    cells.extend(&access.effect.reading().reads);
+                }
+            }
+            if cells == known {
+                break;
+            }
+        }
+        cells.iter().map(|cell| Some((cell, self.table.held_in(cell)?))).collect()
+    }
+}
+
+/// An instance that is tried in a loop.
+struct Trying<'t> {
+    runs: &'t Interp,
+    table: &'t Table<'t>,
+    mover: Instance,
+    at: &'t [LocationId],
+    cells: &'t [(CellId, Interval)],
+}
+
+impl Trying<'_> {
+    /// Its steps at a place; nothing if one fails, or leads to values that are not tried.
+    fn steps(&self, place: u64, tries: u64) -> Option<Vec<(ActionId, Option<usize>)>> {
+        let state = self.state(place, tries);
+        let steps = self.runs.steps(&state).into_iter().filter(|it| it.movers == [self.mover]);
+        let led = steps.map(|step| {
+            let StepOutcome::Successor(next) = &step.outcome else { return None };
+            let action = ActionId::from_index(step.action as usize);
+            match self.location(next).and_then(|it| self.at.iter().position(|at| *at == it)) {
+                None => Some((action, None)),
+                Some(at) => {
+                    let number = at as u64 * tries + self.values(next)?;
+                    Some((action, Some(number as usize)))
+                }
+            }
+        });
+        let led: Option<Vec<_>> = led.collect();
+        led.filter(|it| !it.is_empty())
+    }
+
+    /// A state in which it is at a place; all others are where they begin, or are not there.
+    fn state(&self, place: u64, tries: u64) -> Vec<u8> {
+        let layout = self.runs.layout();
+        let mut state = vec![0; layout.bytes];
+        let (process, at) = (self.mover.process, self.at[(place / tries) as usize]);
+        let first = u32::from(self.table.program().processes[process].has_slots());
+        // There is none in a slot without one in each before it.
+        for slot in 0..=self.mover.slot {
+            let cell = self.table.location_cell(process, slot);
+            layout.set_code(&mut state, cell, at.0 + first);
+        }
+        let mut left = place % tries;
+        for &(cell, (low, high)) in self.cells {
+            let count = high.abs_diff(low) + 1;
+            layout.set(&mut state, cell, Some(low + (left % count) as i64));
+            left /= count;
+        }
+        state
+    }
+
+    fn location(&self, state: &[u8]) -> Option<LocationId> {
+        let process = self.mover.process;
+        let first = u32::from(self.table.program().processes[process].has_slots());
+        let cell = self.table.location_cell(process, self.mover.slot);
+        self.runs.layout().code(state, cell).checked_sub(first).map(LocationId)
+    }
+
+    /// The number of the values that a state has of the cells that decide.
+    fn values(&self, state: &[u8]) -> Option<u64> {
+        let mut number = 0;
+        for &(cell, (low, high)) in self.cells.iter().rev() {
+            let value = self.runs.layout().get(state, cell)?;
+            if value < low || value > high {
+                return None;
+            }
+            number = number * (high.abs_diff(low) + 1) + value.abs_diff(low);
+        }
+        Some(number)
+    }
+}
+
+impl Places {
+    /// Those at a location of the loop in which cells have the values that are known.
+    fn starting(
+        &self,
+        at: &BTreeSet<LocationId>,
+        from: LocationId,
+        known: &BTreeMap<CellId, i64>,
+    ) -> impl Iterator<Item = usize> {
+        let tries = self.steps.len() / at.len();
+        let first = at.iter().position(|it| *it == from).unwrap_or_default() * tries;
+        let fits = move |place: usize| {
+            let mut left = (place - first) as u64;
+            self.cells.iter().all(|(cell, (low, high))| {
+                let count = high.abs_diff(*low) + 1;
+                let value = low + (left % count) as i64;
+                left /= count;
+                known.get(cell).is_none_or(|it| *it == value)
+            })
+        };
+        (first..first + tries).filter(move |&it| fits(it))
+    }
+
+    /// How they are gone through; nothing if they are gone round.
+    fn rounds(&self) -> Option<Rounds> {
+        let all = self.steps.iter().enumerate();
+        let edges = all.flat_map(|(from, it)| it.iter().filter_map(move |it| Some((from, it.1?))));
+        let edges: Vec<(usize, usize)> = edges.collect();
+        let order = components(self.steps.len(), &edges);
+        let distinct: BTreeMap<usize, usize> = order.iter().copied().zip(0..).collect();
+        if distinct.len() < order.len() || edges.iter().any(|(from, to)| from == to) {
+            return None;
+        }
+        // Each leads only to those behind it.
+        let mut found = vec![Rounds { steps: 0, ways: 0 }; self.steps.len()];
+        for &place in distinct.values().rev() {
+            for (_, to) in &self.steps[place] {
+                let then = to.map_or(Rounds { steps: 0, ways: 1 }, |it| found[it]);
+                let here = &mut found[place];
+                here.steps = here.steps.max(1 + then.steps);
+                here.ways = here.ways.saturating_add(then.ways);
+            }
+        }
+        let steps = found.iter().map(|it| it.steps).max()?;
+        Some(Rounds { steps, ways: found.iter().map(|it| it.ways).max()? })
+    }
+}
