@@ -846,30 +846,31 @@ system async;";
     let ran = bench.run(&["explain", "m.dve", "--reductions"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     // As written `x` is 0, 1 or 2 at `a`: five states, and three.
-    let expected = "slice       saves 80 % of all 5 states
+    let expected = "slice         saves 80 % of all 5 states
   P.a -> b (m.dve:2:9): removed
   P.a -> b (m.dve:2:35): removed
   P.b -> a (m.dve:2:61): removed
   P.x (m.dve:1:18): only its first value
-structural  not used: the model has processes, and is no Petri net
-values      saves 60 % of all 5 states
+structural    not used: the model has processes, and is no Petri net
+values        saves 60 % of all 5 states
   P.x (m.dve:1:18): 3 values, of which 1 are told apart
-states      not used: there is nothing in the model for it
-dead        saves 40 % of all 5 states
+states        not used: there is nothing in the model for it
+dead          saves 40 % of all 5 states
   P.x (m.dve:1:18): dead at 1 of the 2 locations of P: a (line 1)
-merge       saves 40 % of all 5 states
+merge         saves 40 % of all 5 states
   P (m.dve:1:9): goes on at 1 of its 2 locations: b (line 1)
-linear      not used: there is nothing in the model for it
-symmetry    not used: there is nothing in the model for it
-reversible  saves 0 % of all 5 states
+linear        not used: there is nothing in the model for it
+symmetry      not used: there is nothing in the model for it
+reversible    saves 0 % of all 5 states
   P.a -> b (m.dve:2:9): 1 instance, 1 case
   P.a -> b (m.dve:2:35): 1 instance, 1 case
-confluence  saves 40 % of all 5 states
+confluence    saves 40 % of all 5 states
   P.b -> a (m.dve:2:61): 1 instance taken at once
-dominate    not used: a deadlock may be missed where values of `P.x` are left
+simultaneous  saves 0 % of all 5 states
+dominate      not used: a deadlock may be missed where values of `P.x` are left
            out: look for none (--no-deadlock)
   P.x (m.dve:1:18): smaller values can do whatever others can, but for deadlocks
-por         not used: there are only 5 states
+por           not used: there are only 5 states
 ";
     assert_eq!(ran.out, expected);
     let found = bench.run(&["check", "m.dve", "--json"]).json();
@@ -894,7 +895,7 @@ por         not used: there are only 5 states
     bench.write("t.dve", TWICE);
     let ran = bench.run(&["explain", "t.dve", "--reductions"]);
     let expected =
-        "states      saves 33 % of all 3 states\n  P.b (t.dve:1:22): the same as c (line 1)\n";
+        "states        saves 33 % of all 3 states\n  P.b (t.dve:1:22): the same as c (line 1)\n";
     assert!(ran.out.contains(expected), "{}", ran.out);
     let ran = bench.check(COUNTER, &["--reduce", "linear"]);
     assert!(ran.err.contains("warning: linear is left out: no variables"), "{}", ran.err);

@@ -105,7 +105,7 @@ fn applicable(found: &[Applicable]) -> String {
                 )
             }
         };
-        out += &report::wrapped(&format!("{name:<12}"), &saves);
+        out += &report::wrapped(&format!("{name:<14}"), &saves);
         for Subject { name, place, about } in subjects {
             let place = place.as_deref().map_or(String::new(), |place| format!(" ({place})"));
             let _ = writeln!(out, "  {name}{place}: {about}");
