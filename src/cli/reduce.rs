@@ -70,26 +70,7 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
             Reduce { reversible, rewritings, linear, symmetry, processes, pruning, steps }
         }
     };
-    let steps =
-        args.por.map_or(by_default.steps, |method| Steps::Chosen(Method::from(method).into()));
-    let steps = match () {
-        () if has(ReduceArg::Confluence) => confluent(args, steps)?,
-        () if has(ReduceArg::Simultaneous) => Steps::Chosen(taken_together(steps)?.into()),
-        () => steps,
-    };
-    let steps = match (steps, args.por_proviso) {
-        (Steps::Chosen(way), Some(proviso)) => {
-            Steps::Chosen(Way { proviso: proviso.into(), ..way })
-        }
-        (_, Some(proviso)) => {
-            return Err(Failure::wrong(format!(
-                "--por-proviso {}: it is not said that steps are chosen\n  help: say how with --por METHOD, \
-                 or name por with --reduce",
-                Proviso::from(proviso).name()
-            )));
-        }
-        _ => steps,
-    };
+    let steps = steps(args, by_default.steps)?;
     let symmetry = args.symmetry.map_or(by_default.symmetry, SymmetryArg::effort);
     let reversible = rules(args, by_default.reversible)?;
     let processes = match args.symmetry {
@@ -101,6 +82,30 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
         named => Pruning { dominate: Some(named.to_vec()), ..by_default.pruning.clone() },
     };
     Ok(Reduce { reversible, symmetry, processes, pruning, steps, ..by_default })
+}
+
+/// How steps are taken, which is so by default otherwise.
+fn steps(args: &ReduceArgs, by_default: Steps) -> Result<Steps, Failure> {
+    let has = |name| args.reduce.contains(&name);
+    let steps = args.por.map_or(by_default, |method| Steps::Chosen(Method::from(method).into()));
+    let steps = match () {
+        () if has(ReduceArg::Confluence) => confluent(args, steps)?,
+        () if has(ReduceArg::Simultaneous) => Steps::Chosen(taken_together(steps)?.into()),
+        () => steps,
+    };
+    Ok(match (steps, args.por_proviso) {
+        (Steps::Chosen(way), Some(proviso)) => {
+            Steps::Chosen(Way { proviso: proviso.into(), ..way })
+        }
+        (_, Some(proviso)) => {
+            return Err(Failure::wrong(format!(
+                "--por-proviso {}: it is not said that steps are chosen\n  help: say how with --por METHOD, \
+                 or name por with --reduce",
+                Proviso::from(proviso).name()
+            )));
+        }
+        _ => steps,
+    })
 }
 
 /// The steps that are taken where some of them are to be taken at once, beside what is chosen otherwise.
@@ -198,12 +203,6 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
             told()
         )));
     }
-    if [ReduceArg::Confluence, ReduceArg::Simultaneous].iter().all(|it| reduce.contains(it)) {
-        return Err(Failure::wrong(format!(
-            "--reduce {}: confluent steps are taken one by one, not several together\n  help: leave out one of them",
-            told()
-        )));
-    }
     let leaves_out =
         |name| !reduce.is_empty() && !reduce.contains(&name) && !reduce.contains(&ReduceArg::Auto);
     let conflict = |flag: String, name: ReduceArg| {
@@ -216,22 +215,7 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
     if let Some(method) = por.filter(|_| leaves_out(ReduceArg::Por)) {
         return conflict(format!("--por {}", Method::from(method).name()), ReduceArg::Por);
     }
-    if let Some(how) = args.confluence {
-        let how = how.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
-        if !reduce.contains(&ReduceArg::Confluence) {
-            return Err(Failure::wrong(format!(
-                "--confluence {how}: it is not said that confluent steps are taken at once\n  help: name confluence \
-                 with --reduce"
-            )));
-        }
-        if let Some(proviso) = args.por_proviso {
-            return Err(Failure::wrong(format!(
-                "--confluence {how} and --por-proviso {}: both say what becomes of states that put steps off\n  help: \
-                 leave out one of them",
-                Proviso::from(proviso).name()
-            )));
-        }
-    }
+    refuse_confluence(args)?;
     if args.reversible.is_some() && leaves_out(ReduceArg::Reversible) {
         return conflict("--reversible".into(), ReduceArg::Reversible);
     }
@@ -250,6 +234,34 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Refuses flags that say of confluent steps what cannot be.
+fn refuse_confluence(args: &ReduceArgs) -> Result<(), Failure> {
+    let reduce = &args.reduce;
+    if [ReduceArg::Confluence, ReduceArg::Simultaneous].iter().all(|it| reduce.contains(it)) {
+        return Err(Failure::wrong(format!(
+            "--reduce {}: confluent steps are taken one by one, not several together\n  help: leave out one of them",
+            reduce.iter().map(|it| it.name()).collect::<Vec<_>>().join(",")
+        )));
+    }
+    if let Some(how) = args.confluence {
+        let how = how.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
+        if !reduce.contains(&ReduceArg::Confluence) {
+            return Err(Failure::wrong(format!(
+                "--confluence {how}: it is not said that confluent steps are taken at once\n  help: name confluence \
+                 with --reduce"
+            )));
+        }
+        if let Some(proviso) = args.por_proviso {
+            return Err(Failure::wrong(format!(
+                "--confluence {how} and --por-proviso {}: both say what becomes of states that put steps off\n  help: \
+                 leave out one of them",
+                Proviso::from(proviso).name()
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses partial order where it was asked for and how states are stored has no room for it.
