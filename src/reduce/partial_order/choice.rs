@@ -524,7 +524,7 @@ mod tests {
                     continue;
                 }
                 let (value, besides) = afresh(&chooser, state, enabled);
-                let Choice { chosen, is_good } = chooser.choose(state, enabled, &mut room);
+                let Choice { chosen, is_good, .. } = chooser.choose(state, enabled, &mut room);
                 assert_eq!((chosen, &[is_good.into()][..]), value.split_at(chooser.words));
                 fewer += u64::from(chosen != enabled);
                 let rest = chooser.rest(state, enabled, &mut room);
