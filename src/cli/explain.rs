@@ -94,7 +94,7 @@ fn applicable(found: &[Applicable]) -> String {
             Err(why) => format!("not used: {why}"),
             // Steps that are several have more states in as many levels, however few there are in all.
             Ok(Saving { share, is_all: false, .. }) if *share < 0.0 => {
-                "what it saves the first states do not tell, as its steps are longer".into()
+                "what it saves the first states do not tell: its steps are longer".into()
             }
             Ok(Saving { share, states, is_all }) => {
                 let of = if *is_all { "all" } else { "the first" };
