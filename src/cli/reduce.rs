@@ -88,10 +88,12 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
 fn steps(args: &ReduceArgs, by_default: Steps) -> Result<Steps, Failure> {
     let has = |name| args.reduce.contains(&name);
     let steps = args.por.map_or(by_default, |method| Steps::Chosen(Method::from(method).into()));
-    let steps = match () {
-        () if has(ReduceArg::Confluence) => confluent(args, steps)?,
-        () if has(ReduceArg::Simultaneous) => Steps::Chosen(taken_together(steps)?.into()),
-        () => steps,
+    let steps = if has(ReduceArg::Confluence) {
+        confluent(args, steps)?
+    } else if has(ReduceArg::Simultaneous) {
+        Steps::Chosen(taken_together(steps)?.into())
+    } else {
+        steps
     };
     Ok(match (steps, args.por_proviso) {
         (Steps::Chosen(way), Some(proviso)) => {

@@ -31,8 +31,8 @@ pub use frames::{Frame, Frames};
 
 use super::interval::{self, Interval};
 use super::{
-    Arena, ChannelId, Domain, Instance, Instances, Owner, Process, ProcessId, Program, Type,
-    TypeId, VarId, entity,
+    Arena, ChannelId, Domain, Instance, Instances, LocationId, Owner, Process, ProcessId, Program,
+    Type, TypeId, VarId, entity,
 };
 use std::fmt;
 use std::ops::Range;
@@ -286,6 +286,12 @@ impl Layout {
     pub fn code(&self, state: &[u8], cell: CellId) -> u32 {
         let cell = &self.cells[cell];
         read_bits(state, cell.bit, cell.bits)
+    }
+
+    /// Where an instance is, in a state of the program that is laid out so; nowhere, if its slot is free.
+    pub fn location(&self, program: &Program, at: Instance, state: &[u8]) -> Option<LocationId> {
+        let code = self.code(state, self.locations[at.process].in_slot(at.slot));
+        code.checked_sub(program.processes[at.process].first_location()).map(LocationId)
     }
 
     /// Stores a code that the cell can hold.

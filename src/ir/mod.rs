@@ -241,6 +241,11 @@ impl Process {
     pub fn has_slots(&self) -> bool {
         self.instances != Instances::One
     }
+
+    /// The code of location 0 in a cell that says where an instance is: a smaller one says that the slot is free.
+    pub fn first_location(&self) -> u32 {
+        self.has_slots().into()
+    }
 }
 
 /// How instances of a process with slots come, and when they may move.

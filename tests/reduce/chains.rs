@@ -1,12 +1,12 @@
 //! States that are run through and not stored: what is stored is a function of sets, chains end, and what is found at their
 //! ends is told in single steps.
 
+use crate::runs::assert_is_run;
 use spillway::Check;
-use spillway::exec::{Exec, Explain, StepOutcome, Violation};
+use spillway::exec::{Exec, Violation};
 use spillway::front::{Language, Options};
 use spillway::reduce::partial_order::{Method, Proviso, Way};
 use spillway::reduce::rewriting::Rewritings;
-use spillway::search::trace::Trace;
 use spillway::search::{Checks, Outcome, Storage, Verdict};
 use spillway::session::{Reduce, Steps, TextModel};
 use spillway::source::Sources;
@@ -31,17 +31,6 @@ fn check(model: &TextModel, reduce: Reduce) -> Check<'_> {
 
 fn outcome(check: Check) -> Outcome {
     check.run().unwrap().outcome().clone()
-}
-
-/// That each step is one of the model as it was given, from where the one before it led.
-fn assert_is_run(model: &TextModel, trace: &Trace) {
-    let mut steps = model.interp.starts();
-    for (number, taken) in trace.steps.iter().enumerate() {
-        assert!(steps.contains(taken), "step {number} is none of the model's: {taken:?}");
-        if let StepOutcome::Successor(state) = &taken.outcome {
-            steps = model.interp.steps(state);
-        }
-    }
 }
 
 /// Two count by themselves, for ever, and both write what a third asserts about, now and then.
@@ -102,7 +91,7 @@ fn counterexamples_go_through_chains() {
             let way = found.counterexample().unwrap().unwrap();
             assert_eq!(way.check(), Violation::Property(0));
             assert!(way.depth() >= 162, "{}", way.depth());
-            assert_is_run(&model, &way.trace());
+            assert_is_run(&format!("{proviso:?}"), &model.interp, &way.trace());
         }
     }
 }
@@ -124,7 +113,7 @@ fn chains_are_told_with_what_is_dead() {
         assert!(all.states() < whole.states(), "{all:?}");
         let found = check(&model, reduce).run().unwrap();
         let way = found.counterexample().unwrap().unwrap();
-        assert_is_run(&model, &way.trace());
+        assert_is_run(&format!("{proviso:?}"), &model.interp, &way.trace());
     }
 }
 
@@ -205,7 +194,7 @@ fn what_can_be_wrong_is_not_run_through() {
             assert_eq!(all, [violated], "{proviso:?}: {text}");
             let way = found.counterexample().unwrap().unwrap();
             assert_eq!(way.check(), violated);
-            assert_is_run(&model, &way.trace());
+            assert_is_run(&format!("{proviso:?}"), &model.interp, &way.trace());
         }
     }
 }

@@ -6,6 +6,7 @@
 //! as it was given. `SPILLWAY_LARGE` tries as many random programs as take minutes.
 
 use crate::generated::{Generated, programs, try_all};
+use crate::runs::assert_is_run;
 use crate::support::collection::{as_counted, of_the_corpus};
 use crate::support::is_large;
 use crate::support::promises::{Promise, models, promises};
@@ -13,9 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
 use spillway::analysis::instances::InstanceId;
-use spillway::exec::{
-    Expansion, Explain, Interp, Model, Obligations, Selective, StepOutcome, Violation,
-};
+use spillway::exec::{Expansion, Interp, Model, Obligations, Selective, Violation};
 use spillway::front::{Language, Options, murphi};
 use spillway::ir::EndRule;
 use spillway::reduce::Reduction;
@@ -23,7 +22,6 @@ use spillway::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use spillway::reduce::rewriting::Rewritings;
 use spillway::reduce::symmetry::Effort;
 use spillway::search::Checks;
-use spillway::search::trace::Trace;
 use spillway::session::{Reduce, Steps, TextModel};
 use spillway::source::Sources;
 use std::cell::Cell;
@@ -746,28 +744,6 @@ fn a_relation_that_misses_one_thing_is_found_out() {
         assert_eq!(found(&*known, &ASSERTIONS, true).len(), 1, "{text}");
         let unknown = reduced_as(&seen, &model, Method::Stubborn, &ASSERTIONS);
         assert!(found(&*unknown, &ASSERTIONS, true).is_empty(), "{text}");
-    }
-}
-
-/// That a trace is a run of this model, and ends in what it says.
-fn assert_is_run(place: &str, model: &Interp, trace: &Trace) {
-    let mut options = model.starts();
-    for (number, step) in trace.steps.iter().enumerate() {
-        assert!(options.contains(step), "{place}: step {number}, {}, is not possible", step.name);
-        match &step.outcome {
-            StepOutcome::Successor(state) => options = model.steps(state),
-            StepOutcome::Fault(_) => assert_eq!(number + 1, trace.steps.len(), "{place}: goes on"),
-        }
-    }
-    let last = trace.steps.last().unwrap();
-    match (trace.check, &last.outcome) {
-        (Violation::Fault(kind, action), StepOutcome::Fault(fault)) => {
-            assert_eq!((fault.kind, last.action), (kind, action), "{place}");
-        }
-        (check, StepOutcome::Successor(state)) => {
-            assert!(model.violations(state).contains(&check), "{place}: {check:?} holds");
-        }
-        (check, fault) => panic!("{place}: {check:?} ends in {fault:?}"),
     }
 }
 

@@ -3,17 +3,16 @@
 //!
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
-use crate::generated;
-use crate::merge::{Choices, dve, promela, told};
+use crate::merge::{Choices, dve, promela, told, try_random};
+use crate::runs::assert_is_run;
 use crate::support::follow::{ALL, load};
 use crate::support::{is_large, stored};
 use proptest::prelude::*;
 use spillway::Check;
-use spillway::exec::{Exec, Explain, StepOutcome, Tally, Violation};
+use spillway::exec::{Exec, Tally, Violation};
 use spillway::reduce::Kept;
 use spillway::reduce::partial_order::{Method, Proviso, Way};
 use spillway::reduce::rewriting::Rewritings;
-use spillway::search::trace::Trace;
 use spillway::search::{Checks, Limits, Outcome, memory};
 use spillway::session::{Reduce, Steps, TextModel};
 use std::collections::BTreeSet;
@@ -220,44 +219,25 @@ fn apart(numbers: &[u8]) -> String {
     text + "system async;"
 }
 
-/// That random models are found to be as they are. Many have fewer states then.
-fn try_random(cases: u32, language: &str, text: fn(&[u8]) -> String) {
+/// That random models are found to be as they are, and many have fewer states.
+fn try_kept(cases: u32, language: &str, text: fn(&[u8]) -> String) {
     let cases = if is_large() { 40 * cases } else { cases };
-    let fewer = std::cell::Cell::new(0);
-    let numbers = prop::collection::vec(any::<u8>(), 20..90);
-    generated::try_all(cases, numbers, |numbers| {
-        let (whole, left) = is_kept(language, &text(&numbers))?;
-        fewer.set(fewer.get() + u32::from(left < whole));
-        Ok(())
-    });
-    println!("{} of {cases} have fewer states", fewer.get());
-    assert!(4 * fewer.get() > cases, "{} of {cases} have fewer states", fewer.get());
+    try_random((cases, 4), text, |text| is_kept(language, text));
 }
 
 #[test]
 fn random_models_of_processes_apart_are_found_as_they_are() {
-    try_random(100, "dve", apart);
+    try_kept(100, "dve", apart);
 }
 
 #[test]
 fn random_models_in_dve_are_found_as_they_are() {
-    try_random(50, "dve", dve);
+    try_kept(50, "dve", dve);
 }
 
 #[test]
 fn random_models_in_promela_are_found_as_they_are() {
-    try_random(50, "promela", promela);
-}
-
-/// Steps of a run of the model as it was given, each from where the one before it led.
-fn assert_is_run(model: &TextModel, trace: &Trace) {
-    let mut steps = model.interp.starts();
-    for taken in &trace.steps {
-        assert!(steps.contains(taken), "{taken:?} is none of the model's");
-        if let StepOutcome::Successor(state) = &taken.outcome {
-            steps = model.interp.steps(state);
-        }
-    }
+    try_kept(50, "promela", promela);
 }
 
 /// Two kinds of processes that are alike, with values that are dead, in steps that are taken together; one of the second is
@@ -287,7 +267,8 @@ fn it_stacks() {
                 let run = check.run().unwrap();
                 assert_eq!(kinds(&violated(run.outcome())), kinds(&whole), "{way:?} {text}");
                 if !whole.is_empty() {
-                    assert_is_run(&model, &run.counterexample().unwrap().unwrap().trace());
+                    let way = run.counterexample().unwrap().unwrap();
+                    assert_is_run(text, &model.interp, &way.trace());
                 }
             }
         }
@@ -306,7 +287,8 @@ fn it_stacks() {
     let run = search(Reduce { symmetry, ..by(WAYS[0]) });
     assert!(run.outcome().states() < whole.outcome().states() && run.outcome().passed > 0);
     assert_eq!(violated(run.outcome()), violated(whole.outcome()));
-    assert_is_run(&model, &run.counterexample().unwrap().unwrap().trace());
+    let way = run.counterexample().unwrap().unwrap();
+    assert_is_run("symmetric", &model.interp, &way.trace());
 }
 
 /// It says what it keeps and did; beside a claim, where states are run through, and where whole runs are looked at, it is left

@@ -104,7 +104,7 @@ impl Mapping<'_> {
         let cell = self.layout.locations[one.process].in_slot(one.slot);
         let to = self.layout.locations[process].in_slot(u32::try_from(slot).ok()?);
         // A free slot has a code, too, which stays.
-        let free = i64::from(self.program.processes[one.process].has_slots());
+        let free = i64::from(self.program.processes[one.process].first_location());
         let image = |code: i64| match code - free {
             location if location < 0 => code,
             location => {

@@ -9,7 +9,7 @@ use super::frames::Locals;
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, Group};
-use crate::ir::{Instance, Instances, LocationId, Owner, Pid, ProcessId};
+use crate::ir::{Instance, LocationId, Owner, Pid, ProcessId};
 use crate::source::Span;
 
 /// The most processes at one time; SPIN has no more either.
@@ -20,17 +20,14 @@ impl Interp {
     pub(in crate::exec) fn location_in(&self, state: &[u8], at: Instance) -> Option<LocationId> {
         let cell = self.layout.locations[at.process].in_slot(at.slot);
         let code = self.value_in(state, cell).unwrap_or_default() as u32;
-        match self.program.processes[at.process].instances {
-            Instances::One => Some(LocationId(code)),
-            Instances::Slots { .. } => code.checked_sub(1).map(LocationId),
-        }
+        code.checked_sub(self.program.processes[at.process].first_location()).map(LocationId)
     }
 
     /// Moves an instance.
     pub(super) fn set_location(&self, state: &mut [u8], at: Instance, to: LocationId) {
         let cell = self.layout.locations[at.process].in_slot(at.slot);
-        let free = i64::from(self.program.processes[at.process].has_slots());
-        self.layout.set(state, cell, Some(i64::from(to.0) + free));
+        let first = self.program.processes[at.process].first_location();
+        self.layout.set(state, cell, Some(i64::from(to.0 + first)));
     }
 
     /// The number of instances of a process.

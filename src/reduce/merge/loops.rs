@@ -20,6 +20,7 @@ use crate::ir::layout::CellId;
 use crate::ir::{ActionId, ActionsAt, Entity as _, Instance, LocationId, ProcessId, Turn};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// So many places and values together are tried at most.
 const TRIED_MAX: u64 = 1 << 12;
@@ -48,6 +49,8 @@ pub(super) struct Ring {
     pub process: ProcessId,
     pub at: BTreeSet<LocationId>,
     pub rounds: Rounds,
+    /// Its places, for an instance in each slot.
+    places: Rc<[Places]>,
 }
 
 impl Ring {
@@ -56,7 +59,8 @@ impl Ring {
     }
 }
 
-/// The places in a loop, each with values of what decides, and the steps between them.
+/// The places in a loop of one instance, each with values of what decides, and the steps between them.
+#[derive(Debug)]
 struct Places {
     /// The cells that decide, and the values of each.
     cells: Vec<(CellId, Interval)>,
@@ -69,15 +73,17 @@ impl<'t> Loops<'t> {
         Loops { table, leaving, written, runs: OnceCell::new() }
     }
 
-    /// How a process goes through the loop of these locations, at which it always goes on by itself; nothing if it may go
-    /// round for ever, or that is not found out.
-    pub fn rounds(&self, process: ProcessId, at: &BTreeSet<LocationId>) -> Option<Rounds> {
-        let slots = 0..self.table.program().slots(process);
-        let all = slots.map(|slot| self.places(Instance { process, slot }, at)?.rounds());
-        all.reduce(|all, one| {
-            let (all, one) = (all?, one?);
-            Some(Rounds { steps: all.steps.max(one.steps), ways: all.ways.max(one.ways) })
-        })?
+    /// The loop of these locations of a process, at which it always goes on by itself; nothing if it may go round for ever, or
+    /// that is not found out.
+    pub fn ring(&self, process: ProcessId, at: BTreeSet<LocationId>) -> Option<Ring> {
+        let (mut all, mut rounds) = (Vec::new(), Rounds { steps: 0, ways: 0 });
+        for slot in 0..self.table.program().slots(process) {
+            let places = self.places(Instance { process, slot }, &at)?;
+            let Rounds { steps, ways } = places.rounds()?;
+            rounds = Rounds { steps: rounds.steps.max(steps), ways: rounds.ways.max(ways) };
+            all.push(places);
+        }
+        (!all.is_empty()).then(|| Ring { process, at, rounds, places: all.into() })
     }
 
     /// The ways through a loop from one of its locations, come to by the last of some actions: what is done in turn, to where
@@ -90,9 +96,7 @@ impl<'t> Loops<'t> {
         (most, longest): (usize, usize),
     ) -> Option<BTreeSet<Vec<ActionId>>> {
         let mut found = BTreeSet::new();
-        for slot in 0..self.table.program().slots(ring.process) {
-            let mover = Instance { process: ring.process, slot };
-            let places = self.places(mover, &ring.at)?;
+        for (places, slot) in ring.places.iter().zip(0..) {
             let known = self.known(before, slot);
             let starts = places.starting(&ring.at, from, &known);
             let mut open: Vec<(usize, Vec<ActionId>)> =
@@ -148,7 +152,7 @@ impl<'t> Loops<'t> {
             return None;
         }
         let cells = self.deciding(mover, &actions)?;
-        let counts = cells.iter().map(|(_, (low, high))| high.abs_diff(*low).saturating_add(1));
+        let counts = cells.iter().map(|(_, values)| count(*values));
         let tries = counts.fold(1u64, u64::saturating_mul);
         let places = tries.saturating_mul(at.len() as u64);
         if places > TRIED_MAX {
@@ -222,26 +226,21 @@ impl Trying<'_> {
         let layout = self.runs.layout();
         let mut state = vec![0; layout.bytes];
         let (process, at) = (self.mover.process, self.at[(place / tries) as usize]);
-        let first = u32::from(self.table.program().processes[process].has_slots());
+        let first = self.table.program().processes[process].first_location();
         // There is none in a slot without one in each before it.
         for slot in 0..=self.mover.slot {
             let cell = self.table.location_cell(process, slot);
             layout.set_code(&mut state, cell, at.0 + first);
         }
         let mut left = place % tries;
-        for &(cell, (low, high)) in self.cells {
-            let count = high.abs_diff(low) + 1;
-            layout.set(&mut state, cell, Some(low + (left % count) as i64));
-            left /= count;
+        for &(cell, values) in self.cells {
+            layout.set(&mut state, cell, Some(next_value(values, &mut left)));
         }
         state
     }
 
     fn location(&self, state: &[u8]) -> Option<LocationId> {
-        let process = self.mover.process;
-        let first = u32::from(self.table.program().processes[process].has_slots());
-        let cell = self.table.location_cell(process, self.mover.slot);
-        self.runs.layout().code(state, cell).checked_sub(first).map(LocationId)
+        self.runs.layout().location(self.table.program(), self.mover, state)
     }
 
     /// The number of the values that a state has of the cells that decide.
@@ -252,10 +251,22 @@ impl Trying<'_> {
             if value < low || value > high {
                 return None;
             }
-            number = number * (high.abs_diff(low) + 1) + value.abs_diff(low);
+            number = number * count((low, high)) + value.abs_diff(low);
         }
         Some(number)
     }
+}
+
+/// How many values there are; the most that fit, if they are more.
+fn count((low, high): Interval) -> u64 {
+    high.abs_diff(low).saturating_add(1)
+}
+
+/// Takes the value of the next cell out of a number that stands for those of several, the first in the least place.
+fn next_value(values: Interval, number: &mut u64) -> i64 {
+    let value = values.0 + (*number % count(values)) as i64;
+    *number /= count(values);
+    value
 }
 
 impl Places {
@@ -270,10 +281,8 @@ impl Places {
         let first = at.iter().position(|it| *it == from).unwrap_or_default() * tries;
         let fits = move |place: usize| {
             let mut left = (place - first) as u64;
-            self.cells.iter().all(|(cell, (low, high))| {
-                let count = high.abs_diff(*low) + 1;
-                let value = low + (left % count) as i64;
-                left /= count;
+            self.cells.iter().all(|(cell, values)| {
+                let value = next_value(*values, &mut left);
                 known.get(cell).is_none_or(|it| *it == value)
             })
         };

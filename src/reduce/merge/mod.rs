@@ -102,13 +102,12 @@ impl Fused {
     /// Whether no process is at such a location in a state of the program, so that the state is not passed through.
     pub fn stops<'p>(&'p self, program: &'p Program, layout: &'p Layout) -> impl Fn(&[u8]) -> bool {
         let cells = self.passed.iter().flat_map(|&(process, location)| {
-            // Where slots can be free, that is the first of the values.
-            let value = i64::from(location.0) + i64::from(program.processes[process].has_slots());
+            let code = location.0 + program.processes[process].first_location();
             let slots = 0..program.slots(process);
-            slots.map(move |slot| (layout.locations[process].in_slot(slot), value))
+            slots.map(move |slot| (layout.locations[process].in_slot(slot), code))
         });
-        let cells: Vec<(CellId, i64)> = cells.collect();
-        move |state| cells.iter().all(|&(cell, value)| layout.get(state, cell) != Some(value))
+        let cells: Vec<(CellId, u32)> = cells.collect();
+        move |state| cells.iter().all(|&(cell, code)| layout.code(state, cell) != code)
     }
 
     /// How often each action of the program before was taken, from how often those that were merged were.

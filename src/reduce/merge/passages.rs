@@ -140,9 +140,9 @@ impl<'p> Ways<'p> {
         if !ring.iter().all(|&it| self.passed.contains(&(process, it))) {
             return false;
         }
-        let Some(rounds) = self.loops.rounds(process, &ring) else { return false };
-        self.rings.retain(|it| it.at.is_disjoint(&ring));
-        self.rings.push(Ring { process, at: ring, rounds });
+        let Some(ring) = self.loops.ring(process, ring) else { return false };
+        self.rings.retain(|it| it.at.is_disjoint(&ring.at));
+        self.rings.push(ring);
         true
     }
 

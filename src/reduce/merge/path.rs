@@ -2,7 +2,7 @@
 
 use super::Passed;
 use crate::exec::{Explain as _, Interp, StepOutcome};
-use crate::ir::{Instance, Layout, LocationId, Program};
+use crate::ir::{Instance, Layout, Program};
 use std::collections::BTreeSet;
 
 /// Gives the state of the program before it was merged that stands for one as written.
@@ -80,10 +80,8 @@ struct Places<'m> {
 impl Places<'_> {
     /// Whether somebody is where nobody stops, in a state that stands for others.
     fn is_in(&self, who: Instance, state: &[u8]) -> bool {
-        let first = u32::from(self.program.processes[who.process].has_slots());
-        let cell = self.layout.locations[who.process].in_slot(who.slot);
-        let at = self.layout.code(state, cell).checked_sub(first);
-        at.is_some_and(|at| self.passed.contains(&(who.process, LocationId(at))))
+        let at = self.layout.location(self.program, who, state);
+        at.is_some_and(|at| self.passed.contains(&(who.process, at)))
     }
 
     /// Whether a step from `here` is that of one of these alone, who does not stop there.

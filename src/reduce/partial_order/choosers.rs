@@ -168,6 +168,11 @@ impl<'m> Choosers<'m> {
         }
     }
 
+    /// Whether a step may be several, so that states between are come through and not stored.
+    pub fn comes_through(&self) -> bool {
+        self.runs_on() || self.method().takes_several()
+    }
+
     /// Whether a step climbs.
     pub fn climbs(&self, from: &[u8], to: &[u8]) -> bool {
         self.ascent.as_ref().is_some_and(|it| it.climbs(from, to))

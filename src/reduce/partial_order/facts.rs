@@ -164,7 +164,7 @@ impl<'p> Collected<'p> {
             let slots = self.program.slots(*process);
             (0..slots).any(|slot| placement.in_slot(slot) == cell)
         })?;
-        Some(self.program.processes[process].has_slots().into())
+        Some(self.program.processes[process].first_location().into())
     }
 
     fn about_channel(&mut self, channel: ChannelSlot, question: Question) -> Option<usize> {

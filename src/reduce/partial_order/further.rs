@@ -71,9 +71,7 @@ impl Further<'_> {
         let enabled: Vec<u64> =
             closure.set.iter().zip(seen.enabled).map(|(set, it)| set & it).collect();
         // Where something is put off, a step that does not climb could take back that another does.
-        let climbs = self.climbing.is_none_or(|climbing| {
-            climbing.iter().zip(&enabled).all(|(climbing, enabled)| enabled & !climbing == 0)
-        });
+        let climbs = self.climbing.is_none_or(|climbing| bits::is_within(&enabled, climbing));
         let has_all = || {
             let both = closure.set.iter().zip(&*found.all).map(|(one, other)| one | other);
             self.relation.monitors.iter().zip(both).all(|(monitors, both)| monitors & !both == 0)

@@ -326,8 +326,10 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
             Method::LocalSleep => return kept.without(Kept::StepErrors).without(Kept::Invariants),
             _ => {}
         }
-        let takes_one = !self.choosers.runs_on() && !self.choosers.method().takes_several();
-        if self.choosers.puts_off() || !takes_one { kept.without(Kept::Depth) } else { kept }
+        match self.choosers.puts_off() || self.choosers.comes_through() {
+            true => kept.without(Kept::Depth),
+            false => kept,
+        }
     }
 
     fn did(&self, Tally { partial, again, passed }: &Tally) -> Option<String> {
@@ -337,8 +339,7 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
             0 => fewer,
             some => format!("{} confluent; {fewer}", count(some, "action instance")),
         };
-        let runs_through = self.choosers.runs_on() || self.choosers.method().takes_several();
-        let through = match runs_through {
+        let through = match self.choosers.comes_through() {
             true => format!(", {} run through without being stored", grouped(*passed)),
             false => String::new(),
         };

@@ -98,7 +98,9 @@ impl<'m> Reduced<'m> {
         for (at, state) in states.chunks_exact(width).enumerate() {
             let enabled = work.enabled.words(at);
             if enabled.iter().all(|&word| word == 0) {
-                work.together.add(enabled, &[]);
+                if self.takes_several() {
+                    work.together.add(enabled, &[]);
+                }
                 continue;
             }
             let Choice { chosen, is_good, several } =
@@ -129,12 +131,12 @@ impl<'m> Reduced<'m> {
             return;
         }
         // Where all is taken there is code that does everything at once.
-        let steps_are_single = !self.choosers.runs_on() && !self.takes_several();
-        if work.put_off == 0 && steps_are_single {
+        let comes_through = self.choosers.comes_through();
+        if work.put_off == 0 && !comes_through {
             return self.model.expand(states, out);
         }
         self.selective.judge(states, &work.enabled, out);
-        if work.partial.is_empty() && steps_are_single {
+        if work.partial.is_empty() && !comes_through {
             self.selective.expand_chosen(states, &work.chosen, out);
         } else {
             self.expand_apart(states, out, owed, work);
@@ -333,7 +335,7 @@ impl Model for Reduced<'_> {
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
-        match self.choosers.runs_on() || self.takes_several() {
+        match self.choosers.comes_through() {
             true => any_bits(self.width()),
             false => self.model.write_masks(),
         }
@@ -359,7 +361,7 @@ impl Model for Reduced<'_> {
     }
 
     fn lifts(&self) -> Option<&dyn Lift> {
-        match self.choosers.runs_on() || self.takes_several() {
+        match self.choosers.comes_through() {
             true => Some(self),
             false => self.model.lifts(),
         }

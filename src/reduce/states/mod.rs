@@ -87,7 +87,7 @@ fn cells(program: &Program, layout: &Layout, bisimilar: &Bisimilar) -> Vec<(Cell
             continue;
         }
         // With slots code 0 says that there is no instance.
-        let free = u32::from(process.has_slots());
+        let free = process.first_location();
         let firsts = process.locations.keys().map(|it| bisimilar.first(id, it).0 + free);
         let firsts: Vec<u32> = (0..free).chain(firsts).collect();
         let slots = 0..program.slots(id);
