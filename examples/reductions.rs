@@ -166,7 +166,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
 }
 
 /// Every reduction that can be named.
-const REDUCTIONS: [&str; 13] = [
+const REDUCTIONS: [&str; 15] = [
     "por",
     "reversible",
     "symmetry",
@@ -180,6 +180,8 @@ const REDUCTIONS: [&str; 13] = [
     "confluence",
     "simultaneous",
     "dominate",
+    "boring",
+    "doomed",
 ];
 
 /// What is looked for, by names.
@@ -238,7 +240,12 @@ fn wished(settings: &Settings, list: &[String]) -> Wished {
         symmetry: has("symmetry").then_some(Effort::Exact),
         runs: None,
         processes: has("symmetry"),
-        pruning: Pruning { dominate: has("dominate").then(Vec::new), checks },
+        pruning: Pruning {
+            dominate: has("dominate").then(Vec::new),
+            boring: has("boring").then(Vec::new),
+            doomed: has("doomed"),
+            checks,
+        },
         partial_order: way.map(|way| (way, checks)),
     }
 }

@@ -684,6 +684,7 @@ fn json_has_the_documented_fields_and_nothing_else_is_printed() {
         "states_partly_expanded",
         "states_expanded_again",
         "states_run_through",
+        "steps_not_followed",
         "shortened",
         "claim",
         "steps_cut_off",
@@ -870,6 +871,9 @@ simultaneous  saves 0 % of all 5 states
 dominate      not used: a deadlock may be missed where values of `P.x` are left
            out: look for none (--no-deadlock)
   P.x (m.dve:1:18): smaller values can do whatever others can, but for deadlocks
+boring        saves 80 % of all 5 states
+doomed        not used: no state is found from which something that is looked
+           for surely follows
 por           not used: there are only 5 states
 ";
     assert_eq!(ran.out, expected);

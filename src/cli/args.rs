@@ -355,6 +355,10 @@ pub struct ReduceArgs {
     /// all that others can, which is checked
     #[arg(long, value_name = "NAME:down|up,...", value_delimiter = ',', value_parser = dominating)]
     pub dominate: Vec<(String, Sense)>,
+    /// Leave out states beyond which these variables, which only rise together (as is checked), let nothing happen that is looked
+    /// for
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub progress: Vec<String>,
     /// Which steps are taken of a state where their order does not matter [default: conditional, if
     /// --reduce names por, or finds it good]
     #[arg(long, value_name = "METHOD", value_enum)]
@@ -414,6 +418,10 @@ pub enum ReduceArg {
     Simultaneous,
     /// Dominating values: what others can do all of is left out
     Dominate,
+    /// Boring states: what nothing that is looked for can be reached from is left out
+    Boring,
+    /// Doomed states: one walks on to what surely follows
+    Doomed,
 }
 
 /// How steps are chosen.

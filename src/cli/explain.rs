@@ -92,11 +92,14 @@ fn applicable(found: &[Applicable]) -> String {
     for Applicable { name, subjects, saves } in found {
         let saves = match saves {
             Err(why) => format!("not used: {why}"),
+            Ok(Saving::Levels) => {
+                "visits all states, and comes to what surely follows sooner".into()
+            }
             // Steps that are several have more states in as many levels, however few there are in all.
-            Ok(Saving { share, is_all: false, .. }) if *share < 0.0 => {
+            Ok(Saving::States { share, is_all: false, .. }) if *share < 0.0 => {
                 "what it saves the first states do not tell: its steps are longer".into()
             }
-            Ok(Saving { share, states, is_all }) => {
+            Ok(Saving::States { share, states, is_all }) => {
                 let of = if *is_all { "all" } else { "the first" };
                 format!(
                     "saves {:.0} % of {of} {}",

@@ -35,6 +35,8 @@ impl ReduceArg {
             ReduceArg::Confluence => "confluence",
             ReduceArg::Simultaneous => "simultaneous",
             ReduceArg::Dominate => "dominate",
+            ReduceArg::Boring => "boring",
+            ReduceArg::Doomed => "doomed",
         }
     }
 }
@@ -65,8 +67,12 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
                 merge: has(ReduceArg::Merge),
             };
             let (linear, processes) = (has(ReduceArg::Linear), has(ReduceArg::Symmetry));
-            let pruning =
-                Pruning { dominate: has(ReduceArg::Dominate).then(Vec::new), ..Pruning::NONE };
+            let pruning = Pruning {
+                dominate: has(ReduceArg::Dominate).then(Vec::new),
+                boring: has(ReduceArg::Boring).then(Vec::new),
+                doomed: has(ReduceArg::Doomed),
+                ..Pruning::NONE
+            };
             Reduce { reversible, rewritings, linear, symmetry, processes, pruning, steps }
         }
     };
@@ -77,10 +83,13 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
         Some(how) => how.effort().is_some(),
         None => by_default.processes,
     };
-    let pruning = match &args.dominate[..] {
-        [] => by_default.pruning.clone(),
-        named => Pruning { dominate: Some(named.to_vec()), ..by_default.pruning.clone() },
-    };
+    let mut pruning = by_default.pruning.clone();
+    if !args.dominate.is_empty() {
+        pruning.dominate = Some(args.dominate.clone());
+    }
+    if !args.progress.is_empty() {
+        pruning.boring = Some(args.progress.clone());
+    }
     Ok(Reduce { reversible, symmetry, processes, pruning, steps, ..by_default })
 }
 
@@ -149,12 +158,14 @@ pub(super) fn loses_runs(args: &ReduceArgs) -> Option<String> {
     let reduce =
         args.reduce.iter().find(|it| !keeps(it)).map(|it| format!("--reduce {}", it.name()));
     let reversible = args.reversible.is_some() || args.check_reversible;
-    let dominates = !args.dominate.is_empty();
+    let named =
+        [("--dominate", args.dominate.is_empty()), ("--progress", args.progress.is_empty())];
+    let named = named.into_iter().find(|it| !it.1).map(|it| it.0.to_owned());
     let por = args.por.map(Method::from).filter(|it| it.sleeps());
     let proviso = args.por_proviso.map(Proviso::from).filter(|it| *it != Proviso::Static);
     reduce
         .or(reversible.then(|| "--reversible".to_owned()))
-        .or(dominates.then(|| "--dominate".to_owned()))
+        .or(named)
         .or(por.map(|it| format!("--por {}", it.name())))
         .or(proviso.map(|it| format!("--por-proviso {}", it.name())))
         .or(args.confluence.map(|_| "--confluence".to_owned()))
@@ -223,6 +234,9 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
     }
     if !args.dominate.is_empty() && leaves_out(ReduceArg::Dominate) {
         return conflict("--dominate".into(), ReduceArg::Dominate);
+    }
+    if !args.progress.is_empty() && leaves_out(ReduceArg::Boring) {
+        return conflict("--progress".into(), ReduceArg::Boring);
     }
     match symmetry {
         Some(SymmetryArg::Off) if reduce.contains(&ReduceArg::Symmetry) => {

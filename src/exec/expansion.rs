@@ -28,6 +28,7 @@ pub struct Expansion<'a> {
     left_out: u64,
     put_off: u64,
     passed: u64,
+    beyond: u64,
     taken: ActionCounts,
     findings: Findings,
 }
@@ -45,6 +46,8 @@ pub struct Collected {
     pub put_off: u64,
     /// How many states were run through, each as often as it was, since they need not be stored.
     pub passed: u64,
+    /// How many of the transitions are not followed, as they lead to where nothing that is looked for can be reached from.
+    pub beyond: u64,
     /// How often each action was taken, where the model counts that.
     pub taken: ActionCounts,
     /// What was found wrong.
@@ -94,14 +97,27 @@ impl Expansion<'_> {
             left_out: 0,
             put_off: 0,
             passed: 0,
+            beyond: 0,
             taken,
             findings,
         };
         run(&mut out);
-        let Expansion { failed, transitions, left_out, put_off, passed, taken, findings, .. } = out;
+        let Expansion {
+            failed,
+            transitions,
+            left_out,
+            put_off,
+            passed,
+            beyond,
+            taken,
+            findings,
+            ..
+        } = out;
         match failed {
             Some(error) => Err(error),
-            None => Ok(Collected { transitions, left_out, put_off, passed, taken, findings }),
+            None => {
+                Ok(Collected { transitions, left_out, put_off, passed, beyond, taken, findings })
+            }
         }
     }
 
@@ -250,6 +266,12 @@ impl Expansion<'_> {
     /// Counts states that were run through and are no candidates.
     pub fn pass(&mut self, states: u64) {
         self.passed += states;
+    }
+
+    /// Counts steps that are not followed: they lead to where nothing that is looked for can be reached from.
+    pub fn leave_behind(&mut self, steps: u64) {
+        self.transitions += steps;
+        self.beyond += steps;
     }
 
     /// Counts actions that were taken.

@@ -68,4 +68,6 @@ pub struct Tally {
     pub again: u64,
     /// States that were run through and not stored, each as often as it was.
     pub passed: u64,
+    /// Steps that were not followed, as they lead to where nothing that is looked for can be reached from.
+    pub beyond: u64,
 }

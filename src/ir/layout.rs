@@ -274,6 +274,15 @@ impl Layout {
         bit..bit + bits
     }
 
+    /// What location 0 is in a cell that tells where a process is: values below stand for free slots.
+    pub fn first_location(&self, program: &Program, cell: CellId) -> Option<i64> {
+        let mut placements = self.locations.iter();
+        let (process, _) = placements.find(|(process, placement)| {
+            (0..program.slots(*process)).any(|slot| placement.in_slot(slot) == cell)
+        })?;
+        Some(program.processes[process].first_location().into())
+    }
+
     /// The value in a cell, or `None` if it is undefined.
     #[inline]
     pub fn get(&self, state: &[u8], cell: CellId) -> Option<i64> {

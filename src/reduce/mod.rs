@@ -5,13 +5,17 @@
 //! make of a model is a model; its counterexamples are lifted back, reduction by reduction
 //! ([`Lift`](crate::exec::Lift)).
 
+pub mod abstraction;
 mod asked;
+pub mod boring;
 pub mod claim;
 pub mod confluence;
 pub mod dead;
 pub mod dominate;
+pub mod doomed;
 pub mod linear;
 pub mod merge;
+mod naming;
 pub mod partial_order;
 pub mod pass;
 mod pool;
@@ -25,6 +29,7 @@ pub mod slice;
 pub mod states;
 pub mod structural;
 pub mod symmetry;
+mod trying;
 pub mod values;
 
 pub use preserve::{Kept, Preserved};
@@ -72,6 +77,12 @@ pub trait Reduction<'m> {
     /// Whether it compares states, so that none may be replaced behind it by one that stands for it.
     fn orders_states(&self) -> bool {
         false
+    }
+
+    /// Whether it stores states as they are, and expands each of them once: none is run through, or taken up again, or has steps
+    /// asleep.
+    fn stores_all(&self) -> bool {
+        true
     }
 
     /// Why it cannot be used over those that act before it, if it cannot.
@@ -255,6 +266,16 @@ impl<'m> Stack<'m> {
     /// The name of one that compares states.
     pub fn ordering(&self) -> Option<String> {
         self.members.iter().find(|it| it.orders_states()).map(|it| it.name())
+    }
+
+    /// Why one cannot be used over those that is about states as the program has them, if it cannot.
+    fn beside_states_alone(&self) -> Option<String> {
+        let products = self.names(&[Kind::Product]);
+        if let Some(it) = products.first() {
+            return Some(format!("it has not been shown to go with {it}"));
+        }
+        let other = self.members.iter().find(|it| !it.stores_all())?;
+        Some(format!("it has not been shown to go with {}", other.name()))
     }
 
     /// The name of one that tells the elements of a scalarset apart.

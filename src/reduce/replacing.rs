@@ -25,7 +25,7 @@ pub(super) fn replaced(
         candidates.clear();
     };
     let limit = CANDIDATES * width;
-    let Some(Collected { findings, left_out, put_off, passed, .. }) =
+    let Some(Collected { findings, left_out, put_off, passed, beyond, .. }) =
         out.wrap_in_batches(width, candidates, limit, &mut pass_on, run)
     else {
         return;
@@ -35,4 +35,5 @@ pub(super) fn replaced(
     out.leave_out(left_out);
     out.put_off(put_off);
     out.pass(passed);
+    out.leave_behind(beyond);
 }

@@ -51,6 +51,7 @@ pub fn result(report: &Report, warnings: &[String]) -> Value {
         "states_partly_expanded": outcome.partial,
         "states_expanded_again": outcome.again,
         "states_run_through": outcome.passed,
+        "steps_not_followed": outcome.beyond,
         "shortened": report.shortened.map(shortened),
         "claim": report.claim,
         "steps_cut_off": report.scope.cut_off(outcome),

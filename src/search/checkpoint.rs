@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub const MANIFEST: &str = "manifest";
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 19 };
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 20 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -46,6 +46,8 @@ pub struct Saved {
     pub transitions: u64,
     /// States that were run through from these levels and not stored.
     pub passed: u64,
+    /// Steps that were not followed.
+    pub beyond: u64,
     /// How often each action was taken in them, by its number; those behind the last were not.
     pub taken: Vec<u64>,
     /// What was found in the levels expanded whole.
@@ -92,6 +94,8 @@ pub struct SavedLevel {
     pub partial: u64,
     /// How many states were run through from them.
     pub passed: u64,
+    /// Steps that were not followed.
+    pub beyond: u64,
     /// How often each action was taken.
     pub taken: Vec<u64>,
     /// What was found in them.
@@ -228,6 +232,7 @@ impl Saved {
             partial: self.postponed.partial + self.open.partial,
             again: self.postponed.again,
             passed: self.passed + self.open.passed,
+            beyond: self.beyond + self.open.beyond,
             taken: self.taken(),
         })
     }

@@ -105,6 +105,8 @@ pub struct Expanded {
     pub put_off: u64,
     /// States that were run through.
     pub passed: u64,
+    /// Steps that were not followed.
+    pub beyond: u64,
     /// How often each action was taken.
     pub taken: ActionCounts,
     /// What was found wrong.
@@ -129,11 +131,12 @@ pub fn expand(
     })?;
     let mut all = Expanded { states: units.done(), ..Expanded::default() };
     for tallies in tallies {
-        let Collected { transitions, put_off, passed, taken, findings, .. } =
+        let Collected { transitions, put_off, passed, beyond, taken, findings, .. } =
             tallies.of_states_before(all.states);
         all.transitions += transitions;
         all.put_off += put_off;
         all.passed += passed;
+        all.beyond += beyond;
         all.taken.merge(taken);
         all.findings.merge(findings.at_level(u64::from(level.number)));
     }

@@ -60,6 +60,7 @@ pub struct Search<'a> {
     transitions: u64,
     /// Of these, states that were run through.
     passed: u64,
+    beyond: u64,
     /// How often each action was taken in them.
     taken: ActionCounts,
     findings: Findings,
@@ -90,6 +91,7 @@ struct OpenLevel {
     partial: u64,
     /// States that were run through.
     passed: u64,
+    beyond: u64,
     taken: ActionCounts,
     findings: Findings,
     /// Candidate runs of earlier sittings, from a checkpoint.
@@ -174,6 +176,7 @@ impl<'a> Search<'a> {
             workers,
             transitions: 0,
             passed: 0,
+            beyond: 0,
             taken: ActionCounts::default(),
             findings: Findings::default(),
             open: OpenLevel::default(),
@@ -247,6 +250,7 @@ impl<'a> Search<'a> {
             partial: self.postponed.partial + self.open.partial,
             again: self.postponed.again,
             passed: self.passed + self.open.passed,
+            beyond: self.beyond + self.open.beyond,
             taken,
         }
     }
@@ -418,6 +422,7 @@ impl<'a> Search<'a> {
         self.open.transitions += done.transitions;
         self.open.partial += done.put_off;
         self.open.passed += done.passed;
+        self.open.beyond += done.beyond;
         if self.limits.coverage {
             self.open.taken.merge(done.taken);
         }
@@ -451,6 +456,7 @@ impl<'a> Search<'a> {
         self.transitions += open.transitions;
         self.postponed.partial += open.partial;
         self.passed += open.passed;
+        self.beyond += open.beyond;
         self.taken.merge(open.taken);
         self.findings.merge(open.findings);
         let files = self.workers.iter_mut().filter_map(Worker::clear);

@@ -127,6 +127,7 @@ fn add(outcome: &mut Outcome, level: u64, collected: Collected) {
     outcome.transitions += collected.transitions;
     outcome.partial += collected.put_off;
     outcome.passed += collected.passed;
+    outcome.beyond += collected.beyond;
     outcome.taken.merge(collected.taken);
     outcome.findings.merge(collected.findings.at_level(level));
 }

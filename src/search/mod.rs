@@ -98,6 +98,8 @@ pub struct Outcome {
     pub again: u64,
     /// How many states were run through without being stored, each as often as it was.
     pub passed: u64,
+    /// Steps that were not followed, as they lead to where nothing that is looked for can be reached from.
+    pub beyond: u64,
     /// How often each action was taken, by its number in the program that was run; where that was not counted, not at all.
     pub taken: ActionCounts,
 }
@@ -110,7 +112,7 @@ impl Outcome {
 
     /// How it was reduced.
     pub fn tally(&self) -> Tally {
-        Tally { partial: self.partial, again: self.again, passed: self.passed }
+        Tally { partial: self.partial, again: self.again, passed: self.passed, beyond: self.beyond }
     }
 
     /// The number of deadlock states among those expanded.

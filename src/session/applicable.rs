@@ -10,7 +10,9 @@ use crate::ir::{
     Variable,
 };
 use crate::reduce::Kind;
+use crate::reduce::boring::Boring;
 use crate::reduce::dominate::{Dominating, Sense};
+use crate::reduce::doomed::Doomed;
 use crate::reduce::merge::Fused;
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::pruning::Pruning;
@@ -45,15 +47,20 @@ pub struct Subject {
     pub about: String,
 }
 
-/// What a reduction saves by itself, as the first states tell.
+/// What a reduction saves by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Saving {
-    /// The share of the states that it saves.
-    pub share: f64,
-    /// How many states of the whole space that is told from.
-    pub states: usize,
-    /// Whether there are no others.
-    pub is_all: bool,
+pub enum Saving {
+    /// States, as the first ones tell.
+    States {
+        /// The share of the states that it saves.
+        share: f64,
+        /// How many states of the whole space that is told from.
+        states: usize,
+        /// Whether there are no others.
+        is_all: bool,
+    },
+    /// Levels: all states are visited, and what is looked for is come to sooner.
+    Levels,
 }
 
 /// A reduction, how it is asked for by itself, and what it is about in a model.
@@ -65,7 +72,7 @@ struct Named {
 }
 
 /// Every reduction.
-const NAMED: [Named; 13] = [
+const NAMED: [Named; 15] = [
     Named {
         name: "slice",
         reduce: Reduce { rewritings: Rewritings::slicing(Checks::ALL), ..Reduce::NONE },
@@ -145,6 +152,18 @@ const NAMED: [Named; 13] = [
         subjects: TextModel::dominated,
     },
     Named {
+        name: "boring",
+        reduce: Reduce { pruning: Pruning::BORING, ..Reduce::NONE },
+        kind: Kind::Pruning,
+        subjects: TextModel::boring,
+    },
+    Named {
+        name: "doomed",
+        reduce: Reduce { pruning: Pruning::DOOMED, ..Reduce::NONE },
+        kind: Kind::Pruning,
+        subjects: TextModel::doomed,
+    },
+    Named {
         name: "por",
         reduce: Reduce { steps: Steps::Auto, ..Reduce::NONE },
         kind: Kind::Choice,
@@ -171,12 +190,14 @@ impl TextModel {
         for Named { name, reduce, kind, subjects } in NAMED {
             let Rewritings { merge, structural, .. } = reduce.rewritings;
             let (runs, merges) = (ready(reduce.rewritings), merge || structural.is_some());
+            let is_sooner = reduce.pruning.doomed;
             let searched = alone(reduce, runs);
             let saves = match searched.stack().names(&[kind]).is_empty() {
                 true => Err(match searched.stack().unused().first() {
                     Some(unused) => unused.why.clone(),
                     None => "there is nothing in the model for it".into(),
                 }),
+                false if is_sooner => Ok(Saving::Levels),
                 false => {
                     let left = match merges {
                         true if !first.is_all => self.left_where_all_stop(&first, merge),
@@ -186,7 +207,7 @@ impl TextModel {
                         }
                     };
                     let (states, is_all) = (first.states(), first.is_all);
-                    Ok(Saving { share: 1.0 - left, states, is_all })
+                    Ok(Saving::States { share: 1.0 - left, states, is_all })
                 }
             };
             found.push(Applicable { name, subjects: subjects(self), saves });
@@ -310,6 +331,24 @@ impl TextModel {
             self.variable(&program.variables[id], about)
         });
         subjects.collect()
+    }
+
+    /// What tells that nothing that is looked for can be reached, where no deadlocks are.
+    fn boring(&self) -> Vec<Subject> {
+        let checks = Checks { deadlock: false, ..Checks::ALL };
+        let found = Boring::of(&self.interp, checks, &Vec::new());
+        let told = found.map(|it| it.told().to_vec()).unwrap_or_default();
+        let about = "nothing that is looked for follows, but for deadlocks";
+        let subject = |name| Subject { name, place: None, about: about.into() };
+        told.into_iter().map(subject).collect()
+    }
+
+    /// What tells that something that is looked for surely follows.
+    fn doomed(&self) -> Vec<Subject> {
+        let told = Doomed::of(&self.interp, Checks::ALL).map(|it| it.told()).unwrap_or_default();
+        let about = "something that is looked for surely follows";
+        let subject = |name| Subject { name, place: None, about: about.into() };
+        told.into_iter().map(subject).collect()
     }
 
     /// The variables that are dead somewhere.

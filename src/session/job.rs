@@ -64,6 +64,10 @@ pub struct Job {
     /// The variables by which states dominate others, and whether larger values do, if they are left out; all that are found,
     /// if none is named.
     dominate: Option<Vec<(String, bool)>>,
+    /// The variables by which states are boring, if they are left out; what is found, if none is named.
+    boring: Option<Vec<String>>,
+    /// Whether one walks on from doomed states.
+    doomed: bool,
     /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the code of the way.
     partial_order: u8,
     /// Why partial-order reduction was left off, where nobody asked for it.
@@ -145,6 +149,8 @@ impl Job {
             dominate: wished.pruning.dominate.map(|named| {
                 named.into_iter().map(|(name, sense)| (name, sense == Sense::Up)).collect()
             }),
+            boring: wished.pruning.boring,
+            doomed: wished.pruning.doomed,
             order: model.interp.layout().order.iter().map(|group| group.0).collect(),
             digest: searched.model().digest(),
             checks: [deadlock, assertions, invariants, faults, claims],
@@ -176,6 +182,8 @@ impl Job {
             processes: false,
             reversible: None,
             dominate: None,
+            boring: None,
+            doomed: false,
             partial_order: 0,
             left_off: None,
             order: Vec::new(),
@@ -387,7 +395,8 @@ impl Job {
         let named = |it: &Vec<(String, bool)>| {
             it.iter().map(|(name, is_up)| (name.clone(), sense(*is_up))).collect()
         };
-        Pruning { dominate: self.dominate.as_ref().map(named), checks }
+        let (dominate, boring) = (self.dominate.as_ref().map(named), self.boring.clone());
+        Pruning { dominate, boring, doomed: self.doomed, checks }
     }
 
     /// What it is not reduced by, as that would not pay.

@@ -22,7 +22,7 @@ use std::fmt::Write;
 const NO_DEADLOCK: Checks = Checks { deadlock: false, ..Checks::ALL };
 
 fn pruning(named: Named, checks: Checks) -> Pruning {
-    Pruning { dominate: Some(named), checks }
+    Pruning { dominate: Some(named), checks, ..Pruning::NONE }
 }
 
 fn dominated(mut model: TextModel, checks: Checks) -> TextModel {

@@ -24,6 +24,7 @@ mod merge;
 mod pairs;
 mod partial_order;
 mod postponed;
+mod pruned;
 mod reversible;
 mod simultaneous;
 mod sleep;

@@ -3,7 +3,7 @@
 
 use super::{begin_or_resume, begin_stored_or_resume, tiny_plan};
 use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
-use spillway::exec::{Finding, Findings, Model, StepOutcome, Violation};
+use spillway::exec::{Checks, Finding, Findings, Model, StepOutcome, Violation};
 use spillway::search::checkpoint::Saved;
 use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
 use spillway::search::storage::trained;
@@ -75,6 +75,16 @@ pub fn search(
 
 /// The counterexample to everything that a search found.
 pub fn traces(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) -> Vec<Trace> {
+    traces_of(model, disk, outcome, |_| true)
+}
+
+/// The same of what is wanted.
+fn traces_of(
+    model: &dyn Model,
+    disk: &dyn Disk,
+    outcome: &Outcome,
+    is_wanted: impl Fn(Violation) -> bool,
+) -> Vec<Trace> {
     let saved = Saved::load(disk).unwrap();
     let (storage, tagged) = (saved.storage().unwrap(), saved.all_findings().unwrap());
     let trace = |(check, finding): (Violation, &Finding)| match &storage {
@@ -89,7 +99,7 @@ pub fn traces(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) -> Vec<Trac
             comback::counterexample(model, disk, levels, check, level, &tagged.witness).unwrap()
         }
     };
-    outcome.findings.iter().map(trace).collect()
+    outcome.findings.iter().filter(|it| is_wanted(it.0)).map(trace).collect()
 }
 
 /// Every violation has a counterexample of its depth, which can be replayed.
@@ -136,12 +146,34 @@ pub fn assert_same(found: &Outcome, expected: &Outcome, storage: &Storage, what:
 /// Searches on disk, however states are stored, and has every counterexample replayed by the model that is not
 /// reduced; gives them.
 pub fn replayed(model: &dyn Model, expected: &Outcome, limits: &Limits) -> Vec<Trace> {
+    replayed_in(&storages(model), model, expected, limits)
+}
+
+/// Whether something is looked for, be it feared or hoped for.
+pub fn is_looked_for(model: &dyn Model, checks: &Checks, check: Violation) -> bool {
+    match check {
+        Violation::Property(number) => {
+            checks.looks_for(model.explained().properties()[number as usize].kind)
+        }
+        _ => checks.selects(model, check),
+    }
+}
+
+/// The same in some storages.
+pub fn replayed_in(
+    storages: &[Storage],
+    model: &dyn Model,
+    expected: &Outcome,
+    limits: &Limits,
+) -> Vec<Trace> {
     let (explained, mut all) = (model.explained(), Vec::new());
-    for storage in storages(model) {
+    for storage in storages {
         let plan = tiny_plan(2, model.width() + storage.saved().tag_bytes(), 64, 64);
-        let (found, disk) = search(&[model], &storage, &[plan], &[], limits);
+        let (found, disk) = search(&[model], storage, &[plan], &[], limits);
         assert_eq!(found.levels, expected.levels);
-        for trace in traces(model, &*disk, &found) {
+        // Of what is not looked for there may be no counterexample: it may come of what was left out.
+        let is_wanted = |check| is_looked_for(model, &limits.checks, check);
+        for trace in traces_of(model, &*disk, &found, is_wanted) {
             assert!(explained.starts().contains(&trace.steps[0]));
             for (pair, step) in trace.states.windows(2).zip(&trace.steps[1..]) {
                 assert!(explained.steps(&pair[0]).contains(step));

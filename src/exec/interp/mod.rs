@@ -251,16 +251,19 @@ impl Interp {
     /// The properties that do not hold in `state`, and those that meet an error when asked.
     fn broken_properties(&self, state: &[u8], mut report: impl FnMut(u32, Option<Failure>)) {
         for (number, judged) in &self.judged {
-            let concerned =
-                judged.at.is_none_or(|(process, at)| self.location(state, process) == at);
-            if !concerned {
-                continue;
-            }
-            match self.judge(state, *number) {
+            match self.holds_in(judged, state) {
                 Ok(true) => {}
                 Ok(false) => report(*number, None),
                 Err(fault) => report(*number, Some(fault)),
             }
+        }
+    }
+
+    /// Whether a property of single states holds in one.
+    fn holds_in(&self, judged: &Judged, state: &[u8]) -> Result<bool, Failure> {
+        match judged.at {
+            Some((process, at)) if self.location(state, process) != at => Ok(true),
+            _ => Ok(self.eval(&judged.condition, state, &Locals::default())? != 0),
         }
     }
 

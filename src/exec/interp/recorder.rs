@@ -9,7 +9,7 @@ use super::{Failure, Interp, MultisetCells};
 use crate::analysis::instances::Side;
 use crate::exec::Model;
 use crate::ir::layout::CellId;
-use crate::ir::{Layout, Program, Schedule};
+use crate::ir::{Layout, Program, PropertyId, Schedule};
 use std::sync::{Mutex, PoisonError};
 
 /// The cells that were looked at, in that order; some may come again.
@@ -102,6 +102,15 @@ impl Recorder {
             Err(_) => Came::Fault,
         };
         (came, std::mem::take(&mut *reads.cells()))
+    }
+
+    /// Whether a property of single states holds in one, where judging it does not fail, and which cells were looked at.
+    pub(crate) fn judge(&self, property: PropertyId, state: &[u8]) -> (Option<bool>, Vec<CellId>) {
+        let Some(reads) = &self.interp.reads else { return (None, Vec::new()) };
+        reads.cells().clear();
+        let judged = self.interp.judged.iter().find(|it| it.0 == property.0);
+        let holds = judged.map_or(Some(true), |it| self.interp.holds_in(&it.1, state).ok());
+        (holds, std::mem::take(&mut *reads.cells()))
     }
 
     fn step(&self, side: Side, values: &[i64], state: &[u8]) -> Result<Option<Vec<u8>>, Failure> {

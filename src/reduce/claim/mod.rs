@@ -355,11 +355,12 @@ impl<'m> ClaimProduct<'m> {
             None => self.model.expand(system, inner),
             Some(movers) => movers.expand(system, inner),
         };
-        let Collected { transitions, left_out, findings, put_off, passed, .. } =
+        let Collected { transitions, left_out, findings, put_off, passed, beyond, .. } =
             out.wrap(record, successors, run)?;
         out.leave_out(left_out * ways as u64);
         out.put_off(put_off);
         out.pass(passed);
+        out.leave_behind(beyond);
         let mut moved = transitions > 0;
         for (check, finding) in findings.iter() {
             let times = match check {

@@ -1,19 +1,17 @@
 //! Whether the diamond of two steps closes, found by trying them in all states.
 //!
-//! Both are taken in a state of which nothing is known yet. The first cell that one of them looks at is then given each
-//! of its values in turn, and so on, until all that they look at is known, in both orders. What else a state holds is
-//! neither looked at nor decides what is written. So it is enough to try two states of each kind, in which all other
-//! cells differ: two ends that are the same in both are the same in all.
+//! All that both look at is tried, in both orders ([`Trying`]): two ends that are the same in both states of a kind are the
+//! same in all.
 
 use super::alone;
 use crate::analysis::bits;
 use crate::analysis::dependence::Dependence;
-use crate::analysis::instances::{InstanceId, Side};
+use crate::analysis::instances::InstanceId;
 use crate::exec::Interp;
-use crate::exec::interp::{Came, Recorder};
 use crate::ir::layout::CellId;
-use crate::ir::{Entity, PropertyKind};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::ir::{Entity as _, PropertyKind};
+use crate::reduce::trying::{Assumed, Both, Taken, Trying};
+use std::collections::BTreeSet;
 
 /// A pair is tried in at most so many kinds of states.
 const TRIES_MAX: usize = 1 << 11;
@@ -21,30 +19,10 @@ const TRIES_MAX: usize = 1 << 11;
 /// All pairs together are.
 const ALL_TRIES_MAX: usize = 1 << 16;
 
-/// What is known of a state: codes of cells, as declared.
-type Assumed = BTreeMap<CellId, u32>;
-
-/// Two states of one kind: in cells of which nothing is known they differ.
-type Both = [Vec<u8>; 2];
-
-/// What came of a step in states of one kind.
-enum Taken {
-    /// It is not possible.
-    Nothing,
-    /// It leads on.
-    To(Both),
-    /// More has to be known first: what is in this cell.
-    Unknown(CellId),
-    /// It may fail.
-    Fails,
-}
-
 /// Closes diamonds of a program.
 pub(super) struct Closing<'c> {
     dependence: &'c Dependence<'c>,
-    recorder: Recorder,
-    /// States in which all cells have code 0, or code 1 if there is one.
-    blank: Both,
+    trying: Trying<'c>,
     tries: usize,
 }
 
@@ -56,16 +34,8 @@ impl<'c> Closing<'c> {
         if program.properties.values().any(|it| assumes(&it.kind)) {
             return None;
         }
-        let recorder = Recorder::new(program)?;
-        let layout = recorder.layout();
-        let blank = [0, 1].map(|other: u32| {
-            let mut state = vec![0; recorder.width()];
-            for cell in (0..layout.state_cells).map(CellId) {
-                layout.set_code(&mut state, cell, other.min(layout.cells[cell].count() - 1));
-            }
-            state
-        });
-        Some(Closing { dependence, recorder, blank, tries: 0 })
+        let trying = Trying::new(interp, dependence)?;
+        Some(Closing { dependence, trying, tries: 0 })
     }
 
     /// Which of some instances have to be confluent, so that wherever one of them, `taken`, and another are possible their
@@ -89,29 +59,16 @@ impl<'c> Closing<'c> {
             }
             match self.close(&assumed, (taken, other), &next) {
                 Ok(closer) => needed.extend(closer),
-                Err(cell) => self.split(&assumed, cell?, &mut open),
+                Err(cell) => self.trying.split(&assumed, cell?, TRIES_MAX, &mut open),
             }
         }
         Some(needed)
     }
 
-    /// Whether an instance is one action's step, which cannot fail, is not taken back, and uses neither channels nor
-    /// multisets.
+    /// Whether an instance can be tried, and neither fails nor is taken back.
     fn is_plain(&self, instance: InstanceId) -> bool {
         let access = self.dependence.access(instance);
-        let mut reads = access.effect.reading();
-        access.guard.iter().for_each(|it| reads.extend(it.reads()));
-        let action = alone(self.dependence, instance)
-            .map(|it| &self.dependence.table().program().actions[it.action]);
-        let bags = self.recorder.multisets();
-        let is_free = |cell: CellId| !bags.iter().any(|it| it.cells().contains(&cell.0));
-        let touched = [reads.reads.clone(), access.effect.written()];
-        action.is_some_and(|it| {
-            it.communication.is_none() && it.control.tier == 0 && !it.control.otherwise
-        }) && !(access.failures().any() || access.effect.may_drop || access.effect.writes_instances)
-            && !(reads.reads_anything || reads.reads_instances || reads.reads_commitment)
-            && reads.channels.is_empty()
-            && touched.iter().all(|cells| cells.iter().all(is_free))
+        self.trying.can_be_tried(instance) && !(access.failures().any() || access.effect.may_drop)
     }
 
     /// What begins where an instance brings its process.
@@ -133,7 +90,7 @@ impl<'c> Closing<'c> {
         (taken, other): (InstanceId, InstanceId),
         next: &[InstanceId],
     ) -> Result<Option<InstanceId>, Option<CellId>> {
-        let start = self.states(assumed);
+        let start = self.trying.states(assumed);
         let Some(by_taken) = self.take(taken, &start, assumed)? else { return Ok(None) };
         let Some(by_other) = self.take(other, &start, assumed)? else { return Ok(None) };
         if by_other == by_taken {
@@ -159,63 +116,11 @@ impl<'c> Closing<'c> {
         from: &Both,
         assumed: &Assumed,
     ) -> Result<Option<Both>, Option<CellId>> {
-        match self.taken(instance, from, assumed) {
+        match self.trying.take(instance, from, assumed) {
             Taken::Nothing => Ok(None),
             Taken::To(states) => Ok(Some(states)),
             Taken::Unknown(cell) => Err(Some(cell)),
             Taken::Fails => Err(None),
         }
-    }
-
-    fn taken(&self, instance: InstanceId, from: &Both, assumed: &Assumed) -> Taken {
-        let Some(side) = alone(self.dependence, instance) else { return Taken::Fails };
-        let values = self.dependence.table().instances().values(side);
-        let (one, reads) = self.recorder.take(side, &values, &from[0]);
-        let unknown = reads.into_iter().find(|&cell| !self.is_known(cell, from, assumed));
-        if let Some(cell) = unknown {
-            return Taken::Unknown(cell);
-        }
-        match (one, self.again(side, &values, &from[1])) {
-            (Came::Nothing, Came::Nothing) => Taken::Nothing,
-            (Came::State(one), Came::State(other)) => Taken::To([one, other]),
-            _ => Taken::Fails,
-        }
-    }
-
-    fn again(&self, side: Side, values: &[i64], state: &[u8]) -> Came {
-        self.recorder.take(side, values, state).0
-    }
-
-    /// Whether a cell holds the same in all states of a kind: it is assumed, or was written since.
-    fn is_known(&self, cell: CellId, [one, other]: &Both, assumed: &Assumed) -> bool {
-        let layout = self.recorder.layout();
-        assumed.contains_key(&cell) || layout.code(one, cell) == layout.code(other, cell)
-    }
-
-    /// Adds all that may be known beside what is, of a cell that is looked at.
-    fn split(&self, assumed: &Assumed, cell: CellId, open: &mut Vec<Assumed>) {
-        let declared = &self.recorder.layout().cells[cell];
-        let held = self.dependence.table().held_in(cell);
-        let is_held = |code: &u32| match (held, declared.value(*code)) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some((low, high)), Some(value)) => low <= value && value <= high,
-        };
-        // Too many are refused by the number of tries.
-        for code in (0..declared.count()).filter(is_held).take(TRIES_MAX + 1) {
-            let mut more = assumed.clone();
-            more.insert(cell, code);
-            open.push(more);
-        }
-    }
-
-    /// Two states of which that is known.
-    fn states(&self, assumed: &Assumed) -> Both {
-        let layout = self.recorder.layout();
-        let mut states = self.blank.clone();
-        for state in &mut states {
-            assumed.iter().for_each(|(&cell, &code)| layout.set_code(state, cell, code));
-        }
-        states
     }
 }

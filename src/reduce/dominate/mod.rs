@@ -14,12 +14,13 @@
 
 mod model;
 
+use super::naming::{cells_of, variable, variable_name};
 use super::{Kept, Kind, Preserved, Reduction, Stack};
 pub use crate::analysis::monotone::Sense;
 use crate::analysis::monotone::{LookedFor, Monotone, monotone};
 use crate::exec::{Checks, Model, Tally};
-use crate::ir::layout::{CellId, Content, Group};
-use crate::ir::{Entity as _, Layout, Program, VarId};
+use crate::ir::layout::CellId;
+use crate::ir::{Layout, Program, VarId};
 use model::Dominated;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,7 +58,7 @@ impl<'m> Dominating<'m> {
         if cells.is_empty() {
             return Err(none(program, checks));
         }
-        let names = found.variables.iter().map(|(&id, &sense)| (name(program, id), sense));
+        let names = found.variables.iter().map(|(&id, &sense)| (variable_name(program, id), sense));
         let named = names.collect();
         let variables = found.variables.into_iter().collect();
         Ok(Dominating { layout, variables, named, cells: cells.into() })
@@ -76,7 +77,7 @@ fn none(program: &Program, checks: Checks) -> String {
     match checks.deadlock && !others.is_empty() {
         true => {
             let names: Vec<String> =
-                others.keys().map(|&id| format!("`{}`", name(program, id))).collect();
+                others.keys().map(|&id| format!("`{}`", variable_name(program, id))).collect();
             format!(
                 "a deadlock may be missed where values of {} are left out: look for none (--no-deadlock)",
                 names.join(", ")
@@ -90,20 +91,7 @@ fn none(program: &Program, checks: Checks) -> String {
 fn as_named(program: &Program, named: &Named, checks: Checks) -> Result<Monotone, String> {
     let mut wanted = BTreeMap::new();
     for (wanted_name, sense) in named {
-        let is_meant = |id: &VarId| {
-            program.variables[*id].name == *wanted_name || name(program, *id) == *wanted_name
-        };
-        let meant: Vec<VarId> = program.variables.keys().filter(is_meant).collect();
-        match meant[..] {
-            [id] => drop(wanted.insert(id, *sense)),
-            [] => return Err(format!("there is no variable `{wanted_name}`")),
-            [id, ..] => {
-                return Err(format!(
-                    "`{wanted_name}` is the name of several variables: say whose, as in `{}`",
-                    name(program, id)
-                ));
-            }
-        }
+        wanted.insert(variable(program, wanted_name)?, *sense);
     }
     let found = monotone(program, Some(&wanted), looked_for(checks));
     let refused = wanted.iter().find(|(id, _)| !found.variables.contains_key(id));
@@ -115,7 +103,7 @@ fn as_named(program: &Program, named: &Named, checks: Checks) -> Result<Monotone
     let reason = found.others.get(&id).map(|it| it.to_string()).unwrap_or_default();
     Err(format!(
         "not all {what} values of `{}` can do what others can: {reason}",
-        name(program, id)
+        variable_name(program, id)
     ))
 }
 
@@ -124,26 +112,12 @@ fn looked_for(checks: Checks) -> LookedFor {
     LookedFor { deadlocks: deadlock, assertions, invariants }
 }
 
-fn name(program: &Program, id: VarId) -> String {
-    let variable = &program.variables[id];
-    program.owned_name(variable.owner, &variable.name)
-}
-
-/// The cells of some variables that ever have more than one value.
+/// The cells of some variables that ever have more than one value, with which of their values are better.
 fn cells(layout: &Layout, variables: &BTreeMap<VarId, Sense>) -> Vec<(CellId, Sense)> {
-    let of = |group: &Group| match group.part {
-        Content::Variable(id) => {
-            let sense = *variables.get(&id)?;
-            let first = group.first.index();
-            Some(
-                (first..first + group.cells as usize)
-                    .map(move |it| (CellId::from_index(it), sense)),
-            )
-        }
-        _ => None,
+    let of = |(&id, &sense): (&VarId, &Sense)| {
+        cells_of(layout, |it| it == id).into_iter().map(move |cell| (cell, sense))
     };
-    let all = layout.groups.values().filter_map(of).flatten();
-    all.filter(|(cell, _)| layout.cells[*cell].bits > 0).collect()
+    variables.iter().flat_map(of).collect()
 }
 
 impl<'m> Reduction<'m> for Dominating<'m> {

@@ -110,10 +110,11 @@ impl<'m> Dominated<'m> {
             self.pack(successor, &mut key);
             out.candidate(&key);
         }
-        let Collected { left_out, findings, put_off, passed, .. } = collected;
+        let Collected { left_out, findings, put_off, passed, beyond, .. } = collected;
         out.leave_out(left_out);
         out.put_off(put_off);
         out.pass(passed);
+        out.leave_behind(beyond);
         for (check, finding) in findings.iter() {
             let witness = match own {
                 Some(own) => own,

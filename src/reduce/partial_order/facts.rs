@@ -137,7 +137,7 @@ impl<'p> Collected<'p> {
     pub fn that_fails(&mut self, condition: &Condition) -> Option<usize> {
         match condition {
             Condition::At(cell, location) => {
-                let first = self.first_location(*cell)?;
+                let first = self.layout.first_location(self.program, *cell)?;
                 self.fact(*cell, |_, value| value != Some(i64::from(location.0) + first))
             }
             Condition::Compares(cell, ..) => {
@@ -155,16 +155,6 @@ impl<'p> Collected<'p> {
             }
             Condition::Holds => None,
         }
-    }
-
-    /// What location 0 is in a cell that tells one: codes below stand for free slots.
-    fn first_location(&self, cell: CellId) -> Option<i64> {
-        let mut placements = self.layout.locations.iter();
-        let (process, _) = placements.find(|(process, placement)| {
-            let slots = self.program.slots(*process);
-            (0..slots).any(|slot| placement.in_slot(slot) == cell)
-        })?;
-        Some(self.program.processes[process].first_location().into())
     }
 
     fn about_channel(&mut self, channel: ChannelSlot, question: Question) -> Option<usize> {

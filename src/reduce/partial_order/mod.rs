@@ -332,7 +332,7 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
         }
     }
 
-    fn did(&self, Tally { partial, again, passed }: &Tally) -> Option<String> {
+    fn did(&self, Tally { partial, again, passed, .. }: &Tally) -> Option<String> {
         let fewer = format!("{} expanded by fewer than all steps", count(*partial, "state"));
         let confluent = self.confluent().len() as u64;
         let fewer = match confluent {
@@ -357,6 +357,11 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
             Proviso::Chains => "chains",
             Proviso::StaticChains => "an order of the states and chains",
         })
+    }
+
+    fn stores_all(&self) -> bool {
+        let are_asleep = self.choosers.sleep_sets().is_some();
+        !(are_asleep || self.choosers.postpones_steps() || self.choosers.runs_on())
     }
 
     fn orders_states(&self) -> bool {

@@ -34,7 +34,8 @@ pub(super) fn contradiction(saved: &Saved) -> Option<&'static str> {
 
 fn numbers_agree(saved: &Saved) -> bool {
     let DiskFigures { peak, written, read } = saved.disk;
-    let counts = [saved.transitions, saved.passed, peak, written, read, saved.peak_rss_bytes];
+    let counts =
+        [saved.transitions, saved.passed, saved.beyond, peak, written, read, saved.peak_rss_bytes];
     let parts = saved.parts.iter().flat_map(|part| [part.memory, part.disk]);
     (1..=WIDTH_MAX).contains(&(saved.width as usize))
         && counts.into_iter().chain(parts).all(|count| count <= COUNT_MAX)
@@ -124,8 +125,17 @@ fn frontier_agrees(saved: &Saved) -> bool {
 
 /// No more is expanded than there is, and the candidates are of the last level.
 fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
-    let SavedLevel { expanded, exhausted, transitions, partial, passed, candidates, logs, .. } =
-        open;
+    let SavedLevel {
+        expanded,
+        exhausted,
+        transitions,
+        partial,
+        passed,
+        beyond,
+        candidates,
+        logs,
+        ..
+    } = open;
     let last = levels.len().checked_sub(1);
     let is_of_last_level = |piece: &FileSegment| match piece.file {
         FileName::Candidates { level, shard } => {
@@ -139,6 +149,7 @@ fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
         && *partial <= COUNT_MAX
         && *transitions <= COUNT_MAX
         && *passed <= COUNT_MAX
+        && *beyond <= COUNT_MAX
         && logs.len() <= usize::from(u16::MAX)
         && candidates.iter().all(is_of_last_level)
 }

@@ -107,6 +107,7 @@ impl<'a> Successors<'a> {
         out.leave_out(collected.left_out);
         out.put_off(collected.put_off);
         out.pass(collected.passed);
+        out.leave_behind(collected.beyond);
         self.arrange();
         Some(collected.findings)
     }

@@ -36,11 +36,13 @@ impl Tallies {
 
     fn count_before(&mut self, before: u64) {
         while let Some((_, collected)) = self.doubtful.pop_front_if(|(first, _)| *first < before) {
-            let Collected { transitions, left_out, put_off, passed, taken, findings } = collected;
+            let Collected { transitions, left_out, put_off, passed, beyond, taken, findings } =
+                collected;
             self.certain.transitions += transitions;
             self.certain.left_out += left_out;
             self.certain.put_off += put_off;
             self.certain.passed += passed;
+            self.certain.beyond += beyond;
             self.certain.taken.merge(taken);
             self.certain.findings.merge(findings);
         }

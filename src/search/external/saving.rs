@@ -39,6 +39,7 @@ impl<'a> Search<'a> {
         let mut search = Search::new(model, disk.clone(), plan, limits, control, storage);
         search.transitions = saved.transitions;
         search.passed = saved.passed;
+        search.beyond = saved.beyond;
         search.taken = ActionCounts::new(saved.taken.clone());
         search.findings = restore_findings(&saved.findings)?;
         search.verdict = saved.outcome()?.verdict;
@@ -71,6 +72,7 @@ impl<'a> Search<'a> {
         self.open.transitions = saved.transitions;
         self.open.partial = saved.partial;
         self.open.passed = saved.passed;
+        self.open.beyond = saved.beyond;
         self.open.taken = ActionCounts::new(saved.taken);
         self.open.findings = restore_findings(&saved.findings)?;
         self.open.in_manifest = !saved.candidates.is_empty();
@@ -138,6 +140,7 @@ impl<'a> Search<'a> {
             frontier,
             transitions: self.transitions,
             passed: self.passed,
+            beyond: self.beyond,
             taken: self.taken.all().to_vec(),
             findings: save_findings(&self.findings),
             open: SavedLevel {
@@ -146,6 +149,7 @@ impl<'a> Search<'a> {
                 transitions: self.open.transitions,
                 partial: self.open.partial,
                 passed: self.open.passed,
+                beyond: self.open.beyond,
                 taken: self.open.taken.all().to_vec(),
                 findings: save_findings(&self.open.findings),
                 candidates,

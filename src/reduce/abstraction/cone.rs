@@ -1,0 +1,85 @@
+//! Which cells are worth keeping for something that is looked for: those that it asks for, then those that
+//! decide on steps that write these, and so on.
+
+use super::{Known, Target};
+use crate::analysis::access::{Condition, InstanceAccess};
+use crate::analysis::instances::InstanceId;
+use crate::ir::Entity as _;
+use crate::ir::layout::CellId;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// At most so many cells are looked at.
+const CELLS_MAX: usize = 48;
+
+impl Known<'_> {
+    /// The cells, the nearest first.
+    pub(super) fn cone(&self, target: Target) -> Vec<CellId> {
+        let writers = self.writers();
+        let (mut found, mut seen, mut open) = (Vec::new(), BTreeSet::new(), VecDeque::new());
+        open.extend(self.asked(target));
+        while let Some(cell) = open.pop_front() {
+            if found.len() >= CELLS_MAX {
+                break;
+            }
+            if !seen.insert(cell) {
+                continue;
+            }
+            found.push(cell);
+            for &writer in writers.get(&cell).into_iter().flatten() {
+                open.extend(self.decide(self.dependence.access(writer)));
+            }
+        }
+        found
+    }
+
+    /// Who writes each cell.
+    fn writers(&self) -> BTreeMap<CellId, Vec<InstanceId>> {
+        let mut writers: BTreeMap<CellId, Vec<InstanceId>> = BTreeMap::new();
+        for instance in self.dependence.instances() {
+            let access = self.dependence.access(instance);
+            for cell in self.dependence.table().written_cells(access).iter() {
+                writers.entry(cell).or_default().push(instance);
+            }
+        }
+        writers
+    }
+
+    /// The cells that are asked whether it is there.
+    fn asked(&self, target: Target) -> Vec<CellId> {
+        let all = self.dependence.instances();
+        match target {
+            Target::Property(id) => {
+                let access = self.dependence.table().read_by(id);
+                let places = access.asks.iter().map(|it| it.0);
+                places.chain(access.reads.iter().take(CELLS_MAX)).collect()
+            }
+            Target::Errors => {
+                let erring = all.filter(|it| self.may_err[it.index()]);
+                erring.flat_map(|it| self.decide(self.dependence.access(it))).collect()
+            }
+            Target::Deadlock => {
+                let asked = all.map(|it| self.decide(self.dependence.access(it)));
+                let (mut first, mut others) = (Vec::new(), Vec::new());
+                for cells in asked {
+                    first.extend(cells.first());
+                    others.extend(cells.into_iter().skip(1));
+                }
+                first.extend(others);
+                first
+            }
+        }
+    }
+
+    /// The cells that decide whether an instance is possible, those that do so by themselves first.
+    fn decide(&self, access: &InstanceAccess<'_>) -> Vec<CellId> {
+        let alone = access.guard.iter().filter_map(|it| match it.condition {
+            Condition::At(cell, _) | Condition::Compares(cell, ..) => Some(cell),
+            Condition::Asks(..) | Condition::Holds => None,
+        });
+        let others = access
+            .guard
+            .iter()
+            .flat_map(|it| it.access.reads.iter().take(CELLS_MAX).collect::<Vec<_>>());
+        alone.chain(others).collect()
+    }
+}

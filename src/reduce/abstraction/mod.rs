@@ -1,0 +1,189 @@
+//! An abstraction of a program: of its states only what some cells hold is kept, and explored before the search.
+//!
+//! A combination of what these cells hold leads to another if a step may do so in some state in which they hold that. All
+//! that the program can do the abstraction can do, so what cannot be reached in it cannot be reached (Pelánek 2005, section
+//! 3.3.2; as a progress function is one to a single number). And what a step surely does, wherever the cells hold that,
+//! nothing can prevent (section 3.3.1).
+//!
+//! - `cases`: what comes of each action instance, by what cells hold;
+//! - `held`: what a cell holds, as it is, as it is asked and as it is written;
+//! - `kept`: the cells that are kept, and what they hold as one number;
+//! - `graph`: which combinations lead to which;
+//! - `cone`: which cells are worth keeping.
+
+mod cases;
+mod cone;
+mod graph;
+mod held;
+mod kept;
+
+use crate::analysis::access::Table;
+use crate::analysis::bits;
+use crate::analysis::dependence::Dependence;
+use crate::exec::{Checks, Interp};
+use crate::ir::layout::CellId;
+use crate::ir::{Program, PropertyId, PropertyKind, Schedule};
+use cases::{Cases, Finding, Judgements};
+use graph::Graph;
+pub use kept::Kept;
+
+/// Programs with more action instances are not looked at.
+const INSTANCES_MAX: u32 = 1 << 14;
+
+/// At most so many combinations are looked at.
+const COMBINATIONS_MAX: u32 = 1 << 14;
+
+/// Something that is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// A step that fails.
+    Errors,
+    /// A state in which a property does not hold.
+    Property(PropertyId),
+    /// A state without a step.
+    Deadlock,
+}
+
+/// What was found out of something that is looked for.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What is looked for.
+    pub target: Target,
+    /// What is kept.
+    pub kept: Kept,
+    /// The combinations from which it may be reached.
+    pub may_reach: Vec<u64>,
+    /// For each combination: how many steps lead surely there, and one more; 0 if none are known to.
+    pub surely: Vec<u16>,
+    /// How many combinations can be reached at all, as far as it can be told.
+    pub reached: usize,
+    /// How many of these it may be reached from.
+    pub of_reached: usize,
+    /// All that the cells hold, added up, before and after a step in which that may fall; only of cells that were given.
+    pub falls: Option<(i64, i64)>,
+    /// Whether there are too many steps to look at all of them.
+    pub steps_are_too_many: bool,
+}
+
+/// All that is known of the steps of a program, so that parts of its states can be looked at by themselves.
+struct Known<'k> {
+    interp: &'k Interp,
+    dependence: &'k Dependence<'k>,
+    cases: Vec<Cases>,
+    /// Whether an error of the instance is looked for.
+    may_err: Vec<bool>,
+    judgements: Vec<(PropertyId, Judgements)>,
+}
+
+/// What is found of all that is looked for, where the cells that are kept are these, or chosen; or why nothing is.
+pub fn look(
+    interp: &Interp,
+    checks: Checks,
+    kept: Option<&[CellId]>,
+) -> Result<Vec<Found>, String> {
+    let (program, layout) = (interp.program(), interp.layout());
+    if let Some(why) = refusal(program) {
+        return Err(why.into());
+    }
+    let table = Table::new(program, layout).map_err(|error| error.reason)?;
+    let dependence = Dependence::new(&table, INSTANCES_MAX)
+        .ok_or("it has too many action instances to be looked at in parts")?;
+    let mut finding = Finding::new(interp, &dependence, checks);
+    let judgements = judged(program, checks).map(|it| (it, finding.judgements(it))).collect();
+    let cases = dependence.instances().map(|it| finding.cases(it)).collect();
+    let may_err = dependence.instances().map(|it| finding.may_err(it)).collect();
+    let known = Known { interp, dependence: &dependence, cases, may_err, judgements };
+    let found = targets(program, checks).map(|target| known.best(target, kept));
+    Ok(found.collect())
+}
+
+/// Why a program cannot be looked at so.
+fn refusal(program: &Program) -> Option<&'static str> {
+    let is =
+        |wanted: fn(&PropertyKind) -> bool| program.properties.values().any(|it| wanted(&it.kind));
+    if program.schedule != Schedule::Interleaved {
+        return Some("all processes move in one step");
+    }
+    if is(|it| matches!(it, PropertyKind::Assumption(_))) {
+        return Some("some states are left out by an assumption");
+    }
+    is(|it| matches!(it, PropertyKind::Automaton(_) | PropertyKind::Claim(_)))
+        .then_some("a claim is looked at beside the program")
+}
+
+/// All that is looked for.
+fn targets(program: &Program, checks: Checks) -> impl Iterator<Item = Target> {
+    let errors = (checks.faults || checks.assertions).then_some(Target::Errors);
+    let deadlock = checks.deadlock.then_some(Target::Deadlock);
+    errors.into_iter().chain(judged(program, checks).map(Target::Property)).chain(deadlock)
+}
+
+/// The properties of states that are looked for.
+fn judged(program: &Program, checks: Checks) -> impl Iterator<Item = PropertyId> {
+    let is_judged = move |kind: &PropertyKind| match kind {
+        PropertyKind::Invariant(_) | PropertyKind::Cover(_) => checks.invariants || checks.faults,
+        PropertyKind::AssertionAt { .. } => checks.assertions || checks.faults,
+        _ => false,
+    };
+    program.properties.iter().filter(move |(_, it)| is_judged(&it.kind)).map(|(id, _)| id)
+}
+
+impl Known<'_> {
+    /// What is found of something that is looked for, by the cells that are given, or those that tell most.
+    fn best(&self, target: Target, kept: Option<&[CellId]>) -> Found {
+        let layout = self.interp.layout();
+        let first_of =
+            |cells: &[CellId]| Kept::first_of(cells.iter().copied(), layout, COMBINATIONS_MAX);
+        if let Some(cells) = kept {
+            let falls = |graph: &Graph<'_>, reached: &[u64]| graph.falls(reached);
+            return self.found(target, first_of(cells), falls);
+        }
+        let falls_nowhere = |_: &Graph<'_>, _: &[u64]| None;
+        let cone = self.cone(target);
+        let together = first_of(&cone);
+        let is_left = |cell: &&CellId| together.position(**cell).is_none();
+        let alone: Vec<Kept> = cone.iter().filter(is_left).map(|&it| first_of(&[it])).collect();
+        let mut best = self.found(target, together, falls_nowhere);
+        for kept in alone {
+            let found = self.found(target, kept, falls_nowhere);
+            if found.share() < best.share() {
+                best = found;
+            }
+        }
+        best
+    }
+
+    fn found(
+        &self,
+        target: Target,
+        kept: Kept,
+        falls: impl Fn(&Graph<'_>, &[u64]) -> Option<(i64, i64)>,
+    ) -> Found {
+        let cases = self.cases.iter().map(|it| it.of_kept(&kept)).collect();
+        let graph = Graph::of(self, (target, &kept), cases);
+        let may_reach = graph.may_reach();
+        let reached = graph.reached();
+        let surely = graph.surely();
+        let both = bits::members(&reached).filter(|&it| bits::has(&may_reach, it)).count();
+        let (falls, steps_are_too_many) = (falls(&graph, &reached), graph.steps_are_too_many());
+        let reached = bits::count(&reached) as usize;
+        drop(graph);
+        Found {
+            target,
+            kept,
+            may_reach,
+            surely,
+            reached,
+            of_reached: both,
+            falls,
+            steps_are_too_many,
+        }
+    }
+}
+
+impl Found {
+    /// The share of what can be reached from which it may be.
+    fn share(&self) -> f64 {
+        self.of_reached as f64 / self.reached.max(1) as f64
+    }
+}

@@ -1,0 +1,168 @@
+//! Boring states: nothing that is looked for can be reached from them, so they are not explored (Pelánek 2005, section 3.3.2).
+//!
+//! That is told by [abstractions](super::abstraction) of the program, explored before the search: for everything that is looked
+//! for one, of cells that are chosen. A state is boring if in each of them what is looked for cannot be reached from what the
+//! cells hold. Where a value never falls, and nothing can go wrong beyond some bound, the abstraction to it alone tells so; that
+//! is a progress function, as of the sweep-line method (Christensen, Kristensen and Mailund 2001).
+//!
+//! ```text
+//! now in 0..200, `done` is to be reached while now <= 60:    now = 61, 62, ... 200 are boring
+//! ```
+
+mod model;
+
+use super::abstraction::{Found, Kept, Target, look};
+use super::naming::{cells_of, variable};
+use super::{Kept as Holds, Kind, Preserved, Reduction, Stack};
+use crate::analysis::bits;
+use crate::exec::{Checks, Interp, Model, Tally};
+use crate::ir::layout::CellId;
+use crate::ir::{Layout, Program};
+use crate::numbers::{count, grouped};
+use model::Explored;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What the reduction is called.
+pub const NAME: &str = "boring states";
+
+/// Variables that only rise together, by name; if none are named, what tells most is found.
+pub type Progress = Vec<String>;
+
+/// What tells of a program's states that they are boring.
+#[derive(Clone)]
+pub struct Boring<'m> {
+    layout: &'m Layout,
+    parts: Arc<[Part]>,
+    /// Of what it tells so, in words.
+    told: Vec<String>,
+}
+
+/// Something that is looked for cannot be reached from some combinations of what some cells hold.
+#[derive(Clone, Debug)]
+struct Part {
+    kept: Kept,
+    may_reach: Vec<u64>,
+}
+
+impl Part {
+    /// Whether it may be reached from a state.
+    fn may_reach(&self, layout: &Layout, state: &[u8]) -> bool {
+        self.kept.of(layout, state).is_none_or(|it| bits::has(&self.may_reach, it))
+    }
+}
+
+impl<'m> Boring<'m> {
+    /// Those of a program that is run so, in a search for some checks, by these variables; or why none are known.
+    pub fn of(
+        interp: &'m Interp,
+        checks: Checks,
+        progress: &Progress,
+    ) -> Result<Boring<'m>, String> {
+        let (program, layout) = (interp.program(), interp.layout());
+        let cells = named_cells(program, layout, progress)?;
+        let kept = (!progress.is_empty()).then_some(&cells[..]);
+        let found = look(interp, checks, kept)?;
+        if !progress.is_empty() {
+            check_progress(&found, &cells, progress)?;
+        }
+        if let Some(it) = found.iter().find(|it| it.of_reached == it.reached) {
+            return Err(everywhere(program, it.target));
+        }
+        if found.is_empty() {
+            return Err("nothing is looked for".into());
+        }
+        let told: BTreeSet<String> = found.iter().filter_map(|it| told(interp, it)).collect();
+        let told = told.into_iter().collect();
+        let parts = found.into_iter().map(|Found { kept, may_reach, .. }| Part { kept, may_reach });
+        Ok(Boring { layout, parts: parts.collect(), told })
+    }
+
+    /// Of which combinations nothing comes that is looked for, in words.
+    pub fn told(&self) -> &[String] {
+        &self.told
+    }
+}
+
+/// The cells of some variables.
+fn named_cells(
+    program: &Program,
+    layout: &Layout,
+    names: &[String],
+) -> Result<Vec<CellId>, String> {
+    let mut cells = Vec::new();
+    for name in names {
+        let id = variable(program, name)?;
+        cells.extend(cells_of(layout, |it| it == id));
+    }
+    Ok(cells)
+}
+
+/// Refuses variables that are no progress: they fall, or there is too much that they hold together.
+fn check_progress(found: &[Found], cells: &[CellId], names: &[String]) -> Result<(), String> {
+    let names = names.join(" + ");
+    let Some(first) = found.first() else { return Ok(()) };
+    if first.kept.cells().count() < cells.len() || first.steps_are_too_many {
+        return Err(format!(
+            "{names} may hold too many values together to look at all of them: name fewer variables"
+        ));
+    }
+    match first.falls {
+        None => Ok(()),
+        Some((from, to)) => Err(format!("{names} is no progress: it may fall from {from} to {to}")),
+    }
+}
+
+/// Why no state is known to be boring where something may be reached from everywhere.
+fn everywhere(program: &Program, target: Target) -> String {
+    let may = "may be reached from everywhere, as far as it can be told";
+    match target {
+        Target::Deadlock => {
+            format!("a deadlock {may}: look for none (--no-deadlock)")
+        }
+        Target::Errors => format!("a step that fails {may}"),
+        Target::Property(id) => {
+            format!("a state for or against `{}` {may}", program.properties[id].name)
+        }
+    }
+}
+
+/// Of how many combinations nothing comes, and of what.
+fn told(interp: &Interp, found: &Found) -> Option<String> {
+    let names = found.kept.names(interp.program(), interp.layout());
+    let left = grouped((found.reached - found.of_reached) as u64);
+    let all = grouped(found.reached as u64);
+    (!names.is_empty()).then(|| format!("{left} of {all} combinations of {}", names.join(", ")))
+}
+
+impl<'m> Reduction<'m> for Boring<'m> {
+    fn name(&self) -> String {
+        NAME.into()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Pruning
+    }
+
+    /// Whatever leads to what is looked for is explored, so that lies as deep. Runs that go on for ever are cut off.
+    fn preserves(&self) -> Preserved {
+        let lost = [Holds::Claims, Holds::StutteringClaims, Holds::StutterInvariant];
+        lost.into_iter().fold(Preserved::ALL, Preserved::without)
+    }
+
+    fn did(&self, tally: &Tally) -> Option<String> {
+        let steps = count(tally.beyond, "step");
+        Some(match self.told.is_empty() {
+            true => "nothing that is looked for can be reached at all".into(),
+            false => format!("{steps} not followed, to {}", self.told.join("; ")),
+        })
+    }
+
+    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
+        before.beside_states_alone()
+    }
+
+    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+        Box::new(Explored::new(model, self.layout, self.parts.clone()))
+    }
+}

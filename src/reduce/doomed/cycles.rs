@@ -1,0 +1,271 @@
+//! Where processes cannot go round any more, so that all runs end.
+//!
+//! Whoever goes on for ever goes round: from some state back to it. On the way each process that moves goes round its own
+//! locations, so it takes actions that lie on a cycle of these. Not all such actions can be on the way: not one after which a
+//! counter that nothing lets fall is surely greater, nor one that meets another process of which no action that it meets is left.
+//! What is left is the *covering set* here; it is larger than need be, as one action of each cycle would do. Where no process can
+//! come to one of its actions any more, all runs end.
+
+use crate::analysis::access::{Condition, Conjunct, InstanceAccess, Table};
+use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId};
+use crate::exec::Interp;
+use crate::ir::layout::CellId;
+use crate::ir::{
+    Action, ActionId, Binary, Edge, EndRule, Entity, Instances, Layout, LocationId, ProcessId,
+    Program, PropertyKind, Schedule,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Programs with more action instances are not looked at.
+const INSTANCES_MAX: u32 = 1 << 16;
+
+/// Where processes have to be so that all runs end, in what is a deadlock.
+#[derive(Debug)]
+pub(super) struct Cycles {
+    instances: Vec<Place>,
+    /// Whether someone has to be where no valid end can be reached from, so that the end is a deadlock.
+    valid_ends: bool,
+}
+
+/// Of an instance of a process.
+#[derive(Debug)]
+struct Place {
+    cell: CellId,
+    /// What location 0 is in it: what is less says that the slot is free.
+    first: i64,
+    /// By location, whether it cannot go round any more.
+    ends: Vec<bool>,
+    /// By location, whether it can come to no valid end.
+    never_well: Vec<bool>,
+    /// Whether it cannot go round if it is still to begin.
+    ends_unborn: bool,
+}
+
+impl Cycles {
+    /// Those of a program, if its runs can end anywhere before they are there.
+    pub(super) fn of(interp: &Interp) -> Option<Cycles> {
+        let (program, layout) = (interp.program(), interp.layout());
+        let has_free = program.actions.values().any(|it| it.edge.is_none());
+        let is_beside = |kind: &PropertyKind| {
+            !matches!(
+                kind,
+                PropertyKind::Invariant(_)
+                    | PropertyKind::Cover(_)
+                    | PropertyKind::AssertionAt { .. }
+            )
+        };
+        if has_free
+            || program.schedule != Schedule::Interleaved
+            || program.end == EndRule::NeverStuttering
+            || program.properties.values().any(|it| is_beside(&it.kind))
+        {
+            return None;
+        }
+        let Actions { possible, round } = Actions::of(program, layout)?;
+        let valid_ends = program.end == EndRule::AllAtValidEnd;
+        let mut places = Vec::new();
+        for instance in program.instances() {
+            let id = instance.process;
+            let process = &program.processes[id];
+            let starts_round: BTreeSet<LocationId> =
+                round.iter().filter_map(|&it| from(program, it, id)).collect();
+            let leads_to = |wanted: &dyn Fn(LocationId) -> bool| -> Vec<bool> {
+                let each = process.locations.keys();
+                each.map(|at| reach((program, &possible), id, at).into_iter().any(wanted)).collect()
+            };
+            let ends: Vec<bool> =
+                leads_to(&|at| starts_round.contains(&at)).into_iter().map(|it| !it).collect();
+            let well = leads_to(&|at| process.locations[at].valid_end);
+            let never_well = well.into_iter().map(|it| !it).collect();
+            let may_come = matches!(process.instances, Instances::Slots { .. });
+            let ends_unborn = !may_come || ends[process.start.index()];
+            let cell = layout.locations[id].in_slot(instance.slot);
+            let first = process.first_location().into();
+            places.push(Place { cell, first, ends, never_well, ends_unborn });
+        }
+        let all_may_end = places.iter().all(|it| it.ends.contains(&true));
+        let may_be_bad = !valid_ends || places.iter().any(|it| it.never_well.contains(&true));
+        (all_may_end && may_be_bad).then_some(Cycles { instances: places, valid_ends })
+    }
+
+    /// Whether all runs from a state end in a deadlock, or by a step that fails.
+    pub(super) fn end_from(&self, layout: &Layout, state: &[u8]) -> bool {
+        let mut is_bad = !self.valid_ends;
+        for place in &self.instances {
+            let held = layout.get(state, place.cell).unwrap_or_default();
+            let at = usize::try_from(held - place.first).ok();
+            let ends = match at {
+                Some(at) => place.ends.get(at).copied().unwrap_or_default(),
+                None => place.ends_unborn,
+            };
+            if !ends {
+                return false;
+            }
+            is_bad |= at.is_some_and(|at| place.never_well.get(at).copied().unwrap_or_default());
+        }
+        is_bad
+    }
+}
+
+/// Where an action of a process begins.
+fn from(program: &Program, id: ActionId, process: ProcessId) -> Option<LocationId> {
+    program.actions[id].edge.filter(|it| it.process == process).map(|it| it.from)
+}
+
+/// All locations that can be reached by some actions of a process from one, itself with them.
+fn reach(
+    (program, possible): (&Program, &BTreeSet<ActionId>),
+    process: ProcessId,
+    from: LocationId,
+) -> BTreeSet<LocationId> {
+    let edges = possible.iter().filter_map(|it| program.actions[*it].edge);
+    let edges: Vec<Edge> = edges.filter(|it| it.process == process).collect();
+    reach_by(&edges, from)
+}
+
+fn reach_by(edges: &[Edge], from: LocationId) -> BTreeSet<LocationId> {
+    let (mut reached, mut open) = (BTreeSet::from([from]), vec![from]);
+    while let Some(at) = open.pop() {
+        for edge in edges.iter().filter(|it| it.from == at) {
+            if reached.insert(edge.to) {
+                open.push(edge.to);
+            }
+        }
+    }
+    reached
+}
+
+/// The actions of a program.
+struct Actions {
+    /// Those that may ever be taken.
+    possible: BTreeSet<ActionId>,
+    /// Those that may be taken again and again.
+    round: BTreeSet<ActionId>,
+}
+
+impl Actions {
+    fn of(program: &Program, layout: &Layout) -> Option<Actions> {
+        let table = Table::new(program, layout).ok()?;
+        let instances = table.instances();
+        if instances.count() > INSTANCES_MAX {
+            return None;
+        }
+        let accesses: Vec<InstanceAccess<'_>> =
+            (0..instances.count()).map(|it| table.access(InstanceId(it))).collect();
+        let possible = possible(&table, &accesses);
+        let mut round = possible.clone();
+        let rising = rising(program, instances, &accesses);
+        round.retain(|it| !rising.contains(it));
+        loop {
+            let before = round.len();
+            let on_cycles = on_cycles(program, &round);
+            round.retain(|it| on_cycles.contains(it));
+            let met = met(program, instances, &round);
+            round.retain(|it| met.contains(it));
+            if round.len() == before {
+                return Some(Actions { possible, round });
+            }
+        }
+    }
+}
+
+/// The actions of which no instance compares what a cell holds with what it never does.
+fn possible(table: &Table<'_>, accesses: &[InstanceAccess<'_>]) -> BTreeSet<ActionId> {
+    let never = |it: &Conjunct<'_>| match it.condition {
+        Condition::Compares(cell, Binary::Equal, value) => {
+            table.held_in(cell).is_some_and(|(low, high)| value < low || high < value)
+        }
+        _ => false,
+    };
+    let all = (0..table.instances().count()).zip(accesses);
+    let possible = all.filter(|(_, access)| !access.certain().any(never));
+    let instances = possible.filter_map(|it| table.instances().get(InstanceId(it.0)));
+    instances.flat_map(|it| it.sides().map(|it| it.action).collect::<Vec<_>>()).collect()
+}
+
+/// Of some actions those that lie on a cycle of such.
+fn on_cycles(program: &Program, left: &BTreeSet<ActionId>) -> BTreeSet<ActionId> {
+    let mut edges: BTreeMap<ProcessId, Vec<(ActionId, Edge)>> = BTreeMap::new();
+    for &id in left {
+        let Some(edge) = program.actions[id].edge else { continue };
+        edges.entry(edge.process).or_default().push((id, edge));
+    }
+    let mut found = BTreeSet::new();
+    for edges in edges.values() {
+        let all: Vec<Edge> = edges.iter().map(|it| it.1).collect();
+        let goes_round = |edge: &Edge| reach_by(&all, edge.to).contains(&edge.from);
+        found.extend(edges.iter().filter(|it| goes_round(&it.1)).map(|it| it.0));
+    }
+    found
+}
+
+/// Of some actions those that need nobody else, or can meet one of them.
+fn met(
+    program: &Program,
+    instances: &ActionInstances,
+    left: &BTreeSet<ActionId>,
+) -> BTreeSet<ActionId> {
+    let meets = |action: &Action| {
+        action.communication.as_ref().is_some_and(|it| {
+            it.channel().meant(program).all(|id| program.channels[id].capacity == 0)
+        })
+    };
+    let mut met: BTreeSet<ActionId> =
+        left.iter().copied().filter(|it| !meets(&program.actions[*it])).collect();
+    for number in 0..instances.count() {
+        if let Some(ActionInstance::Meeting { sender, receiver }) =
+            instances.get(InstanceId(number))
+        {
+            let both = [sender.action, receiver.action];
+            if both.iter().all(|it| left.contains(it)) {
+                met.extend(both);
+            }
+        }
+    }
+    met
+}
+
+/// The actions after each of which some counter is surely greater that nothing makes smaller, or smaller that nothing makes
+/// greater.
+fn rising(
+    program: &Program,
+    instances: &ActionInstances,
+    accesses: &[InstanceAccess<'_>],
+) -> BTreeSet<ActionId> {
+    let mut ways: BTreeMap<CellId, BTreeSet<i64>> = BTreeMap::new();
+    let mut others: BTreeSet<CellId> = BTreeSet::new();
+    for access in accesses {
+        let effect = &access.effect;
+        for add in &effect.adds {
+            let is_told = add.is_monotone && add.cells.only().is_some();
+            for cell in add.cells.iter() {
+                match is_told {
+                    true => drop(ways.entry(cell).or_default().insert(add.by.signum())),
+                    false => drop(others.insert(cell)),
+                }
+            }
+        }
+        others.extend(effect.writes.iter());
+        others.extend(effect.sets.iter().map(|it| it.0));
+    }
+    let is_one_way = |cell: CellId| {
+        !others.contains(&cell)
+            && ways.get(&cell).is_some_and(|it| it.len() == 1 && !it.contains(&0))
+    };
+    let rises =
+        |access: &InstanceAccess<'_>| {
+            access.effect.adds.iter().any(|add| {
+                add.is_once && add.is_monotone && add.cells.only().is_some_and(is_one_way)
+            })
+        };
+    // Who is gone comes again only where somebody else starts him.
+    let ends = |access: &InstanceAccess<'_>| access.effect.moves.iter().any(|it| it.to.is_none());
+    let mut found: BTreeMap<ActionId, bool> = program.actions.keys().map(|it| (it, true)).collect();
+    for (number, access) in (0..instances.count()).zip(accesses) {
+        let sides = instances.get(InstanceId(number));
+        for side in sides.iter().flat_map(|it| it.sides()) {
+            *found.entry(side.action).or_default() &= rises(access) || ends(access);
+        }
+    }
+    found.into_iter().filter(|it| it.1).map(|it| it.0).collect()
+}

@@ -1,0 +1,121 @@
+//! Doomed states: from them something that is looked for can surely be reached, so the search need not come to it step by step
+//! (Pelánek 2005, section 3.3.1).
+//!
+//! - *Errors*: what a process does whatever its environment does (de Alfaro, Henzinger and Mang 2000) is told by
+//!   [abstractions](super::abstraction): wherever some cells hold this, an action leads on to where they hold that, and so on
+//!   to a step that fails or a property that does not hold.
+//! - *Deadlocks*: if no process can come to a cycle any more that others may go round with it, all runs end (`cycles`; the
+//!   covering sets of Bošnački, Leue and Lafuente 2006, and of Kurshan, Levin, Minea, Peled and Yenigün 1998).
+//!
+//! A doomed state has one successor more: where one comes to by walking on to what is looked for. It is visited with the next
+//! level, and the search ends there. Since it can be reached by steps of the program, nothing is found that is not there; that
+//! a state is doomed only decides whether it is worth walking. A counterexample is completed by the steps walked.
+
+mod cycles;
+mod model;
+mod walk;
+
+use super::abstraction::{Found, Kept, look};
+use super::{Kept as Holds, Kind, Preserved, Reduction, Stack};
+use crate::exec::{Checks, Interp, Model, Tally};
+use crate::ir::Layout;
+use crate::numbers::{count, grouped};
+use cycles::Cycles;
+use model::Ahead;
+use std::sync::Arc;
+
+/// What the reduction is called.
+pub const NAME: &str = "doomed states";
+
+/// What tells of a program's states that they are doomed.
+#[derive(Clone)]
+pub struct Doomed<'m> {
+    interp: &'m Interp,
+    fate: Arc<Fate>,
+}
+
+/// What may be known of where states lead.
+#[derive(Debug)]
+struct Fate {
+    parts: Vec<Part>,
+    cycles: Option<Cycles>,
+}
+
+/// By what some cells hold, how many steps surely lead to something that is looked for.
+#[derive(Debug)]
+struct Part {
+    kept: Kept,
+    surely: Vec<u16>,
+}
+
+impl Part {
+    /// The number of a state's steps and one more; 0 if it is not known to be doomed.
+    fn rank(&self, layout: &Layout, state: &[u8]) -> u16 {
+        self.kept.of(layout, state).map_or(0, |it| self.surely[it])
+    }
+}
+
+impl<'m> Doomed<'m> {
+    /// Those of a program that is run so, in a search for some checks; or why none are known.
+    pub fn of(interp: &'m Interp, checks: Checks) -> Result<Doomed<'m>, String> {
+        let found = look(interp, checks, None)?;
+        let doomed = found.into_iter().filter(|it| it.surely.iter().any(|it| *it > 2));
+        let parts: Vec<Part> =
+            doomed.map(|Found { kept, surely, .. }| Part { kept, surely }).collect();
+        let cycles = checks.deadlock.then(|| Cycles::of(interp)).flatten();
+        if parts.is_empty() && cycles.is_none() {
+            return Err(
+                "no state is found from which something that is looked for surely follows".into()
+            );
+        }
+        Ok(Doomed { interp, fate: Fate { parts, cycles }.into() })
+    }
+
+    /// What tells so, in words: of which variables and processes what they hold decides, and which processes can come to where
+    /// they do not go round any more.
+    pub fn told(&self) -> Vec<String> {
+        let (program, layout) = (self.interp.program(), self.interp.layout());
+        let of_part = |it: &Part| {
+            let doomed = it.surely.iter().filter(|it| **it > 0).count();
+            let all = it.kept.combinations();
+            let names = it.kept.names(program, layout).join(", ");
+            format!("{} of {} combinations of {names}", grouped(doomed as u64), grouped(all as u64))
+        };
+        let parts = self.fate.parts.iter().map(of_part);
+        let cycles =
+            self.fate.cycles.as_ref().map(|_| "where no process can go round any more".into());
+        parts.chain(cycles).collect()
+    }
+}
+
+impl<'m> Reduction<'m> for Doomed<'m> {
+    fn name(&self) -> String {
+        NAME.into()
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Pruning
+    }
+
+    /// All states are visited, but some of them sooner.
+    fn preserves(&self) -> Preserved {
+        let lost = [Holds::Claims, Holds::StutteringClaims, Holds::StutterInvariant, Holds::Depth];
+        lost.into_iter().fold(Preserved::ALL, Preserved::without)
+    }
+
+    fn did(&self, tally: &Tally) -> Option<String> {
+        Some(format!("{} walked through without being stored", count(tally.passed, "state")))
+    }
+
+    fn takes_all(&self) -> bool {
+        true
+    }
+
+    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
+        before.beside_states_alone()
+    }
+
+    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+        Box::new(Ahead::new(model, self.interp, self.fate.clone()))
+    }
+}

@@ -1,0 +1,38 @@
+//! Variables that users name.
+
+use crate::ir::layout::{CellId, Content};
+use crate::ir::{Entity as _, Layout, Program, VarId};
+
+/// The variable that a user means by a name.
+pub(super) fn variable(program: &Program, wanted: &str) -> Result<VarId, String> {
+    let is_meant =
+        |id: &VarId| program.variables[*id].name == wanted || variable_name(program, *id) == wanted;
+    let meant: Vec<VarId> = program.variables.keys().filter(is_meant).collect();
+    match meant[..] {
+        [id] => Ok(id),
+        [] => Err(format!("there is no variable `{wanted}`")),
+        [id, ..] => Err(format!(
+            "`{wanted}` is the name of several variables: say whose, as in `{}`",
+            variable_name(program, id)
+        )),
+    }
+}
+
+/// What a variable is called, with whose it is.
+pub(super) fn variable_name(program: &Program, id: VarId) -> String {
+    let variable = &program.variables[id];
+    program.owned_name(variable.owner, &variable.name)
+}
+
+/// The cells of some variables that ever have more than one value.
+pub(super) fn cells_of(layout: &Layout, is_meant: impl Fn(VarId) -> bool) -> Vec<CellId> {
+    let groups = layout.groups.values().filter(|group| match group.part {
+        Content::Variable(id) => is_meant(id),
+        _ => false,
+    });
+    let cells = groups.flat_map(|group| {
+        let first = group.first.index();
+        (first..first + group.cells as usize).map(CellId::from_index)
+    });
+    cells.filter(|cell| layout.cells[*cell].bits > 0).collect()
+}
