@@ -33,5 +33,6 @@ mod stacks;
 mod states;
 mod structural;
 mod symmetry;
+mod together;
 mod told;
 mod values;
