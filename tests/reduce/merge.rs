@@ -129,6 +129,12 @@ fn loops_are_cut() {
     let text = "process P { state a, b, c; init a; trans a -> b { }, b -> c { }, c -> a { }; }
         process Q { state a, b; init a; assert b: false; trans a -> b { }; } system async;";
     assert_eq!(both("dve", text), (6, 2));
+    // One round after another is the same but for what nothing is decided by.
+    let text = "byte g; process P { byte i; byte x; state a, b; init a; trans a -> b { guard g == 0; effect g = 1; },
+        b -> b { guard i < 4; effect x = 1 - x; }, b -> a { guard i >= 4; effect g = 0; }; }
+        process Q { state q, r; init q; assert r: g == 0; trans q -> r { guard g == 1; }; } system async;";
+    both("dve", text);
+    assert!(passed(&load("dve", text)).is_empty());
 }
 
 /// Loops that surely end, each with the states of the whole and those that are left, by reasoning: a process stops where
@@ -182,6 +188,10 @@ const ENDLESS: &[(&str, &str)] = &[
         do :: i < 7 -> if :: x = 1 :: x = 2 fi; i++ :: else -> break od; g = 0 od }"),
     ("it counts too far", "byte g; active proctype P() { short i; do :: g == 0 -> g = 1; i = 0;
         do :: i < 3000 -> i++ :: else -> break od; g = 0 od }"),
+    ("where it may be stuck", "byte g; active proctype P() { byte i; do :: g == 0 -> g = 1; i = 0;
+        do :: i < 4 && i != 2 -> i++ :: i > 4 -> break od; g = 0 od } active proctype Q() { assert(g == 0) }"),
+    ("where a step fails", "byte g; active proctype P() { byte i; bit x[3]; do :: g == 0 -> g = 1; i = 0;
+        do :: i < 4 -> x[i] = 1; i++ :: else -> break od; g = 0 od } active proctype Q() { assert(g == 0) }"),
     ("in a sequence of the model's own", "byte g; active proctype P() { byte i; do :: g == 0 -> atomic { g = 1; i = 0;
         do :: i < 3 -> i++ :: else -> break od }; g = 0 od }"),
 ];
@@ -206,11 +216,22 @@ fn loops_are_put_together() {
     };
     assert_eq!(both("dve", &text("i = 0", 4)), (7 * 10, 2 * 10));
     assert_eq!(passed(&load("dve", &text("i = 0", 4))), ["b"]);
-    for (first, is_passed) in [("i = n", false), ("i = 19", true), ("i = 0, i = n", false)] {
+    let starts =
+        [("i = n", false), ("i = 19", true), ("i = 0, i = n", false), ("i = 0, i = i + 1", false)];
+    for (first, is_passed) in starts {
         let text = text(first, 20);
         assert_eq!(!passed(&load("dve", &text)).is_empty(), is_passed, "{first}");
         both("dve", &text);
     }
+    // Where there are few, each asks for the rounds that it has.
+    let few = text("i = n % 3", 3);
+    both("dve", &few);
+    assert_eq!(passed(&load("dve", &few)), ["b"]);
+    // What was known is written over before the loop.
+    let text = "byte g, n; process P { byte i; byte k; state a, b, c; init a; trans a -> c { guard g == 0; effect g = 1, i = 0; }, c -> b { effect i = k; },
+        b -> b { guard i < 20; effect i = i + 1; }, b -> a { guard i >= 20; effect g = 0, k = (k + 1) % 3; }; } system async;";
+    both("dve", text);
+    assert_eq!(passed(&load("dve", text)), ["c"]);
 }
 
 /// A counterexample has each step of a loop that is gone through, and begins in the loop where a process does.
