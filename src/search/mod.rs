@@ -30,6 +30,7 @@ pub mod revisit;
 pub mod shortest;
 pub mod status;
 pub mod storage;
+mod strays;
 pub mod trace;
 pub mod trial;
 pub mod visited;

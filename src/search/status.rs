@@ -13,7 +13,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub const STATUS: &str = "status.json";
 
 /// It is written under this name first, so that nobody reads half of it.
-const UNFINISHED: &str = "status.json.new";
+///
+/// It comes and goes while a search runs, whose files are swept meanwhile: nobody else may remove it.
+pub(super) const UNFINISHED: &str = "status.json.new";
 
 /// The version of what it says.
 const VERSION: u32 = 1;

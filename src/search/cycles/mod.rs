@@ -46,6 +46,7 @@ use super::checkpoint::Saved;
 use super::control::{Phase, Progress};
 use super::expand::{Owed, RANK};
 use super::lasso::Probed;
+use super::strays::remove_strays;
 use super::trace::Finder;
 use super::{Control, MemoryPlan};
 use crate::exec::{FairSteps, Model};
@@ -534,18 +535,12 @@ fn contradiction(what: &str) -> Error {
     Error::Source { reason: what.into() }
 }
 
-/// Removes the files of keys that nothing names. First the manifest's name is made durable, as at the resume of a search.
+/// Removes the files of keys that nothing names.
 fn sweep_strays(
     disk: &dyn Disk,
     named: &BTreeSet<FileName>,
     reached: &BTreeSet<FileName>,
 ) -> Result<()> {
-    disk.sync_dir()?;
     let known: BTreeSet<String> = named.union(reached).map(FileName::to_string).collect();
-    for (name, _) in disk.list()? {
-        if name.ends_with(".new") || FileName::is_one(&name) && !known.contains(&name) {
-            disk.remove(&name)?;
-        }
-    }
-    Ok(())
+    remove_strays(disk, |name| known.contains(name))
 }

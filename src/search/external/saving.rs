@@ -9,6 +9,7 @@ use super::{Search, levels_keys};
 use crate::exec::{ActionCounts, Model};
 use crate::search::checkpoint::{Saved, SavedLevel, restore_findings, save_findings};
 use crate::search::control::{Phase, Progress};
+use crate::search::strays::remove_strays;
 use crate::search::visited::Visited;
 use crate::search::{Control, Limits, MemoryPlan, Verdict};
 use spill::{Disk, Error, FileName, FileSegment, Metered, Result};
@@ -201,20 +202,9 @@ impl CheckpointClock {
 
 /// Removes every file of keys that `saved`, which is the manifest in `disk`, does not mention; every one
 /// if there is no manifest.
-///
-/// First the manifest's name is made durable: if the process was killed in the middle of a commit,
-/// it may not be, and a loss of power could then undo the renaming but not the removals. It would
-/// leave the manifest before this one, without files that it mentions.
 pub(super) fn sweep(disk: &dyn Disk, saved: Option<&Saved>) -> Result<()> {
-    disk.sync_dir()?;
     let mut known: Vec<String> =
         saved.into_iter().flat_map(Saved::files).map(|file| file.to_string()).collect();
     known.sort_unstable();
-    for (name, _) in disk.list()? {
-        let temporary = name.ends_with(".new");
-        if temporary || FileName::is_one(&name) && known.binary_search(&name).is_err() {
-            disk.remove(&name)?;
-        }
-    }
-    Ok(())
+    remove_strays(disk, |name| known.binary_search_by(|it| it.as_str().cmp(name)).is_ok())
 }
