@@ -231,6 +231,25 @@ fn what_may_be_reached_is_explored() {
     }
 }
 
+/// A step that fails is looked for, and so is a condition that cannot be judged.
+#[test]
+fn what_fails_is_explored() {
+    let clock = "trans p -> p { guard now < 9; effect now = now + 1; }";
+    let step = format!(
+        "byte now; byte a[3]; process P {{ state p; init p; {clock}, p -> p {{ guard now == 4; effect a[now] = 1; }}; }} system async;"
+    );
+    assert_eq!(boring("dve", &step, NO_DEADLOCK, &[]), Some((10, 5)));
+    let judged = format!(
+        "byte now; byte a[3]; process P {{ state p; init p; {clock}; }}
+        process Q {{ state q, r; init q; assert r: a[now] == 0; trans q -> r {{ guard now < 2; }}; }} system async;"
+    );
+    // Q may still go where now is 0 or 1, and be gone in all ten; a[3] to a[9] are not there.
+    let model = load("dve", &judged);
+    let found = whole(&model.interp, NO_DEADLOCK).unwrap();
+    assert_eq!(violated(&&model.interp, &NO_DEADLOCK, &found).len(), 1);
+    assert_eq!(boring("dve", &judged, NO_DEADLOCK, &[]), Some((20, 12)));
+}
+
 /// What comes of steps that cannot be tried, as they use channels, is told by what they write: each model does what it should
 /// not by one such step alone.
 #[test]
@@ -418,6 +437,17 @@ fn an_error_that_nobody_prevents_is_walked_to() {
     let waits = waits.replace("effect k =", "effect g = 1 - g, k =");
     let sooner = with_doomed(&load("dve", &waits).interp, NO_DEADLOCK);
     assert!(sooner.is_some_and(|it| it > 0), "{sooner:?}");
+}
+
+/// Who has fallen comes to the last place in any case, but what he finds there depends on a number of which too little is known.
+#[test]
+fn what_may_end_well_is_not_walked_to() {
+    let text = "int n; byte m; process P { state up, a, b, d, e; init up; assert e: n > 7;
+        trans up -> a {}, a -> b {}, b -> d {}, d -> e {}; }
+        process Q { state q; init q; trans q -> q { guard m < 6; effect m = m + 1, n = n + 2; }; } system async;";
+    let model = load("dve", text);
+    assert!(whole(&model.interp, NO_DEADLOCK).unwrap().states() == 5 * 7);
+    assert!(with_doomed(&model.interp, NO_DEADLOCK).is_none_or(|it| it == 0));
 }
 
 /// Three lines of processes end: all runs end, and the first state tells so.
