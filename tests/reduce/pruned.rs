@@ -248,6 +248,12 @@ fn what_fails_is_explored() {
     let found = whole(&model.interp, NO_DEADLOCK).unwrap();
     assert_eq!(violated(&&model.interp, &NO_DEADLOCK, &found).len(), 1);
     assert_eq!(boring("dve", &judged, NO_DEADLOCK, &[]), Some((20, 12)));
+    // That it cannot be judged is an error, also where nobody asks whether it holds.
+    let errors = Checks { faults: true, ..Checks::NONE };
+    assert_eq!(boring("dve", &judged, errors, &[]), Some((20, 12)));
+    let invariant = "var now: 0..9; a: array [0..2] of 0..1; startstate now := 0; a[0] := 0; a[1] := 0; a[2] := 0; end;
+        rule now < 9 ==> now := now + 1; end; invariant \"read\" now != 3 | a[now] = 0;";
+    assert_eq!(boring("murphi", invariant, errors, &[]), Some((10, 4)));
 }
 
 /// What comes of steps that cannot be tried, as they use channels, is told by what they write: each model does what it should
@@ -269,6 +275,8 @@ fn what_a_step_may_write_is_told() {
         waits("", "effect a[0] = 1, a[i] = z;", "a[0] != 3"),
         waits("", "effect a[0] = z;", "a[0] != 3"),
         waits("byte n = 5;", "effect n = n + 2;", "n != 7"),
+        // Beyond the last value it begins again.
+        waits("byte n = 255;", "effect n = n + 2;", "n != 1"),
         waits("", "", "not W.v"),
     ];
     for text in models {
