@@ -194,6 +194,18 @@ fn progress_is_checked() {
     );
 }
 
+/// Steps of all, and states that are left out, are not looked at in parts.
+#[test]
+fn some_programs_are_not_looked_at() {
+    let lockstep = CLOCK.replace("system async;", "system sync;");
+    assert_eq!(why_none("dve", &lockstep, NO_DEADLOCK, &[]), "all processes move in one step");
+    let assumes = "var n: 0..9; startstate n := 0; end; rule n < 9 ==> n := n + 1; end; assume n < 5; invariant n < 3;";
+    assert_eq!(
+        why_none("murphi", assumes, NO_DEADLOCK, &[]),
+        "some states are left out by an assumption"
+    );
+}
+
 /// Where a sum rises though a part of it falls, it is progress.
 #[test]
 fn a_sum_may_rise_where_its_parts_do_not() {
@@ -496,6 +508,19 @@ fn a_valid_end_is_not_walked_to() {
     // P takes three steps, Q three and one to end: from the first state they are one.
     assert_eq!(sooner("x == 9"), Some(6));
     assert_eq!(sooner("end: x == 9"), None);
+}
+
+/// Who counts and begins again goes round, and so does who is still to be started.
+#[test]
+fn who_may_go_round_is_not_doomed() {
+    let sooner = |text: &str| with_doomed(&load("promela", text).interp, Checks::ALL);
+    let counts = "unsigned n : 2; byte x; active proctype P() { do :: n++ :: break od; x == 9 }
+        active proctype Q() { skip; skip; skip }";
+    // One step to leave the loop; the three of Q and its end are one then.
+    assert_eq!(sooner(counts), Some(3));
+    let starts = "byte x; proctype W() { do :: x = 1 - x od } active proctype P() { x == 9 }
+        init { skip; skip; skip; run W() }";
+    assert_eq!(sooner(starts).unwrap_or_default(), 0);
 }
 
 /// What a search for anything but deadlocks comes to.
