@@ -101,19 +101,10 @@ impl<'f> Finding<'f> {
     fn tried(&mut self, instance: InstanceId) -> Option<Cases> {
         let trying = self.trying.as_ref().filter(|it| it.can_be_tried(instance))?;
         let written = self.dependence.table().written_cells(self.dependence.access(instance));
-        let (mut open, mut all, mut tries) = (vec![Assumed::new()], Vec::new(), 0);
-        while let Some(assumed) = open.pop() {
-            tries += 1;
-            self.tries += 1;
-            if tries > TRIES_MAX || self.tries > ALL_TRIES_MAX || open.len() > TRIES_MAX {
-                return None;
-            }
-            let before = trying.states(&assumed);
-            let then = match trying.take(instance, &before, &assumed) {
-                Taken::Unknown(cell) => {
-                    trying.split(&assumed, cell, TRIES_MAX, &mut open);
-                    continue;
-                }
+        let case = |assumed: &Assumed| {
+            let before = trying.states(assumed);
+            let then = match trying.take(instance, &before, assumed) {
+                Taken::Unknown(cell) => return Err(cell),
                 Taken::Nothing => Then::Nothing,
                 Taken::Fails => Then::Fails,
                 Taken::To(after) => {
@@ -121,8 +112,9 @@ impl<'f> Finding<'f> {
                     Then::Leads(written.iter().filter_map(changed).collect())
                 }
             };
-            all.push(Case { when: known(trying, &assumed), then });
-        }
+            Ok(Case { when: known(trying, assumed), then })
+        };
+        let all = in_all_kinds(trying, &mut self.tries, case)?;
         Some(Cases { all, are_exact: true })
     }
 
@@ -207,20 +199,34 @@ impl<'f> Finding<'f> {
 
     fn judged(&mut self, property: PropertyId) -> Option<Judgements> {
         let trying = self.trying.as_ref()?;
-        let (mut open, mut cases, mut tries) = (vec![Assumed::new()], Vec::new(), 0);
-        while let Some(assumed) = open.pop() {
-            tries += 1;
-            self.tries += 1;
-            if tries > TRIES_MAX || self.tries > ALL_TRIES_MAX || open.len() > TRIES_MAX {
-                return None;
-            }
-            match trying.judge(property, &assumed) {
-                Ok(holds) => cases.push((known(trying, &assumed), holds == Some(true))),
-                Err(cell) => trying.split(&assumed, cell, TRIES_MAX, &mut open),
-            }
-        }
+        let judged = |assumed: &Assumed| {
+            let holds = trying.judge(property, assumed)?;
+            Ok((known(trying, assumed), holds == Some(true)))
+        };
+        let cases = in_all_kinds(trying, &mut self.tries, judged)?;
         Some(Judgements { cases, are_exact: true })
     }
+}
+
+/// What is found in each kind of states, where it is told when more has to be known; nothing if that takes too many tries.
+fn in_all_kinds<T>(
+    trying: &Trying<'_>,
+    all_tries: &mut usize,
+    find: impl Fn(&Assumed) -> Result<T, CellId>,
+) -> Option<Vec<T>> {
+    let (mut open, mut all, mut tries) = (vec![Assumed::new()], Vec::new(), 0);
+    while let Some(assumed) = open.pop() {
+        tries += 1;
+        *all_tries += 1;
+        if tries > TRIES_MAX || *all_tries > ALL_TRIES_MAX || open.len() > TRIES_MAX {
+            return None;
+        }
+        match find(&assumed) {
+            Ok(found) => all.push(found),
+            Err(cell) => trying.split(&assumed, cell, TRIES_MAX, &mut open),
+        }
+    }
+    Some(all)
 }
 
 /// What is assumed, as values.
