@@ -1,4 +1,4 @@
-//! Successors that are replaced by what stands for them.
+//! Successors that are not passed on as they are: something stands for them, or they are left out.
 
 use crate::exec::{Collected, Expansion, stop};
 
@@ -9,28 +9,43 @@ pub(super) const CANDIDATES: usize = 256;
 /// gathered in `candidates`. If told to stop, the rest is dropped.
 pub(super) fn replaced(
     out: &mut Expansion,
-    (width, candidates): (usize, &mut Vec<u8>),
+    gathered: (usize, &mut Vec<u8>),
     mut replace: impl FnMut(&mut [u8]),
     run: impl FnOnce(&mut Expansion),
 ) {
+    let replace = |state: &mut [u8], out: &mut Expansion| {
+        replace(state);
+        if !stop::is_asked() {
+            out.candidate(state);
+        }
+    };
+    sifted(out, gathered, replace, run);
+}
+
+/// The same, where `pass_on` decides what becomes of each.
+pub(super) fn sifted(
+    out: &mut Expansion,
+    (width, candidates): (usize, &mut Vec<u8>),
+    mut pass_on: impl FnMut(&mut [u8], &mut Expansion),
+    run: impl FnOnce(&mut Expansion),
+) {
     candidates.clear();
-    let mut pass_on = |candidates: &mut Vec<u8>, out: &mut Expansion| {
+    let mut pass_all_on = |candidates: &mut Vec<u8>, out: &mut Expansion| {
         for state in candidates.chunks_exact_mut(width) {
-            replace(state);
+            pass_on(state, out);
             if stop::is_asked() {
                 break;
             }
-            out.candidate(state);
         }
         candidates.clear();
     };
     let limit = CANDIDATES * width;
     let Some(Collected { findings, left_out, put_off, passed, beyond, .. }) =
-        out.wrap_in_batches(width, candidates, limit, &mut pass_on, run)
+        out.wrap_in_batches(width, candidates, limit, &mut pass_all_on, run)
     else {
         return;
     };
-    pass_on(candidates, out);
+    pass_all_on(candidates, out);
     out.add_findings(findings);
     out.leave_out(left_out);
     out.put_off(put_off);

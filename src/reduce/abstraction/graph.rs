@@ -79,8 +79,7 @@ impl<'g> Graph<'g> {
                 for cases in self.cases.iter() {
                     bits::extend(&mut moves, &self.surely_possible(cases));
                 }
-                (0..self.kept.combinations()).for_each(|it| bits::insert(&mut self.bad, it));
-                bits::remove(&mut self.bad, &moves);
+                self.bad = minus(&self.all(), &moves);
                 self.leave_ends();
             }
         }

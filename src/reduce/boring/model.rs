@@ -1,12 +1,10 @@
 //! A model of which boring states are not visited.
 
 use super::{NAME, Part};
-use crate::exec::{Collected, Expansion, Explain, Lift, Model, Postpones};
+use crate::exec::{Expansion, Explain, Lift, Model, Postpones};
 use crate::ir::Layout;
+use crate::reduce::replacing::sifted;
 use std::sync::Arc;
-
-/// Room for so many bytes of successors before they are looked at.
-const BUFFER_BYTES: usize = 64 << 10;
 
 /// A model without the steps of another that lead to boring states.
 pub(super) struct Explored<'m> {
@@ -22,19 +20,6 @@ impl<'m> Explored<'m> {
 
     fn is_boring(&self, state: &[u8]) -> bool {
         !self.parts.iter().any(|it| it.may_reach(self.layout, state))
-    }
-
-    /// Passes on what is not boring.
-    fn pass_on(&self, successors: &mut Vec<u8>, out: &mut Expansion) {
-        let mut beyond = 0;
-        for successor in successors.chunks_exact(self.model.width()) {
-            match self.is_boring(successor) {
-                true => beyond += 1,
-                false => out.candidate(successor),
-            }
-        }
-        out.leave_behind(beyond);
-        successors.clear();
     }
 }
 
@@ -53,21 +38,12 @@ impl Model for Explored<'_> {
     }
 
     fn expand(&self, states: &[u8], out: &mut Expansion) {
-        let mut successors = Vec::new();
-        let collected = out.wrap_in_batches(
-            self.model.width(),
-            &mut successors,
-            BUFFER_BYTES,
-            |successors, out| self.pass_on(successors, out),
-            |inner| self.model.expand(states, inner),
-        );
-        let Some(collected) = collected else { return };
-        self.pass_on(&mut successors, out);
-        let Collected { left_out, findings, passed, put_off, .. } = collected;
-        out.leave_out(left_out);
-        out.put_off(put_off);
-        out.pass(passed);
-        out.add_findings(findings);
+        let (width, mut successors) = (self.model.width(), Vec::new());
+        let pass_on = |successor: &mut [u8], out: &mut Expansion| match self.is_boring(successor) {
+            true => out.leave_behind(1),
+            false => out.candidate(successor),
+        };
+        sifted(out, (width, &mut successors), pass_on, |inner| self.model.expand(states, inner));
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {

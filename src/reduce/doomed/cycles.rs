@@ -11,8 +11,8 @@ use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId};
 use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Action, ActionId, Binary, Edge, EndRule, Entity, Instances, Layout, LocationId, ProcessId,
-    Program, PropertyKind, Schedule,
+    Action, ActionId, Binary, Edge, EndRule, Entity, Instance, Instances, Layout, LocationId,
+    ProcessId, Program, PropertyKind, Schedule,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,9 +30,7 @@ pub(super) struct Cycles {
 /// Of an instance of a process.
 #[derive(Debug)]
 struct Place {
-    cell: CellId,
-    /// What location 0 is in it: what is less says that the slot is free.
-    first: i64,
+    of: Instance,
     /// By location, whether it cannot go round any more.
     ends: Vec<bool>,
     /// By location, whether it can come to no valid end.
@@ -79,9 +77,7 @@ impl Cycles {
             let never_well = well.into_iter().map(|it| !it).collect();
             let may_come = matches!(process.instances, Instances::Slots { .. });
             let ends_unborn = !may_come || ends[process.start.index()];
-            let cell = layout.locations[id].in_slot(instance.slot);
-            let first = process.first_location().into();
-            places.push(Place { cell, first, ends, never_well, ends_unborn });
+            places.push(Place { of: instance, ends, never_well, ends_unborn });
         }
         let all_may_end = places.iter().all(|it| it.ends.contains(&true));
         let may_be_bad = !valid_ends || places.iter().any(|it| it.never_well.contains(&true));
@@ -89,19 +85,14 @@ impl Cycles {
     }
 
     /// Whether all runs from a state end in a deadlock, or by a step that fails.
-    pub(super) fn end_from(&self, layout: &Layout, state: &[u8]) -> bool {
+    pub(super) fn end_from(&self, interp: &Interp, state: &[u8]) -> bool {
         let mut is_bad = !self.valid_ends;
         for place in &self.instances {
-            let held = layout.get(state, place.cell).unwrap_or_default();
-            let at = usize::try_from(held - place.first).ok();
-            let ends = match at {
-                Some(at) => place.ends.get(at).copied().unwrap_or_default(),
-                None => place.ends_unborn,
-            };
-            if !ends {
+            let at = interp.layout().location(interp.program(), place.of, state);
+            if !at.map_or(place.ends_unborn, |it| place.ends[it.index()]) {
                 return false;
             }
-            is_bad |= at.is_some_and(|at| place.never_well.get(at).copied().unwrap_or_default());
+            is_bad |= at.is_some_and(|it| place.never_well[it.index()]);
         }
         is_bad
     }

@@ -14,7 +14,7 @@ impl Fate {
         let layout = interp.layout();
         let way = match self.nearest(layout, state) {
             Some(part) => part.to_error(interp, state),
-            None if self.cycles.as_ref().is_some_and(|it| it.end_from(layout, state)) => {
+            None if self.cycles.as_ref().is_some_and(|it| it.end_from(interp, state)) => {
                 to_end(interp, state)
             }
             None => return None,
