@@ -37,8 +37,8 @@ pub use segments::{
     WIDTH_MAX, block_keys_max,
 };
 pub use store::{
-    Candidates, Changes, FileName, FileSegment, Frontier, Levels, SavedLevels, SavedRun,
-    SavedShard, SavedStore, SavedValues, Settled, SettledPairs, Shard, Shares, Store,
+    Apart, Bounds, Candidates, Changes, FileName, FileSegment, Frontier, Levels, SavedLevels,
+    SavedRun, SavedShard, SavedStore, SavedValues, Settled, SettledPairs, Shard, Shares, Store,
     StoreSubtract,
 };
 pub use values::{Dominance, Values};

@@ -4,6 +4,7 @@ mod brief;
 mod page;
 mod property;
 mod resources;
+mod task;
 mod trace;
 
 pub use brief::parse;
@@ -12,6 +13,7 @@ pub use page::{
 };
 pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
 pub use resources::RunArgs;
+pub use task::{TaskArgs, TaskCommand, TaskCommitArgs, TaskPlanArgs, TaskRunArgs};
 pub use trace::TraceArgs;
 
 use super::languages;
@@ -66,6 +68,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Walk through a model, at random or by hand
     Simulate(SimulateArgs),
+    /// Do a search in parts, by several processes on several machines
+    Task(TaskArgs),
     /// Write a small model with comments, to start from
     New(NewArgs),
     /// Say what this machine can do for a search, and which flags that suggests

@@ -16,6 +16,9 @@ pub const STOPPED: u8 = 3;
 /// The search directory is damaged.
 pub const DAMAGED: u8 = 4;
 
+/// A plan of tasks is not the current one any more.
+pub const STALE: u8 = 5;
+
 /// A message for the user and an exit code.
 #[derive(Debug)]
 pub struct Failure {
@@ -159,6 +162,7 @@ impl From<Error> for Failure {
             | Error::Taken(_, Taken::Running(_))
             | Error::NoSearch(_)
             | Error::NoStates(_)
+            | Error::Unshared(..)
             | Error::Language(_)
             | Error::Misfit(_)
             | Error::RustType(_) => String::new(),

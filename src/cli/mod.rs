@@ -31,6 +31,7 @@ mod simulate;
 mod states;
 mod status;
 mod storage;
+mod task;
 mod temporary;
 mod trace;
 mod trail;
@@ -78,6 +79,7 @@ pub fn run() -> ExitCode {
         | Command::New(_)
         | Command::Report(_)
         | Command::Simulate(_)
+        | Command::Task(_)
         | Command::Watch(_) => false,
     };
     let notice = match &cli.command {
@@ -99,6 +101,7 @@ pub fn run() -> ExitCode {
         Command::Report(args) => report::report(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Simulate(args) => simulate::simulate(&args),
+        Command::Task(args) => task::task(&args),
         Command::Watch(args) => watch::watch(&args),
     };
     let failed = ending.as_ref().err().map(|it| it.message.clone());

@@ -291,3 +291,18 @@ pub fn restore_findings(saved: &[SavedFinding]) -> Result<Findings> {
     }
     Ok(findings)
 }
+
+/// The length of each shard's file of runs: of those that workers append to, and of `restored` ones of
+/// earlier sittings.
+pub(super) fn logs(lengths: impl Iterator<Item = u64>, restored: &[FileSegment]) -> Vec<u64> {
+    let mut logs: Vec<u64> = lengths.collect();
+    for piece in restored {
+        if let FileName::Candidates { shard, .. } | FileName::Obligations { shard, .. } = piece.file
+        {
+            let shard = usize::from(shard);
+            logs.resize(logs.len().max(shard + 1), 0);
+            logs[shard] = logs[shard].max(piece.at.offset + piece.at.length);
+        }
+    }
+    logs
+}

@@ -45,6 +45,8 @@ pub struct PartlyExpanded<'a> {
     pub codec: &'a Codec,
     /// States expanded already.
     pub expanded: u64,
+    /// States that are to be expanded in all; to the end of the level, if that comes before.
+    pub until: u64,
 }
 
 impl PartlyExpanded<'_> {
@@ -122,8 +124,8 @@ pub fn expand(
     pause: &(dyn Fn() -> bool + Sync),
 ) -> Result<Expanded> {
     let whole = model.width();
-    let useful = (level.frontier.keys(level.codec.key_width(whole)) - level.expanded)
-        / STATES_PER_WORKER_MIN;
+    let until = level.frontier.keys(level.codec.key_width(whole)).min(level.until);
+    let useful = until.saturating_sub(level.expanded) / STATES_PER_WORKER_MIN;
     let crew = (useful as usize).clamp(1, workers.len());
     let units = Units::new(level, whole, crew);
     let tallies = spill::in_parallel(workers[..crew].iter_mut().collect(), |at, worker| {
@@ -141,6 +143,15 @@ pub fn expand(
         all.findings.merge(findings.at_level(u64::from(level.number)));
     }
     Ok(all)
+}
+
+/// The bits in which some candidate of some worker is an exception to the codec's projection; nothing if there is none.
+pub fn exceptional_bits(workers: &[Worker]) -> Option<Vec<u8>> {
+    let all = workers.iter().filter_map(Worker::exceptional_bits);
+    let either = |one: Vec<u8>, other: Vec<u8>| {
+        one.iter().zip(other).map(|(one, other)| one | other).collect()
+    };
+    all.reduce(either).filter(|bits| bits.iter().any(|&it| it != 0))
 }
 
 /// The units of a level, taken in order.
@@ -171,9 +182,9 @@ impl Units {
         let width = level.codec.key_width(whole);
         let mut units = Vec::new();
         let mut first = 0;
-        let mut add = |piece, block, states| {
-            if first + states > level.expanded {
-                units.push(Unit { piece, block, first, states });
+        let mut add = |piece, block, states: u64| {
+            if first + states > level.expanded && first < level.until {
+                units.push(Unit { piece, block, first, states: states.min(level.until - first) });
             }
             first += states;
         };
@@ -266,7 +277,7 @@ impl Units {
             }
         };
         let skip = self.already.saturating_sub(unit.first) as usize;
-        Ok(&keys[skip * self.whole..])
+        Ok(&keys[skip * self.whole..unit.states as usize * self.whole])
     }
 
     /// The keys of `width` bytes of a unit of a level in memory.

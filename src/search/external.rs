@@ -23,7 +23,7 @@ use super::checkpoint::DiskFigures;
 use super::comback::Tagged;
 use super::control::{Phase, Progress};
 use super::events::LevelsDone;
-use super::expand::{PartlyExpanded, RANK, Steps, Worker, expand};
+use super::expand::{PartlyExpanded, RANK, Steps, Worker, exceptional_bits, expand};
 use super::project;
 use super::visited::Visited;
 use super::{Control, Limits, MemoryPlan, Outcome, Storage, Verdict};
@@ -332,11 +332,8 @@ impl<'a> Search<'a> {
 
     /// The codec that knows all candidates, if the store's does not.
     fn wider_codec(&self) -> Option<Codec> {
-        let exceptional = self.workers.iter().filter_map(Worker::exceptional_bits);
-        let exceptional = exceptional
-            .reduce(|one, other| one.iter().zip(other).map(|(one, other)| one | other).collect())?;
-        let known = exceptional.iter().all(|&bits| bits == 0);
-        (!known).then(|| project::wider(self.store.codec(), &exceptional))
+        let exceptional = exceptional_bits(&self.workers)?;
+        Some(project::wider(self.store.codec(), &exceptional))
     }
 
     /// Expands the last level, and what is to be expanded again, and settles the next.
@@ -401,6 +398,7 @@ impl<'a> Search<'a> {
                 frontier: &frontier,
                 codec: &codec,
                 expanded: self.open.expanded,
+                until: u64::MAX,
             };
             self.open.expanded = self.expand(&level)?;
             if self.control.should_stop() {

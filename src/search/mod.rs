@@ -31,6 +31,7 @@ pub mod shortest;
 pub mod status;
 pub mod storage;
 mod strays;
+pub mod tasks;
 pub mod trace;
 pub mod trial;
 pub mod visited;

@@ -1,9 +1,9 @@
 //! Files that a search left behind when it ended in the middle of something.
 
-use super::status;
+use super::{status, tasks};
 use spill::{Disk, FileName, Result};
 
-/// Removes every file of keys that is not known, and what a commit left that did not finish.
+/// Removes every file of keys that is not known, plans, and what a commit left that did not finish.
 ///
 /// First the manifest's name is made durable: if the process was killed in the middle of a commit,
 /// it may not be, and a loss of power could then undo the renaming but not the removals. It would
@@ -13,7 +13,8 @@ pub(super) fn remove_strays(disk: &dyn Disk, is_known: impl Fn(&str) -> bool) ->
     for (name, _) in disk.list()? {
         // What says how far a search is belongs to whoever writes it, now too.
         let is_unfinished = name.ends_with(".new") && name != status::UNFINISHED;
-        if is_unfinished || FileName::is_one(&name) && !is_known(&name) {
+        let is_of_search = FileName::is_one(&name) || tasks::is_of_plan(&name);
+        if is_unfinished || is_of_search && !is_known(&name) {
             disk.remove(&name)?;
         }
     }

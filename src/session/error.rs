@@ -63,6 +63,8 @@ pub enum Error {
     Run(PathBuf, spill::Error),
     /// The search keeps no states that could be looked at, and why.
     NoStates(&'static str),
+    /// The search cannot be done in tasks by several processes, and why.
+    Unshared(PathBuf, &'static str),
     /// States of the Rust type that is searched cannot be kept as they are.
     Misfit(Misfit),
 }
@@ -158,6 +160,10 @@ impl fmt::Display for Error {
             ),
             Error::NoStates(why) => {
                 write!(f, "the states of this search cannot be looked at: {why}")
+            }
+            Error::Unshared(dir, why) => {
+                let dir = dir.display();
+                write!(f, "{dir}: this search cannot be shared out in tasks: {why}")
             }
             Error::Understood => f.write_str(
                 "this version of spillway understands the model differently from the one that \

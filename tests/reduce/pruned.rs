@@ -491,6 +491,8 @@ fn a_deadlock_that_all_runs_end_in_is_walked_to() {
     assert_eq!(sooner([", a -> a { guard n > 0; effect n = n - 1; }", "", ""]), Some(8));
     assert_eq!(sooner([", a -> a { guard n > 0; effect n = 9 - n; }", "", ""]), Some(7));
     assert_eq!(sooner([", a -> a { sync c!1; }", "", ""]), Some(8));
+    // Whoever it meets there goes on and does not come back.
+    assert_eq!(sooner([", a -> a { sync c!1; }", ", a -> b { sync c?n; }", ""]), Some(8));
     // Where two meet there, both have to leave.
     assert_eq!(sooner([", a -> a { sync c!1; }", ", a -> a { sync c?n; }", ""]), Some(6));
 }
@@ -508,6 +510,8 @@ fn a_valid_end_is_not_walked_to() {
     // P takes three steps, Q three and one to end: from the first state they are one.
     assert_eq!(sooner("x == 9"), Some(6));
     assert_eq!(sooner("end: x == 9"), None);
+    // Who may be stuck and is not, ends well.
+    assert!(sooner("if :: x == 3 -> x == 9 :: x == 3 -> skip; skip fi").is_some_and(|it| it > 0));
 }
 
 /// Who counts and begins again goes round, and so does who is still to be started.
@@ -521,6 +525,8 @@ fn who_may_go_round_is_not_doomed() {
     let starts = "byte x; proctype W() { do :: x = 1 - x od } active proctype P() { x == 9 }
         init { skip; skip; skip; run W() }";
     assert_eq!(sooner(starts).unwrap_or_default(), 0);
+    let starts = starts.replace(":: x = 1 - x", ":: x = 1 - x :: x > 1 -> break");
+    assert_eq!(sooner(&starts).unwrap_or_default(), 0);
 }
 
 /// What a search for anything but deadlocks comes to.

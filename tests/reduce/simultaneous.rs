@@ -133,6 +133,11 @@ const SEEN: &[(&str, &str)] = &[
         process Q { state a, b; init a; trans a -> b { effect y = 1 / y; }; } system async;"),
     ("one that fails beside one that goes on", "byte x; process P { state a, b; init a; trans a -> b { effect x = 1 / x; }; }
         process Q { byte y; state a, b, c; init a; trans a -> b { effect y = 1; }, b -> c { effect y = 5 / (y - 1); }; } system async;"),
+    ("who two others wait for, each in a set with another", "byte g; process R { state a, b; init a; trans a -> b { }; }
+        process P { state p, q, r; init p; trans p -> q { }, p -> r { guard g == 1; }; }
+        process S { state p, q, r; init p; trans p -> q { }, p -> r { guard g == 1; }; }
+        process Q { state a, b; init a; trans a -> b { effect g = 1; }; }
+        process W { byte y; state w, v; init w; trans w -> v { guard P.r and S.r; effect y = 1 / y; }; } system async;"),
     ("one that goes round for ever beside what is looked for", "byte g; process P { byte x; state a; init a; trans a -> a { effect x = 1 - x; }; }
         process Q { byte x; state a; init a; trans a -> a { effect x = 1 - x; }; }
         process R { state a, b, c; init a; assert b: g == 1; trans a -> b { }, b -> c { }; } system async;"),

@@ -1,6 +1,7 @@
 //! Searches that somebody looks at while they run, on a terminal, in a log, by `status`; and what is left of those that were
 //! killed.
 
+mod tasks;
 mod watching;
 
 use super::{Bench, GRID, Ran};

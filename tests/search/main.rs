@@ -25,3 +25,4 @@ mod faults;
 mod kill;
 mod store_runs;
 mod stores;
+mod tasks;

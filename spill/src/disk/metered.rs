@@ -164,6 +164,15 @@ impl Disk for Metered {
         Ok(())
     }
 
+    fn rename_new(&self, from: &str, to: &str) -> Result<bool> {
+        let is_new = self.inner.rename_new(from, to)?;
+        let mut files = self.files();
+        if let Some(length) = files.remove(from).filter(|_| is_new) {
+            files.insert(to.to_owned(), length);
+        }
+        Ok(is_new)
+    }
+
     fn remove(&self, name: &str) -> Result<()> {
         self.inner.remove(name)?;
         self.files().remove(name);

@@ -60,6 +60,10 @@ pub trait Disk: Send + Sync + Debug {
     /// Atomically gives `from` the name `to`, replacing whatever had it.
     fn rename(&self, from: &str, to: &str) -> Result<()>;
 
+    /// Atomically gives `from` the name `to`, unless something has it; tells whether it was given. If it was not, `from` is
+    /// removed.
+    fn rename_new(&self, from: &str, to: &str) -> Result<bool>;
+
     /// Removes `name`. A file that is still mapped stays readable through its mapping.
     fn remove(&self, name: &str) -> Result<()>;
 

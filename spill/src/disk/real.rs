@@ -129,9 +129,16 @@ impl RealDisk {
     fn entries(&self) -> io::Result<Vec<(String, u64)>> {
         let entry = |entry: io::Result<fs::DirEntry>| {
             let entry = entry?;
-            Ok((entry.file_name().to_string_lossy().into_owned(), entry.metadata()?.len()))
+            match entry.metadata() {
+                // Another process has removed it just now.
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+                found => {
+                    let name = entry.file_name().to_string_lossy().into_owned();
+                    Ok(Some((name, found?.len())))
+                }
+            }
         };
-        fs::read_dir(&self.path)?.map(entry).collect()
+        fs::read_dir(&self.path)?.filter_map(|it| entry(it).transpose()).collect()
     }
 }
 
@@ -179,6 +186,17 @@ impl Disk for RealDisk {
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         fs::rename(self.at(from), self.at(to)).map_err(|error| Error::io("rename", from, error))
+    }
+
+    fn rename_new(&self, from: &str, to: &str) -> Result<bool> {
+        // Of two links to one name one is refused, by whichever machine it is asked for.
+        let is_new = match fs::hard_link(self.at(from), self.at(to)) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+            linked => linked.map(|()| true),
+        };
+        let is_new = is_new.map_err(|error| Error::io("link", from, error))?;
+        self.remove(from)?;
+        Ok(is_new)
     }
 
     fn remove(&self, name: &str) -> Result<()> {

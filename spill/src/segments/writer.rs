@@ -118,6 +118,14 @@ impl<'a> SegmentWriter<'a> {
         Ok(SegmentRef { offset: self.start, length: length as u64, keys: self.keys })
     }
 
+    /// [Finishes](SegmentWriter::finish) the segment; one without keys takes no bytes.
+    pub fn finish_some(self) -> Result<SegmentRef> {
+        match self.is_empty() {
+            true => Ok(SegmentRef { offset: self.start, length: 0, keys: 0 }),
+            false => self.finish(),
+        }
+    }
+
     fn flush_pending(&mut self) -> Result<()> {
         let mut pending = std::mem::take(&mut self.pending);
         self.encode(&pending)?;

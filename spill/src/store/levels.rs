@@ -13,6 +13,9 @@ use crate::segments::{Segment, SegmentRef, SegmentWriter};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::sync::Arc;
 
+/// So many shards are kept open; those behind them, where there are more, until they are asked for, are not.
+const OPEN_MAX: usize = 64;
+
 /// A sorted segment and the file it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct FileSegment {
@@ -88,6 +91,33 @@ impl SavedLevels {
         self.list.iter().map(|level| level.iter().map(|(_, at)| at.keys).sum())
     }
 
+    /// Makes pieces, in ascending order, each all of a file, the next level. Whoever reads it finds the files as shards that
+    /// can be appended to.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Levels`] if there are too many levels.
+    ///
+    /// # Panics
+    ///
+    /// If the files are not the next ones of the log ([`next_files`](SavedLevels::next_files)).
+    pub fn push_files(&mut self, pieces: &[FileSegment]) -> Result<()> {
+        let mut listed: Vec<Piece> = Vec::with_capacity(pieces.len());
+        for (piece, file) in pieces.iter().zip(self.next_files(pieces.len())) {
+            assert!(piece.file == file, "{} is the next file, not {}", file, piece.file);
+            let shard = self.shards.len() as u16;
+            self.shards.push(SavedShard { file, length: piece.at.offset + piece.at.length });
+            listed.extend((piece.at.keys > 0).then_some((shard, piece.at)));
+        }
+        self.list.push(&listed)
+    }
+
+    /// The names of so many files behind those that there are.
+    pub fn next_files(&self, count: usize) -> Vec<FileName> {
+        let first = self.shards.len();
+        (first..first + count).map(|shard| FileName::Levels { shard: shard as u16 }).collect()
+    }
+
     /// Whether the list can be read, and names no shard that there is not.
     pub fn is_sound(&self) -> bool {
         let is_there = |piece: &Piece| usize::from(piece.0) < self.shards.len();
@@ -140,7 +170,7 @@ pub struct Levels {
     name: fn(u16) -> FileName,
     /// Has written all levels, and says what keys outside blocks are.
     codec: Codec,
-    /// As many as `saved` has lengths of shards.
+    /// The first of those that `saved` has lengths of.
     shards: Vec<Shard>,
     /// What there is: pieces of levels, all of whose bytes the shards have been given.
     saved: SavedLevels,
@@ -189,7 +219,9 @@ impl Levels {
         }
         for shard in &saved.shards {
             let file = self.disk.append_at(&shard.file.to_string(), shard.length)?;
-            self.shards.push(self.shard(shard.file, file));
+            if self.shards.len() < OPEN_MAX {
+                self.shards.push(self.shard(shard.file, file));
+            }
         }
         Ok(Self { saved, ..self })
     }
@@ -243,10 +275,16 @@ impl Levels {
     /// The first `count` shards, for `count` threads to write the pieces of the next level.
     pub fn shards(&mut self, count: usize) -> Result<&mut [Shard]> {
         while self.shards.len() < count {
-            let name = (self.name)(self.shards.len() as u16);
-            let file = self.disk.create(&name.to_string())?;
+            let number = self.shards.len();
+            let name = (self.name)(number as u16);
+            let file = match self.saved.shards.get(number) {
+                Some(shard) => self.disk.append_at(&name.to_string(), shard.length)?,
+                None => self.disk.create(&name.to_string())?,
+            };
             self.shards.push(self.shard(name, file));
-            self.saved.shards.push(SavedShard { file: name, length: 0 });
+            if number == self.saved.shards.len() {
+                self.saved.shards.push(SavedShard { file: name, length: 0 });
+            }
         }
         Ok(&mut self.shards[..count])
     }
@@ -298,10 +336,6 @@ impl Shard {
         let writer = SegmentWriter::new(width, &mut *self.file).coded(&self.codec);
         let mut writer = writer.with_values(self.value_bytes);
         fill(&mut writer)?;
-        let at = match writer.is_empty() {
-            true => SegmentRef { offset: self.file.len(), length: 0, keys: 0 },
-            false => writer.finish()?,
-        };
-        Ok(FileSegment { file: self.name, at })
+        Ok(FileSegment { file: self.name, at: writer.finish_some()? })
     }
 }

@@ -20,6 +20,7 @@
 //! changed, in a log of their own (`valued.rs`), and runs may have keys in common; or values stay what they
 //! were at first, and a known key is a known key whatever its value.
 
+mod apart;
 mod compact;
 mod dominated;
 mod filter;
@@ -33,6 +34,7 @@ mod settle;
 mod stored;
 mod valued;
 
+pub use apart::{Apart, Bounds};
 pub use known::StoreSubtract;
 pub use levels::{FileSegment, Levels, SavedLevels, SavedShard, Shard};
 pub use names::FileName;

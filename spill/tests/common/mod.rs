@@ -156,6 +156,9 @@ impl Disk for OneFile {
     fn rename(&self, _: &str, _: &str) -> Result<()> {
         unreachable!("not needed here")
     }
+    fn rename_new(&self, _: &str, _: &str) -> Result<bool> {
+        unreachable!("not needed here")
+    }
     fn remove(&self, _: &str) -> Result<()> {
         unreachable!("not needed here")
     }

@@ -198,6 +198,7 @@ impl Search<'_> {
                 frontier: &frontier,
                 codec: &codec,
                 expanded,
+                until: u64::MAX,
             };
             let done = self.expand(&level)?;
             self.postponed.carried.iter_mut().for_each(|carried| carried.expanded = done);
@@ -252,7 +253,7 @@ impl Search<'_> {
                 .chain(owed.clone().flat_map(Owed::pieces))
                 .copied()
                 .collect(),
-            logs: super::saving::logs(lengths, restored),
+            logs: crate::search::checkpoint::logs(lengths, restored),
             carried: carried.iter().map(|carried| carried.piece).collect(),
             expanded: carried.as_ref().map_or(0, |carried| carried.expanded),
             partial: *partial,

@@ -7,12 +7,12 @@
 
 use super::{Search, levels_keys};
 use crate::exec::{ActionCounts, Model};
-use crate::search::checkpoint::{Saved, SavedLevel, restore_findings, save_findings};
+use crate::search::checkpoint::{Saved, SavedLevel, logs, restore_findings, save_findings};
 use crate::search::control::{Phase, Progress};
 use crate::search::strays::remove_strays;
 use crate::search::visited::Visited;
 use crate::search::{Control, Limits, MemoryPlan, Verdict};
-use spill::{Disk, Error, FileName, FileSegment, Metered, Result};
+use spill::{Disk, Error, FileName, Metered, Result};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -169,21 +169,6 @@ impl<'a> Search<'a> {
             parts: self.store.parts(),
         }
     }
-}
-
-/// The length of each shard's file of runs: of those that workers append to, and of `restored` ones of
-/// earlier sittings.
-pub(super) fn logs(lengths: impl Iterator<Item = u64>, restored: &[FileSegment]) -> Vec<u64> {
-    let mut logs: Vec<u64> = lengths.collect();
-    for piece in restored {
-        if let FileName::Candidates { shard, .. } | FileName::Obligations { shard, .. } = piece.file
-        {
-            let shard = usize::from(shard);
-            logs.resize(logs.len().max(shard + 1), 0);
-            logs[shard] = logs[shard].max(piece.at.offset + piece.at.length);
-        }
-    }
-    logs
 }
 
 /// When checkpoints were made, and what they cost.

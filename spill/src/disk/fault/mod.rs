@@ -227,6 +227,15 @@ impl Disk for FaultDisk {
         })
     }
 
+    fn rename_new(&self, from: &str, to: &str) -> Result<bool> {
+        self.operate("rename", from, false, |state| {
+            let file = state.find("rename", from)?.clone();
+            let is_new = !state.live.contains_key(to);
+            state.name(file, is_new.then_some(to));
+            Ok(is_new)
+        })
+    }
+
     fn remove(&self, name: &str) -> Result<()> {
         self.operate("remove", name, false, |state| {
             let file = state.find("remove", name)?.clone();

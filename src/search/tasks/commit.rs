@@ -1,0 +1,117 @@
+//! Making what the tasks of a plan did the state of the search.
+
+use super::plan::{Phase, Plan};
+use super::receipt::{self, Receipt};
+use super::{Followed, remove_if_there};
+use crate::exec::ActionCounts;
+use crate::search::checkpoint::{Saved, SavedLevel, logs, restore_findings, save_findings};
+use crate::search::project;
+use spill::{Disk, FileName, FileSegment, Result, SavedRun, SavedStore};
+
+/// Commits a plan, all of whose tasks have been done. Nobody else is to commit in the directory meanwhile, so its lock is held.
+/// Gives what the search has come to.
+pub fn commit(disk: &dyn Disk, id: &str) -> Result<Followed<Saved>> {
+    let Some((plan, saved)) = Plan::load(disk, id)? else { return Ok(Followed::Stale) };
+    let mut receipts = Vec::new();
+    for task in 0..plan.tasks() {
+        match Receipt::load(disk, &plan, task)? {
+            Some(receipt) => receipts.push(receipt),
+            None => return Ok(Followed::Missing(task)),
+        }
+    }
+    let written: u64 = receipts.iter().map(|it| it.piece.at.length).sum();
+    let mut next = saved.clone();
+    next.seconds += plan.age();
+    next.disk.written += written;
+    match plan.phase {
+        Phase::Expand => expanded(&mut next, &plan, &receipts)?,
+        Phase::Settle => settled(&mut next, &receipts)?,
+        Phase::Merge => merged(&mut next, &plan, &receipts),
+    }
+    next.commit(disk)?;
+    sweep(disk, &plan, (&saved, &next))?;
+    Ok(Followed::Done(next))
+}
+
+fn expanded(next: &mut Saved, plan: &Plan, receipts: &[Receipt]) -> Result<()> {
+    let codec = next.codec()?;
+    let open = &mut next.open;
+    let mut findings = restore_findings(&open.findings)?;
+    let mut taken = ActionCounts::new(std::mem::take(&mut open.taken));
+    let mut exceptional: Vec<u8> = vec![0; next.width as usize];
+    for receipt in receipts {
+        open.transitions += receipt.transitions;
+        open.passed += receipt.passed;
+        open.beyond += receipt.beyond;
+        taken.merge(ActionCounts::new(receipt.taken.clone()));
+        findings.merge(restore_findings(&receipt.findings)?);
+        exceptional.iter_mut().zip(&receipt.exceptional).for_each(|(all, bits)| *all |= bits);
+    }
+    let pieces = receipts.iter().map(|it| it.piece).filter(|it| it.at.keys > 0);
+    open.candidates.extend(pieces);
+    open.logs = logs(open.logs.iter().copied(), &open.candidates);
+    open.expanded = plan.states.last().copied().unwrap_or_default();
+    (open.taken, open.findings) = (taken.all().to_vec(), save_findings(&findings));
+    if exceptional.iter().any(|bits| *bits != 0) {
+        let wider = project::wider(&codec, &exceptional);
+        next.projection = wider.projection().map(|it| it.saved());
+    }
+    Ok(())
+}
+
+fn settled(next: &mut Saved, receipts: &[Receipt]) -> Result<()> {
+    let pieces: Vec<FileSegment> = receipts.iter().map(|it| it.piece).collect();
+    if pieces.iter().all(|it| it.at.keys == 0) {
+        // One process finds that there is nothing left to settle, and what the verdict is.
+        (next.open.candidates, next.open.logs) = (Vec::new(), Vec::new());
+        return Ok(());
+    }
+    adopt_levels(next);
+    let level = next.store.levels.len() as u32;
+    next.store.levels.push_files(&pieces)?;
+    let pieces = next.store.levels.level(level as usize);
+    next.store.runs.push(SavedRun { first: level, last: level, pieces });
+    let SavedLevel { transitions, partial, passed, beyond, taken, findings, .. } =
+        std::mem::take(&mut next.open);
+    next.transitions += transitions;
+    next.postponed.partial += partial;
+    next.passed += passed;
+    next.beyond += beyond;
+    let mut all = ActionCounts::new(std::mem::take(&mut next.taken));
+    all.merge(ActionCounts::new(taken));
+    next.taken = all.all().to_vec();
+    let mut found = restore_findings(&next.findings)?;
+    found.merge(restore_findings(&findings)?);
+    next.findings = save_findings(&found);
+    Ok(())
+}
+
+fn merged(next: &mut Saved, plan: &Plan, receipts: &[Receipt]) {
+    let replaced = next.store.runs.split_off(plan.runs_from as usize);
+    let ends = replaced.first().zip(replaced.last()).map(|(first, last)| (first.first, last.last));
+    let (first, last) = ends.unwrap_or_default();
+    let pieces = receipts.iter().map(|it| it.piece).filter(|it| it.at.keys > 0).collect();
+    next.store.runs.push(SavedRun { first, last, pieces });
+    adopt_levels(next);
+}
+
+/// Makes levels that one process had in memory runs as they lie: who does not have them in memory looks for them there.
+fn adopt_levels(next: &mut Saved) {
+    let SavedStore { levels, runs } = &mut next.store;
+    for run in runs.iter_mut().filter(|run| run.pieces.is_empty() && run.first == run.last) {
+        run.pieces = levels.level(run.first as usize);
+    }
+}
+
+/// Removes what no manifest mentions any more, and what was left of the plan.
+fn sweep(disk: &dyn Disk, plan: &Plan, (before, after): (&Saved, &Saved)) -> Result<()> {
+    let kept: Vec<FileName> = after.files().collect();
+    let stale = before.files().filter(|file| !kept.contains(file)).map(|it| it.to_string());
+    let receipts = (0..plan.tasks()).map(|task| receipt::file(plan, task));
+    for name in stale.chain(receipts).chain([plan.file()]) {
+        remove_if_there(disk, &name)?;
+    }
+    // Others may be at a task still that was done twice.
+    let left = disk.list()?.into_iter().filter(|(name, _)| plan.is_own(name));
+    left.into_iter().try_for_each(|(name, _)| remove_if_there(disk, &name))
+}

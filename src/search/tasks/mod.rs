@@ -1,0 +1,60 @@
+//! A search in parts that any number of processes do, on any number of machines that see the directory.
+//!
+//! The manifest of the directory is the only thing that is ever replaced, and what a search of one process would leave. From it
+//! follows what is to be done next, a *plan*: a phase of tasks that know nothing of each other. Each reads files that nobody
+//! changes, writes one file of its own, and a *receipt*. When there is one for each task, they are *committed*: a manifest
+//! takes the place of the one that the plan began with, if that is still there.
+//!
+//! ```text
+//! expand  each task takes a part of the last level's states      -> a sorted run of candidates
+//! settle  each a range of keys: candidates minus all runs        -> a piece of the next level
+//! merge   each a range of keys of some runs                      -> a piece of one run, where there are too many
+//! search  levels are thin, or there is a verdict to be drawn: one process goes on by itself
+//! ```
+//!
+//! *Why nothing is lost.* What a task writes depends on the manifest and on its number alone, byte for byte, and takes its name
+//! when all of it is there. So a task may be done by two, again, or half; and whoever goes on with a directory finds it as
+//! after a checkpoint. A plan, too, is what the first has written who planned: others follow it. A plan whose manifest is gone
+//! is *stale*: nothing of it counts any more.
+
+mod commit;
+mod plan;
+mod receipt;
+mod run;
+
+pub use commit::commit;
+pub use plan::{Next, Phase, Plan, Wanted, current, refusal};
+pub use receipt::Receipt;
+pub use run::{Expanding, Task};
+
+use spill::{Disk, Error, Result};
+use std::io::ErrorKind;
+
+/// What comes of following a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Followed<T> {
+    /// This.
+    Done(T),
+    /// Nothing: somebody else has been faster, or gone on with the search otherwise.
+    Stale,
+    /// Nothing: there is no task of this number, or it has not been done.
+    Missing(u32),
+}
+
+/// Whether a file is a plan's, or says what came of one of its tasks.
+pub(super) fn is_of_plan(name: &str) -> bool {
+    name.starts_with(plan::FILE) || name.starts_with(receipt::FILE)
+}
+
+/// What a file says, unless it is not there.
+fn if_there<T>(read: Result<T>) -> Result<Option<T>> {
+    match read {
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// Removes a file, unless somebody has.
+fn remove_if_there(disk: &dyn Disk, name: &str) -> Result<()> {
+    if_there(disk.remove(name)).map(|_| ())
+}

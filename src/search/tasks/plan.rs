@@ -1,0 +1,357 @@
+//! What is to be done next, as the manifest of a directory tells.
+
+use super::if_there;
+use crate::exec::{Findings, Model};
+use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
+use crate::search::storage::SavedStorage;
+use crate::search::{Limits, Verdict};
+use rkyv::{Archive, Deserialize, Serialize};
+use spill::{Apart, Disk, Error, Result, SavedRun, Segment};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// One process goes on for so many times the states of a level that is not thin, before it is asked again who goes on.
+const THIN_LEVELS: u64 = 16;
+
+/// How names of files begin in which plans are.
+pub(super) const FILE: &str = "plan-";
+
+/// No more files of levels can be named.
+const FILES_MAX: usize = u16::MAX as usize;
+
+/// What the tasks of a plan do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum Phase {
+    /// They expand parts of the last level.
+    Expand,
+    /// They make the next level of the candidates.
+    Settle,
+    /// They make one run of some.
+    Merge,
+}
+
+impl Phase {
+    /// As commands and files call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Expand => "expand",
+            Phase::Settle => "settle",
+            Phase::Merge => "merge",
+        }
+    }
+}
+
+/// Tasks that can be done side by side.
+#[derive(Clone, Debug, PartialEq, Archive, Serialize, Deserialize)]
+pub struct Plan {
+    /// The hash of the manifest that it is of.
+    base: [u8; 32],
+    /// What the tasks do.
+    pub phase: Phase,
+    /// The last level.
+    pub level: u32,
+    /// Of tasks that expand, the first state of each, and behind the last; of a level, in key order.
+    pub(super) states: Vec<u64>,
+    /// Of tasks that take ranges of keys, the keys between them, as the codec has them in memory.
+    pub(super) borders: Vec<Vec<u8>>,
+    /// Of tasks that merge, which runs: the number of the first of them; they are the last ones.
+    pub(super) runs_from: u32,
+    /// When it was made, in seconds since 1970.
+    begun: f64,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Next {
+    /// The tasks of a plan.
+    Tasks(Plan),
+    /// One process is to go on, until there are so many states in all, or to the end.
+    Search(Option<u64>),
+    /// Nothing: there is a verdict.
+    Ended(Verdict),
+}
+
+/// How a search is to be shared out.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// So many tasks, at most.
+    pub tasks: u32,
+    /// Levels of fewer states are thin.
+    pub thin: u64,
+}
+
+impl Wanted {
+    /// So many states one process visits before the search is shared out.
+    pub fn first_states(self) -> u64 {
+        THIN_LEVELS * self.thin
+    }
+}
+
+/// Why a search cannot be shared out, if it cannot.
+pub fn refusal(model: &dyn Model, storage: &SavedStorage) -> Option<&'static str> {
+    if matches!(storage, SavedStorage::Comback(_)) {
+        return Some("states are stored as hashes and steps back (--store comback)");
+    }
+    if model.postpones().is_some() {
+        return Some("steps are put off (--por-proviso levels)");
+    }
+    if model.sleeps().is_some() {
+        return Some("steps are asleep (--por sleep)");
+    }
+    model.dominance().map(|_| "some states stand for others (--reduce dominate)")
+}
+
+/// The manifest in `disk`, and its hash.
+pub fn current(disk: &dyn Disk) -> Result<(Saved, [u8; 32])> {
+    loop {
+        // Somebody may commit another in between.
+        let before = hash(disk)?;
+        let saved = Saved::load(disk);
+        if hash(disk)? == before {
+            return Ok((saved?, before));
+        }
+    }
+}
+
+fn hash(disk: &dyn Disk) -> Result<[u8; 32]> {
+    Ok(*blake3::hash(&disk.read(MANIFEST)?).as_bytes())
+}
+
+impl Plan {
+    /// What is to be done in a directory, by a plan that is written there if none is.
+    pub fn next(
+        disk: &dyn Disk,
+        model: &dyn Model,
+        limits: &Limits,
+        wanted: Wanted,
+    ) -> Result<Next> {
+        let (saved, base) = current(disk)?;
+        let planning = Planning { disk, saved: &saved, base, model, limits, wanted };
+        match planning.next()? {
+            Next::Tasks(plan) => Ok(Next::Tasks(plan.agreed(disk)?)),
+            next => Ok(next),
+        }
+    }
+
+    /// The plan of this name in a directory, if there is one and it is of the manifest that is there.
+    pub fn load(disk: &dyn Disk, id: &str) -> Result<Option<(Plan, Saved)>> {
+        if !id.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-') {
+            // No plan is called so, and it may be a path.
+            return Ok(None);
+        }
+        let name = format!("{FILE}{id}");
+        let Some(plan) = if_there(spill::load_value::<Plan>(disk, &name, FORMAT))? else {
+            return Ok(None);
+        };
+        let (saved, base) = current(disk)?;
+        Ok((plan.base == base).then_some((plan, saved)))
+    }
+
+    /// What it is called: like the manifest it is of, and what is done.
+    pub fn id(&self) -> String {
+        let base: String = self.base[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{:08}-{}-{base}", self.level, self.phase.name())
+    }
+
+    /// The number of its tasks.
+    pub fn tasks(&self) -> u32 {
+        match self.phase {
+            Phase::Expand => self.states.len() as u32 - 1,
+            Phase::Settle | Phase::Merge => self.borders.len() as u32 + 1,
+        }
+    }
+
+    /// How long ago it was made, as far as clocks agree.
+    pub(super) fn age(&self) -> f64 {
+        (now() - self.begun).max(0.0)
+    }
+
+    /// The file that it is in.
+    pub(super) fn file(&self) -> String {
+        format!("{FILE}{}", self.id())
+    }
+
+    /// What a file is called while this process writes it.
+    pub(super) fn own(&self, name: &str) -> String {
+        let attempt = u64::from(std::process::id()) << 32 | u64::from(rand_part());
+        format!("{name}.{}.{attempt:016x}", self.id())
+    }
+
+    /// Whether a file was being written for one of its tasks.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        name.contains(&format!(".{}.", self.id()))
+    }
+
+    /// This one, or the one that somebody has written before for the same manifest.
+    fn agreed(self, disk: &dyn Disk) -> Result<Plan> {
+        let own = self.own(&self.file());
+        spill::commit_value(disk, &own, FORMAT, &self)?;
+        if disk.rename_new(&own, &self.file())? {
+            disk.sync_dir()?;
+            return Ok(self);
+        }
+        let theirs: Plan = spill::load_value(disk, &self.file(), FORMAT)?;
+        match theirs.base == self.base {
+            true => Ok(theirs),
+            false => Err(Error::corrupt(self.file(), 0, "it is of another manifest")),
+        }
+    }
+}
+
+/// Different in each process that asks at another time.
+fn rand_part() -> u32 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.subsec_nanos())
+}
+
+/// Seconds since 1970.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs_f64()
+}
+
+/// What is known when it is planned.
+struct Planning<'p> {
+    disk: &'p dyn Disk,
+    saved: &'p Saved,
+    base: [u8; 32],
+    model: &'p dyn Model,
+    limits: &'p Limits,
+    wanted: Wanted,
+}
+
+impl Planning<'_> {
+    fn next(&self) -> Result<Next> {
+        let (saved, levels) = (self.saved, &self.saved.store.levels);
+        let outcome = saved.outcome()?;
+        if outcome.verdict != Verdict::Incomplete {
+            return Ok(Next::Ended(outcome.verdict));
+        }
+        let states = outcome.states();
+        let alone = Next::Search(Some(states + self.wanted.first_states()));
+        let Some(last) = levels.len().checked_sub(1) else { return Ok(alone) };
+        if levels.shards.len() + self.wanted.tasks as usize > FILES_MAX {
+            return Ok(alone);
+        }
+        let (frontier, open) = (levels.keys(last), &saved.open);
+        if open.expanded < frontier {
+            return match frontier < self.wanted.thin {
+                true => Ok(alone),
+                false => Ok(Next::Tasks(match self.runs_to_merge() {
+                    Some(from) => self.merge(from)?,
+                    None => self.expand(frontier)?,
+                })),
+            };
+        }
+        if open.candidates.is_empty() || self.ends(&outcome.findings) {
+            // It comes to a verdict, or to the next level if what was found ends nothing.
+            return Ok(Next::Search(Some(states)));
+        }
+        Ok(Next::Tasks(match self.runs_in_memory() {
+            Some(from) => self.merge(from)?,
+            None => self.settle()?,
+        }))
+    }
+
+    /// Whether what was found ends the search.
+    fn ends(&self, findings: &Findings) -> bool {
+        let Limits { checks, stop_on_violation, .. } = self.limits;
+        *stop_on_violation && checks.any_selected(self.model, findings)
+            || self.limits.are_answered(self.model, findings)
+    }
+
+    /// The number of the first of the last runs of which one is not twice as large as all behind it, if they are to be merged.
+    fn runs_to_merge(&self) -> Option<u32> {
+        let runs = &self.saved.store.runs;
+        let keys = |run: &SavedRun| -> u64 {
+            (run.first..=run.last).map(|it| self.saved.store.levels.keys(it as usize)).sum()
+        };
+        let mut from = runs.len().checked_sub(1)?;
+        let mut behind = keys(&runs[from]);
+        while from > 0 && keys(&runs[from - 1]) < 2 * behind {
+            from -= 1;
+            behind += keys(&runs[from]);
+        }
+        let like = (from + 1 < runs.len()).then_some(from as u32);
+        like.into_iter().chain(self.runs_in_memory()).min()
+    }
+
+    /// The number of the first run that one process had in memory and that is no level, which would be there as it lies.
+    fn runs_in_memory(&self) -> Option<u32> {
+        let is_nowhere = |run: &SavedRun| run.pieces.is_empty() && run.first < run.last;
+        self.saved.store.runs.iter().position(is_nowhere).map(|it| it as u32)
+    }
+
+    fn expand(&self, frontier: u64) -> Result<Plan> {
+        let expanded = self.saved.open.expanded;
+        let last = self.saved.store.levels.len() - 1;
+        let pieces = self.saved.store.levels.level(last);
+        let segments = self.opened(|apart| apart.open(&pieces))?;
+        // A block is decoded by one task.
+        let mut ends = Vec::new();
+        let mut end = 0;
+        for segment in &segments {
+            for block in 0..segment.blocks() {
+                end += segment.keys_in(block) as u64;
+                ends.push(end);
+            }
+        }
+        let tasks = u64::from(self.wanted.tasks.max(1));
+        let share = (frontier - expanded).div_ceil(tasks).max(1);
+        let mut states = vec![expanded];
+        for end in ends {
+            let is_full = end >= states[states.len() - 1] + share && end < frontier;
+            states.extend(is_full.then_some(end));
+        }
+        states.push(frontier);
+        Ok(Plan { states, ..self.plan(Phase::Expand) })
+    }
+
+    fn settle(&self) -> Result<Plan> {
+        let segments = self.opened(|apart| apart.open(&self.saved.open.candidates))?;
+        Ok(Plan { borders: self.borders(&segments)?, ..self.plan(Phase::Settle) })
+    }
+
+    fn merge(&self, from: u32) -> Result<Plan> {
+        let runs = &self.saved.store.runs[from as usize..];
+        let mut segments = Vec::new();
+        for run in runs {
+            segments.extend(self.opened(|apart| apart.open(&self.saved.pieces_of(run)))?);
+        }
+        let borders = self.borders(&segments)?;
+        Ok(Plan { borders, runs_from: from, ..self.plan(Phase::Merge) })
+    }
+
+    fn opened(&self, open: impl Fn(Apart<'_>) -> Result<Vec<Segment>>) -> Result<Vec<Segment>> {
+        let codec = self.saved.codec()?;
+        open(Apart { disk: self.disk, whole: self.saved.width as usize, codec: &codec })
+    }
+
+    fn borders(&self, segments: &[Segment]) -> Result<Vec<Vec<u8>>> {
+        let codec = self.saved.codec()?;
+        let apart = Apart { disk: self.disk, whole: self.saved.width as usize, codec: &codec };
+        Ok(apart.cut(segments, self.wanted.tasks.max(1) as usize))
+    }
+
+    fn plan(&self, phase: Phase) -> Plan {
+        Plan {
+            base: self.base,
+            phase,
+            level: self.saved.store.levels.len() as u32 - 1,
+            states: Vec::new(),
+            borders: Vec::new(),
+            runs_from: 0,
+            begun: now(),
+        }
+    }
+}
+
+impl Saved {
+    /// Where the keys of a run are: in files of its own, or in those of its levels.
+    pub(super) fn pieces_of(&self, run: &SavedRun) -> Vec<spill::FileSegment> {
+        match run.pieces.is_empty() {
+            false => run.pieces.clone(),
+            true => {
+                let levels = run.first as usize..=run.last as usize;
+                levels.flat_map(|it| self.store.levels.level(it)).collect()
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Doing one task.
+
+use super::Followed;
+use super::plan::{Phase, Plan};
+use super::receipt::Receipt;
+use crate::exec::Model;
+use crate::search::checkpoint::{Saved, save_findings};
+use crate::search::expand::{PartlyExpanded, Steps, Worker, exceptional_bits, expand};
+use crate::search::{Control, MemoryPlan, project};
+use spill::{
+    Apart, Append, Candidates, Codec, Disk, FileName, FileSegment, Frontier, Merge, Result,
+    SegmentRef, SegmentWriter,
+};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What expanding needs beside the directory.
+pub struct Expanding<'m> {
+    /// The model as it is searched.
+    pub model: &'m dyn Model,
+    /// Whether it is counted how often each action is taken.
+    pub coverage: bool,
+    /// How memory is shared out.
+    pub memory: MemoryPlan,
+    /// Where candidates that are too many for memory lie meanwhile.
+    pub scratch: Arc<dyn Disk>,
+}
+
+/// A task of a plan.
+pub struct Task<'d> {
+    disk: &'d dyn Disk,
+    plan: Plan,
+    saved: Saved,
+    number: u32,
+}
+
+impl<'d> Task<'d> {
+    /// A task of the plan of this name in a directory.
+    pub fn find(disk: &'d dyn Disk, id: &str, number: u32) -> Result<Followed<Task<'d>>> {
+        let Some((plan, saved)) = Plan::load(disk, id)? else { return Ok(Followed::Stale) };
+        Ok(match number < plan.tasks() {
+            true => Followed::Done(Task { disk, plan, saved, number }),
+            false => Followed::Missing(number),
+        })
+    }
+
+    /// What it does.
+    pub fn phase(&self) -> Phase {
+        self.plan.phase
+    }
+
+    /// Its receipt, if it has been done.
+    pub fn done(&self) -> Result<Option<Receipt>> {
+        Receipt::load(self.disk, &self.plan, self.number)
+    }
+
+    /// Expands its part of the last level, and leaves a receipt.
+    ///
+    /// # Panics
+    ///
+    /// If it is of a plan that does something else.
+    pub fn expand(&self, with: &Expanding<'_>) -> Result<Followed<Receipt>> {
+        assert!(self.phase() == Phase::Expand, "a task that expands");
+        self.does(|| self.expanded(with))
+    }
+
+    /// Settles or merges its range of keys, and leaves a receipt.
+    ///
+    /// # Panics
+    ///
+    /// If it is of a plan that expands.
+    pub fn combine(&self) -> Result<Followed<Receipt>> {
+        self.does(|| match self.phase() {
+            Phase::Expand => panic!("a task that settles or merges"),
+            Phase::Settle => self.settled(),
+            Phase::Merge => self.merged(),
+        })
+    }
+
+    fn does(&self, work: impl FnOnce() -> Result<Receipt>) -> Result<Followed<Receipt>> {
+        let begun = Instant::now();
+        let done = work();
+        // Somebody may have committed meanwhile, and removed what this rests on.
+        if Plan::load(self.disk, &self.plan.id())?.is_none() {
+            return Ok(Followed::Stale);
+        }
+        let receipt = Receipt { seconds: begun.elapsed().as_secs_f64(), ..done? };
+        receipt.leave(self.disk, &self.plan, self.number)?;
+        Ok(Followed::Done(receipt))
+    }
+
+    fn expanded(&self, with: &Expanding<'_>) -> Result<Receipt> {
+        let Expanding { model, memory, scratch, .. } = with;
+        let (codec, level) = (self.saved.codec()?, self.plan.level);
+        let pieces = self.saved.store.levels.level(level as usize);
+        let frontier = Frontier::Encoded(self.apart(&codec).open(&pieces)?);
+        let mut workers = Worker::crew(memory, model.width(), None, &codec, scratch);
+        // There is no store beside the candidates.
+        let spare = (memory.young + memory.filter) as usize / workers.len();
+        workers.iter_mut().for_each(|it| it.borrow(spare));
+        let [from, until] = [0, 1].map(|it| self.plan.states[self.number as usize + it]);
+        let part = PartlyExpanded {
+            number: level,
+            last: level,
+            steps: Steps::All,
+            frontier: &frontier,
+            codec: &codec,
+            expanded: from,
+            until,
+        };
+        let control = Control::new(Duration::MAX, None);
+        let expanded = expand(*model, &part, &mut workers, &control, &|| false)?;
+        let exceptional = exceptional_bits(&workers);
+        let wider = exceptional.as_ref().map_or(codec.clone(), |it| project::wider(&codec, it));
+        workers.iter_mut().try_for_each(|it| it.change_codec(&wider, level))?;
+        let at = self.candidates_file();
+        let piece = self.written(at, |out| self.join(&mut workers, (scratch, &wider), out))?;
+        Ok(Receipt {
+            exceptional: exceptional.unwrap_or_default(),
+            transitions: expanded.transitions,
+            passed: expanded.passed,
+            beyond: expanded.beyond,
+            taken: if with.coverage { expanded.taken.all().to_vec() } else { Vec::new() },
+            findings: save_findings(&expanded.findings),
+            ..Receipt::of(piece)
+        })
+    }
+
+    /// Writes the candidates of all workers as one run: which runs there were depends on the memory, and what there is in
+    /// all does not.
+    fn join(
+        &self,
+        workers: &mut [Worker],
+        (scratch, codec): (&Arc<dyn Disk>, &Codec),
+        out: &mut dyn Append,
+    ) -> Result<SegmentRef> {
+        let whole = self.saved.width as usize;
+        let mut segments = Vec::new();
+        for worker in workers.iter_mut() {
+            worker.flush()?;
+            let all: Vec<FileSegment> = worker.pieces().copied().collect();
+            segments.extend(Apart { disk: &**scratch, whole, codec }.open(&all)?);
+        }
+        let slices = workers.iter().map(Worker::sorted).collect();
+        let width = codec.key_width(whole);
+        let sources = Candidates { slices, segments }.sources(width, None, None);
+        let mut writer = SegmentWriter::new(whole, out).coded(codec).uncompressed();
+        spill::drain(&mut Merge::new(width, sources), |batch| writer.push(batch))?;
+        writer.finish_some()
+    }
+
+    fn settled(&self) -> Result<Receipt> {
+        let codec = self.saved.codec()?;
+        let apart = self.apart(&codec);
+        let candidates = apart.open(&self.saved.open.candidates)?;
+        let runs = self.saved.store.runs.iter();
+        let runs = runs.map(|it| apart.open(&self.saved.pieces_of(it)));
+        let runs = runs.collect::<Result<Vec<_>>>()?;
+        let files = self.saved.store.levels.next_files(self.plan.tasks() as usize);
+        let file = files[self.number as usize];
+        let settle = |out: &mut dyn Append| apart.settle(&candidates, &runs, self.range(), out);
+        Ok(Receipt::of(self.written(file, settle)?))
+    }
+
+    fn merged(&self) -> Result<Receipt> {
+        let codec = self.saved.codec()?;
+        let apart = self.apart(&codec);
+        let runs = &self.saved.store.runs[self.plan.runs_from as usize..];
+        let mut segments = Vec::new();
+        for run in runs {
+            segments.extend(apart.open(&self.saved.pieces_of(run))?);
+        }
+        let ends = runs.first().zip(runs.last()).map(|(first, last)| (first.first, last.last));
+        let (first, last) = ends.unwrap_or_default();
+        let file = FileName::Merged { first, last, part: self.number as u16 };
+        let merge = |out: &mut dyn Append| apart.merge(&segments, self.range(), out);
+        Ok(Receipt::of(self.written(file, merge)?))
+    }
+
+    /// Where a task's candidates go: behind the files of those that are there already.
+    fn candidates_file(&self) -> FileName {
+        let shard = self.saved.open.logs.len() + self.number as usize;
+        FileName::Candidates { level: self.plan.level, shard: shard as u16 }
+    }
+
+    fn range(&self) -> spill::Bounds<'_> {
+        let border = |at: usize| self.plan.borders.get(at).map(Vec::as_slice);
+        let task = self.number as usize;
+        (task.checked_sub(1).and_then(border), border(task))
+    }
+
+    fn apart<'a>(&'a self, codec: &'a Codec) -> Apart<'a> {
+        Apart { disk: self.disk, whole: self.saved.width as usize, codec }
+    }
+
+    /// Has a file written, durably, that gets its name when all of it is there.
+    fn written(
+        &self,
+        file: FileName,
+        write: impl FnOnce(&mut dyn Append) -> Result<SegmentRef>,
+    ) -> Result<FileSegment> {
+        let name = file.to_string();
+        let own = self.plan.own(&name);
+        let mut out = self.disk.create(&own)?;
+        let at = write(&mut *out)?;
+        out.sync()?;
+        drop(out);
+        self.disk.rename(&own, &name)?;
+        self.disk.sync_dir()?;
+        Ok(FileSegment { file, at })
+    }
+}

@@ -1,0 +1,312 @@
+//! Searches in tasks: whoever does which of them when, in however much memory, with whatever happening in between, the levels
+//! are those of one process, and so is what is found.
+//!
+//! `SPILLWAY_LARGE` tries as many as take minutes.
+
+use crate::graphs::graphs_of;
+use crate::support::{Graph, Random, begin_or_resume, is_large, tiny_plan};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use spill::fault::Faults;
+use spill::{Decoder, Disk, FaultDisk, Result};
+use spillway::exec::Model;
+use spillway::search::checkpoint::Saved;
+use spillway::search::storage::SavedStorage;
+use spillway::search::tasks::{
+    Expanding, Followed, Next, Phase, Plan, Task, Wanted, commit, refusal,
+};
+use spillway::search::{Control, Limits, MemoryPlan, Outcome, Verdict, memory};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a search is shared out, and what happens to it.
+struct Driver<'d> {
+    model: &'d Graph,
+    limits: Limits,
+    random: Random,
+    disk: Arc<FaultDisk>,
+    /// One operation of so many is the last of a process or of a machine; none, if nothing happens.
+    crashes: Option<usize>,
+    counts: Counts,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    expanded: u32,
+    settled: u32,
+    merged: u32,
+    alone: u32,
+    again: u32,
+    crashed: u32,
+}
+
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.expanded += other.expanded;
+        self.settled += other.settled;
+        self.merged += other.merged;
+        self.alone += other.alone;
+        self.again += other.again;
+        self.crashed += other.crashed;
+    }
+}
+
+impl Driver<'_> {
+    fn memory(&mut self) -> MemoryPlan {
+        let keys = [4, 40, 400][self.random.below(3)];
+        tiny_plan(1 + self.random.below(2), self.model.width, keys, 4 * keys)
+    }
+
+    /// Goes on until there is a verdict.
+    fn search(mut self) -> (Outcome, Arc<FaultDisk>, Counts) {
+        loop {
+            if let Some(operations) = self.crashes {
+                let at = self.disk.operations() + 1 + self.random.below(operations) as u64;
+                self.disk.set_plan(Faults::new().crash_at(at));
+            }
+            match self.step() {
+                Ok(Some(outcome)) if !self.disk.has_crashed() => {
+                    self.disk.set_plan(Faults::default());
+                    return (outcome, self.disk, self.counts);
+                }
+                Ok(_) if !self.disk.has_crashed() => {}
+                done => {
+                    assert!(self.disk.has_crashed(), "{done:?}");
+                    self.counts.crashed += 1;
+                    let found = match self.random.below(2) {
+                        0 => self.disk.restart(),
+                        _ => self.disk.reboot(self.random.next()),
+                    };
+                    self.disk = Arc::new(found);
+                }
+            }
+        }
+    }
+
+    /// Does what is next, or a part of it.
+    fn step(&mut self) -> Result<Option<Outcome>> {
+        let thin = [1, 1, 1, 2, 20][self.random.below(5)];
+        let wanted = Wanted { tasks: 1 + self.random.below(7) as u32, thin };
+        let is_there = self.disk.list()?.iter().any(|(name, _)| name == "manifest");
+        let next = match is_there {
+            false => Next::Search(Some(wanted.first_states())),
+            true => Plan::next(&*self.disk, self.model, &self.limits, wanted)?,
+        };
+        match next {
+            Next::Ended(_) => Saved::load(&*self.disk)?.outcome().map(Some),
+            Next::Search(most) => {
+                self.counts.alone += 1;
+                let control = Control::new(Duration::from_secs(self.random.below(2) as u64), None);
+                let limits = Limits { max_states: most, ..self.limits.clone() };
+                let (disk, memory): (Arc<dyn Disk>, _) = (self.disk.clone(), self.memory());
+                begin_or_resume(self.model, &disk, memory, &limits, &control)?.run()?;
+                Ok(None)
+            }
+            Next::Tasks(plan) => self.follow(&plan).map(|()| None),
+        }
+    }
+
+    /// Does the tasks of a plan in any order, some again, and commits it.
+    fn follow(&mut self, plan: &Plan) -> Result<()> {
+        let mut left: Vec<u32> = (0..plan.tasks()).collect();
+        while !left.is_empty() {
+            let task = left.swap_remove(self.random.below(left.len()));
+            self.task(plan, task)?;
+            if self.random.below(8) == 0 {
+                self.counts.again += 1;
+                self.redo(plan, task)?;
+            }
+            if self.random.below(30) == 0 && !self.are_done(plan, &left)? {
+                // Too soon, and so nothing is committed.
+                assert!(matches!(commit(&*self.disk, &plan.id())?, Followed::Missing(_)));
+            }
+        }
+        assert!(matches!(commit(&*self.disk, &plan.id())?, Followed::Done(_)));
+        match plan.phase {
+            Phase::Expand => self.counts.expanded += plan.tasks(),
+            Phase::Settle => self.counts.settled += plan.tasks(),
+            Phase::Merge => self.counts.merged += plan.tasks(),
+        }
+        self.is_stale(plan)
+    }
+
+    /// Whether some tasks have been done, before somebody died.
+    fn are_done(&self, plan: &Plan, tasks: &[u32]) -> Result<bool> {
+        for &number in tasks {
+            match Task::find(&*self.disk, &plan.id(), number)? {
+                Followed::Done(task) if task.done()?.is_some() => {}
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// That nothing can come any more of a plan that has been committed.
+    fn is_stale(&self, plan: &Plan) -> Result<()> {
+        assert!(matches!(Task::find(&*self.disk, &plan.id(), 0)?, Followed::Stale));
+        assert!(matches!(commit(&*self.disk, &plan.id())?, Followed::Stale));
+        Ok(())
+    }
+
+    fn task(&mut self, plan: &Plan, number: u32) -> Result<()> {
+        let memory = self.memory();
+        let Followed::Done(task) = Task::find(&*self.disk, &plan.id(), number)? else {
+            panic!("the plan is the current one");
+        };
+        if task.done()?.is_some() {
+            return Ok(());
+        }
+        let scratch: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+        let with = Expanding { model: self.model, coverage: true, memory, scratch };
+        let done = match plan.phase {
+            Phase::Expand => task.expand(&with)?,
+            Phase::Settle | Phase::Merge => task.combine()?,
+        };
+        assert!(matches!(done, Followed::Done(_)));
+        Ok(())
+    }
+
+    /// Does a task once more, as who did not know that it was done: the same bytes come of it.
+    fn redo(&mut self, plan: &Plan, number: u32) -> Result<()> {
+        let before = self.bytes(plan)?;
+        let receipt = format!("receipt-{}-{number:05}", plan.id());
+        self.disk.remove(&receipt)?;
+        self.task(plan, number)?;
+        assert!(self.bytes(plan)? == before, "a task done twice");
+        Ok(())
+    }
+
+    /// All files but receipts, which say how long it took.
+    fn bytes(&self, plan: &Plan) -> Result<Vec<(String, Vec<u8>)>> {
+        let files = self.disk.list()?.into_iter().map(|it| it.0);
+        let files = files.filter(|it| !it.starts_with("receipt-") && !it.contains(&plan.id()));
+        files.map(|it| Ok((it.clone(), self.disk.read(&it)?))).collect()
+    }
+}
+
+/// The states of each level.
+fn levels(disk: &dyn Disk) -> Vec<Vec<u8>> {
+    let saved = Saved::load(disk).unwrap();
+    let (width, codec) = (saved.width as usize, saved.codec().unwrap().unprojected());
+    let keys = |level: usize| {
+        let mut all = Vec::new();
+        for segment in saved.store.levels.open(disk, width, &codec, level).unwrap() {
+            let (mut decoder, mut keys) = (Decoder::new(width), Vec::new());
+            for block in 0..segment.blocks() {
+                segment.decode(block, &mut decoder, &mut keys).unwrap();
+                all.extend_from_slice(&keys);
+            }
+        }
+        all
+    };
+    (0..saved.store.levels.len()).map(keys).collect()
+}
+
+/// That a search in tasks comes to what one process comes to.
+fn is_alike(graph: &Graph, keep_going: bool, seed: u64, crashes: Option<usize>) -> Counts {
+    let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
+    let expected = memory::search(graph, &limits).unwrap();
+    let alone: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+    let control = Control::new(Duration::from_secs(3600), None);
+    let plan = tiny_plan(1, graph.width, 400, 3_000);
+    begin_or_resume(graph, &alone, plan, &limits, &control).unwrap().run().unwrap();
+    let (random, disk) = (Random::new(seed), Arc::new(FaultDisk::new()));
+    let (model, counts) = (graph, Counts::default());
+    let driver = Driver { model, limits: limits.clone(), random, disk, crashes, counts };
+    let (outcome, disk, counts) = driver.search();
+    assert_eq!(outcome, expected, "{graph:?}");
+    assert!(levels(&*disk) == levels(&*alone), "{graph:?}");
+    // What is left is what one process goes on with, or finds to be at its end.
+    let shared: Arc<dyn Disk> = disk.clone();
+    let mut again = begin_or_resume(graph, &shared, plan, &limits, &control).unwrap();
+    assert_eq!(again.run().unwrap(), expected);
+    let saved = Saved::load(&*disk).unwrap();
+    let known: Vec<String> = saved.files().map(|it| it.to_string()).collect();
+    let others = disk.list().unwrap().into_iter().map(|it| it.0);
+    let others: Vec<String> = others.filter(|it| !known.contains(it)).collect();
+    assert_eq!(others, ["manifest"], "nothing else is left");
+    counts
+}
+
+fn graphs() -> impl Strategy<Value = Graph> {
+    let width = || prop::sample::select(vec![2usize, 3, 8, 9, 17, 90]);
+    let small = (1u64..3_000, 1u64..5, prop_oneof![1u64..60, 1u64..3_000], width());
+    let bushy = (6_000u64..20_000, 3u64..8, Just(20_000u64), width());
+    let shape = prop_oneof![6 => small, 1 => bushy];
+    graphs_of(shape, 3_000)
+}
+
+fn tried(cases: u32, crashes: Option<usize>) -> Counts {
+    let mut runner = TestRunner::new_with_rng(
+        ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() },
+        proptest::test_runner::TestRng::deterministic_rng(
+            proptest::test_runner::RngAlgorithm::ChaCha,
+        ),
+    );
+    let counts = std::cell::Cell::new(Counts::default());
+    let strategy = (graphs(), any::<bool>(), any::<u64>());
+    let run = runner.run(&strategy, |(graph, keep_going, seed)| {
+        let mut all = counts.get();
+        all.add(is_alike(&graph, keep_going, seed, crashes));
+        counts.set(all);
+        Ok(())
+    });
+    run.unwrap_or_else(|error| panic!("{error}"));
+    counts.get()
+}
+
+#[test]
+fn in_tasks_the_same_levels_are_found() {
+    let counts = tried(if is_large() { 2_000 } else { 60 }, None);
+    let Counts { expanded, settled, merged, alone, again, .. } = counts;
+    assert!(
+        expanded > 300 && settled > 300 && merged > 300 && alone > 100 && again > 100,
+        "{counts:?}"
+    );
+}
+
+#[test]
+fn whatever_dies_when_the_same_levels_are_found() {
+    let counts = tried(if is_large() { 1_000 } else { 30 }, Some(400));
+    assert!(counts.crashed > 100 && counts.expanded > 100 && counts.merged > 20, "{counts:?}");
+}
+
+/// Of two who plan, the second follows the first, whatever it asks for; where the manifest is another, the plan is.
+#[test]
+fn who_plans_second_follows_the_first() {
+    let graph = Graph { nodes: 3_000, degree: 4, spread: 3_000, width: 9, broken: 0, dense: 2_500 };
+    let (limits, disk) = (Limits::default(), Arc::new(FaultDisk::new()));
+    let control = Control::new(Duration::from_secs(3600), None);
+    let shared: Arc<dyn Disk> = disk.clone();
+    let begun = Limits { stop_on_violation: false, max_states: Some(1_000), ..limits.clone() };
+    let limits = Limits { stop_on_violation: false, ..limits };
+    let plan = tiny_plan(1, graph.width, 400, 3_000);
+    begin_or_resume(&graph, &shared, plan, &begun, &control).unwrap().run().unwrap();
+    let next = |tasks| match Plan::next(&*disk, &graph, &limits, Wanted { tasks, thin: 1 }) {
+        Ok(Next::Tasks(plan)) => plan,
+        other => panic!("{other:?}"),
+    };
+    let (first, second) = (next(3), next(7));
+    assert_eq!(first, second);
+    assert!(matches!(
+        Task::find(&*disk, &first.id(), first.tasks()).unwrap(),
+        Followed::Missing(_)
+    ));
+    assert!(matches!(Task::find(&*disk, "00000000-expand-0", 0).unwrap(), Followed::Stale));
+    // One process goes on: it sweeps what was planned, and that is stale.
+    begin_or_resume(&graph, &shared, plan, &begun, &control).unwrap().run().unwrap();
+    assert!(matches!(Task::find(&*disk, &first.id(), 0).unwrap(), Followed::Stale));
+    let verdict = Saved::load(&*disk).unwrap().outcome().unwrap().verdict;
+    assert_eq!(verdict, Verdict::Incomplete);
+}
+
+/// What cannot be shared out says so.
+#[test]
+fn what_is_not_shared_out_is_refused() {
+    let graph = Graph { nodes: 9, degree: 1, spread: 1, width: 9, broken: 0, dense: 9 };
+    let model: &dyn Model = &graph;
+    let comback = SavedStorage::Comback(Default::default());
+    assert!(refusal(model, &comback).is_some_and(|why| why.contains("comback")));
+    assert_eq!(refusal(model, &spillway::search::Storage::default().saved()), None);
+}
