@@ -49,9 +49,14 @@ pub(super) fn is_of_plan(name: &str) -> bool {
 /// What a file says, unless it is not there.
 fn if_there<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
-        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) if is_missing(&error) => Ok(None),
         read => read.map(Some),
     }
+}
+
+/// Whether what failed is that a file is not there.
+fn is_missing(error: &Error) -> bool {
+    matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound)
 }
 
 /// Removes a file, unless somebody has.

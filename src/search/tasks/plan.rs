@@ -1,12 +1,13 @@
 //! What is to be done next, as the manifest of a directory tells.
 
-use super::if_there;
+use super::{if_there, is_missing};
 use crate::exec::{Findings, Model};
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use crate::search::storage::SavedStorage;
 use crate::search::{Limits, Verdict};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Apart, Disk, Error, Result, SavedRun, Segment};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// One process goes on for so many times the states of a level that is not thin, before it is asked again who goes on.
@@ -17,6 +18,12 @@ pub(super) const FILE: &str = "plan-";
 
 /// No more files of levels can be named.
 const FILES_MAX: usize = u16::MAX as usize;
+
+/// So often it is planned again where what was written has been swept by somebody who has begun to go on alone.
+const SWEPT_MAX: u32 = 20;
+
+/// And after so long: sweeping is over then.
+pub(super) const SWEEPING: Duration = Duration::from_millis(100);
 
 /// What the tasks of a plan do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
@@ -57,6 +64,8 @@ pub struct Plan {
     pub(super) runs_from: u32,
     /// When it was made, in seconds since 1970.
     begun: f64,
+    /// Which of those of its name it is: where one was swept, another may be made.
+    pub(super) nonce: u64,
 }
 
 /// What is to be done.
@@ -124,11 +133,22 @@ impl Plan {
         limits: &Limits,
         wanted: Wanted,
     ) -> Result<Next> {
-        let (saved, base) = current(disk)?;
-        let planning = Planning { disk, saved: &saved, base, model, limits, wanted };
-        match planning.next()? {
-            Next::Tasks(plan) => Ok(Next::Tasks(plan.agreed(disk)?)),
-            next => Ok(next),
+        let mut left = SWEPT_MAX;
+        loop {
+            let (saved, base) = current(disk)?;
+            let planning = Planning { disk, saved: &saved, base, model, limits, wanted };
+            let next = planning.next().and_then(|next| match next {
+                Next::Tasks(plan) => plan.agreed(disk).map(Next::Tasks),
+                next => Ok(next),
+            });
+            // Somebody may have committed meanwhile, and removed what this rests on; or goes on alone, and sweeps what he does
+            // not know.
+            let is_swept = next.as_ref().is_err_and(is_missing) && left > 0;
+            if next.is_ok() || hash(disk)? == base && !is_swept {
+                return next;
+            }
+            left -= u32::from(is_swept);
+            std::thread::sleep(SWEEPING);
         }
     }
 
@@ -144,6 +164,11 @@ impl Plan {
         };
         let (saved, base) = current(disk)?;
         Ok((plan.base == base).then_some((plan, saved)))
+    }
+
+    /// Whether it is the current one of a directory still.
+    pub(super) fn is_current(&self, disk: &dyn Disk) -> Result<bool> {
+        Ok(Plan::load(disk, &self.id())?.is_some_and(|(plan, _)| plan == *self))
     }
 
     /// What it is called: like the manifest it is of, and what is done.
@@ -172,8 +197,7 @@ impl Plan {
 
     /// What a file is called while this process writes it.
     pub(super) fn own(&self, name: &str) -> String {
-        let attempt = u64::from(std::process::id()) << 32 | u64::from(rand_part());
-        format!("{name}.{}.{attempt:016x}", self.id())
+        format!("{name}.{}.{:016x}", self.id(), attempt())
     }
 
     /// Whether a file was being written for one of its tasks.
@@ -197,9 +221,12 @@ impl Plan {
     }
 }
 
-/// Different in each process that asks at another time.
-fn rand_part() -> u32 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.subsec_nanos())
+/// A number that no other process comes to, nor this one at another time, whichever machine it is on.
+fn attempt() -> u64 {
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.write_u64(now().to_bits());
+    hasher.finish()
 }
 
 /// Seconds since 1970.
@@ -339,6 +366,7 @@ impl Planning<'_> {
             borders: Vec::new(),
             runs_from: 0,
             begun: now(),
+            nonce: attempt(),
         }
     }
 }

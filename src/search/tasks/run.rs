@@ -1,16 +1,17 @@
 //! Doing one task.
 
-use super::Followed;
-use super::plan::{Phase, Plan};
-use super::receipt::Receipt;
+use super::plan::{Phase, Plan, SWEEPING};
+use super::receipt::{self, Receipt};
+use super::{Followed, is_missing, remove_if_there};
 use crate::exec::Model;
 use crate::search::checkpoint::{Saved, save_findings};
 use crate::search::expand::{PartlyExpanded, Steps, Worker, exceptional_bits, expand};
 use crate::search::{Control, MemoryPlan, project};
 use spill::{
-    Apart, Append, Candidates, Codec, Disk, FileName, FileSegment, Frontier, Merge, Result,
+    Apart, Append, Candidates, Codec, Disk, Error, FileName, FileSegment, Frontier, Merge, Result,
     SegmentRef, SegmentWriter,
 };
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -79,14 +80,20 @@ impl<'d> Task<'d> {
 
     fn does(&self, work: impl FnOnce() -> Result<Receipt>) -> Result<Followed<Receipt>> {
         let begun = Instant::now();
-        let done = work();
-        // Somebody may have committed meanwhile, and removed what this rests on.
-        if Plan::load(self.disk, &self.plan.id())?.is_none() {
+        let done = work().and_then(|receipt| {
+            let receipt = Receipt { seconds: begun.elapsed().as_secs_f64(), ..receipt };
+            receipt.leave(self.disk, &self.plan, self.number).map(|()| receipt)
+        });
+        if done.as_ref().is_err_and(is_missing) {
+            // Somebody is sweeping: in a moment the plan is gone, too.
+            std::thread::sleep(SWEEPING);
+        }
+        // Somebody may have committed meanwhile, and removed what this rests on, or left.
+        if !self.plan.is_current(self.disk)? {
+            remove_if_there(self.disk, &receipt::file(&self.plan, self.number))?;
             return Ok(Followed::Stale);
         }
-        let receipt = Receipt { seconds: begun.elapsed().as_secs_f64(), ..done? };
-        receipt.leave(self.disk, &self.plan, self.number)?;
-        Ok(Followed::Done(receipt))
+        done.map(Followed::Done)
     }
 
     fn expanded(&self, with: &Expanding<'_>) -> Result<Receipt> {
@@ -114,7 +121,7 @@ impl<'d> Task<'d> {
         let wider = exceptional.as_ref().map_or(codec.clone(), |it| project::wider(&codec, it));
         workers.iter_mut().try_for_each(|it| it.change_codec(&wider, level))?;
         let at = self.candidates_file();
-        let piece = self.written(at, |out| self.join(&mut workers, (scratch, &wider), out))?;
+        let receipt = self.written(at, |out| self.join(&mut workers, (scratch, &wider), out))?;
         Ok(Receipt {
             exceptional: exceptional.unwrap_or_default(),
             transitions: expanded.transitions,
@@ -122,7 +129,7 @@ impl<'d> Task<'d> {
             beyond: expanded.beyond,
             taken: if with.coverage { expanded.taken.all().to_vec() } else { Vec::new() },
             findings: save_findings(&expanded.findings),
-            ..Receipt::of(piece)
+            ..receipt
         })
     }
 
@@ -159,7 +166,7 @@ impl<'d> Task<'d> {
         let files = self.saved.store.levels.next_files(self.plan.tasks() as usize);
         let file = files[self.number as usize];
         let settle = |out: &mut dyn Append| apart.settle(&candidates, &runs, self.range(), out);
-        Ok(Receipt::of(self.written(file, settle)?))
+        self.written(file, settle)
     }
 
     fn merged(&self) -> Result<Receipt> {
@@ -174,7 +181,7 @@ impl<'d> Task<'d> {
         let (first, last) = ends.unwrap_or_default();
         let file = FileName::Merged { first, last, part: self.number as u16 };
         let merge = |out: &mut dyn Append| apart.merge(&segments, self.range(), out);
-        Ok(Receipt::of(self.written(file, merge)?))
+        self.written(file, merge)
     }
 
     /// Where a task's candidates go: behind the files of those that are there already.
@@ -198,15 +205,19 @@ impl<'d> Task<'d> {
         &self,
         file: FileName,
         write: impl FnOnce(&mut dyn Append) -> Result<SegmentRef>,
-    ) -> Result<FileSegment> {
+    ) -> Result<Receipt> {
         let name = file.to_string();
         let own = self.plan.own(&name);
         let mut out = self.disk.create(&own)?;
         let at = write(&mut *out)?;
         out.sync()?;
         drop(out);
+        if !self.plan.is_current(self.disk)? {
+            // What has that name may be of another plan by now. Whoever asks again is told that this one is stale.
+            return Err(Error::io("commit", name, ErrorKind::NotFound.into()));
+        }
         self.disk.rename(&own, &name)?;
         self.disk.sync_dir()?;
-        Ok(FileSegment { file, at })
+        Receipt::of(&self.plan, self.disk, FileSegment { file, at })
     }
 }
