@@ -1,0 +1,119 @@
+"""Tasks run by Ray, on whatever machines its cluster has at the moment.
+
+Ray finds room for tasks and tells which were lost with their worker or machine. They are given to
+it once: that they are done again is up to the phase, which counts it, waits and gives up for all
+runners alike.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import socket
+from typing import Any
+
+import ray
+from ray import cloudpickle
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from . import worker
+from .failure import Failure
+from .runner import Order, Outcome, outcome
+
+# Workers get the functions themselves, and need not have this package.
+cloudpickle.register_pickle_by_value(worker)  # type: ignore[no-untyped-call]
+
+# How long a machine may take to say whether it is fit; one that takes longer says it with its first
+# task.
+FIT_SECONDS = 30
+
+
+# How long a cluster may take to answer at its address; Ray itself tries for minutes.
+ANSWER_SECONDS = 10
+
+
+def look_for(address: str) -> None:
+    """Fails if nobody answers at an address that names a port."""
+    found = re.fullmatch(r"(?:ray://)?\[?([^/]+?)\]?:([0-9]{1,5})", address)
+    if found is not None:
+        socket.create_connection((found[1], int(found[2])), ANSWER_SECONDS).close()
+
+
+class Cluster:
+    """A cluster of Ray: one that runs somewhere, or one that is started here."""
+
+    def __init__(self, address: str | None, memory: int) -> None:
+        self._memory = memory
+        self._open: dict[Any, int] = {}
+        try:
+            if address is not None:
+                look_for(address)
+            ray.init(address=address, logging_level=logging.WARNING)
+        except Exception as error:
+            where = "Ray" if address is None else f"Ray at {address}"
+            raise Failure(f"{where} cannot be reached: {error}") from error
+        # A task that is lost is told of at once, and given again by whoever counts that.
+        self._work = ray.remote(max_retries=0)(worker.work)
+        self._unfit = ray.remote(num_cpus=0, max_retries=2)(worker.unfit)
+
+    def _nodes(self) -> list[dict[str, Any]]:
+        """The machines that tasks can run on."""
+        alive = (it for it in ray.nodes() if it["Alive"])  # type: ignore[no-untyped-call]
+        return [it for it in alive if it["Resources"].get("CPU", 0) >= 1]
+
+    def room(self) -> int:
+        resources = [it["Resources"] for it in self._nodes()]
+        return sum(int(min(it["CPU"], it.get("memory", 0) // self._memory)) for it in resources)
+
+    def unfit(self, fit: tuple[str, str, str, str]) -> list[str]:
+        asked = []
+        for node in self._nodes():
+            there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            asked.append(self._unfit.options(scheduling_strategy=there).remote(*fit))
+        done, _ = ray.wait(asked, num_returns=len(asked), timeout=FIT_SECONDS) if asked else ([], 0)
+        found = []
+        for it in done:
+            try:
+                why = ray.get(it)
+            except ray.exceptions.RayError:
+                # A machine that is gone since is not one of the cluster.
+                continue
+            if why is not None:
+                found.append(str(why))
+        return sorted(found)
+
+    def submit(self, order: Order) -> None:
+        options = self._work.options(
+            num_cpus=1,
+            memory=self._memory,
+            name=f"spillway task {order.task}",
+            scheduling_strategy="SPREAD",
+        )
+        self._open[options.remote(order.argv, order.fit, order.timeout)] = order.task
+
+    def ended(self, seconds: float) -> list[Outcome]:
+        open_ = list(self._open)
+        done, _ = ray.wait(open_, num_returns=len(open_), timeout=0)
+        if not done:
+            done, _ = ray.wait(open_, num_returns=1, timeout=seconds)
+        return [self._outcome(it, self._open.pop(it)) for it in done]
+
+    @staticmethod
+    def _outcome(done: Any, task: int) -> Outcome:
+        try:
+            return outcome(task, ray.get(done))
+        except ray.exceptions.RayTaskError as error:
+            # What failed is the little that is done around the binary.
+            last = str(error).strip().splitlines()[-1]
+            raise Failure(f"task {task} cannot be run: {last}") from error
+        except ray.exceptions.RayError as error:
+            return Outcome(task, None, err=str(error).strip().splitlines()[0])
+
+    def cancel(self) -> None:
+        for it in self._open:
+            ray.cancel(it, force=False)
+        self._open.clear()
+
+    def close(self) -> None:
+        self.cancel()
+        ray.shutdown()

@@ -1,0 +1,200 @@
+"""The command `spillway-ray`: flags, messages, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import sys
+from typing import NoReturn
+
+from . import __version__
+from .binary import Binary, Sitting
+from .driver import Driver, Wishes
+from .failure import STOPPED, WRONG, Failure, Stopped
+from .phase import Patience
+from .progress import Progress
+from .runner import LOCAL, Processes, Runner
+from .stop import Stop
+
+UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS.update({f"{k}{tail}": 2 ** (10 * i) for i, k in enumerate("KMGT", 1) for tail in ("", "iB")})
+
+# What the driver says to the binary itself, or what would end each sitting and not the run.
+OURS = {
+    "--dir": "it is a flag of `spillway-ray`",
+    "--max-states": "the driver says it; `--thin STATES` is how many one process finds by itself",
+    "--max-time": "it would end a sitting, not the run, which Ctrl-C ends",
+}
+
+
+def size(text: str) -> int:
+    """A size as the binary reads it: `64MiB` and `64M` are powers of two, `64MB` of ten."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([A-Za-z]+)", text)
+    if found is None or found[2] not in UNITS or float(found[1]) == 0:
+        raise argparse.ArgumentTypeError(f"`{text}` is no size: `64MiB`, `4GiB`, `200GB` are")
+    return int(float(found[1]) * UNITS[found[2]])
+
+
+def memory(text: str) -> str:
+    """A size, passed on as it is written."""
+    size(text)
+    return text
+
+
+def at_least_one(text: str) -> int:
+    """A number of things."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 1 on")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    """A time."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not found > 0:
+        raise argparse.ArgumentTypeError(f"`{text}` is no number of seconds above 0")
+    return found
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line, without what comes behind `--`."""
+    top = argparse.ArgumentParser(
+        prog="spillway-ray",
+        description="One Spillway search on several machines.",
+        epilog="What comes behind `--` are flags of `spillway check` or `spillway resume`.",
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"spillway-ray {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    check = commands.add_parser("check", help="begin a search", allow_abbrev=False)
+    check.add_argument("model", metavar="MODEL", help="the model's file, on this machine")
+    check.add_argument("--dir", required=True, help="the search directory, new, in a shared folder")
+    resume = commands.add_parser("resume", help="go on with a search", allow_abbrev=False)
+    resume.add_argument("dir", metavar="DIR", help="the search directory")
+    status = commands.add_parser("status", help="how far a search is", allow_abbrev=False)
+    status.add_argument("dir", metavar="DIR", help="the search directory")
+    for it in (check, resume):
+        wishes(it)
+    for it in (check, resume, status):
+        it.add_argument(
+            "--spillway", default="spillway", metavar="PATH", help="the binary, on all machines"
+        )
+    return top
+
+
+def wishes(it: argparse.ArgumentParser) -> None:
+    """The flags of a run."""
+    it.add_argument(
+        "--address",
+        help="the cluster as `ray.init` takes it; without it that of RAY_ADDRESS, or the "
+        f"cluster on this machine, or a new one; `{LOCAL}` for processes here, without Ray",
+    )
+    it.add_argument(
+        "--tasks",
+        type=at_least_one,
+        metavar="N",
+        help="tasks of a phase [default: 3 for each that can run at the time]",
+    )
+    it.add_argument(
+        "--memory-per-task",
+        type=memory,
+        default="2GiB",
+        metavar="SIZE",
+        help="memory of a task [default: 2GiB]",
+    )
+    it.add_argument(
+        "--thin",
+        type=at_least_one,
+        metavar="STATES",
+        help="levels of fewer states are searched by one process",
+    )
+    it.add_argument(
+        "--task-timeout",
+        type=seconds,
+        metavar="SECONDS",
+        help="a task that takes longer is killed and done again [default: none is]",
+    )
+
+
+def refuse_ours(flags: list[str]) -> None:
+    """Flags behind `--` that are not for there."""
+    for flag in flags:
+        name = flag.split("=")[0]
+        if name in OURS:
+            raise Failure(f"`{name}` cannot stand behind `--`: {OURS[name]}")
+
+
+def runner(address: str | None, memory_per_task: int) -> Runner:
+    """Who runs tasks. Ray is loaded only where it is wanted."""
+    if address == LOCAL:
+        return Processes(memory_per_task)
+    try:
+        from .by_ray import Cluster  # noqa: PLC0415
+    except ImportError as error:
+        raise Failure(f"Ray is not there: {error}; `--address {LOCAL}` does without") from error
+    return Cluster(address, memory_per_task)
+
+
+def status(asked: argparse.Namespace, flags: list[str]) -> NoReturn:
+    """It is the binary's."""
+    if shutil.which(asked.spillway) is None:
+        raise Failure(f"there is no command `{asked.spillway}`; `--spillway PATH` says where it is")
+    os.execvp(asked.spillway, [asked.spillway, "status", asked.dir, *flags])
+
+
+def search(asked: argparse.Namespace, flags: list[str]) -> Sitting:
+    """A run, to its last sitting."""
+    refuse_ours(flags)
+    stop, progress = Stop(), Progress()
+    stop.listen()
+    binary = Binary(asked.spillway, os.path.abspath(asked.dir), stop)
+    wished = Wishes(
+        memory=asked.memory_per_task,
+        tasks=asked.tasks,
+        thin=asked.thin,
+        timeout=asked.task_timeout,
+        flags=flags,
+    )
+    room = size(asked.memory_per_task)
+    driver = Driver(binary, lambda: runner(asked.address, room), wished, progress, Patience())
+    return driver.check(asked.model) if asked.command == "check" else driver.resume()
+
+
+def write(report: bytes) -> int:
+    """Passes on the last report; a reader that goes away changes no exit code."""
+    try:
+        sys.stdout.buffer.write(report)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"error: the result cannot be written: {error.strerror}", file=sys.stderr)
+        return WRONG
+    return 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs the command; its exit code."""
+    argv = sys.argv[1:] if argv is None else argv
+    at = argv.index("--") if "--" in argv else len(argv)
+    asked, flags = parser().parse_args(argv[:at]), argv[at + 1 :]
+    progress = Progress()
+    try:
+        if asked.command == "status":
+            status(asked, flags)
+        ended = search(asked, flags)
+        code = ended.code if ended.code >= 0 else STOPPED
+        failed = write(ended.report)
+    except Stopped:
+        code, failed = STOPPED, 0
+    except Failure as failure:
+        progress.say(failure.message)
+        code, failed = failure.code, 0
+    if code == STOPPED:
+        progress.say(f"stopped; `spillway-ray resume {asked.dir}` goes on")
+    return failed or code

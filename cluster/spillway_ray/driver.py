@@ -1,0 +1,207 @@
+"""The loop: ask what is to be done next, have it done, make it the state of the search, ask again.
+
+The driver holds no state. It may be killed at any instant, and there may be several: plans are
+written once and followed by all, tasks give the same bytes whoever does them, and of two that
+commit a plan the second is told that it is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Callable
+
+from .binary import Binary, Plan, Refused, Sitting, Stale
+from .failure import STOPPED, VERIFIED, VIOLATED, WRONG, Failure
+from .phase import Patience, Phase
+from .progress import Progress
+from .runner import Runner
+from .stop import Stop
+
+# Tasks for each that can run at the same time: when the last ones run, few machines are idle.
+TASKS_FOR_ROOM = 3
+
+# How many states one process finds before others join in, where `--thin` says nothing.
+BEGIN_STATES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What somebody asked of a run."""
+
+    memory: str = "2GiB"
+    tasks: int | None = None
+    thin: int | None = None
+    timeout: float | None = None
+    # Flags of each sitting of the binary.
+    flags: list[str] = field(default_factory=list)
+
+
+class Driver:
+    """A run, from the first plan to the verdict."""
+
+    def __init__(
+        self,
+        binary: Binary,
+        runner: Callable[[], Runner],
+        wishes: Wishes,
+        progress: Progress,
+        patience: Patience,
+    ) -> None:
+        self.binary = binary
+        self.make_runner = runner
+        self.wishes = wishes
+        self.progress = progress
+        self.patience = patience
+        self.stop: Stop = binary.stop
+        # Failures one after another with nothing gained between, by the plan that they were met at.
+        self.failures = 0
+        self.failed_at: Plan | None = None
+        # The last sitting, until there is a plan again, and its seconds.
+        self.sat: tuple[Plan, float] | None = None
+
+    def check(self, model: str) -> Sitting:
+        """Begins a search, and goes on with it to the verdict."""
+        first = self.wishes.thin or BEGIN_STATES
+        flags = ["--dir", self.binary.folder, "--max-states", str(first), *self.wishes.flags]
+        with self._runner() as runner:
+            began = self.binary.sit(["check", model, *flags])
+            if began.code != STOPPED or self.stop.asked:
+                return began
+            return self._go_on(runner)
+
+    def resume(self) -> Sitting:
+        """Goes on with a search to the verdict."""
+        self.binary.fit()
+        with self._runner() as runner:
+            return self._go_on(runner)
+
+    @contextlib.contextmanager
+    def _runner(self) -> Iterator[Runner]:
+        self.stop.check()
+        runner = self.make_runner()
+        # Ray sets handlers of its own.
+        self.stop.listen()
+        try:
+            yield runner
+        finally:
+            runner.close()
+
+    def _go_on(self, runner: Runner) -> Sitting:
+        bad = runner.unfit(self.binary.fit())
+        if bad:
+            raise Failure("\n       ".join(bad))
+        while True:
+            ended = self._next(runner)
+            if ended is not None:
+                return ended
+
+    def _next(self, runner: Runner) -> Sitting | None:
+        """Does what is to be done next; the last sitting, if that was it."""
+        self.stop.check()
+        plan: Plan | None = None
+        try:
+            plan = self._plan(runner)
+            self._tell_of_sitting(plan)
+            if not plan.is_of_tasks:
+                return self._search(plan)
+            self._tasks(runner, plan)
+        except Stale:
+            # Somebody else has committed it; or who says so sees the folder as it was.
+            message = "a plan that is said to be over is planned again and again"
+            self._failed(plan, message, self.patience.behind, at_once=True)
+        except Refused as refused:
+            if refused.code == WRONG and self.binary.is_running():
+                self._wait_for_another()
+            elif refused.code == STOPPED:
+                self._failed(plan, refused.message, self.patience.storage)
+            elif plan is None or not self._is_over(runner, plan):
+                raise
+        except Failure:
+            if plan is None or not self._is_over(runner, plan):
+                raise
+        return None
+
+    def _plan(self, runner: Runner) -> Plan:
+        tasks = self.wishes.tasks or max(1, TASKS_FOR_ROOM * runner.room())
+        return self.binary.plan(tasks, self.wishes.thin)
+
+    def _is_over(self, runner: Runner, plan: Plan) -> bool:
+        """Whether somebody else has gone on: then it does not matter what failed."""
+        return plan.is_of_tasks and self._plan(runner) != plan
+
+    def _tasks(self, runner: Runner, plan: Plan) -> None:
+        began = time.monotonic()
+        phase = Phase(
+            self.binary,
+            runner,
+            self.stop,
+            self.patience,
+            plan,
+            self.wishes.memory,
+            self.wishes.timeout,
+            self.progress.note,
+        )
+        phase.run()
+        done = self.binary.commit(plan)
+        states = int(done.get("states") or plan.states)
+        self.progress.phase(plan, states, time.monotonic() - began, phase.redone)
+
+    def _search(self, plan: Plan) -> Sitting | None:
+        """One process goes on, or tells the verdict once more."""
+        began = time.monotonic()
+        limit = [] if plan.max_states is None else ["--max-states", str(plan.max_states)]
+        sitting = self.binary.sit(["resume", self.binary.folder, *limit, *self.wishes.flags])
+        if sitting.code in (VERIFIED, VIOLATED):
+            return sitting
+        self.stop.check()
+        if sitting.code == WRONG and self.binary.is_running():
+            self._wait_for_another()
+            return None
+        self.sat = plan, time.monotonic() - began
+        if sitting.code in (WRONG, STOPPED) or sitting.code < 0:
+            # It stopped at its limit, or is no further than before, as the next plan will tell.
+            return self._stopped(plan, sitting)
+        return sitting
+
+    def _tell_of_sitting(self, now: Plan) -> None:
+        """What a sitting came to is told by the plan behind it."""
+        if self.sat is not None:
+            plan, seconds = self.sat
+            self.progress.phase(plan, now.states, seconds)
+            self.sat = None
+
+    def _stopped(self, plan: Plan, sitting: Sitting) -> Sitting | None:
+        """A sitting ended before the end: the run goes on if that is further than before."""
+        limit = 1 if sitting.code == WRONG else self.patience.storage
+        if self.failed_at != plan:
+            self.failed_at, self.failures = plan, 0
+            return None
+        self.failures += 1
+        if self.failures >= limit:
+            code = sitting.code if sitting.code > 0 else STOPPED
+            return Sitting(code, sitting.report)
+        self.stop.pause(self.patience.after(self.failures))
+        return None
+
+    def _failed(self, plan: Plan | None, message: str, limit: int, at_once: bool = False) -> None:
+        """Something failed that may go better once more."""
+        if self.failed_at != plan:
+            self.failed_at, self.failures = plan, 0
+        self.failures += 1
+        message = message.removeprefix("error: ")
+        if self.failures > limit:
+            raise Failure(f"{message} (tried {self.failures} times)", STOPPED)
+        if self.failures == 1 and at_once:
+            return
+        pause = self.patience.after(self.failures)
+        self.progress.note(f"{message}; once more in {pause:g} s")
+        self.stop.pause(pause)
+
+    def _wait_for_another(self) -> None:
+        """Another process searches in the directory: it is let do so."""
+        self.progress.note("another process searches in the directory; waiting for it")
+        while self.binary.is_running():
+            self.stop.pause(2 * self.patience.pause)

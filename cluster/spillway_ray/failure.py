@@ -1,0 +1,19 @@
+"""How a run ends other than by a verdict: one message, and an exit code of `docs/usage.md`."""
+
+from __future__ import annotations
+
+# The codes of the binary that mean something here.
+VERIFIED, VIOLATED, WRONG, STOPPED, DAMAGED, STALE = 0, 1, 2, 3, 4, 5
+
+
+class Failure(Exception):
+    """What ends a run. `said` is what the binary said, which stands for itself."""
+
+    def __init__(self, message: str, code: int = WRONG, said: bool = False) -> None:
+        super().__init__(message)
+        self.message = message if said else f"error: {message}"
+        self.code = code
+
+
+class Stopped(Exception):
+    """Somebody asked for an end: Ctrl-C, SIGTERM."""

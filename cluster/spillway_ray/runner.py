@@ -1,0 +1,123 @@
+"""Who runs tasks: processes on this machine. `by_ray` has the other one.
+
+A runner takes tasks and tells, whenever it is asked, what became of those that ended. It does not
+judge: what is done again, and when, is the phase's matter (`phase`).
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import os
+import threading
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from . import worker
+
+# The address that means no cluster.
+LOCAL = "local-processes"
+
+
+@dataclass(frozen=True)
+class Order:
+    """One task as it is given to a machine."""
+
+    task: int
+    argv: list[str]
+    fit: tuple[str, str, str, str]
+    timeout: float | None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a task that somebody had."""
+
+    task: int
+    # The exit code; None where the process or its machine is gone.
+    code: int | None
+    out: str = ""
+    err: str = ""
+    host: str = ""
+    # It took longer than it may, and was killed.
+    late: bool = False
+    # Why its machine cannot work in the folder.
+    unfit: str | None = None
+
+
+class Runner(Protocol):
+    """Who runs tasks."""
+
+    def room(self) -> int:
+        """How many tasks can run at the same time now."""
+
+    def unfit(self, fit: tuple[str, str, str, str]) -> list[str]:
+        """Of the machines that are there now, why some cannot work in the folder."""
+
+    def submit(self, order: Order) -> None:
+        """Takes a task, to be run when there is room."""
+
+    def ended(self, seconds: float) -> list[Outcome]:
+        """What has ended, after waiting for something so long at most."""
+
+    def cancel(self) -> None:
+        """Lets go of all tasks; of none of them an outcome is told."""
+
+    def close(self) -> None:
+        """Lets go of everything."""
+
+
+def outcome(task: int, told: dict[str, Any]) -> Outcome:
+    """What `worker.work` told of a task."""
+    if "unfit" in told:
+        return Outcome(task, None, unfit=told["unfit"])
+    code = told["code"]
+    # A process that a signal ended, as where a machine has no memory left, is a lost one.
+    code = None if code is None or code < 0 else int(code)
+    return Outcome(task, code, told["out"], told["err"], told["host"], bool(told["late"]))
+
+
+def local_room(memory: int) -> int:
+    """How many tasks of so much memory this machine has room for."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return max(1, min(cores or 1, total * 8 // 10 // memory))
+
+
+class Processes:
+    """Processes on this machine."""
+
+    def __init__(self, memory: int) -> None:
+        self._room = local_room(memory)
+        self._pool = concurrent.futures.ThreadPoolExecutor(self._room)
+        self._open: dict[concurrent.futures.Future[dict[str, Any]], int] = {}
+        self._let_go = threading.Event()
+
+    def room(self) -> int:
+        return self._room
+
+    def unfit(self, fit: tuple[str, str, str, str]) -> list[str]:
+        why = worker.unfit(*fit)
+        return [] if why is None else [why]
+
+    def submit(self, order: Order) -> None:
+        let_go = self._let_go
+        argv, fit, timeout = order.argv, order.fit, order.timeout
+        future = self._pool.submit(worker.work, argv, fit, timeout, let_go.is_set)
+        self._open[future] = order.task
+
+    def ended(self, seconds: float) -> list[Outcome]:
+        first = concurrent.futures.FIRST_COMPLETED
+        done, _ = concurrent.futures.wait(self._open, seconds, return_when=first)
+        return [outcome(self._open.pop(it), it.result()) for it in done]
+
+    def cancel(self) -> None:
+        self._let_go.set()
+        for future in self._open:
+            future.cancel()
+        concurrent.futures.wait(self._open)
+        self._open.clear()
+        self._let_go = threading.Event()
+
+    def close(self) -> None:
+        self.cancel()
+        self._pool.shutdown()
