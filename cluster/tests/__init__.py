@@ -1,0 +1,1 @@
+"""Tests of the driver, with a binary that is a script."""

@@ -1,0 +1,149 @@
+"""The command: runs as processes of their own, killed, interrupted, two at a time; refusals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spillway_ray import cli
+from spillway_ray.runner import LOCAL
+
+from .conftest import Place
+
+
+def test_a_run(place: Place) -> None:
+    run = place.start("check")
+    out, err = run.communicate(timeout=120)
+    assert (run.returncode, out) == (0, place.verified), err
+    lines = [it for it in err.decode().splitlines() if it]
+    assert all(it.startswith("0:0") for it in lines), lines
+
+
+def test_a_driver_that_is_killed_goes_on(place: Place) -> None:
+    place.trouble(
+        {"command": "commit", "times": 1, "do": "kill-parent"},
+        {"command": "run", "times": 1, "task": 1, "do": "kill-parent"},
+        {"command": "plan", "times": 1, "do": "kill-parent"},
+    )
+    assert place.start("check").wait(timeout=120) == -9
+    killed = 1
+    while True:
+        run = place.start("resume")
+        out, err = run.communicate(timeout=120)
+        if run.returncode != -9:
+            break
+        killed += 1
+    assert (run.returncode, out) == (0, place.verified), err
+    assert killed == 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_tasks_run(place: Place, number: signal.Signals) -> None:
+    place.trouble({"command": "run", "task": 1, "times": 1, "do": "sleep", "seconds": 60})
+    run = place.start("check")
+    place.until(lambda: place.calls()["run 1"] == 1)
+    run.send_signal(number)
+    out, err = run.communicate(timeout=30)
+    assert (run.returncode, out) == (3, b"")
+    assert f"stopped; `spillway-ray resume {place.folder}` goes on" in err.decode()
+    again = place.start("resume")
+    assert again.communicate(timeout=120)[0] == place.verified
+
+
+def test_a_signal_while_one_process_searches(place: Place) -> None:
+    place.trouble({"command": "sit", "times": 1, "do": "sleep", "seconds": 60})
+    run = place.start("check")
+    place.until(lambda: place.called("sit") == 1)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=30)
+    assert (run.returncode, out) == (3, b"incomplete\n")
+    assert b"goes on" in err
+    again = place.start("resume")
+    assert again.communicate(timeout=120)[0] == place.verified
+
+
+def test_two_drivers_at_once(place: Place) -> None:
+    first = place.start("check", "--", "--any-flag", "of-check")
+    place.until(lambda: place.called("run") > 3)
+    others = [place.start("resume", "--tasks", "5") for _ in range(2)]
+    for run in (first, *others):
+        out, err = run.communicate(timeout=200)
+        assert (run.returncode, out) == (0, place.verified), err
+
+
+def test_somebody_resumes_meanwhile(place: Place) -> None:
+    place.trouble({"command": "run", "task": 1, "times": 1, "do": "sleep", "seconds": 2})
+    run = place.start("check")
+    place.until(lambda: place.calls()["run 1"] == 1)
+    theirs = subprocess.run([place.spillway, "resume", place.folder], stdout=-1, check=True)
+    assert theirs.stdout == place.verified
+    out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (0, place.verified), err
+
+
+def test_somebody_searches_already(place: Place) -> None:
+    subprocess.run(
+        [place.spillway, "check", place.model, "--dir", place.folder, "--max-states", "2"],
+        stdout=-1,
+        check=False,
+    )
+    place.trouble({"command": "sit", "times": 1, "do": "sleep", "seconds": 2})
+    theirs = subprocess.Popen([place.spillway, "resume", place.folder], stdout=-1)
+    place.until(lambda: place.called("sit") == 2)
+    run = place.start("resume")
+    out, err = run.communicate(timeout=60)
+    theirs.communicate()
+    assert (run.returncode, out) == (0, place.verified), err
+    assert b"another process searches in the directory" in err
+
+
+def test_status_is_the_binary_s(place: Place) -> None:
+    place.start("check").communicate(timeout=120)
+    argv = [sys.executable, "-m", "spillway_ray", "status", str(place.folder)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    run = subprocess.run(
+        [*argv, "--spillway", str(place.spillway)], stdout=-1, env=environment, check=True
+    )
+    assert json.loads(run.stdout)["running"] is False
+
+
+def test_codes_and_messages_of_the_binary(place: Place) -> None:
+    place.trouble({"command": "plan", "times": 9, "do": "exit", "code": 2, "message": "refused"})
+    out, err = (run := place.start("check")).communicate(timeout=60)
+    assert (run.returncode, out, err) == (2, b"", b"error: refused\n")
+    again = place.start("check")
+    assert b"already holds a search" in again.communicate(timeout=60)[1]
+    assert again.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--memory-per-task", "64"], "`64` is no size"),
+        (["--tasks", "0"], "`0` is not a number from 1 on"),
+        (["--task-timeout", "-1"], "`-1` is no number of seconds"),
+        (["--", "--max-states=7"], "`--max-states` cannot stand behind `--`"),
+        (["--", "--dir", "x"], "`--dir` cannot stand behind `--`"),
+        (["--spillway", "/nowhere"], "no command `/nowhere`"),
+    ],
+)
+def test_what_is_refused(
+    flags: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code: object = cli.main(["resume", "somewhere", "--address", LOCAL, *flags])
+    except SystemExit as ended:
+        code = ended.code
+    assert code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_sizes() -> None:
+    sizes = {"1KiB": 1024, "4G": 4 << 30, "64MB": 64_000_000, "4096B": 4096, "1.5GiB": 3 << 29}
+    assert {it: cli.size(it) for it in sizes} == sizes

@@ -1,0 +1,128 @@
+"""Tasks run by Ray, on machines of one processor each that all are this one."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from spillway_ray.driver import Wishes
+from spillway_ray.failure import Failure
+
+from .conftest import Place
+
+pytest.importorskip("ray")
+
+from ray.cluster_utils import Cluster as Machines
+
+from spillway_ray.by_ray import Cluster
+
+pytestmark = pytest.mark.ray
+
+MEMORY = 64 << 20
+WISHES = Wishes(memory="64MiB", tasks=3, thin=5)
+
+
+def machine(machines: Machines, **more: Any) -> Any:
+    """One more machine."""
+    return machines.add_node(num_cpus=1, object_store_memory=80 << 20, **more)
+
+
+@pytest.fixture(scope="module")
+def machines() -> Iterator[Machines]:
+    """Two machines, that of the head included."""
+    head = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False}
+    found = Machines(initialize_head=True, head_node_args=head)
+    machine(found)
+    yield found
+    found.shutdown()  # type: ignore[no-untyped-call]
+
+
+def check(place: Place, machines: Machines, wishes: Wishes = WISHES) -> tuple[int, bytes]:
+    """A whole run on some machines."""
+    driver = place.driver(wishes, lambda: Cluster(machines.address, MEMORY))
+    ended = driver.check(str(place.model))
+    return ended.code, ended.report
+
+
+def test_a_search_is_verified(
+    place: Place, machines: Machines, capfd: pytest.CaptureFixture[str]
+) -> None:
+    # Three for each of the two that run at the same time.
+    assert check(place, machines, Wishes(memory="64MiB", thin=5)) == (0, place.verified)
+    assert "expand  6 tasks" in capfd.readouterr().err
+
+
+def test_a_worker_that_is_lost(
+    place: Place, machines: Machines, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place.trouble({"command": "run", "task": 1, "times": 2, "do": "kill-parent"})
+    assert check(place, machines) == (0, place.verified)
+    told = capfd.readouterr().err
+    assert "task 1: was lost with its worker" in told
+    assert "2 redone" in told
+
+
+def test_a_machine_that_is_lost(
+    place: Place, machines: Machines, capfd: pytest.CaptureFixture[str]
+) -> None:
+    third = machine(machines)
+    place.trouble({"command": "run", "times": 3, "do": "sleep", "seconds": 15})
+
+    def lose() -> None:
+        place.until(lambda: place.called("run") == 3)
+        machines.remove_node(third, allow_graceful=False)
+
+    losing = threading.Thread(target=lose)
+    losing.start()
+    assert check(place, machines) == (0, place.verified)
+    losing.join()
+    assert "1 redone" in capfd.readouterr().err
+
+
+def test_a_task_that_hangs(place: Place, machines: Machines) -> None:
+    place.trouble({"command": "run", "task": 2, "times": 1, "do": "sleep", "seconds": 600})
+    wishes = Wishes(memory="64MiB", tasks=3, thin=5, timeout=3)
+    assert check(place, machines, wishes) == (0, place.verified)
+
+
+def test_a_machine_that_comes_makes_room(machines: Machines) -> None:
+    cluster = Cluster(machines.address, MEMORY)
+    try:
+        before = cluster.room()
+        third = machine(machines)
+        assert cluster.room() == before + 1
+        machines.remove_node(third)
+    finally:
+        cluster.close()
+
+
+def test_a_machine_with_another_version(place: Place, machines: Machines) -> None:
+    third = machine(machines, env_vars={"FAKE_VERSION": "9.9.9"})
+    try:
+        with pytest.raises(Failure, match=r"is spillway 9\.9\.9, the driver's is spillway 0\.1\.0"):
+            check(place, machines)
+    finally:
+        machines.remove_node(third)
+
+
+def test_a_signal_while_tasks_run(place: Place, machines: Machines) -> None:
+    place.trouble({"command": "run", "task": 1, "times": 1, "do": "sleep", "seconds": 600})
+    flags = ["--address", machines.address, "--memory-per-task", "64MiB"]
+    run = place.start("check", *flags)
+    place.until(lambda: place.calls()["run 1"] == 1)
+    run.send_signal(signal.SIGINT)
+    out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (3, b""), err
+    run = place.start("resume", *flags)
+    out, err = run.communicate(timeout=120)
+    assert (run.returncode, out) == (0, place.verified), err
+
+
+def test_no_cluster(place: Place) -> None:
+    driver = place.driver(WISHES, lambda: Cluster("127.0.0.1:1", MEMORY))
+    with pytest.raises(Failure, match=r"Ray at 127\.0\.0\.1:1 cannot be reached"):
+        driver.check(str(place.model))
