@@ -30,6 +30,7 @@ class Plan:
     level: int
     states: int
     frontier: int
+    transitions: int = 0
     id: str = ""
     tasks: int = 0
     max_states: int | None = None
@@ -80,6 +81,7 @@ def read_plan(found: dict[str, Any]) -> Plan:
             level=int(found.get("level") or 0),
             states=int(found.get("states") or 0),
             frontier=int(found.get("frontier") or 0),
+            transitions=int(found.get("transitions") or 0),
             id=str(found["plan"]) if by_tasks else "",
             tasks=int(found["tasks"]) if by_tasks else 0,
             max_states=None if limit is None else int(limit),

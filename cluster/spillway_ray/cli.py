@@ -13,6 +13,7 @@ from . import __version__
 from .binary import Binary, Sitting
 from .driver import Driver, Wishes
 from .failure import STOPPED, WRONG, Failure, Stopped
+from .flags import refuse
 from .phase import Patience
 from .progress import Progress
 from .runner import LOCAL, Processes, Runner
@@ -20,13 +21,6 @@ from .stop import Stop
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS.update({f"{k}{tail}": 2 ** (10 * i) for i, k in enumerate("KMGT", 1) for tail in ("", "iB")})
-
-# What the driver says to the binary itself, or what would end each sitting and not the run.
-OURS = {
-    "--dir": "it is a flag of `spillway-ray`",
-    "--max-states": "the driver says it; `--thin STATES` is how many one process finds by itself",
-    "--max-time": "it would end a sitting, not the run, which Ctrl-C ends",
-}
 
 
 def size(text: str) -> int:
@@ -66,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="spillway-ray",
         description="One Spillway search on several machines.",
-        epilog="What comes behind `--` are flags of `spillway check` or `spillway resume`.",
+        epilog="What comes behind `--` are flags of `spillway check`, or of `spillway resume`.",
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"spillway-ray {__version__}")
@@ -121,14 +115,6 @@ def wishes(it: argparse.ArgumentParser) -> None:
     )
 
 
-def refuse_ours(flags: list[str]) -> None:
-    """Flags behind `--` that are not for there."""
-    for flag in flags:
-        name = flag.split("=")[0]
-        if name in OURS:
-            raise Failure(f"`{name}` cannot stand behind `--`: {OURS[name]}")
-
-
 def runner(address: str | None, memory_per_task: int) -> Runner:
     """Who runs tasks. Ray is loaded only where it is wanted."""
     if address == LOCAL:
@@ -149,7 +135,7 @@ def status(asked: argparse.Namespace, flags: list[str]) -> NoReturn:
 
 def search(asked: argparse.Namespace, flags: list[str]) -> Sitting:
     """A run, to its last sitting."""
-    refuse_ours(flags)
+    refuse(flags, asked.command == "check")
     stop, progress = Stop(), Progress()
     stop.listen()
     binary = Binary(asked.spillway, os.path.abspath(asked.dir), stop)

@@ -15,6 +15,7 @@ from typing import Callable
 
 from .binary import Binary, Plan, Refused, Sitting, Stale
 from .failure import STOPPED, VERIFIED, VIOLATED, WRONG, Failure
+from .flags import of_resume
 from .phase import Patience, Phase
 from .progress import Progress
 from .runner import Runner
@@ -23,8 +24,9 @@ from .stop import Stop
 # Tasks for each that can run at the same time: when the last ones run, few machines are idle.
 TASKS_FOR_ROOM = 3
 
-# How many states one process finds before others join in, where `--thin` says nothing.
-BEGIN_STATES = 1_000_000
+# How many states one process finds before the first plan, where `--thin` says nothing: below that
+# the binary takes a level for thin. It is soon, as the first plan says if tasks can do the search.
+BEGIN_STATES = 200_000
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Wishes:
     tasks: int | None = None
     thin: int | None = None
     timeout: float | None = None
-    # Flags of each sitting of the binary.
+    # Flags of `check`; the job keeps them, but for those that `resume` has, too.
     flags: list[str] = field(default_factory=list)
 
 
@@ -153,7 +155,8 @@ class Driver:
         """One process goes on, or tells the verdict once more."""
         began = time.monotonic()
         limit = [] if plan.max_states is None else ["--max-states", str(plan.max_states)]
-        sitting = self.binary.sit(["resume", self.binary.folder, *limit, *self.wishes.flags])
+        flags = of_resume(self.wishes.flags)
+        sitting = self.binary.sit(["resume", self.binary.folder, *limit, *flags])
         if sitting.code in (VERIFIED, VIOLATED):
             return sitting
         self.stop.check()

@@ -11,6 +11,7 @@ what goes wrong when that is called, so many times. `DIR.calls` has a line for e
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import fcntl
 import hashlib
@@ -24,6 +25,17 @@ from typing import Any, NoReturn
 
 VERSION = os.environ.get("FAKE_VERSION", "0.1.0")
 Json = dict[str, Any]
+
+# A search that has not found its first states.
+FIRST: Json = {
+    "generation": 0,
+    "phase": "expand",
+    "level": 0,
+    "frontier": [1],
+    "visited": [1],
+    "outputs": [],
+    "verdict": None,
+}
 
 
 def fail(code: int, message: str) -> NoReturn:
@@ -48,7 +60,13 @@ class Search:
         if not (folder / "job").exists():
             fail(2, f"there is no search directory {folder}")
         self.job: Json = json.loads((folder / "job").read_text())
-        self.saved: Json = json.loads((folder / "manifest").read_text())
+        self.saved = self.load()
+
+    def load(self) -> Json:
+        """The manifest, or what it would be before there is one."""
+        path = self.folder / "manifest"
+        found: Json = json.loads(path.read_text()) if path.exists() else FIRST
+        return found
 
     def trouble(self, command: str, task: int = -1) -> None:
         """What a test wants to go wrong."""
@@ -85,7 +103,7 @@ class Search:
             fcntl.flock(self.held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             fail(2, f"{self.folder} is in use by a running search")
-        self.saved = json.loads((self.folder / "manifest").read_text())
+        self.saved = self.load()
 
     def is_running(self) -> bool:
         with open(self.folder / "lock", "w") as file:
@@ -105,6 +123,7 @@ class Search:
             "level": self.saved["level"],
             "states": states,
             "frontier": len(self.saved["frontier"]),
+            "transitions": 4 * (states - len(self.saved["frontier"])),
         }
 
     def is_at_end(self) -> bool:
@@ -123,6 +142,8 @@ class Search:
 
     def plan(self, tasks: int, thin: int) -> Json:
         saved = self.saved
+        if not (self.folder / "manifest").exists():
+            return {"phase": "search", "max_states": 16 * thin, **self.told()}
         if saved["verdict"]:
             return {"phase": "done", "verdict": saved["verdict"], **self.told()}
         if self.is_at_end():
@@ -133,7 +154,9 @@ class Search:
         path = self.folder / f"plan-{saved['generation']}"
         if not path.exists():
             text = json.dumps([saved["generation"], saved["phase"], tasks])
-            made = {"id": hashlib.sha256(text.encode()).hexdigest()[:16], "tasks": tasks}
+            digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+            name = f"{saved['generation']:08}-{saved['phase']}-{digest}"
+            made = {"id": name, "tasks": tasks}
             new = path.with_name(f"{path.name}.{os.getpid()}")
             new.write_text(json.dumps(made))
             with contextlib.suppress(FileExistsError):
@@ -154,11 +177,13 @@ class Search:
         paths = [self.folder / f"out-{plan}-{task}" for task in range(tasks)]
         for path in paths:
             if not path.exists():
-                fail(2, f"{path.name} has not been made")
+                fail(3, f"{path.name} has not been made")
         return [json.loads(path.read_text()) for path in paths]
 
     def run(self, plan: str, task: int) -> Json:
         tasks, modulus = self.current(plan), self.job["modulus"]
+        if task not in range(tasks):
+            fail(2, f"there is no task {task} in {plan}")
         path = self.folder / f"out-{plan}-{task}"
         again = path.exists()
         if self.saved["phase"] == "expand":
@@ -191,9 +216,8 @@ class Search:
     def sit(self, limit: float) -> NoReturn:
         self.lock()
         self.trouble("sit")
-        if self.saved["phase"] != "expand":
-            # One process begins the level anew.
-            self.save(phase="expand", outputs=[])
+        # One process begins the level anew.
+        self.save(phase="expand", outputs=[])
         while not self.is_at_end() and len(self.saved["visited"]) < limit:
             met = {y for x in self.saved["frontier"] for y in after(x, self.job["modulus"])}
             self.next_level(sorted(met - set(self.saved["visited"])))
@@ -212,9 +236,23 @@ def begin(model: Path, folder: Path) -> None:
     if (folder / "job").exists():
         fail(2, f"{folder} already holds a search")
     folder.mkdir(parents=True, exist_ok=True)
-    saved = {"generation": 0, "phase": "expand", "level": 0, "frontier": [1], "visited": [1]}
-    put(folder / "manifest", {**saved, "outputs": [], "verdict": None})
     put(folder / "job", json.loads(model.read_text()))
+
+
+def resume(argv: list[str]) -> NoReturn:
+    """`resume` has few of the flags of `check`, and refuses the others."""
+    asked = argparse.ArgumentParser(prog="spillway resume", allow_abbrev=False)
+    asked.add_argument("dir", type=Path)
+    asked.add_argument("--max-states", type=float, default=float("inf"))
+    for it in ("memory", "threads", "disk-limit", "checkpoint-every", "max-time", "exec"):
+        asked.add_argument(f"--{it}")
+    for it in ("spin-trail", "report", "junit", "sarif", "notify"):
+        asked.add_argument(f"--{it}")
+    for it in ("json", "no-trace", "unfolded", "strict"):
+        asked.add_argument(f"--{it}", action="store_true")
+    asked.add_argument("--verbose", "-v", action="store_true")
+    found = asked.parse_args(argv)
+    Search(found.dir).sit(found.max_states)
 
 
 def stopped(_number: int, _frame: object) -> NoReturn:
@@ -235,7 +273,7 @@ def main(argv: list[str]) -> None:
         begin(Path(argv[1]), Path(flags["--dir"]))
         Search(Path(flags["--dir"])).sit(limit)
     if argv[0] == "resume":
-        Search(Path(argv[1])).sit(limit)
+        resume(argv[1:])
     if argv[0] == "status":
         search = Search(Path(argv[1]))
         print(json.dumps({"running": search.is_running(), **search.told()}))

@@ -130,6 +130,7 @@ def test_codes_and_messages_of_the_binary(place: Place) -> None:
         (["--task-timeout", "-1"], "`-1` is no number of seconds"),
         (["--", "--max-states=7"], "`--max-states` cannot stand behind `--`"),
         (["--", "--dir", "x"], "`--dir` cannot stand behind `--`"),
+        (["--", "--json", "--reduce=none"], "`spillway resume` has no flag `--reduce`"),
         (["--spillway", "/nowhere"], "no command `/nowhere`"),
     ],
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from spillway_ray.binary import Binary
+from spillway_ray.binary import Binary, Plan, Sitting
 from spillway_ray.driver import Wishes
 from spillway_ray.failure import DAMAGED, STOPPED, WRONG, Failure, Stopped
 from spillway_ray.stop import Stop
@@ -41,6 +42,37 @@ def test_a_verdict_is_told_once_more(place: Place) -> None:
 def test_a_search_that_ends_before_others_join_in(place: Place) -> None:
     assert place.check(Wishes(thin=10_000)) == (0, place.verified)
     assert place.called("run") == 0
+
+
+def test_what_cannot_be_shared_out_is_refused_early(place: Place) -> None:
+    place.trouble({"command": "plan", "times": 9, "do": "exit", "code": 2, "message": "refused"})
+    driver = place.driver(Wishes())
+    sat, first = [], driver.binary.sit
+
+    def sit(argv: list[str]) -> Sitting:
+        # Of a search that is as large as it need be to be shared out.
+        sat.append(argv[argv.index("--max-states") + 1])
+        return first([*argv, "--max-states", "2"])
+
+    driver.binary.sit = sit  # type: ignore[method-assign]
+    with pytest.raises(Failure, match="error: refused") as failed:
+        driver.check(str(place.model))
+    assert (failed.value.code, sat) == (WRONG, ["200000"])
+
+
+def test_a_task_that_is_not_done_is_done(place: Place) -> None:
+    """A commit finds what a task has written gone."""
+    driver = place.driver()
+    commit = driver.binary.commit
+
+    def commit_without(plan: Plan) -> dict[str, Any]:
+        driver.binary.commit = commit  # type: ignore[method-assign]
+        (place.folder / f"out-{plan.id}-1").unlink()
+        return commit(plan)
+
+    driver.binary.commit = commit_without  # type: ignore[method-assign]
+    ended = driver.check(str(place.model))
+    assert (ended.code, ended.report) == (0, place.verified)
 
 
 def test_thin_levels_are_searched_by_one_process(place: Place) -> None:
