@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -20,25 +19,19 @@ from ray.cluster_utils import Cluster as Machines
 
 from spillway_ray.by_ray import Cluster
 
+from .machines import machine, several
+
 pytestmark = pytest.mark.ray
 
 MEMORY = 64 << 20
 WISHES = Wishes(memory="64MiB", tasks=3, thin=5)
 
 
-def machine(machines: Machines, **more: Any) -> Any:
-    """One more machine."""
-    return machines.add_node(num_cpus=1, object_store_memory=80 << 20, **more)
-
-
 @pytest.fixture(scope="module")
 def machines() -> Iterator[Machines]:
     """Two machines, that of the head included."""
-    head = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False}
-    found = Machines(initialize_head=True, head_node_args=head)
-    machine(found)
-    yield found
-    found.shutdown()  # type: ignore[no-untyped-call]
+    with several(2) as found:
+        yield found
 
 
 def check(place: Place, machines: Machines, wishes: Wishes = WISHES) -> tuple[int, bytes]:

@@ -1,0 +1,90 @@
+"""The real binary, where the variable SPILLWAY names one: the counts of one process."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any, Callable
+
+import pytest
+
+from spillway_ray import flags
+from spillway_ray.binary import Binary
+from spillway_ray.driver import Driver, Wishes
+from spillway_ray.phase import Patience
+from spillway_ray.progress import Progress
+from spillway_ray.runner import Processes, Runner
+from spillway_ray.stop import Stop
+
+pytest.importorskip("ray")
+
+from spillway_ray.by_ray import Cluster
+
+from .machines import several
+
+SPILLWAY = os.environ.get("SPILLWAY", "")
+pytestmark = pytest.mark.skipif(not SPILLWAY, reason="the variable SPILLWAY names no real binary")
+
+# 300 by 300 places. Who walks takes one step or ten, so that there are few levels, wide ones, and
+# most places are come to again in later levels.
+GRID = """int east; int north;
+process Walker { state there; init there; trans
+  there -> there { guard east < 299; effect east = east + 1; },
+  there -> there { guard east < 290; effect east = east + 10; },
+  there -> there { guard north < 299; effect north = north + 1; },
+  there -> there { guard north < 290; effect north = north + 10; },
+  there -> there { guard east == 299 and north == 299; effect east = 0, north = 0; };
+}
+system async;
+"""
+FLAGS = ["--reduce", "none", "--json"]
+MEMORY = 64 << 20
+
+
+def counts(report: bytes) -> dict[str, Any]:
+    """What does not depend on who searches."""
+    found = json.loads(report)
+    return {it: found[it] for it in ("verdict", "states", "transitions", "levels")}
+
+
+@pytest.fixture
+def compare(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Callable[[Runner], None]:
+    """A search in tasks comes to what one process comes to."""
+    model = tmp_path / "grid.dve"
+    model.write_text(GRID)
+
+    def compared(runner: Runner) -> None:
+        plain = subprocess.run([SPILLWAY, "check", model, *FLAGS], stdout=-1, check=True).stdout
+        assert counts(plain)["states"] == 90_000
+        wishes = Wishes(memory="64MiB", tasks=3, thin=50, flags=FLAGS)
+        binary = Binary(SPILLWAY, str(tmp_path / "search"), Stop())
+        driver = Driver(binary, lambda: runner, wishes, Progress(), Patience())
+        ended = driver.check(str(model))
+        assert (ended.code, counts(ended.report)) == (0, counts(plain))
+        told = capfd.readouterr().err
+        assert re.search(r"expand  [23] tasks", told), told
+        assert re.search(r"settle  [23] tasks", told), told
+
+    return compared
+
+
+def test_flags_are_those_of_resume() -> None:
+    shown = subprocess.run([SPILLWAY, "resume", "--help"], stdout=-1, text=True, check=True).stdout
+    found = re.findall(r"^ +(?:-(\w), )?(--[a-z-]+)( <)?", shown, re.MULTILINE)
+    names = {name for _, name, _ in found} | {f"-{short}" for short, _, _ in found if short}
+    assert names == flags.VALUED | flags.PLAIN | {"--max-states", "--max-time", "--help", "-h"}
+    assert {name for _, name, value in found if value} - set(flags.OURS) == flags.VALUED
+
+
+def test_local_processes(compare: Callable[[Runner], None]) -> None:
+    compare(Processes(MEMORY))
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize("number", [1, 2, 4])
+def test_machines(compare: Callable[[Runner], None], number: int) -> None:
+    with several(number) as machines:
+        compare(Cluster(machines.address, MEMORY))
