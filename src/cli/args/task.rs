@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// `spillway task`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
-A search in tasks: `plan` says what is to be done, `run` does a part of it, on any
-machine that sees DIR, `commit` makes it the state of the search (docs/cluster.md).
+A search in tasks: `plan` says what is to be done, `run` does a part of it, on
+any machine that sees DIR, `commit` makes it the state of the search.
 Exit codes: 0 done, 5 the plan is not the current one any more: plan again.")]
 pub struct TaskArgs {
     /// What to do.
