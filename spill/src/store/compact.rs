@@ -22,9 +22,23 @@ use std::sync::Arc;
 /// The part of the young share that the last level may take raw, as a divisor.
 const LAST_LEVEL_SHARE: usize = 4;
 
+/// Levels that are put back at a time: of each a block is in memory, and its file mapped.
+const LEVELS_AT_ONCE: u32 = 64;
+
 impl Store {
-    /// Puts back a run that was in memory: in memory if it still fits, else on disk.
+    /// Puts back a run that was in memory: in memory if it still fits, else on disk; in parts, if it has many levels.
     pub(super) fn rebuild(&mut self, first: u32, last: u32, threads: usize) -> Result<()> {
+        for from in (first..=last).step_by(LEVELS_AT_ONCE as usize) {
+            if from > first {
+                self.make_room(0, threads)?;
+                self.merge_young(threads);
+            }
+            self.rebuild_part(from, last.min(from + LEVELS_AT_ONCE - 1), threads)?;
+        }
+        Ok(())
+    }
+
+    fn rebuild_part(&mut self, first: u32, last: u32, threads: usize) -> Result<()> {
         let keys: u64 = (first..=last).map(|level| self.level_keys(level as usize)).sum();
         let bytes = keys as usize * self.width;
         let is_last = last as usize + 1 == self.levels.len();
@@ -56,11 +70,7 @@ impl Store {
     /// Takes the level just pushed to the log into the store; `keys` are its keys if they were kept.
     pub(super) fn take_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
         let keys = keys.filter(|keys| keys.len() <= self.last_level_bytes_max());
-        // While young runs are merged, both they and what they become are in memory.
-        let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
-        if 2 * bytes + keys.as_ref().map_or(0, Vec::len) > self.young_bytes() {
-            self.flush(self.young.len(), threads)?;
-        }
+        self.make_room(keys.as_ref().map_or(0, Vec::len), threads)?;
         self.merge_young(threads);
         let level = self.levels.len() as u32 - 1;
         match keys {
@@ -75,6 +85,15 @@ impl Store {
                 self.young.push(YoungRun { first: level, last: level, keys: Arc::new(keys) });
                 self.flush_if_full(threads)
             }
+        }
+    }
+
+    /// Moves young runs to disk if they cannot be merged beside so many bytes: both they and what they become are in memory then.
+    fn make_room(&mut self, beside: usize, threads: usize) -> Result<()> {
+        let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
+        match 2 * bytes + beside > self.young_bytes() {
+            true => self.flush(self.young.len(), threads),
+            false => Ok(()),
         }
     }
 

@@ -1,0 +1,72 @@
+//! A store that is put back as it was saved, however many levels its runs in memory have.
+
+use spill::{Candidates, Codec, Decoder, FaultDisk, Segment, Settled, Shares, Store};
+use std::sync::Arc;
+
+const WIDTH: usize = 8;
+
+/// As many as run into the limits of a machine if all are open at once.
+const LEVELS: u64 = 3000;
+
+/// The keys of a level: one to three, between those of all others.
+fn keys(level: u64) -> Vec<u8> {
+    (0..1 + level % 3).flat_map(|it| ((it << 32) + level * 7919 % LEVELS).to_be_bytes()).collect()
+}
+
+fn of_segment(segment: &Segment) -> Vec<u8> {
+    let (mut decoder, mut keys, mut all) = (Decoder::new(WIDTH), Vec::new(), Vec::new());
+    for block in 0..segment.blocks() {
+        segment.decode(block, &mut decoder, &mut keys).unwrap();
+        all.extend_from_slice(&keys);
+    }
+    all
+}
+
+/// All keys of a store, ascending; that none is in two of its runs.
+fn all(store: &Store) -> Vec<[u8; WIDTH]> {
+    let Candidates { slices, segments } = store.runs();
+    let mut runs: Vec<Vec<u8>> = slices.into_iter().map(<[u8]>::to_vec).collect();
+    runs.extend(segments.iter().map(of_segment));
+    let keys = runs.iter().flat_map(|run| run.chunks_exact(WIDTH));
+    let mut keys: Vec<[u8; WIDTH]> = keys.map(|key| key.try_into().unwrap()).collect();
+    keys.sort_unstable();
+    assert!(keys.is_sorted_by(|a, b| a < b), "a key in two runs");
+    keys
+}
+
+fn settle(store: &mut Store, keys: &[u8]) -> u64 {
+    let candidates = Candidates { slices: vec![keys], segments: Vec::new() };
+    match store.settle(&candidates, 1, &|| false).unwrap() {
+        Settled::New(new) => new,
+        Settled::Stopped => panic!("nobody said stop"),
+    }
+}
+
+#[test]
+fn runs_of_many_levels_are_put_back() {
+    let disk = Arc::new(FaultDisk::new());
+    let plenty = Shares { young: 64 << 20, filter: 0 };
+    let mut store = Store::new(disk.clone(), WIDTH, Codec::Gaps, plenty);
+    for level in 0..LEVELS {
+        assert_eq!(settle(&mut store, &keys(level)), 1 + level % 3);
+    }
+    store.sync().unwrap();
+    let expected = all(&store);
+    assert_eq!(expected.len() as u64, (0..LEVELS).map(|it| 1 + it % 3).sum::<u64>());
+    for young in [64 << 20, 100_000, 20_000, 0] {
+        let shares = Shares { young, filter: 0 };
+        let saved = store.saved();
+        let restored = Store::restore(disk.clone(), WIDTH, Codec::Gaps, shares, saved, 2);
+        let mut restored = restored.unwrap();
+        assert!(all(&restored) == expected, "{young} bytes");
+        // What is known is known, and the last level is the frontier.
+        for level in [0, 1, 1499, LEVELS - 1] {
+            assert_eq!(settle(&mut restored, &keys(level)), 0, "level {level}, {young} bytes");
+        }
+        let last = restored.level(LEVELS as usize - 1).unwrap();
+        assert_eq!(last.iter().flat_map(of_segment).collect::<Vec<_>>(), keys(LEVELS - 1));
+        // Runs are few, as if they had come to be in a search.
+        let Candidates { slices, segments } = restored.runs();
+        assert!(slices.len() + segments.len() < 30, "{} {}", slices.len(), segments.len());
+    }
+}
