@@ -37,7 +37,7 @@ pub use segments::{
     WIDTH_MAX, block_keys_max,
 };
 pub use store::{
-    Apart, Bounds, Candidates, Changes, FileName, FileSegment, Frontier, Levels, SavedLevels,
+    Apart, Candidates, Changes, FileName, FileSegment, Frontier, Levels, Part, SavedLevels,
     SavedRun, SavedShard, SavedStore, SavedValues, Settled, SettledPairs, Shard, Shares, Store,
     StoreSubtract,
 };

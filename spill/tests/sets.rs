@@ -6,7 +6,7 @@ use common::*;
 use proptest::prelude::*;
 use spill::keys::{count, gallop, lower_bound};
 use spill::{
-    Merge, Segment, SegmentSource, SegmentSubtract, SliceSource, Source, sort_dedup, split,
+    Merge, Segment, SegmentSource, SegmentSubtract, SliceSource, Source, drain, sort_dedup, split,
     subtract,
 };
 
@@ -224,6 +224,27 @@ proptest! {
     ) {
         check_split(width, &slices, &segments, ranges);
     }
+}
+
+/// Each of thousands has a key or two, some of which others have as well.
+#[test]
+fn very_many_sets_are_merged() {
+    let sets: Vec<Set> = (0..5000u32)
+        .map(|set| {
+            (0..1 + set % 2).map(|key| (set * 7 + key * 35).to_be_bytes().to_vec()).collect()
+        })
+        .collect();
+    let kept: Vec<Vec<u8>> = sets.iter().map(flat).collect();
+    let sources = kept
+        .iter()
+        .map(|keys| Box::new(SliceSource::new(4, keys, None, None)) as Box<dyn Source + '_>);
+    let mut merged = Vec::new();
+    drain(&mut Merge::of_many(4, sources.collect()), |batch| {
+        merged.extend_from_slice(batch);
+        Ok(())
+    })
+    .unwrap();
+    assert!(merged == flat(&sets.into_iter().flatten().collect()));
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub use page::{
 };
 pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
 pub use resources::RunArgs;
-pub use task::{TaskArgs, TaskCommand, TaskCommitArgs, TaskPlanArgs, TaskRunArgs};
+pub use task::{Request, TaskArgs, TaskCommand};
 pub use trace::TraceArgs;
 
 use super::languages;

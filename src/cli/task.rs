@@ -1,25 +1,74 @@
 //! `task`: a search in parts that several processes do. What each command says is for a program to read.
 
-use super::args::{TaskArgs, TaskCommand, TaskCommitArgs, TaskPlanArgs, TaskRunArgs};
+use super::args::{Request, TaskArgs, TaskCommand};
 use super::failure::{self, Failure};
-use super::{Ending, print, say};
+use super::{Ending, print};
 use crate::search::checkpoint::Saved;
 use crate::search::tasks::{Followed, Next, Wanted};
-use crate::session::Shared;
+use crate::session::{Shared, Tasks};
+use clap::Parser as _;
 use serde_json::{Value, json};
+use std::path::Path;
+
+/// What comes of a request.
+type Asked = Result<Value, Failure>;
 
 /// `spillway task`.
 pub(super) fn task(args: &TaskArgs) -> Ending {
-    match &args.command {
-        TaskCommand::Plan(args) => plan(args),
-        TaskCommand::Run(args) => run(args),
-        TaskCommand::Commit(args) => commit(args),
+    let (dir, request, memory) = match &args.command {
+        TaskCommand::Plan { dir, what } => (dir, Request::Plan(*what), 0),
+        TaskCommand::Run { dir, what, within } => (dir, Request::Run(what.clone()), within.memory),
+        TaskCommand::Commit { dir, what } => (dir, Request::Commit(what.clone()), 0),
+        TaskCommand::Serve { dir, within } => return serve(dir, within.memory),
+    };
+    let shared = Shared::open(dir)?;
+    let told = asked(&shared.tasks(memory), &request)?;
+    print(&format!("{told}\n"));
+    Ok(failure::VERIFIED)
+}
+
+/// Answers lines until there are no more.
+fn serve(dir: &Path, memory: u64) -> Ending {
+    let mut lines = std::io::stdin().lines().peekable();
+    while lines.peek().is_some() {
+        let shared = Shared::open(dir)?;
+        let tasks = shared.tasks(memory);
+        // The line that shows that another search is there is that one's.
+        while let Some(line) = lines.next_if(|_| !shared.is_another().unwrap_or(true)) {
+            let line = line.map_err(|error| Failure::wrong(format!("standard input: {error}")))?;
+            print(&format!("{}\n", answered(&tasks, &line)));
+        }
+    }
+    Ok(failure::VERIFIED)
+}
+
+/// The answer to a line.
+fn answered(tasks: &Tasks<'_>, line: &str) -> Value {
+    let request = Request::try_parse_from(line.split_whitespace());
+    let request = request.map_err(|error| {
+        let message = error.to_string().trim().to_owned();
+        Failure { code: failure::WRONG, message }
+    });
+    match request.and_then(|it| asked(tasks, &it)) {
+        Ok(told) => {
+            let mut answer = json!({"code": failure::VERIFIED});
+            add(&mut answer, told);
+            answer
+        }
+        Err(Failure { code, message }) => json!({"code": code, "error": message}),
     }
 }
 
-fn plan(args: &TaskPlanArgs) -> Ending {
-    let shared = Shared::open(&args.dir)?;
-    let next = shared.next(Wanted { tasks: args.tasks, thin: args.thin })?;
+fn asked(tasks: &Tasks<'_>, request: &Request) -> Asked {
+    match request {
+        Request::Plan(what) => plan(tasks, Wanted { tasks: what.tasks, thin: what.thin }),
+        Request::Run(what) => run(tasks, &what.plan, what.task),
+        Request::Commit(what) => commit(tasks, &what.plan),
+    }
+}
+
+fn plan(tasks: &Tasks<'_>, wanted: Wanted) -> Asked {
+    let (next, saved) = tasks.next(wanted)?;
     let mut told = match next {
         Next::Tasks(plan) => {
             json!({"phase": plan.phase.name(), "plan": plan.id(), "tasks": plan.tasks()})
@@ -27,59 +76,52 @@ fn plan(args: &TaskPlanArgs) -> Ending {
         Next::Search(states) => json!({"phase": "search", "max_states": states}),
         Next::Ended(verdict) => json!({"phase": "done", "verdict": verdict.name()}),
     };
-    add(&mut told, how_far(shared.saved.as_ref()));
-    print(&format!("{told}\n"));
-    Ok(failure::VERIFIED)
+    add(&mut told, how_far(saved.as_ref()));
+    Ok(told)
 }
 
-fn run(args: &TaskRunArgs) -> Ending {
-    let (receipt, again) =
-        match Shared::open(&args.dir)?.run((&args.plan, args.task), args.memory)? {
-            Followed::Done(done) => done,
-            Followed::Stale => return stale(&args.plan),
-            Followed::Missing(task) => {
-                return Err(Failure::wrong(format!(
-                    "there is no task {task} in {}\n  help: `spillway task plan` says how many \
-                     there are",
-                    args.plan
-                )));
-            }
-        };
-    let told = json!({
-        "task": args.task,
+fn run(tasks: &Tasks<'_>, plan: &str, number: u32) -> Asked {
+    let (receipt, again) = match tasks.run(plan, number)? {
+        Followed::Done(done) => done,
+        Followed::Stale => return Err(stale(plan)),
+        Followed::Missing(task) => {
+            return Err(Failure::wrong(format!(
+                "there is no task {task} in {plan}\n  help: `spillway task plan` says how many \
+                 there are"
+            )));
+        }
+    };
+    Ok(json!({
+        "task": number,
         "again": again,
         "keys": receipt.piece.at.keys,
         "bytes_written": receipt.piece.at.length,
         "transitions": receipt.transitions,
         "seconds": receipt.seconds,
-    });
-    print(&format!("{told}\n"));
-    Ok(failure::VERIFIED)
+    }))
 }
 
-fn commit(args: &TaskCommitArgs) -> Ending {
-    let saved = match Shared::open(&args.dir)?.commit(&args.plan)? {
+fn commit(tasks: &Tasks<'_>, plan: &str) -> Asked {
+    let saved = match tasks.commit(plan)? {
         Followed::Done(saved) => saved,
-        Followed::Stale => return stale(&args.plan),
+        Followed::Stale => return Err(stale(plan)),
         Followed::Missing(task) => {
             let message = format!(
-                "error: task {task} of {} is not done\n  help: do it by `spillway task run`, then \
-                 commit",
-                args.plan
+                "error: task {task} of {plan} is not done\n  help: do it by `spillway task run`, \
+                 then commit"
             );
             return Err(Failure { code: failure::STOPPED, message });
         }
     };
-    let mut told = json!({"plan": args.plan});
+    let mut told = json!({"plan": plan});
     add(&mut told, how_far(Some(&saved)));
-    print(&format!("{told}\n"));
-    Ok(failure::VERIFIED)
+    Ok(told)
 }
 
-/// Says that a plan is not the current one.
-fn stale(plan: &str) -> Ending {
-    say(format!("note: {plan} is not the current plan any more: plan again"));
-    Ok(failure::STALE)
+/// That a plan is not the current one.
+fn stale(plan: &str) -> Failure {
+    let message = format!("note: {plan} is not the current plan any more: plan again");
+    Failure { code: failure::STALE, message }
 }
 
 /// How far the search is.

@@ -211,7 +211,7 @@ impl Saved {
     }
 
     /// How often each action has been taken so far.
-    fn taken(&self) -> ActionCounts {
+    pub(super) fn taken(&self) -> ActionCounts {
         let mut taken = ActionCounts::new(self.taken.clone());
         taken.merge(ActionCounts::new(self.open.taken.clone()));
         taken

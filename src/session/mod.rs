@@ -54,7 +54,7 @@ pub use searched::{About, Searched};
 pub use shorter::{Unreduced, shortened_in, traced_in};
 pub use sitting::Sitting;
 pub use slots::{exceeded, fewer};
-pub use tasks::Shared;
+pub use tasks::{Shared, Tasks};
 pub use temporary::{JobFound, Removal, Temporary, temporary_in};
 pub use text::{TextModel, read_text};
 pub use values::{Values, ValuesMet, values_met};

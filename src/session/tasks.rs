@@ -1,12 +1,15 @@
 //! A search that is done in tasks by several processes: what the command line needs of the directory and the model.
 
-use super::{Budget, Contents, Error, Job};
+use super::job::JOB;
+use super::{Budget, Contents, Error, Job, Searched, TextModel};
 use crate::exec::{Exec, Interp};
+use crate::search::MemoryPlan;
 use crate::search::checkpoint::Saved;
 use crate::search::tasks::{
     Expanding, Followed, Next, Phase, Plan, Receipt, Task, Wanted, commit, refusal,
 };
 use spill::{Disk, RealDisk};
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,52 +17,102 @@ use std::time::{Duration, Instant};
 /// So long a commit waits for another one to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A directory in which a search is done in tasks.
+/// A directory in which a search is done in tasks: what is searched for there.
 pub struct Shared {
     path: PathBuf,
     job: Job,
-    /// The last checkpoint, if there is one.
-    pub saved: Option<Saved>,
-    disk: RealDisk,
-    is_answered: bool,
+    /// What tells the job from another one.
+    hash: blake3::Hash,
+    model: OnceCell<TextModel>,
+}
+
+/// What there is to be done in a directory, one thing after another: a model is read, and compiled, once.
+pub struct Tasks<'m> {
+    shared: &'m Shared,
+    /// The most bytes that the process may hold resident.
+    memory: u64,
+    planned: OnceCell<Searched<'m>>,
+    expanded: OnceCell<(Searched<'m>, MemoryPlan)>,
 }
 
 impl Shared {
     /// The search in a directory.
     pub fn open(path: &Path) -> Result<Shared, Error> {
-        let Contents { job, saved, answer, .. } = Contents::read(path)?;
-        let disk = RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))?;
-        Ok(Shared { path: path.to_path_buf(), job, saved, disk, is_answered: answer.is_some() })
+        let failed = |error| Error::Open(path.to_path_buf(), error);
+        let disk = RealDisk::open(path).map_err(failed)?;
+        loop {
+            // Somebody may replace it in between.
+            let hash = Shared::hash(path, &disk)?;
+            let job = Job::load(&disk).map_err(failed)?;
+            if Shared::hash(path, &disk)? == hash {
+                return Ok(Shared { path: path.to_path_buf(), job, hash, model: OnceCell::new() });
+            }
+        }
     }
 
-    /// What is to be done next.
-    pub fn next(&self, wanted: Wanted) -> Result<Next, Error> {
-        if self.job.runs().is_some() {
-            return Err(self.refused("it asks about whole runs"));
-        }
-        let model = self.job.model(&self.path)?;
-        let searched = model.searched();
-        if let Some(why) = refusal(searched.model(), &self.job.storage) {
-            return Err(self.refused(why));
-        }
-        if self.saved.is_none() || self.job.undecided().is_some() {
-            return Ok(Next::Search(match self.is_answered {
-                true => None,
-                false => Some(wanted.first_states()),
-            }));
-        }
-        let next = Plan::next(&self.disk, searched.model(), &self.job.limits(None), wanted);
-        next.map_err(|error| self.failed(error))
+    fn hash(path: &Path, disk: &RealDisk) -> Result<blake3::Hash, Error> {
+        let job = disk.read(JOB).map_err(|error| match error.is_not_found() {
+            true => Error::NoSearch(path.to_path_buf()),
+            false => Error::Open(path.to_path_buf(), error),
+        })?;
+        Ok(blake3::hash(&job))
     }
 
-    /// Does a task of a plan in so much memory, unless it has been done; tells whether it had been.
-    pub fn run(
-        &self,
-        (id, number): (&str, u32),
-        memory: u64,
-    ) -> Result<Followed<(Receipt, bool)>, Error> {
-        let failed = |error| self.failed(error);
-        let task = match Task::find(&self.disk, id, number).map_err(failed)? {
+    /// Whether another search is in the directory now, or this one is reduced otherwise.
+    pub fn is_another(&self) -> Result<bool, Error> {
+        Ok(Shared::hash(&self.path, &self.disk()?)? != self.hash)
+    }
+
+    /// What can be done by this process, in so much memory.
+    pub fn tasks(&self, memory: u64) -> Tasks<'_> {
+        Tasks { shared: self, memory, planned: OnceCell::new(), expanded: OnceCell::new() }
+    }
+
+    /// The directory, without its lock.
+    fn disk(&self) -> Result<RealDisk, Error> {
+        RealDisk::open(&self.path).map_err(|error| Error::Open(self.path.clone(), error))
+    }
+
+    fn model(&self) -> Result<&TextModel, Error> {
+        once(&self.model, || self.job.model(&self.path))
+    }
+
+    fn refused(&self, why: &'static str) -> Error {
+        Error::Unshared(self.path.clone(), why)
+    }
+
+    fn failed(&self, error: spill::Error) -> Error {
+        Error::Run(self.path.clone(), error)
+    }
+}
+
+impl<'m> Tasks<'m> {
+    /// What is to be done next, and the last checkpoint, if there is one.
+    pub fn next(&self, wanted: Wanted) -> Result<(Next, Option<Saved>), Error> {
+        let shared = self.shared;
+        if shared.job.runs().is_some() {
+            return Err(shared.refused("it asks about whole runs"));
+        }
+        let model = shared.model()?;
+        let searched = once(&self.planned, || Ok(model.searched()))?;
+        if let Some(why) = refusal(searched.model(), &shared.job.storage) {
+            return Err(shared.refused(why));
+        }
+        let Contents { saved, answer, .. } = Contents::read(&shared.path)?;
+        if saved.is_none() || shared.job.undecided().is_some() {
+            let most = answer.is_none().then_some(wanted.first_states());
+            return Ok((Next::Search(most), saved));
+        }
+        let limits = shared.job.limits(None);
+        let next = Plan::next(&shared.disk()?, searched.model(), &limits, wanted);
+        next.map(|next| (next, saved)).map_err(|error| shared.failed(error))
+    }
+
+    /// Does a task of a plan, unless it has been done; tells whether it had been.
+    pub fn run(&self, id: &str, number: u32) -> Result<Followed<(Receipt, bool)>, Error> {
+        let failed = |error| self.shared.failed(error);
+        let disk = self.shared.disk()?;
+        let task = match Task::find(&disk, id, number).map_err(failed)? {
             Followed::Done(task) => task,
             Followed::Stale => return Ok(Followed::Stale),
             Followed::Missing(number) => return Ok(Followed::Missing(number)),
@@ -69,54 +122,59 @@ impl Shared {
         }
         let done = match task.phase() {
             Phase::Settle | Phase::Merge => task.combine().map_err(failed)?,
-            Phase::Expand => self.expand(&task, memory)?,
+            Phase::Expand => self.expand(&task)?,
         };
-        Ok(match done {
-            Followed::Done(receipt) => Followed::Done((receipt, false)),
-            Followed::Stale => Followed::Stale,
-            Followed::Missing(number) => Followed::Missing(number),
-        })
+        Ok(done.map(|receipt| (receipt, false)))
     }
 
     /// Makes what the tasks of a plan did the state of the search.
     pub fn commit(&self, id: &str) -> Result<Followed<Saved>, Error> {
-        let failed = |error| self.failed(error);
+        let failed = |error| self.shared.failed(error);
+        // It is let go of with the disk.
+        let disk = self.shared.disk()?;
         let begun = Instant::now();
         loop {
-            match self.disk.lock() {
+            match disk.lock() {
                 Err(spill::Error::Locked { .. }) if begun.elapsed() < PATIENCE => {
                     std::thread::sleep(PATIENCE / 600);
                 }
                 locked => break locked.map_err(failed)?,
             }
         }
-        commit(&self.disk, id).map_err(failed)
+        commit(&disk, id).map_err(failed)
     }
 
-    fn expand(&self, task: &Task<'_>, memory: u64) -> Result<Followed<Receipt>, Error> {
-        let model = self.job.model(&self.path)?;
-        let coverage = self.job.limits(None).coverage;
-        let (exec, threads) = (Exec::Jit, Some(1));
+    fn expand(&self, task: &Task<'_>) -> Result<Followed<Receipt>, Error> {
+        let failed = |error| self.shared.failed(error);
+        let (searched, memory) = once(&self.expanded, || self.compiled())?;
+        let folder = tempfile::Builder::new().prefix("spillway-task-").tempdir();
+        let folder = folder.map_err(|error| Error::Temporary(std::env::temp_dir(), error))?;
+        let scratch: Arc<dyn Disk> = Arc::new(RealDisk::open(folder.path()).map_err(failed)?);
+        let coverage = self.shared.job.limits(None).coverage;
+        let with = Expanding { model: searched.model(), coverage, memory: *memory, scratch };
+        task.expand(&with).map_err(failed)
+    }
+
+    fn compiled(&self) -> Result<(Searched<'m>, MemoryPlan), Error> {
+        let shared = self.shared;
+        let model = shared.model()?;
+        let coverage = shared.job.limits(None).coverage;
+        let (memory, threads, exec) = (self.memory, Some(1), Exec::Jit);
         let budget = Budget { memory, threads, exec, goes_on: true, counts: coverage };
         let runs = model.runnable(model.wished.rewritings, |it: &Interp| budget.executor(it));
         let searched = model.searched_by(runs);
-        let memory = budget.plan(&model, searched.model().width())?;
-        let folder = tempfile::Builder::new().prefix("spillway-task-").tempdir();
-        let temporary = |error| Error::Temporary(std::env::temp_dir(), error);
-        let folder = folder.map_err(temporary)?;
-        let scratch: Arc<dyn Disk> = match RealDisk::open(folder.path()) {
-            Ok(disk) => Arc::new(disk),
-            Err(error) => return Err(self.failed(error)),
-        };
-        let with = Expanding { model: searched.model(), coverage, memory, scratch };
-        task.expand(&with).map_err(|error| self.failed(error))
+        let plan = budget.plan(model, searched.model().width())?;
+        Ok((searched, plan))
     }
+}
 
-    fn refused(&self, why: &'static str) -> Error {
-        Error::Unshared(self.path.clone(), why)
-    }
-
-    fn failed(&self, error: spill::Error) -> Error {
-        Error::Run(self.path.clone(), error)
+/// What a cell holds, made now if it holds nothing yet.
+fn once<T>(cell: &OnceCell<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+    match cell.get() {
+        Some(held) => Ok(held),
+        None => {
+            let made = make()?;
+            Ok(cell.get_or_init(|| made))
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! `task`: a search that several processes do in parts, some of which are killed, and what is said of it.
 
 use crate::{Bench, GRID, Ran, WHOLE};
-use serde_json::Value;
-use std::process::Stdio;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
 /// Levels of fewer states are left to one process.
@@ -60,6 +61,123 @@ impl Bench {
         let ran = self.task(&["commit", "d", "--plan", plan]);
         assert!([0, 5].contains(&ran.code), "{}", ran.err);
     }
+}
+
+/// A process that does what lines say.
+struct Server {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Server {
+    fn of(bench: &Bench) -> Server {
+        let mut command = bench.command(&["task", "serve", "d", "--memory", "512MiB"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        Server { child, out }
+    }
+
+    fn ask(&mut self, line: &str) -> Value {
+        writeln!(self.child.stdin.as_ref().unwrap(), "{line}").unwrap();
+        let mut answer = String::new();
+        self.out.read_line(&mut answer).unwrap();
+        serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
+    }
+
+    /// What is to be done next.
+    fn planned(&mut self) -> Value {
+        let next = self.ask(&format!("plan --tasks 3 --thin {THIN}"));
+        assert_eq!(next["code"], 0, "{next}");
+        next
+    }
+
+    /// Ends the input; what comes of it: an exit code, and what is said.
+    fn ended(mut self) -> (i32, String) {
+        drop(self.child.stdin.take());
+        let code = self.child.wait().unwrap().code().unwrap();
+        let mut said = String::new();
+        self.child.stderr.unwrap().read_to_string(&mut said).unwrap();
+        (code, said)
+    }
+}
+
+/// One process does all tasks, plans and commits; others go on in between.
+#[test]
+fn lines_are_answered_as_commands_are() {
+    let text = GRID.replace("300", "60");
+    let alone = Bench::new();
+    let found = alone.check(&text, &[&WHOLE[..], &["--dir", "d", "--json"]].concat());
+    let bench = Bench::new();
+    let begun = [&WHOLE[..], &["--dir", "d", "--max-states", "1000"]].concat();
+    assert_eq!(bench.check(&text, &begun).code, 3);
+    let mut server = Server::of(&bench);
+    let mut tasks = 0;
+    loop {
+        let next = server.planned();
+        let plan = next["plan"].as_str().unwrap_or_default();
+        match next["phase"].as_str().unwrap() {
+            "done" => break,
+            "search" => {
+                let most = next["max_states"].to_string();
+                let limit = ["--max-states", &most];
+                let limit = if most == "null" { &[][..] } else { &limit };
+                let ran = bench.run(&[&["resume", "d"], limit].concat());
+                assert!([0, 3].contains(&ran.code), "{}", ran.err);
+            }
+            _ => {
+                for task in 0..next["tasks"].as_u64().unwrap() {
+                    let done = server.ask(&format!("run --plan {plan} --task {task}"));
+                    assert_eq!((&done["code"], &done["task"]), (&json!(0), &json!(task)));
+                    tasks += 1;
+                }
+                let done = server.ask(&format!("commit --plan {plan}"));
+                assert_eq!((&done["code"], &done["plan"]), (&json!(0), &json!(plan)), "{done}");
+            }
+        }
+    }
+    assert!(tasks > 30, "{tasks}");
+    let told = bench.run(&["status", "d", "--json"]).json();
+    for member in ["verdict", "states", "transitions", "levels"] {
+        assert_eq!(told[member], found.json()[member], "{member}");
+    }
+    // Another search in the same place is met by the next line.
+    std::fs::remove_dir_all(bench.path("d")).unwrap();
+    let begun = [&WHOLE[..], &["--dir", "d", "--max-states", "2000"]].concat();
+    assert_eq!(bench.check(GRID, &begun).code, 3);
+    assert!(server.planned()["states"].as_u64().unwrap() < 3000);
+    assert_eq!(server.ended(), (0, String::new()));
+}
+
+#[test]
+fn lines_that_say_nothing_that_can_be_done() {
+    let bench = Bench::new();
+    bench.stopped();
+    let mut server = Server::of(&bench);
+    for line in ["", "go", "serve d", "run --plan 1", "plan --tasks 0", "commit --plan a b"] {
+        let answer = server.ask(line);
+        assert_eq!(answer["code"], 2, "{line}: {answer}");
+        assert!(answer["error"].as_str().unwrap().starts_with("error: "), "{line}: {answer}");
+    }
+    let planned = server.planned();
+    let plan = planned["plan"].as_str().unwrap();
+    for (line, code, said) in [
+        (format!("run --plan {plan} --task 9"), 2, "error: there is no task 9 in"),
+        (format!("commit --plan {plan}"), 3, "error: task 0 of"),
+        ("commit --plan 1-expand-a".into(), 5, "note: 1-expand-a is not the current plan any more"),
+    ] {
+        let answer = server.ask(&line);
+        assert_eq!(answer["code"], code, "{line}: {answer}");
+        assert!(answer["error"].as_str().unwrap().starts_with(said), "{line}: {answer}");
+    }
+    let no_text = Server::of(&bench);
+    no_text.child.stdin.as_ref().unwrap().write_all(&[0xff, b'\n']).unwrap();
+    let (code, said) = no_text.ended();
+    assert!(code == 2 && said.starts_with("error: standard input: "), "{code}: {said}");
+    std::fs::remove_dir_all(bench.path("d")).unwrap();
+    writeln!(server.child.stdin.as_ref().unwrap(), "plan --tasks 3").unwrap();
+    let (code, said) = server.ended();
+    assert!(code == 2 && said.contains("there is no search directory"), "{code}: {said}");
 }
 
 /// Two drivers at one search, with other wishes, and a third process that goes on with it meanwhile, as one may.

@@ -79,6 +79,11 @@ impl Error {
         }
     }
 
+    /// Whether it is that a file is not there.
+    pub fn is_not_found(&self) -> bool {
+        matches!(self, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+    }
+
     /// A damaged piece of `file` at `offset`.
     pub fn corrupt(file: impl Into<String>, offset: u64, what: impl Into<String>) -> Self {
         Error::Corrupt { file: file.into(), offset, what: what.into() }

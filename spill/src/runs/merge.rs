@@ -23,6 +23,9 @@ use crate::values::Values;
 /// Bytes of keys handled at a time while merging: small enough for the second-level cache.
 const BATCH_BYTES: usize = 256 << 10;
 
+/// Sources of one merge where there are very many.
+const FAN_IN: usize = 64;
+
 /// If one of two windows has so many times the keys of the other, gallop.
 const GALLOP_RATIO: usize = 16;
 
@@ -59,6 +62,20 @@ impl<'a> Merge<'a> {
     pub fn new(width: usize, sources: Vec<Box<dyn Source + 'a>>) -> Self {
         let input = |source| Input { source, batch: Vec::new(), used: 0 };
         Merge { width, inputs: sources.into_iter().map(input).collect(), joining: None }
+    }
+
+    /// The union of very many `sources`, by merges of some of them each: a round asks all sources of a merge, and gives little
+    /// where they have little.
+    pub fn of_many(width: usize, mut sources: Vec<Box<dyn Source + 'a>>) -> Self {
+        while sources.len() > FAN_IN {
+            let mut rest = sources.into_iter().peekable();
+            sources = Vec::new();
+            while rest.peek().is_some() {
+                let some = rest.by_ref().take(FAN_IN).collect();
+                sources.push(Box::new(Merge::new(width, some)));
+            }
+        }
+        Self::new(width, sources)
     }
 
     /// The same of pairs, if there are `values`: those with equal keys are joined, be they of several
@@ -166,6 +183,12 @@ impl<'a> Merge<'a> {
         }
         self.inputs.retain(|input| !input.batch.is_empty());
         Ok(())
+    }
+}
+
+impl Source for Merge<'_> {
+    fn next(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        Merge::next(self, out, batch_keys(self.width))
     }
 }
 

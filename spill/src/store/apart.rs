@@ -24,8 +24,20 @@ pub struct Apart<'a> {
     pub codec: &'a Codec,
 }
 
-/// A range of keys: from the first, if it has one, to before the second. Both are as the codec has keys in memory.
-pub type Bounds<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
+/// One of the ranges that keys, as the codec has them in memory, cut all keys into.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// Where ranges meet: each begins with its border.
+    pub borders: &'a [Vec<u8>],
+    /// Which of the ranges it is: at most as many as there are borders.
+    pub number: usize,
+}
+
+impl<'a> Part<'a> {
+    fn range(self) -> KeyRange<'a> {
+        KeyRange::cut(self.borders)[self.number]
+    }
+}
 
 impl Apart<'_> {
     /// Opens pieces, of which it is checked that they are what they should be.
@@ -43,7 +55,7 @@ impl Apart<'_> {
         &self,
         candidates: &[Segment],
         runs: &[Vec<Segment>],
-        (low, high): Bounds<'_>,
+        part: Part<'_>,
         out: &mut dyn Append,
     ) -> Result<SegmentRef> {
         let old = runs.iter().map(|segments| OldRun {
@@ -55,8 +67,7 @@ impl Apart<'_> {
         let old: Vec<OldRun> = old.collect();
         let width = self.width();
         let mut known = StoreSubtract::new(width, &[], None, &old);
-        let range = KeyRange { low, high };
-        let mut merge = Merge::new(width, sources(width, &[], candidates, range));
+        let mut merge = Merge::of_many(width, sources(width, &[], candidates, part.range()));
         let (mut batch, mut level) = (Vec::new(), self.writer(out));
         loop {
             merge.next(&mut batch, batch_keys(width))?;
@@ -72,12 +83,12 @@ impl Apart<'_> {
     pub fn merge(
         &self,
         segments: &[Segment],
-        (low, high): Bounds<'_>,
+        part: Part<'_>,
         out: &mut dyn Append,
     ) -> Result<SegmentRef> {
         let width = self.width();
         let mut writer = self.writer(out);
-        let mut merge = Merge::new(width, sources(width, &[], segments, KeyRange { low, high }));
+        let mut merge = Merge::of_many(width, sources(width, &[], segments, part.range()));
         drain(&mut merge, |batch| writer.push(batch))?;
         writer.finish_some()
     }
@@ -140,16 +151,15 @@ mod tests {
             let known = open("run", &runs);
             let borders = apart.cut(&found, parts);
             let (mut new, mut all) = (Vec::new(), Vec::new());
-            for part in 0..=borders.len() {
-                let border = |at: usize| borders.get(at).map(Vec::as_slice);
-                let range = (part.checked_sub(1).and_then(border), border(part));
+            for number in 0..=borders.len() {
+                let part = Part { borders: &borders, number };
                 let each: Vec<Vec<Segment>> = known.iter().map(|it| vec![it.clone()]).collect();
                 let mut out = disk.create("new").unwrap();
-                let at = apart.settle(&found, &each, range, &mut *out).unwrap();
+                let at = apart.settle(&found, &each, part, &mut *out).unwrap();
                 out.flush().unwrap();
                 new.extend(read(&disk, "new", at));
                 let mut out = disk.create("merged").unwrap();
-                let at = apart.merge(&found, range, &mut *out).unwrap();
+                let at = apart.merge(&found, part, &mut *out).unwrap();
                 out.flush().unwrap();
                 all.extend(read(&disk, "merged", at));
             }

@@ -34,7 +34,7 @@ mod settle;
 mod stored;
 mod valued;
 
-pub use apart::{Apart, Bounds};
+pub use apart::{Apart, Part};
 pub use known::StoreSubtract;
 pub use levels::{FileSegment, Levels, SavedLevels, SavedShard, Shard};
 pub use names::FileName;

@@ -1,7 +1,7 @@
 //! Flags of `task`.
 
 use super::resources::size;
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// `spillway task`.
@@ -20,18 +20,57 @@ pub struct TaskArgs {
 #[derive(Clone, Debug, Subcommand)]
 pub enum TaskCommand {
     /// Say what is to be done next, as one line of JSON
-    Plan(TaskPlanArgs),
+    Plan {
+        /// The search directory
+        dir: PathBuf,
+        #[command(flatten)]
+        what: PlanArgs,
+    },
     /// Do one task of a plan; one that has been done is not done again
-    Run(TaskRunArgs),
+    Run {
+        /// The search directory
+        dir: PathBuf,
+        #[command(flatten)]
+        what: RunArgs,
+        #[command(flatten)]
+        within: Within,
+    },
     /// Make what the tasks of a plan did the state of the search
-    Commit(TaskCommitArgs),
+    Commit {
+        /// The search directory
+        dir: PathBuf,
+        #[command(flatten)]
+        what: CommitArgs,
+    },
+    /// Do what lines on standard input say, each as behind `task`, without DIR
+    #[command(after_help = "\
+The model is read and compiled once, however many lines there are. Each is
+answered by one line of JSON with the exit code it would have, as `code`, and
+what would be said on standard error, as `error`. It ends with the input.")]
+    Serve {
+        /// The search directory
+        dir: PathBuf,
+        #[command(flatten)]
+        within: Within,
+    },
 }
 
-/// `spillway task plan`.
-#[derive(Args, Clone, Debug)]
-pub struct TaskPlanArgs {
-    /// The search directory
-    pub dir: PathBuf,
+/// Something to be done in a search directory, without its name: a line that `serve` reads.
+#[derive(Clone, Debug, Parser)]
+#[command(no_binary_name = true, arg_required_else_help = false, disable_help_flag = true)]
+#[command(disable_help_subcommand = true)]
+pub enum Request {
+    /// What `spillway task plan` does.
+    Plan(PlanArgs),
+    /// What `spillway task run` does.
+    Run(RunArgs),
+    /// What `spillway task commit` does.
+    Commit(CommitArgs),
+}
+
+/// How to share out what is to be done.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct PlanArgs {
     /// Into how many tasks to share it out, at most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub tasks: u32,
@@ -40,28 +79,29 @@ pub struct TaskPlanArgs {
     pub thin: u64,
 }
 
-/// `spillway task run`.
+/// Which task to do.
 #[derive(Args, Clone, Debug)]
-pub struct TaskRunArgs {
-    /// The search directory
-    pub dir: PathBuf,
+pub struct RunArgs {
     /// The plan, as `plan` called it
     #[arg(long, value_name = "ID")]
     pub plan: String,
     /// The number of the task, from 0
     #[arg(long, value_name = "I")]
     pub task: u32,
-    /// The most memory the process may hold resident
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GiB")]
-    pub memory: u64,
 }
 
-/// `spillway task commit`.
+/// What to commit.
 #[derive(Args, Clone, Debug)]
-pub struct TaskCommitArgs {
-    /// The search directory
-    pub dir: PathBuf,
+pub struct CommitArgs {
     /// The plan, as `plan` called it
     #[arg(long, value_name = "ID")]
     pub plan: String,
+}
+
+/// What doing tasks may take.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Within {
+    /// The most memory the process may hold resident
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GiB")]
+    pub memory: u64,
 }

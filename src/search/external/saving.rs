@@ -12,8 +12,7 @@ use crate::search::control::{Phase, Progress};
 use crate::search::strays::remove_strays;
 use crate::search::visited::Visited;
 use crate::search::{Control, Limits, MemoryPlan, Verdict};
-use spill::{Disk, Error, FileName, Metered, Result};
-use std::io::ErrorKind;
+use spill::{Disk, FileName, Metered, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -85,9 +84,7 @@ impl<'a> Search<'a> {
     pub(super) fn sweep_uncommitted(&self) -> Result<()> {
         match Saved::load(&*self.disk) {
             Ok(saved) => sweep(&*self.disk, Some(&saved)),
-            Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                sweep(&*self.disk, None)
-            }
+            Err(error) if error.is_not_found() => sweep(&*self.disk, None),
             Err(error) => Err(error),
         }
     }

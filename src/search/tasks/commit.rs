@@ -71,25 +71,19 @@ fn settled(next: &mut Saved, receipts: &[Receipt]) -> Result<()> {
     next.store.levels.push_files(&pieces)?;
     let pieces = next.store.levels.level(level as usize);
     next.store.runs.push(SavedRun { first: level, last: level, pieces });
-    let SavedLevel { transitions, partial, passed, beyond, taken, findings, .. } =
-        std::mem::take(&mut next.open);
+    (next.taken, next.findings) =
+        (next.taken().all().to_vec(), save_findings(&next.all_findings()?));
+    let SavedLevel { transitions, partial, passed, beyond, .. } = std::mem::take(&mut next.open);
     next.transitions += transitions;
     next.postponed.partial += partial;
     next.passed += passed;
     next.beyond += beyond;
-    let mut all = ActionCounts::new(std::mem::take(&mut next.taken));
-    all.merge(ActionCounts::new(taken));
-    next.taken = all.all().to_vec();
-    let mut found = restore_findings(&next.findings)?;
-    found.merge(restore_findings(&findings)?);
-    next.findings = save_findings(&found);
     Ok(())
 }
 
 fn merged(next: &mut Saved, plan: &Plan, receipts: &[Receipt]) {
-    let replaced = next.store.runs.split_off(plan.runs_from as usize);
-    let ends = replaced.first().zip(replaced.last()).map(|(first, last)| (first.first, last.last));
-    let (first, last) = ends.unwrap_or_default();
+    let (first, last) = next.levels_from(plan.runs_from);
+    next.store.runs.truncate(plan.runs_from as usize);
     let pieces = receipts.iter().map(|it| it.piece).filter(|it| it.at.keys > 0).collect();
     next.store.runs.push(SavedRun { first, last, pieces });
     adopt_levels(next);

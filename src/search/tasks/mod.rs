@@ -27,8 +27,7 @@ pub use plan::{Next, Phase, Plan, Wanted, current, refusal};
 pub use receipt::Receipt;
 pub use run::{Expanding, Task};
 
-use spill::{Disk, Error, Result};
-use std::io::ErrorKind;
+use spill::{Disk, Result};
 
 /// What comes of following a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +40,17 @@ pub enum Followed<T> {
     Missing(u32),
 }
 
+impl<T> Followed<T> {
+    /// The same of what becomes of what was done.
+    pub fn map<U>(self, become_of: impl FnOnce(T) -> U) -> Followed<U> {
+        match self {
+            Followed::Done(done) => Followed::Done(become_of(done)),
+            Followed::Stale => Followed::Stale,
+            Followed::Missing(task) => Followed::Missing(task),
+        }
+    }
+}
+
 /// Whether a file is a plan's, or says what came of one of its tasks.
 pub(super) fn is_of_plan(name: &str) -> bool {
     name.starts_with(plan::FILE) || name.starts_with(receipt::FILE)
@@ -49,14 +59,9 @@ pub(super) fn is_of_plan(name: &str) -> bool {
 /// What a file says, unless it is not there.
 fn if_there<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
-        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) if error.is_not_found() => Ok(None),
         read => read.map(Some),
     }
-}
-
-/// Whether what failed is that a file is not there.
-fn is_missing(error: &Error) -> bool {
-    matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound)
 }
 
 /// Removes a file, unless somebody has.

@@ -1,12 +1,12 @@
 //! What is to be done next, as the manifest of a directory tells.
 
-use super::{if_there, is_missing};
+use super::if_there;
 use crate::exec::{Findings, Model};
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use crate::search::storage::SavedStorage;
 use crate::search::{Limits, Verdict};
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Apart, Disk, Error, Result, SavedRun, Segment};
+use spill::{Apart, Codec, Disk, Error, FileSegment, Result, SavedRun};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -18,6 +18,9 @@ pub(super) const FILE: &str = "plan-";
 
 /// No more files of levels can be named.
 const FILES_MAX: usize = u16::MAX as usize;
+
+/// One process goes on where it has more levels in memory: each task of a merge would have all of them open.
+const LEVELS_MAX: u32 = 1 << 14;
 
 /// So often it is planned again where what was written has been swept by somebody who has begun to go on alone.
 const SWEPT_MAX: u32 = 20;
@@ -143,7 +146,7 @@ impl Plan {
             });
             // Somebody may have committed meanwhile, and removed what this rests on; or goes on alone, and sweeps what he does
             // not know.
-            let is_swept = next.as_ref().is_err_and(is_missing) && left > 0;
+            let is_swept = next.as_ref().is_err_and(Error::is_not_found) && left > 0;
             if next.is_ok() || hash(disk)? == base && !is_swept {
                 return next;
             }
@@ -154,21 +157,23 @@ impl Plan {
 
     /// The plan of this name in a directory, if there is one and it is of the manifest that is there.
     pub fn load(disk: &dyn Disk, id: &str) -> Result<Option<(Plan, Saved)>> {
-        if !id.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-') {
-            // No plan is called so, and it may be a path.
-            return Ok(None);
-        }
-        let name = format!("{FILE}{id}");
-        let Some(plan) = if_there(spill::load_value::<Plan>(disk, &name, FORMAT))? else {
-            return Ok(None);
-        };
+        let Some(plan) = Plan::named(disk, id)? else { return Ok(None) };
         let (saved, base) = current(disk)?;
         Ok((plan.base == base).then_some((plan, saved)))
     }
 
+    /// The plan of this name, of whatever manifest.
+    fn named(disk: &dyn Disk, id: &str) -> Result<Option<Plan>> {
+        if !id.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-') {
+            // No plan is called so, and it may be a path.
+            return Ok(None);
+        }
+        if_there(spill::load_value(disk, &format!("{FILE}{id}"), FORMAT))
+    }
+
     /// Whether it is the current one of a directory still.
     pub(super) fn is_current(&self, disk: &dyn Disk) -> Result<bool> {
-        Ok(Plan::load(disk, &self.id())?.is_some_and(|(plan, _)| plan == *self))
+        Ok(Plan::named(disk, &self.id())?.as_ref() == Some(self) && hash(disk)? == self.base)
     }
 
     /// What it is called: like the manifest it is of, and what is done.
@@ -257,6 +262,10 @@ impl Planning<'_> {
         if levels.shards.len() + self.wanted.tasks as usize > FILES_MAX {
             return Ok(alone);
         }
+        let in_memory = |from: u32| last as u32 - saved.store.runs[from as usize].first;
+        if self.runs_in_memory().is_some_and(|from| in_memory(from) > LEVELS_MAX) {
+            return Ok(alone);
+        }
         let (frontier, open) = (levels.keys(last), &saved.open);
         if open.expanded < frontier {
             return match frontier < self.wanted.thin {
@@ -310,7 +319,8 @@ impl Planning<'_> {
         let expanded = self.saved.open.expanded;
         let last = self.saved.store.levels.len() - 1;
         let pieces = self.saved.store.levels.level(last);
-        let segments = self.opened(|apart| apart.open(&pieces))?;
+        let codec = self.saved.codec()?;
+        let segments = self.saved.apart(self.disk, &codec).open(&pieces)?;
         // A block is decoded by one task.
         let mut ends = Vec::new();
         let mut end = 0;
@@ -321,7 +331,7 @@ impl Planning<'_> {
             }
         }
         let tasks = u64::from(self.wanted.tasks.max(1));
-        let share = (frontier - expanded).div_ceil(tasks).max(1);
+        let share = (frontier - expanded).div_ceil(tasks);
         let mut states = vec![expanded];
         for end in ends {
             let is_full = end >= states[states.len() - 1] + share && end < frontier;
@@ -332,29 +342,20 @@ impl Planning<'_> {
     }
 
     fn settle(&self) -> Result<Plan> {
-        let segments = self.opened(|apart| apart.open(&self.saved.open.candidates))?;
-        Ok(Plan { borders: self.borders(&segments)?, ..self.plan(Phase::Settle) })
+        self.by_keys(Phase::Settle, &self.saved.open.candidates)
     }
 
     fn merge(&self, from: u32) -> Result<Plan> {
-        let runs = &self.saved.store.runs[from as usize..];
-        let mut segments = Vec::new();
-        for run in runs {
-            segments.extend(self.opened(|apart| apart.open(&self.saved.pieces_of(run)))?);
-        }
-        let borders = self.borders(&segments)?;
-        Ok(Plan { borders, runs_from: from, ..self.plan(Phase::Merge) })
+        let merged = self.by_keys(Phase::Merge, &self.saved.pieces_from(from))?;
+        Ok(Plan { runs_from: from, ..merged })
     }
 
-    fn opened(&self, open: impl Fn(Apart<'_>) -> Result<Vec<Segment>>) -> Result<Vec<Segment>> {
+    /// Tasks that take ranges of the keys of these pieces.
+    fn by_keys(&self, phase: Phase, pieces: &[FileSegment]) -> Result<Plan> {
         let codec = self.saved.codec()?;
-        open(Apart { disk: self.disk, whole: self.saved.width as usize, codec: &codec })
-    }
-
-    fn borders(&self, segments: &[Segment]) -> Result<Vec<Vec<u8>>> {
-        let codec = self.saved.codec()?;
-        let apart = Apart { disk: self.disk, whole: self.saved.width as usize, codec: &codec };
-        Ok(apart.cut(segments, self.wanted.tasks.max(1) as usize))
+        let apart = self.saved.apart(self.disk, &codec);
+        let borders = apart.cut(&apart.open(pieces)?, self.wanted.tasks as usize);
+        Ok(Plan { borders, ..self.plan(phase) })
     }
 
     fn plan(&self, phase: Phase) -> Plan {
@@ -372,8 +373,13 @@ impl Planning<'_> {
 }
 
 impl Saved {
+    /// Where its files are read, and what is written beside them.
+    pub(super) fn apart<'a>(&self, disk: &'a dyn Disk, codec: &'a Codec) -> Apart<'a> {
+        Apart { disk, whole: self.width as usize, codec }
+    }
+
     /// Where the keys of a run are: in files of its own, or in those of its levels.
-    pub(super) fn pieces_of(&self, run: &SavedRun) -> Vec<spill::FileSegment> {
+    pub(super) fn pieces_of(&self, run: &SavedRun) -> Vec<FileSegment> {
         match run.pieces.is_empty() {
             false => run.pieces.clone(),
             true => {
@@ -381,5 +387,16 @@ impl Saved {
                 levels.flat_map(|it| self.store.levels.level(it)).collect()
             }
         }
+    }
+
+    /// Where the keys of the runs from one on are.
+    pub(super) fn pieces_from(&self, from: u32) -> Vec<FileSegment> {
+        let runs = &self.store.runs[from as usize..];
+        runs.iter().flat_map(|it| self.pieces_of(it)).collect()
+    }
+
+    /// The first level of a run, and the last of all levels: what a run of it and those behind it is of.
+    pub(super) fn levels_from(&self, from: u32) -> (u32, u32) {
+        (self.store.runs[from as usize].first, self.store.levels.len() as u32 - 1)
     }
 }

@@ -2,14 +2,14 @@
 
 use super::plan::{Phase, Plan, SWEEPING};
 use super::receipt::{self, Receipt};
-use super::{Followed, is_missing, remove_if_there};
+use super::{Followed, remove_if_there};
 use crate::exec::Model;
 use crate::search::checkpoint::{Saved, save_findings};
 use crate::search::expand::{PartlyExpanded, Steps, Worker, exceptional_bits, expand};
 use crate::search::{Control, MemoryPlan, project};
 use spill::{
-    Apart, Append, Candidates, Codec, Disk, Error, FileName, FileSegment, Frontier, Merge, Result,
-    SegmentRef, SegmentWriter,
+    Apart, Append, Candidates, Codec, Disk, Error, FileName, FileSegment, Frontier, Merge, Part,
+    Result, SegmentRef, SegmentWriter,
 };
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ impl<'d> Task<'d> {
             let receipt = Receipt { seconds: begun.elapsed().as_secs_f64(), ..receipt };
             receipt.leave(self.disk, &self.plan, self.number).map(|()| receipt)
         });
-        if done.as_ref().is_err_and(is_missing) {
+        if done.as_ref().is_err_and(Error::is_not_found) {
             // Somebody is sweeping: in a moment the plan is gone, too.
             std::thread::sleep(SWEEPING);
         }
@@ -100,7 +100,7 @@ impl<'d> Task<'d> {
         let Expanding { model, memory, scratch, .. } = with;
         let (codec, level) = (self.saved.codec()?, self.plan.level);
         let pieces = self.saved.store.levels.level(level as usize);
-        let frontier = Frontier::Encoded(self.apart(&codec).open(&pieces)?);
+        let frontier = Frontier::Encoded(self.saved.apart(self.disk, &codec).open(&pieces)?);
         let mut workers = Worker::crew(memory, model.width(), None, &codec, scratch);
         // There is no store beside the candidates.
         let spare = (memory.young + memory.filter) as usize / workers.len();
@@ -158,30 +158,25 @@ impl<'d> Task<'d> {
 
     fn settled(&self) -> Result<Receipt> {
         let codec = self.saved.codec()?;
-        let apart = self.apart(&codec);
+        let apart = self.saved.apart(self.disk, &codec);
         let candidates = apart.open(&self.saved.open.candidates)?;
         let runs = self.saved.store.runs.iter();
         let runs = runs.map(|it| apart.open(&self.saved.pieces_of(it)));
         let runs = runs.collect::<Result<Vec<_>>>()?;
         let files = self.saved.store.levels.next_files(self.plan.tasks() as usize);
         let file = files[self.number as usize];
-        let settle = |out: &mut dyn Append| apart.settle(&candidates, &runs, self.range(), out);
-        self.written(file, settle)
+        let part = self.part();
+        self.written(file, |out| apart.settle(&candidates, &runs, part, out))
     }
 
     fn merged(&self) -> Result<Receipt> {
         let codec = self.saved.codec()?;
-        let apart = self.apart(&codec);
-        let runs = &self.saved.store.runs[self.plan.runs_from as usize..];
-        let mut segments = Vec::new();
-        for run in runs {
-            segments.extend(apart.open(&self.saved.pieces_of(run))?);
-        }
-        let ends = runs.first().zip(runs.last()).map(|(first, last)| (first.first, last.last));
-        let (first, last) = ends.unwrap_or_default();
+        let apart = self.saved.apart(self.disk, &codec);
+        let segments = apart.open(&self.saved.pieces_from(self.plan.runs_from))?;
+        let (first, last) = self.saved.levels_from(self.plan.runs_from);
         let file = FileName::Merged { first, last, part: self.number as u16 };
-        let merge = |out: &mut dyn Append| apart.merge(&segments, self.range(), out);
-        self.written(file, merge)
+        let part = self.part();
+        self.written(file, |out| apart.merge(&segments, part, out))
     }
 
     /// Where a task's candidates go: behind the files of those that are there already.
@@ -190,14 +185,9 @@ impl<'d> Task<'d> {
         FileName::Candidates { level: self.plan.level, shard: shard as u16 }
     }
 
-    fn range(&self) -> spill::Bounds<'_> {
-        let border = |at: usize| self.plan.borders.get(at).map(Vec::as_slice);
-        let task = self.number as usize;
-        (task.checked_sub(1).and_then(border), border(task))
-    }
-
-    fn apart<'a>(&'a self, codec: &'a Codec) -> Apart<'a> {
-        Apart { disk: self.disk, whole: self.saved.width as usize, codec }
+    /// Its range of keys.
+    fn part(&self) -> Part<'_> {
+        Part { borders: &self.plan.borders, number: self.number as usize }
     }
 
     /// Has a file written, durably, that gets its name when all of it is there.

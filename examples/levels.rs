@@ -1,0 +1,42 @@
+//! The levels of a search directory: of each its number, how many states are in it, and a hash of them in the order of
+//! their keys, which depends neither on who searched nor on how they are stored.
+//!
+//! ```sh
+//! cargo run --release --example levels -- DIR
+//! ```
+
+use spill::{Decoder, Disk, RealDisk};
+use spillway::search::checkpoint::Saved;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let Some(dir) = std::env::args_os().nth(1) else {
+        eprintln!("error: no search directory is named");
+        return ExitCode::from(2);
+    };
+    match RealDisk::open(Path::new(&dir)).and_then(|disk| tell(&disk)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn tell(disk: &dyn Disk) -> spill::Result<()> {
+    let saved = Saved::load(disk)?;
+    let (width, codec) = (saved.width as usize, saved.codec()?.unprojected());
+    for level in 0..saved.store.levels.len() {
+        let mut hash = blake3::Hasher::new();
+        for segment in saved.store.levels.open(disk, width, &codec, level)? {
+            let (mut decoder, mut keys) = (Decoder::new(width), Vec::new());
+            for block in 0..segment.blocks() {
+                segment.decode(block, &mut decoder, &mut keys)?;
+                hash.update(&keys);
+            }
+        }
+        println!("{level} {} {}", saved.store.levels.keys(level), hash.finalize().to_hex());
+    }
+    Ok(())
+}
