@@ -1,7 +1,7 @@
 """The binary `spillway`: how it is called, and what it answers.
 
-Commands about tasks answer by a line of JSON; a sitting, `check` or `resume`, by a report that is
-kept as it is, since the last one is the run's.
+A server, `task serve`, answers each request about tasks by a line of JSON; a sitting, `check` or
+`resume`, by a report that is kept as it is, since the last one is the run's.
 """
 
 from __future__ import annotations
@@ -57,19 +57,6 @@ class Refused(Failure):
     """The binary ended with a code that is neither done nor stale, and said why."""
 
 
-def answer(text: str, what: str) -> dict[str, Any]:
-    """The object in the last line of what a command printed."""
-    lines = text.strip().splitlines()
-    try:
-        found = json.loads(lines[-1])
-    except (IndexError, ValueError):
-        found = None
-    if not isinstance(found, dict):
-        shown = lines[-1][:200] if lines else "nothing"
-        raise Failure(f"`spillway {what}` answers {shown!r}, not an object of JSON")
-    return found
-
-
 def read_plan(found: dict[str, Any]) -> Plan:
     """A plan, of what `task plan` printed."""
     try:
@@ -90,6 +77,12 @@ def read_plan(found: dict[str, Any]) -> Plan:
         raise Failure(f"`spillway task plan` answers {found}, which is no plan") from error
 
 
+def refuse_absent(path: str) -> None:
+    """Fails if nothing can be called so here."""
+    if shutil.which(path) is None:
+        raise Failure(f"there is no command `{path}`; `--spillway PATH` says where it is")
+
+
 class Binary:
     """A binary, for one search directory."""
 
@@ -98,8 +91,9 @@ class Binary:
         self.path = os.path.abspath(path) if os.sep in path else path
         self.folder = folder
         self.stop = stop
-        if shutil.which(self.path) is None:
-            raise Failure(f"there is no command `{self.path}`; `--spillway PATH` says where it is")
+        # What plans and commits, while it is needed.
+        self._server: worker.Server | None = None
+        refuse_absent(self.path)
         self.version = self._version()
 
     def _version(self) -> str:
@@ -116,34 +110,41 @@ class Binary:
             raise Failure(f"there is no search in {self.folder}: {error.strerror}") from error
         return self.path, self.version, self.folder, job
 
+    def server(self, memory: str) -> list[str]:
+        """The command that does tasks in so much memory, wherever that is."""
+        return [self.path, "task", "serve", self.folder, "--memory", memory]
+
     def plan(self, tasks: int, thin: int | None) -> Plan:
         """What is to be done next, by about so many tasks."""
-        flags = ["--tasks", str(tasks)] + ([] if thin is None else ["--thin", str(thin)])
-        return read_plan(self._task("plan", flags))
-
-    def task(self, plan: Plan, task: int, memory: str) -> list[str]:
-        """The command that does one task, wherever that is."""
-        which = ["--plan", plan.id, "--task", str(task), "--memory", memory]
-        return [self.path, "task", "run", self.folder, *which]
+        more = "" if thin is None else f" --thin {thin}"
+        return read_plan(self._ask(f"plan --tasks {tasks}{more}"))
 
     def commit(self, plan: Plan) -> dict[str, Any]:
         """Makes what tasks did the state of the search."""
-        return self._task("commit", ["--plan", plan.id])
+        return self._ask(f"commit --plan {plan.id}")
 
-    def _task(self, what: str, flags: list[str]) -> dict[str, Any]:
-        argv = [self.path, "task", what, self.folder, *flags]
+    def _ask(self, request: str) -> dict[str, Any]:
+        if self._server is None or not self._server.is_up:
+            self._server = worker.Server([self.path, "task", "serve", self.folder])
         # It is killed where somebody asks for an end, which is safe at any instant.
-        told = worker.run(argv, stopped=lambda: self.stop.asked > 0)
-        if told["code"] == 0:
-            return answer(told["out"], f"task {what}")
+        told = self._server.ask(request, stopped=lambda: self.stop.asked > 0)
+        if told["code"] == 0 and told["answer"] is not None:
+            return dict(told["answer"])
         self.stop.check()
         if told["code"] == STALE:
             raise Stale
-        if told["code"] is None or told["code"] < 0:
+        what = request.split(maxsplit=1)[0]
+        if told["code"] is None or told["code"] <= 0:
             raise Refused(f"`spillway task {what}` was killed by a signal", STOPPED)
         raise Refused(
             told["err"].strip() or f"`spillway task {what}` fails", told["code"], said=True
         )
+
+    def close(self) -> None:
+        """Lets go of what answers requests."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
     def is_running(self) -> bool:
         """Whether some process searches in the directory now."""

@@ -27,7 +27,6 @@ cloudpickle.register_pickle_by_value(worker)  # type: ignore[no-untyped-call]
 # task.
 FIT_SECONDS = 30
 
-
 # How long a cluster may take to answer at its address; Ray itself tries for minutes.
 ANSWER_SECONDS = 10
 
@@ -89,7 +88,7 @@ class Cluster:
             name=f"spillway task {order.task}",
             scheduling_strategy="SPREAD",
         )
-        self._open[options.remote(order.argv, order.fit, order.timeout)] = order.task
+        self._open[options.remote(order.argv, order.request, order.fit, order.timeout)] = order.task
 
     def ended(self, seconds: float) -> list[Outcome]:
         open_ = list(self._open)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import sys
 from typing import NoReturn
 
 from . import __version__
-from .binary import Binary, Sitting
+from .binary import Binary, Sitting, refuse_absent
 from .driver import Driver, Wishes
 from .failure import STOPPED, WRONG, Failure, Stopped
 from .flags import refuse
@@ -128,8 +127,7 @@ def runner(address: str | None, memory_per_task: int) -> Runner:
 
 def status(asked: argparse.Namespace, flags: list[str]) -> NoReturn:
     """It is the binary's."""
-    if shutil.which(asked.spillway) is None:
-        raise Failure(f"there is no command `{asked.spillway}`; `--spillway PATH` says where it is")
+    refuse_absent(asked.spillway)
     os.execvp(asked.spillway, [asked.spillway, "status", asked.dir, *flags])
 
 

@@ -90,6 +90,7 @@ class Driver:
             yield runner
         finally:
             runner.close()
+            self.binary.close()
 
     def _go_on(self, runner: Runner) -> Sitting:
         bad = runner.unfit(self.binary.fit())

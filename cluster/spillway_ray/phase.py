@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Callable
 
-from .binary import Binary, Plan, Stale, answer
+from .binary import Binary, Plan, Stale
 from .failure import STALE, STOPPED, Failure
 from .runner import Order, Outcome, Runner
 from .stop import Stop
@@ -85,8 +85,9 @@ class Phase:
         due = sorted(task for at, task in self.waiting if at <= now)
         self.waiting = [(at, task) for at, task in self.waiting if at > now]
         for task in due:
-            argv = self.binary.task(self.plan, task, self.memory)
-            self.runner.submit(Order(task, argv, fit, self.timeout))
+            argv = self.binary.server(self.memory)
+            request = f"run --plan {self.plan.id} --task {task}"
+            self.runner.submit(Order(task, argv, request, fit, self.timeout))
 
     def _judge(self, it: Outcome) -> bool:
         """Whether a task is done. Otherwise it is done again, or the run ends."""
@@ -100,7 +101,6 @@ class Phase:
                 it, "lost", self.patience.lost, f"was lost with its worker: {it.err}"
             )
         if it.code == 0:
-            answer(it.out, "task run")
             return True
         if it.code == STALE:
             raise Stale

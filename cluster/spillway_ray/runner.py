@@ -23,7 +23,9 @@ class Order:
     """One task as it is given to a machine."""
 
     task: int
+    # The command of a server, and what it is asked.
     argv: list[str]
+    request: str
     fit: tuple[str, str, str, str]
     timeout: float | None
 
@@ -35,7 +37,6 @@ class Outcome:
     task: int
     # The exit code; None where the process or its machine is gone.
     code: int | None
-    out: str = ""
     err: str = ""
     host: str = ""
     # It took longer than it may, and was killed.
@@ -71,9 +72,11 @@ def outcome(task: int, told: dict[str, Any]) -> Outcome:
     if "unfit" in told:
         return Outcome(task, None, unfit=told["unfit"])
     code = told["code"]
-    # A process that a signal ended, as where a machine has no memory left, is a lost one.
-    code = None if code is None or code < 0 else int(code)
-    return Outcome(task, code, told["out"], told["err"], told["host"], bool(told["late"]))
+    # A process that a signal ended, as where a machine has no memory left, is a lost one; so is one
+    # that ended without an answer.
+    lost = code is None or code < 0 or (code == 0 and told["answer"] is None)
+    code = None if lost else int(code)
+    return Outcome(task, code, told["err"], told["host"], bool(told["late"]))
 
 
 def local_room(memory: int) -> int:
@@ -100,9 +103,8 @@ class Processes:
         return [] if why is None else [why]
 
     def submit(self, order: Order) -> None:
-        let_go = self._let_go
-        argv, fit, timeout = order.argv, order.fit, order.timeout
-        future = self._pool.submit(worker.work, argv, fit, timeout, let_go.is_set)
+        order_of = (order.argv, order.request, order.fit, order.timeout)
+        future = self._pool.submit(worker.work, *order_of, self._let_go.is_set)
         self._open[future] = order.task
 
     def ended(self, seconds: float) -> list[Outcome]:
@@ -121,3 +123,4 @@ class Processes:
     def close(self) -> None:
         self.cancel()
         self._pool.shutdown()
+        worker.let_go()

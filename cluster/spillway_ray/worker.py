@@ -1,4 +1,4 @@
-"""What is done where the work is: look whether a machine is fit, and run the binary there.
+"""What is done where the work is: look whether a machine is fit, have the binary do tasks there.
 
 Ray sends these functions to its workers by value, so that workers need Ray, the binary and the
 folder, and not this package. So nothing here uses the rest of the package, and what goes to and fro
@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
+import select
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import Any, Callable
@@ -49,44 +52,112 @@ def leashed(argv: list[str], number: int) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", LEASH, str(os.getpid()), str(number), *argv]
 
 
-def run(
-    argv: list[str],
-    timeout: float | None = None,
-    stopped: Callable[[], bool] = lambda: False,
-) -> dict[str, Any]:
-    """Runs a command to its end, or until it is late, or until somebody says stop."""
-    began = time.monotonic()
-    late = False
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        child = subprocess.Popen(
+class Server:
+    """A binary that does one request after another, so that a model is compiled once."""
+
+    def __init__(self, argv: list[str]) -> None:
+        self._err = tempfile.TemporaryFile()  # noqa: SIM115
+        self._rest = b""
+        self._child = subprocess.Popen(
             leashed(argv, 9),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._err,
             start_new_session=True,
         )
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it takes requests."""
+        return self._child.poll() is None
+
+    def ask(
+        self,
+        request: str,
+        timeout: float | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> dict[str, Any]:
+        """What comes of a request. It is killed where that is late, or somebody says stop."""
+        until = None if timeout is None else time.monotonic() + timeout
+        late = False
         try:
-            while child.poll() is None and not late and not stopped():
-                try:
-                    child.wait(0.1)
-                except subprocess.TimeoutExpired:
-                    late = timeout is not None and time.monotonic() - began > timeout
-        finally:
-            if child.poll() is None:
-                child.kill()
-                # One that waits for a disk that does not answer cannot be killed, nor waited for.
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    child.wait(10)
-        out.seek(0)
-        err.seek(0)
-        return {
-            "code": child.returncode,
-            "out": out.read().decode(errors="replace"),
-            "err": err.read().decode(errors="replace"),
-            "seconds": time.monotonic() - began,
-            "late": late,
-            "host": socket.gethostname(),
-        }
+            line = self._put(request) if self.is_up else b""
+            while line is None and not late and not stopped():
+                late = until is not None and time.monotonic() > until
+                line = self._line()
+        except BaseException:
+            self.close()
+            raise
+        told: dict[str, Any] = {"late": late, "host": socket.gethostname(), "answer": None}
+        if line:
+            return {**told, **read_answer(line)}
+        # What ended by itself is let do so, as what it says last is told.
+        self.close(kill=line is None)
+        self._err.seek(0)
+        err = self._err.read().decode(errors="replace")
+        return {**told, "code": self._child.returncode, "err": err}
+
+    def _put(self, request: str) -> bytes | None:
+        """Gives it a request; nothing is its answer if it is gone."""
+        assert self._child.stdin is not None
+        try:
+            self._child.stdin.write(request.encode() + b"\n")
+            self._child.stdin.flush()
+        except BrokenPipeError:
+            return b""
+        return None
+
+    def _line(self) -> bytes | None:
+        """A line that it says; none if there is none yet, an empty one if there never will be."""
+        assert self._child.stdout is not None
+        ready, _, _ = select.select([self._child.stdout], [], [], 0.1)
+        if not ready:
+            return None
+        more = os.read(self._child.stdout.fileno(), 1 << 16)
+        if not more:
+            return b""
+        line, end, rest = (self._rest + more).partition(b"\n")
+        self._rest = rest if end else line
+        return line + end if end else None
+
+    def close(self, kill: bool = True) -> None:
+        """Ends it. What it is at is lost."""
+        if kill and self.is_up:
+            self._child.kill()
+        for pipe in (self._child.stdin, self._child.stdout):
+            assert pipe is not None
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+        # One that waits for a disk that does not answer cannot be killed, nor waited for.
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._child.wait(10)
+
+
+def read_answer(line: bytes) -> dict[str, Any]:
+    """What the line of a server says: a code, and an object or an error."""
+    try:
+        found = json.loads(line)
+        return {"code": int(found["code"]), "err": str(found.get("error", "")), "answer": found}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        shown = line.decode(errors="replace").strip()[:200]
+        error = f"error: `spillway task serve` answers {shown!r}, not an object of JSON"
+        return {"code": 2, "err": error, "answer": None}
+
+
+def run(argv: list[str], timeout: float) -> dict[str, Any]:
+    """Runs a short command to its end, or until it is late."""
+    pipe = subprocess.PIPE
+    none = subprocess.DEVNULL
+    child = subprocess.Popen(
+        leashed(argv, 9), stdin=none, stdout=pipe, stderr=pipe, start_new_session=True
+    )
+    try:
+        out, err = (it.decode(errors="replace") for it in child.communicate(timeout=timeout))
+    except subprocess.TimeoutExpired:
+        # It is not waited for: what waits for a disk that does not answer cannot be killed.
+        child.kill()
+        return {"code": None, "out": "", "err": f"it does not end in {timeout:g} s"}
+    return {"code": child.returncode, "out": out, "err": err}
 
 
 def digest(path: str) -> str:
@@ -123,15 +194,35 @@ def unfit(binary: str, version: str, folder: str, job: str) -> str | None:
     return f"{host}: {problem}"
 
 
+# The server of each thread of this process, and what it was started for.
+SERVERS: dict[int, tuple[Any, Server]] = {}
+
+
 def work(
     argv: list[str],
+    request: str,
     fit: tuple[str, str, str, str],
     timeout: float | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
-    """Runs one task, if this machine is fit: machines may have come since the search began."""
+    """Has a server do one task, if this machine is fit: it may have come since the search began."""
+    thread, wanted = threading.get_ident(), (argv, fit)
     try:
-        why = unfit(*fit)
-        return run(argv, timeout, stopped) if why is None else {"unfit": why}
+        found, server = SERVERS.get(thread, (None, None))
+        if server is None or found != wanted or not server.is_up:
+            let_go(thread)
+            why = unfit(*fit)
+            if why is not None:
+                return {"unfit": why}
+            server = Server(argv)
+            SERVERS[thread] = wanted, server
+        return server.ask(request, timeout, stopped)
     except OSError as error:
         return {"unfit": f"{socket.gethostname()}: no process can be run there: {error}"}
+
+
+def let_go(*threads: int) -> None:
+    """Ends the servers of some threads of this process, or all of them."""
+    for thread in threads or list(SERVERS):
+        if thread in SERVERS:
+            SERVERS.pop(thread)[1].close()

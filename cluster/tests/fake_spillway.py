@@ -38,9 +38,12 @@ FIRST: Json = {
 }
 
 
+class Failed(Exception):
+    """A code that is not 0, and why."""
+
+
 def fail(code: int, message: str) -> NoReturn:
-    print(f"error: {message}", file=sys.stderr)
-    sys.exit(code)
+    raise Failed(code, f"error: {message}")
 
 
 def put(path: Path, value: object) -> None:
@@ -94,7 +97,7 @@ class Search:
         if it["do"] == "sleep":
             time.sleep(it["seconds"])
         if it["do"] == "babble":
-            print("no JSON")
+            print("no JSON", flush=True)
             sys.exit(0)
 
     def lock(self) -> None:
@@ -278,18 +281,37 @@ def main(argv: list[str]) -> None:
         search = Search(Path(argv[1]))
         print(json.dumps({"running": search.is_running(), **search.told()}))
         return
-    command, search = argv[1], Search(Path(argv[2]))
+    if argv[:2] == ["task", "serve"]:
+        for line in sys.stdin:
+            print(json.dumps(served(Path(argv[2]), line.split())), flush=True)
+        return
+    fail(2, f"there is no command {argv}")
+
+
+def served(folder: Path, request: list[str]) -> Json:
+    """What a server answers."""
+    try:
+        return {"code": 0, **asked(Search(folder), request)}
+    except Failed as failed:
+        return {"code": failed.args[0], "error": failed.args[1]}
+
+
+def asked(search: Search, request: list[str]) -> Json:
+    command, flags = request[0], dict(zip(request, request[1:]))
     task = int(flags.get("--task", -1))
     search.trouble(command, task)
     if command == "plan":
-        print(json.dumps(search.plan(int(flags["--tasks"]), int(flags.get("--thin", 1)))))
-    elif command == "run":
-        print(json.dumps(search.run(flags["--plan"], task)))
-    elif command == "commit":
-        print(json.dumps(search.commit(flags["--plan"])))
-    else:
-        fail(2, f"there is no command {command}")
+        return search.plan(int(flags["--tasks"]), int(flags.get("--thin", 1)))
+    if command == "run":
+        return search.run(flags["--plan"], task)
+    if command == "commit":
+        return search.commit(flags["--plan"])
+    fail(2, f"there is no request {command}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except Failed as failed:
+        print(failed.args[1], file=sys.stderr)
+        sys.exit(failed.args[0])

@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -52,13 +54,11 @@ def test_a_job_that_is_seen_late(
 
 
 def test_commands_end_as_they_like() -> None:
-    told = worker.run([sys.executable, "-c", "import sys; print(1); sys.exit('two')"])
+    told = worker.run([sys.executable, "-c", "import sys; print(1); sys.exit('two')"], 60)
     assert (told["code"], told["out"], told["err"]) == (1, "1\n", "two\n")
-    assert worker.run(["/nowhere"])["code"] == worker.CANNOT_RUN
+    assert worker.run(["/nowhere"], 60)["code"] == worker.CANNOT_RUN
     late = worker.run(["sleep", "60"], timeout=0.2)
-    assert (late["code"], late["late"]) == (-9, True)
-    stopped = worker.run(["sleep", "60"], stopped=lambda: True)
-    assert (stopped["code"], stopped["late"]) == (-9, False)
+    assert (late["code"], late["err"]) == (None, "it does not end in 0.2 s")
 
 
 def test_much_output_is_read() -> None:
@@ -66,11 +66,79 @@ def test_much_output_is_read() -> None:
     assert len(told["out"]) == 1_000_001
 
 
+# What answers what a Python expression of `line` is.
+SERVER = "import sys\nfor line in sys.stdin: print(eval(line), flush=True)"
+
+
+@pytest.fixture
+def server() -> Iterator[worker.Server]:
+    found = worker.Server([sys.executable, "-c", SERVER])
+    yield found
+    found.close()
+
+
+def test_a_server_answers_again_and_again(server: worker.Server) -> None:
+    for number in range(3):
+        told = server.ask(f"""'{{"code": 0, "number": {number}}}'""")
+        assert (told["code"], told["answer"]) == (0, {"code": 0, "number": number})
+    told = server.ask("""'{"code": 2, "error": "such as", "more": "' + 'x' * 1_000_000 + '"}'""")
+    assert (told["code"], told["err"]) == (2, "such as")
+    assert server.is_up
+
+
+@pytest.mark.parametrize("said", ["no JSON", "[1]", "{}", '{"code": "a"}'])
+def test_a_server_that_babbles(server: worker.Server, said: str) -> None:
+    told = server.ask(repr(said))
+    assert told["code"] == 2
+    assert f"answers {said!r}, not an object of JSON" in told["err"]
+
+
+def test_a_server_that_ends(server: worker.Server) -> None:
+    told = server.ask("sys.exit('two')")
+    assert (told["code"], told["err"], told["answer"]) == (1, "two\n", None)
+    assert not server.is_up
+    told = server.ask("1")
+    assert (told["code"], told["answer"]) == (1, None)
+
+
+def test_a_server_that_is_late_or_let_go(server: worker.Server) -> None:
+    late = server.ask("__import__('time').sleep(60)", timeout=0.2)
+    assert (late["code"], late["late"]) == (-9, True)
+    other = worker.Server([sys.executable, "-c", SERVER])
+    stopped = other.ask("__import__('time').sleep(60)", stopped=lambda: True)
+    assert (stopped["code"], stopped["late"]) == (-9, False)
+
+
+def test_a_server_is_kept_by_its_thread(fit: tuple[str, str, str, str], place: Place) -> None:
+    argv = [fit[0], "task", "serve", fit[2]]
+
+    def plan() -> object:
+        told = worker.work(argv, "plan --tasks 3", fit)
+        assert told["code"] == 0, told
+        return worker.SERVERS[threading.get_ident()][1]
+
+    try:
+        first = plan()
+        assert plan() is first
+        # Another search has another server; so has one whose server is gone.
+        other = (*fit[:3], "another")
+        assert "holds another search" in worker.work(argv, "plan --tasks 3", other)["unfit"]
+        second = plan()
+        assert second is not first
+        assert isinstance(second, worker.Server)
+        second.close()
+        assert plan() is not second
+    finally:
+        worker.let_go()
+    assert not worker.SERVERS
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel of Linux")
 def test_who_is_killed_takes_its_command_with_it(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     script = (
-        f"from spillway_ray import worker; worker.run(['sh', '-c', 'echo $$ > {mark}; sleep 60'])"
+        "from spillway_ray import worker; "
+        f"worker.run(['sh', '-c', 'echo $$ > {mark}; sleep 60'], 60)"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
     parent = subprocess.Popen([sys.executable, "-c", script], env=environment)
