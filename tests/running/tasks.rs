@@ -221,6 +221,18 @@ fn what_is_found_in_tasks_is_told() {
     assert_eq!((told.code, told.out), (1, expected.out));
 }
 
+/// Each task of a merge would have all of them open.
+#[test]
+fn very_many_levels_in_memory_are_left_to_one_process() {
+    for (states, phase) in [("15000", "merge"), ("17000", "search")] {
+        let bench = Bench::new();
+        let begun = [&WHOLE[..], &["--dir", "d", "--max-states", states]].concat();
+        assert_eq!(bench.check(super::ENDLESS, &begun).code, 3);
+        let ran = bench.task(&["plan", "d", "--tasks", "2", "--thin", "1"]);
+        assert_eq!(ran.json()["phase"], phase, "{states}: {}", ran.err);
+    }
+}
+
 #[test]
 fn what_cannot_be_done_in_tasks_is_refused() {
     let bench = Bench::new();
