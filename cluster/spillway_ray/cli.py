@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
 import sys
@@ -171,7 +172,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         if asked.command == "status":
             status(asked, flags)
-        ended = search(asked, flags)
+        # Standard output is for the report alone; Ray prints there when a machine is lost.
+        with contextlib.redirect_stdout(sys.stderr):
+            ended = search(asked, flags)
         code = ended.code if ended.code >= 0 else STOPPED
         failed = write(ended.report)
     except Stopped:

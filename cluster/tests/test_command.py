@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from spillway_ray import cli
-from spillway_ray.runner import LOCAL
+from spillway_ray.runner import LOCAL, Processes
 
 from .conftest import Place
 
@@ -148,3 +148,20 @@ def test_what_is_refused(
 def test_sizes() -> None:
     sizes = {"1KiB": 1024, "4G": 4 << 30, "64MB": 64_000_000, "4096B": 4096, "1.5GiB": 3 << 29}
     assert {it: cli.size(it) for it in sizes} == sizes
+
+
+def test_standard_output_is_the_report_whatever_a_runner_prints(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    class Talking(Processes):
+        def room(self) -> int:
+            print("a machine is lost")
+            return super().room()
+
+    monkeypatch.setattr(cli, "runner", lambda _address, memory: Talking(memory))
+    argv = place.command("check")[3:]
+    argv[argv.index("--tasks") : argv.index("--tasks") + 2] = []
+    assert cli.main(argv) == 0
+    told = capfdbinary.readouterr()
+    assert told.out == place.verified
+    assert b"a machine is lost" in told.err
