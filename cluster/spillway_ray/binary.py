@@ -110,9 +110,14 @@ class Binary:
             raise Failure(f"there is no search in {self.folder}: {error.strerror}") from error
         return self.path, self.version, self.folder, job
 
-    def server(self, memory: str) -> list[str]:
-        """The command that does tasks in so much memory, wherever that is."""
-        return [self.path, "task", "serve", self.folder, "--memory", memory]
+    def server(self, *flags: str) -> list[str]:
+        """The command that does what it is asked, wherever that is."""
+        return [self.path, "task", "serve", self.folder, *flags]
+
+    @staticmethod
+    def task(plan: Plan, task: int) -> str:
+        """What a server is asked that does one task."""
+        return f"run --plan {plan.id} --task {task}"
 
     def plan(self, tasks: int, thin: int | None) -> Plan:
         """What is to be done next, by about so many tasks."""
@@ -125,16 +130,17 @@ class Binary:
 
     def _ask(self, request: str) -> dict[str, Any]:
         if self._server is None or not self._server.is_up:
-            self._server = worker.Server([self.path, "task", "serve", self.folder])
+            self._server = worker.Server(self.server())
         # It is killed where somebody asks for an end, which is safe at any instant.
         told = self._server.ask(request, stopped=lambda: self.stop.asked > 0)
-        if told["code"] == 0 and told["answer"] is not None:
+        lost = worker.is_lost(told)
+        if told["code"] == 0 and not lost:
             return dict(told["answer"])
         self.stop.check()
         if told["code"] == STALE:
             raise Stale
         what = request.split(maxsplit=1)[0]
-        if told["code"] is None or told["code"] <= 0:
+        if lost:
             raise Refused(f"`spillway task {what}` was killed by a signal", STOPPED)
         raise Refused(
             told["err"].strip() or f"`spillway task {what}` fails", told["code"], said=True

@@ -84,9 +84,9 @@ class Phase:
         now = time.monotonic()
         due = sorted(task for at, task in self.waiting if at <= now)
         self.waiting = [(at, task) for at, task in self.waiting if at > now]
+        argv = self.binary.server("--memory", self.memory)
         for task in due:
-            argv = self.binary.server(self.memory)
-            request = f"run --plan {self.plan.id} --task {task}"
+            request = self.binary.task(self.plan, task)
             self.runner.submit(Order(task, argv, request, fit, self.timeout))
 
     def _judge(self, it: Outcome) -> bool:

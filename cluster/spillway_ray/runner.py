@@ -71,11 +71,7 @@ def outcome(task: int, told: dict[str, Any]) -> Outcome:
     """What `worker.work` told of a task."""
     if "unfit" in told:
         return Outcome(task, None, unfit=told["unfit"])
-    code = told["code"]
-    # A process that a signal ended, as where a machine has no memory left, is a lost one; so is one
-    # that ended without an answer.
-    lost = code is None or code < 0 or (code == 0 and told["answer"] is None)
-    code = None if lost else int(code)
+    code = None if worker.is_lost(told) else int(told["code"])
     return Outcome(task, code, told["err"], told["host"], bool(told["late"]))
 
 

@@ -144,6 +144,13 @@ def read_answer(line: bytes) -> dict[str, Any]:
         return {"code": 2, "err": error, "answer": None}
 
 
+def is_lost(told: dict[str, Any]) -> bool:
+    """Whether who was asked is gone: ended by a signal, as where a machine has no memory left, or
+    without an answer."""
+    code = told["code"]
+    return code is None or code < 0 or (code == 0 and told["answer"] is None)
+
+
 def run(argv: list[str], timeout: float) -> dict[str, Any]:
     """Runs a short command to its end, or until it is late."""
     pipe = subprocess.PIPE

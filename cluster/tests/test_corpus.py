@@ -18,21 +18,16 @@ from typing import Any
 
 import pytest
 
-from spillway_ray.binary import Binary
-from spillway_ray.driver import Driver, Wishes
-from spillway_ray.phase import Patience
-from spillway_ray.progress import Progress
-from spillway_ray.stop import Stop
+from spillway_ray.driver import Wishes
 
 pytest.importorskip("ray")
 
 from spillway_ray.by_ray import Cluster
 
 from .machines import several
+from .real import LEVELS, SPILLWAY, driver, levels
 
-SPILLWAY, LEVELS, CORPUS = (
-    os.environ.get(it, "") for it in ("SPILLWAY", "SPILLWAY_LEVELS", "SPILLWAY_CORPUS")
-)
+CORPUS = os.environ.get("SPILLWAY_CORPUS", "")
 pytestmark = [
     pytest.mark.ray,
     pytest.mark.skipif(
@@ -78,11 +73,6 @@ def told(report: bytes) -> dict[str, Any]:
     return {it: found[it] for it in (*counts, "coverage", "violations", "counterexample")}
 
 
-def levels(folder: Path) -> str:
-    """Of each level a hash of its states."""
-    return subprocess.run([LEVELS, folder], stdout=-1, text=True, check=True).stdout
-
-
 @pytest.fixture(scope="module", params=[1, 2, 4, 7])
 def address(request: pytest.FixtureRequest) -> Iterator[str]:
     """Where so many machines are."""
@@ -99,8 +89,6 @@ def test_levels_are_those_of_one_process(address: str, model: str, tmp_path: Pat
     )
     assert plain.returncode in (0, 1), plain.stderr
     wishes = Wishes(memory="128MiB", thin=THIN, flags=flags)
-    binary = Binary(SPILLWAY, str(shared), Stop())
-    driver = Driver(binary, lambda: Cluster(address, MEMORY), wishes, Progress(), Patience())
-    ended = driver.check(str(path))
+    ended = driver(shared, Cluster(address, MEMORY), wishes).check(str(path))
     assert (ended.code, told(ended.report)) == (plain.returncode, told(plain.stdout))
     assert levels(shared) == levels(alone)

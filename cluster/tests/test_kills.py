@@ -1,4 +1,4 @@
-"""A search of minutes of which processes are killed all the time: the levels of one process.
+"""Searches of which processes are killed all the time: the levels of one process.
 
 `SPILLWAY_KILLS` says how many are killed, 200 if it is to mean something; `SPILLWAY` and
 `SPILLWAY_LEVELS` name binaries, as for `test_corpus`. What is killed is whatever does tasks, a
@@ -24,8 +24,8 @@ pytest.importorskip("ray")
 
 from .conftest import HERE
 from .machines import machine, several
+from .real import LEVELS, SPILLWAY, levels
 
-SPILLWAY, LEVELS = (os.environ.get(it, "") for it in ("SPILLWAY", "SPILLWAY_LEVELS"))
 KILLS = int(os.environ.get("SPILLWAY_KILLS", "0"))
 pytestmark = [
     pytest.mark.ray,
@@ -64,11 +64,6 @@ def running(*words: str) -> list[int]:
         except OSError:
             continue
     return [it for it in found if it != os.getpid()]
-
-
-def levels(folder: Path) -> str:
-    """Of each level a hash of its states."""
-    return subprocess.run([LEVELS, folder], stdout=-1, text=True, check=True).stdout
 
 
 class Search:

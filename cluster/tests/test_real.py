@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -12,20 +11,16 @@ from typing import Any, Callable
 import pytest
 
 from spillway_ray import flags
-from spillway_ray.binary import Binary
-from spillway_ray.driver import Driver, Wishes
-from spillway_ray.phase import Patience
-from spillway_ray.progress import Progress
+from spillway_ray.driver import Wishes
 from spillway_ray.runner import Processes, Runner
-from spillway_ray.stop import Stop
 
 pytest.importorskip("ray")
 
 from spillway_ray.by_ray import Cluster
 
 from .machines import several
+from .real import SPILLWAY, driver
 
-SPILLWAY = os.environ.get("SPILLWAY", "")
 pytestmark = pytest.mark.skipif(not SPILLWAY, reason="the variable SPILLWAY names no real binary")
 
 # 300 by 300 places. Who walks takes one step or ten, so that there are few levels, wide ones, and
@@ -60,9 +55,7 @@ def compare(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Callable[[Runn
         plain = subprocess.run([SPILLWAY, "check", model, *FLAGS], stdout=-1, check=True).stdout
         assert counts(plain)["states"] == 90_000
         wishes = Wishes(memory="64MiB", tasks=3, thin=50, flags=FLAGS)
-        binary = Binary(SPILLWAY, str(tmp_path / "search"), Stop())
-        driver = Driver(binary, lambda: runner, wishes, Progress(), Patience())
-        ended = driver.check(str(model))
+        ended = driver(tmp_path / "search", runner, wishes).check(str(model))
         assert (ended.code, counts(ended.report)) == (0, counts(plain))
         told = capfd.readouterr().err
         # Levels of one block are one task's; runs are longer.

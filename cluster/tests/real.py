@@ -1,0 +1,28 @@
+"""The real binary, and what tells of the levels of its directories, where variables name them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from spillway_ray.binary import Binary
+from spillway_ray.driver import Driver, Wishes
+from spillway_ray.phase import Patience
+from spillway_ray.progress import Progress
+from spillway_ray.runner import Runner
+from spillway_ray.stop import Stop
+
+# `cargo build --release --bin spillway --example levels`
+SPILLWAY, LEVELS = (os.environ.get(it, "") for it in ("SPILLWAY", "SPILLWAY_LEVELS"))
+
+
+def driver(folder: Path, runner: Runner, wishes: Wishes) -> Driver:
+    """A driver of a search in a folder, in this process."""
+    binary = Binary(SPILLWAY, str(folder), Stop())
+    return Driver(binary, lambda: runner, wishes, Progress(), Patience())
+
+
+def levels(folder: Path) -> str:
+    """Of each level a hash of its states."""
+    return subprocess.run([LEVELS, folder], stdout=-1, text=True, check=True).stdout
