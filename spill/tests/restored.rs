@@ -1,11 +1,14 @@
 //! A store that is put back as it was saved, however many levels its runs in memory have.
 
-use spill::{Candidates, Codec, Decoder, FaultDisk, Segment, Settled, Shares, Store};
+mod common;
+
+use common::read;
+use spill::{Candidates, Codec, FaultDisk, Settled, Shares, Store};
 use std::sync::Arc;
 
 const WIDTH: usize = 8;
 
-/// As many as run into the limits of a machine if all are open at once.
+/// Many times as many as are put back at a time.
 const LEVELS: u64 = 3000;
 
 /// The keys of a level: one to three, between those of all others.
@@ -13,20 +16,11 @@ fn keys(level: u64) -> Vec<u8> {
     (0..1 + level % 3).flat_map(|it| ((it << 32) + level * 7919 % LEVELS).to_be_bytes()).collect()
 }
 
-fn of_segment(segment: &Segment) -> Vec<u8> {
-    let (mut decoder, mut keys, mut all) = (Decoder::new(WIDTH), Vec::new(), Vec::new());
-    for block in 0..segment.blocks() {
-        segment.decode(block, &mut decoder, &mut keys).unwrap();
-        all.extend_from_slice(&keys);
-    }
-    all
-}
-
 /// All keys of a store, ascending; that none is in two of its runs.
 fn all(store: &Store) -> Vec<[u8; WIDTH]> {
     let Candidates { slices, segments } = store.runs();
     let mut runs: Vec<Vec<u8>> = slices.into_iter().map(<[u8]>::to_vec).collect();
-    runs.extend(segments.iter().map(of_segment));
+    runs.extend(segments.iter().map(|it| read(std::slice::from_ref(it))));
     let keys = runs.iter().flat_map(|run| run.chunks_exact(WIDTH));
     let mut keys: Vec<[u8; WIDTH]> = keys.map(|key| key.try_into().unwrap()).collect();
     keys.sort_unstable();
@@ -64,7 +58,7 @@ fn runs_of_many_levels_are_put_back() {
             assert_eq!(settle(&mut restored, &keys(level)), 0, "level {level}, {young} bytes");
         }
         let last = restored.level(LEVELS as usize - 1).unwrap();
-        assert_eq!(last.iter().flat_map(of_segment).collect::<Vec<_>>(), keys(LEVELS - 1));
+        assert_eq!(read(&last), keys(LEVELS - 1));
         // Runs are few, as if they had come to be in a search.
         let Candidates { slices, segments } = restored.runs();
         assert!(slices.len() + segments.len() < 30, "{} {}", slices.len(), segments.len());

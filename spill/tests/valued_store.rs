@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use spill::values::{And, Or, Sum};
 use spill::{
     Candidates, Codec, Disk, Error, FaultDisk, Frequencies, Frontier, Huffman, Projection,
-    SavedLevels, Segment, SegmentRef, SegmentSource, SegmentWriter, Settled, SettledPairs, Shares,
-    Source, Store, Tables, Values, sort_pairs, subtract_keys,
+    SavedLevels, Segment, SegmentRef, SegmentWriter, Settled, SettledPairs, Shares, Store, Tables,
+    Values, sort_pairs, subtract_keys,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -224,22 +224,6 @@ fn projected(projection: &Projection, kind: Kind) -> Codec {
     }
     let first = [&[0xff][..], &vec![0; bits.whole_width() - 1]].concat();
     Codec::Projected(Arc::new(bits.with(&first)))
-}
-
-/// The whole pairs of segments.
-fn read(segments: &[Segment]) -> Vec<u8> {
-    let (mut pairs, mut batch) = (Vec::new(), Vec::new());
-    for segment in segments {
-        let mut source = SegmentSource::new(segment.unprojected(), None, None);
-        loop {
-            source.next(&mut batch).unwrap();
-            if batch.is_empty() {
-                break;
-            }
-            pairs.extend_from_slice(&batch);
-        }
-    }
-    pairs
 }
 
 fn any_coding() -> impl Strategy<Value = Coding> {

@@ -6,7 +6,7 @@ use crate::exec::{Exec, Interp};
 use crate::search::MemoryPlan;
 use crate::search::checkpoint::Saved;
 use crate::search::tasks::{
-    Expanding, Followed, Next, Phase, Plan, Receipt, Task, Wanted, commit, refusal,
+    Expanding, Followed, Next, Phase, Plan, Receipt, Task, Wanted, commit, hash, hashed, refusal,
 };
 use spill::{Disk, RealDisk};
 use std::cell::OnceCell;
@@ -22,7 +22,7 @@ pub struct Shared {
     path: PathBuf,
     job: Job,
     /// What tells the job from another one.
-    hash: blake3::Hash,
+    hash: [u8; 32],
     model: OnceCell<TextModel>,
 }
 
@@ -38,29 +38,15 @@ pub struct Tasks<'m> {
 impl Shared {
     /// The search in a directory.
     pub fn open(path: &Path) -> Result<Shared, Error> {
-        let failed = |error| Error::Open(path.to_path_buf(), error);
-        let disk = RealDisk::open(path).map_err(failed)?;
-        loop {
-            // Somebody may replace it in between.
-            let hash = Shared::hash(path, &disk)?;
-            let job = Job::load(&disk).map_err(failed)?;
-            if Shared::hash(path, &disk)? == hash {
-                return Ok(Shared { path: path.to_path_buf(), job, hash, model: OnceCell::new() });
-            }
-        }
-    }
-
-    fn hash(path: &Path, disk: &RealDisk) -> Result<blake3::Hash, Error> {
-        let job = disk.read(JOB).map_err(|error| match error.is_not_found() {
-            true => Error::NoSearch(path.to_path_buf()),
-            false => Error::Open(path.to_path_buf(), error),
-        })?;
-        Ok(blake3::hash(&job))
+        let read = hashed(&opened(path)?, JOB, Job::load);
+        let (job, hash) = read.map_err(|error| unread(path, error))?;
+        Ok(Shared { path: path.to_path_buf(), job, hash, model: OnceCell::new() })
     }
 
     /// Whether another search is in the directory now, or this one is reduced otherwise.
     pub fn is_another(&self) -> Result<bool, Error> {
-        Ok(Shared::hash(&self.path, &self.disk()?)? != self.hash)
+        let now = hash(&self.disk()?, JOB).map_err(|error| unread(&self.path, error))?;
+        Ok(now != self.hash)
     }
 
     /// What can be done by this process, in so much memory.
@@ -70,7 +56,7 @@ impl Shared {
 
     /// The directory, without its lock.
     fn disk(&self) -> Result<RealDisk, Error> {
-        RealDisk::open(&self.path).map_err(|error| Error::Open(self.path.clone(), error))
+        opened(&self.path)
     }
 
     fn model(&self) -> Result<&TextModel, Error> {
@@ -165,6 +151,18 @@ impl<'m> Tasks<'m> {
         let searched = model.searched_by(runs);
         let plan = budget.plan(model, searched.model().width())?;
         Ok((searched, plan))
+    }
+}
+
+fn opened(path: &Path) -> Result<RealDisk, Error> {
+    RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))
+}
+
+/// Why the job of a directory cannot be read.
+fn unread(path: &Path, error: spill::Error) -> Error {
+    match error.is_not_found() {
+        true => Error::NoSearch(path.to_path_buf()),
+        false => Error::Open(path.to_path_buf(), error),
     }
 }
 

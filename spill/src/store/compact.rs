@@ -30,8 +30,7 @@ impl Store {
     pub(super) fn rebuild(&mut self, first: u32, last: u32, threads: usize) -> Result<()> {
         for from in (first..=last).step_by(LEVELS_AT_ONCE as usize) {
             if from > first {
-                self.make_room(0, threads)?;
-                self.merge_young(threads);
+                self.merge_young(0, threads)?;
             }
             self.rebuild_part(from, last.min(from + LEVELS_AT_ONCE - 1), threads)?;
         }
@@ -70,8 +69,7 @@ impl Store {
     /// Takes the level just pushed to the log into the store; `keys` are its keys if they were kept.
     pub(super) fn take_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
         let keys = keys.filter(|keys| keys.len() <= self.last_level_bytes_max());
-        self.make_room(keys.as_ref().map_or(0, Vec::len), threads)?;
-        self.merge_young(threads);
+        self.merge_young(keys.as_ref().map_or(0, Vec::len), threads)?;
         let level = self.levels.len() as u32 - 1;
         match keys {
             None => {
@@ -85,15 +83,6 @@ impl Store {
                 self.young.push(YoungRun { first: level, last: level, keys: Arc::new(keys) });
                 self.flush_if_full(threads)
             }
-        }
-    }
-
-    /// Moves young runs to disk if they cannot be merged beside so many bytes: both they and what they become are in memory then.
-    fn make_room(&mut self, beside: usize, threads: usize) -> Result<()> {
-        let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
-        match 2 * bytes + beside > self.young_bytes() {
-            true => self.flush(self.young.len(), threads),
-            false => Ok(()),
         }
     }
 
@@ -119,8 +108,13 @@ impl Store {
         share.saturating_sub(2 * self.levels.list_bytes()).max(share / 4)
     }
 
-    /// Merges young runs into their elders while those are not twice as large.
-    fn merge_young(&mut self, threads: usize) {
+    /// Merges young runs into their elders while those are not twice as large; or moves all to disk, if beside so many bytes
+    /// there is no room for both them and what they become.
+    fn merge_young(&mut self, beside: usize, threads: usize) -> Result<()> {
+        let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
+        if 2 * bytes + beside > self.young_bytes() {
+            return self.flush(self.young.len(), threads);
+        }
         while let [.., elder, younger] = self.young.as_slice()
             && elder.keys.len() < 2 * younger.keys.len()
         {
@@ -129,6 +123,7 @@ impl Store {
             self.young.truncate(self.young.len() - 2);
             self.young.push(YoungRun { first, last, keys: Arc::new(keys) });
         }
+        Ok(())
     }
 
     /// Moves all young runs but the last level to disk when merging them in memory could take more

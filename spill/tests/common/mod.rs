@@ -4,7 +4,9 @@
 pub mod pairs;
 
 use proptest::prelude::*;
-use spill::{Append, Disk, Error, Mapped, Result, Segment, SegmentRef, SegmentWriter};
+use spill::{
+    Append, Disk, Error, Mapped, Result, Segment, SegmentRef, SegmentSource, SegmentWriter, Source,
+};
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -168,4 +170,20 @@ impl Disk for OneFile {
     fn sync_dir(&self) -> Result<()> {
         Ok(())
     }
+}
+
+/// The whole keys of segments, or pairs.
+pub fn read(segments: &[Segment]) -> Vec<u8> {
+    let (mut pairs, mut batch) = (Vec::new(), Vec::new());
+    for segment in segments {
+        let mut source = SegmentSource::new(segment.unprojected(), None, None);
+        loop {
+            source.next(&mut batch).unwrap();
+            if batch.is_empty() {
+                break;
+            }
+            pairs.extend_from_slice(&batch);
+        }
+    }
+    pairs
 }

@@ -56,6 +56,27 @@ pub(super) fn is_of_plan(name: &str) -> bool {
     name.starts_with(plan::FILE) || name.starts_with(receipt::FILE)
 }
 
+/// What tells a file from what others replace it by.
+pub fn hash(disk: &dyn Disk, file: &str) -> Result<[u8; 32]> {
+    Ok(*blake3::hash(&disk.read(file)?).as_bytes())
+}
+
+/// What `load` makes of a file that others may replace, and its hash.
+pub fn hashed<T>(
+    disk: &dyn Disk,
+    file: &str,
+    load: impl Fn(&dyn Disk) -> Result<T>,
+) -> Result<(T, [u8; 32])> {
+    loop {
+        // Somebody may do so in between.
+        let before = hash(disk, file)?;
+        let loaded = load(disk);
+        if hash(disk, file)? == before {
+            return Ok((loaded?, before));
+        }
+    }
+}
+
 /// What a file says, unless it is not there.
 fn if_there<T>(read: Result<T>) -> Result<Option<T>> {
     match read {

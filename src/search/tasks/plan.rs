@@ -1,6 +1,6 @@
 //! What is to be done next, as the manifest of a directory tells.
 
-use super::if_there;
+use super::{hash, hashed, if_there};
 use crate::exec::{Findings, Model};
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
 use crate::search::storage::SavedStorage;
@@ -114,18 +114,7 @@ pub fn refusal(model: &dyn Model, storage: &SavedStorage) -> Option<&'static str
 
 /// The manifest in `disk`, and its hash.
 pub fn current(disk: &dyn Disk) -> Result<(Saved, [u8; 32])> {
-    loop {
-        // Somebody may commit another in between.
-        let before = hash(disk)?;
-        let saved = Saved::load(disk);
-        if hash(disk)? == before {
-            return Ok((saved?, before));
-        }
-    }
-}
-
-fn hash(disk: &dyn Disk) -> Result<[u8; 32]> {
-    Ok(*blake3::hash(&disk.read(MANIFEST)?).as_bytes())
+    hashed(disk, MANIFEST, Saved::load)
 }
 
 impl Plan {
@@ -147,7 +136,7 @@ impl Plan {
             // Somebody may have committed meanwhile, and removed what this rests on; or goes on alone, and sweeps what he does
             // not know.
             let is_swept = next.as_ref().is_err_and(Error::is_not_found) && left > 0;
-            if next.is_ok() || hash(disk)? == base && !is_swept {
+            if next.is_ok() || hash(disk, MANIFEST)? == base && !is_swept {
                 return next;
             }
             left -= u32::from(is_swept);
@@ -173,7 +162,8 @@ impl Plan {
 
     /// Whether it is the current one of a directory still.
     pub(super) fn is_current(&self, disk: &dyn Disk) -> Result<bool> {
-        Ok(Plan::named(disk, &self.id())?.as_ref() == Some(self) && hash(disk)? == self.base)
+        Ok(Plan::named(disk, &self.id())?.as_ref() == Some(self)
+            && hash(disk, MANIFEST)? == self.base)
     }
 
     /// What it is called: like the manifest it is of, and what is done.
