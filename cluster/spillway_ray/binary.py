@@ -6,6 +6,7 @@ A server, `task serve`, answers each request about tasks by a line of JSON; a si
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -18,8 +19,9 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from . import worker
-from .failure import STALE, STOPPED, Failure
+from .failure import STALE, STOPPED, Failure, Refused, Stale
 from .stop import Stop
+from .storage import Storage
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,6 @@ class Sitting:
 
     code: int
     report: bytes
-
-
-class Stale(Exception):
-    """The plan is no longer the current one: somebody else has committed it."""
-
-
-class Refused(Failure):
-    """The binary ended with a code that is neither done nor stale, and said why."""
 
 
 def read_plan(found: dict[str, Any]) -> Plan:
@@ -86,10 +80,12 @@ def refuse_absent(path: str) -> None:
 class Binary:
     """A binary, for one search directory."""
 
-    def __init__(self, path: str, folder: str, stop: Stop) -> None:
+    def __init__(self, path: str, folder: str, stop: Stop, storage: Storage | None = None) -> None:
         # A path is the same on all machines; a name is looked for on each.
         self.path = os.path.abspath(path) if os.sep in path else path
         self.folder = folder
+        # Where the search lies, if the folder is only that of sittings.
+        self.storage = storage
         self.stop = stop
         # What plans and commits, while it is needed.
         self._server: worker.Server | None = None
@@ -104,15 +100,19 @@ class Binary:
 
     def fit(self) -> tuple[str, str, str, str]:
         """What `worker.unfit` compares a machine with."""
+        if self.storage is not None:
+            return self.path, self.version, self.storage.url, self.storage.job()
         try:
             job = worker.digest(os.path.join(self.folder, "job"))
         except OSError as error:
             raise Failure(f"there is no search in {self.folder}: {error.strerror}") from error
         return self.path, self.version, self.folder, job
 
-    def server(self, *flags: str) -> list[str]:
-        """The command that does what it is asked, wherever that is."""
-        return [self.path, "task", "serve", self.folder, *flags]
+    def server(self, *flags: str) -> worker.Command:
+        """What does what it is asked, wherever that is."""
+        at = self.storage
+        place, limit = (self.folder, 0) if at is None else (at.url, at.limit)
+        return [self.path, "task", "serve", place, *flags], limit
 
     @staticmethod
     def task(plan: Plan, task: int) -> str:
@@ -166,6 +166,10 @@ class Binary:
         It is asked to stop where somebody asks for that, and where this process is gone; it then
         writes a checkpoint.
         """
+        with contextlib.nullcontext() if self.storage is None else self.storage.sitting():
+            return self._sat(argv)
+
+    def _sat(self, argv: list[str]) -> Sitting:
         child = subprocess.Popen(
             worker.leashed([self.path, *argv], signal.SIGTERM),
             stdin=subprocess.DEVNULL,

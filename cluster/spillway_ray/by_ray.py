@@ -16,12 +16,13 @@ import ray
 from ray import cloudpickle
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from . import worker
+from . import objects, worker
 from .failure import Failure
 from .runner import Order, Outcome, outcome
 
 # Workers get the functions themselves, and need not have this package.
-cloudpickle.register_pickle_by_value(worker)  # type: ignore[no-untyped-call]
+for it in (worker, objects):
+    cloudpickle.register_pickle_by_value(it)  # type: ignore[no-untyped-call]
 
 # How long a machine may take to say whether it is fit; one that takes longer says it with its first
 # task.
@@ -88,7 +89,8 @@ class Cluster:
             name=f"spillway task {order.task}",
             scheduling_strategy="SPREAD",
         )
-        self._open[options.remote(order.argv, order.request, order.fit, order.timeout)] = order.task
+        order_of = (order.command, order.request, order.fit, order.timeout)
+        self._open[options.remote(*order_of)] = order.task
 
     def ended(self, seconds: float) -> list[Outcome]:
         open_ = list(self._open)

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import re
+import subprocess
 import sys
 from typing import NoReturn
 
@@ -18,6 +19,7 @@ from .phase import Patience
 from .progress import Progress
 from .runner import LOCAL, Processes, Runner
 from .stop import Stop
+from .storage import Storage
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS.update({f"{k}{tail}": 2 ** (10 * i) for i, k in enumerate("KMGT", 1) for tail in ("", "iB")})
@@ -76,6 +78,12 @@ def parser() -> argparse.ArgumentParser:
         wishes(it)
     for it in (check, resume, status):
         it.add_argument(
+            "--storage",
+            metavar="URL",
+            help="an object store in which the search lies, as s3://BUCKET/PATH; the search "
+            "directory is then a copy on this machine alone",
+        )
+        it.add_argument(
             "--spillway", default="spillway", metavar="PATH", help="the binary, on all machines"
         )
     return top
@@ -100,6 +108,13 @@ def wishes(it: argparse.ArgumentParser) -> None:
         default="2GiB",
         metavar="SIZE",
         help="memory of a task [default: 2GiB]",
+    )
+    it.add_argument(
+        "--copies",
+        type=size,
+        default="10GiB",
+        metavar="SIZE",
+        help="with --storage, what a worker keeps of files on its own disk [default: 10GiB]",
     )
     it.add_argument(
         "--thin",
@@ -129,7 +144,10 @@ def runner(address: str | None, memory_per_task: int) -> Runner:
 def status(asked: argparse.Namespace, flags: list[str]) -> NoReturn:
     """It is the binary's."""
     refuse_absent(asked.spillway)
-    os.execvp(asked.spillway, [asked.spillway, "status", asked.dir, *flags])
+    if asked.storage is None:
+        os.execvp(asked.spillway, [asked.spillway, "status", asked.dir, *flags])
+    with Storage(asked.storage, asked.dir, 0).look() as folder:
+        sys.exit(subprocess.call([asked.spillway, "status", folder, *flags]))
 
 
 def search(asked: argparse.Namespace, flags: list[str]) -> Sitting:
@@ -137,7 +155,9 @@ def search(asked: argparse.Namespace, flags: list[str]) -> Sitting:
     refuse(flags, asked.command == "check")
     stop, progress = Stop(), Progress()
     stop.listen()
-    binary = Binary(asked.spillway, os.path.abspath(asked.dir), stop)
+    folder = os.path.abspath(asked.dir)
+    storage = Storage(asked.storage, folder, asked.copies) if asked.storage else None
+    binary = Binary(asked.spillway, folder, stop, storage)
     wished = Wishes(
         memory=asked.memory_per_task,
         tasks=asked.tasks,

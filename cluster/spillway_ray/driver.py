@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Callable
 
-from .binary import Binary, Plan, Refused, Sitting, Stale
-from .failure import STOPPED, VERIFIED, VIOLATED, WRONG, Failure
+from .binary import Binary, Plan, Sitting
+from .failure import STOPPED, VERIFIED, VIOLATED, WRONG, Failure, Refused, Stale
 from .flags import of_resume
 from .phase import Patience, Phase
 from .progress import Progress
@@ -68,8 +68,13 @@ class Driver:
         """Begins a search, and goes on with it to the verdict."""
         first = self.wishes.thin or BEGIN_STATES
         flags = ["--dir", self.binary.folder, "--max-states", str(first), *self.wishes.flags]
+        if self.binary.storage is not None:
+            self.binary.storage.refuse_search()
         with self._runner() as runner:
-            began = self.binary.sit(["check", model, *flags])
+            try:
+                began = self.binary.sit(["check", model, *flags])
+            except Stale:
+                raise Failure("another driver has begun a search there meanwhile") from None
             if began.code != STOPPED or self.stop.asked:
                 return began
             return self._go_on(runner)

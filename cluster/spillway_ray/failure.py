@@ -15,5 +15,13 @@ class Failure(Exception):
         self.code = code
 
 
+class Refused(Failure):
+    """The binary, or where the search lies, did not do what it was asked, and said why."""
+
+
+class Stale(Exception):
+    """The plan is no longer the current one: somebody else has committed it."""
+
+
 class Stopped(Exception):
     """Somebody asked for an end: Ctrl-C, SIGTERM."""

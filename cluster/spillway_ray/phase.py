@@ -12,8 +12,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Callable
 
-from .binary import Binary, Plan, Stale
-from .failure import STALE, STOPPED, Failure
+from .binary import Binary, Plan
+from .failure import STALE, STOPPED, Failure, Stale
 from .runner import Order, Outcome, Runner
 from .stop import Stop
 
@@ -84,10 +84,10 @@ class Phase:
         now = time.monotonic()
         due = sorted(task for at, task in self.waiting if at <= now)
         self.waiting = [(at, task) for at, task in self.waiting if at > now]
-        argv = self.binary.server("--memory", self.memory)
+        command = self.binary.server("--memory", self.memory)
         for task in due:
             request = self.binary.task(self.plan, task)
-            self.runner.submit(Order(task, argv, request, fit, self.timeout))
+            self.runner.submit(Order(task, command, request, fit, self.timeout))
 
     def _judge(self, it: Outcome) -> bool:
         """Whether a task is done. Otherwise it is done again, or the run ends."""

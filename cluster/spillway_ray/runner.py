@@ -23,8 +23,8 @@ class Order:
     """One task as it is given to a machine."""
 
     task: int
-    # The command of a server, and what it is asked.
-    argv: list[str]
+    # What a server is started by, and what it is asked.
+    command: worker.Command
     request: str
     fit: tuple[str, str, str, str]
     timeout: float | None
@@ -99,7 +99,7 @@ class Processes:
         return [] if why is None else [why]
 
     def submit(self, order: Order) -> None:
-        order_of = (order.argv, order.request, order.fit, order.timeout)
+        order_of = (order.command, order.request, order.fit, order.timeout)
         future = self._pool.submit(worker.work, *order_of, self._let_go.is_set)
         self._open[future] = order.task
 

@@ -1,8 +1,8 @@
 """What is done where the work is: look whether a machine is fit, have the binary do tasks there.
 
-Ray sends these functions to its workers by value, so that workers need Ray, the binary and the
-folder, and not this package. So nothing here uses the rest of the package, and what goes to and fro
-is plain: numbers, texts, dictionaries.
+Ray sends these functions to its workers by value, and those of `objects`, so that workers need Ray,
+the binary and the folder, and not this package. So nothing here uses the rest of the package, and
+what goes to and fro is plain: numbers, texts, dictionaries.
 """
 
 from __future__ import annotations
@@ -21,8 +21,17 @@ import time
 from pathlib import Path
 from typing import Any, Callable
 
+from .objects import Bucket, Copies, job
+
 # What cannot be run, as shells have it.
 CANNOT_RUN = 127
+
+# The command line of a server, and how many bytes of copies it may keep, where the search lies in
+# an object store.
+Command = tuple[list[str], int]
+
+# Where in it the directory is.
+DIR = 3
 
 # How often, a second apart, a file that others have just made is looked for: over NFS that may take
 # a moment.
@@ -55,7 +64,12 @@ def leashed(argv: list[str], number: int) -> list[str]:
 class Server:
     """A binary that does one request after another, so that a model is compiled once."""
 
-    def __init__(self, argv: list[str]) -> None:
+    def __init__(self, command: Command) -> None:
+        argv, limit = command
+        # Where the search lies in a bucket, it has a folder with copies.
+        self._copies = Copies(argv[DIR], limit) if is_bucket(argv[DIR]) else None
+        if self._copies is not None:
+            argv = [*argv[:DIR], str(self._copies.folder), "--asks", *argv[DIR + 1 :]]
         self._err = tempfile.TemporaryFile()  # noqa: SIM115
         self._rest = b""
         self._child = subprocess.Popen(
@@ -85,11 +99,15 @@ class Server:
             while line is None and not late and not stopped():
                 late = until is not None and time.monotonic() > until
                 line = self._line()
+                if line and self._copies is not None and (question := asks(line)) is not None:
+                    line = self._put(json.dumps(self._copies.answer(question)))
         except BaseException:
             self.close()
             raise
         told: dict[str, Any] = {"late": late, "host": socket.gethostname(), "answer": None}
         if line:
+            if self._copies is not None:
+                self._copies.settle()
             return {**told, **read_answer(line)}
         # What ended by itself is let do so, as what it says last is told.
         self.close(kill=line is None)
@@ -131,6 +149,22 @@ class Server:
         # One that waits for a disk that does not answer cannot be killed, nor waited for.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._child.wait(10)
+        if self._copies is not None:
+            self._copies.close()
+
+
+def is_bucket(place: str) -> bool:
+    """Whether a search lies in an object store, not in a folder."""
+    return "://" in place
+
+
+def asks(line: bytes) -> dict[str, Any] | None:
+    """What a server asks for before it answers, if it does."""
+    with contextlib.suppress(ValueError):
+        found = json.loads(line)
+        if isinstance(found, dict) and "code" not in found:
+            return found
+    return None
 
 
 def read_answer(line: bytes) -> dict[str, Any]:
@@ -172,7 +206,7 @@ def digest(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def unfit(binary: str, version: str, folder: str, job: str) -> str | None:
+def unfit(binary: str, version: str, folder: str, job_digest: str) -> str | None:
     """Why this machine cannot work in the folder; None if it can.
 
     It can if its binary is of the same version as the driver's and it sees the same search there.
@@ -186,12 +220,14 @@ def unfit(binary: str, version: str, folder: str, job: str) -> str | None:
         return f"{host}: `{binary} --version` fails with {told['code']}: {told['err'].strip()}"
     if found != version:
         return f"{host}: its `{binary}` is {found}, the driver's is {version}"
+    if is_bucket(folder):
+        return unseen(host, folder, job_digest)
     problem = "is never looked at"
     for look in range(LOOKS):
         if look > 0:
             time.sleep(1)
         try:
-            if digest(os.path.join(folder, "job")) == job:
+            if digest(os.path.join(folder, "job")) == job_digest:
                 return None
             problem = f"{folder} holds another search there"
         except FileNotFoundError:
@@ -201,19 +237,35 @@ def unfit(binary: str, version: str, folder: str, job: str) -> str | None:
     return f"{host}: {problem}"
 
 
+def unseen(host: str, url: str, job_digest: str) -> str | None:
+    """Why a machine cannot work on a search in a bucket."""
+    try:
+        found = job(Bucket(url))
+    except ImportError as error:
+        return f"{host}: {url} cannot be read there: {error}"
+    except Exception as error:
+        # Whatever the store says.
+        return f"{host}: {url} cannot be read there: {str(error).splitlines()[0][:300]}"
+    if found is None:
+        return f"{host}: {url} holds no search there: it is not the driver's"
+    if hashlib.sha256(found).hexdigest() != job_digest:
+        return f"{host}: {url} holds another search there"
+    return None
+
+
 # The server of each thread of this process, and what it was started for.
 SERVERS: dict[int, tuple[Any, Server]] = {}
 
 
 def work(
-    argv: list[str],
+    command: Command,
     request: str,
     fit: tuple[str, str, str, str],
     timeout: float | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:
     """Has a server do one task, if this machine is fit: it may have come since the search began."""
-    thread, wanted = threading.get_ident(), (argv, fit)
+    thread, wanted = threading.get_ident(), (command, fit)
     try:
         found, server = SERVERS.get(thread, (None, None))
         if server is None or found != wanted or not server.is_up:
@@ -221,7 +273,7 @@ def work(
             why = unfit(*fit)
             if why is not None:
                 return {"unfit": why}
-            server = Server(argv)
+            server = Server(command)
             SERVERS[thread] = wanted, server
         return server.ask(request, timeout, stopped)
     except OSError as error:

@@ -12,14 +12,16 @@ from spillway_ray.phase import Patience
 from spillway_ray.progress import Progress
 from spillway_ray.runner import Runner
 from spillway_ray.stop import Stop
+from spillway_ray.storage import Storage
 
 # `cargo build --release --bin spillway --example levels`
 SPILLWAY, LEVELS = (os.environ.get(it, "") for it in ("SPILLWAY", "SPILLWAY_LEVELS"))
 
 
-def driver(folder: Path, runner: Runner, wishes: Wishes) -> Driver:
-    """A driver of a search in a folder, in this process."""
-    binary = Binary(SPILLWAY, str(folder), Stop())
+def driver(folder: Path, runner: Runner, wishes: Wishes, url: str = "") -> Driver:
+    """A driver of a search in a folder, or below a URL, in this process."""
+    storage = Storage(url, str(folder), 1 << 30) if url else None
+    binary = Binary(SPILLWAY, str(folder), Stop(), storage)
     return Driver(binary, lambda: runner, wishes, Progress(), Patience())
 
 

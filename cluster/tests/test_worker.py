@@ -72,7 +72,7 @@ SERVER = "import sys\nfor line in sys.stdin: print(eval(line), flush=True)"
 
 @pytest.fixture
 def server() -> Iterator[worker.Server]:
-    found = worker.Server([sys.executable, "-c", SERVER])
+    found = worker.Server(([sys.executable, "-c", SERVER, "folder"], 0))
     yield found
     found.close()
 
@@ -104,16 +104,16 @@ def test_a_server_that_ends(server: worker.Server) -> None:
 def test_a_server_that_is_late_or_let_go(server: worker.Server) -> None:
     late = server.ask("__import__('time').sleep(60)", timeout=0.2)
     assert (late["code"], late["late"]) == (-9, True)
-    other = worker.Server([sys.executable, "-c", SERVER])
+    other = worker.Server(([sys.executable, "-c", SERVER, "folder"], 0))
     stopped = other.ask("__import__('time').sleep(60)", stopped=lambda: True)
     assert (stopped["code"], stopped["late"]) == (-9, False)
 
 
 def test_a_server_is_kept_by_its_thread(fit: tuple[str, str, str, str], place: Place) -> None:
-    argv = [fit[0], "task", "serve", fit[2]]
+    command = ([fit[0], "task", "serve", fit[2]], 0)
 
     def plan() -> object:
-        told = worker.work(argv, "plan --tasks 3", fit)
+        told = worker.work(command, "plan --tasks 3", fit)
         assert told["code"] == 0, told
         return worker.SERVERS[threading.get_ident()][1]
 
@@ -122,7 +122,7 @@ def test_a_server_is_kept_by_its_thread(fit: tuple[str, str, str, str], place: P
         assert plan() is first
         # Another search has another server; so has one whose server is gone.
         other = (*fit[:3], "another")
-        assert "holds another search" in worker.work(argv, "plan --tasks 3", other)["unfit"]
+        assert "holds another search" in worker.work(command, "plan --tasks 3", other)["unfit"]
         second = plan()
         assert second is not first
         assert isinstance(second, worker.Server)

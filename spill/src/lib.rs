@@ -23,8 +23,8 @@ pub mod values;
 pub use codec::{Codec, Frequencies, Huffman, SavedCodec, Tables};
 pub use disk::fault;
 pub use disk::{
-    Append, Disk, Error, FaultDisk, Format, Mapped, Metered, RealDisk, Result, Usage, checksum,
-    commit, commit_value, load, load_value, put_value,
+    Append, Disk, Distant, Error, FaultDisk, Format, Mapped, Metered, Origin, RealDisk, Result,
+    Usage, checksum, commit, commit_value, load, load_value, put_value,
 };
 pub use keys::hash::hash;
 pub use keys::project::{Projection, SavedProjection};

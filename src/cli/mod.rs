@@ -2,6 +2,7 @@
 
 mod allocation;
 mod args;
+mod asking;
 mod doctor;
 mod explain;
 mod failure;

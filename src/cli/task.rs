@@ -1,6 +1,7 @@
 //! `task`: a search in parts that several processes do. What each command says is for a program to read.
 
 use super::args::{Request, TaskArgs, TaskCommand};
+use super::asking::{Asked, line};
 use super::failure::{self, Failure};
 use super::{Ending, print};
 use crate::search::checkpoint::Saved;
@@ -8,10 +9,12 @@ use crate::search::tasks::{Followed, Next, Wanted};
 use crate::session::{Shared, Tasks};
 use clap::Parser as _;
 use serde_json::{Value, json};
+use spill::Origin;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What comes of a request.
-type Asked = Result<Value, Failure>;
+type Told = Result<Value, Failure>;
 
 /// `spillway task`.
 pub(super) fn task(args: &TaskArgs) -> Ending {
@@ -19,24 +22,28 @@ pub(super) fn task(args: &TaskArgs) -> Ending {
         TaskCommand::Plan { dir, what } => (dir, Request::Plan(*what), 0),
         TaskCommand::Run { dir, what, within } => (dir, Request::Run(what.clone()), within.memory),
         TaskCommand::Commit { dir, what } => (dir, Request::Commit(what.clone()), 0),
-        TaskCommand::Serve { dir, within } => return serve(dir, within.memory),
+        TaskCommand::Serve { dir, within, asks } => {
+            let origin: Option<Arc<dyn Origin>> = if *asks { Some(Arc::new(Asked)) } else { None };
+            return serve(dir, within.memory, origin.as_ref());
+        }
     };
-    let shared = Shared::open(dir)?;
-    let told = asked(&shared.tasks(memory), &request)?;
+    let shared = Shared::open(dir, None)?;
+    let told = does(&shared.tasks(memory), &request)?;
     print(&format!("{told}\n"));
     Ok(failure::VERIFIED)
 }
 
 /// Answers lines until there are no more.
-fn serve(dir: &Path, memory: u64) -> Ending {
-    let mut lines = std::io::stdin().lines().peekable();
-    while lines.peek().is_some() {
-        let shared = Shared::open(dir)?;
+fn serve(dir: &Path, memory: u64, origin: Option<&Arc<dyn Origin>>) -> Ending {
+    let next = || line().map_err(|error| Failure::wrong(format!("standard input: {error}")));
+    let mut asked = next()?;
+    while asked.is_some() {
+        let shared = Shared::open(dir, origin.cloned())?;
         let tasks = shared.tasks(memory);
         // The line that shows that another search is there is that one's.
-        while let Some(line) = lines.next_if(|_| !shared.is_another().unwrap_or(true)) {
-            let line = line.map_err(|error| Failure::wrong(format!("standard input: {error}")))?;
+        while let Some(line) = asked.take_if(|_| !shared.is_another().unwrap_or(true)) {
             print(&format!("{}\n", answered(&tasks, &line)));
+            asked = next()?;
         }
     }
     Ok(failure::VERIFIED)
@@ -49,7 +56,7 @@ fn answered(tasks: &Tasks<'_>, line: &str) -> Value {
         let message = error.to_string().trim().to_owned();
         Failure { code: failure::WRONG, message }
     });
-    match request.and_then(|it| asked(tasks, &it)) {
+    match request.and_then(|it| does(tasks, &it)) {
         Ok(told) => {
             let mut answer = json!({"code": failure::VERIFIED});
             add(&mut answer, told);
@@ -59,7 +66,7 @@ fn answered(tasks: &Tasks<'_>, line: &str) -> Value {
     }
 }
 
-fn asked(tasks: &Tasks<'_>, request: &Request) -> Asked {
+fn does(tasks: &Tasks<'_>, request: &Request) -> Told {
     match request {
         Request::Plan(what) => plan(tasks, Wanted { tasks: what.tasks, thin: what.thin }),
         Request::Run(what) => run(tasks, &what.plan, what.task),
@@ -67,7 +74,7 @@ fn asked(tasks: &Tasks<'_>, request: &Request) -> Asked {
     }
 }
 
-fn plan(tasks: &Tasks<'_>, wanted: Wanted) -> Asked {
+fn plan(tasks: &Tasks<'_>, wanted: Wanted) -> Told {
     let (next, saved) = tasks.next(wanted)?;
     let mut told = match next {
         Next::Tasks(plan) => {
@@ -80,7 +87,7 @@ fn plan(tasks: &Tasks<'_>, wanted: Wanted) -> Asked {
     Ok(told)
 }
 
-fn run(tasks: &Tasks<'_>, plan: &str, number: u32) -> Asked {
+fn run(tasks: &Tasks<'_>, plan: &str, number: u32) -> Told {
     let (receipt, again) = match tasks.run(plan, number)? {
         Followed::Done(done) => done,
         Followed::Stale => return Err(stale(plan)),
@@ -101,7 +108,7 @@ fn run(tasks: &Tasks<'_>, plan: &str, number: u32) -> Asked {
     }))
 }
 
-fn commit(tasks: &Tasks<'_>, plan: &str) -> Asked {
+fn commit(tasks: &Tasks<'_>, plan: &str) -> Told {
     let saved = match tasks.commit(plan)? {
         Followed::Done(saved) => saved,
         Followed::Stale => return Err(stale(plan)),

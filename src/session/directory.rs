@@ -239,26 +239,30 @@ impl Contents {
             return Err(Error::NoSearch(path.to_path_buf()));
         }
         let job = Job::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?;
-        let saved = has(MANIFEST).then(|| Saved::load(&disk)).transpose();
+        let saved = if has(MANIFEST) { last(&disk, &job) } else { Ok(None) };
         let saved = saved.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let answer = has(ANSWER).then(|| Answer::load(&disk, job.digest)).transpose();
         let answer = answer.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let means = has(MEANS).then(|| Means::load(&disk)).transpose();
         let means = means.map_err(|error| Error::Open(path.to_path_buf(), error))?;
-        // One without a level is of no use, and may be from before it was decided how to reduce.
-        let is_begun = |saved: &Saved| !saved.store.levels.is_empty();
-        let saved = saved.filter(|saved| saved.digest == job.digest || is_begun(saved));
-        let differs = |saved: &Saved| saved.digest != job.digest || saved.storage != job.storage;
-        if saved.as_ref().is_some_and(differs) {
-            let error =
-                spill::Error::corrupt(MANIFEST, 0, "it belongs to another model than the job");
-            return Err(Error::Open(path.to_path_buf(), error));
-        }
         let bytes = files.iter().map(|(_, length)| length).sum();
         let sitting = has(SITTING).then(|| Sitting::load(&disk)).flatten();
         let running = disk.is_locked();
         Ok(Contents { job, saved, answer, means, sitting, bytes, running })
     }
+}
+
+/// The last checkpoint of a job's search.
+pub(super) fn last(disk: &dyn Disk, job: &Job) -> spill::Result<Option<Saved>> {
+    let saved = Saved::load(disk)?;
+    // One without a level is of no use, and may be from before it was decided how to reduce.
+    if saved.digest != job.digest && saved.store.levels.is_empty() {
+        return Ok(None);
+    }
+    if saved.digest != job.digest || saved.storage != job.storage {
+        return Err(spill::Error::corrupt(MANIFEST, 0, "it belongs to another model than the job"));
+    }
+    Ok(Some(saved))
 }
 
 /// Whether a directory was made since none was named, and is still where it was made: what somebody copied is theirs.

@@ -1,14 +1,17 @@
 //! A search that is done in tasks by several processes: what the command line needs of the directory and the model.
 
+use super::answer::ANSWER;
+use super::directory::last;
 use super::job::JOB;
-use super::{Budget, Contents, Error, Job, Searched, TextModel};
+use super::{Budget, Error, Job, Searched, TextModel};
 use crate::exec::{Exec, Interp};
 use crate::search::MemoryPlan;
 use crate::search::checkpoint::Saved;
 use crate::search::tasks::{
-    Expanding, Followed, Next, Phase, Plan, Receipt, Task, Wanted, commit, hash, hashed, refusal,
+    Expanding, Followed, Next, Phase, Plan, Receipt, Task, Wanted, commit, hash, hashed, if_there,
+    is_own, refusal,
 };
-use spill::{Disk, RealDisk};
+use spill::{Disk, Distant, Origin, RealDisk};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A directory in which a search is done in tasks: what is searched for there.
 pub struct Shared {
     path: PathBuf,
+    /// Who has its files, if the directory has only copies of them.
+    origin: Option<Arc<dyn Origin>>,
     job: Job,
     /// What tells the job from another one.
     hash: [u8; 32],
@@ -36,16 +41,16 @@ pub struct Tasks<'m> {
 }
 
 impl Shared {
-    /// The search in a directory.
-    pub fn open(path: &Path) -> Result<Shared, Error> {
-        let read = hashed(&opened(path)?, JOB, Job::load);
+    /// The search in a directory, of which the files may lie elsewhere.
+    pub fn open(path: &Path, origin: Option<Arc<dyn Origin>>) -> Result<Shared, Error> {
+        let read = hashed(&*disk(path, origin.as_ref())?, JOB, Job::load);
         let (job, hash) = read.map_err(|error| unread(path, error))?;
-        Ok(Shared { path: path.to_path_buf(), job, hash, model: OnceCell::new() })
+        Ok(Shared { path: path.to_path_buf(), origin, job, hash, model: OnceCell::new() })
     }
 
     /// Whether another search is in the directory now, or this one is reduced otherwise.
     pub fn is_another(&self) -> Result<bool, Error> {
-        let now = hash(&self.disk()?, JOB).map_err(|error| unread(&self.path, error))?;
+        let now = hash(&*self.disk()?, JOB).map_err(|error| unread(&self.path, error))?;
         Ok(now != self.hash)
     }
 
@@ -55,8 +60,8 @@ impl Shared {
     }
 
     /// The directory, without its lock.
-    fn disk(&self) -> Result<RealDisk, Error> {
-        opened(&self.path)
+    fn disk(&self) -> Result<Box<dyn Disk>, Error> {
+        disk(&self.path, self.origin.as_ref())
     }
 
     fn model(&self) -> Result<&TextModel, Error> {
@@ -84,13 +89,16 @@ impl<'m> Tasks<'m> {
         if let Some(why) = refusal(searched.model(), &shared.job.storage) {
             return Err(shared.refused(why));
         }
-        let Contents { saved, answer, .. } = Contents::read(&shared.path)?;
+        let disk = shared.disk()?;
+        let saved = if_there(last(&*disk, &shared.job));
+        let saved = saved.map_err(|error| shared.failed(error))?.flatten();
         if saved.is_none() || shared.job.undecided().is_some() {
+            let answer = if_there(disk.read(ANSWER)).map_err(|error| shared.failed(error))?;
             let most = answer.is_none().then_some(wanted.first_states());
             return Ok((Next::Search(most), saved));
         }
         let limits = shared.job.limits(None);
-        let next = Plan::next(&shared.disk()?, searched.model(), &limits, wanted);
+        let next = Plan::next(&*disk, searched.model(), &limits, wanted);
         next.map(|next| (next, saved)).map_err(|error| shared.failed(error))
     }
 
@@ -98,7 +106,7 @@ impl<'m> Tasks<'m> {
     pub fn run(&self, id: &str, number: u32) -> Result<Followed<(Receipt, bool)>, Error> {
         let failed = |error| self.shared.failed(error);
         let disk = self.shared.disk()?;
-        let task = match Task::find(&disk, id, number).map_err(failed)? {
+        let task = match Task::find(&*disk, id, number).map_err(failed)? {
             Followed::Done(task) => task,
             Followed::Stale => return Ok(Followed::Stale),
             Followed::Missing(number) => return Ok(Followed::Missing(number)),
@@ -116,18 +124,18 @@ impl<'m> Tasks<'m> {
     /// Makes what the tasks of a plan did the state of the search.
     pub fn commit(&self, id: &str) -> Result<Followed<Saved>, Error> {
         let failed = |error| self.shared.failed(error);
-        // It is let go of with the disk.
-        let disk = self.shared.disk()?;
+        // It is let go of with the directory. Where files lie elsewhere, their origin lets one replace the manifest.
+        let here = opened(&self.shared.path)?;
         let begun = Instant::now();
         loop {
-            match disk.lock() {
+            match here.lock() {
                 Err(spill::Error::Locked { .. }) if begun.elapsed() < PATIENCE => {
                     std::thread::sleep(PATIENCE / 600);
                 }
                 locked => break locked.map_err(failed)?,
             }
         }
-        commit(&disk, id).map_err(failed)
+        commit(&*self.shared.disk()?, id).map_err(failed)
     }
 
     fn expand(&self, task: &Task<'_>) -> Result<Followed<Receipt>, Error> {
@@ -154,15 +162,26 @@ impl<'m> Tasks<'m> {
     }
 }
 
+/// The files of a directory.
+fn disk(path: &Path, origin: Option<&Arc<dyn Origin>>) -> Result<Box<dyn Disk>, Error> {
+    let here = opened(path)?;
+    Ok(match origin {
+        None => Box::new(here),
+        Some(origin) => Box::new(Distant::new(here, origin.clone(), is_own)),
+    })
+}
+
 fn opened(path: &Path) -> Result<RealDisk, Error> {
     RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))
 }
 
 /// Why the job of a directory cannot be read.
 fn unread(path: &Path, error: spill::Error) -> Error {
-    match error.is_not_found() {
-        true => Error::NoSearch(path.to_path_buf()),
-        false => Error::Open(path.to_path_buf(), error),
+    match &error {
+        error if error.is_not_found() => Error::NoSearch(path.to_path_buf()),
+        // What fails now may go better once more, as anything that is read later.
+        spill::Error::Io { .. } => Error::Run(path.to_path_buf(), error),
+        _ => Error::Open(path.to_path_buf(), error),
     }
 }
 

@@ -232,6 +232,18 @@ fn loops_are_put_together() {
         b -> b { guard i < 20; effect i = i + 1; }, b -> a { guard i >= 20; effect g = 0, k = (k + 1) % 3; }; } system async;";
     both("dve", text);
     assert_eq!(passed(&load("dve", text)), ["c"]);
+    // What is set in one case is not known behind the other.
+    for first in ["i = 0", "skip"] {
+        both(
+            "promela",
+            &format!(
+                "byte g, n; active proctype P() {{ byte i, rounds; do :: g == 0 -> d_step {{ g = 1; rounds = 0; i = 0 }};
+                d_step {{ if :: n == 1 -> i = 2 :: else -> {first} fi }};
+                do :: i < 4 -> i++; rounds++ :: else -> break od; assert(rounds != 2); assert(rounds != 4); g = 0 od }}
+                active proctype Q() {{ do :: n = 1 - n od }}"
+            ),
+        );
+    }
 }
 
 /// A counterexample has each step of a loop that is gone through, and begins in the loop where a process does.

@@ -243,6 +243,19 @@ fn what_may_be_reached_is_explored() {
     }
 }
 
+/// What is added only sometimes may wrap around. Two cells that come to 65,536 kinds of states are not tried.
+#[test]
+fn what_wraps_around_is_explored() {
+    let text = "unsigned n : 2 = 1; byte x; byte y;
+        active proctype P() { do :: d_step { if :: x > y -> n++ :: else -> skip fi } od }
+        active proctype Q() { do :: d_step { x = 3 - x; y = 3 - x } od }
+        active proctype R() { assert(n > 0) }";
+    let model = load("promela", text);
+    let found = whole(&model.interp, NO_DEADLOCK).unwrap();
+    assert_eq!(violated(&&model.interp, &NO_DEADLOCK, &found).len(), 1);
+    without_boring(&model.interp, NO_DEADLOCK, &[]);
+}
+
 /// A step that fails is looked for, and so is a condition that cannot be judged.
 #[test]
 fn what_fails_is_explored() {
@@ -490,9 +503,15 @@ fn a_deadlock_that_all_runs_end_in_is_walked_to() {
     assert_eq!(sooner([", e -> e {}", "", ""]), None);
     assert_eq!(sooner([", a -> a { guard n > 0; effect n = n - 1; }", "", ""]), Some(8));
     assert_eq!(sooner([", a -> a { guard n > 0; effect n = 9 - n; }", "", ""]), Some(7));
+    assert_eq!(sooner([", a -> a { guard n > 0; effect n = n - 0; }", "", ""]), Some(7));
     assert_eq!(sooner([", a -> a { sync c!1; }", "", ""]), Some(8));
     // Whoever it meets there goes on and does not come back.
     assert_eq!(sooner([", a -> a { sync c!1; }", ", a -> b { sync c?n; }", ""]), Some(8));
+    // Nothing is said where all move at once, or of rules that belong to nobody.
+    let at_once = lines([""; 3]).replace("async", "sync").replace("c[0]", "c[1]");
+    assert_eq!(with_doomed(&load("dve", &at_once).interp, Checks::ALL), None);
+    let rule = "var x: 0..3; startstate x := 0; end; rule x < 3 ==> x := x + 1; end;";
+    assert_eq!(with_doomed(&load("murphi", rule).interp, Checks::ALL), None);
     // Where two meet there, both have to leave.
     assert_eq!(sooner([", a -> a { sync c!1; }", ", a -> a { sync c?n; }", ""]), Some(6));
 }
@@ -522,6 +541,10 @@ fn who_may_go_round_is_not_doomed() {
         active proctype Q() { skip; skip; skip }";
     // One step to leave the loop; the three of Q and its end are one then.
     assert_eq!(sooner(counts), Some(3));
+    // Who counts only sometimes goes round the other times.
+    let sometimes = counts.replace("unsigned n : 2", "int n");
+    let sometimes = sometimes.replace("n++", "d_step { if :: x > 0 -> n++ :: else -> skip fi }");
+    assert_eq!(sooner(&sometimes), Some(3));
     let starts = "byte x; proctype W() { do :: x = 1 - x od } active proctype P() { x == 9 }
         init { skip; skip; skip; run W() }";
     assert_eq!(sooner(starts).unwrap_or_default(), 0);

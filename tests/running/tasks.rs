@@ -2,7 +2,10 @@
 
 use crate::{Bench, GRID, Ran, WHOLE};
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
@@ -67,22 +70,46 @@ impl Bench {
 struct Server {
     child: Child,
     out: BufReader<ChildStdout>,
+    /// Where the files are, and where copies of them, if it asks for them.
+    asks: Option<[PathBuf; 2]>,
 }
 
 impl Server {
     fn of(bench: &Bench) -> Server {
-        let mut command = bench.command(&["task", "serve", "d", "--memory", "512MiB"]);
+        Server::begun(bench, &["task", "serve", "d", "--memory", "512MiB"], None)
+    }
+
+    /// One that sees nothing but the copies that it asks for.
+    fn asking(bench: &Bench) -> Server {
+        let [all, copies] = ["d", "copies"].map(|it| bench.path(it));
+        std::fs::create_dir(&copies).unwrap();
+        let args = ["task", "serve", "copies", "--asks", "--memory", "512MiB"];
+        Server::begun(bench, &args, Some([all, copies]))
+    }
+
+    fn begun(bench: &Bench, args: &[&str], asks: Option<[PathBuf; 2]>) -> Server {
+        let mut command = bench.command(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
-        Server { child, out }
+        Server { child, out, asks }
     }
 
     fn ask(&mut self, line: &str) -> Value {
-        writeln!(self.child.stdin.as_ref().unwrap(), "{line}").unwrap();
-        let mut answer = String::new();
-        self.out.read_line(&mut answer).unwrap();
-        serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{error}: {answer}"))
+        let mut say = line.to_owned();
+        loop {
+            writeln!(self.child.stdin.as_ref().unwrap(), "{say}").unwrap();
+            let mut said = String::new();
+            self.out.read_line(&mut said).unwrap();
+            let said: Value =
+                serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+            match &self.asks {
+                Some(places) if said.get("code").is_none() => {
+                    say = json!({"done": brought(places, &said)}).to_string();
+                }
+                _ => return said,
+            }
+        }
     }
 
     /// What is to be done next.
@@ -102,16 +129,72 @@ impl Server {
     }
 }
 
+/// Does what a server asks for; whether it is so then.
+fn brought([all, copies]: &[PathBuf; 2], question: &Value) -> bool {
+    let of = |what: &str| question[what].as_str();
+    if let Some(name) = of("bring") {
+        let Ok(bytes) = std::fs::read(all.join(name)) else { return false };
+        let copy = copies.join(name);
+        if let (Some(from), Some(until)) = (question["from"].as_u64(), question["until"].as_u64()) {
+            let file = File::options().write(true).create(true).truncate(false).open(copy).unwrap();
+            file.set_len(bytes.len() as u64).unwrap();
+            file.write_all_at(&bytes[from as usize..until as usize], from).unwrap();
+        } else {
+            let new = copies.join("copy.new");
+            std::fs::write(&new, bytes).unwrap();
+            std::fs::rename(new, copy).unwrap();
+        }
+        return true;
+    }
+    if let Some(name) = of("take") {
+        let is_taken = !(question["new"] == true && all.join(name).exists());
+        return is_taken && std::fs::copy(copies.join(name), all.join(name)).is_ok();
+    }
+    let name = of("remove").expect("it asks for nothing else");
+    let _ = (std::fs::remove_file(copies.join(name)), std::fs::remove_file(all.join(name)));
+    true
+}
+
 /// One process does all tasks, plans and commits; others go on in between.
 #[test]
 fn lines_are_answered_as_commands_are() {
+    are_answered(Server::of);
+}
+
+/// The same where it has no more of the files than it has asked for.
+#[test]
+fn what_lies_elsewhere_is_asked_for() {
+    are_answered(Server::asking);
+    // What it is told is said on; where nobody answers, it ends.
+    for (told, said) in [
+        (r#"{"error": "the cable is out"}"#, "the cable is out"),
+        ("what?", "`what?` is no answer"),
+        ("", "nobody answers"),
+    ] {
+        let bench = Bench::new();
+        bench.stopped();
+        let server = Server::asking(&bench);
+        let told = if told.is_empty() { String::new() } else { format!("{told}\n") };
+        write!(server.child.stdin.as_ref().unwrap(), "plan --tasks 3\n{told}").unwrap();
+        let (code, err) = server.ended();
+        assert!(code == 3 && err.contains(said), "{code}: {err}");
+    }
+    let bench = Bench::new();
+    bench.stopped();
+    let server = Server::asking(&bench);
+    write!(server.child.stdin.as_ref().unwrap(), "plan --tasks 3\n{{\"done\": false}}\n").unwrap();
+    let (code, err) = server.ended();
+    assert!(code == 2 && err.contains("there is no search directory"), "{code}: {err}");
+}
+
+fn are_answered(server: fn(&Bench) -> Server) {
     let text = GRID.replace("300", "60");
     let alone = Bench::new();
     let found = alone.check(&text, &[&WHOLE[..], &["--dir", "d", "--json"]].concat());
     let bench = Bench::new();
     let begun = [&WHOLE[..], &["--dir", "d", "--max-states", "1000"]].concat();
     assert_eq!(bench.check(&text, &begun).code, 3);
-    let mut server = Server::of(&bench);
+    let mut server = server(&bench);
     let mut tasks = 0;
     loop {
         let next = server.planned();

@@ -8,16 +8,20 @@ use crate::support::{Graph, Random, begin_or_resume, is_large, tiny_plan};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use spill::fault::Faults;
-use spill::{Decoder, Disk, FaultDisk, Result};
+use spill::{Decoder, Disk, Distant, FaultDisk, Origin, RealDisk, Result};
 use spillway::exec::Model;
 use spillway::search::checkpoint::Saved;
 use spillway::search::storage::SavedStorage;
 use spillway::search::tasks::{
-    Expanding, Followed, Next, Phase, Plan, Task, Wanted, commit, refusal,
+    Expanding, Followed, Next, Phase, Plan, Task, Wanted, commit, if_there, is_own, refusal,
 };
 use spillway::search::{Control, Limits, MemoryPlan, Outcome, Verdict, memory};
-use std::sync::Arc;
+use std::fs::File;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// How a search is shared out, and what happens to it.
 struct Driver<'d> {
@@ -27,7 +31,65 @@ struct Driver<'d> {
     disk: Arc<FaultDisk>,
     /// One operation of so many is the last of a process or of a machine; none, if nothing happens.
     crashes: Option<usize>,
+    /// Whether who does a task has only copies of what it reads.
+    is_distant: bool,
     counts: Counts,
+}
+
+/// Files of a disk, of which others have copies.
+#[derive(Debug)]
+struct Shelf {
+    files: Arc<FaultDisk>,
+    /// Where the copies are.
+    copies: TempDir,
+    /// How many bytes have been copied of parts of files, and how many would have been of all of these files.
+    copied: Mutex<[u64; 2]>,
+}
+
+impl Shelf {
+    fn of(files: &Arc<FaultDisk>) -> Arc<Shelf> {
+        let copies = tempfile::tempdir().unwrap();
+        Arc::new(Shelf { files: files.clone(), copies, copied: Mutex::default() })
+    }
+
+    fn disk(self: &Arc<Shelf>) -> Distant {
+        Distant::new(RealDisk::open(self.copies.path()).unwrap(), self.clone(), is_own)
+    }
+}
+
+impl Origin for Shelf {
+    fn bring(&self, name: &str, range: Option<Range<u64>>) -> Result<()> {
+        let (bytes, copy) = (self.files.read(name)?, self.copies.path().join(name));
+        let Some(range) = range else {
+            let new = self.copies.path().join("copy.new");
+            std::fs::write(&new, bytes).unwrap();
+            std::fs::rename(new, copy).unwrap();
+            return Ok(());
+        };
+        let mut copied = self.copied.lock().unwrap();
+        copied[0] += range.end - range.start;
+        copied[1] += if copy.exists() { 0 } else { bytes.len() as u64 };
+        let file = File::options().write(true).create(true).truncate(false).open(copy).unwrap();
+        file.set_len(bytes.len() as u64).unwrap();
+        file.write_all_at(&bytes[range.start as usize..range.end as usize], range.start).unwrap();
+        Ok(())
+    }
+
+    fn take(&self, name: &str, new: bool) -> Result<bool> {
+        let own = format!("{name}.taken");
+        let mut file = self.files.create(&own)?;
+        file.write(&std::fs::read(self.copies.path().join(name)).unwrap())?;
+        file.sync()?;
+        if new {
+            return self.files.rename_new(&own, name);
+        }
+        self.files.rename(&own, name)?;
+        self.files.sync_dir().map(|()| true)
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        if_there(self.files.remove(name)).map(|_| ())
+    }
 }
 
 /// What was done.
@@ -39,6 +101,8 @@ struct Counts {
     alone: u32,
     again: u32,
     crashed: u32,
+    /// Of parts of files, bytes copied, and those of the whole files.
+    copied: [u64; 2],
 }
 
 impl Counts {
@@ -49,6 +113,7 @@ impl Counts {
         self.alone += other.alone;
         self.again += other.again;
         self.crashed += other.crashed;
+        (0..2).for_each(|it| self.copied[it] += other.copied[it]);
     }
 }
 
@@ -122,7 +187,8 @@ impl Driver<'_> {
                 assert!(matches!(commit(&*self.disk, &plan.id())?, Followed::Missing(_)));
             }
         }
-        assert!(matches!(commit(&*self.disk, &plan.id())?, Followed::Done(_)));
+        let commit = |disk: &dyn Disk| commit(disk, &plan.id());
+        assert!(matches!(self.somewhere(commit)?, Followed::Done(_)));
         match plan.phase {
             Phase::Expand => self.counts.expanded += plan.tasks(),
             Phase::Settle => self.counts.settled += plan.tasks(),
@@ -150,21 +216,35 @@ impl Driver<'_> {
     }
 
     fn task(&mut self, plan: &Plan, number: u32) -> Result<()> {
-        let memory = self.memory();
-        let Followed::Done(task) = Task::find(&*self.disk, &plan.id(), number)? else {
-            panic!("the plan is the current one");
-        };
-        if task.done()?.is_some() {
-            return Ok(());
+        let (memory, model) = (self.memory(), self.model);
+        self.somewhere(|disk| {
+            let Followed::Done(task) = Task::find(disk, &plan.id(), number)? else {
+                panic!("the plan is the current one");
+            };
+            if task.done()?.is_some() {
+                return Ok(());
+            }
+            let scratch: Arc<dyn Disk> = Arc::new(FaultDisk::new());
+            let with = Expanding { model, coverage: true, memory, scratch };
+            let done = match plan.phase {
+                Phase::Expand => task.expand(&with)?,
+                Phase::Settle | Phase::Merge => task.combine()?,
+            };
+            assert!(matches!(done, Followed::Done(_)));
+            Ok(())
+        })
+    }
+
+    /// Has something done where the files are, or where there are no copies of them yet.
+    fn somewhere<T>(&mut self, work: impl FnOnce(&dyn Disk) -> Result<T>) -> Result<T> {
+        if !self.is_distant {
+            return work(&*self.disk);
         }
-        let scratch: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let with = Expanding { model: self.model, coverage: true, memory, scratch };
-        let done = match plan.phase {
-            Phase::Expand => task.expand(&with)?,
-            Phase::Settle | Phase::Merge => task.combine()?,
-        };
-        assert!(matches!(done, Followed::Done(_)));
-        Ok(())
+        let shelf = Shelf::of(&self.disk);
+        let done = work(&shelf.disk());
+        let copied = *shelf.copied.lock().unwrap();
+        (0..2).for_each(|it| self.counts.copied[it] += copied[it]);
+        done
     }
 
     /// Does a task once more, as who did not know that it was done: the same bytes come of it.
@@ -204,7 +284,12 @@ fn levels(disk: &dyn Disk) -> Vec<Vec<u8>> {
 }
 
 /// That a search in tasks comes to what one process comes to.
-fn is_alike(graph: &Graph, keep_going: bool, seed: u64, crashes: Option<usize>) -> Counts {
+fn is_alike(
+    graph: &Graph,
+    keep_going: bool,
+    seed: u64,
+    (crashes, is_distant): (Option<usize>, bool),
+) -> Counts {
     let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
     let expected = memory::search(graph, &limits).unwrap();
     let alone: Arc<dyn Disk> = Arc::new(FaultDisk::new());
@@ -213,7 +298,8 @@ fn is_alike(graph: &Graph, keep_going: bool, seed: u64, crashes: Option<usize>) 
     begin_or_resume(graph, &alone, plan, &limits, &control).unwrap().run().unwrap();
     let (random, disk) = (Random::new(seed), Arc::new(FaultDisk::new()));
     let (model, counts) = (graph, Counts::default());
-    let driver = Driver { model, limits: limits.clone(), random, disk, crashes, counts };
+    let driver =
+        Driver { model, limits: limits.clone(), random, disk, crashes, is_distant, counts };
     let (outcome, disk, counts) = driver.search();
     assert_eq!(outcome, expected, "{graph:?}");
     assert!(levels(&*disk) == levels(&*alone), "{graph:?}");
@@ -237,7 +323,7 @@ fn graphs() -> impl Strategy<Value = Graph> {
     graphs_of(shape, 3_000)
 }
 
-fn tried(cases: u32, crashes: Option<usize>) -> Counts {
+fn tried(cases: u32, how: (Option<usize>, bool)) -> Counts {
     let mut runner = TestRunner::new_with_rng(
         ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() },
         proptest::test_runner::TestRng::deterministic_rng(
@@ -248,7 +334,7 @@ fn tried(cases: u32, crashes: Option<usize>) -> Counts {
     let strategy = (graphs(), any::<bool>(), any::<u64>());
     let run = runner.run(&strategy, |(graph, keep_going, seed)| {
         let mut all = counts.get();
-        all.add(is_alike(&graph, keep_going, seed, crashes));
+        all.add(is_alike(&graph, keep_going, seed, how));
         counts.set(all);
         Ok(())
     });
@@ -258,7 +344,7 @@ fn tried(cases: u32, crashes: Option<usize>) -> Counts {
 
 #[test]
 fn in_tasks_the_same_levels_are_found() {
-    let counts = tried(if is_large() { 2_000 } else { 60 }, None);
+    let counts = tried(if is_large() { 2_000 } else { 60 }, (None, false));
     let Counts { expanded, settled, merged, alone, again, .. } = counts;
     assert!(
         expanded > 300 && settled > 300 && merged > 300 && alone > 100 && again > 100,
@@ -268,8 +354,19 @@ fn in_tasks_the_same_levels_are_found() {
 
 #[test]
 fn whatever_dies_when_the_same_levels_are_found() {
-    let counts = tried(if is_large() { 1_000 } else { 30 }, Some(400));
+    let counts = tried(if is_large() { 1_000 } else { 30 }, (Some(400), false));
     assert!(counts.crashed > 100 && counts.expanded > 100 && counts.merged > 20, "{counts:?}");
+}
+
+/// Who does a task sees only what it asks for: no more than the parts of files that it reads.
+#[test]
+fn files_may_lie_elsewhere() {
+    let counts = tried(if is_large() { 500 } else { 20 }, (None, true));
+    let [copied, whole] = counts.copied;
+    assert!(counts.expanded > 100 && counts.settled > 100 && counts.merged > 50, "{counts:?}");
+    assert!(copied > 0 && copied * 4 < whole * 3, "{counts:?}");
+    let counts = tried(if is_large() { 500 } else { 10 }, (Some(4_000), true));
+    assert!(counts.crashed > 10, "{counts:?}");
 }
 
 /// Of two who plan, the second follows the first, whatever it asks for; where the manifest is another, the plan is.

@@ -2,7 +2,7 @@
 //!
 //! A [`Disk`] is one flat directory of named files. Three things implement it: [`RealDisk`] (the
 //! operating system), [`FaultDisk`] (memory, failing and losing power on request) and
-//! [`Metered`] (counts bytes and enforces a limit around another). Everything above writes files
+//! [`Metered`] (counts bytes and enforces a limit around another). A fourth, [`Distant`], is a copy of files that lie elsewhere. Everything above writes files
 //! front to back, never in the middle, and reads them as immutable slices, so a disk needs only
 //! appending, mapping and the few directory operations that commit a manifest.
 //!
@@ -16,6 +16,7 @@
 //! ```
 
 mod checksum;
+mod distant;
 mod error;
 pub mod fault;
 mod manifest;
@@ -24,6 +25,7 @@ mod metered;
 mod real;
 
 pub use checksum::checksum;
+pub use distant::{Distant, Origin};
 pub use error::{Error, Result};
 pub use fault::FaultDisk;
 pub use manifest::{Format, commit, commit_value, load, load_value, put_value};

@@ -4,6 +4,7 @@ use super::partition::KeyRange;
 use crate::disk::Result;
 use crate::keys::{is_ascending, restrict};
 use crate::segments::{BlockReader, Segment};
+use std::ops::Range;
 
 /// Bytes that a [`SliceSource`] gives at a time, if a key is not longer.
 const SLICE_BATCH_BYTES: usize = 64 << 10;
@@ -55,12 +56,7 @@ pub struct SegmentSource {
 impl SegmentSource {
     /// The keys of `segment` that are not less than `low` and less than `high`.
     pub fn new(segment: Segment, low: Option<&[u8]>, high: Option<&[u8]>) -> Self {
-        let block = low.map_or(0, |low| segment.find(low));
-        let end = match high {
-            _ if segment.blocks() == 0 => 0,
-            None => segment.blocks(),
-            Some(high) => segment.find(high) + 1,
-        };
+        let Range { start: block, end } = segment.blocks_in(low, high);
         let [low, high] = [low, high].map(|bound| bound.map(<[u8]>::to_vec));
         SegmentSource { reader: BlockReader::new(segment), low, high, block, end }
     }

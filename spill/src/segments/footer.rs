@@ -52,7 +52,14 @@ pub(super) fn footer(width: KeyBytes, keys: u64, index: &[u8], length: u64) -> [
     footer
 }
 
-/// Checks a footer: the number of blocks, and where the index is.
+/// How many bytes index and footer take by a footer that has not been checked, if it can be so of a segment of so many.
+pub(super) fn tail_bytes(footer: &[u8], width: usize, length: u64) -> Option<u64> {
+    let blocks = LittleEndian::read_u64(&footer[24..]);
+    let bytes = blocks.checked_mul(entry_bytes(width) as u64)?.checked_add(FOOTER as u64)?;
+    (bytes <= length).then_some(bytes)
+}
+
+/// Checks the footer at the end of `bytes`, which end with the segment: the number of blocks, and where the index is in `bytes`.
 pub(super) fn check_footer(
     bytes: &[u8],
     file: &str,
@@ -63,7 +70,7 @@ pub(super) fn check_footer(
     let footer = &bytes[index_end..];
     let damaged = |what: String| {
         let what = format!("the footer of a segment: {what}");
-        Error::corrupt(file, at.offset + index_end as u64, what)
+        Error::corrupt(file, at.offset + at.length - FOOTER as u64, what)
     };
     let half = |at: usize| u64::from(LittleEndian::read_u16(&footer[at..]));
     let word = |at: usize| LittleEndian::read_u32(&footer[at..]);

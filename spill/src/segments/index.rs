@@ -2,7 +2,6 @@
 
 use super::block::{HEADER, block_keys_max};
 use byteorder::{ByteOrder, LittleEndian};
-use std::ops::Range;
 
 /// Bytes of an index entry behind its key.
 const ENTRY_TAIL: usize = 12;
@@ -27,14 +26,13 @@ pub(super) fn offset_in(index: &[u8], width: usize, block: usize) -> u64 {
     LittleEndian::read_u64(&index[block * entry_bytes(width) + width..])
 }
 
-/// Checks an index, whose checksum is right, or tells what is wrong.
+/// Checks an index that begins at `start`, whose checksum is right, or tells what is wrong.
 pub(super) fn check_index(
-    bytes: &[u8],
-    index: Range<usize>,
+    entries: &[u8],
+    start: usize,
     keys: u64,
     width: usize,
 ) -> std::result::Result<(), String> {
-    let entries = &bytes[index.clone()];
     let (mut last, mut end, mut sum): (Option<&[u8]>, u64, u64) = (None, 0, 0);
     for (block, entry) in entries.chunks_exact(entry_bytes(width)).enumerate() {
         let (first, tail) = entry.split_at(width);
@@ -54,8 +52,8 @@ pub(super) fn check_index(
         sum += u64::from(count);
         last = Some(first);
     }
-    if end > index.start as u64 || (last.is_none() && index.start > 0) {
-        return Err(format!("blocks end at {end}, the index begins at {}", index.start));
+    if end > start as u64 || (last.is_none() && start > 0) {
+        return Err(format!("blocks end at {end}, the index begins at {start}"));
     }
     if sum != keys {
         return Err(format!("blocks hold {sum} keys, {keys} are expected"));

@@ -7,7 +7,7 @@
 //! but in another's place is noticed.
 
 use super::block::{Block, Decoder, WIDTH_MAX};
-use super::footer::{FOOTER, KeyBytes, SegmentRef, check_footer};
+use super::footer::{FOOTER, KeyBytes, SegmentRef, check_footer, tail_bytes};
 use super::index::{check_index, entry_bytes, offset_in};
 use crate::codec::Codec;
 use crate::disk::{Disk, Error, Mapped, Result};
@@ -36,10 +36,14 @@ struct Shared {
     width: usize,
     /// The number of blocks.
     blocks: usize,
-    /// Where the index is in `bytes`. It was checked, so reading it cannot fail.
+    /// The end of the segment: index and footer, and perhaps more.
+    tail: Mapped,
+    /// Where the index is in `tail`. It was checked, so reading it cannot fail.
     index: Range<usize>,
-    /// Exactly the segment.
+    /// The blocks that may be read.
     bytes: Mapped,
+    /// Where `bytes` begin in the segment.
+    base: usize,
 }
 
 impl Segment {
@@ -64,16 +68,64 @@ impl Segment {
             return Err(Error::corrupt(file, at.offset, what));
         };
         let bytes = disk.map(file, at.offset..end)?;
-        let expected = KeyBytes { whole: width, value: value_bytes };
-        let (blocks, index) = check_footer(&bytes, file, at, expected)?;
-        check_index(&bytes, index.clone(), at.keys, width).map_err(|what| {
-            let offset = at.offset + index.start as u64;
+        let width = KeyBytes { whole: width, value: value_bytes };
+        Segment::of_tail(file, at, width, bytes.clone(), |_| Ok((0, bytes)))
+    }
+
+    /// [`open`](Segment::open) where only some blocks will be read: those that `wanted` says. Nothing but these, the index and
+    /// the footer is mapped, so of a file that lies elsewhere nothing else is fetched.
+    ///
+    /// # Panics
+    ///
+    /// Reading another block panics.
+    pub fn open_part(
+        disk: &dyn Disk,
+        file: &str,
+        at: SegmentRef,
+        width: usize,
+        wanted: impl Fn(&Segment) -> Range<usize>,
+    ) -> Result<Segment> {
+        let end = at.offset.saturating_add(at.length);
+        let footer = end.saturating_sub(FOOTER as u64)..end;
+        let long_enough = at.length >= FOOTER as u64;
+        let footer = long_enough.then(|| disk.map(file, footer)).transpose()?;
+        let Some(tail) = footer.and_then(|it| tail_bytes(&it, width, at.length)) else {
+            // It is said there what is wrong.
+            return Segment::open(disk, file, at, width);
+        };
+        let tail = disk.map(file, end - tail..end)?;
+        let width = KeyBytes { whole: width, value: 0 };
+        Segment::of_tail(file, at, width, tail, |segment| {
+            let some = segment.extents(wanted(segment));
+            let [start, end] = [some.start, some.end].map(|it| at.offset + it as u64);
+            Ok((some.start, disk.map(file, start..end)?))
+        })
+    }
+
+    /// A segment of which the end is there, with the blocks that are given for it and where these begin.
+    fn of_tail(
+        file: &str,
+        at: SegmentRef,
+        width: KeyBytes,
+        tail: Mapped,
+        blocks_of: impl FnOnce(&Segment) -> Result<(usize, Mapped)>,
+    ) -> Result<Segment> {
+        let (blocks, index) = check_footer(&tail, file, at, width)?;
+        let start = at.length as usize - (tail.len() - index.start);
+        check_index(&tail[index.clone()], start, at.keys, width.whole).map_err(|what| {
+            let offset = at.offset + start as u64;
             Error::corrupt(file, offset, format!("the index of a segment: {what}"))
         })?;
         // An index may be large, and most of it may never be needed.
-        bytes.release(index.clone());
-        let shared = Shared { file: file.to_owned(), at, width, blocks, index, bytes };
-        Ok(Segment { shared: Arc::new(shared), codec: Codec::Gaps })
+        tail.release(index.clone());
+        let (file, width) = (file.to_owned(), width.whole);
+        let bytes = Mapped::memory(Arc::new(Vec::new()), 0..0);
+        let shared = Shared { file, at, width, blocks, tail, index, bytes, base: 0 };
+        let mut segment = Segment { shared: Arc::new(shared), codec: Codec::Gaps };
+        let (base, bytes) = blocks_of(&segment)?;
+        let shared = Arc::get_mut(&mut segment.shared).expect("nobody else has it yet");
+        (shared.base, shared.bytes) = (base, bytes);
+        Ok(segment)
     }
 
     /// The segment, if `codec` has written its blocks. Keys are then as the codec has them outside
@@ -171,6 +223,33 @@ impl Segment {
         low.saturating_sub(1).max(blocks.start)
     }
 
+    /// The blocks that can hold keys that are not less than `low` and less than `high`; and those that [`find`](Segment::find)
+    /// gives for such keys.
+    pub(crate) fn blocks_in(&self, low: Option<&[u8]>, high: Option<&[u8]>) -> Range<usize> {
+        let end = match high {
+            _ if self.blocks() == 0 => 0,
+            None => self.blocks(),
+            Some(high) => self.find(high) + 1,
+        };
+        low.map_or(0, |low| self.find(low)).min(end)..end
+    }
+
+    /// The blocks with keys of these numbers, counted from the segment's first.
+    pub(crate) fn blocks_of(&self, numbers: Range<u64>) -> Range<usize> {
+        let (mut some, mut before) = (0..0, 0);
+        for block in 0..self.blocks() {
+            let end = before + self.keys_in(block) as u64;
+            if end <= numbers.start {
+                some.start = block + 1;
+            }
+            if before < numbers.end {
+                some.end = block + 1;
+            }
+            before = end;
+        }
+        some.start.min(some.end)..some.end
+    }
+
     /// Replaces `keys` by those of a block.
     pub fn decode(&self, block: usize, decoder: &mut Decoder, keys: &mut Vec<u8>) -> Result<()> {
         keys.clear();
@@ -193,7 +272,7 @@ impl Segment {
         let offset = at.offset + range.start as u64;
         bytes.note_read(range.len());
         decoder.set_codec(&self.codec);
-        decoder.open(&bytes[range], file, offset)?;
+        decoder.open(&bytes[self.mapped(range)], file, offset)?;
         if !self.describes(block, &decoder.block()) {
             decoder.close();
             let what = "a block of keys: it is not the one that the index describes";
@@ -217,34 +296,34 @@ impl Segment {
     /// Tells the system that these blocks, and what the index says of them, will not be read again
     /// soon.
     pub fn release(&self, blocks: Range<usize>) {
-        let Shared { bytes, index, width, .. } = &*self.shared;
-        bytes.release(self.extents(blocks.clone()));
+        let Shared { bytes, tail, index, width, .. } = &*self.shared;
+        bytes.release(self.mapped(self.extents(blocks.clone())));
         let entry = |block: usize| index.start + block * entry_bytes(*width);
-        bytes.release(entry(blocks.start)..entry(blocks.end));
+        tail.release(entry(blocks.start)..entry(blocks.end));
     }
 
     /// The same, of a reader that goes away: what lies behind the blocks is not read next, nor is the
     /// index, of which looking for keys has touched pages far from them. A small one stays: to map it
     /// again at each level would cost more than it takes.
     pub(crate) fn release_wholly(&self, blocks: Range<usize>) {
-        let Shared { bytes, index, .. } = &*self.shared;
-        bytes.release_wholly(self.extents(blocks));
+        let Shared { bytes, tail, index, .. } = &*self.shared;
+        bytes.release_wholly(self.mapped(self.extents(blocks)));
         if index.len() > INDEX_KEPT {
-            bytes.release(index.clone());
+            tail.release(index.clone());
         }
     }
 
     /// Tells the system that these blocks will be read soon.
     pub fn will_need(&self, blocks: Range<usize>) {
-        self.shared.bytes.will_need(self.extents(blocks));
+        self.shared.bytes.will_need(self.mapped(self.extents(blocks)));
     }
 
     /// Where a block is among the segment's bytes.
     pub(crate) fn extent(&self, block: usize) -> Range<usize> {
-        let Shared { bytes, index, width, .. } = &*self.shared;
-        let entries = &bytes[index.clone()];
+        let Shared { at, tail, index, width, .. } = &*self.shared;
+        let entries = &tail[index.clone()];
         let end = match block + 1 {
-            next if next == self.blocks() => index.start,
+            next if next == self.blocks() => at.length as usize - (tail.len() - index.start),
             next => offset_in(entries, *width, next) as usize,
         };
         offset_in(entries, *width, block) as usize..end
@@ -258,8 +337,14 @@ impl Segment {
         self.extent(blocks.start).start..self.extent(blocks.end - 1).end
     }
 
+    /// Where a part of the segment is among the bytes that are mapped.
+    fn mapped(&self, part: Range<usize>) -> Range<usize> {
+        let base = if part.is_empty() { part.start } else { self.shared.base };
+        part.start - base..part.end - base
+    }
+
     fn entry(&self, block: usize) -> &[u8] {
         let entry = entry_bytes(self.shared.width);
-        &self.shared.bytes[self.shared.index.clone()][block * entry..][..entry]
+        &self.shared.tail[self.shared.index.clone()][block * entry..][..entry]
     }
 }

@@ -12,6 +12,7 @@ use crate::codec::Codec;
 use crate::disk::{Append, Disk, Result};
 use crate::runs::{KeyRange, Merge, batch_keys, drain, sources, split};
 use crate::segments::{Segment, SegmentRef, SegmentWriter};
+use std::ops::Range;
 
 /// Where parts of a store are read and written: a disk, how long keys are and what has written them.
 #[derive(Clone, Copy)]
@@ -43,6 +44,34 @@ impl Apart<'_> {
     /// Opens pieces, of which it is checked that they are what they should be.
     pub fn open(&self, pieces: &[FileSegment]) -> Result<Vec<Segment>> {
         pieces.iter().map(|it| Ok(it.open(self.disk, self.whole)?.coded(self.codec))).collect()
+    }
+
+    /// The same, to read a range of keys alone: nothing else is mapped of the pieces.
+    pub fn open_keys(&self, pieces: &[FileSegment], part: Part<'_>) -> Result<Vec<Segment>> {
+        let KeyRange { low, high } = part.range();
+        let open = |it: &FileSegment| self.open_part(*it, |found| found.blocks_in(low, high));
+        pieces.iter().map(open).collect()
+    }
+
+    /// The same, to read the keys of some numbers alone, counted over all pieces.
+    pub fn open_numbers(&self, pieces: &[FileSegment], keys: Range<u64>) -> Result<Vec<Segment>> {
+        let mut before = 0;
+        let open = |it: &FileSegment| {
+            let [from, until] = [keys.start, keys.end].map(|it| it.saturating_sub(before));
+            before += it.at.keys;
+            self.open_part(*it, |found| found.blocks_of(from..until))
+        };
+        pieces.iter().map(open).collect()
+    }
+
+    fn open_part(
+        &self,
+        piece: FileSegment,
+        wanted: impl Fn(&Segment) -> Range<usize>,
+    ) -> Result<Segment> {
+        let coded = |segment: &Segment| segment.clone().coded(self.codec);
+        let opened = piece.open_part(self.disk, self.whole, |it| wanted(&coded(it)))?;
+        Ok(coded(&opened))
     }
 
     /// Up to `parts - 1` keys that cut those of all these segments into ranges of about as many.
@@ -107,18 +136,21 @@ mod tests {
     use super::*;
     use crate::disk::FaultDisk;
     use crate::segments::Decoder;
+    use crate::store::names::FileName;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     type Keys = BTreeSet<u16>;
 
-    fn written(disk: &FaultDisk, name: &str, keys: &Keys) -> Segment {
-        let mut file = disk.create(name).unwrap();
-        let mut writer = SegmentWriter::new(2, &mut *file);
+    fn written(disk: &FaultDisk, file: FileName, keys: &Keys) -> FileSegment {
+        let mut out = disk.create(&file.to_string()).unwrap();
+        // Segments do not always begin where their file does.
+        out.write(b"before").unwrap();
+        let mut writer = SegmentWriter::new(2, &mut *out);
         keys.iter().for_each(|key| writer.push(&key.to_be_bytes()).unwrap());
         let at = writer.finish().unwrap();
-        file.flush().unwrap();
-        Segment::open(disk, name, at, 2).unwrap()
+        out.flush().unwrap();
+        FileSegment { file, at }
     }
 
     fn read(disk: &FaultDisk, name: &str, at: SegmentRef) -> Vec<u16> {
@@ -143,17 +175,18 @@ mod tests {
         ) {
             let (disk, codec) = (FaultDisk::new(), Codec::Gaps);
             let apart = Apart { disk: &disk, whole: 2, codec: &codec };
-            let open = |sort: &str, all: &[Keys]| -> Vec<Segment> {
-                let all = all.iter().enumerate();
-                all.map(|(at, keys)| written(&disk, &format!("{sort}{at}"), keys)).collect()
+            let pieces = |level: u32, all: &[Keys]| -> Vec<FileSegment> {
+                let file = |shard: u16| FileName::Candidates { level, shard };
+                all.iter().zip(0..).map(|(keys, at)| written(&disk, file(at), keys)).collect()
             };
-            let found = open("candidates", &candidates);
-            let known = open("run", &runs);
-            let borders = apart.cut(&found, parts);
+            let [found_in, known_in] = [pieces(0, &candidates), pieces(1, &runs)];
+            let borders = apart.cut(&apart.open(&found_in).unwrap(), parts);
             let (mut new, mut all) = (Vec::new(), Vec::new());
             for number in 0..=borders.len() {
                 let part = Part { borders: &borders, number };
-                let each: Vec<Vec<Segment>> = known.iter().map(|it| vec![it.clone()]).collect();
+                let found = apart.open_keys(&found_in, part).unwrap();
+                let known = apart.open_keys(&known_in, part).unwrap();
+                let each: Vec<Vec<Segment>> = known.into_iter().map(|it| vec![it]).collect();
                 let mut out = disk.create("new").unwrap();
                 let at = apart.settle(&found, &each, part, &mut *out).unwrap();
                 out.flush().unwrap();
@@ -167,6 +200,38 @@ mod tests {
             let known: Keys = runs.iter().flatten().copied().collect();
             prop_assert!(all.into_iter().eq(union.iter().copied()));
             prop_assert!(new.into_iter().eq(union.difference(&known).copied()));
+        }
+
+        #[test]
+        fn keys_of_some_numbers_are_read_alone(
+            keys in prop::collection::vec(prop::collection::btree_set(0u16..9_000, 0..9_000), 0..4),
+            some in prop::collection::vec(0u64..40_000, 2),
+        ) {
+            let (disk, codec) = (FaultDisk::new(), Codec::Gaps);
+            let apart = Apart { disk: &disk, whole: 2, codec: &codec };
+            let file = |shard: u16| FileName::Candidates { level: 0, shard };
+            let pieces: Vec<FileSegment> =
+                keys.iter().zip(0..).map(|(keys, at)| written(&disk, file(at), keys)).collect();
+            let numbers = some[0].min(some[1])..some[0].max(some[1]);
+            let opened = apart.open_numbers(&pieces, numbers.clone()).unwrap();
+            let mut number = 0;
+            for (segment, keys) in opened.iter().zip(&keys) {
+                let (mut decoder, mut found) = (segment.decoder(), Vec::new());
+                let mut keys = keys.iter();
+                for block in 0..segment.blocks() {
+                    let expected: Vec<u8> = keys
+                        .by_ref()
+                        .take(segment.keys_in(block))
+                        .flat_map(|it| it.to_be_bytes())
+                        .collect();
+                    let until = number + segment.keys_in(block) as u64;
+                    if number < numbers.end && until > numbers.start {
+                        segment.decode(block, &mut decoder, &mut found).unwrap();
+                        prop_assert_eq!(&found, &expected);
+                    }
+                    number = until;
+                }
+            }
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::codec::Codec;
 use crate::disk::{Append, Disk, Error, Result};
 use crate::segments::{Segment, SegmentRef, SegmentWriter};
 use rkyv::{Archive, Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// So many shards are kept open; those behind them, where there are more, until they are asked for, are not.
@@ -29,6 +30,16 @@ impl FileSegment {
     /// Maps the segment and verifies its index.
     pub fn open(&self, disk: &dyn Disk, width: usize) -> Result<Segment> {
         self.open_pairs(disk, width, 0)
+    }
+
+    /// The same where only those blocks are read that are `wanted`: nothing else is mapped.
+    pub fn open_part(
+        &self,
+        disk: &dyn Disk,
+        width: usize,
+        wanted: impl Fn(&Segment) -> Range<usize>,
+    ) -> Result<Segment> {
+        Segment::open_part(disk, &self.file.to_string(), self.at, width, wanted)
     }
 
     /// The same of pairs with values of `value_bytes` bytes.

@@ -52,6 +52,9 @@ what would be said on standard error, as `error`. It ends with the input.")]
         dir: PathBuf,
         #[command(flatten)]
         within: Within,
+        /// DIR has copies of files that lie elsewhere: ask for them by lines of JSON
+        #[arg(long)]
+        asks: bool,
     },
 }
 

@@ -56,6 +56,11 @@ pub(super) fn is_of_plan(name: &str) -> bool {
     name.starts_with(plan::FILE) || name.starts_with(receipt::FILE)
 }
 
+/// Whether a file is only being written, under a name of its own: no other has a dot in its name.
+pub fn is_own(name: &str) -> bool {
+    name.contains('.')
+}
+
 /// What tells a file from what others replace it by.
 pub fn hash(disk: &dyn Disk, file: &str) -> Result<[u8; 32]> {
     Ok(*blake3::hash(&disk.read(file)?).as_bytes())
@@ -78,7 +83,7 @@ pub fn hashed<T>(
 }
 
 /// What a file says, unless it is not there.
-fn if_there<T>(read: Result<T>) -> Result<Option<T>> {
+pub fn if_there<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Err(error) if error.is_not_found() => Ok(None),
         read => read.map(Some),

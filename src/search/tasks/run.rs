@@ -100,12 +100,13 @@ impl<'d> Task<'d> {
         let Expanding { model, memory, scratch, .. } = with;
         let (codec, level) = (self.saved.codec()?, self.plan.level);
         let pieces = self.saved.store.levels.level(level as usize);
-        let frontier = Frontier::Encoded(self.saved.apart(self.disk, &codec).open(&pieces)?);
+        let [from, until] = [0, 1].map(|it| self.plan.states[self.number as usize + it]);
+        let apart = self.saved.apart(self.disk, &codec);
+        let frontier = Frontier::Encoded(apart.open_numbers(&pieces, from..until)?);
         let mut workers = Worker::crew(memory, model.width(), None, &codec, scratch);
         // There is no store beside the candidates.
         let spare = (memory.young + memory.filter) as usize / workers.len();
         workers.iter_mut().for_each(|it| it.borrow(spare));
-        let [from, until] = [0, 1].map(|it| self.plan.states[self.number as usize + it]);
         let part = PartlyExpanded {
             number: level,
             last: level,
@@ -159,23 +160,23 @@ impl<'d> Task<'d> {
     fn settled(&self) -> Result<Receipt> {
         let codec = self.saved.codec()?;
         let apart = self.saved.apart(self.disk, &codec);
-        let candidates = apart.open(&self.saved.open.candidates)?;
+        let part = self.part();
+        let candidates = apart.open_keys(&self.saved.open.candidates, part)?;
         let runs = self.saved.store.runs.iter();
-        let runs = runs.map(|it| apart.open(&self.saved.pieces_of(it)));
+        let runs = runs.map(|it| apart.open_keys(&self.saved.pieces_of(it), part));
         let runs = runs.collect::<Result<Vec<_>>>()?;
         let files = self.saved.store.levels.next_files(self.plan.tasks() as usize);
         let file = files[self.number as usize];
-        let part = self.part();
         self.written(file, |out| apart.settle(&candidates, &runs, part, out))
     }
 
     fn merged(&self) -> Result<Receipt> {
         let codec = self.saved.codec()?;
         let apart = self.saved.apart(self.disk, &codec);
-        let segments = apart.open(&self.saved.pieces_from(self.plan.runs_from))?;
+        let part = self.part();
+        let segments = apart.open_keys(&self.saved.pieces_from(self.plan.runs_from), part)?;
         let (first, last) = self.saved.levels_from(self.plan.runs_from);
         let file = FileName::Merged { first, last, part: self.number as u16 };
-        let part = self.part();
         self.written(file, |out| apart.merge(&segments, part, out))
     }
 

@@ -1,0 +1,85 @@
+"""Where a search lies in an object store: what the driver does with it.
+
+Tasks, plans and commits go by copies of what they need (`objects.Copies`). A sitting of one process
+needs all of the search in a folder, so it is brought there before, and taken back after.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from .failure import STOPPED, Failure, Refused, Stale
+from .objects import AnotherSearch, Behind, Mirror
+
+
+class Storage:
+    """A search below a URL, with the folder on this machine that sittings are in."""
+
+    def __init__(self, url: str, folder: str, limit: int) -> None:
+        self.url = url
+        # Bytes of copies that a process which does tasks may keep.
+        self.limit = limit
+        try:
+            self._mirror = Mirror(url, Path(folder))
+        except ImportError as error:
+            raise Failure(
+                f"`--storage` needs the package obstore: {error}; "
+                "`pip install spillway-ray[objects]` has it"
+            ) from error
+        except Exception as error:
+            # Whatever it says of a URL or of the environment.
+            raise Failure(f"`--storage {url}`: {first_line(error)}") from error
+
+    def refuse_search(self) -> None:
+        """Fails if there is a search already."""
+        with self._told():
+            there = self._mirror.has_search()
+        if there:
+            raise Failure(f"{self.url} holds a search already; `spillway-ray resume` goes on")
+
+    def job(self) -> str:
+        """What tells the search from others."""
+        with self._told():
+            found = self._mirror.job()
+        if found is None:
+            raise Failure(f"there is no search in {self.url}")
+        return hashlib.sha256(found).hexdigest()
+
+    @contextlib.contextmanager
+    def sitting(self) -> Iterator[None]:
+        """While one process searches in the folder."""
+        with self._told():
+            self._mirror.pull()
+        yield
+        with self._told():
+            self._mirror.push()
+
+    @contextlib.contextmanager
+    def look(self) -> Iterator[str]:
+        """A folder that tells how far the search is, as `status` looks at it."""
+        keys = ("levels-", "merged-", "candidates-", "frontier-", "fresh-")
+        with tempfile.TemporaryDirectory(prefix="spillway-status-") as folder:
+            with self._told():
+                Mirror(self.url, Path(folder)).pull(lambda name: not name.startswith(keys))
+            yield folder
+
+    @contextlib.contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the store says is told; it may go better once more."""
+        try:
+            yield
+        except Behind as error:
+            raise Stale from error
+        except AnotherSearch as error:
+            raise Failure(str(error)) from error
+        except Exception as error:
+            raise Refused(f"{self.url}: {first_line(error)}", STOPPED) from error
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, without what is below."""
+    return (str(error) or type(error).__name__).splitlines()[0][:300]

@@ -1,0 +1,107 @@
+"""Machines that reach each other by a network that can be made bad: namespaces on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from .machines import STORE
+
+HEAD, PORT = "10.77.0.1", 6399
+RAY = str(Path(sys.executable).parent / "ray")
+
+
+def can_be_made() -> bool:
+    """Whether there may be namespaces here, and bad networks."""
+    tools = all(shutil.which(it) for it in ("ip", "tc"))
+    return tools and os.geteuid() == 0 and shutil.which(RAY) is not None
+
+
+def run(line: str) -> None:
+    """Runs a command of the network's."""
+    subprocess.run(line.split(), check=True, capture_output=True)
+
+
+class Networks:
+    """A head of Ray's cluster here, and machines of one processor in namespaces."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.address = f"{HEAD}:{PORT}"
+        self._machines: dict[int, subprocess.Popen[bytes]] = {}
+        run("ip link add spillsw type bridge")
+        try:
+            run(f"ip addr add {HEAD}/24 dev spillsw")
+            run("ip link set spillsw up")
+            for it in range(number):
+                self._link(it)
+            self._start_head()
+            for it in range(number):
+                self.join(it)
+        except BaseException:
+            self.close()
+            raise
+
+    def _link(self, it: int) -> None:
+        run(f"ip netns add spill{it}")
+        run(f"ip link add spillv{it} type veth peer name eth0 netns spill{it}")
+        run(f"ip link set spillv{it} master spillsw up")
+        run(f"ip -n spill{it} addr add 10.77.0.1{it}/24 dev eth0")
+        run(f"ip -n spill{it} link set eth0 up")
+        run(f"ip -n spill{it} link set lo up")
+
+    def _start_head(self) -> None:
+        run(
+            f"{RAY} start --head --node-ip-address={HEAD} --port={PORT} --num-cpus=0 "
+            f"--object-store-memory={STORE} --include-dashboard=false --disable-usage-stats"
+        )
+
+    def join(self, it: int) -> None:
+        """A machine joins, or joins again."""
+        self.leave(it)
+        line = (
+            f"ip netns exec spill{it} {RAY} start --address={self.address} --block --num-cpus=1 "
+            f"--node-ip-address=10.77.0.1{it} --object-store-memory={STORE} --disable-usage-stats"
+        )
+        log = subprocess.DEVNULL
+        self._machines[it] = subprocess.Popen(
+            line.split(), stdout=log, stderr=log, start_new_session=True
+        )
+
+    def leave(self, it: int) -> None:
+        """All that runs on a machine is killed."""
+        pids = subprocess.run(
+            ["ip", "netns", "pids", f"spill{it}"], stdout=-1, text=True, check=True
+        ).stdout.split()
+        if pids:
+            subprocess.run(["kill", "-9", *pids], check=False, capture_output=True)
+        if it in self._machines:
+            self._machines.pop(it).wait()
+
+    def is_there(self, it: int) -> bool:
+        """Whether Ray runs on a machine; where it was given up by the others it ends."""
+        return self._machines[it].poll() is None
+
+    def make(self, it: int, how: str) -> None:
+        """What becomes of all that goes to a machine and comes from it, as `tc netem` has it."""
+        run(f"tc qdisc replace dev spillv{it} root netem {how}")
+        run(f"ip netns exec spill{it} tc qdisc replace dev eth0 root netem {how}")
+
+    def mend(self, it: int) -> None:
+        """The network is good again."""
+        self.make(it, "delay 0ms")
+
+    def close(self) -> None:
+        """Nothing is left of it."""
+        for it in range(self.number):
+            if Path(f"/run/netns/spill{it}").exists():
+                self.leave(it)
+        subprocess.run([RAY, "stop", "--force"], check=False, capture_output=True)
+        time.sleep(1)
+        for it in range(self.number):
+            subprocess.run(["ip", "netns", "del", f"spill{it}"], check=False, capture_output=True)
+        subprocess.run(["ip", "link", "del", "spillsw"], check=False, capture_output=True)

@@ -1,0 +1,120 @@
+"""Searches on machines whose network delays, loses and parts, and that join and leave: the levels
+of one process.
+
+`SPILLWAY_FAULTS` says how many faults there are, `SPILLWAY` and `SPILLWAY_LEVELS` name binaries, as
+for `test_corpus`. It takes whoever may make network namespaces.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray")
+
+from . import networks
+from .bucket import new_url, serving
+from .large import Alone, Search
+from .networks import HEAD, Networks
+from .real import LEVELS, SPILLWAY
+
+FAULTS = int(os.environ.get("SPILLWAY_FAULTS", "0"))
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.skipif(
+        not (SPILLWAY and LEVELS and FAULTS), reason="variables name no binaries, or no faults"
+    ),
+    pytest.mark.skipif(not networks.can_be_made(), reason="no network can be made here"),
+]
+
+# What `tc netem` makes of a machine's network, and for how long.
+BAD = {
+    "delay": ("delay 150ms 100ms", (2.0, 10.0)),
+    "loss": ("loss 15%", (2.0, 10.0)),
+    "both": ("delay 50ms 50ms loss 10% reorder 20%", (2.0, 10.0)),
+    "parted": ("loss 100%", (2.0, 8.0)),
+    # Until Ray gives the machine up.
+    "given up": ("loss 100%", (45.0, 60.0)),
+}
+MACHINES = 3
+
+
+@pytest.fixture
+def machines() -> Iterator[Networks]:
+    made = Networks(MACHINES)
+    yield made
+    made.close()
+
+
+class Weather:
+    """What becomes of the network, for as long as it is looked at."""
+
+    def __init__(self, machines: Networks) -> None:
+        self.machines = machines
+        self.chance = random.Random(11)
+        self.had: Counter[str] = Counter()
+        # When each machine's network is mended.
+        self._until: dict[int, float] = {}
+        self._next = time.monotonic() + 5
+
+    def pass_by(self) -> None:
+        """Mends what has been bad for long enough, and makes something else so."""
+        now = time.monotonic()
+        for it in [it for it, until in self._until.items() if until <= now]:
+            del self._until[it]
+            self.machines.mend(it)
+        for it in range(MACHINES):
+            if it not in self._until and not self.machines.is_there(it):
+                self.machines.join(it)
+        if now < self._next or self.had.total() >= FAULTS:
+            return
+        self._next = now + self.chance.uniform(1, 6)
+        it = self.chance.randrange(MACHINES)
+        if it in self._until:
+            return
+        what = self.chance.choice([*BAD, "delay", "loss", "parted", "leaves"])
+        self.had[what] += 1
+        if what == "leaves":
+            self.machines.leave(it)
+            self.machines.join(it)
+            return
+        how, (least, most) = BAD[what]
+        self.machines.make(it, how)
+        self._until[it] = now + self.chance.uniform(least, most)
+
+    def clear(self) -> None:
+        """All is well."""
+        for it in range(MACHINES):
+            self.machines.mend(it)
+        self._until.clear()
+
+
+@pytest.mark.parametrize("where", ["folder", "bucket"])
+def test_whatever_the_network_does(machines: Networks, tmp_path: Path, where: str) -> None:
+    alone = Alone(tmp_path)
+    weather = Weather(machines)
+    searches = redone = 0
+    while weather.had.total() < FAULTS:
+        searches += 1
+        url = ["--storage", new_url()] if where == "bucket" else []
+        search = Search(alone, tmp_path / f"search-{searches}", machines.address, *url)
+        while not search.ended():
+            weather.pass_by()
+            time.sleep(0.2)
+        search.compare()
+        redone += search.redone()
+        print(f"{where}: {searches} searches, {dict(weather.had)}, {redone} redone, ", end="")
+        print(f"{search.tasks_done()} tasks in the last one")
+    weather.clear()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def store() -> Iterator[None]:
+    with serving(HEAD if FAULTS and networks.can_be_made() else "127.0.0.1"):
+        yield

@@ -1,0 +1,67 @@
+//! Files that lie elsewhere, of which whoever started this process has charge: it is asked for them by lines of JSON on standard
+//! output, and answers each by one on standard input.
+//!
+//! ```text
+//! {"bring": NAME}                          the whole file, as it is now, into the directory
+//! {"bring": NAME, "from": A, "until": B}   these bytes of it, at their place in a file of its length
+//! {"take": NAME, "new": false}             the file is whole, and is to have its name for all; `new`: if no other has it
+//! {"remove": NAME}
+//! {"done": true}       it is so; `false`: there is no such file, or another has the name
+//! {"error": REASON}    it cannot be done, or not now
+//! ```
+
+use serde_json::{Value, json};
+use spill::{Error, Origin, Result};
+use std::io::{self, ErrorKind};
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// Whoever started this process.
+#[derive(Debug)]
+pub(super) struct Asked;
+
+/// A question and its answer follow each other.
+static TURN: Mutex<()> = Mutex::new(());
+
+impl Origin for Asked {
+    fn bring(&self, name: &str, range: Option<Range<u64>>) -> Result<()> {
+        let question = match range {
+            None => json!({"bring": name}),
+            Some(range) => json!({"bring": name, "from": range.start, "until": range.end}),
+        };
+        match asked("bring", name, &question)? {
+            true => Ok(()),
+            false => Err(Error::io("read", name, ErrorKind::NotFound.into())),
+        }
+    }
+
+    fn take(&self, name: &str, new: bool) -> Result<bool> {
+        asked("take", name, &json!({"take": name, "new": new}))
+    }
+
+    fn remove(&self, name: &str) -> Result<()> {
+        asked("remove", name, &json!({"remove": name})).map(|_| ())
+    }
+}
+
+/// The answer to a question about a file.
+fn asked(action: &'static str, name: &str, question: &Value) -> Result<bool> {
+    let _turn = TURN.lock();
+    super::print(&format!("{question}\n"));
+    let failed = |why: String| Error::io(action, name, io::Error::other(why));
+    let said = line().map_err(|error| failed(error.to_string()))?;
+    let said = said.ok_or_else(|| failed("nobody answers".into()))?;
+    let answer: Value = serde_json::from_str(&said).unwrap_or_default();
+    match (&answer["done"], &answer["error"]) {
+        (Value::Bool(done), _) => Ok(*done),
+        (_, Value::String(why)) => Err(failed(why.clone())),
+        _ => Err(failed(format!("`{said}` is no answer"))),
+    }
+}
+
+/// The next line of standard input, if there is one.
+pub(super) fn line() -> io::Result<Option<String>> {
+    let mut line = String::new();
+    let read = io::stdin().read_line(&mut line)?;
+    Ok((read > 0).then(|| line.trim_end().to_owned()))
+}
