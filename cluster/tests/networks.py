@@ -21,6 +21,15 @@ def can_be_made() -> bool:
     return tools and os.geteuid() == 0 and shutil.which(RAY) is not None
 
 
+def has_netem() -> bool:
+    """Whether this system can delay and lose what goes over a network at will."""
+    tried = ["tc", "qdisc", "replace", "dev", "lo", "root", "netem", "delay", "0ms"]
+    if subprocess.run(tried, check=False, capture_output=True).returncode != 0:
+        return False
+    run("tc qdisc del dev lo root")
+    return True
+
+
 def run(line: str) -> None:
     """Runs a command of the network's."""
     subprocess.run(line.split(), check=True, capture_output=True)
@@ -30,6 +39,8 @@ class Networks:
     """A head of Ray's cluster here, and machines of one processor in namespaces."""
 
     def __init__(self, number: int) -> None:
+        # There is nobody else here, and each namespace would have to have the token.
+        os.environ["RAY_AUTH_MODE"] = "disabled"
         self.number = number
         self.address = f"{HEAD}:{PORT}"
         self._machines: dict[int, subprocess.Popen[bytes]] = {}
@@ -87,13 +98,18 @@ class Networks:
         return self._machines[it].poll() is None
 
     def make(self, it: int, how: str) -> None:
-        """What becomes of all that goes to a machine and comes from it, as `tc netem` has it."""
-        run(f"tc qdisc replace dev spillv{it} root netem {how}")
-        run(f"ip netns exec spill{it} tc qdisc replace dev eth0 root netem {how}")
+        """What becomes of all that goes to a machine and comes from it, as `tc` has it."""
+        run(f"tc qdisc replace dev spillv{it} root {how}")
+        run(f"ip netns exec spill{it} tc qdisc replace dev eth0 root {how}")
+
+    def part(self, it: int) -> None:
+        """Nothing goes to a machine or comes from it."""
+        run(f"ip link set spillv{it} down")
 
     def mend(self, it: int) -> None:
         """The network is good again."""
-        self.make(it, "delay 0ms")
+        self.make(it, "pfifo limit 1000")
+        run(f"ip link set spillv{it} up")
 
     def close(self) -> None:
         """Nothing is left of it."""

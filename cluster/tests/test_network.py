@@ -33,14 +33,19 @@ pytestmark = [
     pytest.mark.skipif(not networks.can_be_made(), reason="no network can be made here"),
 ]
 
-# What `tc netem` makes of a machine's network, and for how long.
+# What becomes of a machine's network, as `tc` makes it, and for how long.
 BAD = {
-    "delay": ("delay 150ms 100ms", (2.0, 10.0)),
-    "loss": ("loss 15%", (2.0, 10.0)),
-    "both": ("delay 50ms 50ms loss 10% reorder 20%", (2.0, 10.0)),
-    "parted": ("loss 100%", (2.0, 8.0)),
+    # A queue that lets little through, late, and drops what has no room in it.
+    "slow": ("tbf rate 400kbit burst 10kb latency 200ms", (2.0, 10.0)),
+    "very slow": ("tbf rate 50kbit burst 5kb latency 500ms", (2.0, 5.0)),
+    "parted": ("", (2.0, 8.0)),
     # Until Ray gives the machine up.
-    "given up": ("loss 100%", (45.0, 60.0)),
+    "given up": ("", (45.0, 60.0)),
+}
+NETEM = {
+    "delay": ("netem delay 150ms 100ms", (2.0, 10.0)),
+    "loss": ("netem loss 15%", (2.0, 10.0)),
+    "both": ("netem delay 50ms 50ms loss 10% reorder 20%", (2.0, 10.0)),
 }
 MACHINES = 3
 
@@ -59,6 +64,7 @@ class Weather:
         self.machines = machines
         self.chance = random.Random(11)
         self.had: Counter[str] = Counter()
+        self._bad = {**BAD, **(NETEM if networks.has_netem() else {})}
         # When each machine's network is mended.
         self._until: dict[int, float] = {}
         self._next = time.monotonic() + 5
@@ -78,14 +84,17 @@ class Weather:
         it = self.chance.randrange(MACHINES)
         if it in self._until:
             return
-        what = self.chance.choice([*BAD, "delay", "loss", "parted", "leaves"])
+        what = self.chance.choice([*self._bad, "slow", "parted", "leaves"])
         self.had[what] += 1
         if what == "leaves":
             self.machines.leave(it)
             self.machines.join(it)
             return
-        how, (least, most) = BAD[what]
-        self.machines.make(it, how)
+        how, (least, most) = self._bad[what]
+        if how:
+            self.machines.make(it, how)
+        else:
+            self.machines.part(it)
         self._until[it] = now + self.chance.uniform(least, most)
 
     def clear(self) -> None:

@@ -184,7 +184,7 @@ fn what_lies_elsewhere_is_asked_for() {
     let server = Server::asking(&bench);
     write!(server.child.stdin.as_ref().unwrap(), "plan --tasks 3\n{{\"done\": false}}\n").unwrap();
     let (code, err) = server.ended();
-    assert!(code == 2 && err.contains("there is no search directory"), "{code}: {err}");
+    assert!(code == 2 && err.contains("or no search has begun in it"), "{code}: {err}");
 }
 
 fn are_answered(server: fn(&Bench) -> Server) {
