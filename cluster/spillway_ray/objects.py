@@ -23,11 +23,18 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Callable
 
 # Files are fetched in pieces of so many bytes, or more where neighbours are wanted, too.
 PIECE = 4 << 20
+
+# And so many pieces at a time, at most: they are held in memory, and have to come in half a minute.
+AT_ONCE = 8
+
+# How long a store that does not answer is asked again, before it is for the driver to try again.
+RETRIES: Any = {"max_retries": 5, "retry_timeout": timedelta(seconds=45)}
 
 # How folders with copies are called.
 FOLDERS = "spillway-copies-"
@@ -63,7 +70,7 @@ class Bucket:
         from obstore.store import from_url  # noqa: PLC0415
 
         self._obstore: Any = obstore
-        self._store: Any = from_url(url)
+        self._store: Any = from_url(url, retry_config=RETRIES)
 
     def get(self, key: str) -> tuple[bytes, str] | None:
         """An object, and what tells this version of it from others."""
@@ -86,12 +93,12 @@ class Bucket:
         """Some bytes of an object; `FileNotFoundError` if it is gone."""
         return bytes(self._obstore.get_range(self._store, key, start=start, end=end))
 
-    def save(self, key: str, path: Path) -> None:
+    def save(self, entry: Entry, path: Path) -> None:
         """A whole object as a file."""
-        got = self._obstore.get(self._store, key)
+        key, size = entry
         with path.open("wb") as file:
-            for piece in got.stream(PIECE):
-                file.write(piece)
+            for start in range(0, size, AT_ONCE * PIECE):
+                file.write(self.part(key, start, min(size, start + AT_ONCE * PIECE)))
 
     def put(self, key: str, content: bytes | Path) -> None:
         """Makes an object."""
@@ -307,8 +314,7 @@ class Copies:
             while missing:
                 first = missing[0]
                 count = next((i for i, it in enumerate(missing) if it != first + i), len(missing))
-                # Not more at a time than there is room for in memory.
-                count = min(count, 16)
+                count = min(count, AT_ONCE)
                 start, end = first * PIECE, min((first + count) * PIECE, held.size)
                 file.seek(start)
                 file.write(self._bucket.part(held.key, start, end))
@@ -409,7 +415,7 @@ class Mirror:
                 continue
             path.unlink(missing_ok=True)
             if is_wanted(name):
-                self.bucket.save(entry[0], path)
+                self.bucket.save(entry, path)
             else:
                 with path.open("wb") as file:
                     file.truncate(entry[1])
