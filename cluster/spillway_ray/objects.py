@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -72,17 +73,11 @@ class Bucket:
         self._obstore: Any = obstore
         self._store: Any = from_url(url, retry_config=RETRIES)
 
-    def get(self, key: str) -> tuple[bytes, str] | None:
-        """An object, and what tells this version of it from others."""
-        with contextlib.suppress(FileNotFoundError):
-            got = self._obstore.get(self._store, key)
-            return bytes(got.bytes()), str(got.meta["e_tag"])
-        return None
-
-    def get_other(self, key: str, tag: str) -> tuple[bytes, str] | None:
-        """The same where it is another version than the one of this tag; `Same` if it is not."""
+    def get(self, key: str, known: str | None = None) -> tuple[bytes, str] | None:
+        """An object, and what tells this version of it from others; `Same` if it is known."""
+        options = None if known is None else {"if_none_match": known}
         try:
-            got = self._obstore.get(self._store, key, options={"if_none_match": tag})
+            got = self._obstore.get(self._store, key, options=options)
         except self._obstore.exceptions.NotModifiedError as error:
             raise Same from error
         except FileNotFoundError:
@@ -103,14 +98,6 @@ class Bucket:
     def put(self, key: str, content: bytes | Path) -> None:
         """Makes an object."""
         self._obstore.put(self._store, key, content)
-
-    def put_new(self, key: str, content: bytes) -> bool:
-        """The same, unless there is one; tells whether there was none."""
-        try:
-            self._obstore.put(self._store, key, content, mode="create")
-        except self._obstore.exceptions.AlreadyExistsError:
-            return False
-        return True
 
     def replace(self, key: str, content: bytes, tag: str | None) -> str:
         """Replaces the version of this tag, or makes the first one; `Behind` if it is another.
@@ -146,24 +133,23 @@ class Head:
     @staticmethod
     def of(bucket: Bucket) -> Head:
         """That of a bucket, or an empty one."""
-        return Head.told(bucket.get("head"))
-
-    @staticmethod
-    def told(found: tuple[bytes, str] | None) -> Head:
-        """What an object says."""
-        if found is None:
-            return Head()
-        files = json.loads(found[0])["files"]
-        return Head({name: (key, size) for name, (key, size) in files.items()}, found[1])
+        return Head().now(bucket)
 
     def now(self, bucket: Bucket) -> Head:
         """The last one: itself, if it is."""
-        if self.tag is None:
-            return Head.of(bucket)
         try:
-            return Head.told(bucket.get_other("head", self.tag))
+            found = bucket.get("head", self.tag)
         except Same:
             return self
+        if found is None:
+            return Head()
+        return Head(entries(json.loads(found[0])["files"]), found[1])
+
+    def job(self, bucket: Bucket) -> bytes | None:
+        """The job of the search."""
+        entry = self.files.get("job")
+        found = None if entry is None else bucket.get(entry[0])
+        return None if found is None else found[0]
 
     def replaced(self, bucket: Bucket, files: dict[str, Entry]) -> Head:
         """Makes these its files."""
@@ -174,6 +160,16 @@ class Head:
         """Its objects that are not of these files."""
         left = {key for key, _ in kept.values()}
         return [key for key, _ in self.files.values() if key not in left]
+
+
+def entries(told: dict[str, Any]) -> dict[str, Entry]:
+    """Files as JSON has them."""
+    return {name: (key, size) for name, (key, size) in told.items()}
+
+
+def first_line(error: Exception) -> str:
+    """What an error says, without what is below."""
+    return (str(error) or type(error).__name__).splitlines()[0][:300]
 
 
 def upload(bucket: Bucket, path: Path) -> Entry:
@@ -260,7 +256,7 @@ class Copies:
             self._remove(str(question["remove"]))
         except Exception as error:
             # Whatever a store says: the process tells of it, and it is tried again.
-            return {"error": f"{type(error).__name__}: {str(error).splitlines()[0][:300]}"}
+            return {"error": f"{type(error).__name__}: {first_line(error)}"}
         return {"done": True}
 
     def settle(self) -> None:
@@ -326,7 +322,7 @@ class Copies:
         if found is None:
             return False
         line, _, content = found[0].partition(b"\n")
-        self._loose.update({it: (key, size) for it, (key, size) in json.loads(line).items()})
+        self._loose.update(entries(json.loads(line)))
         new = self.folder / f"{name}.brought"
         new.write_bytes(content)
         new.replace(self.folder / name)
@@ -337,9 +333,13 @@ class Copies:
         self._held.pop(name, None)
         if name.startswith(LOOSE):
             content = json.dumps(self._written).encode() + b"\n" + path.read_bytes()
-            if new:
-                return self._bucket.put_new(f"loose/{name}", content)
-            self._bucket.put(f"loose/{name}", content)
+            if not new:
+                self._bucket.put(f"loose/{name}", content)
+                return True
+            try:
+                self._bucket.replace(f"loose/{name}", content, None)
+            except Behind:
+                return False
             return True
         entry = upload(self._bucket, path)
         self._held[name] = Held(*entry, pieces=None, used=self._asked)
@@ -395,10 +395,6 @@ class Mirror:
         """Whether there is a search."""
         return bool(Head.of(self.bucket).files)
 
-    def job(self) -> bytes | None:
-        """The job of the search."""
-        return job(self.bucket)
-
     def pull(self, is_wanted: Callable[[str], bool] = lambda _: True) -> None:
         """Makes the folder what the bucket has; what is not wanted only in length."""
         self._head = Head.of(self.bucket)
@@ -426,7 +422,7 @@ class Mirror:
         files = self._files()
         if not files:
             return
-        ours, theirs = self._folder / "job", self.job()
+        ours, theirs = self._folder / "job", self._head.job(self.bucket)
         if theirs is None or not ours.is_file() or ours.read_bytes() != theirs:
             raise AnotherSearch(
                 f"{self._folder} is not empty, and not a copy of the search in the object store: "
@@ -463,10 +459,7 @@ def stamp(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def job(bucket: Bucket) -> bytes | None:
-    """The job of the search in a bucket."""
-    entry = Head.of(bucket).files.get("job")
-    if entry is None:
-        return None
-    found = bucket.get(entry[0])
-    return None if found is None else found[0]
+def job_digest(bucket: Bucket) -> str | None:
+    """What tells the search in a bucket from others."""
+    found = Head.of(bucket).job(bucket)
+    return None if found is None else hashlib.sha256(found).hexdigest()

@@ -7,13 +7,12 @@ needs all of the search in a folder, so it is brought there before, and taken ba
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from .failure import STOPPED, Failure, Refused, Stale
-from .objects import AnotherSearch, Behind, Mirror
+from .objects import AnotherSearch, Behind, Mirror, first_line, job_digest
 
 
 class Storage:
@@ -44,10 +43,10 @@ class Storage:
     def job(self) -> str:
         """What tells the search from others."""
         with self._told():
-            found = self._mirror.job()
+            found = job_digest(self._mirror.bucket)
         if found is None:
             raise Failure(f"there is no search in {self.url}")
-        return hashlib.sha256(found).hexdigest()
+        return found
 
     @contextlib.contextmanager
     def sitting(self) -> Iterator[None]:
@@ -78,8 +77,3 @@ class Storage:
             raise Failure(str(error)) from error
         except Exception as error:
             raise Refused(f"{self.url}: {first_line(error)}", STOPPED) from error
-
-
-def first_line(error: Exception) -> str:
-    """What an error says, without what is below."""
-    return (str(error) or type(error).__name__).splitlines()[0][:300]

@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import Any, Callable
 
-from .objects import Bucket, Copies, job
+from .objects import Bucket, Copies, first_line, job_digest
 
 # What cannot be run, as shells have it.
 CANNOT_RUN = 127
@@ -206,7 +206,7 @@ def digest(path: str) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def unfit(binary: str, version: str, folder: str, job_digest: str) -> str | None:
+def unfit(binary: str, version: str, folder: str, job: str) -> str | None:
     """Why this machine cannot work in the folder; None if it can.
 
     It can if its binary is of the same version as the driver's and it sees the same search there.
@@ -221,13 +221,13 @@ def unfit(binary: str, version: str, folder: str, job_digest: str) -> str | None
     if found != version:
         return f"{host}: its `{binary}` is {found}, the driver's is {version}"
     if is_bucket(folder):
-        return unseen(host, folder, job_digest)
+        return unseen(host, folder, job)
     problem = "is never looked at"
     for look in range(LOOKS):
         if look > 0:
             time.sleep(1)
         try:
-            if digest(os.path.join(folder, "job")) == job_digest:
+            if digest(os.path.join(folder, "job")) == job:
                 return None
             problem = f"{folder} holds another search there"
         except FileNotFoundError:
@@ -237,18 +237,16 @@ def unfit(binary: str, version: str, folder: str, job_digest: str) -> str | None
     return f"{host}: {problem}"
 
 
-def unseen(host: str, url: str, job_digest: str) -> str | None:
+def unseen(host: str, url: str, job: str) -> str | None:
     """Why a machine cannot work on a search in a bucket."""
     try:
-        found = job(Bucket(url))
-    except ImportError as error:
-        return f"{host}: {url} cannot be read there: {error}"
+        found = job_digest(Bucket(url))
     except Exception as error:
-        # Whatever the store says.
-        return f"{host}: {url} cannot be read there: {str(error).splitlines()[0][:300]}"
+        # Whatever the store says, or that there is no package for it.
+        return f"{host}: {url} cannot be read there: {first_line(error)}"
     if found is None:
         return f"{host}: {url} holds no search there: it is not the driver's"
-    if hashlib.sha256(found).hexdigest() != job_digest:
+    if found != job:
         return f"{host}: {url} holds another search there"
     return None
 

@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from spillway_ray.binary import Binary
 from spillway_ray.driver import Driver, Wishes
 from spillway_ray.phase import Patience
@@ -16,6 +18,12 @@ from spillway_ray.storage import Storage
 
 # `cargo build --release --bin spillway --example levels`
 SPILLWAY, LEVELS = (os.environ.get(it, "") for it in ("SPILLWAY", "SPILLWAY_LEVELS"))
+
+
+def behind(wanted: object, reason: str) -> list[pytest.MarkDecorator]:
+    """Marks of tests that take long, with Ray and the real binary: variables ask for them."""
+    are_named = bool(SPILLWAY and LEVELS and wanted)
+    return [pytest.mark.ray, pytest.mark.skipif(not are_named, reason=reason)]
 
 
 def driver(folder: Path, runner: Runner, wishes: Wishes, url: str = "") -> Driver:

@@ -25,15 +25,10 @@ pytest.importorskip("ray")
 from spillway_ray.by_ray import Cluster
 
 from .machines import several
-from .real import LEVELS, SPILLWAY, driver, levels
+from .real import SPILLWAY, behind, driver, levels
 
 CORPUS = os.environ.get("SPILLWAY_CORPUS", "")
-pytestmark = [
-    pytest.mark.ray,
-    pytest.mark.skipif(
-        not (SPILLWAY and LEVELS and CORPUS), reason="variables name no corpus, or no binaries"
-    ),
-]
+pytestmark = behind(CORPUS, "variables name no corpus, or no binaries")
 
 # How many models of each language, and what the numbers of their states may be called.
 LANGUAGES = {"dve": 20, "promela": 12, "murphi": 8}

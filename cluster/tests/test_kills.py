@@ -20,15 +20,10 @@ pytest.importorskip("ray")
 
 from .large import Alone, Search
 from .machines import machine, several
-from .real import LEVELS, SPILLWAY
+from .real import SPILLWAY, behind
 
 KILLS = int(os.environ.get("SPILLWAY_KILLS", "0"))
-pytestmark = [
-    pytest.mark.ray,
-    pytest.mark.skipif(
-        not (SPILLWAY and LEVELS and KILLS), reason="variables name no binaries, or no kills"
-    ),
-]
+pytestmark = behind(KILLS, "variables name no binaries, or no kills")
 
 
 def running(*words: str) -> list[int]:

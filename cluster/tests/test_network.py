@@ -22,14 +22,11 @@ from . import networks
 from .bucket import new_url, serving
 from .large import Alone, Search
 from .networks import HEAD, Networks
-from .real import LEVELS, SPILLWAY
+from .real import behind
 
 FAULTS = int(os.environ.get("SPILLWAY_FAULTS", "0"))
 pytestmark = [
-    pytest.mark.ray,
-    pytest.mark.skipif(
-        not (SPILLWAY and LEVELS and FAULTS), reason="variables name no binaries, or no faults"
-    ),
+    *behind(FAULTS, "variables name no binaries, or no faults"),
     pytest.mark.skipif(not networks.can_be_made(), reason="no network can be made here"),
 ]
 
@@ -97,12 +94,6 @@ class Weather:
             self.machines.part(it)
         self._until[it] = now + self.chance.uniform(least, most)
 
-    def clear(self) -> None:
-        """All is well."""
-        for it in range(MACHINES):
-            self.machines.mend(it)
-        self._until.clear()
-
 
 @pytest.mark.parametrize("where", ["folder", "bucket"])
 def test_whatever_the_network_does(machines: Networks, tmp_path: Path, where: str) -> None:
@@ -120,10 +111,9 @@ def test_whatever_the_network_does(machines: Networks, tmp_path: Path, where: st
         redone += search.redone()
         print(f"{where}: {searches} searches, {dict(weather.had)}, {redone} redone, ", end="")
         print(f"{search.tasks_done()} tasks in the last one")
-    weather.clear()
 
 
 @pytest.fixture(autouse=True, scope="module")
 def store() -> Iterator[None]:
-    with serving(HEAD if FAULTS and networks.can_be_made() else "127.0.0.1"):
+    with serving(HEAD):
         yield

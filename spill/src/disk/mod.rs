@@ -1,10 +1,11 @@
 //! The seam between this crate and whatever stores its bytes.
 //!
-//! A [`Disk`] is one flat directory of named files. Three things implement it: [`RealDisk`] (the
-//! operating system), [`FaultDisk`] (memory, failing and losing power on request) and
-//! [`Metered`] (counts bytes and enforces a limit around another). A fourth, [`Distant`], is a copy of files that lie elsewhere. Everything above writes files
-//! front to back, never in the middle, and reads them as immutable slices, so a disk needs only
-//! appending, mapping and the few directory operations that commit a manifest.
+//! A [`Disk`] is one flat directory of named files. Four things implement it: [`RealDisk`] (the
+//! operating system), [`FaultDisk`] (memory, failing and losing power on request), [`Metered`]
+//! (counts bytes and enforces a limit around another) and [`Distant`] (copies of files that lie
+//! elsewhere). Everything above writes files front to back, never in the middle, and reads them as
+//! immutable slices, so a disk needs only appending, mapping and the few directory operations that
+//! commit a manifest.
 //!
 //! What is written goes through three stages, and each has a call that completes it:
 //!
