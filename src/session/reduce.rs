@@ -15,7 +15,7 @@ use crate::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Kind, Reduction, Refused, Stack, Wished, boxed};
 use crate::search::external::has_room_for_obligations;
-use crate::search::trial::{FirstLevels, Left};
+use crate::search::trial::FirstLevels;
 use crate::search::{Checks, Control, Limits, Storage};
 
 /// What is tried where nobody says how steps are to be chosen.
@@ -278,8 +278,7 @@ impl TextModel {
         }
         let reduced = stack.over(runs.executor.clone().into_model());
         let left = first.left(&*reduced, || 0, control);
-        let left =
-            left.map(|it| it.late).map_err(|error| format!("it cannot be tried: {error}"))?;
+        let left = left.map(|it| it.late).map_err(untried)?;
         let runs = runs.clone();
         Ok((left <= LEFT_MAX).then_some(Tried { left, runs, stack, wished, without_order: None }))
     }
@@ -296,7 +295,7 @@ impl TextModel {
         let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
         let has_claim = !all.names(&[Kind::Product]).is_empty();
         let has_room = !has_claim && has_room_for_obligations(whole, storage);
-        let mut least: Option<f64> = None;
+        let (mut least, mut before): (Option<f64>, Option<PartialOrder<'m>>) = (None, None);
         for proviso in [Proviso::Static, Proviso::Levels] {
             let is_possible = match proviso {
                 Proviso::Static => !is_symmetric,
@@ -306,7 +305,13 @@ impl TextModel {
                 continue;
             }
             let way = (Way { method: TRIED, proviso }, checks);
-            let (left, stack) = self.tried_way(runs, way, wished, (first, control))?;
+            let order = match before.take() {
+                Some(before) => before.by_levels(),
+                None => self.order(runs, way, wished, (first, control))?,
+            };
+            let stack = TextModel::stack(runs.form, order.clone(), wished)?;
+            let reduced = stack.over(runs.executor.clone().into_model());
+            let left = first.left(&*reduced, || order.looked(), control).map_err(untried)?;
             if left.is_dear() || left.is_slow() && left.late <= LEFT_MAX {
                 return Err(SLOW.into());
             }
@@ -321,6 +326,7 @@ impl TextModel {
             if stack.ordering().is_none() {
                 break;
             }
+            before = Some(order);
         }
         Err(match least {
             None if has_claim => "steps are not put off beside a claim and symmetry".into(),
@@ -329,33 +335,32 @@ impl TextModel {
         })
     }
 
-    /// What is left of the first states with partial order of one way among the reductions, and these; or why
-    /// it is not used.
-    fn tried_way<'m>(
+    /// Partial order of one way, its steps taken by what runs the program; or why it is not used, as next to no step of the first
+    /// states can be put off.
+    fn order<'m>(
         &'m self,
-        runs: &Runnable<'m>,
+        Runnable { form, executor }: &Runnable<'m>,
         (way, checks): (Way, Checks),
         wished: &Wished,
         (first, control): (&FirstLevels, &Control),
-    ) -> Result<(Left, Stack<'m>), String> {
-        let failed = |error: spill::Error| format!("it cannot be tried: {error}");
+    ) -> Result<PartialOrder<'m>, String> {
         let reason = |error: NotNumbered| error.reason;
-        let Runnable { form, executor } = runs;
         let interp = form.interp();
         let selector = Box::new(interp.selector().map_err(reason)?);
         let order = PartialOrder::of(interp, selector, way, &checks)?;
-        let choosing = order.clone();
-        let compiled = order.taken_by(executor.selective().map_err(reason)?);
+        let taken = order.taken_by(executor.selective().map_err(reason)?);
         // Often what the interpreter tells is all, and then nothing needs to be compiled.
         let reduced = TextModel::stack(*form, order, wished)?.over(Box::new(interp));
-        if !first.puts_off(&*reduced, control).map_err(failed)? {
-            return Err("next to no step can be put off".into());
+        match first.puts_off(&*reduced, control).map_err(untried)? {
+            true => Ok(taken),
+            false => Err("next to no step can be put off".into()),
         }
-        let stack = TextModel::stack(*form, compiled, wished)?;
-        let reduced = stack.over(executor.clone().into_model());
-        let left = first.left(&*reduced, || choosing.looked(), control).map_err(failed)?;
-        Ok((left, stack))
     }
+}
+
+/// Why something is not used that failed.
+fn untried(error: spill::Error) -> String {
+    format!("it cannot be tried: {error}")
 }
 
 /// The first levels of a model, if they say anything of the rest; or why not.
@@ -364,8 +369,7 @@ fn first_levels(
     limits: &Limits,
     control: &Control,
 ) -> Result<FirstLevels, String> {
-    let failed = |error: spill::Error| format!("it cannot be tried: {error}");
-    let first = FirstLevels::of(whole, &limits.checks, control).map_err(failed)?;
+    let first = FirstLevels::of(whole, &limits.checks, control).map_err(untried)?;
     match first.states() {
         _ if control.is_stopped() => Err("there was no time to try it".into()),
         _ if first.is_violated && limits.stop_on_violation => {

@@ -552,6 +552,43 @@ fn who_may_go_round_is_not_doomed() {
     assert_eq!(sooner(&starts).unwrap_or_default(), 0);
 }
 
+/// Where too many cells ask to be kept: whoever of all processes is not kept may be stuck where the others have come to valid
+/// ends.
+#[test]
+fn who_is_not_kept_may_be_stuck() {
+    let deadlock = Checks { deadlock: true, ..Checks::NONE };
+    for stuck in 0..12 {
+        let follows = |it: u32| if it + 1 == stuck { it + 2 } else { it + 1 };
+        let first = u32::from(stuck == 0);
+        let process = |it: u32| match it == stuck {
+            true => format!("active proctype P{it}() {{ turn == 20 }}"),
+            false => {
+                let next = follows(it);
+                format!("active proctype P{it}() {{ turn == {it}; skip; turn = {next} }}")
+            }
+        };
+        let processes: Vec<String> = (0..12).map(process).collect();
+        let text = format!("byte turn = {first}; {}", processes.join("\n"));
+        let model = load("promela", &text);
+        let found = whole(&model.interp, deadlock).unwrap();
+        assert_eq!(violated(&&model.interp, &deadlock, &found).len(), 1, "{text}");
+        without_boring(&model.interp, deadlock, &[]);
+    }
+}
+
+/// Where there are too many steps to look at, anything may be reached from anywhere.
+#[test]
+fn what_many_steps_may_reach_is_explored() {
+    let text = "var a: 0..99; b: 0..99; c: 0..300;
+        startstate a := 0; b := 0; c := 0; end;
+        rule c < 300 ==> c := c + 1; a := (c * c) % 100; b := (c * 3) % 100; end;
+        invariant \"here\" a != 0 | b != 50;";
+    let model = load("murphi", text);
+    let found = whole(&model.interp, NO_DEADLOCK).unwrap();
+    assert_eq!(violated(&&model.interp, &NO_DEADLOCK, &found).len(), 1);
+    without_boring(&model.interp, NO_DEADLOCK, &[]);
+}
+
 /// What a search for anything but deadlocks comes to.
 fn checked(model: &TextModel, reduce: Reduce) -> Found<'_> {
     Check::of_text(model).reduce(reduce).memory(256 << 20).checks(NO_DEADLOCK).run().unwrap()

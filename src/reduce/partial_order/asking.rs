@@ -9,7 +9,7 @@ use super::relation::Relation;
 use crate::analysis::bits::{self, Rows};
 
 /// What is asked of which fact.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Asking {
     /// Of each fact the members that have to be with something else by it.
     pub by_fact: Rows,

@@ -19,7 +19,7 @@ const REST: u64 = 1 << 63;
 const OUTLOOK: u64 = 1 << 62;
 
 /// Chooses, by one method, for one program.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Chooser {
     /// Choosers that choose alike have the same.
     number: u64,
@@ -109,6 +109,11 @@ impl Chooser {
         let words = bits::words_of(relation.instances);
         let asking = Asking::new(&relation);
         Chooser { number, relation, asking, method, climbing, confluent, processes, having, words }
+    }
+
+    /// The same, for whom no step climbs: something put off is taken up by other means.
+    pub fn without_order(&self) -> Chooser {
+        Chooser { climbing: None, ..self.clone() }
     }
 
     /// Makes its choices those of another too, if that chooses alike; tells whether.

@@ -124,6 +124,22 @@ impl<'m> Choosers<'m> {
         Ok(Choosers { interp, way, aims, sleep_sets, ascent, ranges, fixed, base, made, looked })
     }
 
+    /// The same with [`Proviso::Levels`], not an order of the states.
+    pub fn by_levels(&self) -> Choosers<'m> {
+        Choosers {
+            interp: self.interp,
+            way: Way { proviso: Proviso::Levels, ..self.way },
+            aims: self.aims,
+            sleep_sets: self.sleep_sets.clone(),
+            ascent: None,
+            ranges: self.ranges.clone(),
+            fixed: Fixed::new(self.interp.program(), self.interp.layout()),
+            base: Arc::new(self.base.without_order()),
+            made: Mutex::default(),
+            looked: AtomicU64::default(),
+        }
+    }
+
     /// How steps are chosen.
     pub fn method(&self) -> Method {
         self.way.method

@@ -11,7 +11,7 @@ use super::relation::Relation;
 use crate::analysis::bits::{self, Rows};
 
 /// Of each member the numbers of the sets that are pointed to and have it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Having(Rows);
 
 /// Room for deletion.

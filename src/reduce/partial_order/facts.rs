@@ -100,21 +100,32 @@ impl<'p> Collected<'p> {
             self.layout.cells[*cell].codes(*value, *value)?;
             self.layout.set(&mut state, *cell, Some(*value));
         }
-        let mut row = Vec::new();
-        for code in 0..count {
-            let (mut left, mut is_stored) = (code, true);
-            for cell in cells.iter().rev() {
-                let it = &self.layout.cells[*cell];
-                let own = left & ((1 << it.bits) - 1);
-                is_stored &= own < it.count();
-                self.layout.set_code(&mut state, *cell, own);
-                left >>= it.bits;
-            }
-            // Judging what is never stored takes long, and most of it is an error.
-            let fails = || self.interp.judges(judged.expr, mover, &names, &state);
-            row.push(is_stored && fails() == Some(!judged.holds));
-        }
+        let mut row = Vec::with_capacity(count as usize);
+        let fails = |state: &[u8]| {
+            self.interp.judges(judged.expr, mover, &names, state) == Some(!judged.holds)
+        };
+        self.for_each_code(&cells, &mut state, &fails, &mut row);
         Some(self.number(cells, row))
+    }
+
+    /// Adds to `row` what is so of a state for each code of some cells. Of what is never stored nothing is: asking takes long, and
+    /// most of it is an error.
+    fn for_each_code(
+        &self,
+        cells: &[CellId],
+        state: &mut [u8],
+        is_so: &impl Fn(&[u8]) -> bool,
+        row: &mut Refuted,
+    ) {
+        let Some((&cell, others)) = cells.split_first() else { return row.push(is_so(state)) };
+        let about = &self.layout.cells[cell];
+        for code in 0..about.count() {
+            self.layout.set_code(state, cell, code);
+            self.for_each_code(others, state, is_so, row);
+        }
+        let bits = others.iter().map(|it| self.layout.cells[*it].bits).sum::<u32>();
+        let never = (1 << about.bits) - about.count() as usize;
+        row.resize(row.len() + (never << bits), false);
     }
 
     /// Cells in the order of their bits, if they have few together.

@@ -290,6 +290,13 @@ impl<'m> PartialOrder<'m> {
         Ok(PartialOrder { selective: selective.into(), choosers })
     }
 
+    /// The same with [`Proviso::Levels`], not an order of the states; what it knows of the program is not found out
+    /// again.
+    pub fn by_levels(&self) -> PartialOrder<'m> {
+        let choosers = Arc::new(self.choosers.by_levels());
+        PartialOrder { selective: self.selective.clone(), choosers }
+    }
+
     /// How many members of sets were looked at so far to choose, in all models that were made of it. It is the
     /// same each time if one thread expands the same states.
     pub fn looked(&self) -> u64 {

@@ -8,21 +8,21 @@ use crate::ir::LocationId;
 use std::collections::BTreeSet;
 
 /// What is known of a program's processes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Processes {
     all: Vec<Known>,
     /// The members that no process has a part in.
     free: Vec<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Known {
     own: Vec<u64>,
     places: Vec<At>,
 }
 
 /// A process at one of its locations.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct At {
     /// The fact that it is not there.
     fact: Option<usize>,

@@ -71,7 +71,7 @@ pub(super) struct Sometimes {
 }
 
 /// The members of a program's sets, and how they stand to each other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Relation {
     /// The action instances are the members below.
     pub instances: usize,
