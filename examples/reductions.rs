@@ -31,6 +31,7 @@ use spillway::reduce::{Kept, Wished};
 use spillway::search::{Checks, return_large_blocks};
 use spillway::session::TextModel;
 use spillway::source::Sources;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -285,22 +286,24 @@ fn load(settings: &Settings, file: &str) -> Result<TextModel, String> {
     Ok(TextModel::load(language, sources, options).map_err(|error| error.to_string())?.0)
 }
 
-/// A line about a model, and whether all searches of it by lists of reductions agree. Lists that come to the same as one
-/// without reductions are left out.
+/// A line about a model, and whether all searches of it by lists of reductions agree. Lists of which nothing
+/// is used are left out, and lists of which the same is used share a search.
 fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), String> {
     let mut model = load(settings, file)?;
     let checks = settings.checks;
     let whole = searched(settings, &model, &checks)?;
     let (mut line, mut agrees) = (format!("{} states", whole.states), true);
     let mut alone = BTreeSet::new();
+    let mut known: BTreeMap<Vec<(String, Option<&str>)>, Came> = BTreeMap::new();
     for list in &settings.lists {
         model.wished = wished(settings, list);
-        let (is_used, depth, refused) = {
+        let (used, depth, refused) = {
             let searched = model.searched();
             let stack = searched.stack();
             let refused: Vec<String> = stack.refused().iter().map(|it| it.name.clone()).collect();
-            let is_used = !stack.told(&Default::default()).is_empty();
-            (is_used, stack.preserves().has(Kept::Depth), refused)
+            let told = stack.told(&Default::default()).into_iter();
+            let used: Vec<_> = told.map(|it| (it.name, it.proviso)).collect();
+            (used, stack.preserves().has(Kept::Depth), refused)
         };
         let name = list.join("+");
         if let [_] = list[..] {
@@ -310,10 +313,13 @@ fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), 
         for refused in refused.iter().filter(|it| !alone.contains(*it)) {
             line += &format!("; {name}: {refused} refused");
         }
-        if !is_used {
+        if used.is_empty() {
             continue;
         }
-        let reduced = searched(settings, &model, &checks)?;
+        let reduced = match known.entry(used) {
+            Entry::Occupied(same) => same.into_mut(),
+            Entry::Vacant(new) => new.insert(searched(settings, &model, &checks)?),
+        };
         let by_kind = list.iter().any(|it| it == "symmetry");
         let same = reduced.told(by_kind, depth) == whole.told(by_kind, depth);
         let word = if same { "" } else { " DIFFERS" };

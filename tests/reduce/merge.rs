@@ -4,12 +4,12 @@
 //! `SPILLWAY_LARGE` tries as many random programs as take minutes.
 
 use crate::generated;
-use crate::support::follow::{ALL, load};
+use crate::support::follow::{ALL, load, only_where};
 use crate::support::{stored, tiny_plan};
 use proptest::prelude::*;
 use spill::Codec;
 use spillway::Check;
-use spillway::exec::{Exec, Explain as _, Model, Violation, is_left_out, taken_as_written};
+use spillway::exec::{Exec, Explain as _, Interp, Model, Violation, is_left_out, taken_as_written};
 use spillway::ir::{ActionId, validate};
 use spillway::reduce::Kept;
 use spillway::reduce::partial_order::{Method, Proviso, Way};
@@ -243,6 +243,22 @@ fn loops_are_put_together() {
                 active proctype Q() {{ do :: n = 1 - n od }}"
             ),
         );
+    }
+    // Nor is what is set in one case only within an action.
+    for first in ["", "i = 0,"] {
+        let text = format!(
+            "byte g, n, seen; process P {{ byte i, rounds; state a, b, c, d; init a;
+            trans a -> b {{ guard g == 0; effect g = 1, rounds = 0, {first} i = 2; }},
+            b -> b {{ guard i < 3; effect i = i + 1, rounds = (rounds + 1) % 8; }}, b -> c {{ guard i >= 3; }},
+            c -> d {{ guard g == 1; effect seen = rounds; }}, d -> a {{ guard g == 1; effect g = 0, i = 0; }}; }}
+            process Q {{ state q; init q; assert q: seen != 1; assert q: seen != 3; trans q -> q {{ effect n = 1 - n; }}; }}
+            process When {{ state w, v; init w; trans w -> v {{ guard n == 1; }}; }} system async;"
+        );
+        let written = only_where(&text, "P.a -> b", "When.w -> v");
+        let merged = Rewritten::of(&written, Rewritings::MERGE).unwrap();
+        let found = |interp: &Interp| violated(&memory::search(interp, &ALL).unwrap());
+        assert_eq!(found(&written).len(), 2);
+        assert_eq!(found(merged.interp()), found(&written));
     }
 }
 

@@ -4,12 +4,13 @@
 //! `SPILLWAY_LARGE` tries as many random models as take minutes.
 
 use crate::generated::{Generated, programs, try_all};
-use crate::support::follow::{load, one};
+use crate::support::follow::{load, load_with, one, only_where};
 use crate::support::stored::{assert_traces_replay, is_looked_for, replayed_in, search, storages};
 use crate::support::{Random, is_large, tiny_plan};
 use spillway::Check;
 use spillway::exec::{Checks, Expansion, Interp, Model, Violation, keeps_depth};
-use spillway::front::Language;
+use spillway::front::{Language, Options};
+use spillway::ir::Overflow;
 use spillway::reduce::boring::Boring;
 use spillway::reduce::doomed::Doomed;
 use spillway::reduce::pruning::Pruning;
@@ -282,14 +283,14 @@ fn what_fails_is_explored() {
 }
 
 /// What comes of steps that cannot be tried, as they use channels, is told by what they write: each model does what it should
-/// not by one such step alone.
+/// not by one such step alone, the second.
 #[test]
 fn what_a_step_may_write_is_told() {
     let waits = |declared: &str, effect: &str, bad: &str| {
         let asked = "process V { state p, q; init p; assert q:";
         let turns = "process Z { state s; init s; trans s -> s { effect i = 1 - i; }, s -> s { effect z = 3 - z; }; }";
         format!(
-            "byte i; byte z; byte a[2]; {declared} channel {{byte}} b[1]; process W {{ state w, v; init w; trans w -> v {{ sync b!0; {effect} }}; }}
+            "byte i; byte z; byte a[2]; {declared} channel {{byte}} b[1]; process W {{ state u, w, v; init u; trans u -> w {{}}, w -> v {{ sync b!0; {effect} }}; }}
             {asked} {bad}; trans p -> q {{}}; }} {turns} system async;"
         )
     };
@@ -300,7 +301,7 @@ fn what_a_step_may_write_is_told() {
         waits("", "effect a[0] = 1, a[i] = z;", "a[0] != 3"),
         waits("", "effect a[0] = z;", "a[0] != 3"),
         waits("byte n = 5;", "effect n = n + 2;", "n != 7"),
-        // Beyond the last value it begins again.
+        // Beyond the last value it fails.
         waits("byte n = 255;", "effect n = n + 2;", "n != 1"),
         waits("", "", "not W.v"),
     ];
@@ -310,6 +311,13 @@ fn what_a_step_may_write_is_told() {
         assert!(!violated(&&model.interp, &NO_DEADLOCK, &found).is_empty(), "{text}");
         without_boring(&model.interp, NO_DEADLOCK, &[]);
     }
+    // Or it begins again.
+    let wraps = Options { overflow: Some(Overflow::Wraps), ..Options::default() };
+    let text = waits("byte n = 255;", "effect n = n + 2;", "n != 1");
+    let model = load_with("dve", &text, wraps);
+    let found = whole(&model.interp, NO_DEADLOCK).unwrap();
+    assert_eq!(violated(&&model.interp, &NO_DEADLOCK, &found).len(), 1);
+    without_boring(&model.interp, NO_DEADLOCK, &[]);
     let promela = [
         // It is counted as often as it is.
         "byte x; chan b = [1] of { byte }; active proctype W() { d_step { b!1; do :: x < 3 -> x++ :: else -> break od } }
@@ -507,6 +515,14 @@ fn a_deadlock_that_all_runs_end_in_is_walked_to() {
     assert_eq!(sooner([", a -> a { sync c!1; }", "", ""]), Some(8));
     // Whoever it meets there goes on and does not come back.
     assert_eq!(sooner([", a -> a { sync c!1; }", ", a -> b { sync c?n; }", ""]), Some(8));
+    // Who counts to an end, but does so only where it has begun, goes round where it has not.
+    let counts = lines([", a -> a { guard n < 20; effect n = n + 1; }", "", ""]).replace(
+        "system",
+        "process When { state w, v; init w; trans w -> v { guard n > 10; }; } system",
+    );
+    assert_eq!(with_doomed(&load("dve", &counts).interp, Checks::ALL), Some(8));
+    let sometimes = only_where(&counts, "P.a -> a", "When.w -> v");
+    assert_eq!(with_doomed(&sometimes, Checks::ALL), Some(7));
     // Nothing is said where all move at once, or of rules that belong to nobody.
     let at_once = lines([""; 3]).replace("async", "sync").replace("c[0]", "c[1]");
     assert_eq!(with_doomed(&load("dve", &at_once).interp, Checks::ALL), None);
@@ -579,9 +595,9 @@ fn who_is_not_kept_may_be_stuck() {
 /// Where there are too many steps to look at, anything may be reached from anywhere.
 #[test]
 fn what_many_steps_may_reach_is_explored() {
-    let text = "var a: 0..99; b: 0..99; c: 0..300;
-        startstate a := 0; b := 0; c := 0; end;
-        rule c < 300 ==> c := c + 1; a := (c * c) % 100; b := (c * 3) % 100; end;
+    let text = "var a: 0..99; b: 0..99; c: 0..300; d: 0..300;
+        startstate a := 0; b := 0; c := 0; d := 0; end;
+        rule c < 300 & d < 300 ==> c := c + 1; d := d + 1; a := (c * d) % 100; b := (c * 3) % 100; end;
         invariant \"here\" a != 0 | b != 50;";
     let model = load("murphi", text);
     let found = whole(&model.interp, NO_DEADLOCK).unwrap();

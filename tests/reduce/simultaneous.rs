@@ -154,6 +154,30 @@ fn what_is_wrong_is_found() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Two go round, each a step ahead of the other: whatever climbs of one goes along with what does not of the other. A third is
+/// in too many ways to go along with them.
+#[test]
+fn two_take_turns_beside_what_is_looked_for() {
+    let ways = |most: u32| {
+        let all = (1..=most).map(|it| format!("t -> t {{ guard x == 0; effect x = {it}; }}"));
+        all.collect::<Vec<_>>().join(", ")
+    };
+    let round = |name: &str, at: &str| {
+        format!("process {name} {{ state a, b; init {at}; trans a -> b {{ }}, b -> a {{ }}; }}")
+    };
+    for (p, q) in [("a", "b"), ("b", "a"), ("a", "a"), ("b", "b")] {
+        let text = format!(
+            "byte x; {} {} process T {{ state t; init t; assert t: x != 40; trans {}; }} system async;",
+            round("P", p),
+            round("Q", q),
+            ways(65)
+        );
+        let model = load("dve", &text);
+        assert_eq!(violated(&found(&model, &ALL)).len(), 1);
+        assert_eq!(is_kept("dve", &text).unwrap().0, 4 * 66);
+    }
+}
+
 /// In Promela and Murphi, with sequences, channels, and what waits until nothing else is possible.
 #[test]
 fn other_languages_take_steps_together() {

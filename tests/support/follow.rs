@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use spillway::Check;
 use spillway::exec::{Explain, Interp, Lift, Model, Step, StepOutcome};
 use spillway::front::{Language, Options};
-use spillway::ir::validate;
+use spillway::ir::{Program, Stmt, StmtKind, validate};
 use spillway::reduce::Wished;
 use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
 use spillway::search::{Checks, Limits, Outcome, Verdict, memory};
@@ -16,11 +16,32 @@ use std::collections::BTreeSet;
 
 /// A model in a language.
 pub fn load(language: &str, text: &str) -> TextModel {
-    let options = Options { deadlock: None, ..Options::default() };
+    load_with(language, text, Options::default())
+}
+
+/// The same, where its text leaves something open.
+pub fn load_with(language: &str, text: &str, options: Options) -> TextModel {
     let mut sources = Sources::default();
     sources.add("model", text);
     let loaded = TextModel::load(Language::from_name(language).unwrap(), sources, options);
     loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// A program in DVE, in which an action (`P.a -> b`) does what it does last only where another's guard holds: no language has
+/// that in actions of processes.
+pub fn only_where(text: &str, action: &str, holds: &str) -> Interp {
+    let mut program = load("dve", text).interp.program().clone();
+    let named = |program: &Program, name: &str| {
+        let found = program.actions.keys().find(|it| program.actions[*it].name == name);
+        found.unwrap_or_else(|| panic!("no {name} in {text}"))
+    };
+    let condition = program.actions[named(&program, holds)].guard.clone();
+    let id = named(&program, action);
+    let body = &mut program.actions[id].body;
+    let last = body.pop().unwrap();
+    let span = last.span;
+    body.push(Stmt { kind: StmtKind::If(vec![(condition, vec![last])]), span });
+    Interp::new(program).unwrap()
 }
 
 /// What of a step does not depend on values that nobody reads.

@@ -12,7 +12,7 @@ use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionId, Binary, Edge, EndRule, Entity, Instance, Instances, Layout, LocationId,
-    ProcessId, Program, PropertyKind, Schedule,
+    ProcessId, Program,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,23 +40,12 @@ struct Place {
 }
 
 impl Cycles {
-    /// Those of a program, if its runs can end anywhere before they are there.
+    /// Those of a program that can be [looked at](super::super::abstraction::look), if its runs can end anywhere before they
+    /// are there.
     pub(super) fn of(interp: &Interp) -> Option<Cycles> {
         let (program, layout) = (interp.program(), interp.layout());
         let has_free = program.actions.values().any(|it| it.edge.is_none());
-        let is_beside = |kind: &PropertyKind| {
-            !matches!(
-                kind,
-                PropertyKind::Invariant(_)
-                    | PropertyKind::Cover(_)
-                    | PropertyKind::AssertionAt { .. }
-            )
-        };
-        if has_free
-            || program.schedule != Schedule::Interleaved
-            || program.end == EndRule::NeverStuttering
-            || program.properties.values().any(|it| is_beside(&it.kind))
-        {
+        if has_free || program.end == EndRule::NeverStuttering {
             return None;
         }
         let Actions { possible, round } = Actions::of(program, layout)?;

@@ -70,7 +70,7 @@ impl Further<'_> {
         }
         let enabled: Vec<u64> =
             closure.set.iter().zip(seen.enabled).map(|(set, it)| set & it).collect();
-        // Where something is put off, a step that does not climb could take back that another does.
+        // A step that does not climb could take back that another does, and what is put off would be taken up at once.
         let climbs = self.climbing.is_none_or(|climbing| bits::is_within(&enabled, climbing));
         let has_all = || {
             let both = closure.set.iter().zip(&*found.all).map(|(one, other)| one | other);
