@@ -18,11 +18,13 @@
 //! program ([`automorphisms`]), and the representative is the least image under these (`group`).
 
 mod alike;
+mod blocks;
 mod claims;
 mod exchange;
 mod group;
 mod incidence;
 mod known;
+mod order;
 mod refine;
 mod search;
 #[cfg(test)]
@@ -182,11 +184,12 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
             Orbits::Elements(_) => {
                 let mut sizes = self.program.scalarsets.values().map(|it| u64::from(it.size));
                 let orders = |all: u64, size: u64| (1..=size).try_fold(all, u64::checked_mul);
-                sizes.try_fold(1, orders)?
+                sizes.try_fold(1, orders)
             }
-            Orbits::Processes { groups, .. } => groups.order()?,
+            Orbits::Processes { groups, .. } => groups.order(),
         };
-        Some(format!("a state stands for up to {}", grouped(all)))
+        let told = |all: u64| format!("a state stands for up to {}", grouped(all));
+        Some(all.map_or_else(|| "a state may stand for more than 10^19".into(), told))
     }
 
     /// A claim that sees an element would have to be permuted with the state.

@@ -158,6 +158,41 @@ fn alike() -> Vec<(&'static str, &'static str, String, Found)> {
             found(2, 8, 4),
         ),
         (
+            "more than could be listed",
+            "dve",
+            // As many orders as 9! count by how many are where.
+            ring(9, "", "byte x; state a, b; init a; trans a -> b { effect x = 1; }, b -> a { effect x = 0; };", ""),
+            found(8, 512, 10),
+        ),
+        (
+            "each has one of another kind",
+            "dve",
+            ring(3, "byte t[3];", "state a, b; init a; trans a -> b { guard t[@] == 0; effect t[@] = 1; }, b -> a { };",
+                "process R_0 { state r; init r; trans r -> r { guard t[0] == 1; effect t[0] = 0; }; }
+                process R_1 { state r; init r; trans r -> r { guard t[1] == 1; effect t[1] = 0; }; }
+                process R_2 { state r; init r; trans r -> r { guard t[2] == 1; effect t[2] = 0; }; }"),
+            // Each is at a or b with or without.
+            found(4, 64, 20),
+        ),
+        (
+            "each has one of another kind, which are in another order",
+            "dve",
+            ring(3, "byte t[3];", "state a, b; init a; trans a -> b { guard t[@] == 0; effect t[@] = 1; }, b -> a { };",
+                "process R_1 { state r; init r; trans r -> r { guard t[1] == 1; effect t[1] = 0; }; }
+                process R_0 { state r; init r; trans r -> r { guard t[0] == 1; effect t[0] = 0; }; }
+                process R_2 { state r; init r; trans r -> r { guard t[2] == 1; effect t[2] = 0; }; }"),
+            found(4, 64, 20),
+        ),
+        (
+            "each two have one of another kind",
+            "dve",
+            ring(4, "byte t[4];", "state a; init a; trans a -> a { guard t[@] == 0; effect t[@] = 1; };",
+                "process R_0 { state r; init r; trans r -> r { guard t[0] == 1 and t[1] == 1; effect t[0] = 0, t[1] = 0; }; }
+                process R_1 { state r; init r; trans r -> r { guard t[2] == 1 and t[3] == 1; effect t[2] = 0, t[3] = 0; }; }"),
+            // Of two nobody, one, or both; and of two such pairs.
+            found(3, 16, 6),
+        ),
+        (
             "a variable names one",
             "dve",
             // Nobody, or one in there who is at b.

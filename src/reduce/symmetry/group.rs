@@ -1,14 +1,17 @@
 //! Representatives under the ways to exchange processes.
 //!
-//! All automorphisms that some give together are listed, as far as there are not too many. A state's images
+//! The least image of a state is the representative (Emerson and Sistla 1996, who take any; the least is one for all
+//! states of an orbit). Where processes come in any order it is found by sorting ([`Blocks`]). Else all automorphisms that some
+//! give together are listed, as far as there are not too many, and a state's images
 //! are compared cell by cell, where processes are first: those that are not the least so far drop out, and
-//! mostly one is left after a few cells. The least image is the representative (Emerson and Sistla 1996, who take
-//! any; the least is one for all states of an orbit).
+//! mostly one is left after a few cells.
 
+use super::blocks::{self, Blocks};
+use super::order::{compared, places};
 use crate::analysis::automorphisms::{Automorphism, Moved, Recoding};
 use crate::analysis::classes::Classes;
 use crate::ir::Layout;
-use crate::ir::layout::{CellId, Content};
+use crate::ir::layout::CellId;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,7 +42,21 @@ pub(super) struct Group {
 
 /// Automorphisms that have nothing to do with each other: their cells are different ones.
 #[derive(Clone, Debug)]
-pub(super) struct Groups(Vec<Group>);
+pub(super) struct Groups(Vec<Part>);
+
+/// Those of some cells.
+#[derive(Clone, Debug)]
+enum Part {
+    AnyOrder(Blocks),
+    Listed(Box<Group>),
+}
+
+/// Room to work in.
+#[derive(Default)]
+pub(super) struct Room {
+    blocks: blocks::Room,
+    images: Images,
+}
 
 impl Groups {
     /// Those of some automorphisms, unless they are none.
@@ -61,18 +78,29 @@ impl Groups {
                 apart.entry(cells.first(cell)).or_default().push(one);
             }
         }
-        let groups: Vec<_> = apart.values().filter_map(|it| Group::of(it, layout)).collect();
+        let part = |of: &Vec<Automorphism>| {
+            let blocks = Blocks::of(of, layout).map(Part::AnyOrder);
+            blocks.or_else(|| Group::of(of, layout).map(|it| Part::Listed(Box::new(it))))
+        };
+        let groups: Vec<Part> = apart.values().filter_map(part).collect();
         (!groups.is_empty()).then_some(Groups(groups))
     }
 
     /// How many automorphisms there are, if that can be said.
     pub(super) fn order(&self) -> Option<u64> {
-        self.0.iter().try_fold(1u64, |all, it| all.checked_mul(it.order as u64))
+        let mut orders = self.0.iter().map(|it| match it {
+            Part::AnyOrder(blocks) => blocks.order(),
+            Part::Listed(group) => Some(group.order as u64),
+        });
+        orders.try_fold(1u64, |all, it| all.checked_mul(it?))
     }
 
     /// Replaces a state by the least of its images.
     pub(super) fn represent(&self, layout: &Layout, room: &mut Room, state: &mut [u8]) {
-        self.0.iter().for_each(|it| it.represent(layout, room, state));
+        self.0.iter().for_each(|it| match it {
+            Part::AnyOrder(blocks) => blocks.represent(layout, &mut room.blocks, state),
+            Part::Listed(group) => group.represent(layout, &mut room.images, state),
+        });
     }
 }
 
@@ -139,9 +167,9 @@ impl Tables {
     }
 }
 
-/// Room to work in.
-#[derive(Default)]
-pub(super) struct Room {
+/// Room to compare images in.
+#[derive(Debug, Default)]
+pub(super) struct Images {
     codes: Vec<u32>,
     /// Whether what each cell is about is there.
     is_there: Vec<bool>,
@@ -191,8 +219,8 @@ impl Group {
     }
 
     /// Replaces a state by the least of its images.
-    fn represent(&self, layout: &Layout, room: &mut Room, state: &mut [u8]) {
-        let Room { codes, is_there, idle, left, next } = room;
+    pub(super) fn represent(&self, layout: &Layout, room: &mut Images, state: &mut [u8]) {
+        let Images { codes, is_there, idle, left, next } = room;
         codes.clear();
         codes.extend(self.cells.iter().map(|&cell| layout.code(state, cell)));
         is_there.clear();
@@ -322,25 +350,6 @@ fn ordered(all: &[Permutation]) -> (Vec<Vec<Source>>, Vec<Vec<u32>>) {
     }
     let column = |cell: usize| rows.iter().map(|row| row[cell]).collect();
     ((0..cells).map(column).collect(), ends)
-}
-
-/// The cells that any automorphism moves or changes, those first that say where processes are.
-fn compared(found: &[Automorphism], layout: &Layout) -> Vec<CellId> {
-    let moves = |cell: CellId, it: &Automorphism| {
-        let Moved { to, codes, .. } = &it.cells[cell.0 as usize];
-        *to != cell || *codes != Recoding::Same
-    };
-    let all = (0..layout.state_cells).map(CellId);
-    let mut cells: Vec<_> = all.filter(|&cell| found.iter().any(|it| moves(cell, it))).collect();
-    let places = places(layout);
-    cells.sort_by_key(|cell| (!places.contains(cell), *cell));
-    cells
-}
-
-/// The cells that say where processes are.
-fn places(layout: &Layout) -> HashSet<CellId> {
-    let places = layout.groups.values().filter(|it| matches!(it.part, Content::Location(_)));
-    places.map(|it| it.first).collect()
 }
 
 /// All that some automorphisms of so many cells give one after another, the one that changes nothing first;

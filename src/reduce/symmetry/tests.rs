@@ -1,6 +1,7 @@
 //! Representatives against all permutations, on all states of our models that have few, and of
 //! random ones. `SPILLWAY_LARGE` tries many more of those.
 
+mod blocks;
 mod permute;
 mod random;
 
@@ -8,7 +9,7 @@ use super::incidence::Incidence;
 use super::search::Scratch;
 use super::{Effort, Symmetric};
 use crate::exec::{Expansion, Interp, Jit, Lift, Model};
-use crate::front::{Options, murphi};
+use crate::front::{Options, dve, murphi};
 use crate::ir::layout::{CellId, Layout, Ranges};
 use crate::ir::validate::validate;
 use crate::ir::{Domain, Program, Type};
@@ -53,6 +54,14 @@ fn program(text: &str, defines: Vec<(String, i64)>) -> Program {
         .unwrap_or_else(|errors| panic!("{}\n{text}", errors[0].render(&sources)));
     validate(&loaded.program).unwrap();
     loaded.program
+}
+
+fn load_dve(text: &str) -> Interp {
+    let mut sources = Sources::default();
+    sources.add("model.dve", text);
+    let loaded = dve::LANGUAGE.load(&mut sources, &Options::default());
+    let loaded = loaded.unwrap_or_else(|errors| panic!("{}\n{text}", errors[0].render(&sources)));
+    Interp::new(loaded.program).unwrap()
 }
 
 /// All states, if there are not too many.

@@ -1,0 +1,25 @@
+//! The order in which the cells of images are compared.
+
+use crate::analysis::automorphisms::{Automorphism, Moved, Recoding};
+use crate::ir::Layout;
+use crate::ir::layout::{CellId, Content};
+use std::collections::HashSet;
+
+/// The cells that any automorphism moves or changes, those first that say where processes are.
+pub(super) fn compared(found: &[Automorphism], layout: &Layout) -> Vec<CellId> {
+    let moves = |cell: CellId, it: &Automorphism| {
+        let Moved { to, codes, .. } = &it.cells[cell.0 as usize];
+        *to != cell || *codes != Recoding::Same
+    };
+    let all = (0..layout.state_cells).map(CellId);
+    let mut cells: Vec<_> = all.filter(|&cell| found.iter().any(|it| moves(cell, it))).collect();
+    let places = places(layout);
+    cells.sort_by_key(|cell| (!places.contains(cell), *cell));
+    cells
+}
+
+/// The cells that say where processes are.
+pub(super) fn places(layout: &Layout) -> HashSet<CellId> {
+    let places = layout.groups.values().filter(|it| matches!(it.part, Content::Location(_)));
+    places.map(|it| it.first).collect()
+}
