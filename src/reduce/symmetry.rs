@@ -137,6 +137,11 @@ impl Orbits {
     }
 }
 
+/// A number times that of the orders of some elements, if that can be said.
+fn times_orders(number: u64, elements: u64) -> Option<u64> {
+    (1..=elements).try_fold(number, u64::checked_mul)
+}
+
 impl<'m> Symmetry<'m> {
     /// That of the scalarsets of a program whose states are laid out so, unless it has none.
     pub fn of(program: &'m Program, layout: &'m Layout, effort: Effort) -> Option<Symmetry<'m>> {
@@ -183,8 +188,7 @@ impl<'m> Reduction<'m> for Symmetry<'m> {
         let all = match &*self.orbits {
             Orbits::Elements(_) => {
                 let mut sizes = self.program.scalarsets.values().map(|it| u64::from(it.size));
-                let orders = |all: u64, size: u64| (1..=size).try_fold(all, u64::checked_mul);
-                sizes.try_fold(1, orders)
+                sizes.try_fold(1, times_orders)
             }
             Orbits::Processes { groups, .. } => groups.order(),
         };

@@ -147,6 +147,22 @@ fn ring(count: usize, globals: &str, process: &str, rest: &str) -> String {
     format!("{globals}\n{all}{rest}\nsystem async;")
 }
 
+/// Three processes, each at one of two locations with or without what one of another kind takes away; these in some order.
+fn of_two_kinds(order: [usize; 3]) -> String {
+    let takes = |at: &usize| {
+        format!(
+            "process R_{at} {{ state r; init r; trans r -> r {{ guard t[{at}] == 1; effect t[{at}] = 0; }}; }}\n"
+        )
+    };
+    let others: String = order.iter().map(takes).collect();
+    ring(
+        3,
+        "byte t[3];",
+        "state a, b; init a; trans a -> b { guard t[@] == 0; effect t[@] = 1; }, b -> a { };",
+        &others,
+    )
+}
+
 /// Models, and what can be exchanged in them: what each is about, its states, and its orbits.
 fn alike() -> Vec<(&'static str, &'static str, String, Found)> {
     let found = |given, states, orbits| Found { given, states, orbits };
@@ -164,23 +180,11 @@ fn alike() -> Vec<(&'static str, &'static str, String, Found)> {
             ring(9, "", "byte x; state a, b; init a; trans a -> b { effect x = 1; }, b -> a { effect x = 0; };", ""),
             found(8, 512, 10),
         ),
-        (
-            "each has one of another kind",
-            "dve",
-            ring(3, "byte t[3];", "state a, b; init a; trans a -> b { guard t[@] == 0; effect t[@] = 1; }, b -> a { };",
-                "process R_0 { state r; init r; trans r -> r { guard t[0] == 1; effect t[0] = 0; }; }
-                process R_1 { state r; init r; trans r -> r { guard t[1] == 1; effect t[1] = 0; }; }
-                process R_2 { state r; init r; trans r -> r { guard t[2] == 1; effect t[2] = 0; }; }"),
-            // Each is at a or b with or without.
-            found(4, 64, 20),
-        ),
+        ("each has one of another kind", "dve", of_two_kinds([0, 1, 2]), found(4, 64, 20)),
         (
             "each has one of another kind, which are in another order",
             "dve",
-            ring(3, "byte t[3];", "state a, b; init a; trans a -> b { guard t[@] == 0; effect t[@] = 1; }, b -> a { };",
-                "process R_1 { state r; init r; trans r -> r { guard t[1] == 1; effect t[1] = 0; }; }
-                process R_0 { state r; init r; trans r -> r { guard t[0] == 1; effect t[0] = 0; }; }
-                process R_2 { state r; init r; trans r -> r { guard t[2] == 1; effect t[2] = 0; }; }"),
+            of_two_kinds([1, 0, 2]),
             found(4, 64, 20),
         ),
         (

@@ -10,7 +10,7 @@ use crate::support::{Random, is_large, tiny_plan};
 use spillway::Check;
 use spillway::exec::{Checks, Expansion, Interp, Model, Violation, keeps_depth};
 use spillway::front::{Language, Options};
-use spillway::ir::Overflow;
+use spillway::ir::{Overflow, text};
 use spillway::reduce::boring::Boring;
 use spillway::reduce::doomed::Doomed;
 use spillway::reduce::pruning::Pruning;
@@ -81,6 +81,13 @@ fn without_boring(interp: &Interp, checks: Checks, progress: &[&str]) -> Option<
     assert!(left.beyond > 0 || left.states() == all.states());
     stored_alike(&*model, &limits, &left);
     Some((all.states(), left.states()))
+}
+
+/// That one thing is violated, and found where boring states are left out.
+fn one_is_explored(interp: &Interp, checks: Checks) {
+    let found = whole(interp, checks).unwrap();
+    assert_eq!(violated(&interp, &checks, &found).len(), 1, "{}", text::print(interp.program()));
+    without_boring(interp, checks, &[]);
 }
 
 /// That nothing else is found where one walks on from doomed states, and no deeper. Gives how many steps the deepest comes
@@ -252,9 +259,7 @@ fn what_wraps_around_is_explored() {
         active proctype Q() { do :: d_step { x = 3 - x; y = 3 - x } od }
         active proctype R() { assert(n > 0) }";
     let model = load("promela", text);
-    let found = whole(&model.interp, NO_DEADLOCK).unwrap();
-    assert_eq!(violated(&&model.interp, &NO_DEADLOCK, &found).len(), 1);
-    without_boring(&model.interp, NO_DEADLOCK, &[]);
+    one_is_explored(&model.interp, NO_DEADLOCK);
 }
 
 /// A step that fails is looked for, and so is a condition that cannot be judged.
@@ -315,9 +320,7 @@ fn what_a_step_may_write_is_told() {
     let wraps = Options { overflow: Some(Overflow::Wraps), ..Options::default() };
     let text = waits("byte n = 255;", "effect n = n + 2;", "n != 1");
     let model = load_with("dve", &text, wraps);
-    let found = whole(&model.interp, NO_DEADLOCK).unwrap();
-    assert_eq!(violated(&&model.interp, &NO_DEADLOCK, &found).len(), 1);
-    without_boring(&model.interp, NO_DEADLOCK, &[]);
+    one_is_explored(&model.interp, NO_DEADLOCK);
     let promela = [
         // It is counted as often as it is.
         "byte x; chan b = [1] of { byte }; active proctype W() { d_step { b!1; do :: x < 3 -> x++ :: else -> break od } }
@@ -586,9 +589,7 @@ fn who_is_not_kept_may_be_stuck() {
         let processes: Vec<String> = (0..12).map(process).collect();
         let text = format!("byte turn = {first}; {}", processes.join("\n"));
         let model = load("promela", &text);
-        let found = whole(&model.interp, deadlock).unwrap();
-        assert_eq!(violated(&&model.interp, &deadlock, &found).len(), 1, "{text}");
-        without_boring(&model.interp, deadlock, &[]);
+        one_is_explored(&model.interp, deadlock);
     }
 }
 
@@ -600,9 +601,7 @@ fn what_many_steps_may_reach_is_explored() {
         rule c < 300 & d < 300 ==> c := c + 1; d := d + 1; a := (c * d) % 100; b := (c * 3) % 100; end;
         invariant \"here\" a != 0 | b != 50;";
     let model = load("murphi", text);
-    let found = whole(&model.interp, NO_DEADLOCK).unwrap();
-    assert_eq!(violated(&&model.interp, &NO_DEADLOCK, &found).len(), 1);
-    without_boring(&model.interp, NO_DEADLOCK, &[]);
+    one_is_explored(&model.interp, NO_DEADLOCK);
 }
 
 /// What a search for anything but deadlocks comes to.

@@ -158,10 +158,8 @@ fn what_is_wrong_is_found() {
 /// in too many ways to go along with them.
 #[test]
 fn two_take_turns_beside_what_is_looked_for() {
-    let ways = |most: u32| {
-        let all = (1..=most).map(|it| format!("t -> t {{ guard x == 0; effect x = {it}; }}"));
-        all.collect::<Vec<_>>().join(", ")
-    };
+    let ways: Vec<String> =
+        (1..=65).map(|it| format!("t -> t {{ guard x == 0; effect x = {it}; }}")).collect();
     let round = |name: &str, at: &str| {
         format!("process {name} {{ state a, b; init {at}; trans a -> b {{ }}, b -> a {{ }}; }}")
     };
@@ -170,7 +168,7 @@ fn two_take_turns_beside_what_is_looked_for() {
             "byte x; {} {} process T {{ state t; init t; assert t: x != 40; trans {}; }} system async;",
             round("P", p),
             round("Q", q),
-            ways(65)
+            ways.join(", ")
         );
         let model = load("dve", &text);
         assert_eq!(violated(&found(&model, &ALL)).len(), 1);

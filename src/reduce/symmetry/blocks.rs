@@ -5,6 +5,7 @@
 //! many there are of them (as scalarsets are sorted whose elements are told apart by what they index: Ip and Dill 1996).
 
 use super::order::compared;
+use super::times_orders;
 use crate::analysis::automorphisms::{Automorphism, Recoding};
 use crate::ir::Layout;
 use crate::ir::layout::CellId;
@@ -62,7 +63,7 @@ impl Blocks {
 
     /// In how many orders they can be, if that can be said.
     pub(super) fn order(&self) -> Option<u64> {
-        (1..=(self.cells.len() / self.width) as u64).try_fold(1, u64::checked_mul)
+        times_orders(1, (self.cells.len() / self.width) as u64)
     }
 
     /// Sorts those of a state.

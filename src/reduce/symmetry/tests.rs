@@ -9,7 +9,7 @@ use super::incidence::Incidence;
 use super::search::Scratch;
 use super::{Effort, Symmetric};
 use crate::exec::{Expansion, Interp, Jit, Lift, Model};
-use crate::front::{Options, dve, murphi};
+use crate::front::{Language, Options, dve, murphi};
 use crate::ir::layout::{CellId, Layout, Ranges};
 use crate::ir::validate::validate;
 use crate::ir::{Domain, Program, Type};
@@ -46,22 +46,21 @@ fn load(text: &str, defines: Vec<(String, i64)>) -> Interp {
 }
 
 fn program(text: &str, defines: Vec<(String, i64)>) -> Program {
+    program_in(&murphi::LANGUAGE, text, Options { defines, ..Options::default() })
+}
+
+fn load_dve(text: &str) -> Interp {
+    Interp::new(program_in(&dve::LANGUAGE, text, Options::default())).unwrap()
+}
+
+fn program_in(language: &Language, text: &str, options: Options) -> Program {
     let mut sources = Sources::default();
-    sources.add("model.m", text);
-    let options = Options { defines, ..Options::default() };
-    let loaded = murphi::LANGUAGE
+    sources.add("model", text);
+    let loaded = language
         .load(&mut sources, &options)
         .unwrap_or_else(|errors| panic!("{}\n{text}", errors[0].render(&sources)));
     validate(&loaded.program).unwrap();
     loaded.program
-}
-
-fn load_dve(text: &str) -> Interp {
-    let mut sources = Sources::default();
-    sources.add("model.dve", text);
-    let loaded = dve::LANGUAGE.load(&mut sources, &Options::default());
-    let loaded = loaded.unwrap_or_else(|errors| panic!("{}\n{text}", errors[0].render(&sources)));
-    Interp::new(loaded.program).unwrap()
 }
 
 /// All states, if there are not too many.
