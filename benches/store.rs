@@ -237,7 +237,7 @@ fn settle(criterion: &mut Criterion, data: &Data) {
             }
         };
         let begin = || {
-            let shares = Shares { young: 1 << 30, filter: 0 };
+            let shares = Shares { young: 1 << 30, filter: 0, plain: 0 };
             let store = Store::new(Arc::new(FaultDisk::new()), width, Codec::Gaps, shares);
             let mut store = match &values {
                 None => store,

@@ -24,7 +24,7 @@ pub use codec::{Codec, Frequencies, Huffman, SavedCodec, Tables};
 pub use disk::fault;
 pub use disk::{
     Append, Disk, Distant, Error, FaultDisk, Format, Mapped, Metered, Origin, RealDisk, Result,
-    Usage, checksum, commit, commit_value, load, load_value, put_value,
+    Usage, checksum, commit, commit_value, free_bytes, load, load_value, put_value,
 };
 pub use keys::hash::hash;
 pub use keys::project::{Projection, SavedProjection};

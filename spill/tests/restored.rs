@@ -39,7 +39,7 @@ fn settle(store: &mut Store, keys: &[u8]) -> u64 {
 #[test]
 fn runs_of_many_levels_are_put_back() {
     let disk = Arc::new(FaultDisk::new());
-    let plenty = Shares { young: 64 << 20, filter: 0 };
+    let plenty = Shares { young: 64 << 20, filter: 0, plain: 0 };
     let mut store = Store::new(disk.clone(), WIDTH, Codec::Gaps, plenty);
     for level in 0..LEVELS {
         assert_eq!(settle(&mut store, &keys(level)), 1 + level % 3);
@@ -48,7 +48,7 @@ fn runs_of_many_levels_are_put_back() {
     let expected = all(&store);
     assert_eq!(expected.len() as u64, (0..LEVELS).map(|it| 1 + it % 3).sum::<u64>());
     for young in [64 << 20, 100_000, 20_000, 0] {
-        let shares = Shares { young, filter: 0 };
+        let shares = Shares { young, filter: 0, plain: 0 };
         let saved = store.saved();
         let restored = Store::restore(disk.clone(), WIDTH, Codec::Gaps, shares, saved, 2);
         let mut restored = restored.unwrap();

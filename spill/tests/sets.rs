@@ -226,6 +226,18 @@ proptest! {
     }
 }
 
+/// Candidates lie close together in some places, and then none for long.
+#[test]
+fn few_are_subtracted_from_many_wherever_they_lie() {
+    for width in WIDTHS {
+        let run: Set = (0..6000).filter(|it| it % 3 != 1).map(|it| key(width, it)).collect();
+        for (every, close) in [(7, 1), (40, 4), (170, 9), (600, 30), (2500, 2), (9000, 5)] {
+            let candidates = (0..6300).filter(|it| it % every < close).map(|it| key(width, it));
+            check_subtract(width, &candidates.collect(), &[run.clone(), run.clone()], 40);
+        }
+    }
+}
+
 /// Each of thousands has a key or two, some of which others have as well.
 #[test]
 fn very_many_sets_are_merged() {

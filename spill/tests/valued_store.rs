@@ -239,8 +239,9 @@ fn any_coding() -> impl Strategy<Value = Coding> {
 /// Memory of which some is so little that every level goes to disk.
 fn any_shares() -> impl Strategy<Value = Shares> {
     let young = prop_oneof![Just(0usize), 100usize..5000, 5000usize..1_000_000];
-    (young, prop_oneof![Just(0usize), Just(1 << 16)])
-        .prop_map(|(young, filter)| Shares { young, filter })
+    let plain = prop_oneof![Just(0u64), Just(3000), Just(u64::MAX)];
+    (young, prop_oneof![Just(0usize), Just(1 << 16)], plain)
+        .prop_map(|(young, filter, plain)| Shares { young, filter, plain })
 }
 
 fn idempotent_kind() -> impl Strategy<Value = Kind> {
@@ -315,7 +316,7 @@ fn threads_and_memory_make_no_difference() {
         (Kind::Few(3, 2), Coding::Gaps, 3, 64 << 20),
         (Kind::Or(1), Coding::Raw, 2, 100_000),
     ] {
-        let shares = Shares { young, filter: 1 << 20 };
+        let shares = Shares { young, filter: 1 << 20, plain: 0 };
         let number =
             |d: u64, i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (d + 7) | 1 << (i * d % 13);
         let level = |d: u64| -> Given {
@@ -341,7 +342,7 @@ fn threads_and_memory_make_no_difference() {
 fn a_filter_knows_keys_whatever_their_values() {
     for coding in [Coding::Gaps, Coding::Projected] {
         let kind = Kind::Or(2);
-        let shares = Shares { young: 20_000, filter: 1 << 20 };
+        let shares = Shares { young: 20_000, filter: 1 << 20, plain: 0 };
         let first: Given = (0..60_000).map(|i| (key(12, 3 * i), kind.value(i % 4))).collect();
         let mut tried = Tried::new((kind, 12, coding), shares, 2, &first);
         tried.level(&first, 3);
@@ -360,7 +361,7 @@ fn pairs_are_subtracted_from_a_store_without_values() {
     let keys: Set = (0..30_000).map(|i| key(10, 2 * i)).collect();
     let flat_keys = flat(&keys);
     for young in [0, 1 << 20] {
-        let shares = Shares { young, filter: 0 };
+        let shares = Shares { young, filter: 0, plain: 0 };
         let mut store = Store::new(Arc::new(FaultDisk::new()), 10, Codec::Gaps, shares);
         for level in flat_keys.chunks(100_000) {
             let candidates = Candidates { slices: vec![level], segments: vec![] };
@@ -387,7 +388,7 @@ fn message<T>(result: spill::Result<T>) -> String {
 #[test]
 fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
     for young in [0, 1 << 20] {
-        let (kind, shares) = (Kind::And(3), Shares { young, filter: 0 });
+        let (kind, shares) = (Kind::And(3), Shares { young, filter: 0, plain: 0 });
         let given: Given = (0..500).map(|i| (key(8, i), kind.value(i))).collect();
         let mut tried = Tried::new((kind, 8, Coding::Gaps), shares, 1, &given);
         tried.level(&given, 1);
@@ -437,7 +438,7 @@ fn segments_without_values_are_not_taken_for_pairs() {
 #[test]
 #[should_panic(expected = "a store joins values again")]
 fn a_store_does_not_sum() {
-    let shares = Shares { young: 0, filter: 0 };
+    let shares = Shares { young: 0, filter: 0, plain: 0 };
     let store = Store::new(Arc::new(FaultDisk::new()), 9, Codec::Gaps, shares);
     let _ = store.with_values(Values::new(4, Sum));
 }

@@ -6,6 +6,7 @@ use crate::search::control::Phase;
 use crate::search::estimate::{Estimate, Unclear};
 use crate::search::events::{self, Event, levels_done};
 use crate::search::status::Status;
+use spill::free_bytes;
 use std::path::Path;
 
 /// What a search is at once all states are reached.
@@ -71,7 +72,7 @@ impl Live {
             status,
             events,
             bytes: contents.bytes,
-            free: free(dir),
+            free: free_bytes(dir),
             disk_limit: contents.means.as_ref().and_then(|it| it.disk_limit),
         }
     }
@@ -172,10 +173,4 @@ fn decided(contents: &Contents, status: Option<&Status>) -> Option<Verdict> {
         },
         (None, None) => None,
     }
-}
-
-/// The bytes that whoever asks may yet write to the disk that something is on.
-fn free(path: &Path) -> Option<u64> {
-    let found = rustix::fs::statvfs(path).ok()?;
-    Some(found.f_bavail * found.f_frsize)
 }

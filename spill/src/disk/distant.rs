@@ -110,4 +110,8 @@ impl Disk for Distant {
     fn sync_dir(&self) -> Result<()> {
         self.here.sync_dir()
     }
+
+    fn left(&self) -> Option<u64> {
+        self.here.left()
+    }
 }

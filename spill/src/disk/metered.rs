@@ -187,6 +187,11 @@ impl Disk for Metered {
         self.meter.syncs.fetch_add(1, Relaxed);
         self.inner.sync_dir()
     }
+
+    fn left(&self) -> Option<u64> {
+        let within = self.limit().map(|limit| limit.saturating_sub(self.usage().live));
+        within.into_iter().chain(self.inner.left()).min()
+    }
 }
 
 /// A file whose growth is counted.

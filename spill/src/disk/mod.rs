@@ -32,7 +32,7 @@ pub use fault::FaultDisk;
 pub use manifest::{Format, commit, commit_value, load, load_value, put_value};
 pub use map::Mapped;
 pub use metered::{Metered, Usage};
-pub use real::RealDisk;
+pub use real::{RealDisk, free_bytes};
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -75,6 +75,11 @@ pub trait Disk: Send + Sync + Debug {
 
     /// Makes creations, removals and renames durable.
     fn sync_dir(&self) -> Result<()>;
+
+    /// How many bytes may still be written, as far as that is known.
+    fn left(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A file being appended to. Dropping it does not flush it.

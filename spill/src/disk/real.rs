@@ -22,6 +22,12 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// Whoever asks whether the directory is locked holds the lock for an instant, far shorter than this.
 const ASKING: Duration = Duration::from_millis(100);
 
+/// The bytes that whoever asks may yet write to the disk that `path` is on, if the system tells.
+pub fn free_bytes(path: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(path).ok()?;
+    Some(found.f_bavail * found.f_frsize)
+}
+
 /// A directory of the operating system.
 #[derive(Debug)]
 pub struct RealDisk {
@@ -221,6 +227,10 @@ impl Disk for RealDisk {
         self.directory
             .sync_all()
             .map_err(|error| Error::io("sync", self.path.display().to_string(), error))
+    }
+
+    fn left(&self) -> Option<u64> {
+        free_bytes(&self.path)
     }
 }
 

@@ -3,8 +3,8 @@
 //! Both are ascending, so this is a merge that keeps the candidates met on one side only. They are
 //! removed in place, what is kept moving to the front. Which way is fast depends on how many there
 //! are of each in a stretch of keys: about as many, and both are walked in step, comparisons moving
-//! the cursors without a branch; far fewer on one side, and its keys are looked up in the other by
-//! galloping (Bentley and Yao 1976).
+//! the cursors without a branch; fewer candidates, and several keys of the run are passed at once, and where that takes long,
+//! or there are far fewer keys in the run, the next one is found by galloping (Bentley and Yao 1976).
 //!
 //! Of a segment ([`SegmentSubtract`]) the index tells for every candidate the one block that can
 //! hold it; blocks that can hold none are not decoded. The keys of a block are not put together:
@@ -12,12 +12,22 @@
 //! records instead (see `codec/`), the candidates are encoded, and records are compared.
 
 use crate::disk::Result;
-use crate::keys::{Int, Shape, Squeeze, for_shape, is_ascending, leap};
+use crate::keys::{Int, Shape, Squeeze, bound, for_shape, is_ascending, leap};
 use crate::segments::{Block, BlockReader, Segment, Sought};
 use std::ops::Range;
 
-/// If one side has so many times the keys of the other, gallop.
+/// If there are so many times the keys of a run, gallop through them.
 const GALLOP_RATIO: usize = 16;
+
+/// If the run has so many times the keys, several of it are passed at once.
+const STRIDES_RATIO: usize = 3;
+
+/// How many, a power of two.
+const STRIDE: usize = 4;
+
+/// After so many times these, gallop. They are read one behind the other, which doubling steps are not, and most keys are not
+/// farther (measured, `docs/performance.md`).
+const STRIDES_MAX: usize = 32;
 
 /// If a block has so many times the keys of the candidates, each of those is looked up in it. Unlike
 /// a walk, a search takes no branch that depends on the keys, and several are under way at a time.
@@ -222,18 +232,19 @@ impl<I: Int> Queries<I> {
 
     /// Walks through both in step.
     fn walk(&mut self, values: &[I]) -> usize {
-        let (count, mut found) = (self.values.len(), 0);
-        self.known.resize(count, 0);
-        let (mut next, mut passed) = (0, 0);
-        while next < count && passed < values.len() {
-            let (query, value) = (self.values[next], values[passed]);
-            self.known[found] = self.indices[next];
-            found += usize::from(query == value);
-            next += usize::from(query <= value);
-            passed += usize::from(value <= query);
-        }
-        self.known.truncate(found);
-        passed
+        let Queries { values: queries, indices, known } = self;
+        let count = queries.len();
+        known.resize(count, 0);
+        let middle = count / 2;
+        let split = queries.get(middle).map_or(0, |it| values.partition_point(|value| value < it));
+        let low = Cursors { next: 0, end: middle, passed: 0, run_end: split, taken: 0 };
+        let run_end = values.len();
+        let high = Cursors { next: middle, end: count, passed: split, run_end, taken: middle };
+        let lookup = Lookup { queries, indices, known: &mut *known, values };
+        let [low, high] = walk_in_turns([low, high], lookup);
+        known.copy_within(middle..high.taken, low.taken);
+        known.truncate(low.taken + high.taken - middle);
+        high.passed
     }
 
     /// Looks each candidate up in many more values.
@@ -247,6 +258,25 @@ impl<I: Int> Queries<I> {
         }
         self.known.truncate(found);
         passed
+    }
+}
+
+/// Takes the candidates that are among the keys of a block.
+struct Lookup<'q, I> {
+    queries: &'q [I],
+    indices: &'q [u32],
+    known: &'q mut [u32],
+    values: &'q [I],
+}
+
+impl<I: Int> InStep for Lookup<'_, I> {
+    #[inline(always)]
+    fn step(&mut self, at: &mut Cursors) {
+        let (query, value) = (self.queries[at.next], self.values[at.passed]);
+        self.known[at.taken] = self.indices[at.next];
+        at.taken += usize::from(query == value);
+        at.next += usize::from(query <= value);
+        at.passed += usize::from(value <= query);
     }
 }
 
@@ -277,42 +307,113 @@ fn remove<S: Shape>(
 ) -> Removed {
     debug_assert!(kept <= range.start);
     let run_count = run.len() / shape.width();
-    if range.len() < run_count / GALLOP_RATIO {
-        remove_few(shape, keys, range, kept, run)
-    } else if run_count < range.len() / GALLOP_RATIO {
+    if run_count < range.len() / GALLOP_RATIO {
         remove_from_many(shape, keys, range, kept, run)
-    } else {
+    } else if run_count < STRIDES_RATIO * range.len() {
         remove_in_step(shape, keys, range, kept, run)
+    } else {
+        remove_by_strides(shape, keys, range, kept, run)
     }
 }
 
-/// [`remove`] for about as many keys on both sides.
+/// [`remove`] for about as many keys on both sides: each half for itself, both in turns, so that neither waits for the other's
+/// comparisons.
 fn remove_in_step<S: Shape>(
     shape: S,
     keys: &mut [u8],
     range: Range<usize>,
-    mut kept: usize,
+    kept: usize,
     run: &[u8],
 ) -> Removed {
     let (width, run_count) = (shape.width(), run.len() / shape.width());
-    let (mut next, mut passed) = (range.start, 0);
-    while next < range.end && passed < run_count {
-        let (key, other) = (shape.at(keys, next), shape.at(run, passed));
+    let middle = range.start + range.len() / 2;
+    let split = match range.is_empty() {
+        true => 0,
+        false => bound(shape, run, 0, run_count, shape.at(keys, middle)),
+    };
+    let low = Cursors { next: range.start, end: middle, passed: 0, run_end: split, taken: kept };
+    let end = range.end;
+    let high = Cursors { next: middle, end, passed: split, run_end: run_count, taken: middle };
+    let [low, high] = walk_in_turns([low, high], Removal { shape, keys: &mut *keys, run });
+    let kept = keep(width, keys, low.next..low.end, low.taken);
+    let kept = keep(width, keys, middle..high.taken, kept);
+    Removed { kept: keep(width, keys, high.next..high.end, kept), passed: high.passed }
+}
+
+/// Where a walk through keys and a run in step is.
+struct Cursors {
+    /// The next key, and where the keys end.
+    next: usize,
+    end: usize,
+    /// The next key of the run, and where that ends.
+    passed: usize,
+    run_end: usize,
+    /// The index after those taken.
+    taken: usize,
+}
+
+impl Cursors {
+    /// So many steps can be taken at least.
+    fn sure_steps(&self) -> usize {
+        (self.end - self.next).min(self.run_end - self.passed)
+    }
+}
+
+/// A walk through keys and a run in step.
+trait InStep {
+    /// Goes on by a key, or by a key of the run, or by both.
+    fn step(&mut self, at: &mut Cursors);
+}
+
+/// Takes all steps of two walks, in turns. What one comes to does not depend on the other, so the processor has both under way
+/// at a time.
+#[inline(always)]
+fn walk_in_turns([mut low, mut high]: [Cursors; 2], mut walk: impl InStep) -> [Cursors; 2] {
+    loop {
+        let steps = low.sure_steps().min(high.sure_steps());
+        if steps == 0 {
+            break;
+        }
+        for _ in 0..steps {
+            walk.step(&mut low);
+            walk.step(&mut high);
+        }
+    }
+    while low.sure_steps() > 0 {
+        walk.step(&mut low);
+    }
+    while high.sure_steps() > 0 {
+        walk.step(&mut high);
+    }
+    [low, high]
+}
+
+/// Takes the keys that are not in a run.
+struct Removal<'k, S> {
+    shape: S,
+    keys: &'k mut [u8],
+    run: &'k [u8],
+}
+
+impl<S: Shape> InStep for Removal<'_, S> {
+    #[inline(always)]
+    fn step(&mut self, at: &mut Cursors) {
+        let Removal { shape, keys, run } = self;
+        let (key, other) = (shape.at(keys, at.next), shape.at(run, at.passed));
         let (less, greater) = (key < other, key > other);
         // A key that is not kept is overwritten, or becomes the first of the remainder. The branch
         // goes the same way from the first removal on.
-        if kept != next {
-            shape.shift(keys, next, kept);
+        if at.taken != at.next {
+            shape.shift(keys, at.next, at.taken);
         }
-        kept += usize::from(less);
-        next += usize::from(!greater);
-        passed += usize::from(!less);
+        at.taken += usize::from(less);
+        at.next += usize::from(!greater);
+        at.passed += usize::from(!less);
     }
-    Removed { kept: keep(width, keys, next..range.end, kept), passed }
 }
 
-/// [`remove`] for far fewer keys than in the run.
-fn remove_few<S: Shape>(
+/// [`remove`] for fewer keys than in the run, of which [`STRIDE`] are passed at once, and many by galloping where keys lie far apart.
+fn remove_by_strides<S: Shape>(
     shape: S,
     keys: &mut [u8],
     range: Range<usize>,
@@ -321,12 +422,32 @@ fn remove_few<S: Shape>(
 ) -> Removed {
     let (width, run_count) = (shape.width(), run.len() / shape.width());
     let mut passed = 0;
-    for next in range {
+    for next in range.clone() {
         let key = shape.at(keys, next);
-        passed = leap(shape, run, passed, run_count, key);
-        if passed == run_count || shape.at(run, passed) != key {
-            kept = keep(width, keys, next..next + 1, kept);
+        let far = passed + STRIDES_MAX * STRIDE;
+        while passed + STRIDE <= run_count && shape.at(run, passed + STRIDE - 1) < key {
+            passed += STRIDE;
+            if passed == far {
+                passed = leap(shape, run, passed, run_count, key);
+                break;
+            }
         }
+        if passed + STRIDE > run_count {
+            let rest = &run[passed * width..];
+            let removed = remove_in_step(shape, keys, next..range.end, kept, rest);
+            return Removed { passed: passed + removed.passed, ..removed };
+        }
+        // It is among the next ones, of which the last is not less.
+        let mut half = STRIDE / 2;
+        while half > 0 {
+            passed += half * usize::from(shape.at(run, passed + half - 1) < key);
+            half /= 2;
+        }
+        let is_new = shape.at(run, passed) != key;
+        if kept != next {
+            shape.shift(keys, next, kept);
+        }
+        kept += usize::from(is_new);
     }
     Removed { kept, passed }
 }

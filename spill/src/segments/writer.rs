@@ -21,6 +21,8 @@ pub struct SegmentWriter<'a> {
     value_bytes: usize,
     out: &'a mut dyn Append,
     encoder: Encoder,
+    /// Blocks that begin before so many bytes of blocks are not compressed.
+    plain_bytes: u64,
     /// Offset of the segment in the file.
     start: u64,
     /// Keys that do not fill a block yet: fewer bytes than the largest block takes.
@@ -46,6 +48,7 @@ impl<'a> SegmentWriter<'a> {
             width,
             value_bytes: 0,
             encoder: Encoder::new(width),
+            plain_bytes: 0,
             start: out.len(),
             out,
             pending: Vec::new(),
@@ -58,7 +61,12 @@ impl<'a> SegmentWriter<'a> {
 
     /// Leaves out the compression, for a segment that is soon read once and gone.
     pub fn uncompressed(self) -> Self {
-        SegmentWriter { encoder: self.encoder.uncompressed(), ..self }
+        self.compressed_beyond(u64::MAX)
+    }
+
+    /// Leaves out the compression of the first blocks, which take about so many bytes.
+    pub fn compressed_beyond(self, bytes: u64) -> Self {
+        SegmentWriter { plain_bytes: bytes, ..self }
     }
 
     /// Says in the footer that keys end with values of `value_bytes` bytes, so that nobody takes them for
@@ -138,7 +146,8 @@ impl<'a> SegmentWriter<'a> {
     fn encode(&mut self, keys: &[u8]) -> Result<()> {
         let width = self.encoder.key_width();
         let count = keys.len() / width;
-        if self.encoder.wants_fewer(keys) {
+        let batch = self.encoder.batch(keys);
+        if batch.wants_halves() {
             let (low, high) = keys.split_at(count / 2 * width);
             self.encode(low)?;
             return self.encode(high);
@@ -152,7 +161,8 @@ impl<'a> SegmentWriter<'a> {
         debug_assert!(self.entry_before(first).is_none_or(|before| *before < self.index[first..]));
         push_tail(&mut self.index, offset, count);
         self.keys += count as u64;
-        self.encoder.encode(keys, &mut self.blocks);
+        self.encoder.compress(offset >= self.plain_bytes);
+        self.encoder.encode_batch(&batch, &mut self.blocks);
         if self.blocks.len() >= WRITE_BYTES {
             self.out.write(&self.blocks)?;
             self.written += self.blocks.len() as u64;

@@ -22,6 +22,9 @@ use std::sync::Arc;
 /// The part of the young share that the last level may take raw, as a divisor.
 const LAST_LEVEL_SHARE: usize = 4;
 
+/// Of what the disk has left, the part that a run may take more than it has to, as a divisor.
+const PLAIN_SHARE: u64 = 8;
+
 /// Levels that are put back at a time: of each a block is in memory, and its file mapped.
 const LEVELS_AT_ONCE: u32 = 64;
 
@@ -173,6 +176,12 @@ impl Store {
         Ok(())
     }
 
+    /// Bytes of a run that are not compressed: what others of the store take may grow as much, too.
+    fn plain_bytes(&self) -> u64 {
+        let left = self.disk.left().unwrap_or(u64::MAX);
+        self.shares.plain.min(left / PLAIN_SHARE)
+    }
+
     /// Merges runs to pieces, each written by a thread.
     fn write_merged(
         &self,
@@ -186,11 +195,12 @@ impl Store {
         let (disk, width, codec) = (&*self.disk, self.width, &self.codec);
         let (whole, values, value_bytes) = (self.whole, self.values(), self.value_bytes());
         let boundaries = cut(width, values, slices, segments, threads_for(keys, threads));
+        let plain = self.plain_bytes() / (boundaries.len() + 1) as u64;
         in_parallel(KeyRange::cut(&boundaries), |part, range| {
             let file = FileName::Merged { first, last, part: part as u16 };
             let mut out = disk.create(&file.to_string())?;
             let writer = SegmentWriter::new(whole, &mut *out).coded(codec);
-            let mut writer = writer.with_values(value_bytes);
+            let mut writer = writer.with_values(value_bytes).compressed_beyond(plain);
             let merge = Merge::new(width, sources(width, slices, segments, range));
             let mut merge = merge.joined(values);
             drain(&mut merge, |batch| writer.push(batch))?;

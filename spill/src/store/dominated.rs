@@ -259,7 +259,7 @@ mod tests {
             wide in any::<bool>(),
         ) {
             let dominance = Dominance::new(if wide { &[2] } else { &[1, 1] });
-            let shares = Shares { young, filter };
+            let shares = Shares { young, filter, plain: 0 };
             let store = Store::new(Arc::new(FaultDisk::new()), 4, Codec::Gaps, shares);
             let mut store = store.dominated(dominance.clone());
             let mut known: BTreeSet<Pair> = BTreeSet::new();

@@ -53,13 +53,15 @@ use run::{OldRun, YoungRun};
 use std::sync::Arc;
 use valued::Valued;
 
-/// The memory of a store, in bytes.
+/// The memory of a store, in bytes, and what it may take of the disk to be faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// For young runs, the room to merge them included.
     pub young: usize,
     /// For a filter of the old runs, where levels are thin.
     pub filter: usize,
+    /// Of each run on disk, how much is not compressed, if the disk has room: it is decoded again and again.
+    pub plain: u64,
 }
 
 /// All keys found so far.

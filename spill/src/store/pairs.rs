@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_example_is_true() {
-        let shares = Shares { young: 1000, filter: 0 };
+        let shares = Shares { young: 1000, filter: 0, plain: 0 };
         let store = Store::new(Arc::new(FaultDisk::new()), 2, Codec::Gaps, shares);
         let mut store = store.with_values(Values::new(1, Or));
         let mut settle = |pairs: &[u8]| {

@@ -6,7 +6,7 @@ use super::records::Records;
 use super::shared::write_shared;
 use super::zstd::compress;
 use crate::codec::Codec;
-use crate::keys::{PACKED_WIDTH_MAX, Projection, Squeeze, Wide, is_ascending};
+use crate::keys::{Projection, Squeeze, Wide, is_ascending};
 use std::sync::Arc;
 
 /// Blocks whose keys vary in too many bits are halved down to this many keys.
@@ -27,7 +27,35 @@ pub struct Encoder {
     wide: Gaps<u128>,
     /// For codecs that have records; it has the codec, whichever that is.
     records: Records,
+    /// Whether blocks of keys are compressed.
     compresses: bool,
+}
+
+/// Keys that are to be a block, and what was found out about them.
+pub(crate) struct Batch<'k> {
+    keys: &'k [u8],
+    count: usize,
+    form: Form,
+}
+
+/// What a block is written as.
+enum Form {
+    /// Records, of a codec with this number.
+    Records(u8),
+    /// Keys, of which these bits vary.
+    Keys(Squeeze),
+}
+
+impl Batch<'_> {
+    /// Whether they had better be two blocks, because they vary in too many bits.
+    pub(crate) fn wants_halves(&self) -> bool {
+        match &self.form {
+            Form::Records(_) => false,
+            Form::Keys(squeeze) => {
+                self.count > HALVED_KEYS_MIN && squeeze.bits() > SQUEEZED_BITS_MAX
+            }
+        }
+    }
 }
 
 impl Encoder {
@@ -49,9 +77,9 @@ impl Encoder {
         self
     }
 
-    /// Leaves out the compression, for blocks that are soon read once and gone.
-    pub fn uncompressed(self) -> Self {
-        Encoder { compresses: false, ..self }
+    /// Says whether blocks are compressed from now on.
+    pub(crate) fn compress(&mut self, compresses: bool) {
+        self.compresses = compresses;
     }
 
     /// Bytes of the keys that it is given: of projected ones, if its codec has them projected.
@@ -64,29 +92,33 @@ impl Encoder {
         self.records.codec.projection()
     }
 
-    /// Whether `keys` had better be encoded as two blocks, because they vary in too many bits.
-    pub fn wants_fewer(&self, keys: &[u8]) -> bool {
+    /// What is to be a block: `keys`, ascending, at least one and at most [`block_keys_max`].
+    pub(crate) fn batch<'k>(&self, keys: &'k [u8]) -> Batch<'k> {
         let width = self.key_width();
-        self.records.codec.number().is_none()
-            && width > PACKED_WIDTH_MAX
-            && keys.len() / width > HALVED_KEYS_MIN
-            && Squeeze::of(width, keys).bits() > SQUEEZED_BITS_MAX
+        let count = keys.len() / width;
+        assert!((1..=block_keys_max(self.width)).contains(&count), "a block of {count} keys");
+        debug_assert!(is_ascending(width, keys));
+        let form = match self.records.codec.number() {
+            Some(code) => Form::Records(code),
+            None => Form::Keys(Squeeze::of(width, keys)),
+        };
+        Batch { keys, count, form }
     }
 
     /// Appends the block of `keys`, ascending, at least one and at most [`block_keys_max`], to
     /// `out`.
     pub fn encode(&mut self, keys: &[u8], out: &mut Vec<u8>) {
-        let width = self.key_width();
-        let count = keys.len() / width;
-        assert!((1..=block_keys_max(self.width)).contains(&count), "a block of {count} keys");
-        debug_assert!(is_ascending(width, keys));
+        self.encode_batch(&self.batch(keys), out);
+    }
+
+    /// The same of what was looked at before.
+    pub(crate) fn encode_batch(&mut self, Batch { keys, count, form }: &Batch, out: &mut Vec<u8>) {
         self.raw.clear();
-        let records = self.records.codec.number();
-        let coding = match records {
-            Some(code) => self.write_records(code, keys),
-            None => self.write_keys(keys),
+        let coding = match form {
+            Form::Records(code) => self.write_records(*code, keys),
+            Form::Keys(squeeze) => self.write_keys(squeeze, keys),
         };
-        let compressed = match self.compresses && records.is_none() {
+        let compressed = match self.compresses && matches!(form, Form::Keys(_)) {
             true => compress(&self.raw, &mut self.stored),
             false => None,
         };
@@ -94,7 +126,8 @@ impl Encoder {
             Some(length) => (true, &self.stored[..length]),
             None => (false, self.raw.as_slice()),
         };
-        Header { count, coding, compressed, raw_length: self.raw.len() }.append(stored, out);
+        Header { count: *count, coding, compressed, raw_length: self.raw.len() }
+            .append(stored, out);
     }
 
     /// Writes the records of `keys` into `raw`.
@@ -106,12 +139,11 @@ impl Encoder {
     }
 
     /// Writes `keys` into `raw`, as gaps if they vary in few enough bits.
-    fn write_keys(&mut self, keys: &[u8]) -> Coding {
+    fn write_keys(&mut self, squeeze: &Squeeze, keys: &[u8]) -> Coding {
         let width = self.key_width();
-        let squeeze = Squeeze::of(width, keys);
         let coding = match squeeze.bits() {
-            0..=64 => self.narrow.write(&squeeze, keys, &mut self.raw),
-            65..=SQUEEZED_BITS_MAX => self.wide.write(&squeeze, keys, &mut self.raw),
+            0..=64 => self.narrow.write(squeeze, keys, &mut self.raw),
+            65..=SQUEEZED_BITS_MAX => self.wide.write(squeeze, keys, &mut self.raw),
             _ => return self.write_prefixes(keys),
         };
         match self.records.codec.projection() {

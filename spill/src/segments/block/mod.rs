@@ -12,7 +12,7 @@
 //! Keys that vary in more than 128 bits are front-coded: for each key, how many leading bytes it
 //! shares with the one before (a `u16`), and after all of these the bytes that follow the shared
 //! ones of each key. Before it comes to that, whoever fills blocks makes smaller ones, whose keys
-//! vary in fewer bits ([`Encoder::wants_fewer`]).
+//! vary in fewer bits ([`Batch::wants_halves`](encoder::Batch)).
 //!
 //! With a `Codec` other than gaps, keys are written as its records instead, in key order: the
 //! length of each, then one record behind the other, never compressed. The length of a record takes
