@@ -192,7 +192,7 @@ impl<'m> Session<'m> {
         let Some(below) = shorter::bound(&found) else { return Ok(()) };
         let path = shorter::place(&self.directory.path);
         let disk = &self.directory.disk;
-        let left = disk.limit().map(|it| it.saturating_sub(disk.usage().live));
+        let left = disk.left_within_limit();
         let Unreduced { searched, about, job } = unreduced;
         let (directory, saved) = match Directory::has_search(&path) {
             true => Directory::go_on(&path, &job, left)?,
@@ -222,7 +222,7 @@ impl<'m> Session<'m> {
             return Ok(());
         }
         let Directory { path, disk, .. } = &self.directory;
-        let disk_left = disk.limit().map(|it| it.saturating_sub(disk.usage().live));
+        let disk_left = disk.left_within_limit();
         let room = promises::Room { probe: memory / 4, plan: self.plan, dir: path, disk_left };
         let judged = self
             .promised

@@ -78,6 +78,11 @@ impl Metered {
         self.meter.limit
     }
 
+    /// How much more that may be, if there is a limit.
+    pub fn left_within_limit(&self) -> Option<u64> {
+        self.limit().map(|limit| limit.saturating_sub(self.usage().live))
+    }
+
     /// What has been counted up to now.
     pub fn usage(&self) -> Usage {
         let Meter { live, peak, written, read, syncs, .. } = &*self.meter;
@@ -189,8 +194,7 @@ impl Disk for Metered {
     }
 
     fn left(&self) -> Option<u64> {
-        let within = self.limit().map(|limit| limit.saturating_sub(self.usage().live));
-        within.into_iter().chain(self.inner.left()).min()
+        self.left_within_limit().into_iter().chain(self.inner.left()).min()
     }
 }
 

@@ -235,15 +235,13 @@ impl<I: Int> Queries<I> {
         let Queries { values: queries, indices, known } = self;
         let count = queries.len();
         known.resize(count, 0);
-        let middle = count / 2;
-        let split = queries.get(middle).map_or(0, |it| values.partition_point(|value| value < it));
-        let low = Cursors { next: 0, end: middle, passed: 0, run_end: split, taken: 0 };
-        let run_end = values.len();
-        let high = Cursors { next: middle, end: count, passed: split, run_end, taken: middle };
+        let halves = halves(0..count, 0, values.len(), |middle| {
+            values.partition_point(|value| *value < queries[middle])
+        });
         let lookup = Lookup { queries, indices, known: &mut *known, values };
-        let [low, high] = walk_in_turns([low, high], lookup);
-        known.copy_within(middle..high.taken, low.taken);
-        known.truncate(low.taken + high.taken - middle);
+        let [low, high] = walk_in_turns(halves, lookup);
+        known.copy_within(low.end..high.taken, low.taken);
+        known.truncate(low.taken + high.taken - low.end);
         high.passed
     }
 
@@ -326,17 +324,12 @@ fn remove_in_step<S: Shape>(
     run: &[u8],
 ) -> Removed {
     let (width, run_count) = (shape.width(), run.len() / shape.width());
-    let middle = range.start + range.len() / 2;
-    let split = match range.is_empty() {
-        true => 0,
-        false => bound(shape, run, 0, run_count, shape.at(keys, middle)),
-    };
-    let low = Cursors { next: range.start, end: middle, passed: 0, run_end: split, taken: kept };
-    let end = range.end;
-    let high = Cursors { next: middle, end, passed: split, run_end: run_count, taken: middle };
-    let [low, high] = walk_in_turns([low, high], Removal { shape, keys: &mut *keys, run });
+    let halves = halves(range, kept, run_count, |middle| {
+        bound(shape, run, 0, run_count, shape.at(keys, middle))
+    });
+    let [low, high] = walk_in_turns(halves, Removal { shape, keys: &mut *keys, run });
     let kept = keep(width, keys, low.next..low.end, low.taken);
-    let kept = keep(width, keys, middle..high.taken, kept);
+    let kept = keep(width, keys, low.end..high.taken, kept);
     Removed { kept: keep(width, keys, high.next..high.end, kept), passed: high.passed }
 }
 
@@ -357,6 +350,22 @@ impl Cursors {
     fn sure_steps(&self) -> usize {
         (self.end - self.next).min(self.run_end - self.passed)
     }
+}
+
+/// Both halves of a walk through the keys `range` and all `run_count` keys of a run, of which as many belong to the first as
+/// `less` says are less than the key in the middle. The first takes keys to `taken`, the other to where it begins.
+fn halves(
+    range: Range<usize>,
+    taken: usize,
+    run_count: usize,
+    less: impl FnOnce(usize) -> usize,
+) -> [Cursors; 2] {
+    let middle = range.start + range.len() / 2;
+    let split = if range.is_empty() { 0 } else { less(middle) };
+    let low = Cursors { next: range.start, end: middle, passed: 0, run_end: split, taken };
+    let end = range.end;
+    let high = Cursors { next: middle, end, passed: split, run_end: run_count, taken: middle };
+    [low, high]
 }
 
 /// A walk through keys and a run in step.

@@ -161,8 +161,7 @@ impl<'a> SegmentWriter<'a> {
         debug_assert!(self.entry_before(first).is_none_or(|before| *before < self.index[first..]));
         push_tail(&mut self.index, offset, count);
         self.keys += count as u64;
-        self.encoder.compress(offset >= self.plain_bytes);
-        self.encoder.encode_batch(&batch, &mut self.blocks);
+        self.encoder.encode_batch(&batch, offset >= self.plain_bytes, &mut self.blocks);
         if self.blocks.len() >= WRITE_BYTES {
             self.out.write(&self.blocks)?;
             self.written += self.blocks.len() as u64;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The part of the young share that the last level may take raw, as a divisor.
 const LAST_LEVEL_SHARE: usize = 4;
 
-/// Of what the disk has left, the part that a run may take more than it has to, as a divisor.
+/// Of what the disk has left, the part that a run may take uncompressed, as a divisor: levels and other runs need room, too.
 const PLAIN_SHARE: u64 = 8;
 
 /// Levels that are put back at a time: of each a block is in memory, and its file mapped.
@@ -176,7 +176,7 @@ impl Store {
         Ok(())
     }
 
-    /// Bytes of a run that are not compressed: what others of the store take may grow as much, too.
+    /// Bytes of a run that are not compressed.
     fn plain_bytes(&self) -> u64 {
         let left = self.disk.left().unwrap_or(u64::MAX);
         self.shares.plain.min(left / PLAIN_SHARE)

@@ -27,8 +27,6 @@ pub struct Encoder {
     wide: Gaps<u128>,
     /// For codecs that have records; it has the codec, whichever that is.
     records: Records,
-    /// Whether blocks of keys are compressed.
-    compresses: bool,
 }
 
 /// Keys that are to be a block, and what was found out about them.
@@ -68,18 +66,13 @@ impl Encoder {
         assert!((1..=WIDTH_MAX).contains(&width), "a stored key has 1 to {WIDTH_MAX} bytes");
         let (narrow, wide, records) = (Gaps::default(), Gaps::default(), Records::default());
         let (raw, stored) = (Vec::new(), Vec::new());
-        Encoder { width, raw, stored, narrow, wide, records, compresses: true }
+        Encoder { width, raw, stored, narrow, wide, records }
     }
 
     /// Writes keys as `codec` does.
     pub fn coded(mut self, codec: &Codec) -> Self {
         self.records.codec = codec.clone();
         self
-    }
-
-    /// Says whether blocks are compressed from now on.
-    pub(crate) fn compress(&mut self, compresses: bool) {
-        self.compresses = compresses;
     }
 
     /// Bytes of the keys that it is given: of projected ones, if its codec has them projected.
@@ -108,17 +101,18 @@ impl Encoder {
     /// Appends the block of `keys`, ascending, at least one and at most [`block_keys_max`], to
     /// `out`.
     pub fn encode(&mut self, keys: &[u8], out: &mut Vec<u8>) {
-        self.encode_batch(&self.batch(keys), out);
+        self.encode_batch(&self.batch(keys), true, out);
     }
 
-    /// The same of what was looked at before.
-    pub(crate) fn encode_batch(&mut self, Batch { keys, count, form }: &Batch, out: &mut Vec<u8>) {
+    /// The same of what was looked at before; it is said whether keys are compressed.
+    pub(crate) fn encode_batch(&mut self, batch: &Batch, compresses: bool, out: &mut Vec<u8>) {
+        let Batch { keys, count, form } = batch;
         self.raw.clear();
         let coding = match form {
             Form::Records(code) => self.write_records(*code, keys),
             Form::Keys(squeeze) => self.write_keys(squeeze, keys),
         };
-        let compressed = match self.compresses && matches!(form, Form::Keys(_)) {
+        let compressed = match compresses && matches!(form, Form::Keys(_)) {
             true => compress(&self.raw, &mut self.stored),
             false => None,
         };
