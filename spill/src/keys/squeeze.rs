@@ -18,7 +18,9 @@
 //! (`pext`, `pdep`); elsewhere they are loops over the bits that are set. What the processor has is
 //! asked once a call, and the loops over keys are compiled for both.
 
+use super::dispatch::{for_long, for_packed};
 use super::int::Int;
+use super::shape::Packed;
 use byteorder::{BigEndian, ByteOrder};
 
 /// Which bits of some keys vary, and what the others are.
@@ -53,34 +55,18 @@ struct Window {
     shift: u32,
 }
 
-/// Wider keys are gone through once, a key at a time, narrower ones a window at a time.
-const ROWS_WIDTH_MIN: usize = 32;
-
 impl Squeeze {
     /// The bits that vary among `keys`, of which there is at least one.
     pub(crate) fn of(width: usize, keys: &[u8]) -> Squeeze {
-        let first = &keys[..width];
-        if width > ROWS_WIDTH_MIN {
-            let mut varying = vec![0; width];
-            for key in keys.chunks_exact(width) {
-                let bytes = varying.iter_mut().zip(key).zip(first);
-                bytes.for_each(|((varying, byte), first)| *varying |= byte ^ first);
-            }
-            return Squeeze::new(first, &varying);
-        }
-        Squeeze::build(width, first, |at, length| {
-            let first = load(first, at, length);
-            let starts = (at..keys.len()).step_by(width);
-            starts.fold(0, |varying, start| varying | load(keys, start, length) ^ first)
-        })
+        let varying = for_packed!(width, shape => varying(shape, keys), else {
+            for_long!(shape.0, shape => varying(shape, keys), else varying_bytes(width, keys))
+        });
+        Squeeze::new(&keys[..width], &varying)
     }
 
     /// The bits set in `varying`; the others are as in `key`.
     pub(crate) fn new(key: &[u8], varying: &[u8]) -> Squeeze {
-        Squeeze::build(key.len(), key, |at, length| load(varying, at, length))
-    }
-
-    fn build(width: usize, key: &[u8], varying_in: impl Fn(usize, usize) -> u64) -> Squeeze {
+        let width = key.len();
         let mut squeeze =
             Squeeze { width, windows: vec![], active: vec![], template: key.to_vec(), bits: 0 };
         let length = width.min(8);
@@ -90,7 +76,7 @@ impl Squeeze {
             // Bytes that the window behind this one covers as well.
             let shared = (at + length + 8 * (from_end - 1)).saturating_sub(width);
             let own = u64::MAX.checked_shl(8 * shared as u32).unwrap_or(0);
-            let varying_too = varying_in(at, length);
+            let varying_too = load(varying, at, length);
             let varying = varying_too & own;
             let base = load(key, at, length) & !varying_too;
             let fixed = !varying_too;
@@ -199,6 +185,27 @@ impl Squeeze {
     }
 }
 
+/// A key in which exactly the bits are set that vary among `keys`.
+fn varying<S: Packed>(shape: S, keys: &[u8]) -> Vec<u8> {
+    let (first, width) = (shape.at(keys, 0), shape.width());
+    let all = keys
+        .chunks_exact(width)
+        .fold(S::Int::ZERO, |varying, key| varying.or(shape.key(key).xor(first)));
+    let mut bytes = vec![0; width];
+    shape.store(all, &mut bytes);
+    bytes
+}
+
+/// The same of keys of any width.
+fn varying_bytes(width: usize, keys: &[u8]) -> Vec<u8> {
+    let (first, mut varying) = (&keys[..width], vec![0; width]);
+    for key in keys.chunks_exact(width) {
+        let bytes = varying.iter_mut().zip(key).zip(first);
+        bytes.for_each(|((varying, byte), first)| *varying |= byte ^ first);
+    }
+    varying
+}
+
 /// The number in `length` bytes, at most eight, from `at` on.
 #[inline(always)]
 fn load(bytes: &[u8], at: usize, length: usize) -> u64 {
@@ -240,36 +247,25 @@ macro_rules! loops {
             $(#[target_feature(enable = $feature)])?
             pub(super) fn squeeze<I: Int>(squeeze: &Squeeze, keys: &[u8], each: impl FnMut(I)) {
                 let width = squeeze.width;
-                // Most often few windows are active; their loops are unrolled.
+                // Most often few windows are active: of so many, loops over them are unrolled.
                 match *squeeze.active.as_slice() {
-                    [a] => squeeze_by(width, &[a], keys, each),
-                    [a, b] => squeeze_by(width, &[a, b], keys, each),
-                    [a, b, c] => squeeze_by(width, &[a, b, c], keys, each),
-                    ref windows => squeeze_all(width, windows, keys, each),
+                    [a] => squeeze_by(width, [a], keys, each),
+                    [a, b] => squeeze_by(width, [a, b], keys, each),
+                    [a, b, c] => squeeze_by(width, [a, b, c], keys, each),
+                    ref windows => squeeze_by(width, windows, keys, each),
                 }
             }
 
             $(#[target_feature(enable = $feature)])?
-            fn squeeze_by<I: Int, const N: usize>(
+            fn squeeze_by<I: Int>(
                 width: usize,
-                windows: &[Window; N],
-                keys: &[u8],
-                each: impl FnMut(I),
-            ) {
-                squeeze_all(width, windows, keys, each);
-            }
-
-            $(#[target_feature(enable = $feature)])?
-            #[inline]
-            fn squeeze_all<I: Int>(
-                width: usize,
-                windows: &[Window],
+                windows: impl AsRef<[Window]>,
                 keys: &[u8],
                 mut each: impl FnMut(I),
             ) {
                 for start in (0..keys.len()).step_by(width) {
                     let mut value = I::ZERO;
-                    for window in windows {
+                    for window in windows.as_ref() {
                         let word = load(keys, start + window.at, window.length);
                         let bits = $extract(word, window.varying);
                         value = value.or(I::from_low(bits).shl(window.shift));
@@ -282,11 +278,27 @@ macro_rules! loops {
             pub(super) fn squeeze_matching<I: Int>(
                 squeeze: &Squeeze,
                 keys: &[u8],
+                each: impl FnMut(usize, I),
+            ) {
+                let width = squeeze.width;
+                match *squeeze.windows.as_slice() {
+                    [a] => matching_by(width, [a], keys, each),
+                    [a, b] => matching_by(width, [a, b], keys, each),
+                    [a, b, c] => matching_by(width, [a, b, c], keys, each),
+                    ref windows => matching_by(width, windows, keys, each),
+                }
+            }
+
+            $(#[target_feature(enable = $feature)])?
+            fn matching_by<I: Int>(
+                width: usize,
+                windows: impl AsRef<[Window]>,
+                keys: &[u8],
                 mut each: impl FnMut(usize, I),
             ) {
-                for (index, start) in (0..keys.len()).step_by(squeeze.width).enumerate() {
+                for (index, start) in (0..keys.len()).step_by(width).enumerate() {
                     let (mut value, mut differing) = (I::ZERO, 0);
-                    for window in &squeeze.windows {
+                    for window in windows.as_ref() {
                         let word = load(keys, start + window.at, window.length);
                         differing |= (word ^ window.base) & window.fixed;
                         let bits = $extract(word, window.varying);

@@ -19,27 +19,17 @@ const NONE: u16 = u16::MAX;
 /// Writes the gaps of one block after another.
 #[derive(Debug, Default)]
 pub(super) struct Gaps<I> {
-    /// A hash table of the different gaps, with linear probing, at most half full.
-    slots: Vec<Slot<I>>,
-    /// The number of the block in hand, so that the table need not be cleared for each.
-    stamp: u32,
-    /// The different gaps of the block, and how often each occurs.
-    different: Vec<(I, u32)>,
+    /// A hash table of the different gaps by their numbers, with linear probing, at most half full. Numbers alone, it stays
+    /// in the cache.
+    slots: Vec<u16>,
+    /// The different gaps of the block.
+    different: Vec<I>,
     /// For each gap of the block, its number among the different ones.
     numbers: Vec<u16>,
     /// For each different gap the byte that stands for it.
     codes: Vec<u8>,
     /// Gaps that are no entries, in the order of the keys.
     literals: Vec<I>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Slot<I> {
-    gap: I,
-    /// The block that the rest is of; of another one's the slot counts as empty.
-    stamp: u32,
-    /// The gap's index among the different ones.
-    number: u16,
 }
 
 impl<I: Int> Gaps<I> {
@@ -60,7 +50,7 @@ impl<I: Int> Gaps<I> {
         if dictionary.len() < self.different.len() {
             let literal = |number: &&u16| self.codes[**number as usize] == LITERAL;
             let gaps = self.numbers.iter().filter(literal);
-            self.literals.extend(gaps.map(|&number| self.different[number as usize].0));
+            self.literals.extend(gaps.map(|&number| self.different[number as usize]));
         }
         write_planes(&dictionary, gap_bytes, raw);
         write_planes(&self.literals, gap_bytes, raw);
@@ -69,58 +59,52 @@ impl<I: Int> Gaps<I> {
 
     /// Numbers the gaps between `keys`, by so many slots of the table; all bits that occur in them.
     fn number<const SLOTS: usize>(&mut self, squeeze: &Squeeze, keys: &[u8]) -> I {
-        if self.slots.len() < SLOTS {
-            self.slots.resize(SLOTS, Slot { gap: I::ZERO, stamp: 0, number: NONE });
-        }
-        self.stamp = self.stamp.wrapping_add(1);
-        if self.stamp == 0 {
-            // After 2^32 blocks, stamps of old could be taken for new.
-            self.slots.fill(Slot { gap: I::ZERO, stamp: 0, number: NONE });
-            self.stamp = 1;
-        }
+        self.slots.clear();
+        self.slots.resize(SLOTS, NONE);
         self.different.clear();
-        self.numbers.clear();
-        let Gaps { slots, stamp, different, numbers, .. } = self;
-        let slots: &mut [Slot<I>; SLOTS] =
+        // What is there already is overwritten, so it need not be cleared.
+        self.numbers.resize(keys.len() / squeeze.width() - 1, 0);
+        let Gaps { slots, different, numbers, .. } = self;
+        let slots: &mut [u16; SLOTS] =
             slots.first_chunk_mut().expect("the table was just made this large");
-        let one = I::from_low(1);
-        let (mut last, mut all) = (None, I::ZERO);
-        squeeze.squeeze(keys, |value: I| {
-            let Some(before) = last.replace(value) else { return };
+        let (first, rest) = keys.split_at(squeeze.width());
+        let (one, mut all, mut before) = (I::from_low(1), I::ZERO, I::ZERO);
+        squeeze.squeeze(first, |first| before = first);
+        let mut numbers = numbers.iter_mut();
+        squeeze.squeeze(rest, |value: I| {
             let gap = value.sub(before).sub(one);
+            before = value;
             all = all.or(gap);
             let mut at = slot_of::<I, SLOTS>(gap);
             let number = loop {
                 let slot = &mut slots[at];
-                if slot.stamp != *stamp {
-                    let number = different.len() as u16;
-                    different.push((gap, 0));
-                    *slot = Slot { gap, stamp: *stamp, number };
-                    break number;
+                match different.get(*slot as usize) {
+                    Some(&other) if other == gap => break *slot,
+                    Some(_) => at = (at + 1) % SLOTS,
+                    None => {
+                        *slot = different.len() as u16;
+                        different.push(gap);
+                        break *slot;
+                    }
                 }
-                if slot.gap == gap {
-                    break slot.number;
-                }
-                at = (at + 1) % SLOTS;
             };
-            different[number as usize].1 += 1;
-            numbers.push(number);
+            numbers.by_ref().take(1).for_each(|it| *it = number);
         });
         all
     }
 
     /// Chooses the entries of the dictionary, ascending, and the codes of all different gaps.
     fn dictionary(&mut self) -> Vec<I> {
-        let mut chosen: Vec<(I, u32, u16)> = (0u16..)
-            .zip(&self.different)
-            .map(|(number, &(gap, count))| (gap, count, number))
-            .collect();
+        let mut chosen: Vec<(I, u16)> = self.different.iter().copied().zip(0u16..).collect();
         if chosen.len() > ENTRIES_MAX {
+            let mut counts = vec![0u32; chosen.len()];
+            self.numbers.iter().for_each(|&number| counts[number as usize] += 1);
+            let count = |number: u16| counts[number as usize];
             // A gap that occurs once is as short as a literal.
-            chosen.retain(|&(_, count, _)| count > 1);
+            chosen.retain(|&(_, number)| count(number) > 1);
             let most = ENTRIES_MAX - 1;
             if chosen.len() > most {
-                let by_count = |&(gap, count, _): &(I, u32, u16)| (std::cmp::Reverse(count), gap);
+                let by_count = |&(gap, number): &(I, u16)| (std::cmp::Reverse(count(number)), gap);
                 chosen.select_nth_unstable_by_key(most, by_count);
                 chosen.truncate(most);
             }
@@ -128,10 +112,10 @@ impl<I: Int> Gaps<I> {
         chosen.sort_unstable();
         self.codes.clear();
         self.codes.resize(self.different.len(), LITERAL);
-        for (code, &(_, _, number)) in chosen.iter().enumerate() {
+        for (code, &(_, number)) in chosen.iter().enumerate() {
             self.codes[number as usize] = code as u8;
         }
-        chosen.into_iter().map(|(gap, _, _)| gap).collect()
+        chosen.into_iter().map(|(gap, _)| gap).collect()
     }
 }
 
