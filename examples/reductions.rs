@@ -227,12 +227,15 @@ fn wished(settings: &Settings, list: &[String]) -> Wished {
         (true, true) => by(Method::ConfluentConditional, settings.provisos[0]),
         (false, true) => by(Method::Confluence, settings.provisos[0]),
     };
+    let asks_nobody_who_looks =
+        |it: &String| ["dead", "values", "states", "slice", "structural"].contains(&it.as_str());
     Wished {
         reversible: has("reversible").then(|| (Rules::default(), checks)),
         rewritings: Rewritings {
             values: has("values"),
             states: has("states"),
             dead: has("dead"),
+            jointly: has("dead") && list.iter().all(asks_nobody_who_looks),
             merge: has("merge"),
             slice: has("slice").then_some(checks),
             structural: has("structural").then_some(checks),

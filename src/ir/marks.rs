@@ -7,18 +7,27 @@ impl Program {
     /// Whether any instance of any process is at a location that is marked so; nothing if no location is. A process
     /// that only watches the others is none of them.
     pub fn anybody_at(&self, is_marked: fn(&Location) -> bool, span: Span) -> Option<Expr> {
-        let mut parts = Vec::new();
-        for (process, it) in self.processes.iter().filter(|(id, _)| !self.only_watches(*id)) {
-            for (location, _) in it.locations.iter().filter(|(_, it)| is_marked(it)) {
-                parts.extend(self.instances_at(process, location, span));
-            }
-        }
-        any(parts, span)
+        let others = self.processes.iter().filter(|(id, _)| !self.only_watches(*id));
+        let marked = others.flat_map(|(id, it)| {
+            let marked = it.locations.iter().filter(|(_, it)| is_marked(it));
+            marked.map(move |(location, _)| (id, location))
+        });
+        self.anybody_is_at(marked, span)
     }
 
     /// Whether it is an automaton about the others.
     fn only_watches(&self, process: ProcessId) -> bool {
         self.properties.iter().any(|(_, it)| it.kind == PropertyKind::Automaton(process))
+    }
+
+    /// Whether any instance of a process is at one of some locations; nothing if there are none.
+    pub fn anybody_is_at(
+        &self,
+        some: impl IntoIterator<Item = (ProcessId, LocationId)>,
+        span: Span,
+    ) -> Option<Expr> {
+        let parts = some.into_iter().flat_map(|(id, at)| self.instances_at(id, at, span));
+        any(parts.collect(), span)
     }
 
     /// Whether each instance of a process is at a location.

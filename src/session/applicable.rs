@@ -358,26 +358,25 @@ impl TextModel {
         let found = cleared.map(|it| it.variables(program)).unwrap_or_default();
         let subjects = found.into_iter().map(|it| {
             let variable = &program.variables[it.variable];
-            let at: Vec<_> = it
-                .at
-                .iter()
-                .map(|&(process, location)| self.location(location, &program.processes[process]))
-                .collect();
-            let about = match it.at.first() {
-                None => "never read".into(),
-                Some((process, _)) => {
-                    let process = &program.processes[*process];
-                    let (few, all) = (at.len(), process.locations.len());
-                    format!(
-                        "dead at {few} of the {all} locations of {}: {}",
-                        process.name,
-                        at.join(", ")
-                    )
-                }
+            let about = match it.at.is_empty() {
+                true => "never read".into(),
+                false => format!("dead at {}", self.locations_by_process(&it.at)),
             };
             self.variable(variable, about)
         });
         subjects.collect()
+    }
+
+    /// Of each process some of its locations.
+    fn locations_by_process(&self, at: &[(ProcessId, LocationId)]) -> String {
+        let program = self.interp.program();
+        let each = at.chunk_by(|one, other| one.0 == other.0).map(|at| {
+            let process = &program.processes[at[0].0];
+            let (few, all) = (at.len(), process.locations.len());
+            let at: Vec<_> = at.iter().map(|(_, it)| self.location(*it, process)).collect();
+            format!("{few} of the {all} locations of {}: {}", process.name, at.join(", "))
+        });
+        each.collect::<Vec<_>>().join("; while at ")
     }
 
     /// The processes that do not stop somewhere.

@@ -8,6 +8,7 @@ use crate::ir::walk::{self, Visitor};
 use crate::ir::{Expr, Program, Stmt};
 use crate::numbers::grouped;
 use crate::reduce::claim::NeverClaim;
+use crate::reduce::dead::Cleared;
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::pruning::Pruning;
 use crate::reduce::reversible::Rules;
@@ -28,6 +29,9 @@ const LEFT_MAX: f64 = 0.5;
 /// The most that may be left of the states of the first levels for processes not to stop where nobody could tell, if steps
 /// are chosen besides. If that does not pay, no more than half may be left.
 const MERGED_MAX: f64 = 0.8;
+
+/// The most that may be left for what is dead where several processes are to be reset, too.
+const JOINT_MAX: f64 = 0.95;
 
 /// Why it is not used where it would save enough.
 const SLOW: &str = "choosing steps would take longer than what it saves";
@@ -213,7 +217,38 @@ impl TextModel {
         match (alike, chosen) {
             (Some(alike), Ok(chosen)) if alike.left < chosen.left => Ok(alike),
             (Some(alike), Err(_)) => Ok(alike),
+            (None, Err(why)) => self.tried_jointly(runs, wished, (&first, control), why),
             (_, chosen) => chosen,
+        }
+    }
+
+    /// What is dead where several processes are reset, too, if that pays, nothing being chosen; or why nothing is. No
+    /// reduction then asks who looks at what.
+    fn tried_jointly<'m>(
+        &'m self,
+        runs: &Runnable<'m>,
+        wished: &Wished,
+        (first, control): (&FirstLevels, &Control),
+        why: String,
+    ) -> Result<Tried<'m>, String> {
+        let rewritings = Rewritings { jointly: wished.rewritings.dead, ..wished.rewritings };
+        let cleared = self.rewritten(rewritings).and_then(Rewritten::dead);
+        if !cleared.is_some_and(Cleared::is_joint) {
+            return Err(why);
+        }
+        let form = self.form(rewritings);
+        let wished = Wished { rewritings, ..wished.clone() };
+        let stack = Stack::of(form, wished.clone(), || runs.executor.selective());
+        if !stack.names(&[Kind::Representative]).is_empty() {
+            return Err(why);
+        }
+        let runs = Runnable::new(form, |it| runs.executor.like(it));
+        let reduced = stack.over(runs.executor.clone().into_model());
+        let left = first.left(&*reduced, || 0, control).map_err(untried)?.late;
+        drop(reduced);
+        match left <= JOINT_MAX {
+            true => Ok(Tried { left, runs, stack, wished, without_order: Some(why) }),
+            false => Err(why),
         }
     }
 

@@ -50,6 +50,54 @@ fn globals_of_one_reader_and_of_none_are_reset() {
     assert_eq!(both("dve", text), (1 + 3 * 4 + 3 + 3, 5));
 }
 
+/// Of two processes that both set a global and read it, neither knows by itself when it is dead: while both are at `a`. There it has
+/// three values as written, and two each where one is at `b` or both are.
+#[test]
+fn a_global_of_several_readers_is_reset_where_it_is_dead_for_all() {
+    let process = |name| {
+        format!(
+            "process {name} {{ state a, b; init a; trans a -> b {{ effect g = 1; }},
+             a -> b {{ effect g = 2; }}, b -> a {{ guard g < 9; }}; }}"
+        )
+    };
+    let text = format!("byte g; {} {} system async;", process("P"), process("Q"));
+    assert_eq!(both("dve", &text), (3 + 2 + 2 + 2, 1 + 2 + 2 + 2));
+}
+
+/// What somebody else writes is dead while its one reader is at `a`, where it has one value of the four.
+#[test]
+fn a_global_that_others_write_is_reset_where_its_reader_will_overwrite_it() {
+    let text = "byte g; process W { state a; init a; trans a -> a { effect g = 1; }, a -> a { effect g = 2; }; }
+        process R { state a, b; init a; trans a -> b { effect g = 3; }, b -> a { guard g < 9; }; } system async;";
+    assert_eq!(both("dve", text), (4 + 3, 1 + 3));
+}
+
+/// Where all move at once nobody sees where the others will be.
+#[test]
+fn what_is_a_matter_of_several_is_left_alone_in_lockstep() {
+    let process = |name| {
+        format!(
+            "process {name} {{ state a, b; init a; trans a -> b {{ effect g = 1; }},
+             b -> a {{ guard g < 9; }}; }}"
+        )
+    };
+    let text = |system| format!("byte g; {} {} system {system};", process("P"), process("Q"));
+    let rewritten = |system| load("dve", &text(system)).rewritten(Rewritings::DEAD).is_some();
+    assert!(rewritten("async") && !rewritten("sync"));
+}
+
+/// Only where nobody asks who looks at what: other reductions would see that everybody looks where everybody is.
+#[test]
+fn beside_other_reductions_no_action_looks_where_others_are() {
+    let text = "byte g; process W { state a; init a; trans a -> a { effect g = 1; }; }
+        process R { state a, b; init a; trans a -> b { effect g = 3; }, b -> a { guard g < 9; }; } system async;";
+    let is_joint = |by| {
+        let model = load("dve", text);
+        model.rewritten(by).and_then(Rewritten::dead).is_some_and(|it| it.is_joint())
+    };
+    assert!(is_joint(Rewritings::DEAD) && !is_joint(Rewritings::ALIKE));
+}
+
 /// Where a step back to where it began is none, what is all that a step may change is kept: `seen`, without which
 /// there would be a deadlock. What changes with something else is not: `last` is never read.
 #[test]
@@ -114,6 +162,18 @@ const READ: &[(&str, &str, &str)] = &[
     ("a channel's message", "promela", "chan c = [1] of { byte };
         active proctype P() { byte x; do :: x = 1; c!x; x = 0 :: x = 2; c!x; x = 0 od }
         active proctype Q() { byte y; do :: c?y; if :: y == 1 :: y == 2 -> y = 3; assert(y == 3) fi od }"),
+    ("two who meet", "promela", "byte g; chan c = [0] of { byte };
+        active proctype P() { do :: g = 1; c!1; g = 0 :: g = 2; c!2; g = 3 od }
+        active proctype Q() { byte y; do :: c?y -> assert(g == y || g == 0 || g == 3); g = 5 od }"),
+    ("one who is started and reads it", "promela", "byte g; proctype C() { if :: g == 1 :: g == 2 -> assert(false) fi; g = 0 }
+        active proctype P() { do :: _nr_pr == 1 -> if :: g = 1 :: g = 2 fi; run C() od }"),
+    ("one who ends", "promela", "byte g; active proctype P() { g = 1; if :: g == 1 -> g = 2 :: g == 3 fi }
+        active proctype Q() { do :: g = 3 :: g == 2 -> g = 4 od }"),
+    ("one of several", "promela", "byte g; active [2] proctype P() { do :: g = 1; assert(g > 0) :: g = 2; g == 2 od }"),
+    ("three of which each looks at times", "dve", "byte g; process P { state a, b, c; init a;
+        trans a -> b { effect g = 1; }, b -> c { guard g > 0; effect g = g + 1; }, c -> a { guard g > 3; }; }
+        process Q { state a, b; init a; trans a -> b { effect g = 4; }, b -> a { guard g == 4; }; }
+        process R { state a; init a; trans a -> a { effect g = 0; }; } system async;"),
     ("one who reads it later", "promela", "byte g; active proctype P() { do :: g = 1 :: g = 2 od }
         active proctype Q() { byte n; do :: n < 2 -> n++ :: n == 2 -> g == 2; n = 0; g = 0 od }"),
 ];

@@ -8,26 +8,29 @@
 //! locations, or everywhere.
 //!
 //! A dead scalar can always hold its first value. Where it becomes dead is known of one process: the only one for which
-//! it is ever live, its owner if it is a local, or else the only one to write it. So those scalars are told of
-//! alone; what is live for several processes, or for one of which there are several, is taken to be live.
+//! it is ever live, its owner if it is a local, or else the only one to write it. What is live for several processes, or written by
+//! others, is told of only if that is wanted (`joint`); what is live for one of which there are several is taken to be live.
 //!
 //! - `scalars`: numbers for the scalars of variables, and what places mean;
 //! - `bounds`: expressions that surely have a value; `backward`: liveness through code;
-//! - `leading`: actions that surely lead on, where it matters whether they do.
+//! - `leading`: actions that surely lead on, where it matters whether they do;
+//! - `joint`: what is dead where several processes are.
 
 mod backward;
 mod bounds;
+mod joint;
 mod leading;
 mod scalars;
 
 pub use bounds::{bounds, surely_stored};
+pub use joint::DeadWhile;
 pub use scalars::Scalars;
 
 use super::bits;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
     Action, ActionId, EndRule, Entity, LocationId, Owner, Pid, Place, Process, ProcessId, Program,
-    PropertyKind, Start, Stmt, StmtKind, Type, TypeId,
+    PropertyKind, Schedule, Start, Stmt, StmtKind, Type, TypeId,
 };
 use backward::{Backward, OfOthers, Writes};
 use std::collections::BTreeSet;
@@ -45,6 +48,8 @@ pub struct Dead {
     of: Vec<Matter>,
     /// What each action may write.
     written: Vec<Vec<u64>>,
+    /// Whether what is a matter of several processes is told.
+    jointly: bool,
 }
 
 /// Whose matter it is whether a scalar is live.
@@ -54,13 +59,15 @@ pub enum Matter {
     Nobodys,
     /// It depends on where this process is, or this instance of it where the scalar is its own.
     Of(ProcessId),
+    /// It depends on where each process is that reads it: it is dead where it is dead for all of these.
+    Several,
     /// It is not told: it is taken to be live.
     Everybodys,
 }
 
 impl Dead {
-    /// What is dead in a program, unless it is too large.
-    pub fn of(program: &Program) -> Option<Dead> {
+    /// What is dead in a program, what is a matter of several processes among it if that is wanted, unless the program is too large.
+    pub fn of(program: &Program, jointly: bool) -> Option<Dead> {
         let scalars = Scalars::new(program)?;
         let places = program.processes.values().map(|it| it.locations.len() + 1);
         let sets = places.sum::<usize>() + program.actions.len();
@@ -71,7 +78,9 @@ impl Dead {
         let written = program.actions.values().map(|it| written(program, &scalars, &none, it));
         let mut pinned = pinned(program, &scalars);
         let (live, of) = (Vec::new(), Vec::new());
-        let mut dead = Dead { live, of, written: written.collect(), scalars };
+        // Where all move at once nobody sees where the others will be.
+        let jointly = jointly && program.schedule != Schedule::Lockstep;
+        let mut dead = Dead { live, of, written: written.collect(), scalars, jointly };
         while dead.look(program, &mut pinned) {}
         Some(dead)
     }
@@ -83,7 +92,7 @@ impl Dead {
         live.iter_mut().flatten().for_each(|it| self.scalars.complete(it));
         bits::extend(pinned, &free);
         self.scalars.complete(pinned);
-        self.of = matters(program, &self.scalars, &live, (pinned, &self.written));
+        self.of = matters(program, &self.scalars, &live, (pinned, &self.written), self.jointly);
         self.live = live;
         self.leave_what_is_not_reset(program);
         let ever_written = union(&self.written, pinned.len());
@@ -108,6 +117,15 @@ impl Dead {
             };
             left.into_iter().for_each(|it| self.of[it] = Matter::Everybodys);
         }
+        for start in &program.starts {
+            let written = self.written_by(program, start);
+            for scalar in bits::members(&written) {
+                if self.of[scalar] == Matter::Several {
+                    self.of[scalar] = Matter::Everybodys;
+                }
+            }
+        }
+        self.leave_what_is_not_reset_for_others(program, |_, it| leaves(it).is_some());
         if program.end == EndRule::NeverStuttering {
             self.leave_what_may_be_all_that_changes(program);
         }
@@ -117,15 +135,21 @@ impl Dead {
     /// none, it would become one of these.
     fn leave_what_may_be_all_that_changes(&mut self, program: &Program) {
         for (id, action) in program.actions.iter() {
-            let is_live = |place: &Place| {
-                let meant = self.scalars.meant(program, place);
-                meant.is_some_and(|mut it| it.scalars.all(|at| self.of[at] == Matter::Everybodys))
-            };
-            if !leading::surely_leads_on(program, action, is_live) {
+            if !self.surely_leads_on(program, action) {
                 let left = self.after(id, action);
                 left.into_iter().for_each(|it| self.of[it] = Matter::Everybodys);
             }
         }
+        let may_not = |dead: &Dead, it: &Action| !dead.surely_leads_on(program, it);
+        self.leave_what_is_not_reset_for_others(program, may_not);
+    }
+
+    fn surely_leads_on(&self, program: &Program, action: &Action) -> bool {
+        let is_live = |place: &Place| {
+            let meant = self.scalars.meant(program, place);
+            meant.is_some_and(|mut it| it.scalars.all(|at| self.of[at] == Matter::Everybodys))
+        };
+        leading::surely_leads_on(program, action, is_live)
     }
 
     /// What of the program's variables is dead behind an action by which its mover ends, and was not before, or is written
@@ -144,19 +168,23 @@ impl Dead {
 
     /// What of the program's variables a start may set that is dead when all begins.
     pub fn after_start(&self, program: &Program, start: &Start) -> Vec<usize> {
-        let mut written = vec![0; bits::words_of(self.scalars.count())];
-        let functions = BTreeSet::new();
-        let scalars = &self.scalars;
-        walk::body(&mut Writes { program, scalars, written: &mut written, functions }, &start.body);
+        let written = self.written_by(program, start);
         let is_dead = |it: &usize| match self.of[*it] {
             Matter::Nobodys => true,
             Matter::Of(process) => {
                 let first = program.processes[process].start;
                 !bits::has(&self.live[process.index()][first.index()], *it)
             }
-            Matter::Everybodys => false,
+            Matter::Several | Matter::Everybodys => false,
         };
         bits::members(&written).filter(is_dead).collect()
+    }
+
+    fn written_by(&self, program: &Program, start: &Start) -> Vec<u64> {
+        let mut written = vec![0; bits::words_of(self.scalars.count())];
+        let (scalars, functions) = (&self.scalars, BTreeSet::new());
+        walk::body(&mut Writes { program, scalars, written: &mut written, functions }, &start.body);
+        written
     }
 
     /// Numbers for the scalars.
@@ -402,6 +430,7 @@ fn matters(
     scalars: &Scalars,
     live: &[Vec<Vec<u64>>],
     (pinned, written): (&[u64], &[Vec<u64>]),
+    jointly: bool,
 ) -> Vec<Matter> {
     let words = bits::words_of(scalars.count());
     let ever_written = union(written, words);
@@ -419,13 +448,19 @@ fn matters(
         }
         let reads = |it: &ProcessId| bits::has(&readers[it.index()], scalar);
         let mut reading = program.processes.keys().filter(reads);
+        let of_several = || match jointly {
+            true if joint::may_be_of_several(program, owner(scalar), scalar, live) => {
+                Matter::Several
+            }
+            _ => Matter::Everybodys,
+        };
         match (reading.next(), reading.next(), owner(scalar)) {
             (None, ..) => Matter::Nobodys,
-            // Where somebody else writes it, he would have to know where that one is.
-            (Some(one), None, _) if is_foreign(scalar, one) => Matter::Everybodys,
+            // Where somebody else writes it, he has to know where that one is.
+            (Some(one), None, _) if is_foreign(scalar, one) => of_several(),
             (Some(one), None, Owner::Process(own)) if own == one => Matter::Of(one),
             (Some(one), None, Owner::Program) if program.slots(one) == 1 => Matter::Of(one),
-            _ => Matter::Everybodys,
+            _ => of_several(),
         }
     };
     (0..scalars.count()).map(matter).collect()

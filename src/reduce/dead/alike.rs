@@ -11,6 +11,8 @@ pub(super) struct Alike {
     always: Vec<First>,
     /// What else is dead for each instance, by the code of where it is.
     instances: Vec<(CellId, Vec<Vec<First>>)>,
+    /// What is dead where several are: for each of them where it is, and whether it is live there, by the code of that.
+    several: Vec<(First, Vec<(CellId, Vec<bool>)>)>,
 }
 
 /// A cell and the code of its first value.
@@ -36,14 +38,28 @@ impl Alike {
         };
         let always = dead.everywhere().filter(of_all);
         let always = always.map(|it| first(program, layout, dead, it, 0)).collect();
-        Alike { always, instances }
+        let several = dead.of_several();
+        let several = several.map(|it| {
+            let live = dead.readers(program, it).map(|(id, live)| {
+                let process = &program.processes[id];
+                let at = process.locations.keys().map(|it| live.contains(&it));
+                let gone = process.has_slots().then_some(false);
+                (layout.locations[id].in_slot(0), gone.into_iter().chain(at).collect())
+            });
+            (first(program, layout, dead, it, 0), live.collect())
+        });
+        let several = several.collect();
+        Alike { always, instances, several }
     }
 
     /// Sets what is dead to its first values, as far as it is known by where one process is.
     pub fn reset(&self, layout: &Layout, state: &mut [u8]) {
         let here = self.instances.iter();
         let here = here.flat_map(|(cell, at)| &at[layout.code(state, *cell) as usize]);
-        let all: Vec<First> = self.always.iter().chain(here).copied().collect();
+        let is_live = |(cell, live): &(CellId, Vec<bool>)| live[layout.code(state, *cell) as usize];
+        let several = self.several.iter().filter(|(_, readers)| !readers.iter().any(is_live));
+        let several = several.map(|(first, _)| first);
+        let all: Vec<First> = self.always.iter().chain(here).chain(several).copied().collect();
         all.into_iter().for_each(|(cell, code)| layout.set_code(state, cell, code));
     }
 }

@@ -40,9 +40,14 @@ pub struct Cleared {
 }
 
 impl Cleared {
-    /// Has a program, whose states are laid out so, reset what is dead; nothing if nothing is.
-    pub(super) fn rewrite(program: &mut Program, layout: &Layout) -> Option<Cleared> {
-        let dead = Dead::of(program)?;
+    /// Has a program, whose states are laid out so, reset what is dead; nothing if nothing is. If that is wanted, what is dead where
+    /// several processes are is reset, too, by actions that then look where others are.
+    pub(super) fn rewrite(
+        program: &mut Program,
+        layout: &Layout,
+        jointly: bool,
+    ) -> Option<Cleared> {
+        let dead = Dead::of(program, jointly)?;
         let resets = resets::add_resets(program, &dead);
         let alike = Alike::new(program, layout, &dead);
         (resets > 0).then_some(Cleared { dead, alike, resets })
@@ -63,7 +68,18 @@ impl Cleared {
                 self.dead.at(id, location).for_each(|it| add(it, Some((id, location))));
             }
         }
+        for scalar in self.dead.of_several() {
+            for (id, live) in self.dead.readers(program, scalar) {
+                let others = program.processes[id].locations.keys().filter(|it| !live.contains(it));
+                others.for_each(|it| add(scalar, Some((id, it))));
+            }
+        }
         found.into_values().collect()
+    }
+
+    /// Whether something is reset where several processes are.
+    pub fn is_joint(&self) -> bool {
+        self.dead.of_several().next().is_some()
     }
 }
 
@@ -72,7 +88,8 @@ impl Cleared {
 pub struct DeadVariable {
     /// Which.
     pub variable: VarId,
-    /// Where that depends on where a process is: its locations at which it is dead. Elsewhere it is dead always.
+    /// Where that depends on where a process is: its locations at which it is dead. It is dead where each of several is at one of these,
+    /// and always if there are none.
     pub at: Vec<(ProcessId, LocationId)>,
 }
 
@@ -83,7 +100,11 @@ impl Pass for Cleared {
 
     fn did(&self, program: &Program) -> String {
         let variables = count(self.variables(program).len() as u64, "variable");
-        format!("{variables} reset in {}", count(self.resets as u64, "place"))
+        let places = count(self.resets as u64, "place");
+        match self.is_joint() {
+            true => format!("{variables} reset in {places}, some by where several processes are"),
+            false => format!("{variables} reset in {places}"),
+        }
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {

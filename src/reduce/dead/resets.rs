@@ -1,9 +1,10 @@
 //! The pass: actions that set to its first value what is dead behind them.
 
-use crate::analysis::live::{Dead, Scalars};
+use crate::analysis::live::{Dead, DeadWhile, Scalars};
 use crate::ir::walk::any_stmt;
 use crate::ir::{
-    Action, Expr, ExprKind, Overflow, Place, Program, Selector, Stmt, StmtKind, Type, TypeId, VarId,
+    Action, ActionId, Expr, ExprKind, Overflow, Place, Program, Selector, Stmt, StmtKind, Type,
+    TypeId, Unary, VarId,
 };
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +22,9 @@ pub(super) fn add_resets(program: &mut Program, dead: &Dead) -> usize {
             continue;
         }
         let resets = statements(program, dead.scalars(), &dead.after(id, action), action.span);
-        count += resets.len();
-        program.actions[id].body.extend(resets);
+        let (more, others) = while_elsewhere(program, dead, id);
+        count += resets.len() + others;
+        program.actions[id].body.extend(resets.into_iter().chain(more));
     }
     for number in 0..program.starts.len() {
         let start = &program.starts[number];
@@ -31,6 +33,28 @@ pub(super) fn add_resets(program: &mut Program, dead: &Dead) -> usize {
         program.starts[number].body.extend(resets);
     }
     count
+}
+
+/// What resets behind an action what is dead while others than the mover are elsewhere, and how many resets that are.
+fn while_elsewhere(program: &Program, dead: &Dead, id: ActionId) -> (Vec<Stmt>, usize) {
+    let action = &program.actions[id];
+    let (span, mut groups) = (action.span, BTreeMap::<_, Vec<usize>>::new());
+    for DeadWhile { scalar, live } in dead.after_while(program, id, action) {
+        groups.entry(live).or_default().push(scalar);
+    }
+    let (mut found, mut count) = (Vec::new(), 0);
+    for (live, scalars) in groups {
+        let resets = statements(program, dead.scalars(), &scalars, span);
+        count += resets.len();
+        let condition = program
+            .anybody_is_at(live, span)
+            .map(|it| Expr { kind: ExprKind::Unary(Unary::Not, Box::new(it)), span });
+        match condition {
+            None => found.extend(resets),
+            Some(_) => found.push(Stmt { kind: StmtKind::If(vec![(condition, resets)]), span }),
+        }
+    }
+    (found, count)
 }
 
 fn ends_its_mover(action: &Action) -> bool {

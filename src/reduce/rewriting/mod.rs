@@ -36,6 +36,8 @@ pub struct Rewritings {
     pub states: bool,
     /// What is dead is reset.
     pub dead: bool,
+    /// What is dead where several processes are, too, by actions that look where others are.
+    pub jointly: bool,
     /// Processes do not stop where nobody could tell.
     pub merge: bool,
 }
@@ -48,6 +50,7 @@ impl Rewritings {
         values: false,
         states: false,
         dead: false,
+        jointly: false,
         merge: false,
     };
 
@@ -59,7 +62,7 @@ impl Rewritings {
     pub const ALL: Rewritings = Rewritings { merge: true, ..Rewritings::ALIKE };
 
     /// What is dead is reset, and that is all.
-    pub const DEAD: Rewritings = Rewritings { dead: true, ..Rewritings::NONE };
+    pub const DEAD: Rewritings = Rewritings { dead: true, jointly: true, ..Rewritings::NONE };
 
     /// Values that nothing tells apart are one, and that is all.
     pub const VALUES: Rewritings = Rewritings { values: true, ..Rewritings::NONE };
@@ -87,7 +90,7 @@ impl Rewritings {
     }
 
     /// How many different ones there are: their numbers are less.
-    pub const COUNT: usize = 1 << 10;
+    pub const COUNT: usize = 1 << 11;
 
     /// A number for what comes of them: that of the passes, and what is looked for where that matters.
     pub fn number(self) -> usize {
@@ -95,22 +98,22 @@ impl Rewritings {
             let checks = [it.deadlock, it.assertions, it.invariants, it.faults];
             checks.iter().fold(0, |code, &it| code << 1 | usize::from(it))
         });
-        looked << 6 | usize::from(self.code())
+        looked << 7 | usize::from(self.code())
     }
 
     /// As a number: a bit for each pass.
     pub fn code(self) -> u8 {
-        let Rewritings { slice, structural, values, states, dead, merge } = self;
-        let passes = [dead, values, states, merge, slice.is_some(), structural.is_some()];
+        let Rewritings { slice, structural, values, states, dead, jointly, merge } = self;
+        let passes = [dead, values, states, merge, slice.is_some(), structural.is_some(), jointly];
         passes.iter().rev().fold(0, |code, &it| code << 1 | u8::from(it))
     }
 
     /// Those of a number, in a search for some checks.
     pub fn of_code(code: u8, checks: Checks) -> Rewritings {
-        let [dead, values, states, merge, slice, structural] =
-            [1, 2, 4, 8, 16, 32].map(|it| code & it != 0);
+        let [dead, values, states, merge, slice, structural, jointly] =
+            [1, 2, 4, 8, 16, 32, 64].map(|it| code & it != 0);
         let [slice, structural] = [slice, structural].map(|it| it.then_some(checks));
-        Rewritings { slice, structural, values, states, dead, merge }
+        Rewritings { slice, structural, values, states, dead, jointly, merge }
     }
 }
 
@@ -136,7 +139,8 @@ impl Rewritten {
         let structural = wanted.structural.and_then(reduced);
         let values = wanted.values.then(|| Merged::rewrite(&mut program, layout)).flatten();
         let states = wanted.states.then(|| Unified::rewrite(&mut program, layout)).flatten();
-        let dead = wanted.dead.then(|| Cleared::rewrite(&mut program, layout)).flatten();
+        let cleared = || Cleared::rewrite(&mut program, layout, wanted.jointly);
+        let dead = wanted.dead.then(cleared).flatten();
         let fused = wanted.merge.then(|| Fused::rewrite(&mut program, written)).flatten();
         let is_alike = values.is_none() && states.is_none() && dead.is_none();
         if is_alike && slice.is_none() && structural.is_none() && fused.is_none() {
@@ -224,6 +228,7 @@ impl<'m> ProgramForm<'m> {
             values: it.values.is_some(),
             states: it.states.is_some(),
             dead: it.dead.is_some(),
+            jointly: it.dead.as_ref().is_some_and(Cleared::is_joint),
             merge: it.fused.is_some(),
         };
         self.rewritten.map_or(Rewritings::NONE, of)

@@ -1,0 +1,108 @@
+//! What is dead where several processes are.
+//!
+//! Each process that reads a variable of the program is, at some locations, sure to overwrite it before it reads it the next time.
+//! While all of them are at such locations nobody reads what it holds now: whoever is the next to read it has overwritten it.
+//! One of them alone does not know: what the mover has read for the last time is dead if the others are where it is
+//! dead for them, which they are asked for.
+
+use super::{Dead, Matter};
+use crate::analysis::bits;
+use crate::ir::walk::any_stmt;
+use crate::ir::{
+    Action, ActionId, Communication, Entity, LocationId, Owner, Process, ProcessId, Program,
+    StmtKind,
+};
+
+/// Of more locations it is not asked whether a process is at one of them.
+const LOCATIONS_MAX: usize = 64;
+
+/// What is dead behind an action while others are elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadWhile {
+    /// The scalar.
+    pub scalar: usize,
+    /// Where it is live for others than the mover.
+    pub live: Vec<(ProcessId, LocationId)>,
+}
+
+impl Dead {
+    /// Which processes read a scalar that is [a matter of several](Matter::Several), and where it is live for each.
+    pub fn readers<'d>(
+        &'d self,
+        program: &'d Program,
+        scalar: usize,
+    ) -> impl Iterator<Item = (ProcessId, Vec<LocationId>)> + 'd {
+        let live = move |(id, process): (ProcessId, &Process)| {
+            let at = |it: &LocationId| bits::has(&self.live[id.index()][it.index()], scalar);
+            (id, process.locations.keys().filter(at).collect::<Vec<_>>())
+        };
+        program.processes.iter().map(live).filter(|(_, live)| !live.is_empty())
+    }
+
+    /// What is dead behind an action while others than the mover are elsewhere, and may hold something else than before: it was
+    /// live for the mover, or the action writes it.
+    pub fn after_while(&self, program: &Program, id: ActionId, action: &Action) -> Vec<DeadWhile> {
+        let is_live = |process: ProcessId, at: LocationId, scalar: usize| {
+            bits::has(&self.live[process.index()][at.index()], scalar)
+        };
+        let is_done = |&scalar: &usize| {
+            let edge = action.edge.map(|it| (it.process, it.from, it.to));
+            let before = edge.is_some_and(|(process, from, _)| is_live(process, from, scalar));
+            let behind = edge.is_some_and(|(process, _, to)| is_live(process, to, scalar));
+            !behind && (before || bits::has(&self.written[id.index()], scalar))
+        };
+        let mover = action.edge.map(|it| it.process);
+        let of_others = |scalar: usize| {
+            let others = self.readers(program, scalar).filter(|(id, _)| Some(*id) != mover);
+            let live = others.flat_map(|(id, at)| at.into_iter().map(move |it| (id, it)));
+            DeadWhile { scalar, live: live.collect() }
+        };
+        self.of_several().filter(is_done).map(of_others).collect()
+    }
+
+    /// The scalars that are a matter of several.
+    pub fn of_several(&self) -> impl Iterator<Item = usize> {
+        let several = self.of.iter().enumerate().filter(|(_, it)| **it == Matter::Several);
+        several.map(|(scalar, _)| scalar)
+    }
+
+    /// Takes to be live what cannot be reset behind some action although it is dead while others are elsewhere. Of two that meet
+    /// neither sees where the other will be.
+    pub(super) fn leave_what_is_not_reset_for_others(
+        &mut self,
+        program: &Program,
+        is_left: impl Fn(&Dead, &Action) -> bool,
+    ) {
+        for (id, action) in program.actions.iter() {
+            if may_meet(program, action) || is_left(self, action) {
+                for DeadWhile { scalar, .. } in self.after_while(program, id, action) {
+                    self.of[scalar] = Matter::Everybodys;
+                }
+            }
+        }
+    }
+}
+
+/// Whether an action may send or receive by rendezvous.
+fn may_meet(program: &Program, action: &Action) -> bool {
+    let meets = |it: &Communication| {
+        it.channel().meant(program).any(|it| program.channels[it].capacity == 0)
+    };
+    let within = |it: &StmtKind| matches!(it, StmtKind::Communicate(it) if meets(it));
+    action.communication.as_ref().is_some_and(meets) || any_stmt(&action.body, &within)
+}
+
+/// Whether a scalar can be a matter of several processes, which is live for these at their locations: it is the program's, there is one
+/// of each, and each is somewhere where it is dead.
+pub(super) fn may_be_of_several(
+    program: &Program,
+    owner: Owner,
+    scalar: usize,
+    live: &[Vec<Vec<u64>>],
+) -> bool {
+    let at = |live: &Vec<Vec<u64>>| live.iter().filter(|it| bits::has(it, scalar)).count();
+    let mut readers = program.processes.keys().zip(live).filter(|(_, live)| at(live) > 0);
+    owner == Owner::Program
+        && live.iter().map(at).sum::<usize>() <= LOCATIONS_MAX
+        && readers.all(|(id, live)| program.slots(id) == 1 && at(live) < live.len())
+}
