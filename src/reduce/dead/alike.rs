@@ -11,9 +11,12 @@ pub(super) struct Alike {
     always: Vec<First>,
     /// What else is dead for each instance, by the code of where it is.
     instances: Vec<(CellId, Vec<Vec<First>>)>,
-    /// What is dead where several are: for each of them where it is, and whether it is live there, by the code of that.
-    several: Vec<(First, Vec<(CellId, Vec<bool>)>)>,
+    /// What is dead where each of several is somewhere.
+    several: Vec<(First, Vec<Reader>)>,
 }
+
+/// Where one is that reads something, and whether it is live there, by the code of that.
+type Reader = (CellId, Vec<bool>);
 
 /// A cell and the code of its first value.
 type First = (CellId, u32);
@@ -56,7 +59,7 @@ impl Alike {
     pub fn reset(&self, layout: &Layout, state: &mut [u8]) {
         let here = self.instances.iter();
         let here = here.flat_map(|(cell, at)| &at[layout.code(state, *cell) as usize]);
-        let is_live = |(cell, live): &(CellId, Vec<bool>)| live[layout.code(state, *cell) as usize];
+        let is_live = |(cell, live): &Reader| live[layout.code(state, *cell) as usize];
         let several = self.several.iter().filter(|(_, readers)| !readers.iter().any(is_live));
         let several = several.map(|(first, _)| first);
         let all: Vec<First> = self.always.iter().chain(here).chain(several).copied().collect();
