@@ -7,7 +7,8 @@ use crate::generated::{Generated, dense_programs, programs};
 use crate::support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
 use proptest::prelude::*;
 use spillway::exec::Interp;
-use spillway::ir::EndRule;
+use spillway::ir::{EndRule, Program, Stmt, StmtKind};
+use spillway::reduce::dead::Cleared;
 use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
 use spillway::reduce::{Kept, Preserved, Stack, Wished};
 use spillway::session::Reduce;
@@ -84,6 +85,25 @@ fn what_is_a_matter_of_several_is_left_alone_in_lockstep() {
     let text = |system| format!("byte g; {} {} system {system};", process("P"), process("Q"));
     let rewritten = |system| load("dve", &text(system)).rewritten(Rewritings::DEAD).is_some();
     assert!(rewritten("async") && !rewritten("sync"));
+}
+
+/// What a process reads as it ends cannot be reset there: it is taken to be live, or there would be one state more.
+#[test]
+fn what_is_a_matter_of_several_is_left_alone_where_one_ends() {
+    let text = "byte g; active proctype P() { do :: g = 1; g == 1 od }
+        active proctype Q() { do :: g = 2; g == 2 od }";
+    let mut program = load("promela", text).interp.program().clone();
+    let is_joint = |program: &Program| {
+        let interp = Interp::new(program.clone()).unwrap();
+        follow(&interp, Rewritings::DEAD, 300).unwrap();
+        let rewritten = Rewritten::of(&interp, Rewritings::DEAD);
+        rewritten.is_some_and(|it| it.dead().is_some_and(Cleared::is_joint))
+    };
+    assert!(is_joint(&program));
+    let waiting = program.actions.iter().find(|(_, it)| it.guard.is_some());
+    let (id, span) = waiting.map(|(id, it)| (id, it.span)).expect("P waits for something");
+    program.actions[id].body.push(Stmt { kind: StmtKind::Exit, span });
+    assert!(!is_joint(&program));
 }
 
 /// Only where nobody asks who looks at what: other reductions would see that everybody looks where everybody is.
@@ -165,6 +185,9 @@ const READ: &[(&str, &str, &str)] = &[
     ("two who meet", "promela", "byte g; chan c = [0] of { byte };
         active proctype P() { do :: g = 1; c!1; g = 0 :: g = 2; c!2; g = 3 od }
         active proctype Q() { byte y; do :: c?y -> assert(g == y || g == 0 || g == 3); g = 5 od }"),
+    ("what is received in its place", "dve", "byte g; channel {byte} c[0]; process P { state a, b; init a;
+        trans a -> b { guard g < 9; sync c!{5}; }, b -> a { effect g = 1; }; }
+        process Q { state a, b; init a; trans a -> b { sync c?{g}; }, b -> a { guard g == 5; }; } system async;"),
     ("one who is started and reads it", "promela", "byte g; proctype C() { if :: g == 1 :: g == 2 -> assert(false) fi; g = 0 }
         active proctype P() { do :: _nr_pr == 1 -> if :: g = 1 :: g = 2 fi; run C() od }"),
     ("one who ends", "promela", "byte g; active proctype P() { g = 1; if :: g == 1 -> g = 2 :: g == 3 fi }
