@@ -29,7 +29,7 @@ use spillway::reduce::rewriting::Rewritings;
 use spillway::reduce::symmetry::Effort;
 use spillway::reduce::{Kept, Wished};
 use spillway::search::{Checks, return_large_blocks};
-use spillway::session::TextModel;
+use spillway::session::{Reduce, Steps, TextModel};
 use spillway::source::Sources;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -227,22 +227,19 @@ fn wished(settings: &Settings, list: &[String]) -> Wished {
         (true, true) => by(Method::ConfluentConditional, settings.provisos[0]),
         (false, true) => by(Method::Confluence, settings.provisos[0]),
     };
-    let asks_nobody_who_looks =
-        |it: &String| ["dead", "values", "states", "slice", "structural"].contains(&it.as_str());
-    Wished {
-        reversible: has("reversible").then(|| (Rules::default(), checks)),
+    let reduce = Reduce {
+        reversible: has("reversible").then(Rules::default),
         rewritings: Rewritings {
             values: has("values"),
             states: has("states"),
             dead: has("dead"),
-            jointly: has("dead") && list.iter().all(asks_nobody_who_looks),
+            jointly: false,
             merge: has("merge"),
             slice: has("slice").then_some(checks),
             structural: has("structural").then_some(checks),
         },
         linear: has("linear"),
         symmetry: has("symmetry").then_some(Effort::Exact),
-        runs: None,
         processes: has("symmetry"),
         pruning: Pruning {
             dominate: has("dominate").then(Vec::new),
@@ -250,8 +247,9 @@ fn wished(settings: &Settings, list: &[String]) -> Wished {
             doomed: has("doomed"),
             checks,
         },
-        partial_order: way.map(|way| (way, checks)),
-    }
+        steps: way.map_or(Steps::All, Steps::Chosen),
+    };
+    reduce.looking_around().wished(checks)
 }
 
 /// The models of the reference that are asked for.

@@ -201,10 +201,7 @@ impl<'a> Analysis<'a> {
         if let Some(communication) = &action.communication {
             self.communicate(communication);
             // The receiver's statements come before the sender's, unless processes come and go.
-            let rendezvous = communication
-                .channel()
-                .meant(self.program)
-                .any(|it| self.program.channels[it].capacity == 0);
+            let rendezvous = communication.channel().may_meet(self.program);
             let first =
                 matches!(communication, Communication::Receive { .. }) || self.comes_and_goes;
             alone &= !rendezvous || first;

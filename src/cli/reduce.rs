@@ -64,7 +64,7 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
                 values: has(ReduceArg::Values),
                 states: has(ReduceArg::States),
                 dead: has(ReduceArg::Dead),
-                jointly: has(ReduceArg::Dead) && asks_nobody_who_looks(args),
+                jointly: false,
                 merge: has(ReduceArg::Merge),
             };
             let (linear, processes) = (has(ReduceArg::Linear), has(ReduceArg::Symmetry));
@@ -91,19 +91,8 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     if !args.progress.is_empty() {
         pruning.boring = Some(args.progress.clone());
     }
-    Ok(Reduce { reversible, symmetry, processes, pruning, steps, ..by_default })
-}
-
-/// Whether no reduction is asked for that depends on who looks at what: then actions may look where others are.
-fn asks_nobody_who_looks(args: &ReduceArgs) -> bool {
-    use ReduceArg::{Dead, Slice, States, Structural, Values};
-    let is_symmetric = args.symmetry.is_some_and(|it| it.effort().is_some());
-    args.reduce.iter().all(|it| matches!(it, Dead | Slice | States | Structural | Values))
-        && args.por.is_none()
-        && args.reversible.is_none()
-        && !is_symmetric
-        && args.dominate.is_empty()
-        && args.progress.is_empty()
+    let wanted = Reduce { reversible, symmetry, processes, pruning, steps, ..by_default };
+    Ok(wanted.looking_around())
 }
 
 /// How steps are taken, which is so by default otherwise.

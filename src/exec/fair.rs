@@ -288,7 +288,7 @@ fn is_joined_within(program: &Program) -> bool {
         program.actions.values().any(|it| {
             let is_there = it.edge.is_some_and(|edge| (edge.process, edge.from) == (process, at));
             let Some(Communication::Send { channel, .. }) = &it.communication else { return false };
-            is_there && channel.meant(program).any(|id| program.channels[id].capacity == 0)
+            is_there && channel.may_meet(program)
         })
     };
     let goes_on = program.actions.values().filter(|it| it.control.turn != Turn::Open);

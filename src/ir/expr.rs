@@ -289,6 +289,11 @@ impl ChannelRef {
         };
         (first..end).map(ChannelId)
     }
+
+    /// Whether it may mean one by which sender and receiver meet.
+    pub fn may_meet(&self, program: &Program) -> bool {
+        self.meant(program).any(|it| program.channels[it].capacity == 0)
+    }
 }
 
 impl Place {

@@ -94,8 +94,22 @@ impl Reduce {
         ..Reduce::NONE
     };
 
+    /// The same, what is dead where several processes are reset, too, if nothing is asked for that depends on who looks at
+    /// what: actions look where others are for it.
+    pub fn looking_around(self) -> Reduce {
+        let is_asked = self.reversible.is_some()
+            || self.rewritings.merge
+            || self.linear
+            || self.symmetry.is_some()
+            || self.processes
+            || self.pruning.is_wished()
+            || self.steps != Steps::All;
+        let jointly = self.rewritings.dead && !is_asked;
+        Reduce { rewritings: Rewritings { jointly, ..self.rewritings }, ..self }
+    }
+
     /// What it comes to in a search for some checks, but for what is to be tried.
-    pub(super) fn wished(&self, checks: Checks) -> Wished {
+    pub fn wished(&self, checks: Checks) -> Wished {
         let partial_order = match self.steps {
             Steps::Chosen(way) => Some((way, checks)),
             Steps::All | Steps::Auto => None,

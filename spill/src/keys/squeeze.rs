@@ -237,6 +237,24 @@ fn fill(keys: &mut [u8], key: &[u8]) {
     }
 }
 
+/// Evaluates `$body` with `$some` bound to the windows: most often these are few, and a loop over an array of so many is unrolled.
+macro_rules! by_count {
+    ($windows:expr, $some:ident => $body:expr) => {{
+        macro_rules! with {
+            ($few:expr) => {{
+                let $some = $few;
+                $body
+            }};
+        }
+        match *$windows.as_slice() {
+            [a] => with!([a]),
+            [a, b] => with!([a, b]),
+            [a, b, c] => with!([a, b, c]),
+            ref many => with!(many),
+        }
+    }};
+}
+
 /// The loops over keys, with a way to take bits out of a word and one to put them back.
 macro_rules! loops {
     ($name:ident, $extract:path, $deposit:path $(, $feature:literal)?) => {
@@ -246,14 +264,7 @@ macro_rules! loops {
 
             $(#[target_feature(enable = $feature)])?
             pub(super) fn squeeze<I: Int>(squeeze: &Squeeze, keys: &[u8], each: impl FnMut(I)) {
-                let width = squeeze.width;
-                // Most often few windows are active: of so many, loops over them are unrolled.
-                match *squeeze.active.as_slice() {
-                    [a] => squeeze_by(width, [a], keys, each),
-                    [a, b] => squeeze_by(width, [a, b], keys, each),
-                    [a, b, c] => squeeze_by(width, [a, b, c], keys, each),
-                    ref windows => squeeze_by(width, windows, keys, each),
-                }
+                by_count!(squeeze.active, some => squeeze_by(squeeze.width, some, keys, each))
             }
 
             $(#[target_feature(enable = $feature)])?
@@ -280,13 +291,7 @@ macro_rules! loops {
                 keys: &[u8],
                 each: impl FnMut(usize, I),
             ) {
-                let width = squeeze.width;
-                match *squeeze.windows.as_slice() {
-                    [a] => matching_by(width, [a], keys, each),
-                    [a, b] => matching_by(width, [a, b], keys, each),
-                    [a, b, c] => matching_by(width, [a, b, c], keys, each),
-                    ref windows => matching_by(width, windows, keys, each),
-                }
+                by_count!(squeeze.windows, some => matching_by(squeeze.width, some, keys, each))
             }
 
             $(#[target_feature(enable = $feature)])?

@@ -145,7 +145,7 @@ impl<'p> Table<'p> {
 
     /// Whether a channel may be a rendezvous.
     fn may_meet(&self, channel: &ChannelRef) -> bool {
-        channel.meant(self.program).any(|it| self.program.channels[it].capacity == 0)
+        channel.may_meet(self.program)
     }
 
     /// The layout.

@@ -33,8 +33,8 @@ impl Dead {
         scalar: usize,
     ) -> impl Iterator<Item = (ProcessId, Vec<LocationId>)> + 'd {
         let live = move |(id, process): (ProcessId, &Process)| {
-            let at = |it: &LocationId| bits::has(&self.live[id.index()][it.index()], scalar);
-            (id, process.locations.keys().filter(at).collect::<Vec<_>>())
+            let at = process.locations.keys().filter(|&it| self.is_live(id, it, scalar));
+            (id, at.collect::<Vec<_>>())
         };
         program.processes.iter().map(live).filter(|(_, live)| !live.is_empty())
     }
@@ -42,13 +42,9 @@ impl Dead {
     /// What is dead behind an action while others than the mover are elsewhere, and may hold something else than before: it was
     /// live for the mover, or the action writes it.
     pub fn after_while(&self, program: &Program, id: ActionId, action: &Action) -> Vec<DeadWhile> {
-        let is_live = |process: ProcessId, at: LocationId, scalar: usize| {
-            bits::has(&self.live[process.index()][at.index()], scalar)
-        };
         let is_done = |&scalar: &usize| {
-            let edge = action.edge.map(|it| (it.process, it.from, it.to));
-            let before = edge.is_some_and(|(process, from, _)| is_live(process, from, scalar));
-            let behind = edge.is_some_and(|(process, _, to)| is_live(process, to, scalar));
+            let before = action.edge.is_some_and(|it| self.is_live(it.process, it.from, scalar));
+            let behind = action.edge.is_some_and(|it| self.is_live(it.process, it.to, scalar));
             !behind && (before || bits::has(&self.written[id.index()], scalar))
         };
         let mover = action.edge.map(|it| it.process);
@@ -62,32 +58,39 @@ impl Dead {
 
     /// The scalars that are a matter of several.
     pub fn of_several(&self) -> impl Iterator<Item = usize> {
-        let several = self.of.iter().enumerate().filter(|(_, it)| **it == Matter::Several);
-        several.map(|(scalar, _)| scalar)
+        self.that_are(Matter::Several)
     }
 
-    /// Takes to be live what cannot be reset behind some action although it is dead while others are elsewhere. Of two that meet
-    /// neither sees where the other will be.
-    pub(super) fn leave_what_is_not_reset_for_others(
-        &mut self,
-        program: &Program,
-        is_left: impl Fn(&Dead, &Action) -> bool,
-    ) {
-        for (id, action) in program.actions.iter() {
-            if may_meet(program, action) || is_left(self, action) {
-                for DeadWhile { scalar, .. } in self.after_while(program, id, action) {
+    /// Takes to be live what a start sets, and what is reset, if others are elsewhere, behind actions by which two may meet: neither sees
+    /// where the other will be.
+    pub(super) fn leave_what_others_would_not_see(&mut self, program: &Program) {
+        for start in &program.starts {
+            for scalar in bits::members(&self.written_by(program, start)) {
+                if self.of[scalar] == Matter::Several {
                     self.of[scalar] = Matter::Everybodys;
                 }
             }
+        }
+        let meeting = program.actions.iter().filter(|(_, it)| may_meet(program, it));
+        meeting.for_each(|(id, action)| self.leave_what_others_decide(program, id, action));
+    }
+
+    /// Takes to be live what is dead behind an action while others are elsewhere.
+    pub(super) fn leave_what_others_decide(
+        &mut self,
+        program: &Program,
+        id: ActionId,
+        action: &Action,
+    ) {
+        for DeadWhile { scalar, .. } in self.after_while(program, id, action) {
+            self.of[scalar] = Matter::Everybodys;
         }
     }
 }
 
 /// Whether an action may send or receive by rendezvous.
 fn may_meet(program: &Program, action: &Action) -> bool {
-    let meets = |it: &Communication| {
-        it.channel().meant(program).any(|it| program.channels[it].capacity == 0)
-    };
+    let meets = |it: &Communication| it.channel().may_meet(program);
     let within = |it: &StmtKind| matches!(it, StmtKind::Communicate(it) if meets(it));
     action.communication.as_ref().is_some_and(meets) || any_stmt(&action.body, &within)
 }

@@ -116,16 +116,9 @@ impl Dead {
                 Some(Leaving::Life) => self.after_the_end(program, id, action),
             };
             left.into_iter().for_each(|it| self.of[it] = Matter::Everybodys);
+            self.leave_what_others_decide(program, id, action);
         }
-        for start in &program.starts {
-            let written = self.written_by(program, start);
-            for scalar in bits::members(&written) {
-                if self.of[scalar] == Matter::Several {
-                    self.of[scalar] = Matter::Everybodys;
-                }
-            }
-        }
-        self.leave_what_is_not_reset_for_others(program, |_, it| leaves(it).is_some());
+        self.leave_what_others_would_not_see(program);
         if program.end == EndRule::NeverStuttering {
             self.leave_what_may_be_all_that_changes(program);
         }
@@ -135,21 +128,16 @@ impl Dead {
     /// none, it would become one of these.
     fn leave_what_may_be_all_that_changes(&mut self, program: &Program) {
         for (id, action) in program.actions.iter() {
-            if !self.surely_leads_on(program, action) {
+            let is_live = |place: &Place| {
+                let meant = self.scalars.meant(program, place);
+                meant.is_some_and(|mut it| it.scalars.all(|at| self.of[at] == Matter::Everybodys))
+            };
+            if !leading::surely_leads_on(program, action, is_live) {
                 let left = self.after(id, action);
                 left.into_iter().for_each(|it| self.of[it] = Matter::Everybodys);
+                self.leave_what_others_decide(program, id, action);
             }
         }
-        let may_not = |dead: &Dead, it: &Action| !dead.surely_leads_on(program, it);
-        self.leave_what_is_not_reset_for_others(program, may_not);
-    }
-
-    fn surely_leads_on(&self, program: &Program, action: &Action) -> bool {
-        let is_live = |place: &Place| {
-            let meant = self.scalars.meant(program, place);
-            meant.is_some_and(|mut it| it.scalars.all(|at| self.of[at] == Matter::Everybodys))
-        };
-        leading::surely_leads_on(program, action, is_live)
     }
 
     /// What of the program's variables is dead behind an action by which its mover ends, and was not before, or is written
@@ -199,15 +187,24 @@ impl Dead {
 
     /// What is dead where a process is at a location, of that which is its matter.
     pub fn at(&self, process: ProcessId, location: LocationId) -> impl Iterator<Item = usize> {
-        let live = &self.live[process.index()][location.index()];
-        let own = self.of.iter().enumerate().filter(move |(_, it)| **it == Matter::Of(process));
-        own.map(|(scalar, _)| scalar).filter(|&scalar| !bits::has(live, scalar))
+        let own = self.that_are(Matter::Of(process));
+        own.filter(move |&scalar| !self.is_live(process, location, scalar))
     }
 
     /// What is always dead.
     pub fn everywhere(&self) -> impl Iterator<Item = usize> {
-        let all = self.of.iter().enumerate().filter(|(_, it)| **it == Matter::Nobodys);
+        self.that_are(Matter::Nobodys)
+    }
+
+    /// The scalars that are this matter.
+    fn that_are(&self, matter: Matter) -> impl Iterator<Item = usize> {
+        let all = self.of.iter().enumerate().filter(move |(_, it)| **it == matter);
         all.map(|(scalar, _)| scalar)
+    }
+
+    /// Whether a scalar is live for a process at a location.
+    fn is_live(&self, process: ProcessId, at: LocationId, scalar: usize) -> bool {
+        bits::has(&self.live[process.index()][at.index()], scalar)
     }
 
     /// What is dead behind an action and may hold something else than before it became so: it was live before, or

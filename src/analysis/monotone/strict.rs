@@ -42,9 +42,8 @@ impl Strict {
         // Whether a rendezvous is possible depends on the guards of others.
         let meets = |it: &Action| {
             let edge = it.edge.map(|it| (it.process, it.from));
-            let channels = it.communication.iter().flat_map(|it| it.channel().meant(program));
             edge.is_some_and(|it| from.contains(&it))
-                && channels.into_iter().any(|it| program.channels[it].capacity == 0)
+                && it.communication.iter().any(|it| it.channel().may_meet(program))
         };
         let all = deadlocks || asks.0 || has_priorities || actions().any(meets);
         Strict { all, from }

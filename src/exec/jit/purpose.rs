@@ -91,9 +91,7 @@ pub(super) fn may_be_taken_back(action: &Action) -> bool {
 /// Whether an action may send by rendezvous.
 pub(super) fn may_meet(program: &Program, action: &Action) -> bool {
     match &action.communication {
-        Some(Communication::Send { channel, .. }) => {
-            channel.meant(program).any(|id| program.channels[id].capacity == 0)
-        }
+        Some(Communication::Send { channel, .. }) => channel.may_meet(program),
         _ => false,
     }
 }

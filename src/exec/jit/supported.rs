@@ -1,6 +1,7 @@
 //! Which code is compiled. The rest is rare, and an action with any of it is interpreted whole.
 
 use super::pids::numbered;
+use super::purpose::may_meet;
 use super::unnoticed::is_unnoticed;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
@@ -58,15 +59,9 @@ pub(super) fn is_native_turn(
     actions: &[ActionId],
     meetable: impl Fn() -> bool,
 ) -> bool {
-    let meets = |action: &Action| match &action.communication {
-        Some(Communication::Send { channel, .. }) => {
-            channel.meant(program).any(|id| program.channels[id].capacity == 0)
-        }
-        _ => false,
-    };
     actions.iter().map(|&id| &program.actions[id]).all(|action| {
         is_native_for(program, mover, action)
-            && (!meets(action) || {
+            && (!may_meet(program, action) || {
                 // Nothing of the sender's may happen between that the receiver could notice.
                 is_unnoticed(program, mover.process, &action.body)
                     && program.last.is_none()

@@ -55,7 +55,7 @@ impl Alike {
         Alike { always, instances, several }
     }
 
-    /// Sets what is dead to its first values, as far as it is known by where one process is.
+    /// Sets what is dead to its first values, as far as it is known by where processes are.
     pub fn reset(&self, layout: &Layout, state: &mut [u8]) {
         let here = self.instances.iter();
         let here = here.flat_map(|(cell, at)| &at[layout.code(state, *cell) as usize]);

@@ -168,9 +168,7 @@ fn mark(program: &mut Program, passed: &Passed) -> usize {
 /// Whether the mover of an action is to go on behind it. After a rendezvous it is the receiver who does.
 fn goes_on(program: &Program, action: &Action, passed: &Passed) -> bool {
     let may_send_so = action.communication.as_ref().is_some_and(|it| {
-        let mut channels = it.channel().meant(program);
-        matches!(it, Communication::Send { .. })
-            && channels.any(|it| program.channels[it].capacity == 0)
+        matches!(it, Communication::Send { .. }) && it.channel().may_meet(program)
     });
     action.edge.is_some_and(|edge| passed.contains(&(edge.process, edge.to)))
         && action.control.turn == Turn::Open

@@ -122,9 +122,7 @@ impl<'a> Finder<'a> {
     /// Whether it takes part in a rendezvous.
     fn meets(&self, side: Side) -> bool {
         let communication = self.program.actions[side.action].communication.as_ref();
-        communication.is_some_and(|it| {
-            it.channel().meant(self.program).any(|it| self.program.channels[it].capacity == 0)
-        })
+        communication.is_some_and(|it| it.channel().may_meet(self.program))
     }
 
     fn where_is(&self, cell: CellId) -> Where {

@@ -88,7 +88,9 @@ impl<I: Int> Gaps<I> {
                     }
                 }
             };
-            numbers.by_ref().take(1).for_each(|it| *it = number);
+            if let Some(it) = numbers.next() {
+                *it = number;
+            }
         });
         all
     }
