@@ -16,11 +16,15 @@ use crate::exec::{Expansion, Model, Obligations};
 use spill::Result;
 use walk::Walk;
 
-/// States of the whole space that are walked, if they are not too wide.
-const STATES: usize = 10_000;
+/// States of the whole space that are walked, if they are not too wide, and bytes of these.
+const FEW: (usize, usize) = (10_000, 4 << 20);
 
-/// Bytes of these.
-const BYTES: usize = 4 << 20;
+/// The same where from level to level more is left.
+const MORE: (usize, usize) = (40_000, 16 << 20);
+
+/// If of a level so many times as much is left as of the one before, as much more may be left of the next: what is put off at
+/// the start may be all that there is to put off.
+const RISING: f64 = 1.25;
 
 /// States of the last level walked, as a multiple of those that are wanted: with more it is left out.
 const BEYOND: usize = 2;
@@ -71,8 +75,22 @@ impl FirstLevels {
     /// Those of a model that is searched for some checks. It is an error if the model fails. Once told to
     /// stop it means nothing.
     pub fn of(model: &dyn Model, checks: &Checks, control: &Control) -> Result<FirstLevels> {
+        FirstLevels::up_to(FEW, model, checks, control)
+    }
+
+    /// The same, but more of them.
+    pub fn more(model: &dyn Model, checks: &Checks, control: &Control) -> Result<FirstLevels> {
+        FirstLevels::up_to(MORE, model, checks, control)
+    }
+
+    fn up_to(
+        (states, bytes): (usize, usize),
+        model: &dyn Model,
+        checks: &Checks,
+        control: &Control,
+    ) -> Result<FirstLevels> {
         let width = model.width();
-        let wanted = STATES.min(BYTES / width).max(1);
+        let wanted = states.min(bytes / width).max(1);
         let mut walk = Walk::new(model, BEYOND * wanted, control);
         while walk.states() < wanted && walk.next_level()? {}
         let is_violated = checks.any_selected(model, walk.findings());
@@ -126,6 +144,11 @@ impl FirstLevels {
         self.states() < STATES_MIN
     }
 
+    /// Whether more of them were asked for, to see what becomes of the first.
+    fn are_many(&self) -> bool {
+        self.states() > BEYOND * FEW.0
+    }
+
     /// What is left of them in a model that is reduced; `looked` tells how many members of sets have been looked at to
     /// choose steps. It is an error if the model fails. Once told to stop it means nothing.
     pub fn left(
@@ -147,7 +170,9 @@ impl FirstLevels {
                 continue;
             };
             let left = self.compared(&walked);
-            let is_clear = after == HOPELESS[0].0 && left.late.max(left.all) <= CLEAR;
+            let is_clear = after == HOPELESS[0].0
+                && left.late.max(left.all) <= CLEAR
+                && !(left.rises || self.are_many());
             let is_dear = after == HOPELESS[1].0 && left.is_dear();
             let is_hopeless = left.late.min(left.all) >= share || is_dear;
             if is_clear && left.work <= 1.0 || is_hopeless {
@@ -173,7 +198,9 @@ impl FirstLevels {
             .map(|[left, of]: [Walked; 2]| [walked[last].since(left), whole(last).since(of)]);
         let share = |[left, of]: [Walked; 2]| left.states as f64 / of.states.max(1) as f64;
         let work = late[0].work() / late[1].work().max(1.0);
-        Left { late: share(late), all: share(all), work }
+        let level = |at: usize| [walked[at].since(walked[at - 1]), whole(at).since(whole(at - 1))];
+        let rises = last > 1 && share(level(last)) > RISING * share(level(last - 1));
+        Left { late: share(late), all: share(all), work, rises }
     }
 }
 
@@ -187,6 +214,8 @@ pub struct Left {
     pub all: f64,
     /// What expanding those of these levels takes of what expanding all takes, about, choosing included.
     pub work: f64,
+    /// Whether far more is left of the last level than of the one before: then more levels should be asked.
+    pub rises: bool,
 }
 
 impl Left {

@@ -360,7 +360,12 @@ impl TextModel {
             };
             let stack = TextModel::stack(runs.form, order.clone(), wished)?;
             let reduced = stack.over(runs.executor.clone().into_model());
-            let left = first.left(&*reduced, || order.looked(), control).map_err(untried)?;
+            let looked = || order.looked();
+            let mut left = first.left(&*reduced, looked, control).map_err(untried)?;
+            if left.rises && left.late <= LEFT_MAX {
+                let more = FirstLevels::more(whole, &checks, control).map_err(untried)?;
+                left = more.left(&*reduced, looked, control).map_err(untried)?;
+            }
             if left.is_dear() || left.is_slow() && left.late <= LEFT_MAX {
                 return Err(SLOW.into());
             }

@@ -184,6 +184,33 @@ fn the_first_states_tell_what_is_saved() {
     assert!(free.work < 1.0 && dear.work > 10.0, "{free:?} {dear:?}");
 }
 
+/// What little is left of the first levels may be all of the later ones: then more of them tell.
+#[test]
+fn more_levels_are_asked_where_ever_more_is_left() {
+    // Levels of up to 1024 states; for a time only one of each is left, then twice as many in every level.
+    let walks = |alone: u32| {
+        let text = format!(
+            "int d; int i; process P {{ state s; init s; trans
+                s -> s {{ guard d < {alone}; effect d = d + 1; }},
+                s -> s {{ guard d >= {alone} && d < 60; effect i = (2 * i) % 1024, d = d + 1; }},
+                s -> s {{ guard d >= {alone} && d < 60; effect i = (2 * i + 1) % 1024, d = d + 1; }}; }}
+            system async;"
+        );
+        model("dve", &text)
+    };
+    let (whole, reduced) = (walks(0), walks(12));
+    let ready = |model: &TextModel| Executor::new(&model.interp, Exec::Jit).into_model();
+    let (checks, control) = (Checks::default(), Control::default());
+    let left = |first: FirstLevels| first.left(&*ready(&reduced), || 0, &control).unwrap();
+    let few = left(FirstLevels::of(&*ready(&whole), &checks, &control).unwrap());
+    assert!(few.late < 0.1 && few.rises, "{few:?}");
+    let more = left(FirstLevels::more(&*ready(&whole), &checks, &control).unwrap());
+    assert!(more.late > 0.99 && !more.rises, "{more:?}");
+    // Where it is the same share from level to level there is no need to.
+    let same = FirstLevels::of(&*ready(&whole), &checks, &control).unwrap();
+    assert!(!same.left(&*ready(&whole), || 0, &control).unwrap().rises);
+}
+
 #[test]
 fn a_search_that_goes_on_keeps_what_was_decided() {
     let folder = tempfile::tempdir().unwrap();
