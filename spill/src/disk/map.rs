@@ -6,6 +6,10 @@
 //! read, and asks for what comes next. Both are hints. Releasing a page of an immutable file only
 //! means that a later read fetches it again.
 //!
+//! Pages that are released one after the other by several threads cost more than what they hold: each time all processors
+//! forget what was mapped. So what is read once, in pieces, is better copied out of the file ([`Mapped::part`]); then no
+//! page becomes resident.
+//!
 //! The contract: while a [`Mapped`] lives, the mapped part of its file is neither written nor cut
 //! off. This crate appends to files, replaces them under new inodes and cuts off only what was
 //! appended after the last checkpoint, before mapping anything; its lock keeps other processes
@@ -16,8 +20,9 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::ops::{Deref, Range};
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// The smallest page of any system this runs on. Where pages are larger, a release may drop one
 /// that is still in use, which costs a read and changes nothing.
@@ -28,6 +33,12 @@ const PAGE: usize = 4096;
 /// (Linux: 64 KiB at least are mapped, since 6.18 the whole folio). So a reader that skips makes more
 /// resident than it reads, before what it reads and behind.
 const FOLIO_MAX: usize = 2 << 20;
+
+/// Files that stay open so that parts of them can be copied out: of a process's 1024, usually. Of others parts are mapped.
+const OPEN_MAX: usize = 256;
+
+/// How many do.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes that do not change: a part of a file, mapped, or of a buffer in memory. Cheap to clone.
 #[derive(Clone)]
@@ -42,8 +53,41 @@ enum Bytes {
     /// Nothing; a map of no bytes is refused by the operating system.
     Empty,
     /// A map, and how far into a folio of the greatest size it begins.
-    File(Arc<Mmap>, usize),
+    File(Arc<FileMap>, usize),
     Memory(Arc<Vec<u8>>, Range<usize>),
+}
+
+/// A part of a file, mapped.
+struct FileMap {
+    map: Mmap,
+    /// The file, and where the part begins, if it stays open.
+    file: Option<(OpenFile, u64)>,
+}
+
+impl Deref for FileMap {
+    type Target = Mmap;
+
+    fn deref(&self) -> &Mmap {
+        &self.map
+    }
+}
+
+/// One of the files that stay open.
+struct OpenFile(File);
+
+impl OpenFile {
+    /// The file, unless too many are open.
+    fn of(file: File) -> Option<OpenFile> {
+        let open = OpenFile(file);
+        // What is not to stay open counts until it is closed, which is at once.
+        (OPEN.fetch_add(1, Relaxed) < OPEN_MAX).then_some(open)
+    }
+}
+
+impl Drop for OpenFile {
+    fn drop(&mut self) {
+        OPEN.fetch_sub(1, Relaxed);
+    }
 }
 
 impl Mapped {
@@ -58,7 +102,7 @@ impl Mapped {
     }
 
     /// The bytes `range` of a file, which must be that long already and keep the contract above.
-    pub(crate) fn file(file: &File, range: Range<u64>) -> io::Result<Self> {
+    pub(crate) fn file(file: File, range: Range<u64>) -> io::Result<Self> {
         if range.is_empty() {
             return Ok(Self { bytes: Bytes::Empty, read: None });
         }
@@ -67,9 +111,40 @@ impl Mapped {
         // SAFETY: the caller, `RealDisk::map`, has checked that the file reaches to `range.end`,
         // and the contract at the top of this file says that these bytes neither change nor
         // disappear while the map lives.
-        let map = unsafe { MmapOptions::new().offset(range.start).len(length).map(file)? };
+        let map = unsafe { MmapOptions::new().offset(range.start).len(length).map(&file)? };
         let into = (range.start % FOLIO_MAX as u64) as usize;
-        Ok(Self { bytes: Bytes::File(Arc::new(map), into), read: None })
+        let file = OpenFile::of(file).map(|file| (file, range.start));
+        Ok(Self { bytes: Bytes::File(Arc::new(FileMap { map, file }), into), read: None })
+    }
+
+    /// A part of the bytes: copied into `buffer` where [`Mapped::is_copied`] says so, else as it lies in memory.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such part.
+    pub(crate) fn part<'a>(
+        &'a self,
+        part: Range<usize>,
+        buffer: &'a mut Vec<u8>,
+    ) -> io::Result<&'a [u8]> {
+        assert!(part.start <= part.end && part.end <= self.len(), "the part is in the map");
+        let Some((OpenFile(file), start)) = self.open_file() else { return Ok(&self[part]) };
+        buffer.resize(part.len().max(buffer.len()), 0);
+        let buffer = &mut buffer[..part.len()];
+        file.read_exact_at(buffer, start + part.start as u64)?;
+        Ok(buffer)
+    }
+
+    /// Whether parts are copied out of the file, so that no page of it becomes resident.
+    pub(crate) fn is_copied(&self) -> bool {
+        self.open_file().is_some()
+    }
+
+    fn open_file(&self) -> Option<&(OpenFile, u64)> {
+        match &self.bytes {
+            Bytes::File(map, _) => map.file.as_ref(),
+            Bytes::Empty | Bytes::Memory(..) => None,
+        }
     }
 
     /// The same bytes; what is read of them is added to `read`.
@@ -173,7 +248,7 @@ mod tests {
     fn any_offset_can_be_mapped_and_an_empty_range_too() {
         let (bytes, file) = numbered(3 * PAGE + 5);
         for (start, end) in [(0, 1), (1, 2), (PAGE - 1, PAGE + 1), (17, bytes.len()), (9, 9)] {
-            let mapped = Mapped::file(&file, start as u64..end as u64).unwrap();
+            let mapped = Mapped::file(file.try_clone().unwrap(), start as u64..end as u64).unwrap();
             assert_eq!(*mapped, bytes[start..end], "{start}..{end}");
         }
     }
@@ -181,7 +256,7 @@ mod tests {
     #[test]
     fn a_released_byte_is_read_again() {
         let (bytes, file) = numbered(5 * PAGE + 5);
-        let mapped = Mapped::file(&file, 3..bytes.len() as u64).unwrap();
+        let mapped = Mapped::file(file.try_clone().unwrap(), 3..bytes.len() as u64).unwrap();
         let cuts = [0, 1, PAGE - 3, PAGE, 2 * PAGE, mapped.len(), mapped.len() + 9 * PAGE];
         for start in cuts {
             for end in cuts {
@@ -189,6 +264,20 @@ mod tests {
                 mapped.release(start..end);
                 assert_eq!(*mapped, bytes[3..]);
             }
+        }
+    }
+
+    #[test]
+    fn a_part_is_copied_out_of_the_file_or_as_it_lies() {
+        let (bytes, file) = numbered(3 * PAGE + 5);
+        let here = Mapped::memory(Arc::new(bytes.clone()), 7..bytes.len());
+        let there = Mapped::file(file, 7..bytes.len() as u64).unwrap();
+        assert!(!here.is_copied());
+        let mut buffer = Vec::new();
+        for part in [0..0, 0..1, PAGE..2 * PAGE + 3, 5..6, 0..bytes.len() - 7] {
+            let expected = &bytes[7..][part.clone()];
+            assert_eq!(here.part(part.clone(), &mut buffer).unwrap(), expected);
+            assert_eq!(there.part(part, &mut buffer).unwrap(), expected);
         }
     }
 
@@ -206,7 +295,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn released_pages_leave_the_resident_set() {
         let (_, file) = numbered(64 * PAGE);
-        let mapped = Mapped::file(&file, 0..64 * PAGE as u64).unwrap();
+        let mapped = Mapped::file(file.try_clone().unwrap(), 0..64 * PAGE as u64).unwrap();
         assert!(mapped.iter().all(|byte| *byte < 251));
         assert_eq!(resident_bytes(&mapped), 64 * PAGE);
         // In steps of less than a page, as blocks are.
@@ -222,7 +311,8 @@ mod tests {
     fn a_reader_that_skips_leaves_nothing_behind() {
         let (_, file) = numbered(1024 * PAGE);
         for offset in [0, 5 * PAGE + 17] {
-            let mapped = Mapped::file(&file, offset as u64..1024 * PAGE as u64).unwrap();
+            let mapped =
+                Mapped::file(file.try_clone().unwrap(), offset as u64..1024 * PAGE as u64).unwrap();
             for start in (3 * PAGE..mapped.len() - PAGE).step_by(37 * PAGE + 100) {
                 assert!(mapped[start..start + 500].iter().all(|byte| *byte < 251));
                 mapped.release_wholly(start..start + 500);

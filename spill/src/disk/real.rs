@@ -179,7 +179,7 @@ impl Disk for RealDisk {
         self.check_regular(name).map_err(io)?;
         let file = File::open(self.at(name)).map_err(io)?;
         check_length(name, file.metadata().map_err(io)?.len(), range.end)?;
-        Mapped::file(&file, range).map_err(io)
+        Mapped::file(file, range).map_err(io)
     }
 
     fn read(&self, name: &str) -> Result<Vec<u8>> {

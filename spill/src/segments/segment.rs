@@ -272,7 +272,13 @@ impl Segment {
         let offset = at.offset + range.start as u64;
         bytes.note_read(range.len());
         decoder.set_codec(&self.codec);
-        decoder.open(&bytes[self.mapped(range)], file, offset)?;
+        let mut stored = decoder.take_stored();
+        let opened = match bytes.part(self.mapped(range), &mut stored) {
+            Ok(block) => decoder.open(block, file, offset),
+            Err(error) => Err(Error::io("read", file, error)),
+        };
+        decoder.give_stored(stored);
+        opened?;
         if !self.describes(block, &decoder.block()) {
             decoder.close();
             let what = "a block of keys: it is not the one that the index describes";
@@ -297,9 +303,13 @@ impl Segment {
     /// soon.
     pub fn release(&self, blocks: Range<usize>) {
         let Shared { bytes, tail, index, width, .. } = &*self.shared;
-        bytes.release(self.mapped(self.extents(blocks.clone())));
-        let entry = |block: usize| index.start + block * entry_bytes(*width);
-        tail.release(entry(blocks.start)..entry(blocks.end));
+        if !bytes.is_copied() {
+            bytes.release(self.mapped(self.extents(blocks.clone())));
+        }
+        if index.len() > INDEX_KEPT {
+            let entry = |block: usize| index.start + block * entry_bytes(*width);
+            tail.release(entry(blocks.start)..entry(blocks.end));
+        }
     }
 
     /// The same, of a reader that goes away: what lies behind the blocks is not read next, nor is the
@@ -307,7 +317,9 @@ impl Segment {
     /// again at each level would cost more than it takes.
     pub(crate) fn release_wholly(&self, blocks: Range<usize>) {
         let Shared { bytes, tail, index, .. } = &*self.shared;
-        bytes.release_wholly(self.mapped(self.extents(blocks)));
+        if !bytes.is_copied() {
+            bytes.release_wholly(self.mapped(self.extents(blocks)));
+        }
         if index.len() > INDEX_KEPT {
             tail.release(index.clone());
         }

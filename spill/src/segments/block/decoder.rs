@@ -18,6 +18,8 @@ const ELSEWHERE: &str = "its keys vary in bits in which no key of the search doe
 pub struct Decoder {
     /// Bytes of a whole key.
     width: usize,
+    /// Room for the block as it is stored.
+    stored: Vec<u8>,
     /// The block after decompression.
     raw: Vec<u8>,
     /// What its keys have in common, if it is gaps.
@@ -50,8 +52,8 @@ impl Decoder {
         assert!((1..=WIDTH_MAX).contains(&width), "a stored key has 1 to {WIDTH_MAX} bytes");
         let (squeeze, form) = (Squeeze::default(), Form::Keys);
         let (raw, narrow, wide, keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let records = Records::default();
-        Decoder { width, raw, squeeze, form, narrow, wide, keys, records }
+        let (stored, records) = (Vec::new(), Records::default());
+        Decoder { width, stored, raw, squeeze, form, narrow, wide, keys, records }
     }
 
     /// Reads keys that `codec` has written.
@@ -62,6 +64,16 @@ impl Decoder {
 
     pub(crate) fn set_codec(&mut self, codec: &Codec) {
         self.records.codec = codec.clone();
+    }
+
+    /// Room for a block to be opened; it is given back for the next ([`Decoder::give_stored`]).
+    pub(crate) fn take_stored(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.stored)
+    }
+
+    /// Takes the room back.
+    pub(crate) fn give_stored(&mut self, stored: Vec<u8>) {
+        self.stored = stored;
     }
 
     /// Replaces `keys` by those of `block`, which lies at `offset` in `file`.
