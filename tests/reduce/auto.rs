@@ -1,6 +1,6 @@
 //! Whether partial order is left to itself: what the first states tell, and that a search keeps it.
 
-use spillway::exec::{Exec, Executor};
+use spillway::exec::{Exec, Executor, Model};
 use spillway::front::{Language, Options};
 use spillway::reduce::partial_order::{Method, Proviso, Way};
 use spillway::reduce::rewriting::Rewritings;
@@ -199,7 +199,9 @@ fn more_levels_are_asked_where_ever_more_is_left() {
         model("dve", &text)
     };
     let (whole, reduced) = (walks(0), walks(12));
-    let ready = |model: &TextModel| Executor::new(&model.interp, Exec::Jit).into_model();
+    fn ready(model: &TextModel) -> Box<dyn Model + '_> {
+        Executor::new(&model.interp, Exec::Jit).into_model()
+    }
     let (checks, control) = (Checks::default(), Control::default());
     let left = |first: FirstLevels| first.left(&*ready(&reduced), || 0, &control).unwrap();
     let few = left(FirstLevels::of(&*ready(&whole), &checks, &control).unwrap());

@@ -2,11 +2,12 @@
 //!
 //! Everything here goes through runs from front to back, once, so that runs on disk cost no more than
 //! reading them. Keys become a run by being sorted (`sort.rs`), after most repeats have been dropped
-//! (`recent.rs`); runs are merged into one (`merge.rs`, `source.rs`), or subtracted from candidates (`subtract.rs`).
+//! (`recent.rs`); runs are merged into one (`merge.rs`, `source.rs`; in memory in the room of one of them: `grow.rs`), or subtracted from candidates (`subtract.rs`).
 //! A run may hold values beside its keys (`pairs.rs`).
 //! For several threads the key space is cut into ranges (`partition.rs`, `threads.rs`): a range of the
 //! result needs nothing but that range of each run.
 
+mod grow;
 mod merge;
 mod pairs;
 mod partition;
@@ -16,6 +17,7 @@ mod source;
 mod subtract;
 mod threads;
 
+pub(crate) use grow::grow;
 pub(crate) use merge::merge_slices;
 pub use merge::{Merge, batch_keys, drain};
 pub(crate) use pairs::join_slice;

@@ -13,7 +13,8 @@ use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::restrict;
 use crate::runs::{
-    KeyRange, Merge, drain, in_parallel, join_slice, merge_slices, sources, split, threads_for,
+    KeyRange, Merge, drain, grow, in_parallel, join_slice, merge_slices, sources, split,
+    threads_for,
 };
 use crate::segments::{Segment, SegmentWriter};
 use crate::values::Values;
@@ -121,9 +122,13 @@ impl Store {
         while let [.., elder, younger] = self.young.as_slice()
             && elder.keys.len() < 2 * younger.keys.len()
         {
-            let keys = union(self.width, self.values(), [&elder.keys, &younger.keys], threads);
             let (first, last) = (elder.first, younger.last);
+            let sets = [elder.keys.clone(), younger.keys.clone()];
             self.young.truncate(self.young.len() - 2);
+            let keys = match self.values() {
+                Some(values) => join_union(self.width, values, sets, threads),
+                None => union(self.width, sets, threads),
+            };
             self.young.push(YoungRun { first, last, keys: Arc::new(keys) });
         }
         Ok(())
@@ -226,12 +231,24 @@ fn cut(
     boundaries
 }
 
-/// The keys of two sets that have none in common, or the pairs of two, joined where they have equal keys.
-fn union(width: usize, values: Option<&Values>, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
+/// The keys of two sets that have none in common, in the room of the larger one.
+fn union(width: usize, sets: [Arc<Vec<u8>>; 2], threads: usize) -> Vec<u8> {
+    let [mut larger, mut smaller] = sets;
+    if larger.len() < smaller.len() {
+        std::mem::swap(&mut larger, &mut smaller);
+    }
+    let mut all = Arc::unwrap_or_clone(larger);
+    grow(width, &mut all, &smaller, threads);
+    all
+}
+
+/// The pairs of two sets, joined where they have equal keys.
+fn join_union(width: usize, values: &Values, sets: [Arc<Vec<u8>>; 2], threads: usize) -> Vec<u8> {
+    let sets = [&**sets[0], &**sets[1]];
     let length = sets[0].len() + sets[1].len();
     let mut all = vec![0; length];
     let threads = threads_for((length / width) as u64, threads);
-    let boundaries = cut(width, values, &sets, &[], threads);
+    let boundaries = cut(width, Some(values), &sets, &[], threads);
     let mut rest = all.as_mut_slice();
     let (mut items, mut rooms) = (Vec::new(), Vec::new());
     for range in KeyRange::cut(&boundaries) {
@@ -243,8 +260,7 @@ fn union(width: usize, values: Option<&Values>, sets: [&[u8]; 2], threads: usize
     }
     let written = in_parallel(items, |_, (sets, room)| {
         let bytes = merge_slices(width, sets, room) * width;
-        debug_assert!(values.is_some() || bytes == room.len(), "the sets have a key in common");
-        Ok(values.map_or(bytes, |values| join_slice(width, values, &mut room[..bytes])))
+        Ok(join_slice(width, values, &mut room[..bytes]))
     })
     .expect("merging in memory does not fail");
     let (mut start, mut kept) = (0, 0);
@@ -275,7 +291,8 @@ mod tests {
         for [one, other] in [[3, 5], [5, 3]] {
             // The ranges begin at keys of either run, of which the other has each.
             let (a, b) = (pairs(0..200_000, one), pairs(77..300_000, other));
-            let joined = union(5, Some(&Values::new(1, And)), [&a, &b], 4);
+            let sets = [a, b].map(Arc::new);
+            let joined = join_union(5, &Values::new(1, And), sets, 4);
             let expected =
                 [pairs(0..77, one), pairs(77..200_000, 1), pairs(200_000..300_000, other)];
             assert!(joined == expected.concat());

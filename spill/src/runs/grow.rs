@@ -1,0 +1,215 @@
+//! The union of two runs in memory, in the room of one of them.
+//!
+//! A run grows by the keys of another: it is lengthened, and both are merged from the back, so that no key is overwritten
+//! that is still to be moved. Memory that has not been used before is as much as the other run; the system takes longer to give
+//! a page than merging to fill it.
+//!
+//! For several threads the keys are cut into ranges. What of a range lies where keys of the ranges before it will be is
+//! copied aside first: as many keys as the other run has below the range.
+
+use super::partition::{KeyRange, split};
+use super::threads::{in_parallel, threads_for};
+use crate::keys::{Packed, Shape, bound, for_long, for_packed, for_shape, restrict};
+use crate::runs::merge::merge_slices;
+
+/// If the run has so many times the keys that it grows by, these are looked for in it.
+const GALLOP_RATIO: usize = 16;
+
+/// Puts the keys of `more` into `run`, both ascending; none is in both.
+pub(crate) fn grow(width: usize, run: &mut Vec<u8>, more: &[u8], threads: usize) {
+    let length = run.len() + more.len();
+    let threads = threads_for((length / width) as u64, threads);
+    let boundaries = split(width, &[run, more], &[], threads);
+    let (mut parts, mut shift) = (Vec::new(), 0);
+    for KeyRange { low, high } in KeyRange::cut(&boundaries) {
+        let own = restrict(width, run, low, high);
+        let other = restrict(width, more, low, high);
+        let aside = &own[..shift.min(own.len())];
+        parts.push((own.len() - aside.len(), aside.to_vec(), other));
+        shift += other.len();
+    }
+    run.reserve_exact(more.len());
+    run.resize(length, 0);
+    let mut rest = run.as_mut_slice();
+    let mut items = Vec::new();
+    for (held, aside, other) in parts {
+        let room;
+        (room, rest) = rest.split_at_mut(held + aside.len() + other.len());
+        items.push((room, held, aside, other));
+    }
+    in_parallel(items, |_, (room, held, aside, other)| {
+        fill(width, room, held, &aside, other);
+        Ok(())
+    })
+    .expect("merging in memory does not fail");
+}
+
+/// Fills `room` with the keys of three ascending sets, none of which has a key in common with another: those in its first
+/// `held` bytes, those of `aside`, which are less, and those of `other`.
+fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) {
+    let (own, others) = (held / width, other.len() / width);
+    let left = match own / GALLOP_RATIO > others {
+        true => for_shape!(width, shape => merge_few(shape, room, own, other)),
+        false => for_packed!(width, shape => merge_packed(shape, room, own, other), else {
+            for_long!(width, shape => merge_back(shape, room, own, other), else {
+                merge_back(shape, room, own, other)
+            })
+        }),
+    };
+    let Left { own, others } = left;
+    if others == 0 && aside.is_empty() {
+        // What is left is where it belongs.
+    } else if others == 0 {
+        room.copy_within(..own * width, aside.len());
+        room[..aside.len()].copy_from_slice(aside);
+    } else {
+        let room = &mut room[..aside.len() + others * width];
+        let written = merge_slices(width, [aside, &other[..others * width]], room);
+        debug_assert_eq!(written * width, room.len(), "the sets have a key in common");
+    }
+}
+
+/// How many keys of two sets are left when one of them is used up, from the back.
+struct Left {
+    own: usize,
+    others: usize,
+}
+
+/// Merges the first `own` keys of `room` with `other` to its end, until one of both is used up.
+fn merge_back<S: Shape>(shape: S, room: &mut [u8], mut own: usize, other: &[u8]) -> Left {
+    let (mut others, mut end) = (other.len() / shape.width(), room.len() / shape.width());
+    while own > 0 && others > 0 {
+        end -= 1;
+        if shape.at(room, own - 1) > shape.at(other, others - 1) {
+            own -= 1;
+            shape.shift(room, own, end);
+        } else {
+            others -= 1;
+            shape.copy(other, others, room, end);
+        }
+    }
+    Left { own, others }
+}
+
+/// The same, without a branch that depends on the keys.
+fn merge_packed<S: Packed>(shape: S, room: &mut [u8], mut own: usize, other: &[u8]) -> Left {
+    let width = shape.width();
+    let (mut others, mut end) = (other.len() / width, room.len() / width);
+    while own > 0 && others > 0 {
+        end -= 1;
+        let (one, another) = (shape.at(room, own - 1), shape.at(other, others - 1));
+        let is_own = one > another;
+        shape.store(if is_own { one } else { another }, &mut room[end * width..]);
+        own -= usize::from(is_own);
+        others -= usize::from(!is_own);
+    }
+    Left { own, others }
+}
+
+/// The same where there are few others: the place of each is looked for, and what lies behind it is moved at once.
+fn merge_few<S: Shape>(shape: S, room: &mut [u8], mut own: usize, other: &[u8]) -> Left {
+    let width = shape.width();
+    let (mut others, mut end) = (other.len() / width, room.len() / width);
+    while own > 0 && others > 0 {
+        let from = leap_back(shape, room, own, other, others - 1);
+        room.copy_within(from * width..own * width, (end - (own - from)) * width);
+        end -= own - from;
+        own = from;
+        if own > 0 {
+            (others, end) = (others - 1, end - 1);
+            shape.copy(other, others, room, end);
+        }
+    }
+    Left { own, others }
+}
+
+/// The first of the first `end` keys of `room` that is not less than the `number`-th of `other`, or `end`; in time logarithmic
+/// in its distance from there.
+fn leap_back<S: Shape>(shape: S, room: &[u8], end: usize, other: &[u8], number: usize) -> usize {
+    let key = shape.at(other, number);
+    let (mut high, mut step) = (end, 1);
+    while high > 0 {
+        let probe = high - step.min(high);
+        if shape.at(room, probe) < key {
+            return bound(shape, room, probe + 1, high, key);
+        }
+        high = probe;
+        step *= 2;
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn keys<'n>(width: usize, numbers: impl IntoIterator<Item = &'n u32>) -> Vec<u8> {
+        let key = |number: &u32| {
+            let mut key = vec![3; width];
+            let used = width.min(4);
+            key[..used].copy_from_slice(&number.to_be_bytes()[4 - used..]);
+            key
+        };
+        numbers.into_iter().flat_map(key).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_run_grows_by_another(
+            width in prop::sample::select(vec![2usize, 3, 8, 10, 16, 20, 40, 90]),
+            all in prop::collection::btree_map(0u32..60_000, prop::sample::select(vec![true, true, false]), 0..400),
+            few in any::<bool>(),
+        ) {
+            let own = all.iter().filter(|(number, own)| **own || few && *number % 64 > 0);
+            let own: BTreeSet<u32> = own.map(|(number, _)| *number).collect();
+            let others: BTreeSet<u32> =
+                all.keys().filter(|number| !own.contains(number)).copied().collect();
+            let mut run = keys(width, &own);
+            grow(width, &mut run, &keys(width, &others), 1);
+            prop_assert_eq!(run, keys(width, all.keys()));
+        }
+
+        /// As threads do, whatever part of the run lies where keys of ranges before will be.
+        #[test]
+        fn a_room_is_filled(
+            width in prop::sample::select(vec![4usize, 12, 20, 90]),
+            aside in 0u32..50,
+            all in prop::collection::btree_map(50u32..60_000, any::<bool>(), 0..300),
+            below in prop::collection::btree_set(50u32..60_000, 0..3),
+        ) {
+            let aside: BTreeSet<u32> = (0..aside).filter(|it| it % 2 == 0).collect();
+            let mut others: BTreeSet<u32> = (0..50).filter(|it| it % 2 == 1).collect();
+            others.extend(all.iter().filter(|(_, own)| !**own).map(|(number, _)| *number));
+            others.extend(below.iter().filter(|number| !all.contains_key(number)));
+            let own: BTreeSet<u32> =
+                all.iter().filter(|(_, own)| **own).map(|(number, _)| *number).collect();
+            let expected: BTreeSet<u32> = aside.iter().chain(&others).chain(&own).copied().collect();
+            let mut room = keys(width, &own);
+            let held = room.len();
+            room.resize(expected.len() * width, 0xff);
+            fill(width, &mut room, held, &keys(width, &aside), &keys(width, &others));
+            prop_assert_eq!(room, keys(width, &expected));
+        }
+    }
+
+    #[test]
+    fn threads_grow_a_run_as_one_does() {
+        for (own, others) in [(3u32, 1u32), (1, 3), (1, 0), (200, 1), (1, 200)] {
+            let is_own = |number: &&u32| **number % (own + others) < own;
+            let all: Vec<u32> = (0..300_000).collect();
+            for width in [8, 20] {
+                let (run, more) = (
+                    keys(width, all.iter().filter(is_own)),
+                    keys(width, all.iter().filter(|number| !is_own(number))),
+                );
+                for threads in [1, 2, 5] {
+                    let mut run = run.clone();
+                    grow(width, &mut run, &more, threads);
+                    assert!(run == keys(width, &all), "{own}, {others}, {width}, {threads}");
+                }
+            }
+        }
+    }
+}
