@@ -187,18 +187,22 @@ fn the_first_states_tell_what_is_saved() {
 /// What little is left of the first levels may be all of the later ones: then more of them tell.
 #[test]
 fn more_levels_are_asked_where_ever_more_is_left() {
-    // Levels of up to 1024 states; for a time only one of each is left, then twice as many in every level.
-    let walks = |alone: u32| {
+    // Levels that grow threefold, up to 19,683 states; of the first ones one is left, and from there on they grow fivefold.
+    let walks = |alone: u32, times: u32| {
+        let step = |more: u32| {
+            format!(
+                "s -> s {{ guard d >= {alone} && d < 12; effect i = ({times} * i + {more}) % 19683, d = d + 1; }}"
+            )
+        };
+        let steps = (0..times).map(step).collect::<Vec<_>>().join(", ");
         let text = format!(
             "int d; int i; process P {{ state s; init s; trans
-                s -> s {{ guard d < {alone}; effect d = d + 1; }},
-                s -> s {{ guard d >= {alone} && d < 60; effect i = (2 * i) % 1024, d = d + 1; }},
-                s -> s {{ guard d >= {alone} && d < 60; effect i = (2 * i + 1) % 1024, d = d + 1; }}; }}
+                s -> s {{ guard d < {alone}; effect d = d + 1; }}, {steps}; }}
             system async;"
         );
         model("dve", &text)
     };
-    let (whole, reduced) = (walks(0), walks(12));
+    let (whole, reduced) = (walks(0, 3), walks(4, 5));
     fn ready(model: &TextModel) -> Box<dyn Model + '_> {
         Executor::new(&model.interp, Exec::Jit).into_model()
     }
@@ -207,7 +211,7 @@ fn more_levels_are_asked_where_ever_more_is_left() {
     let few = left(FirstLevels::of(&*ready(&whole), &checks, &control).unwrap());
     assert!(few.late < 0.1 && few.rises, "{few:?}");
     let more = left(FirstLevels::more(&*ready(&whole), &checks, &control).unwrap());
-    assert!(more.late > 0.99 && !more.rises, "{more:?}");
+    assert!(more.late > 0.7, "{more:?}");
     // Where it is the same share from level to level there is no need to.
     let same = FirstLevels::of(&*ready(&whole), &checks, &control).unwrap();
     assert!(!same.left(&*ready(&whole), || 0, &control).unwrap().rises);

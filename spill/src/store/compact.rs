@@ -23,6 +23,9 @@ use std::sync::Arc;
 /// The part of the young share that the last level may take raw, as a divisor.
 const LAST_LEVEL_SHARE: usize = 4;
 
+/// It may have so much more room than it takes, as a divisor.
+const LAST_LEVEL_SLACK: usize = 8;
+
 /// Of what the disk has left, the part that a run may take uncompressed, as a divisor: levels and other runs need room, too.
 const PLAIN_SHARE: u64 = 8;
 
@@ -83,7 +86,8 @@ impl Store {
             }
             Some(mut keys) => {
                 self.filter.insert(&keys);
-                keys.shrink_to_fit();
+                // A little too much room costs less than to give it back.
+                keys.shrink_to(keys.len() + keys.len() / LAST_LEVEL_SLACK);
                 self.young.push(YoungRun { first: level, last: level, keys: Arc::new(keys) });
                 self.flush_if_full(threads)
             }
@@ -127,7 +131,11 @@ impl Store {
             self.young.truncate(self.young.len() - 2);
             let keys = match self.values() {
                 Some(values) => join_union(self.width, values, sets, threads),
-                None => union(self.width, sets, threads),
+                None => {
+                    let (keys, room) = union(self.width, sets, threads);
+                    room.into_iter().for_each(|room| self.keep_room(room));
+                    keys
+                }
             };
             self.young.push(YoungRun { first, last, keys: Arc::new(keys) });
         }
@@ -143,8 +151,14 @@ impl Store {
         if 2 * bytes > share { self.flush(earlier, threads) } else { Ok(()) }
     }
 
+    /// Keeps the room of keys that are no longer needed for levels to come.
+    pub(super) fn keep_room(&mut self, room: Vec<u8>) {
+        self.spare.give(room, self.last_level_bytes_max());
+    }
+
     /// Merges the first `count` young runs, and the old ones of like size, to a run on disk.
     pub(super) fn flush(&mut self, count: usize, threads: usize) -> Result<()> {
+        self.spare.clear();
         if count == 0 { Ok(()) } else { self.compact(count, threads) }
     }
 
@@ -231,15 +245,20 @@ fn cut(
     boundaries
 }
 
-/// The keys of two sets that have none in common, in the room of the larger one.
-fn union(width: usize, sets: [Arc<Vec<u8>>; 2], threads: usize) -> Vec<u8> {
+/// The keys of two sets that have none in common, in the room of the larger one; and the room of the other, if nobody else
+/// has it.
+fn union(
+    width: usize,
+    sets: [Arc<Vec<u8>>; 2],
+    threads: usize,
+) -> (Vec<u8>, Option<Vec<u8>>) {
     let [mut larger, mut smaller] = sets;
     if larger.len() < smaller.len() {
         std::mem::swap(&mut larger, &mut smaller);
     }
     let mut all = Arc::unwrap_or_clone(larger);
     grow(width, &mut all, &smaller, threads);
-    all
+    (all, Arc::try_unwrap(smaller).ok())
 }
 
 /// The pairs of two sets, joined where they have equal keys.

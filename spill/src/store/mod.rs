@@ -31,6 +31,7 @@ mod names;
 mod pairs;
 mod run;
 mod settle;
+mod spare;
 mod stored;
 mod valued;
 
@@ -50,6 +51,7 @@ use crate::values::{Dominance, Values};
 use filter::{FilterChoice, LastLevel, View};
 use rkyv::{Archive, Deserialize, Serialize};
 use run::{OldRun, YoungRun};
+use spare::Spare;
 use std::sync::Arc;
 use valued::Valued;
 
@@ -86,6 +88,8 @@ pub struct Store {
     old: Vec<OldRun>,
     /// Runs in memory, of earlier levels first.
     young: Vec<YoungRun>,
+    /// Room for the keys of levels to come.
+    spare: Spare,
     /// Files that the next manifest no longer mentions.
     garbage: Vec<FileName>,
 }
@@ -128,6 +132,7 @@ impl Store {
     ) -> Self {
         let (width, filter, valued) = (codec.key_width(whole), FilterChoice::default(), None);
         let (old, young, garbage) = (Vec::new(), Vec::new(), Vec::new());
+        let spare = Spare::default();
         Self {
             disk,
             whole,
@@ -140,6 +145,7 @@ impl Store {
             dominance: None,
             old,
             young,
+            spare,
             garbage,
         }
     }

@@ -91,7 +91,8 @@ impl Store {
         let changed = changes.push(found.iter().map(|found| found.changed[0]))?;
         changes.push(found.iter().map(|found| found.changed[1]))?;
         let raw = found.into_iter().map(|found| found.raw).collect::<Option<Vec<_>>>();
-        self.take_last_level(raw.map(join), threads)?;
+        let raw = raw.map(|raw| join(raw, drop));
+        self.take_last_level(raw, threads)?;
         Ok(Some(SettledPairs { new, changed }))
     }
 }

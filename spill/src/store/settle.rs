@@ -88,7 +88,8 @@ impl Store {
         let filter = self.filter.filter();
         let raw_bytes_max = self.last_level_bytes_max();
         let shards = self.levels.shards(ranges.len())?;
-        let items: Vec<_> = shards.iter_mut().zip(ranges).collect();
+        let rooms: Vec<Vec<u8>> = ranges.iter().map(|_| self.spare.take()).collect();
+        let items: Vec<_> = shards.iter_mut().zip(ranges).zip(rooms).collect();
         // When one range fails, the others have no reason to go on.
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);
@@ -101,7 +102,7 @@ impl Store {
             raw_bytes_max,
             stop: &stop,
         };
-        let found = in_parallel(items, |_, (shard, range)| {
+        let found = in_parallel(items, |_, ((shard, range), room)| {
             let store = match (&values, &dominance) {
                 (Some(values), _) => Known::Pairs(Lookup::new(width, values, young, filter, old)),
                 (None, Some(dominance)) => {
@@ -109,7 +110,7 @@ impl Store {
                 }
                 (None, None) => Known::Keys(StoreSubtract::new(width, young, filter, old)),
             };
-            detection.range(store, range, shard).inspect_err(|_| failed.store(true, Relaxed))
+            detection.range(store, range, shard, room).inspect_err(|_| failed.store(true, Relaxed))
         })?;
         let Some(found) = found.into_iter().collect::<Option<Vec<NewKeys>>>() else {
             return Ok(Settled::Stopped);
@@ -120,7 +121,8 @@ impl Store {
         }
         let new = self.levels.push(found.iter().map(|new| new.piece))?;
         let raw = found.into_iter().map(|new| new.raw).collect::<Option<Vec<_>>>();
-        self.take_last_level(raw.map(join), threads)?;
+        let raw = raw.map(|raw| join(raw, |room| self.keep_room(room)));
+        self.take_last_level(raw, threads)?;
         Ok(Settled::New(new))
     }
 
@@ -216,18 +218,19 @@ impl Known<'_> {
 }
 
 impl Detection<'_> {
-    /// Writes the candidates of a range that `store` does not have to a shard of the log; nothing if
-    /// told to stop.
+    /// Writes the candidates of a range that `store` does not have to a shard of the log, and keeps them in `room`, as long as
+    /// there are few enough; nothing if told to stop.
     fn range(
         &self,
         mut store: Known,
         range: KeyRange,
         shard: &mut Shard,
+        room: Vec<u8>,
     ) -> Result<Option<NewKeys>> {
         let Candidates { slices, segments } = self.candidates;
         let merge = Merge::new(self.width, sources(self.width, slices, segments, range));
         let mut merge = merge.joined(self.values);
-        let (mut batch, mut raw, mut stopped) = (Vec::new(), Some(Vec::new()), false);
+        let (mut batch, mut raw, mut stopped) = (Vec::new(), Some(room), false);
         let piece = shard.write(self.whole, |level| {
             loop {
                 store.next(&mut merge, &mut batch)?;
@@ -251,12 +254,13 @@ impl Detection<'_> {
     }
 }
 
-/// Joins the keys of ascending ranges, each going as soon as it is copied.
-pub(super) fn join(ranges: Vec<Vec<u8>>) -> Vec<u8> {
+/// Joins the keys of ascending ranges, the room of each but the first given to `keep` as soon as it is copied.
+pub(super) fn join(ranges: Vec<Vec<u8>>, mut keep: impl FnMut(Vec<u8>)) -> Vec<u8> {
     let length: usize = ranges.iter().map(Vec::len).sum();
     let joined = ranges.into_iter().reduce(|mut all: Vec<u8>, range| {
         all.reserve_exact(length - all.len());
         all.extend_from_slice(&range);
+        keep(range);
         all
     });
     joined.unwrap_or_default()

@@ -1,0 +1,32 @@
+//! Room of keys that are no longer needed, for the keys of levels to come.
+//!
+//! The system takes longer to give a page than settling to fill it, and every level needs as many as the one before. So the
+//! room of a run that has gone into another is kept, as long as all that is kept is no more than the last level may take.
+
+/// Buffers without content.
+#[derive(Default)]
+pub(super) struct Spare {
+    rooms: Vec<Vec<u8>>,
+}
+
+impl Spare {
+    /// The largest buffer, or a new one.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        let largest = (0..self.rooms.len()).max_by_key(|&at| self.rooms[at].capacity());
+        largest.map(|at| self.rooms.swap_remove(at)).unwrap_or_default()
+    }
+
+    /// Keeps a buffer, if all come to at most so many bytes.
+    pub(super) fn give(&mut self, mut room: Vec<u8>, most: usize) {
+        let kept: usize = self.rooms.iter().map(Vec::capacity).sum();
+        if kept + room.capacity() <= most {
+            room.clear();
+            self.rooms.push(room);
+        }
+    }
+
+    /// Gives all back to the system.
+    pub(super) fn clear(&mut self) {
+        self.rooms.clear();
+    }
+}
