@@ -1,9 +1,9 @@
 //! Reading the blocks of a segment front to back without keeping its pages in memory.
 //!
-//! A mapped page that was read stays resident until the system takes it back, which it does late.
-//! The memory budget counts it all the while. So a reader gives back what it leaves behind, in
-//! pieces large enough that the system calls do not count; at most [`TRAIL_BYTES`] of pages behind
-//! it stay, and none once it is dropped.
+//! Blocks are copied out of a file that stays open. Of others, when too many are open, they are read where they are mapped: a
+//! page that was read then stays resident until the system takes it back, which it does late, and the memory budget counts it all
+//! the while. So a reader gives back what it leaves behind, in pieces large enough that the system calls do not count; at
+//! most [`TRAIL_BYTES`] of pages behind it stay, and none once it is dropped.
 
 use super::block::{Block, Decoder};
 use super::segment::Segment;

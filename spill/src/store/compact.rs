@@ -247,11 +247,7 @@ fn cut(
 
 /// The keys of two sets that have none in common, in the room of the larger one; and the room of the other, if nobody else
 /// has it.
-fn union(
-    width: usize,
-    sets: [Arc<Vec<u8>>; 2],
-    threads: usize,
-) -> (Vec<u8>, Option<Vec<u8>>) {
+fn union(width: usize, sets: [Arc<Vec<u8>>; 2], threads: usize) -> (Vec<u8>, Option<Vec<u8>>) {
     let [mut larger, mut smaller] = sets;
     if larger.len() < smaller.len() {
         std::mem::swap(&mut larger, &mut smaller);
