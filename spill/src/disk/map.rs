@@ -281,6 +281,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn only_so_many_files_stay_open() {
+        let (bytes, file) = numbered(PAGE + 5);
+        let map = |_| Mapped::file(file.try_clone().unwrap(), 3..bytes.len() as u64).unwrap();
+        let maps: Vec<Mapped> = (0..OPEN_MAX + 10).map(map).collect();
+        assert!(maps.iter().filter(|map| map.is_copied()).count() <= OPEN_MAX);
+        for map in &maps {
+            assert_eq!(map.part(PAGE - 2..PAGE + 2, &mut Vec::new()).unwrap(), &bytes[PAGE + 1..]);
+        }
+        // Once they are gone others may.
+        drop(maps);
+        assert!((0..10).map(map).any(|map| map.is_copied()));
+    }
+
     /// The pages of `mapped` that are resident in this process, by what the system says of it.
     #[cfg(target_os = "linux")]
     fn resident_bytes(mapped: &Mapped) -> usize {

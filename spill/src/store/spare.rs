@@ -30,3 +30,21 @@ impl Spare {
         self.rooms.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_goes_first_and_there_is_a_limit() {
+        let mut spare = Spare::default();
+        for bytes in [100, 300, 200, 500] {
+            spare.give(vec![1; bytes], 700);
+        }
+        let kept: Vec<usize> = (0..4).map(|_| spare.take().capacity()).collect();
+        assert_eq!(kept, [300, 200, 100, 0]);
+        spare.give(vec![1; 10], 10);
+        spare.clear();
+        assert_eq!(spare.take().capacity(), 0);
+    }
+}
