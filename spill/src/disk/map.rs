@@ -52,23 +52,23 @@ pub struct Mapped {
 enum Bytes {
     /// Nothing; a map of no bytes is refused by the operating system.
     Empty,
-    /// A map, and how far into a folio of the greatest size it begins.
-    File(Arc<FileMap>, usize),
+    File(Arc<FileMap>),
     Memory(Arc<Vec<u8>>, Range<usize>),
 }
 
 /// A part of a file, mapped.
 struct FileMap {
     map: Mmap,
-    /// The file, and where the part begins, if it stays open.
-    file: Option<(OpenFile, u64)>,
+    /// Where the part begins.
+    start: u64,
+    /// The file, if it stays open.
+    file: Option<OpenFile>,
 }
 
-impl Deref for FileMap {
-    type Target = Mmap;
-
-    fn deref(&self) -> &Mmap {
-        &self.map
+impl FileMap {
+    /// How far into a folio of the greatest size the part begins.
+    fn within_folio(&self) -> usize {
+        (self.start % FOLIO_MAX as u64) as usize
     }
 }
 
@@ -112,9 +112,8 @@ impl Mapped {
         // and the contract at the top of this file says that these bytes neither change nor
         // disappear while the map lives.
         let map = unsafe { MmapOptions::new().offset(range.start).len(length).map(&file)? };
-        let into = (range.start % FOLIO_MAX as u64) as usize;
-        let file = OpenFile::of(file).map(|file| (file, range.start));
-        Ok(Self { bytes: Bytes::File(Arc::new(FileMap { map, file }), into), read: None })
+        let map = FileMap { map, start: range.start, file: OpenFile::of(file) };
+        Ok(Self { bytes: Bytes::File(Arc::new(map)), read: None })
     }
 
     /// A part of the bytes: copied into `buffer` where [`Mapped::is_copied`] says so, else as it lies in memory.
@@ -128,23 +127,17 @@ impl Mapped {
         buffer: &'a mut Vec<u8>,
     ) -> io::Result<&'a [u8]> {
         assert!(part.start <= part.end && part.end <= self.len(), "the part is in the map");
-        let Some((OpenFile(file), start)) = self.open_file() else { return Ok(&self[part]) };
+        let Bytes::File(map) = &self.bytes else { return Ok(&self[part]) };
+        let Some(OpenFile(file)) = &map.file else { return Ok(&self[part]) };
         buffer.resize(part.len().max(buffer.len()), 0);
         let buffer = &mut buffer[..part.len()];
-        file.read_exact_at(buffer, start + part.start as u64)?;
+        file.read_exact_at(buffer, map.start + part.start as u64)?;
         Ok(buffer)
     }
 
     /// Whether parts are copied out of the file, so that no page of it becomes resident.
     pub(crate) fn is_copied(&self) -> bool {
-        self.open_file().is_some()
-    }
-
-    fn open_file(&self) -> Option<&(OpenFile, u64)> {
-        match &self.bytes {
-            Bytes::File(map, _) => map.file.as_ref(),
-            Bytes::Empty | Bytes::Memory(..) => None,
-        }
+        matches!(&self.bytes, Bytes::File(map) if map.file.is_some())
     }
 
     /// The same bytes; what is read of them is added to `read`.
@@ -163,21 +156,23 @@ impl Mapped {
     /// came with them. The page in which the range ends stays, and those behind it, which may be read
     /// next.
     pub fn release(&self, range: Range<usize>) {
-        let Bytes::File(_, into) = &self.bytes else { return };
-        let before = (range.start + into) % FOLIO_MAX;
+        let Bytes::File(map) = &self.bytes else { return };
+        let before = (range.start + map.within_folio()) % FOLIO_MAX;
         self.drop_pages(range.start.saturating_sub(before)..range.end);
     }
 
     /// The same, with those behind the range: nothing behind it is read next.
     pub fn release_wholly(&self, range: Range<usize>) {
-        let Bytes::File(_, into) = &self.bytes else { return };
+        let Bytes::File(map) = &self.bytes else { return };
+        let into = map.within_folio();
         let end = (range.end + into).next_multiple_of(FOLIO_MAX) - into;
         self.release(range.start..end);
     }
 
     /// Takes the pages up to the end of `range`, from the one where it starts, out of the resident set.
     fn drop_pages(&self, range: Range<usize>) {
-        let Bytes::File(map, _) = &self.bytes else { return };
+        let Bytes::File(file) = &self.bytes else { return };
+        let map = &file.map;
         let address = map.as_ptr() as usize;
         let page_of = |at: usize| match at < map.len() {
             true => (address + at) / PAGE,
@@ -199,7 +194,8 @@ impl Mapped {
 
     /// Read-ahead: `range` will be read soon.
     pub fn will_need(&self, range: Range<usize>) {
-        let Bytes::File(map, _) = &self.bytes else { return };
+        let Bytes::File(file) = &self.bytes else { return };
+        let map = &file.map;
         let end = range.end.min(map.len());
         if range.start < end {
             // Only a hint: when it is refused, the pages come when they are read.
@@ -214,7 +210,7 @@ impl Deref for Mapped {
     fn deref(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Empty => &[],
-            Bytes::File(map, _) => map,
+            Bytes::File(file) => &file.map,
             Bytes::Memory(bytes, range) => &bytes[range.clone()],
         }
     }

@@ -33,7 +33,7 @@ pub(crate) use hash::hash;
 pub(crate) use int::Int;
 pub use long::Long;
 pub(crate) use project::Projection;
-pub(crate) use search::{bound, is_ascending, leap, restrict};
+pub(crate) use search::{bound, is_ascending, leap, leap_back, restrict};
 pub use search::{count, gallop, lower_bound};
 pub use shape::{Medium, Narrow, Shape, Wide};
 pub(crate) use shape::{PACKED_WIDTH_MAX, Packed};

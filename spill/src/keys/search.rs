@@ -62,6 +62,26 @@ pub(crate) fn leap<'a, S: Shape>(
     low
 }
 
+/// [`bound`] among the first `high` keys, in time logarithmic in the distance of the answer from `high`.
+#[inline]
+pub(crate) fn leap_back<'a, S: Shape>(
+    shape: S,
+    keys: &'a [u8],
+    mut high: usize,
+    key: S::Key<'a>,
+) -> usize {
+    let mut step = 1;
+    while high > 0 {
+        let probe = high - step.min(high);
+        if shape.at(keys, probe) < key {
+            return bound(shape, keys, probe + 1, high, key);
+        }
+        high = probe;
+        step *= 2;
+    }
+    0
+}
+
 /// Whether `keys` is a whole number of keys in strictly ascending order; for assertions.
 pub(crate) fn is_ascending(width: usize, keys: &[u8]) -> bool {
     keys.len().is_multiple_of(width)

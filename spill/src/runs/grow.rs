@@ -7,13 +7,10 @@
 //! For several threads the keys are cut into ranges. What of a range lies where keys of the ranges before it will be is
 //! copied aside first: as many keys as the other run has below the range.
 
+use super::merge::{GALLOP_RATIO, merge_slices};
 use super::partition::{KeyRange, split};
 use super::threads::{in_parallel, threads_for};
-use crate::keys::{Packed, Shape, bound, for_long, for_packed, for_shape, restrict};
-use crate::runs::merge::merge_slices;
-
-/// If the run has so many times the keys that it grows by, these are looked for in it.
-const GALLOP_RATIO: usize = 16;
+use crate::keys::{Packed, Shape, for_long, for_packed, for_shape, leap_back, restrict};
 
 /// Puts the keys of `more` into `run`, both ascending; none is in both.
 pub(crate) fn grow(width: usize, run: &mut Vec<u8>, more: &[u8], threads: usize) {
@@ -111,7 +108,7 @@ fn merge_few<S: Shape>(shape: S, room: &mut [u8], mut own: usize, other: &[u8]) 
     let width = shape.width();
     let (mut others, mut end) = (other.len() / width, room.len() / width);
     while own > 0 && others > 0 {
-        let from = leap_back(shape, room, own, other, others - 1);
+        let from = leap_back(shape, room, own, shape.at(other, others - 1));
         room.copy_within(from * width..own * width, (end - (own - from)) * width);
         end -= own - from;
         own = from;
@@ -121,22 +118,6 @@ fn merge_few<S: Shape>(shape: S, room: &mut [u8], mut own: usize, other: &[u8]) 
         }
     }
     Left { own, others }
-}
-
-/// The first of the first `end` keys of `room` that is not less than the `number`-th of `other`, or `end`; in time logarithmic
-/// in its distance from there.
-fn leap_back<S: Shape>(shape: S, room: &[u8], end: usize, other: &[u8], number: usize) -> usize {
-    let key = shape.at(other, number);
-    let (mut high, mut step) = (end, 1);
-    while high > 0 {
-        let probe = high - step.min(high);
-        if shape.at(room, probe) < key {
-            return bound(shape, room, probe + 1, high, key);
-        }
-        high = probe;
-        step *= 2;
-    }
-    0
 }
 
 #[cfg(test)]

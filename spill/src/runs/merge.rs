@@ -27,7 +27,7 @@ const BATCH_BYTES: usize = 256 << 10;
 const FAN_IN: usize = 64;
 
 /// If one of two windows has so many times the keys of the other, gallop.
-const GALLOP_RATIO: usize = 16;
+pub(super) const GALLOP_RATIO: usize = 16;
 
 /// The union of several sources.
 pub struct Merge<'a> {

@@ -272,13 +272,7 @@ impl Segment {
         let offset = at.offset + range.start as u64;
         bytes.note_read(range.len());
         decoder.set_codec(&self.codec);
-        let mut stored = decoder.take_stored();
-        let opened = match bytes.part(self.mapped(range), &mut stored) {
-            Ok(block) => decoder.open(block, file, offset),
-            Err(error) => Err(Error::io("read", file, error)),
-        };
-        decoder.give_stored(stored);
-        opened?;
+        decoder.open_part(bytes, self.mapped(range), file, offset)?;
         if !self.describes(block, &decoder.block()) {
             decoder.close();
             let what = "a block of keys: it is not the one that the index describes";

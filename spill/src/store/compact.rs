@@ -130,7 +130,10 @@ impl Store {
             let sets = [elder.keys.clone(), younger.keys.clone()];
             self.young.truncate(self.young.len() - 2);
             let keys = match self.values() {
-                Some(values) => join_union(self.width, values, sets, threads),
+                Some(values) => {
+                    let [elder, younger] = &sets;
+                    join_union(self.width, values, [elder, younger], threads)
+                }
                 None => {
                     let (keys, room) = union(self.width, sets, threads);
                     room.into_iter().for_each(|room| self.keep_room(room));
@@ -258,8 +261,7 @@ fn union(width: usize, sets: [Arc<Vec<u8>>; 2], threads: usize) -> (Vec<u8>, Opt
 }
 
 /// The pairs of two sets, joined where they have equal keys.
-fn join_union(width: usize, values: &Values, sets: [Arc<Vec<u8>>; 2], threads: usize) -> Vec<u8> {
-    let sets = [&**sets[0], &**sets[1]];
+fn join_union(width: usize, values: &Values, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
     let length = sets[0].len() + sets[1].len();
     let mut all = vec![0; length];
     let threads = threads_for((length / width) as u64, threads);
@@ -306,8 +308,7 @@ mod tests {
         for [one, other] in [[3, 5], [5, 3]] {
             // The ranges begin at keys of either run, of which the other has each.
             let (a, b) = (pairs(0..200_000, one), pairs(77..300_000, other));
-            let sets = [a, b].map(Arc::new);
-            let joined = join_union(5, &Values::new(1, And), sets, 4);
+            let joined = join_union(5, &Values::new(1, And), [&a, &b], 4);
             let expected =
                 [pairs(0..77, one), pairs(77..200_000, 1), pairs(200_000..300_000, other)];
             assert!(joined == expected.concat());

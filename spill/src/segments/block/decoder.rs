@@ -7,8 +7,9 @@ use super::records::Records;
 use super::shared::read_shared;
 use super::zstd::decompress;
 use crate::codec::Codec;
-use crate::disk::{Error, Result};
+use crate::disk::{Error, Mapped, Result};
 use crate::keys::{Squeeze, Wide, is_ascending};
+use std::ops::Range;
 
 /// What is wrong with a block whose keys vary where no key of the search does.
 const ELSEWHERE: &str = "its keys vary in bits in which no key of the search does";
@@ -66,16 +67,6 @@ impl Decoder {
         self.records.codec = codec.clone();
     }
 
-    /// Room for a block to be opened; it is given back for the next ([`Decoder::give_stored`]).
-    pub(crate) fn take_stored(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.stored)
-    }
-
-    /// Takes the room back.
-    pub(crate) fn give_stored(&mut self, stored: Vec<u8>) {
-        self.stored = stored;
-    }
-
     /// Replaces `keys` by those of `block`, which lies at `offset` in `file`.
     ///
     /// Whatever the bytes, `keys` then holds a strictly ascending set, or this fails with
@@ -117,6 +108,23 @@ impl Decoder {
             self.close();
             Error::corrupt(file, offset, format!("a block of keys: {what}"))
         })
+    }
+
+    /// [`open`](Decoder::open) of the block that is a `part` of `bytes`.
+    pub(crate) fn open_part(
+        &mut self,
+        bytes: &Mapped,
+        part: Range<usize>,
+        file: &str,
+        offset: u64,
+    ) -> Result<()> {
+        let mut stored = std::mem::take(&mut self.stored);
+        let opened = match bytes.part(part, &mut stored) {
+            Ok(block) => self.open(block, file, offset),
+            Err(error) => Err(Error::io("read", file, error)),
+        };
+        self.stored = stored;
+        opened
     }
 
     /// Forgets the keys.
