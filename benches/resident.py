@@ -2,7 +2,7 @@
 """Measures the most memory resident in each phase of a search, against the budget.
 
     benches/resident.py FOLDER [--spillway PATH] [--models N] [--time S] [--memory SIZE,...]
-                        [--only NAME] [--store S,...] [--threads N]
+                        [--only NAME] [--of wide,large] [--store S,...] [--threads N]
 
 FOLDER is searched for models (.dve, .pml, .m). Of these the N widest, by bits of a state, and the N
 largest, by the states that a `reference.tsv` beside them names, are searched (20 each, if not told
@@ -63,8 +63,9 @@ def chosen(args, folder):
     known = [it for it in models if widths[it]]
     widest = sorted(known, key=lambda it: -widths[it])[: args.models]
     largest = sorted(known, key=lambda it: -states.get(it, 0))[: args.models]
-    rest = [it for it in largest if it not in widest]
-    return [(it, "wide", widths[it]) for it in widest] + [(it, "large", widths[it]) for it in rest]
+    both = [(it, "wide") for it in widest if "wide" in args.of]
+    both += [(it, "large") for it in largest if "wide" not in args.of or it not in widest]
+    return [(it, why, widths[it]) for it, why in both if why in args.of]
 
 
 def bytes_of(size):
@@ -113,6 +114,7 @@ def main():
     parser.add_argument("--memory", default="least,64MiB,256MiB,1GiB")
     parser.add_argument("--store", default="sorted")
     parser.add_argument("--only")
+    parser.add_argument("--of", default="wide,large", help="which of both sets")
     parser.add_argument("--threads")
     parser.add_argument("--scratch", help="where the search directories are made")
     args = parser.parse_args()

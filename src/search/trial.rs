@@ -65,6 +65,8 @@ pub struct FirstLevels {
     ends: Vec<usize>,
     /// How many transitions there are to these.
     transitions: Vec<u64>,
+    /// Whether more were asked for, to see what becomes of the first.
+    are_more: bool,
     /// Whether there are no others.
     pub is_all: bool,
     /// Whether something that is looked for is violated in one of them.
@@ -80,7 +82,8 @@ impl FirstLevels {
 
     /// The same, but more of them.
     pub fn more(model: &dyn Model, checks: &Checks, control: &Control) -> Result<FirstLevels> {
-        FirstLevels::up_to(MORE, model, checks, control)
+        let more = FirstLevels::up_to(MORE, model, checks, control)?;
+        Ok(FirstLevels { are_more: true, ..more })
     }
 
     fn up_to(
@@ -96,7 +99,7 @@ impl FirstLevels {
         let is_violated = checks.any_selected(model, walk.findings());
         let is_all = walk.is_at_end();
         let (states, ends, transitions) = walk.into_levels();
-        Ok(FirstLevels { width, states, ends, transitions, is_all, is_violated })
+        Ok(FirstLevels { width, states, ends, transitions, are_more: false, is_all, is_violated })
     }
 
     /// How many states they have.
@@ -144,11 +147,6 @@ impl FirstLevels {
         self.states() < STATES_MIN
     }
 
-    /// Whether more of them were asked for, to see what becomes of the first.
-    fn are_many(&self) -> bool {
-        self.states() > BEYOND * FEW.0
-    }
-
     /// What is left of them in a model that is reduced; `looked` tells how many members of sets have been looked at to
     /// choose steps. It is an error if the model fails. Once told to stop it means nothing.
     pub fn left(
@@ -172,7 +170,7 @@ impl FirstLevels {
             let left = self.compared(&walked);
             let is_clear = after == HOPELESS[0].0
                 && left.late.max(left.all) <= CLEAR
-                && !(left.rises || self.are_many());
+                && !(left.rises || self.are_more);
             let is_dear = after == HOPELESS[1].0 && left.is_dear();
             let is_hopeless = left.late.min(left.all) >= share || is_dear;
             if is_clear && left.work <= 1.0 || is_hopeless {
