@@ -40,7 +40,8 @@ fn setting(store: &str) -> Setting {
     let mut model = vec![file.display().to_string(), "--keep-going".into()];
     model.extend(["--store".into(), store.into()]);
     words.for_each(|define| model.extend(["--define".into(), define.into()]));
-    let run = ["--memory", "40MiB", "--checkpoint-every", "1s", "--json"];
+    // A few MiB more than the least, which differs with how much of a program of this size the system makes resident.
+    let run = ["--memory", "48MiB", "--checkpoint-every", "1s", "--json"];
     let kills = std::env::var("SPILLWAY_KILLS").ok().map(|kills| kills.parse().unwrap());
     Setting {
         model,
