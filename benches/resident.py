@@ -6,8 +6,8 @@
 
 FOLDER is searched for models (.dve, .pml, .m). Of these the N widest, by bits of a state, and the N
 largest, by the states that a `reference.tsv` beside them names, are searched (20 each, if not told
-otherwise) with each budget: `least`, what `check --memory 0` says is the minimum, and sizes such as
-64MiB. Each search is
+otherwise; with `--of`, only the ones or the others) with each budget: `least`, what `check --memory 0`
+says is the minimum, and sizes such as 64MiB. Each search is
 
     check    for S seconds (20): loading, compiling, the initial states, the search
     resume   for as long again: loading, reading back what was in memory, the search
@@ -63,9 +63,11 @@ def chosen(args, folder):
     known = [it for it in models if widths[it]]
     widest = sorted(known, key=lambda it: -widths[it])[: args.models]
     largest = sorted(known, key=lambda it: -states.get(it, 0))[: args.models]
-    both = [(it, "wide") for it in widest if "wide" in args.of]
-    both += [(it, "large") for it in largest if "wide" not in args.of or it not in widest]
-    return [(it, why, widths[it]) for it, why in both if why in args.of]
+    sets, why = {"wide": widest, "large": largest}, {}
+    for name in args.of.split(","):
+        for it in sets[name]:
+            why.setdefault(it, name)
+    return [(it, name, widths[it]) for it, name in why.items()]
 
 
 def bytes_of(size):
