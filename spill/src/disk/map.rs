@@ -13,7 +13,7 @@
 //! The contract: while a [`Mapped`] lives, the mapped part of its file is neither written nor cut
 //! off. This crate appends to files, replaces them under new inodes and cuts off only what was
 //! appended after the last checkpoint, before mapping anything; its lock keeps other processes
-//! that obey it away. This is the only file of the crate in which `unsafe` is about memory.
+//! that obey it away.
 
 use memmap2::{Advice, Mmap, MmapOptions, UncheckedAdvice};
 use std::fmt;

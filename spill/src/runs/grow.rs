@@ -11,6 +11,10 @@ use super::merge::{GALLOP_RATIO, merge_slices};
 use super::partition::{KeyRange, split};
 use super::threads::{in_parallel, threads_for};
 use crate::keys::{Packed, Shape, for_long, for_packed, for_shape, leap_back, restrict};
+use std::mem::MaybeUninit;
+
+/// Asking for the pages of fewer bytes than this takes no longer than starting a thread.
+const SHARE_MIN: usize = 256 << 10;
 
 /// Puts the keys of `more` into `run`, both ascending; none is in both.
 pub(crate) fn grow(width: usize, run: &mut Vec<u8>, more: &[u8], threads: usize) {
@@ -25,8 +29,7 @@ pub(crate) fn grow(width: usize, run: &mut Vec<u8>, more: &[u8], threads: usize)
         parts.push((own.len() - aside.len(), aside.to_vec(), other));
         shift += other.len();
     }
-    run.reserve_exact(more.len());
-    run.resize(length, 0);
+    lengthen(run, more.len(), threads);
     let mut rest = run.as_mut_slice();
     let mut items = Vec::new();
     for (held, aside, other) in parts {
@@ -39,6 +42,21 @@ pub(crate) fn grow(width: usize, run: &mut Vec<u8>, more: &[u8], threads: usize)
         Ok(())
     })
     .expect("merging in memory does not fail");
+}
+
+/// Lengthens `run` by so many zero bytes. The system takes longer to give their pages than merging to fill them, so each thread
+/// asks for some.
+fn lengthen(run: &mut Vec<u8>, bytes: usize, threads: usize) {
+    run.reserve_exact(bytes);
+    let share = bytes.div_ceil(threads).max(SHARE_MIN);
+    let fresh = &mut run.spare_capacity_mut()[..bytes];
+    in_parallel(fresh.chunks_mut(share).collect(), |_, part| {
+        part.fill(MaybeUninit::new(0));
+        Ok(())
+    })
+    .expect("filling memory does not fail");
+    // SAFETY: the capacity is at least the new length, and all bytes behind the old one have just been written.
+    unsafe { run.set_len(run.len() + bytes) };
 }
 
 /// Fills `room` with the keys of three ascending sets, none of which has a key in common with another: those in its first
