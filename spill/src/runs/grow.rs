@@ -2,7 +2,7 @@
 //!
 //! A run grows by the keys of another: it is lengthened, and both are merged from the back, so that no key is overwritten
 //! that is still to be moved. Memory that has not been used before is as much as the other run; the system takes longer to give
-//! a page than merging to fill it.
+//! a page than merging to fill it, so each thread asks for some.
 //!
 //! For several threads the keys are cut into ranges. What of a range lies where keys of the ranges before it will be is
 //! copied aside first: as many keys as the other run has below the range.
@@ -12,9 +12,6 @@ use super::partition::{KeyRange, split};
 use super::threads::{in_parallel, threads_for};
 use crate::keys::{Packed, Shape, for_long, for_packed, for_shape, leap_back, restrict};
 use std::mem::MaybeUninit;
-
-/// Asking for the pages of fewer bytes than this takes no longer than starting a thread.
-const SHARE_MIN: usize = 256 << 10;
 
 /// Puts the keys of `more` into `run`, both ascending; none is in both.
 pub(crate) fn grow(width: usize, run: &mut Vec<u8>, more: &[u8], threads: usize) {
@@ -29,7 +26,7 @@ pub(crate) fn grow(width: usize, run: &mut Vec<u8>, more: &[u8], threads: usize)
         parts.push((own.len() - aside.len(), aside.to_vec(), other));
         shift += other.len();
     }
-    lengthen(run, more.len(), threads);
+    lengthen(run, more.len(), threads_for((more.len() / width) as u64, threads));
     let mut rest = run.as_mut_slice();
     let mut items = Vec::new();
     for (held, aside, other) in parts {
@@ -44,11 +41,10 @@ pub(crate) fn grow(width: usize, run: &mut Vec<u8>, more: &[u8], threads: usize)
     .expect("merging in memory does not fail");
 }
 
-/// Lengthens `run` by so many zero bytes. The system takes longer to give their pages than merging to fill them, so each thread
-/// asks for some.
+/// Lengthens `run` by so many zero bytes, of which each thread writes an equal part.
 fn lengthen(run: &mut Vec<u8>, bytes: usize, threads: usize) {
     run.reserve_exact(bytes);
-    let share = bytes.div_ceil(threads).max(SHARE_MIN);
+    let share = bytes.div_ceil(threads).max(1);
     let fresh = &mut run.spare_capacity_mut()[..bytes];
     in_parallel(fresh.chunks_mut(share).collect(), |_, part| {
         part.fill(MaybeUninit::new(0));
