@@ -226,6 +226,20 @@ proptest! {
     }
 }
 
+/// Each has one key in so many, so that they have keys in common, and some are far longer than others.
+#[test]
+fn sets_of_any_lengths_are_merged() {
+    for width in WIDTHS {
+        let set = |every: usize| (0..9000).step_by(every).map(|it| key(width, it)).collect::<Set>();
+        for every in [&[2, 3][..], &[3, 50], &[200, 1], &[5, 3, 4], &[90, 2, 7, 1000, 3], &[4; 9]] {
+            let sets: Vec<Set> = every.iter().map(|every| set(*every)).collect();
+            for at_most_keys in [3, 100, 100_000] {
+                check_merge(width, &sets, &None, &None, at_most_keys);
+            }
+        }
+    }
+}
+
 /// Candidates lie close together in some places, and then none for long.
 #[test]
 fn few_are_subtracted_from_many_wherever_they_lie() {

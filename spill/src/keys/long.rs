@@ -149,14 +149,16 @@ impl<const N: usize> Shape for Long<N> {
     }
 
     #[inline(always)]
-    fn hash(self, key: Limbs<N>) -> u64 {
-        key.mix()
+    fn store(self, key: Limbs<N>, bytes: &mut [u8]) {
+        let bytes = &mut bytes[..self.0];
+        for i in 0..N {
+            BigEndian::write_u128(&mut bytes[self.place(i)..][..16], key.0[i]);
+        }
     }
 
     #[inline(always)]
-    fn copy(self, source: &[u8], from: usize, target: &mut [u8], to: usize) {
-        let key = self.at(source, from);
-        self.store(key, &mut target[to * self.0..]);
+    fn hash(self, key: Limbs<N>) -> u64 {
+        key.mix()
     }
 
     #[inline(always)]
@@ -169,12 +171,4 @@ impl<const N: usize> Shape for Long<N> {
 impl<const N: usize> Packed for Long<N> {
     type Int = Limbs<N>;
     const BITS: u32 = 128 * N as u32;
-
-    #[inline(always)]
-    fn store(self, key: Limbs<N>, bytes: &mut [u8]) {
-        let bytes = &mut bytes[..self.0];
-        for i in 0..N {
-            BigEndian::write_u128(&mut bytes[self.place(i)..][..16], key.0[i]);
-        }
-    }
 }

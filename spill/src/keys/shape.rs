@@ -28,11 +28,13 @@ pub trait Shape: Copy + Send + Sync + 'static {
         self.key(&keys[start..start + self.width()])
     }
 
-    /// Writes the `from`-th key of `source` as the `to`-th of `target`.
+    /// Writes `key` to the first [`width`](Shape::width) bytes of `bytes`.
+    fn store(self, key: Self::Key<'_>, bytes: &mut [u8]);
+
+    /// Writes `key` as the `to`-th of `keys`.
     #[inline(always)]
-    fn copy(self, source: &[u8], from: usize, target: &mut [u8], to: usize) {
-        let width = self.width();
-        target[to * width..][..width].copy_from_slice(&source[from * width..][..width]);
+    fn put(self, key: Self::Key<'_>, keys: &mut [u8], to: usize) {
+        self.store(key, &mut keys[to * self.width()..]);
     }
 
     /// Writes the `from`-th key of `keys` as the `to`-th.
@@ -43,16 +45,13 @@ pub trait Shape: Copy + Send + Sync + 'static {
     }
 }
 
-/// A shape whose keys are integers, so that they can be subtracted, shifted and stored.
+/// A shape whose keys are integers, so that they can be subtracted and shifted.
 pub(crate) trait Packed: for<'a> Shape<Key<'a> = Self::Int> {
     /// The integer that holds a key.
     type Int: Int;
 
     /// Bits of `Int` that a key occupies.
     const BITS: u32;
-
-    /// Writes `key` to the first bytes of `bytes`.
-    fn store(self, key: Self::Int, bytes: &mut [u8]);
 }
 
 /// Keys of 1 to 8 bytes, as `u64`.
@@ -88,22 +87,6 @@ impl<const W: usize> Shape for Narrow<W> {
     }
 
     #[inline(always)]
-    fn hash(self, key: u64) -> u64 {
-        key.mix()
-    }
-
-    #[inline(always)]
-    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
-        let key = self.at(keys, from);
-        self.store(key, &mut keys[to * W..]);
-    }
-}
-
-impl<const W: usize> Packed for Narrow<W> {
-    type Int = u64;
-    const BITS: u32 = 8 * W as u32;
-
-    #[inline(always)]
     fn store(self, key: u64, bytes: &mut [u8]) {
         let bytes = &mut bytes[..W];
         match W {
@@ -120,6 +103,22 @@ impl<const W: usize> Packed for Narrow<W> {
             _ => unreachable!("a narrow key has 1 to 8 bytes"),
         }
     }
+
+    #[inline(always)]
+    fn hash(self, key: u64) -> u64 {
+        key.mix()
+    }
+
+    #[inline(always)]
+    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
+        let key = self.at(keys, from);
+        self.store(key, &mut keys[to * W..]);
+    }
+}
+
+impl<const W: usize> Packed for Narrow<W> {
+    type Int = u64;
+    const BITS: u32 = 8 * W as u32;
 }
 
 /// Keys of 9 to 16 bytes, as `u128`.
@@ -142,6 +141,13 @@ impl<const W: usize> Shape for Medium<W> {
     }
 
     #[inline(always)]
+    fn store(self, key: u128, bytes: &mut [u8]) {
+        let bytes = &mut bytes[..W];
+        BigEndian::write_u64(bytes, (key >> (8 * (W - 8))) as u64);
+        BigEndian::write_u64(&mut bytes[W - 8..], key as u64);
+    }
+
+    #[inline(always)]
     fn hash(self, key: u128) -> u64 {
         key.mix()
     }
@@ -156,13 +162,6 @@ impl<const W: usize> Shape for Medium<W> {
 impl<const W: usize> Packed for Medium<W> {
     type Int = u128;
     const BITS: u32 = 8 * W as u32;
-
-    #[inline(always)]
-    fn store(self, key: u128, bytes: &mut [u8]) {
-        let bytes = &mut bytes[..W];
-        BigEndian::write_u64(bytes, (key >> (8 * (W - 8))) as u64);
-        BigEndian::write_u64(&mut bytes[W - 8..], key as u64);
-    }
 }
 
 /// Keys of any width, given at run time, as slices.
@@ -180,6 +179,11 @@ impl Shape for Wide {
     #[inline(always)]
     fn key(self, bytes: &[u8]) -> &[u8] {
         &bytes[..self.0]
+    }
+
+    #[inline(always)]
+    fn store(self, key: &[u8], bytes: &mut [u8]) {
+        bytes[..self.0].copy_from_slice(key);
     }
 
     #[inline]

@@ -11,6 +11,7 @@ use super::merge::{GALLOP_RATIO, merge_slices};
 use super::partition::{KeyRange, split};
 use super::threads::{in_parallel, threads_for};
 use crate::keys::{Packed, Shape, for_long, for_packed, for_shape, leap_back, restrict};
+use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
 
 /// Puts the keys of `more` into `run`, both ascending; none is in both.
@@ -62,7 +63,7 @@ fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) 
     let left = match own / GALLOP_RATIO > others {
         true => for_shape!(width, shape => merge_few(shape, room, own, other)),
         false => for_packed!(width, shape => merge_packed(shape, room, own, other), else {
-            for_long!(width, shape => merge_back(shape, room, own, other), else {
+            for_long!(width, shape => merge_packed(shape, room, own, other), else {
                 merge_back(shape, room, own, other)
             })
         }),
@@ -96,7 +97,7 @@ fn merge_back<S: Shape>(shape: S, room: &mut [u8], mut own: usize, other: &[u8])
             shape.shift(room, own, end);
         } else {
             others -= 1;
-            shape.copy(other, others, room, end);
+            shape.put(shape.at(other, others), room, end);
         }
     }
     Left { own, others }
@@ -110,7 +111,7 @@ fn merge_packed<S: Packed>(shape: S, room: &mut [u8], mut own: usize, other: &[u
         end -= 1;
         let (one, another) = (shape.at(room, own - 1), shape.at(other, others - 1));
         let is_own = one > another;
-        shape.store(if is_own { one } else { another }, &mut room[end * width..]);
+        shape.put(select_unpredictable(is_own, one, another), room, end);
         own -= usize::from(is_own);
         others -= usize::from(!is_own);
     }
@@ -128,7 +129,7 @@ fn merge_few<S: Shape>(shape: S, room: &mut [u8], mut own: usize, other: &[u8]) 
         own = from;
         if own > 0 {
             (others, end) = (others - 1, end - 1);
-            shape.copy(other, others, room, end);
+            shape.put(shape.at(other, others), room, end);
         }
     }
     Left { own, others }

@@ -5,10 +5,10 @@
 //! round cuts a *window* off the front of each batch, all keys up to that one, and merges the
 //! windows as plain slices, no source being asked meanwhile. At least one batch is used up by it.
 //!
-//! What remains is how to merge slices, for which the number of windows that are not empty decides:
-//! one is copied; two are merged by comparisons whose outcome moves the cursors without a branch,
-//! or, if one is much the smaller, by galloping through the other; more, by a loser tree (Knuth,
-//! volume 3, 5.4.1): log2 k comparisons a key, along one path from leaf to root.
+//! What remains is to merge slices. Two are merged by comparisons whose outcome moves the cursors without a branch, in two
+//! halves at a time (`turns.rs`), or, if one is much the smaller, by galloping through the other. More are merged two by two, the
+//! long ones last. A loser tree (Knuth, volume 3, 5.4.1) has as many comparisons a key, log2 k, but each waits for the
+//! one before (measured, `docs/performance.md`).
 //!
 //! Pairs are merged as wider keys. Those with equal keys then follow each other, and are joined before
 //! they are given out. Since the next ones may be in the next round, the last pair is held back until
@@ -16,9 +16,12 @@
 
 use super::pairs::{join_equal, sort_all};
 use super::source::Source;
+use super::turns::{Cursors, InStep, halves, walk_in_turns};
 use crate::disk::Result;
 use crate::keys::{Shape, bound, for_shape, is_ascending, leap};
 use crate::values::Values;
+use std::cmp::Reverse;
+use std::hint::select_unpredictable;
 
 /// Bytes of keys handled at a time while merging: small enough for the second-level cache.
 const BATCH_BYTES: usize = 256 << 10;
@@ -33,6 +36,8 @@ pub(super) const GALLOP_RATIO: usize = 16;
 pub struct Merge<'a> {
     width: usize,
     inputs: Vec<Input<'a>>,
+    /// For keys that are merged more than once.
+    scratch: Vec<u8>,
     /// For pairs.
     joining: Option<Joining>,
 }
@@ -61,7 +66,8 @@ impl<'a> Merge<'a> {
     /// The union of `sources` of keys of `width` bytes.
     pub fn new(width: usize, sources: Vec<Box<dyn Source + 'a>>) -> Self {
         let input = |source| Input { source, batch: Vec::new(), used: 0 };
-        Merge { width, inputs: sources.into_iter().map(input).collect(), joining: None }
+        let inputs = sources.into_iter().map(input).collect();
+        Merge { width, inputs, scratch: Vec::new(), joining: None }
     }
 
     /// The union of very many `sources`, by merges of some of them each: a round asks all sources of a merge, and gives little
@@ -165,7 +171,9 @@ impl<'a> Merge<'a> {
             }
             let batches: Vec<&[u8]> =
                 self.inputs.iter().map(|input| &input.batch[input.used..]).collect();
-            let used = for_shape!(self.width, shape => round(shape, &batches, room, out));
+            let used = for_shape!(self.width, shape => {
+                round(shape, &batches, room, out, &mut self.scratch)
+            });
             for (input, used) in self.inputs.iter_mut().zip(used) {
                 input.used += used * self.width;
             }
@@ -213,194 +221,157 @@ pub fn batch_keys(width: usize) -> usize {
 /// none is in both.
 pub(crate) fn merge_slices(width: usize, sets: [&[u8]; 2], out: &mut [u8]) -> usize {
     debug_assert_eq!(sets[0].len() + sets[1].len(), out.len());
-    for_shape!(width, shape => {
-        let [mut a, mut b] = sets.map(|keys| Window { keys, used: 0, end: keys.len() / width, input: 0 });
-        let written = merge_two(shape, &mut a, &mut b, out);
-        let rest = &mut out[written * width..];
-        let copied = copy(shape, &mut a, rest);
-        written + copied + copy(shape, &mut b, &mut rest[copied * width..])
-    })
+    for_shape!(width, shape => union(shape, sets, out))
 }
 
-/// Appends up to `room` keys of the union of `batches`, none empty, to `out`, as far as it is
-/// known without what comes after them; the number of keys used of each.
-fn round<S: Shape>(shape: S, batches: &[&[u8]], room: usize, out: &mut Vec<u8>) -> Vec<usize> {
-    let width = shape.width();
-    let count = |keys: &[u8]| keys.len() / width;
-    let last = batches.iter().map(|keys| shape.at(keys, count(keys) - 1)).min();
-    let last = last.expect("a round has batches");
-    let mut windows: Vec<Window> = Vec::with_capacity(batches.len());
-    for (input, keys) in batches.iter().enumerate() {
-        let below = bound(shape, keys, 0, count(keys), last);
-        let end = below + usize::from(below < count(keys) && shape.at(keys, below) == last);
-        if end > 0 {
-            windows.push(Window { input, keys, used: 0, end });
-        }
+/// Appends up to `room` keys of the union of `batches`, none empty, to `out`, as far as it is known without what comes after
+/// them, at least one; the number of keys used of each.
+fn round<S: Shape>(
+    shape: S,
+    batches: &[&[u8]],
+    room: usize,
+    out: &mut Vec<u8>,
+    scratch: &mut Vec<u8>,
+) -> Vec<usize> {
+    let (width, start) = (shape.width(), out.len());
+    let mut used: Vec<usize> = batches.iter().map(|keys| keys.len() / width).collect();
+    cut(shape, batches, &mut used);
+    let total: usize = used.iter().sum();
+    if total > room {
+        // Of each batch this part at most, and the key that ends it; of many batches with little room, the least key alone.
+        let part = room.saturating_sub(batches.len());
+        used.iter_mut().for_each(|used| *used = *used * part / total + 1);
+        cut(shape, batches, &mut used);
     }
-    let start = out.len();
-    let total: usize = windows.iter().map(|window| window.end).sum();
-    out.resize(start + total.min(room) * width, 0);
-    let mut used = vec![0; batches.len()];
-    let written = merge(shape, windows, &mut out[start..], &mut used);
+    let windows = batches.iter().zip(&used).map(|(keys, used)| &keys[..used * width]);
+    let mut windows: Vec<&[u8]> = windows.filter(|window| !window.is_empty()).collect();
+    windows.sort_by_key(|window| Reverse(window.len()));
+    let bytes = windows.iter().map(|window| window.len()).sum::<usize>();
+    out.resize(start + bytes, 0);
+    scratch.resize(if windows.len() > 2 { bytes } else { 0 }, 0);
+    let written = union_of_all(shape, &windows, &mut out[start..], scratch);
     out.truncate(start + written * width);
     used
 }
 
-/// The front of a batch, to be merged.
-#[derive(Clone, Copy)]
-struct Window<'a> {
-    /// Which input it is of.
-    input: usize,
-    /// The whole batch.
-    keys: &'a [u8],
-    /// How many of its keys are merged.
-    used: usize,
-    /// How many are to be merged.
-    end: usize,
-}
-
-impl<'a> Window<'a> {
-    #[inline(always)]
-    fn head<S: Shape>(&self, shape: S) -> S::Key<'a> {
-        shape.at(self.keys, self.used)
+/// Cuts `counts`, how many keys of each batch come into question, at the least of the keys that are the last ones so.
+fn cut<S: Shape>(shape: S, batches: &[&[u8]], counts: &mut [usize]) {
+    let last_keys = batches.iter().zip(&*counts).filter(|(_, count)| **count > 0);
+    let last = last_keys.map(|(keys, &count)| shape.at(keys, count - 1)).min();
+    let Some(last) = last else { return };
+    for (keys, count) in batches.iter().zip(counts) {
+        let below = bound(shape, keys, 0, *count, last);
+        *count = below + usize::from(below < *count && shape.at(keys, below) == last);
     }
 }
 
-/// Merges `windows` until done or `out` is full; the number of keys written. Reports the keys
-/// used of each input in `used`. No key equal to the last one written is left in a window.
-fn merge<'a, S: Shape>(
-    shape: S,
-    mut windows: Vec<Window<'a>>,
-    out: &mut [u8],
-    used: &mut [usize],
-) -> usize {
-    let mut written = 0;
-    loop {
-        let out = &mut out[written * shape.width()..];
-        written += match windows.as_mut_slice() {
-            [] => return written,
-            [one] => copy(shape, one, out),
-            [one, two] => merge_two(shape, one, two, out),
-            many => merge_many(shape, many, out),
-        };
-        windows.iter().for_each(|window| used[window.input] = window.used);
-        windows.retain(|window| window.used < window.end);
-        if out.len() < shape.width() || windows.is_empty() {
-            return written;
-        }
-    }
-}
-
-/// Copies as much as fits.
-fn copy<S: Shape>(shape: S, from: &mut Window<'_>, out: &mut [u8]) -> usize {
+/// Merges `sets`, the longest first, into `out`, which has room for all their keys, as `scratch` has if there are more than two;
+/// how many are written.
+fn union_of_all<S: Shape>(shape: S, sets: &[&[u8]], out: &mut [u8], scratch: &mut [u8]) -> usize {
     let width = shape.width();
-    let count = (from.end - from.used).min(out.len() / width);
-    out[..count * width].copy_from_slice(&from.keys[from.used * width..][..count * width]);
-    from.used += count;
-    count
+    match *sets {
+        [] => 0,
+        [one] => {
+            out.copy_from_slice(one);
+            one.len() / width
+        }
+        [one, other] => union(shape, [one, other], out),
+        _ => {
+            let total = out.len();
+            let mut bytes = 0;
+            let long = sets.iter().take_while(|set| {
+                let few = 2 * bytes < total;
+                bytes += if few { set.len() } else { 0 };
+                few
+            });
+            let (long, short) = sets.split_at(long.count());
+            let (front, back) = scratch[..total].split_at_mut(bytes);
+            let (out_front, out_back) = out.split_at_mut(bytes);
+            let long = union_of_all(shape, long, front, out_front);
+            let short = union_of_all(shape, short, back, out_back);
+            let sets = [&front[..long * width], &back[..short * width]];
+            union(shape, sets, out)
+        }
+    }
 }
 
-/// Merges until one window is empty or `out` is full.
-fn merge_two<S: Shape>(shape: S, a: &mut Window<'_>, b: &mut Window<'_>, out: &mut [u8]) -> usize {
-    let (a_count, b_count) = (a.end - a.used, b.end - b.used);
-    if a_count / GALLOP_RATIO > b_count {
-        return merge_galloping(shape, b, a, out);
+/// Merges two sets into `out`, which has room for all their keys; how many are written.
+fn union<S: Shape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u8]) -> usize {
+    let [count, others] = [one, other].map(|keys| keys.len() / shape.width());
+    if count / GALLOP_RATIO > others {
+        union_by_galloping(shape, other, one, out)
+    } else if others / GALLOP_RATIO > count {
+        union_by_galloping(shape, one, other, out)
+    } else {
+        union_by_halves(shape, [one, other], out)
     }
-    if b_count / GALLOP_RATIO > a_count {
-        return merge_galloping(shape, a, b, out);
-    }
-    let room = out.len() / shape.width();
-    let mut written = 0;
-    while written < room && a.used < a.end && b.used < b.end {
-        let (x, y) = (a.head(shape), b.head(shape));
-        let (source, from) = if x <= y { (a.keys, a.used) } else { (b.keys, b.used) };
-        shape.copy(source, from, out, written);
-        a.used += usize::from(x <= y);
-        b.used += usize::from(y <= x);
-        written += 1;
-    }
-    written
 }
 
-/// The same where `few` has far fewer keys than `many`.
-fn merge_galloping<S: Shape>(
+/// The same for sets of about as many keys.
+fn union_by_halves<S: Shape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u8]) -> usize {
+    let width = shape.width();
+    let [count, others] = [one, other].map(|keys| keys.len() / width);
+    let mut halves =
+        halves(0..count, 0, others, |middle| bound(shape, other, 0, others, shape.at(one, middle)));
+    // Behind what the first half comes to at most.
+    halves[1].taken += halves[1].passed;
+    let start = halves[1].taken;
+    let mut union = Union { shape, sets: [one, other], out };
+    let [low, high] = walk_in_turns(halves, &mut union).map(|at| union.take_rest(at));
+    out.copy_within(start * width..high * width, low * width);
+    low + high - start
+}
+
+/// Takes the keys of either set.
+struct Union<'o, S> {
     shape: S,
-    few: &mut Window<'_>,
-    many: &mut Window<'_>,
-    out: &mut [u8],
-) -> usize {
-    let room = out.len() / shape.width();
-    let mut written = 0;
-    while written < room && few.used < few.end && many.used < many.end {
-        let key = few.head(shape);
-        let until = leap(shape, many.keys, many.used, many.end, key);
-        let mut before = Window { end: until, ..*many };
-        written += copy(shape, &mut before, &mut out[written * shape.width()..]);
-        many.used = before.used;
-        if many.used == until && written < room {
-            many.used += usize::from(until < many.end && many.head(shape) == key);
-            shape.copy(few.keys, few.used, out, written);
-            few.used += 1;
-            written += 1;
-        }
-    }
-    written
+    sets: [&'o [u8]; 2],
+    out: &'o mut [u8],
 }
 
-/// Plays all matches of a loser tree: the loser of each node, and the winner of all.
-fn play<K: Ord>(heads: &[K]) -> (Vec<usize>, usize) {
-    let k = heads.len();
-    let mut losers = vec![0; k];
-    let mut winners: Vec<usize> = (0..2 * k).map(|node| node.wrapping_sub(k)).collect();
-    for node in (1..k).rev() {
-        let (a, b) = (winners[2 * node], winners[2 * node + 1]);
-        (winners[node], losers[node]) = if heads[b] < heads[a] { (b, a) } else { (a, b) };
+impl<S: Shape> InStep for Union<'_, S> {
+    #[inline(always)]
+    fn step(&mut self, at: &mut Cursors) {
+        let Union { shape, sets: [one, other], out } = self;
+        let (x, y) = (shape.at(one, at.next), shape.at(other, at.passed));
+        let (is_one, is_other) = (x <= y, y <= x);
+        // A key is chosen, not a place to read one from: nothing waits for reading it.
+        shape.put(select_unpredictable(is_one, x, y), out, at.taken);
+        at.next += usize::from(is_one);
+        at.passed += usize::from(is_other);
+        at.taken += 1;
     }
-    (losers, winners[1])
 }
 
-/// Merges until some window is empty or `out` is full, with a loser tree.
-///
-/// The windows are the leaves `k..2k` of a tree whose node `n` has the children `2n` and `2n + 1`.
-/// A node keeps the loser, the one with the greater head, of the match between the winners of its
-/// two subtrees; the winner of all is held apart.
-fn merge_many<S: Shape>(shape: S, windows: &mut [Window<'_>], out: &mut [u8]) -> usize {
-    let (k, room) = (windows.len(), out.len() / shape.width());
-    let mut heads: Vec<S::Key<'_>> = windows.iter().map(|window| window.head(shape)).collect();
-    let (mut losers, mut winner) = play(&heads);
-    let mut written = 0;
-    let mut last = None;
-    loop {
-        let key = heads[winner];
-        if last != Some(key) {
-            if written == room {
-                return written;
-            }
-            let window = &windows[winner];
-            shape.copy(window.keys, window.used, out, written);
-            written += 1;
-            last = Some(key);
+impl<S: Shape> Union<'_, S> {
+    /// Takes what a walk has left of one of the sets; the index after it.
+    fn take_rest(&mut self, at: Cursors) -> usize {
+        let width = self.shape.width();
+        let mut taken = at.taken;
+        for (set, rest) in self.sets.iter().zip([at.next..at.end, at.passed..at.passed_end]) {
+            taken = append(width, &set[rest.start * width..rest.end * width], self.out, taken);
         }
-        let window = &mut windows[winner];
-        window.used += 1;
-        if window.used == window.end {
-            break;
-        }
-        heads[winner] = window.head(shape);
-        let mut node = (winner + k) / 2;
-        while node > 0 {
-            let other = losers[node];
-            let loses = heads[other] < heads[winner];
-            losers[node] = if loses { winner } else { other };
-            winner = if loses { other } else { winner };
-            node /= 2;
-        }
+        taken
     }
-    // Whoever merges on does not know the last key.
-    for window in windows {
-        if window.used < window.end && Some(window.head(shape)) == last {
-            window.used += 1;
-        }
+}
+
+/// Puts `keys` at index `taken` of `out`; the index after them.
+fn append(width: usize, keys: &[u8], out: &mut [u8], taken: usize) -> usize {
+    out[taken * width..][..keys.len()].copy_from_slice(keys);
+    taken + keys.len() / width
+}
+
+/// Merges two sets, of which one has far fewer keys.
+fn union_by_galloping<S: Shape>(shape: S, few: &[u8], many: &[u8], out: &mut [u8]) -> usize {
+    let (width, count) = (shape.width(), many.len() / shape.width());
+    let (mut next, mut taken) = (0, 0);
+    for key in few.chunks_exact(width) {
+        let key = shape.key(key);
+        let until = leap(shape, many, next, count, key);
+        taken = append(width, &many[next * width..until * width], out, taken);
+        shape.put(key, out, taken);
+        taken += 1;
+        next = until + usize::from(until < count && shape.at(many, until) == key);
     }
-    written
+    append(width, &many[next * width..], out, taken)
 }

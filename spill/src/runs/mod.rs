@@ -3,6 +3,7 @@
 //! Everything here goes through runs from front to back, once, so that runs on disk cost no more than
 //! reading them. Keys become a run by being sorted (`sort.rs`), after most repeats have been dropped
 //! (`recent.rs`); runs are merged into one (`merge.rs`, `source.rs`; in memory in the room of one of them: `grow.rs`), or subtracted from candidates (`subtract.rs`).
+//! Two that are about as long are walked through in two halves at a time (`turns.rs`).
 //! A run may hold values beside its keys (`pairs.rs`).
 //! For several threads the key space is cut into ranges (`partition.rs`, `threads.rs`): a range of the
 //! result needs nothing but that range of each run.
@@ -16,6 +17,7 @@ mod sort;
 mod source;
 mod subtract;
 mod threads;
+mod turns;
 
 pub(crate) use grow::grow;
 pub(crate) use merge::merge_slices;

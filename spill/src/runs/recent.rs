@@ -48,8 +48,8 @@ impl Recent {
             let key = shape.at(keys, index);
             let slot = (shape.hash(key) >> self.shift) as usize;
             let new = shape.at(&self.slots, slot) != key;
-            shape.copy(keys, index, out, kept);
-            shape.copy(keys, index, &mut self.slots, slot);
+            shape.put(shape.at(keys, index), out, kept);
+            shape.put(shape.at(keys, index), &mut self.slots, slot);
             kept += usize::from(new);
         }
         kept

@@ -11,6 +11,7 @@
 //! the candidates are squeezed as the block's keys are, and integers are compared. Where a block has
 //! records instead (see `codec/`), the candidates are encoded, and records are compared.
 
+use super::turns::{Cursors, InStep, halves, walk_in_turns};
 use crate::disk::Result;
 use crate::keys::{Int, Shape, Squeeze, bound, for_shape, is_ascending, leap};
 use crate::segments::{Block, BlockReader, Segment, Sought};
@@ -238,8 +239,8 @@ impl<I: Int> Queries<I> {
         let halves = halves(0..count, 0, values.len(), |middle| {
             values.partition_point(|value| *value < queries[middle])
         });
-        let lookup = Lookup { queries, indices, known: &mut *known, values };
-        let [low, high] = walk_in_turns(halves, lookup);
+        let mut lookup = Lookup { queries, indices, known: &mut *known, values };
+        let [low, high] = walk_in_turns(halves, &mut lookup);
         known.copy_within(low.end..high.taken, low.taken);
         known.truncate(low.taken + high.taken - low.end);
         high.passed
@@ -327,74 +328,10 @@ fn remove_in_step<S: Shape>(
     let halves = halves(range, kept, run_count, |middle| {
         bound(shape, run, 0, run_count, shape.at(keys, middle))
     });
-    let [low, high] = walk_in_turns(halves, Removal { shape, keys: &mut *keys, run });
+    let [low, high] = walk_in_turns(halves, &mut Removal { shape, keys: &mut *keys, run });
     let kept = keep(width, keys, low.next..low.end, low.taken);
     let kept = keep(width, keys, low.end..high.taken, kept);
     Removed { kept: keep(width, keys, high.next..high.end, kept), passed: high.passed }
-}
-
-/// Where a walk through keys and a run in step is.
-struct Cursors {
-    /// The next key, and where the keys end.
-    next: usize,
-    end: usize,
-    /// The next key of the run, and where that ends.
-    passed: usize,
-    run_end: usize,
-    /// The index after those taken.
-    taken: usize,
-}
-
-impl Cursors {
-    /// So many steps can be taken at least.
-    fn sure_steps(&self) -> usize {
-        (self.end - self.next).min(self.run_end - self.passed)
-    }
-}
-
-/// Both halves of a walk through the keys `range` and all `run_count` keys of a run, of which as many belong to the first as
-/// `less` says are less than the key in the middle. The first takes keys to `taken`, the other to where it begins.
-fn halves(
-    range: Range<usize>,
-    taken: usize,
-    run_count: usize,
-    less: impl FnOnce(usize) -> usize,
-) -> [Cursors; 2] {
-    let middle = range.start + range.len() / 2;
-    let split = if range.is_empty() { 0 } else { less(middle) };
-    let low = Cursors { next: range.start, end: middle, passed: 0, run_end: split, taken };
-    let end = range.end;
-    let high = Cursors { next: middle, end, passed: split, run_end: run_count, taken: middle };
-    [low, high]
-}
-
-/// A walk through keys and a run in step.
-trait InStep {
-    /// Goes on by a key, or by a key of the run, or by both.
-    fn step(&mut self, at: &mut Cursors);
-}
-
-/// Takes all steps of two walks, in turns. What one comes to does not depend on the other, so the processor has both under way
-/// at a time.
-#[inline(always)]
-fn walk_in_turns([mut low, mut high]: [Cursors; 2], mut walk: impl InStep) -> [Cursors; 2] {
-    loop {
-        let steps = low.sure_steps().min(high.sure_steps());
-        if steps == 0 {
-            break;
-        }
-        for _ in 0..steps {
-            walk.step(&mut low);
-            walk.step(&mut high);
-        }
-    }
-    while low.sure_steps() > 0 {
-        walk.step(&mut low);
-    }
-    while high.sure_steps() > 0 {
-        walk.step(&mut high);
-    }
-    [low, high]
 }
 
 /// Takes the keys that are not in a run.

@@ -1,0 +1,74 @@
+//! Walks through two ascending sets in step: from the front of both on, always past the lesser key.
+//!
+//! Where a step leads is known once two keys have been compared, and each step waits for the one before. So both sets are cut at
+//! a key, and the walks through their two halves take turns: what one comes to does not depend on the other, and the processor has
+//! both under way at a time.
+
+use std::ops::Range;
+
+/// Where a walk is.
+pub(super) struct Cursors {
+    /// The next key of the first set, and where that ends.
+    pub(super) next: usize,
+    pub(super) end: usize,
+    /// The next key of the second set, and where that ends.
+    pub(super) passed: usize,
+    pub(super) passed_end: usize,
+    /// The index after the keys taken.
+    pub(super) taken: usize,
+}
+
+impl Cursors {
+    /// So many steps can be taken at least.
+    pub(super) fn sure_steps(&self) -> usize {
+        (self.end - self.next).min(self.passed_end - self.passed)
+    }
+}
+
+/// Both halves of a walk through the keys `range` of a set and the first `count` of another, of which as many belong to the
+/// first half as `less` says are less than the key in the middle of the range. That half takes keys to `taken`, the other to
+/// where it begins in the first set.
+pub(super) fn halves(
+    range: Range<usize>,
+    taken: usize,
+    count: usize,
+    less: impl FnOnce(usize) -> usize,
+) -> [Cursors; 2] {
+    let middle = range.start + range.len() / 2;
+    let split = if range.is_empty() { 0 } else { less(middle) };
+    let low = Cursors { next: range.start, end: middle, passed: 0, passed_end: split, taken };
+    let end = range.end;
+    let high = Cursors { next: middle, end, passed: split, passed_end: count, taken: middle };
+    [low, high]
+}
+
+/// A walk through two sets in step.
+pub(super) trait InStep {
+    /// Goes on by a key of either set, or by one of each.
+    fn step(&mut self, at: &mut Cursors);
+}
+
+/// Takes all steps of two walks, in turns.
+#[inline(always)]
+pub(super) fn walk_in_turns(
+    [mut low, mut high]: [Cursors; 2],
+    walk: &mut impl InStep,
+) -> [Cursors; 2] {
+    loop {
+        let steps = low.sure_steps().min(high.sure_steps());
+        if steps == 0 {
+            break;
+        }
+        for _ in 0..steps {
+            walk.step(&mut low);
+            walk.step(&mut high);
+        }
+    }
+    while low.sure_steps() > 0 {
+        walk.step(&mut low);
+    }
+    while high.sure_steps() > 0 {
+        walk.step(&mut high);
+    }
+    [low, high]
+}
