@@ -14,7 +14,7 @@ use std::fmt;
 const MIB: u64 = 1 << 20;
 
 /// Set aside beside the threads' own reserve, in bytes.
-const RESERVE: u64 = 10 * MIB;
+const RESERVE: u64 = 6 * MIB;
 
 /// Set aside for each thread's encoder, compressor, tables, batches and stack, in bytes.
 const RESERVE_PER_THREAD: u64 = 4 * MIB + REPRESENTING;
@@ -31,7 +31,7 @@ const RESERVE_SHARE: u64 = 16;
 const RESUMING_SHARE: u64 = 16;
 
 /// Blocks of keys, decoded, that a thread has in memory at a time while it merges.
-const BLOCKS_PER_THREAD: u64 = 24;
+const BLOCKS_PER_THREAD: u64 = 16;
 
 /// The same for a thread that looks for a counterexample.
 const TRACED_BLOCKS: u64 = 4;

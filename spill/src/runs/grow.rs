@@ -11,8 +11,13 @@ use super::merge::{GALLOP_RATIO, merge_slices};
 use super::partition::{KeyRange, split};
 use super::threads::{in_parallel, threads_for};
 use crate::keys::{Packed, Shape, for_long, for_packed, for_shape, leap_back, restrict};
-use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
+
+/// The most that sets of keys of so many bytes take beside what they are, while the largest grows by the others one after the
+/// other: as much as the smaller one of two, and with several threads what is copied aside, no more than the larger one.
+pub(crate) fn grow_bytes_max(width: usize, bytes: usize, threads: usize) -> usize {
+    if threads_for((bytes / width) as u64, threads) == 1 { bytes / 2 } else { bytes }
+}
 
 /// Puts the keys of `more` into `run`, both ascending; none is in both.
 pub(crate) fn grow(width: usize, run: &mut Vec<u8>, more: &[u8], threads: usize) {
@@ -63,7 +68,7 @@ fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) 
     let left = match own / GALLOP_RATIO > others {
         true => for_shape!(width, shape => merge_few(shape, room, own, other)),
         false => for_packed!(width, shape => merge_packed(shape, room, own, other), else {
-            for_long!(width, shape => merge_packed(shape, room, own, other), else {
+            for_long!(width, shape => merge_back(shape, room, own, other), else {
                 merge_back(shape, room, own, other)
             })
         }),
@@ -111,7 +116,7 @@ fn merge_packed<S: Packed>(shape: S, room: &mut [u8], mut own: usize, other: &[u
         end -= 1;
         let (one, another) = (shape.at(room, own - 1), shape.at(other, others - 1));
         let is_own = one > another;
-        shape.put(select_unpredictable(is_own, one, another), room, end);
+        shape.put(if is_own { one } else { another }, room, end);
         own -= usize::from(is_own);
         others -= usize::from(!is_own);
     }

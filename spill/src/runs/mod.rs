@@ -19,7 +19,7 @@ mod subtract;
 mod threads;
 mod turns;
 
-pub(crate) use grow::grow;
+pub(crate) use grow::{grow, grow_bytes_max};
 pub(crate) use merge::merge_slices;
 pub use merge::{Merge, batch_keys, drain};
 pub(crate) use pairs::join_slice;

@@ -13,8 +13,8 @@ use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::restrict;
 use crate::runs::{
-    KeyRange, Merge, drain, grow, in_parallel, join_slice, merge_slices, sources, split,
-    threads_for,
+    KeyRange, Merge, drain, grow, grow_bytes_max, in_parallel, join_slice, merge_slices, sources,
+    split, threads_for,
 };
 use crate::segments::{Segment, SegmentWriter};
 use crate::values::Values;
@@ -55,7 +55,7 @@ impl Store {
         for level in first..=last {
             segments.extend(self.level_segments(level as usize)?);
         }
-        if 2 * bytes > self.young_bytes() - self.last_level_bytes_max() {
+        if self.merging_bytes(bytes, threads) > self.young_bytes() - self.last_level_bytes_max() {
             // Saved by a search with more memory than this one.
             self.flush(self.young.len(), threads)?;
             let pieces = self.write_merged(first, last, &[], &segments, keys, threads)?;
@@ -120,7 +120,7 @@ impl Store {
     /// there is no room for both them and what they become.
     fn merge_young(&mut self, beside: usize, threads: usize) -> Result<()> {
         let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
-        if 2 * bytes + beside > self.young_bytes() {
+        if self.merging_bytes(bytes, threads) + beside > self.young_bytes() {
             return self.flush(self.young.len(), threads);
         }
         while let [.., elder, younger] = self.young.as_slice()
@@ -151,7 +151,20 @@ impl Store {
         let earlier = self.young.len().saturating_sub(1);
         let bytes: usize = self.young[..earlier].iter().map(|run| run.keys.len()).sum();
         let share = self.young_bytes() - self.last_level_bytes_max();
-        if 2 * bytes > share { self.flush(earlier, threads) } else { Ok(()) }
+        if self.merging_bytes(bytes, threads) > share {
+            self.flush(earlier, threads)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The most that young runs of so many bytes come to while they are merged.
+    fn merging_bytes(&self, bytes: usize, threads: usize) -> usize {
+        match self.values() {
+            // Pairs are joined to new memory.
+            Some(_) => 2 * bytes,
+            None => bytes + grow_bytes_max(self.width, bytes, threads),
+        }
     }
 
     /// Keeps the room of keys that are no longer needed for levels to come.
