@@ -76,7 +76,9 @@ def bytes_of(size):
 
 
 def least(args, model, store, folder):
-    _, _, err, _ = run([args.spillway, "check", "--memory", "0B", "--store", store, model], folder)
+    given = ["--threads", args.threads] if args.threads else []
+    begin = [args.spillway, "check", "--memory", "0B", "--store", store, model]
+    _, _, err, _ = run(begin + given, folder)
     found = re.search(r"minimum for this model is (\d+)MiB", err)
     return int(found[1]) * MIB if found else None
 
