@@ -75,10 +75,13 @@ def bytes_of(size):
     return int(float(size[:-3]) * units[size[-3:]])
 
 
+def threads(args):
+    return ["--threads", args.threads] if args.threads else []
+
+
 def least(args, model, store, folder):
-    given = ["--threads", args.threads] if args.threads else []
     begin = [args.spillway, "check", "--memory", "0B", "--store", store, model]
-    _, _, err, _ = run(begin + given, folder)
+    _, _, err, _ = run(begin + threads(args), folder)
     found = re.search(r"minimum for this model is (\d+)MiB", err)
     return int(found[1]) * MIB if found else None
 
@@ -88,8 +91,7 @@ def measure(args, model, budget, store, folder):
     peaks = {}
     with tempfile.TemporaryDirectory(dir=args.scratch) as scratch:
         place, given = str(pathlib.Path(scratch) / "d"), ["--memory", f"{budget}B", "--json"]
-        given += ["--max-time", f"{args.time}s"]
-        given += ["--threads", args.threads] if args.threads else []
+        given += ["--max-time", f"{args.time}s"] + threads(args)
         begin = [args.spillway, "check", model, "--dir", place, "--keep-going", "--store", store]
         for phase, command in [
             ("check", begin + given),

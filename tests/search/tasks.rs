@@ -130,8 +130,8 @@ impl Driver<'_> {
         let mut tries = 1;
         loop {
             if let Some(operations) = self.crashes {
-                let last = self.random.below(tries * operations) as u64;
-                let at = self.disk.operations() + 1 + last;
+                let within = tries * operations;
+                let at = self.disk.operations() + 1 + self.random.below(within) as u64;
                 self.disk.set_plan(Faults::new().crash_at(at));
             }
             match self.step() {

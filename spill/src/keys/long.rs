@@ -164,7 +164,7 @@ impl<const N: usize> Shape for Long<N> {
     #[inline(always)]
     fn shift(self, keys: &mut [u8], from: usize, to: usize) {
         let key = self.at(keys, from);
-        self.store(key, &mut keys[to * self.0..]);
+        self.put(key, keys, to);
     }
 }
 

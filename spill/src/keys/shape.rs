@@ -112,7 +112,7 @@ impl<const W: usize> Shape for Narrow<W> {
     #[inline(always)]
     fn shift(self, keys: &mut [u8], from: usize, to: usize) {
         let key = self.at(keys, from);
-        self.store(key, &mut keys[to * W..]);
+        self.put(key, keys, to);
     }
 }
 
@@ -155,7 +155,7 @@ impl<const W: usize> Shape for Medium<W> {
     #[inline(always)]
     fn shift(self, keys: &mut [u8], from: usize, to: usize) {
         let key = self.at(keys, from);
-        self.store(key, &mut keys[to * W..]);
+        self.put(key, keys, to);
     }
 }
 

@@ -254,11 +254,10 @@ fn round<S: Shape>(
     used
 }
 
-/// Cuts `counts`, how many keys of each batch come into question, at the least of the keys that are the last ones so.
+/// Cuts `counts`, how many keys of each batch come into question, at least one, at the least of the keys that are the last ones so.
 fn cut<S: Shape>(shape: S, batches: &[&[u8]], counts: &mut [usize]) {
-    let last_keys = batches.iter().zip(&*counts).filter(|(_, count)| **count > 0);
-    let last = last_keys.map(|(keys, &count)| shape.at(keys, count - 1)).min();
-    let Some(last) = last else { return };
+    let last_keys = batches.iter().zip(&*counts).map(|(keys, &count)| shape.at(keys, count - 1));
+    let last = last_keys.min().expect("a round has batches");
     for (keys, count) in batches.iter().zip(counts) {
         let below = bound(shape, keys, 0, *count, last);
         *count = below + usize::from(below < *count && shape.at(keys, below) == last);
@@ -271,20 +270,16 @@ fn union_of_all<S: Shape>(shape: S, sets: &[&[u8]], out: &mut [u8], scratch: &mu
     let width = shape.width();
     match *sets {
         [] => 0,
-        [one] => {
-            out.copy_from_slice(one);
-            one.len() / width
-        }
+        [one] => append(width, one, out, 0),
         [one, other] => union(shape, [one, other], out),
         _ => {
             let total = out.len();
-            let mut bytes = 0;
-            let long = sets.iter().take_while(|set| {
-                let few = 2 * bytes < total;
-                bytes += if few { set.len() } else { 0 };
-                few
-            });
-            let (long, short) = sets.split_at(long.count());
+            let (mut count, mut bytes) = (0, 0);
+            while 2 * bytes < total {
+                bytes += sets[count].len();
+                count += 1;
+            }
+            let (long, short) = sets.split_at(count);
             let (front, back) = scratch[..total].split_at_mut(bytes);
             let (out_front, out_back) = out.split_at_mut(bytes);
             let long = union_of_all(shape, long, front, out_front);
