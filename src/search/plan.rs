@@ -128,8 +128,8 @@ impl MemoryPlan {
         }
     }
 
-    /// What of it is the store's. Runs on disk that are no larger than all of the budget are not compressed: the system's cache
-    /// of files has room for these, or else there would be none for the search.
+    /// What of it is the store's. Runs and levels on disk that are no larger than all of the budget are not compressed: the system's
+    /// cache of files has room for these, or else there would be none for the search.
     pub fn shares(&self) -> Shares {
         Shares { young: self.young as usize, filter: self.filter as usize, plain: self.budget }
     }

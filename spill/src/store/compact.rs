@@ -26,7 +26,7 @@ const LAST_LEVEL_SHARE: usize = 4;
 /// It may have so much more room than it takes, as a divisor.
 const LAST_LEVEL_SLACK: usize = 8;
 
-/// Of what the disk has left, the part that a run may take uncompressed, as a divisor: levels and other runs need room, too.
+/// Of what the disk has left, the part that a run, or all levels, may take uncompressed, as a divisor: levels and other runs need room, too.
 const PLAIN_SHARE: u64 = 8;
 
 /// Levels that are put back at a time: of each a block is in memory, and its file mapped.
@@ -211,8 +211,8 @@ impl Store {
         Ok(())
     }
 
-    /// Bytes of a run that are not compressed.
-    fn plain_bytes(&self) -> u64 {
+    /// Bytes of a run, and of all levels, that are not compressed.
+    pub(super) fn plain_bytes(&self) -> u64 {
         let left = self.disk.left().unwrap_or(u64::MAX);
         self.shares.plain.min(left / PLAIN_SHARE)
     }

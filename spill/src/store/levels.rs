@@ -192,6 +192,8 @@ pub struct Shard {
     name: FileName,
     value_bytes: usize,
     codec: Codec,
+    /// Bytes of the next piece that are not compressed.
+    plain: u64,
     file: Box<dyn Append>,
 }
 
@@ -238,7 +240,8 @@ impl Levels {
     }
 
     fn shard(&self, name: FileName, file: Box<dyn Append>) -> Shard {
-        Shard { name, value_bytes: self.value_bytes, codec: self.codec.clone(), file }
+        let codec = self.codec.clone();
+        Shard { name, value_bytes: self.value_bytes, codec, plain: 0, file }
     }
 
     /// Lets `codec` read and write from now on, one that has what is there in the same blocks.
@@ -283,8 +286,9 @@ impl Levels {
         self.shards.iter_mut().try_for_each(|shard| shard.file.flush())
     }
 
-    /// The first `count` shards, for `count` threads to write the pieces of the next level.
-    pub fn shards(&mut self, count: usize) -> Result<&mut [Shard]> {
+    /// The first `count` shards, for `count` threads to write the pieces of the next level. What they write is not compressed
+    /// until the log has about `plain` bytes.
+    pub fn shards(&mut self, count: usize, plain: u64) -> Result<&mut [Shard]> {
         while self.shards.len() < count {
             let number = self.shards.len();
             let name = (self.name)(number as u16);
@@ -297,7 +301,10 @@ impl Levels {
                 self.saved.shards.push(SavedShard { file: name, length: 0 });
             }
         }
-        Ok(&mut self.shards[..count])
+        let left = plain.saturating_sub(self.saved.bytes());
+        let shards = &mut self.shards[..count];
+        shards.iter_mut().for_each(|shard| shard.plain = left / count as u64);
+        Ok(shards)
     }
 
     /// Makes the pieces just written, in ascending order, the next level. Gives its keys.
@@ -345,7 +352,7 @@ impl Shard {
         fill: impl FnOnce(&mut SegmentWriter) -> Result<()>,
     ) -> Result<FileSegment> {
         let writer = SegmentWriter::new(width, &mut *self.file).coded(&self.codec);
-        let mut writer = writer.with_values(self.value_bytes);
+        let mut writer = writer.with_values(self.value_bytes).compressed_beyond(self.plain);
         fill(&mut writer)?;
         Ok(FileSegment { file: self.name, at: writer.finish_some()? })
     }

@@ -62,7 +62,8 @@ pub struct Shares {
     pub young: usize,
     /// For a filter of the old runs, where levels are thin.
     pub filter: usize,
-    /// Of each run on disk, how much is not compressed, if the disk has room: it is decoded again and again.
+    /// Of each run on disk, which is decoded again and again, and of the log of levels how much is not compressed, if the disk has
+    /// room.
     pub plain: u64,
 }
 

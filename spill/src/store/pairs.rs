@@ -53,14 +53,14 @@ impl Store {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<SettledPairs>> {
         let mut boundaries = self.next_level_boundaries(threads)?;
-        let raw_bytes_max = self.last_level_bytes_max();
+        let (raw_bytes_max, plain) = (self.last_level_bytes_max(), self.plain_bytes());
         let Some(Valued { values, changes: Some(changes) }) = &mut self.valued else {
             panic!("the store has no values that change")
         };
         values.cut_between_keys(&mut boundaries);
         let ranges = KeyRange::cut(&boundaries);
-        let shards = self.levels.shards(ranges.len())?.iter_mut();
-        let changed = changes.shards(2 * ranges.len())?.chunks_exact_mut(2);
+        let shards = self.levels.shards(ranges.len(), plain)?.iter_mut();
+        let changed = changes.shards(2 * ranges.len(), 0)?.chunks_exact_mut(2);
         let items: Vec<_> = shards.zip(changed).zip(ranges).collect();
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);

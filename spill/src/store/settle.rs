@@ -86,8 +86,8 @@ impl Store {
         let ranges = KeyRange::cut(&boundaries);
         let (width, young, old) = (self.width, self.young.as_slice(), self.old.as_slice());
         let filter = self.filter.filter();
-        let raw_bytes_max = self.last_level_bytes_max();
-        let shards = self.levels.shards(ranges.len())?;
+        let (raw_bytes_max, plain) = (self.last_level_bytes_max(), self.plain_bytes());
+        let shards = self.levels.shards(ranges.len(), plain)?;
         let rooms: Vec<Vec<u8>> = ranges.iter().map(|_| self.spare.take()).collect();
         let items: Vec<_> = shards.iter_mut().zip(ranges).zip(rooms).collect();
         // When one range fails, the others have no reason to go on.

@@ -157,7 +157,7 @@ impl Comback<'_> {
         let mut merge = Merge::new(width, fresh.sources(&*self.disk)?);
         let mut next = first;
         let (table, cache) = (&self.table, &mut self.cache);
-        let edges = self.levels.shards(1)?[0].write(TAG, |edges| {
+        let edges = self.levels.shards(1, 0)?[0].write(TAG, |edges| {
             drain(&mut merge, |batch| {
                 keys.clear();
                 tags.clear();
