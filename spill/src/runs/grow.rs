@@ -10,8 +10,16 @@
 use super::merge::{GALLOP_RATIO, merge_slices};
 use super::partition::{KeyRange, split};
 use super::threads::{in_parallel, threads_for};
+use super::turns::{Cursors, InStep, walk_in_turns};
 use crate::keys::{Packed, Shape, for_long, for_packed, for_shape, leap_back, restrict};
+use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
+
+/// A run's keys are moved in two halves of so many at a time, by a part of the other's keys as a divisor: the last ones are not moved
+/// so, and each window has the walks begin elsewhere.
+const WINDOW_SHARE: usize = 16;
+const WINDOW_MIN: usize = if cfg!(test) { 8 } else { 512 };
+const WINDOW_MAX: usize = 8192;
 
 /// The most that sets of keys of so many bytes take beside what they are, while the largest grows by the others one after the
 /// other: as much as the smaller one of two, and with several threads what is copied aside, no more than the larger one.
@@ -67,11 +75,13 @@ fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) 
     let (own, others) = (held / width, other.len() / width);
     let left = match own / GALLOP_RATIO > others {
         true => for_shape!(width, shape => merge_few(shape, room, own, other)),
-        false => for_packed!(width, shape => merge_packed(shape, room, own, other), else {
-            for_long!(width, shape => merge_back(shape, room, own, other), else {
-                merge_back(shape, room, own, other)
+        false => {
+            for_packed!(width, shape => merge_in_turns(shape, room, own, other, merge_packed), else {
+                for_long!(width, shape => merge_in_turns(shape, room, own, other, merge_back), else {
+                    merge_back(shape, room, own, other)
+                })
             })
-        }),
+        }
     };
     let Left { own, others } = left;
     if others == 0 && aside.is_empty() {
@@ -121,6 +131,93 @@ fn merge_packed<S: Packed>(shape: S, room: &mut [u8], mut own: usize, other: &[u
         others -= usize::from(!is_own);
     }
     Left { own, others }
+}
+
+/// The same, two halves of a window at a time as long as there is room behind the keys that are left; `merge` does the rest.
+fn merge_in_turns<P: Packed>(
+    shape: P,
+    room: &mut [u8],
+    own: usize,
+    other: &[u8],
+    merge: impl FnOnce(P, &mut [u8], usize, &[u8]) -> Left,
+) -> Left {
+    let width = shape.width();
+    let [others, end] = [other.len(), room.len()].map(|bytes| bytes / width);
+    let window = (others / WINDOW_SHARE).clamp(WINDOW_MIN, WINDOW_MAX);
+    let mut back = Back { shape, room: &mut *room, own, other, others, end, window };
+    let (mut next, mut passed) = (0, 0);
+    while let Some(halves) = back.window(next, passed) {
+        (next, passed) = (halves[1].end, halves[1].passed_end);
+        walk_in_turns(halves, &mut back).map(|half| back.take_rest(half));
+    }
+    let room = &mut room[..(end - next - passed) * width];
+    merge(shape, room, own - next, &other[..(others - passed) * width])
+}
+
+/// Moves keys of two sets to the end of the room of one of them. Cursors count from the back.
+struct Back<'r, P> {
+    shape: P,
+    room: &'r mut [u8],
+    /// How many keys the room has in front.
+    own: usize,
+    other: &'r [u8],
+    /// How many keys that is.
+    others: usize,
+    /// How many keys the room can have.
+    end: usize,
+    /// How many of its keys make a window.
+    window: usize,
+}
+
+impl<P: Packed> InStep for Back<'_, P> {
+    #[inline(always)]
+    fn step(&mut self, at: &mut Cursors) {
+        let Back { shape, room, own, other, others, end, .. } = self;
+        let (x, y) = (shape.at(room, *own - 1 - at.next), shape.at(other, *others - 1 - at.passed));
+        let is_own = x > y;
+        shape.put(select_unpredictable(is_own, x, y), room, *end - 1 - at.taken);
+        at.next += usize::from(is_own);
+        at.passed += usize::from(!is_own);
+        at.taken += 1;
+    }
+}
+
+impl<P: Packed> Back<'_, P> {
+    /// The keys to come behind the first `next` of the room and `passed` of the other set, in halves; nothing if one of them could
+    /// be moved to where keys are that are yet to be read.
+    fn window(&self, next: usize, passed: usize) -> Option<[Cursors; 2]> {
+        let end = next + self.window;
+        if end > self.own {
+            return None;
+        }
+        let middle = next + self.window / 2;
+        let split = self.passed_before(middle, passed);
+        let passed_end = self.passed_before(end, split);
+        // All keys to come move on by as many places as there are others after the window.
+        (self.others - passed_end >= self.window).then_some([
+            Cursors { next, end: middle, passed, passed_end: split, taken: next + passed },
+            Cursors { next: middle, end, passed: split, passed_end, taken: middle + split },
+        ])
+    }
+
+    /// How many keys of the other set, `passed` at least, come before the room's keys behind the first `next`.
+    fn passed_before(&self, next: usize, passed: usize) -> usize {
+        let key = self.shape.at(self.room, self.own - next);
+        self.others - leap_back(self.shape, self.other, self.others - passed, key)
+    }
+
+    /// Moves what a walk has left of one of the sets.
+    fn take_rest(&mut self, at: Cursors) {
+        let width = self.shape.width();
+        let end = (self.end - at.taken) * width;
+        let own = (self.own - at.end) * width..(self.own - at.next) * width;
+        let others = &self.other[(self.others - at.passed_end) * width..]
+            [..(at.passed_end - at.passed) * width];
+        // There is one of them at most.
+        let start = end - own.len() - others.len();
+        self.room[start..][..others.len()].copy_from_slice(others);
+        self.room.copy_within(own, start);
+    }
 }
 
 /// The same where there are few others: the place of each is looked for, and what lies behind it is moved at once.
