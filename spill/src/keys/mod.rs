@@ -19,6 +19,7 @@
 //! keys of a search (`project.rs`).
 
 mod bits;
+mod digits;
 mod dispatch;
 pub(crate) mod hash;
 mod int;
@@ -28,6 +29,7 @@ mod search;
 mod shape;
 mod squeeze;
 
+pub(crate) use digits::Digits;
 pub(crate) use dispatch::{for_long, for_packed, for_shape};
 pub(crate) use hash::hash;
 pub(crate) use int::Int;

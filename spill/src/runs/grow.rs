@@ -148,7 +148,9 @@ fn merge_in_turns<P: Packed>(
     let (mut next, mut passed) = (0, 0);
     while let Some(halves) = back.window(next, passed) {
         (next, passed) = (halves[1].end, halves[1].passed_end);
-        walk_in_turns(halves, &mut back).map(|half| back.take_rest(half));
+        for half in walk_in_turns(halves, &mut back) {
+            back.take_rest(half);
+        }
     }
     let room = &mut room[..(end - next - passed) * width];
     merge(shape, room, own - next, &other[..(others - passed) * width])

@@ -2,11 +2,12 @@
 //!
 //! Keys that fit an integer are sorted by a radix sort from the most significant *bit* down
 //! (McIlroy, Bostic and McIlroy 1993, but between two buffers and not on byte boundaries). For a
-//! bucket the sort first finds which bits vary at all; the digit is the [`DIGIT_BITS`] bits from
-//! the highest of these on, so shared prefixes cost nothing, and bit-packed states, where bytes
+//! bucket the sort first finds which bits vary at all; the digit is the first [`DIGIT_BITS`] of these
+//! (see `keys/digits.rs`), so shared prefixes cost nothing, and bit-packed states, where bytes
 //! are no natural unit, still spread well. A bucket is scattered from the buffer it lies in to the
 //! same range of the other. A small one is loaded into a table that fits the cache, sorted there
-//! by comparison, and written out without repeats to its final place. Buckets are visited in
+//! by comparison, and written out without repeats to its final place. Of keys that are several integers
+//! only a few are moved so: of more, 51 bits and an index of each are sorted. Buckets are visited in
 //! ascending order, so everything is written at or before where it came from, and the result is
 //! compact when the last bucket is done.
 //!
@@ -15,8 +16,8 @@
 //! replaces what was in its slot: no branch, no probing, and nearly all repeats are gone. Those
 //! that slip through meet their equals after the sort.
 //!
-//! Every level of the recursion consumes `DIGIT_BITS` bits, so whatever the input there are at
-//! most 12 levels of a 16 kB frame for integers, 47 for numbers of several, and no input is quadratic.
+//! Every level of the recursion consumes `DIGIT_BITS` bits that vary, or all that do among 64 bits, so whatever the input there
+//! are at most 14 levels of a 16 kB frame for integers, 55 for numbers of several, and no input is quadratic.
 //!
 //! Bits in which all keys agree need not be moved about. Where leaving them out makes keys shorter,
 //! and so wherever that makes them integers, they are squeezed (see `keys/squeeze.rs`) on the way to the
@@ -24,17 +25,23 @@
 //! bits for that are sorted as numbers of several integers, and wider ones still not moved while they
 //! are sorted: see [`sort_wide`].
 
-use crate::keys::{Int, PACKED_WIDTH_MAX, Packed, Shape, Squeeze, Wide, for_long, for_packed};
+use crate::keys::{
+    Digits, Int, PACKED_WIDTH_MAX, Packed, Shape, Squeeze, Wide, for_long, for_packed,
+};
 use byteorder::{BigEndian, ByteOrder};
 
 /// Bits of a key by which one level of the radix sort distributes.
 const DIGIT_BITS: u32 = 11;
 /// The number of buckets of one level.
 const DIGITS: usize = 1 << DIGIT_BITS;
-/// The largest bucket that is finished in a table, where its keys differ in their low 64 bits only.
-const SMALL: usize = 8192;
-/// The same where they differ in more.
+/// Bits of the index of a key in a bucket that is not distributed further.
+const INDEX_BITS: u32 = 13;
+/// The largest such bucket.
+const SMALL: usize = 1 << INDEX_BITS;
+/// The largest one that is finished in a table where its keys, an integer each, differ in more than their low 64 bits.
 const SMALL_WIDE: usize = 2048;
+/// The same where they are several integers.
+const SMALL_LONG: usize = 64;
 /// Keys of at most this many bytes are sorted as they are.
 const UNSQUEEZED_MAX: usize = 8;
 /// Keys unsqueezed at a time.
@@ -113,7 +120,8 @@ fn sort_packed<P: Packed>(shape: P, keys: &mut [u8], scratch: &mut [u8]) -> usiz
         sides: [keys, scratch],
         kept: 0,
         narrow: Tables::new(count.min(SMALL)),
-        wide: Tables::new(if P::BITS > 64 { count.min(SMALL_WIDE) } else { 0 }),
+        wide: Tables::new(count.min(in_table_max::<P>())),
+        heads: Heads::default(),
     };
     radix.sort(0, count, 0);
     radix.kept
@@ -128,8 +136,10 @@ struct Radix<'a, P: Packed> {
     kept: usize,
     /// For small buckets whose keys agree above their low 64 bits.
     narrow: Tables<u64>,
-    /// For the others.
+    /// For few keys of the others.
     wide: Tables<P::Int>,
+    /// For more of them.
+    heads: Heads<P::Int>,
 }
 
 impl<P: Packed> Radix<'_, P> {
@@ -141,7 +151,8 @@ impl<P: Packed> Radix<'_, P> {
         }
         let width = self.shape.width();
         let bucket = &self.sides[side][from * width..to * width];
-        let (count, bits) = (to - from, varying(self.shape, bucket).length());
+        let (count, varying) = (to - from, varying(self.shape, bucket));
+        let bits = varying.length();
         if bits == 0 {
             self.keep(self.shape.key(bucket));
         } else if bits <= 64 && count <= SMALL {
@@ -151,13 +162,15 @@ impl<P: Packed> Radix<'_, P> {
             let sorted = self.narrow.sort();
             let result = &mut self.sides[0][self.kept * width..];
             self.kept += store(self.shape, sorted, |low| high.add(P::Int::from_low(low)), result);
-        } else if count <= SMALL_WIDE {
+        } else if count <= in_table_max::<P>() {
             self.wide.load(bucket.chunks_exact(width).map(|key| self.shape.key(key)));
             let sorted = self.wide.sort();
             let result = &mut self.sides[0][self.kept * width..];
             self.kept += store(self.shape, sorted, |key| key, result);
+        } else if count <= SMALL && P::BITS > u128::BITS {
+            self.sort_by_heads(from, to, side, varying);
         } else {
-            let ends = self.scatter(from, to, side, bits.saturating_sub(DIGIT_BITS));
+            let ends = self.scatter(from, to, side, Digits::leading(varying, DIGIT_BITS));
             let mut start = from;
             for end in ends {
                 self.sort(start, end, 1 - side);
@@ -166,29 +179,65 @@ impl<P: Packed> Radix<'_, P> {
         }
     }
 
-    /// Distributes the keys `from..to` of a side to the other by the digit at `shift`, above which
-    /// they agree; where the bucket of each digit ends there.
-    fn scatter(&mut self, from: usize, to: usize, side: usize, shift: u32) -> [usize; DIGITS] {
+    /// The same of at most [`SMALL`] long keys: the first of the bits that are set in `varying` are sorted, with the key's index,
+    /// and keys that agree in these, mostly repeats, by all of them.
+    fn sort_by_heads(&mut self, from: usize, to: usize, side: usize, varying: P::Int) {
         let (shape, width) = (self.shape, self.shape.width());
-        let digit = |key: P::Int| key.shr(shift).low() as usize % DIGITS;
+        let [result, second] = &mut self.sides;
+        let second = &mut second[from * width..to * width];
+        if side == 0 {
+            // The result is written over it.
+            second.copy_from_slice(&result[from * width..to * width]);
+        }
+        let bucket = &*second;
+        let Heads { entries, tied } = &mut self.heads;
+        entries.clear();
+        let mut mask = vec![0; width];
+        shape.store(varying, &mut mask);
+        let heads = Squeeze::new(&bucket[..width], &mask).leading(u64::BITS - INDEX_BITS);
+        heads.squeeze(bucket, |head: u64| entries.push(head << INDEX_BITS | entries.len() as u64));
+        entries.sort_unstable();
+        let key = |entry: u64| shape.at(bucket, entry as usize % SMALL);
+        let mut rest = entries.as_slice();
+        while let [first, others @ ..] = rest {
+            let same = |other: &&u64| **other >> INDEX_BITS == *first >> INDEX_BITS;
+            let others = others.iter().take_while(same).count();
+            if others == 0 {
+                shape.put(key(*first), result, self.kept);
+                self.kept += 1;
+            } else {
+                tied.clear();
+                tied.extend(rest[..=others].iter().map(|entry| key(*entry)));
+                tied.sort_unstable();
+                tied.dedup();
+                for &key in &*tied {
+                    shape.put(key, result, self.kept);
+                    self.kept += 1;
+                }
+            }
+            rest = &rest[1 + others..];
+        }
+    }
+
+    /// Distributes the keys `from..to` of a side to the other by their `digits`, the first bits that vary among them; where the
+    /// bucket of each digit ends there.
+    fn scatter(&mut self, from: usize, to: usize, side: usize, digits: Digits) -> [usize; DIGITS] {
+        let (shape, width) = (self.shape, self.shape.width());
         let [first, second] = &mut self.sides;
         let (source, target) = if side == 0 { (first, second) } else { (second, first) };
         let source = &source[from * width..to * width];
 
         let mut ends = [0; DIGITS];
-        for key in source.chunks_exact(width) {
-            ends[digit(shape.key(key))] += 1;
-        }
+        digits.each(shape, source, |digit, _| ends[digit as usize % DIGITS] += 1);
         let mut start = from;
         for end in &mut ends {
             start += std::mem::replace(end, start);
         }
-        for bytes in source.chunks_exact(width) {
-            let key = shape.key(bytes);
-            let end = &mut ends[digit(key)];
-            shape.store(key, &mut target[*end * width..]);
+        digits.each(shape, source, |digit, key| {
+            let end = &mut ends[digit as usize % DIGITS];
+            shape.put(key, target, *end);
             *end += 1;
-        }
+        });
         ends
     }
 
@@ -199,11 +248,29 @@ impl<P: Packed> Radix<'_, P> {
     }
 }
 
+/// The most keys that are sorted in a table though they differ in more than their low 64 bits.
+const fn in_table_max<P: Packed>() -> usize {
+    match P::BITS {
+        0..=64 => 0,
+        65..=128 => SMALL_WIDE,
+        _ => SMALL_LONG,
+    }
+}
+
 /// The bits in which any of `keys`, at least one, differ.
 fn varying<P: Packed>(shape: P, keys: &[u8]) -> P::Int {
     let first = shape.key(keys);
     keys.chunks_exact(shape.width())
         .fold(P::Int::ZERO, |bits, key| bits.or(first.xor(shape.key(key))))
+}
+
+/// Where a small bucket of long keys is sorted.
+#[derive(Default)]
+struct Heads<K> {
+    /// The first bits of keys that vary, and which keys they are of.
+    entries: Vec<u64>,
+    /// Keys that agree in these.
+    tied: Vec<K>,
 }
 
 /// Where a small bucket is sorted.
