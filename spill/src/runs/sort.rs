@@ -71,8 +71,8 @@ pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
         for_packed!(narrow, shape => sort_squeezed(shape, &squeeze, width, keys, scratch),
                     else unreachable!("squeezed keys of width {:?} are integers", shape.0))
     } else {
-        for_packed!(width, shape => sort_packed(shape, keys, scratch),
-                    else for_long!(width, long => sort_packed(long, keys, scratch),
+        for_packed!(width, shape => sort_some(shape, &squeeze, keys, scratch),
+                    else for_long!(width, long => sort_some(long, &squeeze, keys, scratch),
                                    else sort_wide(shape, squeeze, keys, scratch)))
     };
     keys.truncate(kept * width);
@@ -99,7 +99,8 @@ fn sort_squeezed<P: Packed>(
         let slot = slots.next().expect("there is a slot for every key");
         shape.store(value, slot);
     });
-    let kept = sort_packed(shape, squeezed, &mut keys[..length]);
+    let all = shape.key(&[0xff; PACKED_WIDTH_MAX]).shr(P::BITS - squeeze.bits().max(1));
+    let kept = sort_packed(shape, all, squeezed, &mut keys[..length]);
     let mut values = [P::Int::ZERO; UNSQUEEZE_KEYS];
     let batches = squeezed[..kept * narrow].chunks(UNSQUEEZE_KEYS * narrow);
     for (batch, keys) in batches.zip(keys.chunks_mut(UNSQUEEZE_KEYS * width)) {
@@ -112,8 +113,17 @@ fn sort_squeezed<P: Packed>(
     kept
 }
 
-/// Sorts keys that fit an integer; the number of distinct ones, now in front.
-fn sort_packed<P: Packed>(shape: P, keys: &mut [u8], scratch: &mut [u8]) -> usize {
+/// The same of keys sorted as they are, of which longer ones have been squeezed.
+fn sort_some<P: Packed>(shape: P, squeeze: &Squeeze, keys: &mut [u8], scratch: &mut [u8]) -> usize {
+    let varying = match shape.width() > UNSQUEEZED_MAX {
+        true => shape.key(&squeeze.varying()),
+        false => varying(shape, keys),
+    };
+    sort_packed(shape, varying, keys, scratch)
+}
+
+/// Sorts keys that are numbers, which agree but for the bits set in `varying`; how many distinct ones there are, now in front.
+fn sort_packed<P: Packed>(shape: P, varying: P::Int, keys: &mut [u8], scratch: &mut [u8]) -> usize {
     let count = keys.len() / shape.width();
     let mut radix = Radix {
         shape,
@@ -123,7 +133,7 @@ fn sort_packed<P: Packed>(shape: P, keys: &mut [u8], scratch: &mut [u8]) -> usiz
         wide: Tables::new(count.min(in_table_max::<P>())),
         heads: Heads::default(),
     };
-    radix.sort(0, count, 0);
+    radix.sort_varying(0, count, 0, varying);
     radix.kept
 }
 
@@ -150,9 +160,15 @@ impl<P: Packed> Radix<'_, P> {
             return;
         }
         let width = self.shape.width();
+        let varying = varying(self.shape, &self.sides[side][from * width..to * width]);
+        self.sort_varying(from, to, side, varying);
+    }
+
+    /// The same of keys, at least one, that agree but for the bits set in `varying`.
+    fn sort_varying(&mut self, from: usize, to: usize, side: usize, varying: P::Int) {
+        let width = self.shape.width();
         let bucket = &self.sides[side][from * width..to * width];
-        let (count, varying) = (to - from, varying(self.shape, bucket));
-        let bits = varying.length();
+        let (count, bits) = (to - from, varying.length());
         if bits == 0 {
             self.keep(self.shape.key(bucket));
         } else if bits <= 64 && count <= SMALL {
@@ -365,7 +381,7 @@ fn sort_wide(shape: Wide, squeeze: Squeeze, keys: &mut [u8], scratch: &mut [u8])
         let bytes = (head << (8 * INDEX) | index).to_be_bytes();
         place.copy_from_slice(&bytes[bytes.len() - entry..]);
     });
-    for_packed!(entry, shape => sort_packed(shape, entries, second),
+    for_packed!(entry, shape => sort_packed(shape, varying(shape, entries), entries, second),
                 else unreachable!("entries of {:?} bytes are integers", shape.0));
     let kept = pick_distinct(shape, keys, entries, entry);
     let (indices, room) = scratch.split_at_mut(kept * INDEX);

@@ -21,7 +21,7 @@ pub struct Decoder {
     width: usize,
     /// Room for the block as it is stored.
     stored: Vec<u8>,
-    /// The block after decompression.
+    /// Room for the block after decompression.
     raw: Vec<u8>,
     /// What its keys have in common, if it is gaps.
     squeeze: Squeeze,
@@ -145,42 +145,37 @@ impl Decoder {
 
     fn open_or_why(&mut self, block: &[u8]) -> Checked<()> {
         let header = Header::read(self.width, &self.records.codec, block)?;
-        self.restore_raw(&header, &block[HEADER..])?;
+        let mut room = std::mem::take(&mut self.raw);
+        let raw = restored(&header, &block[HEADER..], &mut room);
+        let opened = raw.and_then(|raw| self.open_raw(&header, raw));
+        self.raw = room;
+        opened
+    }
+
+    /// Opens the block of a header and its raw bytes.
+    fn open_raw(&mut self, header: &Header, raw: &[u8]) -> Checked<()> {
         if self.records.codec.number().is_some() {
             self.form = Form::Records;
-            let read = self.records.read(&self.raw[..header.raw_length], &header, self.width);
+            let read = self.records.read(raw, header, self.width);
             return read.ok_or("the lengths of its records do not add up".into());
         }
         match header.coding.code {
-            CODE_SHARED => self.open_shared(&header),
-            _ => self.open_gaps(&header),
+            CODE_SHARED => self.open_shared(header, raw),
+            _ => self.open_gaps(header, raw),
         }
     }
 
-    /// Brings what is stored to its raw length in `raw`.
-    fn restore_raw(&mut self, header: &Header, stored: &[u8]) -> Checked<()> {
-        self.raw.resize(header.raw_length.max(self.raw.len()), 0);
-        let raw = &mut self.raw[..header.raw_length];
-        if !header.compressed {
-            raw.copy_from_slice(stored);
-        } else if decompress(stored, raw) != Some(header.raw_length) {
-            return Err("it does not decompress to the length recorded".into());
-        }
-        Ok(())
-    }
-
-    fn open_shared(&mut self, header: &Header) -> Checked<()> {
+    fn open_shared(&mut self, header: &Header, raw: &[u8]) -> Checked<()> {
         self.form = Form::Keys;
         self.keys.resize(header.count * self.width, 0);
-        read_shared(Wide(self.width), &self.raw[..header.raw_length], &mut self.keys)?;
+        read_shared(Wide(self.width), raw, &mut self.keys)?;
         let Some(projection) = self.records.codec.projection() else { return Ok(()) };
         let (whole, mut exceptions) = (std::mem::take(&mut self.keys), Vec::new());
         projection.project(&whole, &mut self.keys, &mut exceptions);
         if exceptions.is_empty() { Ok(()) } else { Err(ELSEWHERE.into()) }
     }
 
-    fn open_gaps(&mut self, header: &Header) -> Checked<()> {
-        let raw = &self.raw[..header.raw_length];
+    fn open_gaps(&mut self, header: &Header, raw: &[u8]) -> Checked<()> {
         // The header says that there is room for them.
         let (gaps, ends) = raw.split_at(raw.len() - 2 * self.width);
         let (varying, first) = ends.split_at(self.width);
@@ -209,5 +204,18 @@ impl Decoder {
             }
             _ => Err(format!("its keys vary in {bits} bits")),
         }
+    }
+}
+
+/// What is stored, brought to its raw length, in `room` if it is compressed.
+fn restored<'b>(header: &Header, stored: &'b [u8], room: &'b mut Vec<u8>) -> Checked<&'b [u8]> {
+    if !header.compressed {
+        return Ok(stored);
+    }
+    room.resize(header.raw_length.max(room.len()), 0);
+    let raw = &mut room[..header.raw_length];
+    match decompress(stored, raw) == Some(header.raw_length) {
+        true => Ok(raw),
+        false => Err("it does not decompress to the length recorded".into()),
     }
 }
