@@ -75,13 +75,11 @@ fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) 
     let (own, others) = (held / width, other.len() / width);
     let left = match own / GALLOP_RATIO > others {
         true => for_shape!(width, shape => merge_few(shape, room, own, other)),
-        false => {
-            for_packed!(width, shape => merge_in_turns(shape, room, own, other, merge_packed), else {
-                for_long!(width, shape => merge_in_turns(shape, room, own, other, merge_back), else {
-                    merge_back(shape, room, own, other)
-                })
+        false => for_packed!(width, shape => merge_in_turns(shape, room, own, other), else {
+            for_long!(width, shape => merge_back(shape, room, own, other), else {
+                merge_back(shape, room, own, other)
             })
-        }
+        }),
     };
     let Left { own, others } = left;
     if others == 0 && aside.is_empty() {
@@ -133,14 +131,9 @@ fn merge_packed<S: Packed>(shape: S, room: &mut [u8], mut own: usize, other: &[u
     Left { own, others }
 }
 
-/// The same, two halves of a window at a time as long as there is room behind the keys that are left; `merge` does the rest.
-fn merge_in_turns<P: Packed>(
-    shape: P,
-    room: &mut [u8],
-    own: usize,
-    other: &[u8],
-    merge: impl FnOnce(P, &mut [u8], usize, &[u8]) -> Left,
-) -> Left {
+/// The same, two halves of a window at a time as long as there is room behind the keys that are left. Keys of several integers
+/// gain nothing by that: theirs alternate in long stretches, which the processor foretells.
+fn merge_in_turns<P: Packed>(shape: P, room: &mut [u8], own: usize, other: &[u8]) -> Left {
     let width = shape.width();
     let [others, end] = [other.len(), room.len()].map(|bytes| bytes / width);
     let window = (others / WINDOW_SHARE).clamp(WINDOW_MIN, WINDOW_MAX);
@@ -153,7 +146,7 @@ fn merge_in_turns<P: Packed>(
         }
     }
     let room = &mut room[..(end - next - passed) * width];
-    merge(shape, room, own - next, &other[..(others - passed) * width])
+    merge_packed(shape, room, own - next, &other[..(others - passed) * width])
 }
 
 /// Moves keys of two sets to the end of the room of one of them. Cursors count from the back.
