@@ -345,7 +345,7 @@ impl Levels {
 impl Shard {
     /// Writes one piece: `fill` is given a writer to push ascending keys to, whole ones of `width` bytes
     /// unless the codec has them projected. A piece without keys
-    /// takes no bytes, so that what is on disk at the end depends on the levels alone.
+    /// takes no bytes, so that what is on disk at the end depends on the levels, and on what of them is compressed, alone.
     pub fn write(
         &mut self,
         width: usize,
@@ -355,5 +355,46 @@ impl Shard {
         let mut writer = writer.with_values(self.value_bytes).compressed_beyond(self.plain);
         fill(&mut writer)?;
         Ok(FileSegment { file: self.name, at: writer.finish_some()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::FaultDisk;
+
+    /// Bytes of each of forty levels of a thousand keys, in two shards.
+    fn lengths(plain: u64) -> Vec<u64> {
+        let disk = Arc::new(FaultDisk::new());
+        let mut levels = Levels::new(disk.clone(), 4, Codec::Gaps);
+        for level in 0..40u32 {
+            let keys = (0..1000).map(|at| 10_000 * level + 8 * at + at * at % 8);
+            let keys: Vec<u8> = keys.flat_map(u32::to_be_bytes).collect();
+            let halves = keys.chunks(keys.len() / 2);
+            let shards = levels.shards(2, plain).unwrap();
+            let write = |(shard, keys): (&mut Shard, &[u8])| {
+                shard.write(4, |piece| piece.push(keys)).unwrap()
+            };
+            let pieces: Vec<FileSegment> = shards.iter_mut().zip(halves).map(write).collect();
+            levels.push(pieces).unwrap();
+            let mut read = Vec::new();
+            for segment in levels.open(level as usize).unwrap() {
+                segment.decode(0, &mut segment.decoder(), &mut Vec::new()).unwrap();
+                read.push(segment.keys());
+            }
+            assert_eq!(read, [500, 500]);
+        }
+        let length = |level| levels.pieces(level).iter().map(|piece| piece.at.length).sum();
+        (0..40).map(length).collect()
+    }
+
+    #[test]
+    fn a_log_is_compressed_beyond_a_length() {
+        let (compressed, plain) = (lengths(0), lengths(u64::MAX));
+        assert!(compressed.iter().zip(&plain).all(|(less, more)| less < more));
+        let some = plain[0] * 10;
+        let lengths = lengths(some);
+        assert_eq!(lengths[..10], plain[..10]);
+        assert_eq!(lengths[10..], compressed[10..]);
     }
 }
