@@ -71,13 +71,11 @@ looped!(bmi2, std::arch::x86_64::_pext_u64, "bmi2");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::{Medium, Narrow};
+    use crate::keys::{Medium, Narrow, varying};
     use proptest::prelude::*;
 
     fn digits<P: Packed>(shape: P, keys: &[u8], most: u32) -> Vec<u64> {
-        let first = shape.at(keys, 0);
-        let all = keys.chunks(shape.width()).map(|key| shape.key(key).xor(first));
-        let by = Digits::leading(all.fold(P::Int::ZERO, Int::or), most);
+        let by = Digits::leading(varying(shape, keys), most);
         let mut digits = Vec::new();
         by.each(shape, keys, |digit, _| digits.push(digit));
         let mut others = Vec::new();

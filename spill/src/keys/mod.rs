@@ -39,4 +39,4 @@ pub(crate) use search::{bound, is_ascending, leap, leap_back, restrict};
 pub use search::{count, gallop, lower_bound};
 pub use shape::{Medium, Narrow, Shape, Wide};
 pub(crate) use shape::{PACKED_WIDTH_MAX, Packed};
-pub(crate) use squeeze::Squeeze;
+pub(crate) use squeeze::{Squeeze, varying};

@@ -58,10 +58,18 @@ struct Window {
 impl Squeeze {
     /// The bits that vary among `keys`, of which there is at least one.
     pub(crate) fn of(width: usize, keys: &[u8]) -> Squeeze {
-        let varying = for_packed!(width, shape => varying(shape, keys), else {
-            for_long!(shape.0, shape => varying(shape, keys), else varying_bytes(width, keys))
-        });
-        Squeeze::new(&keys[..width], &varying)
+        for_packed!(width, shape => Squeeze::by(shape, keys, varying(shape, keys)), else {
+            for_long!(shape.0, shape => Squeeze::by(shape, keys, varying(shape, keys)), else {
+                Squeeze::new(&keys[..width], &varying_bytes(width, keys))
+            })
+        })
+    }
+
+    /// The bits set in `varying`; the others are as in the first of `keys`.
+    pub(crate) fn by<P: Packed>(shape: P, keys: &[u8], varying: P::Int) -> Squeeze {
+        let mut mask = vec![0; shape.width()];
+        shape.store(varying, &mut mask);
+        Squeeze::new(&keys[..shape.width()], &mask)
     }
 
     /// The bits set in `varying`; the others are as in `key`.
@@ -185,18 +193,15 @@ impl Squeeze {
     }
 }
 
-/// A key in which exactly the bits are set that vary among `keys`.
-fn varying<S: Packed>(shape: S, keys: &[u8]) -> Vec<u8> {
-    let (first, width) = (shape.at(keys, 0), shape.width());
-    let all = keys
-        .chunks_exact(width)
-        .fold(S::Int::ZERO, |varying, key| varying.or(shape.key(key).xor(first)));
-    let mut bytes = vec![0; width];
-    shape.store(all, &mut bytes);
-    bytes
+/// The bits in which any of `keys`, at least one, differ.
+#[inline(always)]
+pub(crate) fn varying<P: Packed>(shape: P, keys: &[u8]) -> P::Int {
+    let first = shape.key(keys);
+    keys.chunks_exact(shape.width())
+        .fold(P::Int::ZERO, |bits, key| bits.or(first.xor(shape.key(key))))
 }
 
-/// The same of keys of any width.
+/// The same of keys of any width, as a key.
 fn varying_bytes(width: usize, keys: &[u8]) -> Vec<u8> {
     let (first, mut varying) = (&keys[..width], vec![0; width]);
     for key in keys.chunks_exact(width) {

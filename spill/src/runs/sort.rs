@@ -26,7 +26,7 @@
 //! are sorted: see [`sort_wide`].
 
 use crate::keys::{
-    Digits, Int, PACKED_WIDTH_MAX, Packed, Shape, Squeeze, Wide, for_long, for_packed,
+    Digits, Int, PACKED_WIDTH_MAX, Packed, Shape, Squeeze, Wide, for_long, for_packed, varying,
 };
 use byteorder::{BigEndian, ByteOrder};
 
@@ -65,14 +65,14 @@ pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     }
     scratch.reserve_exact(keys.len() - scratch.len());
     scratch.resize(keys.len(), 0);
-    let squeeze = Squeeze::of(width, if width > UNSQUEEZED_MAX { keys } else { &keys[..width] });
+    let squeeze = Squeeze::of(width, keys);
     let narrow = squeezed_width(&squeeze);
     let kept = if width > UNSQUEEZED_MAX && narrow < width.min(PACKED_WIDTH_MAX + 1) {
         for_packed!(narrow, shape => sort_squeezed(shape, &squeeze, width, keys, scratch),
                     else unreachable!("squeezed keys of width {:?} are integers", shape.0))
     } else {
-        for_packed!(width, shape => sort_some(shape, &squeeze, keys, scratch),
-                    else for_long!(width, long => sort_some(long, &squeeze, keys, scratch),
+        for_packed!(width, shape => sort_packed(shape, shape.key(&squeeze.varying()), keys, scratch),
+                    else for_long!(width, long => sort_packed(long, long.key(&squeeze.varying()), keys, scratch),
                                    else sort_wide(shape, squeeze, keys, scratch)))
     };
     keys.truncate(kept * width);
@@ -111,15 +111,6 @@ fn sort_squeezed<P: Packed>(
         squeeze.unsqueeze(&values[..count], &mut keys[..count * width]);
     }
     kept
-}
-
-/// The same of keys sorted as they are, of which longer ones have been squeezed.
-fn sort_some<P: Packed>(shape: P, squeeze: &Squeeze, keys: &mut [u8], scratch: &mut [u8]) -> usize {
-    let varying = match shape.width() > UNSQUEEZED_MAX {
-        true => shape.key(&squeeze.varying()),
-        false => varying(shape, keys),
-    };
-    sort_packed(shape, varying, keys, scratch)
 }
 
 /// Sorts keys that are numbers, which agree but for the bits set in `varying`; how many distinct ones there are, now in front.
@@ -208,9 +199,7 @@ impl<P: Packed> Radix<'_, P> {
         let bucket = &*second;
         let Heads { entries, tied } = &mut self.heads;
         entries.clear();
-        let mut mask = vec![0; width];
-        shape.store(varying, &mut mask);
-        let heads = Squeeze::new(&bucket[..width], &mask).leading(u64::BITS - INDEX_BITS);
+        let heads = Squeeze::by(shape, bucket, varying).leading(u64::BITS - INDEX_BITS);
         heads.squeeze(bucket, |head: u64| entries.push(head << INDEX_BITS | entries.len() as u64));
         entries.sort_unstable();
         let key = |entry: u64| shape.at(bucket, entry as usize % SMALL);
@@ -271,13 +260,6 @@ const fn in_table_max<P: Packed>() -> usize {
         65..=128 => SMALL_WIDE,
         _ => SMALL_LONG,
     }
-}
-
-/// The bits in which any of `keys`, at least one, differ.
-fn varying<P: Packed>(shape: P, keys: &[u8]) -> P::Int {
-    let first = shape.key(keys);
-    keys.chunks_exact(shape.width())
-        .fold(P::Int::ZERO, |bits, key| bits.or(first.xor(shape.key(key))))
 }
 
 /// Where a small bucket of long keys is sorted.
