@@ -84,7 +84,6 @@ struct Reference {
 }
 
 fn main() -> ExitCode {
-    return_large_blocks();
     let settings = match settings(std::env::args().skip(1)) {
         Ok(settings) => settings,
         Err(message) => {
@@ -92,6 +91,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    return_large_blocks(settings.memory << 20);
     let (mut compared, mut equal, mut states, mut transitions) = (0, 0, 0, 0);
     let begun = Instant::now();
     for reference in references(&settings) {

@@ -89,7 +89,6 @@ impl Came {
 }
 
 fn main() -> ExitCode {
-    return_large_blocks();
     let settings = match settings(std::env::args().skip(1)) {
         Ok(settings) => settings,
         Err(message) => {
@@ -97,6 +96,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
+    return_large_blocks(settings.memory << 20);
     let (mut models, mut different) = (0, 0);
     for file in files(&settings) {
         models += 1;

@@ -39,7 +39,6 @@ struct Settings {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    return_large_blocks();
     let settings = settings(std::env::args().skip(1))?;
     for path in &settings.models {
         measure(&settings, path)?;
@@ -81,6 +80,7 @@ fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn std::error::Er
     println!("{name}: yardstick {yardstick:.2} s of CPU; {}", describe(&jit));
     let mut expansion = None;
     for &memory in &settings.budgets {
+        return_large_blocks(memory << 20);
         for &threads in &settings.threads {
             let base = MemoryPlan::resident();
             let plan = MemoryPlan::new(memory << 20, base, threads, interp.width())?;

@@ -47,7 +47,6 @@ impl Counts {
 }
 
 fn main() -> Result<ExitCode, Failed> {
-    return_large_blocks();
     let (mut memory, mut table, mut models): (_, Table, _) = (256, codecs, Vec::new());
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
@@ -59,6 +58,7 @@ fn main() -> Result<ExitCode, Failed> {
             _ => models.push(arg),
         }
     }
+    return_large_blocks(memory << 20);
     let mut agree = true;
     for described in &models {
         let interp = load(described)?;

@@ -57,8 +57,9 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    return_large_blocks();
-    match search(&Args::parse()) {
+    let args = Args::parse();
+    return_large_blocks(args.memory << 20);
+    match search(&args) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {

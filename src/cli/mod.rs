@@ -53,7 +53,7 @@ type Ending = Result<u8, Failure>;
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
-    crate::search::return_large_blocks();
+    crate::search::return_large_blocks(0);
     signals::survive_file_limits();
     let cli = match args::parse() {
         Ok(cli) => cli,
@@ -135,6 +135,7 @@ fn print_failure(message: &str, code: u8) {
 /// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be
 /// seen in states and steps.
 fn check(args: &CheckArgs) -> Ending {
+    crate::search::return_large_blocks(args.run.means().memory);
     if let Some(wanted) = args.runs.property.wanted() {
         return liveness::check(args, wanted);
     }
@@ -154,6 +155,7 @@ fn check(args: &CheckArgs) -> Ending {
 fn resume(args: &ResumeArgs) -> Ending {
     let (directory, contents) = Directory::open(&args.dir, args.run.disk_limit)?;
     let args = ResumeArgs { run: args.run.after(directory.kept), ..args.clone() };
+    crate::search::return_large_blocks(args.run.means().memory);
     for name in contents.job.changed() {
         say(format!(
             "note: {name} has changed since; the search goes on with the text that it began with"

@@ -5,10 +5,25 @@
 //! raises the size that counts as large whenever one is freed, up to 32 MiB; from then on freed
 //! buffers stay in its heaps. On an 11.8 M state search at 64 MiB that was 20 MiB. Setting the
 //! threshold keeps it where it is.
+//!
+//! But a page that is given back has to be asked for again, half a microsecond a kilobyte, and threads
+//! live no longer than a part of a level. So heaps keep what a thread's decoders, encoders and batches
+//! take, and with more memory larger blocks.
 
-/// Blocks of at least this many bytes are mapped separately.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-const MAPPED_BYTES_MIN: i32 = 256 << 10;
+/// Of the budget, what the heaps of all threads keep together, as a divisor.
+const KEPT_SHARE: u64 = 32;
+
+/// Each keeps so much in any case, in bytes: less than is set aside for a thread.
+const KEPT_MIN: u64 = 2 << 20;
+
+/// Blocks are mapped separately from this part of what a heap keeps on, as a divisor,
+const MAPPED_SHARE: u64 = 4;
+
+/// but from so many bytes on at least,
+const MAPPED_MIN: u64 = 256 << 10;
+
+/// and from so many on in any case, the most that glibc allows.
+const MAPPED_MAX: u64 = 32 << 20;
 
 /// Returns what is free to the system. Building a model, and compiling it above all, leaves much.
 pub fn return_free_blocks() {
@@ -19,13 +34,20 @@ pub fn return_free_blocks() {
     }
 }
 
-/// Makes the allocator return large blocks to the system as soon as they are freed.
-pub fn return_large_blocks() {
+/// Makes the allocator return large blocks to the system as soon as they are freed, in a process that may
+/// hold `budget` bytes resident. To be called before there are threads, again if the budget changes.
+pub fn return_large_blocks(budget: u64) {
+    let threads = std::thread::available_parallelism().map_or(1, |it| it.get() as u64);
+    let shared = budget / KEPT_SHARE / threads;
+    let mapped = (shared / MAPPED_SHARE).clamp(MAPPED_MIN, MAPPED_MAX);
+    let kept = shared.max(KEPT_MIN).min(i32::MAX as u64);
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: mallopt only changes parameters of the allocator, and is called before any other
     // thread exists. A refusal changes nothing.
     unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, MAPPED_BYTES_MIN);
-        libc::mallopt(libc::M_TRIM_THRESHOLD, MAPPED_BYTES_MIN);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, mapped as i32);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, kept as i32);
     }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    let _ = (mapped, kept);
 }
