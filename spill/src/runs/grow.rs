@@ -5,7 +5,7 @@
 //! a page than merging to fill it, so each thread asks for some.
 //!
 //! For several threads the keys are cut into ranges. What of a range lies where keys of the ranges before it will be is
-//! copied aside first: as many keys as the other run has below the range.
+//! copied aside first: as many keys as the other run has below the range. All threads do that, too, and the room is kept.
 
 use super::merge::{GALLOP_RATIO, merge_slices};
 use super::partition::{KeyRange, split};
@@ -14,6 +14,7 @@ use super::turns::{Cursors, InStep, walk_in_turns};
 use crate::keys::{Packed, Shape, for_long, for_packed, for_shape, leap_back, restrict};
 use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 /// A run's keys are moved in two halves of so many at a time, by a part of the other's keys as a divisor: the last ones are not moved
 /// so, and each window has the walks begin elsewhere.
@@ -21,52 +22,115 @@ const WINDOW_SHARE: usize = 16;
 const WINDOW_MIN: usize = if cfg!(test) { 8 } else { 512 };
 const WINDOW_MAX: usize = 8192;
 
+/// Filling fewer bytes than this is not worth a second thread.
+const BYTES_PER_THREAD_MIN: usize = if cfg!(test) { 64 } else { 256 << 10 };
+
 /// The most that sets of keys of so many bytes take beside what they are, while the largest grows by the others one after the
 /// other: as much as the smaller one of two, and with several threads what is copied aside, no more than the larger one.
 pub(crate) fn grow_bytes_max(width: usize, bytes: usize, threads: usize) -> usize {
     if threads_for((bytes / width) as u64, threads) == 1 { bytes / 2 } else { bytes }
 }
 
-/// Puts the keys of `more` into `run`, both ascending; none is in both.
-pub(crate) fn grow(width: usize, run: &mut Vec<u8>, more: &[u8], threads: usize) {
+/// Puts the keys of `more` into `run`, both ascending; none is in both. What is copied aside is copied to `room`, of which only
+/// the room is of use before and after.
+pub(crate) fn grow(
+    width: usize,
+    run: &mut Vec<u8>,
+    more: &[u8],
+    threads: usize,
+    room: &mut Vec<u8>,
+) {
     let length = run.len() + more.len();
-    let threads = threads_for((length / width) as u64, threads);
-    let boundaries = split(width, &[run, more], &[], threads);
-    let (mut parts, mut shift) = (Vec::new(), 0);
+    let merging = threads_for((length / width) as u64, threads);
+    let boundaries = split(width, &[run, more], &[], merging);
+    let (mut parts, mut asides, mut shift) = (Vec::new(), Vec::new(), 0);
+    let mut start = 0;
     for KeyRange { low, high } in KeyRange::cut(&boundaries) {
-        let own = restrict(width, run, low, high);
+        let own = restrict(width, run, low, high).len();
         let other = restrict(width, more, low, high);
-        let aside = &own[..shift.min(own.len())];
-        parts.push((own.len() - aside.len(), aside.to_vec(), other));
-        shift += other.len();
+        let aside = shift.min(own);
+        parts.push((own - aside, aside, other));
+        asides.push(start..start + aside);
+        (start, shift) = (start + own, shift + other.len());
     }
-    lengthen(run, more.len(), threads_for((more.len() / width) as u64, threads));
-    let mut rest = run.as_mut_slice();
+    lengthen(run, more.len(), &asides, room, threads);
+    let (mut rest, mut moved) = (run.as_mut_slice(), room.as_slice());
     let mut items = Vec::new();
     for (held, aside, other) in parts {
-        let room;
-        (room, rest) = rest.split_at_mut(held + aside.len() + other.len());
-        items.push((room, held, aside, other));
+        let (to, from);
+        (to, rest) = rest.split_at_mut(held + aside + other.len());
+        (from, moved) = moved.split_at(aside);
+        items.push((to, held, from, other));
     }
-    in_parallel(items, |_, (room, held, aside, other)| {
-        fill(width, room, held, &aside, other);
+    in_parallel(items, |_, (to, held, aside, other)| {
+        fill(width, to, held, aside, other);
         Ok(())
     })
     .expect("merging in memory does not fail");
 }
 
-/// Lengthens `run` by so many zero bytes, of which each thread writes an equal part.
-fn lengthen(run: &mut Vec<u8>, bytes: usize, threads: usize) {
+/// Lengthens `run` by so many zero bytes, and copies what lies in `asides` to `room`; each thread writes as much as the others.
+fn lengthen(
+    run: &mut Vec<u8>,
+    bytes: usize,
+    asides: &[Range<usize>],
+    room: &mut Vec<u8>,
+    threads: usize,
+) {
+    let aside: usize = asides.iter().map(Range::len).sum();
+    room.clear();
+    room.reserve_exact(aside);
     run.reserve_exact(bytes);
-    let share = bytes.div_ceil(threads).max(1);
-    let fresh = &mut run.spare_capacity_mut()[..bytes];
-    in_parallel(fresh.chunks_mut(share).collect(), |_, part| {
-        part.fill(MaybeUninit::new(0));
+    let (held, fresh) = with_room_behind(run);
+    let mut rest = &mut room.spare_capacity_mut()[..aside];
+    let mut written = vec![(&mut fresh[..bytes], None)];
+    for range in asides {
+        let to;
+        (to, rest) = rest.split_at_mut(range.len());
+        written.push((to, Some(&held[range.clone()])));
+    }
+    let threads = threads.min((bytes + aside) / BYTES_PER_THREAD_MIN).max(1);
+    in_parallel(share_out(written, threads), |_, parts| {
+        for (to, from) in parts {
+            match from {
+                Some(from) => drop(to.write_copy_of_slice(from)),
+                None => to.fill(MaybeUninit::new(0)),
+            }
+        }
         Ok(())
     })
     .expect("filling memory does not fail");
-    // SAFETY: the capacity is at least the new length, and all bytes behind the old one have just been written.
-    unsafe { run.set_len(run.len() + bytes) };
+    // SAFETY: the capacities are at least the new lengths, and all bytes behind the old ones have just been written.
+    unsafe {
+        run.set_len(run.len() + bytes);
+        room.set_len(aside);
+    }
+}
+
+/// What a vector holds, and the room behind it.
+fn with_room_behind(run: &mut Vec<u8>) -> (&[u8], &mut [MaybeUninit<u8>]) {
+    let (start, length) = (run.as_ptr(), run.len());
+    let behind = run.spare_capacity_mut();
+    // SAFETY: so many bytes from there on are written, and lie before the room behind them. The vector is borrowed as long
+    // as both are, so they stay where they are.
+    (unsafe { std::slice::from_raw_parts(start, length) }, behind)
+}
+
+/// Room that is to be written: zeros, or what it is a copy of.
+type Written<'a> = (&'a mut [MaybeUninit<u8>], Option<&'a [u8]>);
+
+/// Cuts all that is to be written into as many parts as there are threads, of each an equal one: the system gives new pages
+/// slowly, and room that was used before is written fast.
+fn share_out(written: Vec<Written>, threads: usize) -> Vec<Vec<Written>> {
+    let mut shares: Vec<Vec<Written>> = (0..threads).map(|_| Vec::new()).collect();
+    for (to, from) in written {
+        let share = to.len().div_ceil(threads).max(1);
+        let mut copied = from.map(|from| from.chunks(share));
+        for (part, share) in to.chunks_mut(share).zip(&mut shares) {
+            share.push((part, copied.as_mut().and_then(Iterator::next)));
+        }
+    }
+    shares
 }
 
 /// Fills `room` with the keys of three ascending sets, none of which has a key in common with another: those in its first
@@ -260,7 +324,7 @@ mod tests {
             let others: BTreeSet<u32> =
                 all.keys().filter(|number| !own.contains(number)).copied().collect();
             let mut run = keys(width, &own);
-            grow(width, &mut run, &keys(width, &others), 1);
+            grow(width, &mut run, &keys(width, &others), 1, &mut Vec::new());
             prop_assert_eq!(run, keys(width, all.keys()));
         }
 
@@ -299,7 +363,7 @@ mod tests {
                 );
                 for threads in [1, 2, 5] {
                     let mut run = run.clone();
-                    grow(width, &mut run, &more, threads);
+                    grow(width, &mut run, &more, threads, &mut vec![1; 100]);
                     assert!(run == keys(width, &all), "{own}, {others}, {width}, {threads}");
                 }
             }

@@ -135,8 +135,9 @@ impl Store {
                     join_union(self.width, values, [elder, younger], threads)
                 }
                 None => {
-                    let (keys, room) = union(self.width, sets, threads);
-                    room.into_iter().for_each(|room| self.keep_room(room));
+                    let mut aside = self.spare.take(sets[0].len().min(sets[1].len()));
+                    let (keys, room) = union(self.width, sets, threads, &mut aside);
+                    room.into_iter().chain([aside]).for_each(|room| self.keep_room(room));
                     keys
                 }
             };
@@ -207,7 +208,9 @@ impl Store {
             self.garbage.extend(files.filter(|file| matches!(file, FileName::Merged { .. })));
         }
         self.old.push(merged);
-        self.young.drain(..count);
+        let rooms: Vec<_> =
+            self.young.drain(..count).map(|run| Arc::try_unwrap(run.keys)).collect();
+        rooms.into_iter().flatten().for_each(|room| self.keep_room(room));
         Ok(())
     }
 
@@ -263,13 +266,18 @@ fn cut(
 
 /// The keys of two sets that have none in common, in the room of the larger one; and the room of the other, if nobody else
 /// has it.
-fn union(width: usize, sets: [Arc<Vec<u8>>; 2], threads: usize) -> (Vec<u8>, Option<Vec<u8>>) {
+fn union(
+    width: usize,
+    sets: [Arc<Vec<u8>>; 2],
+    threads: usize,
+    aside: &mut Vec<u8>,
+) -> (Vec<u8>, Option<Vec<u8>>) {
     let [mut larger, mut smaller] = sets;
     if larger.len() < smaller.len() {
         std::mem::swap(&mut larger, &mut smaller);
     }
     let mut all = Arc::unwrap_or_clone(larger);
-    grow(width, &mut all, &smaller, threads);
+    grow(width, &mut all, &smaller, threads, aside);
     (all, Arc::try_unwrap(smaller).ok())
 }
 
