@@ -13,8 +13,17 @@
 /// Of the budget, what the heaps of all threads keep together, as a divisor.
 const KEPT_SHARE: u64 = 32;
 
-/// Each keeps so much in any case, in bytes: less than is set aside for a thread.
-const KEPT_MIN: u64 = 2 << 20;
+/// A thread's buffers: so many bytes are kept of them by each heap, and as much is set aside for a thread twice over,
+const BUFFERS: u64 = 2 << 20;
+
+/// as long as all heaps together keep at most this part, as a divisor,
+const BUFFERS_SHARE: u64 = 6;
+
+/// of what the budget has beyond so many bytes, with which some searches just begin.
+const BUDGET_LEAST: u64 = 32 << 20;
+
+/// This much is kept in any case.
+const KEPT_MIN: u64 = 256 << 10;
 
 /// Blocks are mapped separately from this part of what a heap keeps on, as a divisor,
 const MAPPED_SHARE: u64 = 4;
@@ -39,8 +48,9 @@ pub fn return_free_blocks() {
 pub fn return_large_blocks(budget: u64) {
     let threads = std::thread::available_parallelism().map_or(1, |it| it.get() as u64);
     let shared = budget / KEPT_SHARE / threads;
+    let buffers = budget.saturating_sub(BUDGET_LEAST) / BUFFERS_SHARE / (threads + 1);
+    let kept = shared.max(buffers.clamp(KEPT_MIN, BUFFERS)).min(i32::MAX as u64);
     let mapped = (shared / MAPPED_SHARE).clamp(MAPPED_MIN, MAPPED_MAX);
-    let kept = shared.max(KEPT_MIN).min(i32::MAX as u64);
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: mallopt only changes parameters of the allocator, and is called before any other
     // thread exists. A refusal changes nothing.
