@@ -208,9 +208,7 @@ impl Store {
             self.garbage.extend(files.filter(|file| matches!(file, FileName::Merged { .. })));
         }
         self.old.push(merged);
-        let rooms: Vec<_> =
-            self.young.drain(..count).map(|run| Arc::try_unwrap(run.keys)).collect();
-        rooms.into_iter().flatten().for_each(|room| self.keep_room(room));
+        self.young.drain(..count);
         Ok(())
     }
 
