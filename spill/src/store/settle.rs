@@ -84,11 +84,11 @@ impl Store {
         values.iter().for_each(|values| values.cut_between_keys(&mut boundaries));
         dominance.iter().for_each(|it| cut_between_keys(it.bytes(), &mut boundaries));
         let ranges = KeyRange::cut(&boundaries);
-        let rooms = self.rooms(ranges.len());
         let (width, young, old) = (self.width, self.young.as_slice(), self.old.as_slice());
         let filter = self.filter.filter();
         let (raw_bytes_max, plain) = (self.last_level_bytes_max(), self.plain_bytes());
         let shards = self.levels.shards(ranges.len(), plain)?;
+        let rooms: Vec<Vec<u8>> = ranges.iter().map(|_| self.spare.take()).collect();
         let items: Vec<_> = shards.iter_mut().zip(ranges).zip(rooms).collect();
         // When one range fails, the others have no reason to go on.
         let failed = AtomicBool::new(false);
@@ -124,15 +124,6 @@ impl Store {
         let raw = raw.map(|raw| join(raw, |room| self.keep_room(room)));
         self.take_last_level(raw, threads)?;
         Ok(Settled::New(new))
-    }
-
-    /// Room for the raw keys of so many ranges of the next level, as if it were as long as the last. They are joined in that
-    /// of the first.
-    fn rooms(&mut self, ranges: usize) -> Vec<Vec<u8>> {
-        let last = self.levels.len().checked_sub(1).map_or(0, |last| self.level_keys(last));
-        let bytes = last as usize * self.width;
-        let wanted = |range| if range == 0 { bytes } else { bytes / ranges };
-        (0..ranges).map(|range| self.spare.take(wanted(range))).collect()
     }
 
     /// Cuts the key space for `threads` threads. The last level serves as the sample of the next:

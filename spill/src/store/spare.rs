@@ -10,14 +10,10 @@ pub(super) struct Spare {
 }
 
 impl Spare {
-    /// The least buffer that has room for so many bytes, else the largest, or a new one.
-    pub(super) fn take(&mut self, bytes: usize) -> Vec<u8> {
-        let fits = |&at: &usize| {
-            let room = self.rooms[at].capacity();
-            if room < bytes { (1, usize::MAX - room) } else { (0, room) }
-        };
-        let best = (0..self.rooms.len()).min_by_key(fits);
-        best.map(|at| self.rooms.swap_remove(at)).unwrap_or_default()
+    /// The largest buffer, or a new one.
+    pub(super) fn take(&mut self) -> Vec<u8> {
+        let largest = (0..self.rooms.len()).max_by_key(|&at| self.rooms[at].capacity());
+        largest.map(|at| self.rooms.swap_remove(at)).unwrap_or_default()
     }
 
     /// Keeps a buffer, if all come to at most so many bytes.
@@ -40,15 +36,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_best_goes_first_and_there_is_a_limit() {
+    fn the_largest_goes_first_and_there_is_a_limit() {
         let mut spare = Spare::default();
         for bytes in [100, 300, 200, 500] {
             spare.give(vec![1; bytes], 700);
         }
-        let taken: Vec<usize> = [150, 400, 0, 0].map(|bytes| spare.take(bytes).capacity()).into();
-        assert_eq!(taken, [200, 300, 100, 0]);
+        let kept: Vec<usize> = (0..4).map(|_| spare.take().capacity()).collect();
+        assert_eq!(kept, [300, 200, 100, 0]);
         spare.give(vec![1; 10], 10);
         spare.clear();
-        assert_eq!(spare.take(1).capacity(), 0);
+        assert_eq!(spare.take().capacity(), 0);
     }
 }

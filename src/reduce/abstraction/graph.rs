@@ -7,6 +7,7 @@ use crate::analysis::bits;
 use crate::exec::{Expansion, Model as _};
 use crate::ir::EndRule;
 use crate::ir::layout::CellId;
+use std::ops::ControlFlow;
 
 /// At most so many steps between combinations are kept in memory.
 const STEPS_MAX: usize = 1 << 22;
@@ -142,12 +143,11 @@ impl<'g> Graph<'g> {
                 continue;
             }
             let codes = self.kept.codes(&case.when);
-            self.kept.each_step(&codes, next, &mut |from, to| {
-                if from != to && steps.len() <= STEPS_MAX {
-                    steps.push((from, to));
-                }
+            let all = self.kept.each_step(&codes, next, &mut |from, to| match from == to {
+                true => ControlFlow::Continue(()),
+                false => add(&mut steps, (from, to)),
             });
-            if steps.len() > STEPS_MAX {
+            if all.is_break() {
                 return None;
             }
         }
@@ -235,18 +235,17 @@ impl<'g> Graph<'g> {
             let codes = self.kept.codes(&case.when);
             match &case.then {
                 Then::Leads(next) => {
-                    self.kept.each_step(&codes, next, &mut |from, to| {
-                        if steps.len() <= STEPS_MAX {
-                            steps.push((from, to));
-                        }
-                    });
+                    let mut step = |from, to| add(&mut steps, (from, to));
+                    if self.kept.each_step(&codes, next, &mut step).is_break() {
+                        return None;
+                    }
                 }
                 Then::Nothing | Then::Fails => {
                     self.kept.each(&codes, &mut |it| bits::insert(&mut not, it as usize));
                 }
             }
         }
-        (cases.are_exact && steps.len() <= STEPS_MAX).then_some(Surely { not, steps })
+        cases.are_exact.then_some(Surely { not, steps })
     }
 
     fn none(&self) -> Vec<u64> {
@@ -258,6 +257,15 @@ impl<'g> Graph<'g> {
         (0..self.kept.combinations()).for_each(|it| bits::insert(&mut all, it));
         all
     }
+}
+
+/// Adds a step, unless that is too many.
+fn add(steps: &mut Vec<(u32, u32)>, step: (u32, u32)) -> ControlFlow<()> {
+    if steps.len() == STEPS_MAX {
+        return ControlFlow::Break(());
+    }
+    steps.push(step);
+    ControlFlow::Continue(())
 }
 
 /// What an instance surely does, wherever what is kept is so.

@@ -3,6 +3,7 @@
 use super::held::{Held, Next, When};
 use crate::ir::layout::{CellId, Content, Group};
 use crate::ir::{Layout, Program};
+use std::ops::ControlFlow;
 
 /// Some cells of a state. All that they can hold together are the *combinations*, numbered from 0.
 #[derive(Clone, Debug)]
@@ -153,13 +154,14 @@ impl Kept {
         next.iter().any(|it| self.position(it.0).is_some())
     }
 
-    /// Tells of all combinations of one of these codes for each cell which may follow where that is written.
+    /// Tells of all combinations of one of these codes for each cell which may follow where that is written, until `visit` has
+    /// seen enough: there may be as many as the square of the combinations.
     pub(super) fn each_step(
         &self,
         codes: &[Vec<u32>],
         next: &[(CellId, Next)],
-        visit: &mut impl FnMut(u32, u32),
-    ) {
+        visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
         let mut ways: Vec<Vec<(u32, u32)>> = Vec::new();
         for (it, codes) in self.cells.iter().zip(codes) {
             let written = next.iter().find(|(cell, _)| *cell == it.cell).map(|it| &it.1);
@@ -173,15 +175,19 @@ impl Kept {
             }
             ways.push(pairs);
         }
-        each_pair(&ways, (0, 0), visit);
+        each_pair(&ways, (0, 0), visit)
     }
 }
 
-fn each_pair(ways: &[Vec<(u32, u32)>], (from, to): (u32, u32), visit: &mut impl FnMut(u32, u32)) {
+fn each_pair(
+    ways: &[Vec<(u32, u32)>],
+    (from, to): (u32, u32),
+    visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     match ways.split_first() {
         None => visit(from, to),
         Some((first, others)) => {
-            first.iter().for_each(|it| each_pair(others, (from + it.0, to + it.1), visit));
+            first.iter().try_for_each(|it| each_pair(others, (from + it.0, to + it.1), visit))
         }
     }
 }
