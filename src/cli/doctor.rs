@@ -31,8 +31,7 @@ pub(super) fn doctor(args: &DoctorArgs) -> Ending {
     let mut told = String::new();
     let (memory, memory_says) = memory();
     told += &row("memory", &memory_says);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    told += &row("threads", &format!("{threads} at a time"));
+    told += &row("threads", &format!("{} at a time", crate::search::cores()));
     told += &row("code", code());
     let disk = Disk::of(&dir)?;
     disk.rows().iter().for_each(|(label, says)| told += &row(label, says));

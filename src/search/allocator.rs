@@ -10,6 +10,8 @@
 //! live no longer than a part of a level. So heaps keep what a thread's decoders, encoders and batches
 //! take, and with more memory larger blocks.
 
+use super::plan::cores;
+
 /// Of the budget, what the heaps of all threads keep together, as a divisor.
 const KEPT_SHARE: u64 = 32;
 
@@ -46,7 +48,7 @@ pub fn return_free_blocks() {
 /// Makes the allocator return large blocks to the system as soon as they are freed, in a process that may
 /// hold `budget` bytes resident. To be called before there are threads, again if the budget changes.
 pub fn return_large_blocks(budget: u64) {
-    let threads = std::thread::available_parallelism().map_or(1, |it| it.get() as u64);
+    let threads = cores() as u64;
     let shared = budget / KEPT_SHARE / threads;
     let buffers = budget.saturating_sub(BUDGET_LEAST) / BUFFERS_SHARE / (threads + 1);
     let kept = shared.max(buffers.clamp(KEPT_MIN, BUFFERS)).min(i32::MAX as u64);

@@ -40,7 +40,7 @@ pub use crate::exec::Checks;
 pub use allocator::{return_free_blocks, return_large_blocks};
 pub use control::Control;
 pub use external::Search;
-pub use plan::MemoryPlan;
+pub use plan::{MemoryPlan, cores};
 pub use storage::Storage;
 
 use crate::exec::{ActionCounts, Findings, Model, Tally, Violation};

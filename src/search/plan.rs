@@ -66,6 +66,11 @@ pub struct MemoryPlan {
     pub obligations: u64,
 }
 
+/// The number of cores this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// A budget in which the search cannot work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooSmall {

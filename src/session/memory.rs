@@ -6,7 +6,7 @@
 use super::{Error, TextModel};
 use crate::exec::{Exec, Executor, Interp};
 use crate::search::plan::TooSmall;
-use crate::search::{MemoryPlan, return_free_blocks};
+use crate::search::{MemoryPlan, cores, return_free_blocks};
 
 const MIB: u64 = 1 << 20;
 
@@ -92,11 +92,6 @@ impl Budget {
 pub fn threads_to_trace(memory: u64, width: usize) -> usize {
     return_free_blocks();
     MemoryPlan::threads_to_trace(memory, MemoryPlan::resident(), cores(), width)
-}
-
-/// The number of cores this process may use.
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The most that reading and compiling the model took, and that writing its text to the search

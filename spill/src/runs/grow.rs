@@ -43,23 +43,22 @@ pub(crate) fn grow(
     let length = run.len() + more.len();
     let merging = threads_for((length / width) as u64, threads);
     let boundaries = split(width, &[run, more], &[], merging);
-    let (mut parts, mut asides, mut shift) = (Vec::new(), Vec::new(), 0);
-    let mut start = 0;
+    let (mut parts, mut start, mut shift) = (Vec::new(), 0, 0);
     for KeyRange { low, high } in KeyRange::cut(&boundaries) {
         let own = restrict(width, run, low, high).len();
         let other = restrict(width, more, low, high);
-        let aside = shift.min(own);
-        parts.push((own - aside, aside, other));
-        asides.push(start..start + aside);
+        let aside = start..start + shift.min(own);
+        parts.push((own - aside.len(), aside, other));
         (start, shift) = (start + own, shift + other.len());
     }
-    lengthen(run, more.len(), &asides, room, threads);
+    let asides: Vec<_> = parts.iter().map(|(_, aside, _)| aside.clone()).collect();
+    lengthen(run, more.len(), asides, room, threads);
     let (mut rest, mut moved) = (run.as_mut_slice(), room.as_slice());
     let mut items = Vec::new();
     for (held, aside, other) in parts {
         let (to, from);
-        (to, rest) = rest.split_at_mut(held + aside + other.len());
-        (from, moved) = moved.split_at(aside);
+        (to, rest) = rest.split_at_mut(held + aside.len() + other.len());
+        (from, moved) = moved.split_at(aside.len());
         items.push((to, held, from, other));
     }
     in_parallel(items, |_, (to, held, aside, other)| {
@@ -73,7 +72,7 @@ pub(crate) fn grow(
 fn lengthen(
     run: &mut Vec<u8>,
     bytes: usize,
-    asides: &[Range<usize>],
+    asides: Vec<Range<usize>>,
     room: &mut Vec<u8>,
     threads: usize,
 ) {
@@ -87,7 +86,7 @@ fn lengthen(
     for range in asides {
         let to;
         (to, rest) = rest.split_at_mut(range.len());
-        written.push((to, Some(&held[range.clone()])));
+        written.push((to, Some(&held[range])));
     }
     let threads = threads.min((bytes + aside) / BYTES_PER_THREAD_MIN).max(1);
     in_parallel(share_out(written, threads), |_, parts| {

@@ -135,7 +135,7 @@ impl Store {
                     join_union(self.width, values, [elder, younger], threads)
                 }
                 None => {
-                    let mut aside = self.spare.take(sets[0].len().min(sets[1].len()));
+                    let mut aside = self.spare.take();
                     let (keys, room) = union(self.width, sets, threads, &mut aside);
                     room.into_iter().chain([aside]).for_each(|room| self.keep_room(room));
                     keys
