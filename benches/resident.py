@@ -64,10 +64,19 @@ def chosen(args, folder):
     widest = sorted(known, key=lambda it: -widths[it])[: args.models]
     largest = sorted(known, key=lambda it: -states.get(it, 0))[: args.models]
     sets, why = {"wide": widest, "large": largest}, {}
-    for name in args.of.split(","):
+    for name in args.of:
         for it in sets[name]:
             why.setdefault(it, name)
     return [(it, name, widths[it]) for it, name in why.items()]
+
+
+def kinds(names):
+    """What `--of` says."""
+    names = names.split(",")
+    for name in names:
+        if name not in ("wide", "large"):
+            raise argparse.ArgumentTypeError(f"`{name}` is neither `wide` nor `large`")
+    return names
 
 
 def bytes_of(size):
@@ -120,7 +129,7 @@ def main():
     parser.add_argument("--memory", default="least,64MiB,256MiB,1GiB")
     parser.add_argument("--store", default="sorted")
     parser.add_argument("--only")
-    parser.add_argument("--of", default="wide,large", help="which of both sets")
+    parser.add_argument("--of", type=kinds, default="wide,large", help="which of both sets")
     parser.add_argument("--threads")
     parser.add_argument("--scratch", help="where the search directories are made")
     args = parser.parse_args()

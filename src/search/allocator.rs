@@ -46,7 +46,7 @@ pub fn return_free_blocks() {
 }
 
 /// Makes the allocator return large blocks to the system as soon as they are freed, in a process that may
-/// hold `budget` bytes resident. To be called before there are threads, again if the budget changes.
+/// hold `budget` bytes resident, and returns what is free. To be called before there are threads, again if the budget changes.
 pub fn return_large_blocks(budget: u64) {
     let threads = cores() as u64;
     let shared = budget / KEPT_SHARE / threads;
@@ -60,6 +60,8 @@ pub fn return_large_blocks(budget: u64) {
         libc::mallopt(libc::M_MMAP_THRESHOLD, mapped as i32);
         libc::mallopt(libc::M_TRIM_THRESHOLD, kept as i32);
     }
+    // With a larger budget more may have been kept.
+    return_free_blocks();
     #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
     let _ = (mapped, kept);
 }
