@@ -23,6 +23,7 @@ shares of each budget.
 import argparse, csv, json, os, pathlib, re, subprocess, sys, tempfile
 
 MIB = 1 << 20
+SETS = ("wide", "large")
 
 
 def run(args, folder):
@@ -63,18 +64,18 @@ def chosen(args, folder):
     known = [it for it in models if widths[it]]
     widest = sorted(known, key=lambda it: -widths[it])[: args.models]
     largest = sorted(known, key=lambda it: -states.get(it, 0))[: args.models]
-    sets, why = {"wide": widest, "large": largest}, {}
+    sets, why = dict(zip(SETS, (widest, largest))), {}
     for name in args.of:
         for it in sets[name]:
             why.setdefault(it, name)
     return [(it, name, widths[it]) for it, name in why.items()]
 
 
-def kinds(names):
-    """What `--of` says."""
-    names = names.split(",")
+def set_names(text):
+    """The sets that `--of` names."""
+    names = text.split(",")
     for name in names:
-        if name not in ("wide", "large"):
+        if name not in SETS:
             raise argparse.ArgumentTypeError(f"`{name}` is neither `wide` nor `large`")
     return names
 
@@ -129,7 +130,7 @@ def main():
     parser.add_argument("--memory", default="least,64MiB,256MiB,1GiB")
     parser.add_argument("--store", default="sorted")
     parser.add_argument("--only")
-    parser.add_argument("--of", type=kinds, default="wide,large", help="which of both sets")
+    parser.add_argument("--of", type=set_names, default=",".join(SETS), help="which of both sets")
     parser.add_argument("--threads")
     parser.add_argument("--scratch", help="where the search directories are made")
     args = parser.parse_args()
