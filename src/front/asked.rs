@@ -8,7 +8,10 @@ use crate::ir::{
     Action, Arena, Binary, Claim, ClaimMove, Control, Entity, Expr, ExprKind, Location, LocationId,
     Program, Property, PropertyKind, Unary, Urgency,
 };
-use crate::ltl::{Automaton, Cube, Formula, PROPOSITIONS_MAX, Spelling, parse, words};
+use crate::ltl::{
+    Automaton, Connective, Cube, Formula, Grouped, PROPOSITIONS_MAX, Spelling, Word,
+    glued_operators, parse, words,
+};
 use crate::source::{Sources, Span};
 
 /// What is asked, by the files of the sources that it stands in.
@@ -117,6 +120,52 @@ impl Observed {
         program.properties.push(Property { name: name.to_owned(), kind, span: Span::default() });
     }
 
+    /// The same with large boolean parts of a formula as one proposition each.
+    pub fn grouped(self) -> Observed {
+        let Demand::Formula(formula) = &self.demand else { return self };
+        let Grouped { formula, groups } = formula.grouped();
+        let texts: Vec<String> = self.propositions.iter().map(|it| it.text.clone()).collect();
+        let group = |it: &Formula| match it {
+            Formula::Proposition(number) => self.propositions[*number].clone(),
+            _ => Proposition {
+                text: it.with_names(&texts).to_string(),
+                condition: self.condition(it),
+            },
+        };
+        let propositions = groups.iter().map(group).collect();
+        Observed { propositions, demand: Demand::Formula(formula), ..self }
+    }
+
+    /// What a boolean formula over the propositions says of a state.
+    fn condition(&self, formula: &Formula) -> Expr {
+        let expr = |kind: ExprKind, span: Span| Expr { kind, span };
+        let not = |it: Expr| expr(ExprKind::Unary(Unary::Not, Box::new(it.clone())), it.span);
+        let both = |operator, left: Expr, right: Expr| {
+            let span = left.span;
+            expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span)
+        };
+        match formula {
+            Formula::Constant(value) => {
+                expr(ExprKind::Constant(i64::from(*value)), Span::default())
+            }
+            Formula::Proposition(number) => self.propositions[*number].condition.clone(),
+            Formula::Not(it) => not(self.condition(it)),
+            Formula::Binary(operator, left, right) => {
+                let (left, right) = (self.condition(left), self.condition(right));
+                match operator {
+                    Connective::And => both(Binary::And, left, right),
+                    Connective::Or => both(Binary::Or, left, right),
+                    Connective::Implies => both(Binary::Or, not(left), right),
+                    // A condition holds where it is not 0, so that the values themselves may differ.
+                    Connective::Equivalent => both(Binary::Equal, not(left), not(right)),
+                    Connective::Differ => both(Binary::NotEqual, not(left), not(right)),
+                    _ => unreachable!("a group has no temporal operator"),
+                }
+            }
+            _ => unreachable!("a group has no temporal operator"),
+        }
+    }
+
     /// The move of an edge that asks for a cube.
     fn move_of(&self, automaton: &Automaton, cube: Cube) -> Action {
         let guard = cube.literals().map(|(number, holds)| {
@@ -153,21 +202,23 @@ pub(in crate::front) struct Split {
 }
 
 impl Split {
-    /// What is asked of a language whose formulas are spelled like this.
+    /// What is asked of a model whose language spells formulas like this and that has a name for what `is_name` says.
     pub(in crate::front) fn of(
         sources: &Sources,
         asked: Option<&Asked>,
         spelling: &Spelling,
+        is_name: &dyn Fn(&str) -> bool,
     ) -> Result<Option<Split>, Diagnostic> {
         Ok(Some(match asked {
             None => return Ok(None),
             Some(Asked::Formula(file)) => {
                 let (words, end) = words(&sources.file(*file).text, *file);
-                let parsed = parse(&words, end, spelling)?;
+                let words = split_operators(words, is_name);
+                let parsed = parse(&words, end, spelling, is_name)?;
                 let span =
                     |it: &std::ops::Range<usize>| words[it.start].span.to(words[it.end - 1].span);
                 let propositions: Vec<Span> = parsed.propositions.iter().map(span).collect();
-                not_too_many(propositions.len(), end)?;
+                not_too_many(parsed.formula.grouped().groups.len(), end)?;
                 Split { demand: Demand::Formula(parsed.formula), propositions }
             }
             Some(Asked::Propositions(files)) => {
@@ -185,6 +236,23 @@ impl Split {
         let propositions = both.map(|(text, condition)| Proposition { text, condition }).collect();
         Observed { name: None, demand: self.demand, propositions }
     }
+}
+
+/// Makes words of operators that stand together, as in `GFp`.
+fn split_operators(words: Vec<Word>, is_name: &dyn Fn(&str) -> bool) -> Vec<Word> {
+    let mut split = Vec::with_capacity(words.len());
+    for Word { text, span } in words {
+        let count = glued_operators(&text, is_name) as u32;
+        let word = |from: u32, until: u32| Word {
+            text: text[from as usize..until as usize].to_owned(),
+            span: Span { start: span.start + from, end: span.start + until, ..span },
+        };
+        split.extend((0..count).map(|at| word(at, at + 1)));
+        if (count as usize) < text.len() {
+            split.push(word(count, text.len() as u32));
+        }
+    }
+    split
 }
 
 /// Complains of a formula with more propositions than automata have bits for.

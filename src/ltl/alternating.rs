@@ -21,35 +21,42 @@ pub struct TooLarge;
 
 /// The most transitions of a state.
 const TRANSITIONS_MAX: usize = 20_000;
+/// The most pairs of transitions that are compared or joined for one automaton: a second of work.
+const PAIRS_MAX: u64 = 10_000_000;
 
 /// The automaton of all terms, made as it is asked for.
 #[derive(Debug, Default)]
 pub(super) struct Alternating {
     pub terms: Terms,
     transitions: HashMap<TermId, Vec<Transition>>,
+    /// How many pairs of transitions were compared or joined.
+    pairs: u64,
 }
 
 impl Alternating {
     /// Sets of states of which each is a way to owe a term.
-    pub fn ways(&self, id: TermId) -> Result<Vec<Vec<TermId>>, TooLarge> {
-        match self.terms.get(id) {
+    pub fn ways(&mut self, id: TermId) -> Result<Vec<Vec<TermId>>, TooLarge> {
+        match self.terms.get(id).clone() {
             Term::Constant(true) => Ok(vec![Vec::new()]),
             Term::Constant(false) => Ok(Vec::new()),
             Term::Or(any) => {
                 let mut ways = Vec::new();
-                for &side in any {
+                for side in any {
                     ways.extend(self.ways(side)?);
                 }
+                self.count_pairs(ways.len(), ways.len())?;
                 Ok(least(ways))
             }
             Term::And(all) => {
                 let mut ways = vec![Vec::new()];
-                for &side in all {
+                for side in all {
                     let more = self.ways(side)?;
                     let both = |one: &Vec<TermId>| {
                         more.iter().map(|other| union(one, other)).collect::<Vec<_>>()
                     };
-                    ways = least(ways.iter().flat_map(both).collect());
+                    let all: Vec<Vec<TermId>> = ways.iter().flat_map(both).collect();
+                    self.count_pairs(all.len(), all.len())?;
+                    ways = least(all);
                     if ways.len() > TRANSITIONS_MAX {
                         return Err(TooLarge);
                     }
@@ -85,24 +92,50 @@ impl Alternating {
             Term::And(all) => {
                 let mut found = vec![Transition { cube: Cube::ANY, to: Vec::new() }];
                 for side in all {
-                    found = least_of(product(&found, &self.transitions(side)?)?);
+                    let side = self.transitions(side)?;
+                    let both = self.product(&found, &side)?;
+                    found = self.least_of(both)?;
                 }
                 found
             }
             Term::Until(left, right) => {
                 let stay = [Transition { cube: Cube::ANY, to: vec![id] }];
-                let stay = product(&self.transitions(left)?, &stay)?;
+                let left = self.transitions(left)?;
+                let stay = self.product(&left, &stay)?;
                 [self.transitions(right)?, stay].concat()
             }
             Term::Release(left, right) => {
                 let mut freed = self.transitions(left)?;
                 freed.push(Transition { cube: Cube::ANY, to: vec![id] });
-                product(&self.transitions(right)?, &freed)?
+                let right = self.transitions(right)?;
+                self.product(&right, &freed)?
             }
         };
-        let found = least_of(found);
+        let found = self.least_of(found)?;
         self.transitions.insert(id, found.clone());
         Ok(found)
+    }
+
+    /// Each transition of one with each of the other.
+    pub fn product(
+        &mut self,
+        one: &[Transition],
+        other: &[Transition],
+    ) -> Result<Vec<Transition>, TooLarge> {
+        self.count_pairs(one.len(), other.len())?;
+        product(one, other)
+    }
+
+    /// The transitions that no other makes needless.
+    fn least_of(&mut self, all: Vec<Transition>) -> Result<Vec<Transition>, TooLarge> {
+        self.count_pairs(all.len(), all.len())?;
+        Ok(least_of(all))
+    }
+
+    /// Counts the pairs of so many with so many others.
+    pub fn count_pairs(&mut self, one: usize, other: usize) -> Result<(), TooLarge> {
+        self.pairs = self.pairs.saturating_add(one as u64 * other as u64);
+        if self.pairs > PAIRS_MAX { Err(TooLarge) } else { Ok(()) }
     }
 
     /// Whether it must not be stayed in for ever.
@@ -112,10 +145,7 @@ impl Alternating {
 }
 
 /// Each transition of one with each of the other.
-pub(super) fn product(
-    one: &[Transition],
-    other: &[Transition],
-) -> Result<Vec<Transition>, TooLarge> {
+fn product(one: &[Transition], other: &[Transition]) -> Result<Vec<Transition>, TooLarge> {
     let mut both = Vec::new();
     for first in one {
         for second in other {

@@ -55,9 +55,15 @@ impl Components {
     pub fn of(automaton: &Automaton) -> Components {
         let accepts: Vec<bool> = automaton.states.iter().map(|it| it.accepts).collect();
         let mut found = Components::of_graph(&automaton.graph(), &accepts);
-        for (component, class) in found.classes.iter_mut().enumerate() {
-            let mut members = (0..accepts.len()).filter(|&at| found.of_state[at] == component);
-            if *class == Class::Weak && members.all(|at| stays(automaton, at, &found.of_state)) {
+        let mut leaves = vec![false; found.classes.len()];
+        for at in 0..accepts.len() {
+            let component = found.of_state[at];
+            if found.classes[component] == Class::Weak && !leaves[component] {
+                leaves[component] = !stays(automaton, at, &found.of_state);
+            }
+        }
+        for (class, leaves) in found.classes.iter_mut().zip(leaves) {
+            if *class == Class::Weak && !leaves {
                 *class = Class::Terminal;
             }
         }
@@ -78,11 +84,15 @@ impl Components {
             .collect();
         let (of_rest, rest_count) = components(&rest);
         let rest_has_cycle = self::has_cycle(&rest, &of_rest, rest_count);
+        let (mut has_accepting, mut has_other_cycle) = (vec![false; count], vec![false; count]);
+        for at in 0..graph.len() {
+            has_accepting[of_state[at]] |= accepts[at];
+            has_other_cycle[of_state[at]] |= rest_has_cycle[of_rest[at]];
+        }
         let classes = (0..count).map(|component| {
-            let mut members = (0..graph.len()).filter(|&at| of_state[at] == component);
-            if !has_cycle[component] || !members.clone().any(|at| accepts[at]) {
+            if !has_cycle[component] || !has_accepting[component] {
                 Class::Rejecting
-            } else if members.any(|at| rest_has_cycle[of_rest[at]]) {
+            } else if has_other_cycle[component] {
                 Class::Strong
             } else {
                 Class::Weak

@@ -32,15 +32,34 @@ pub enum Connective {
     Implies,
     /// Both hold, or neither.
     Equivalent,
+    /// One holds, and not both (`xor`).
+    Differ,
     /// The second holds now or later, and until then the first (`U`).
     Until,
     /// The same, or the first holds for ever (`W`).
     WeakUntil,
     /// The second holds until both do, or for ever (`V`).
     Release,
+    /// The second holds until both do, and both do at some time (`M`).
+    StrongRelease,
 }
 
 impl Connective {
+    /// Whether it speaks of more than one state of a run.
+    pub fn is_temporal(self) -> bool {
+        match self {
+            Connective::And
+            | Connective::Or
+            | Connective::Implies
+            | Connective::Equivalent
+            | Connective::Differ => false,
+            Connective::Until
+            | Connective::WeakUntil
+            | Connective::Release
+            | Connective::StrongRelease => true,
+        }
+    }
+
     /// How it is written.
     pub fn sign(self) -> &'static str {
         match self {
@@ -48,9 +67,11 @@ impl Connective {
             Connective::Or => "||",
             Connective::Implies => "->",
             Connective::Equivalent => "<->",
+            Connective::Differ => "xor",
             Connective::Until => "U",
             Connective::WeakUntil => "W",
             Connective::Release => "V",
+            Connective::StrongRelease => "M",
         }
     }
 }

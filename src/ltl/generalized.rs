@@ -4,7 +4,8 @@
 //! set of a promise unless it puts the promise off: it leads to where the promise is not owed, or what it reads and
 //! owes would have kept it.
 
-use super::alternating::{Alternating, TooLarge, Transition, is_subset, product};
+use super::alternating::{Alternating, TooLarge, Transition, is_subset};
+use super::congruence::congruence;
 use super::cube::Cube;
 use super::terms::TermId;
 use std::collections::HashMap;
@@ -85,6 +86,7 @@ impl Generalized {
                 let marks = making.marks(&it.transition, &promises)?;
                 marked.push((MarkedEdge { cube: it.transition.cube, to: it.to, marks }, it));
             }
+            making.alternating.count_pairs(marked.len(), marked.len())?;
             edges.push(without_needless(&marked));
         }
         let sets = promises.len() as u32;
@@ -93,24 +95,23 @@ impl Generalized {
         Ok(made)
     }
 
-    /// States that have the same edges become one, again and again.
+    /// States that have the same edges become one.
     fn merge_equal(&mut self) {
-        loop {
-            let mut first: HashMap<&[MarkedEdge], usize> = HashMap::new();
-            let name: Vec<usize> = (0..self.edges.len())
-                .map(|at| *first.entry(&self.edges[at]).or_insert(at))
-                .collect();
-            if name.iter().enumerate().all(|(at, &name)| at == name) {
-                return;
-            }
-            self.start = name[self.start];
-            for edges in &mut self.edges {
-                edges.iter_mut().for_each(|it| it.to = name[it.to]);
-                edges.sort_unstable();
-                edges.dedup();
-            }
-            self.keep_reachable();
+        let states: Vec<((), Vec<MarkedEdge>)> =
+            std::mem::take(&mut self.edges).into_iter().map(|edges| ((), edges)).collect();
+        let name = congruence(&states, |it| it.to, |it, to| MarkedEdge { to, ..it });
+        let is_unchanged = name.iter().enumerate().all(|(at, &name)| at == name);
+        self.edges = states.into_iter().map(|(_, edges)| edges).collect();
+        if is_unchanged {
+            return;
         }
+        self.start = name[self.start];
+        for edges in &mut self.edges {
+            edges.iter_mut().for_each(|it| it.to = name[it.to]);
+            edges.sort_unstable();
+            edges.dedup();
+        }
+        self.keep_reachable();
     }
 
     /// Drops what cannot be reached.
@@ -158,7 +159,8 @@ impl Making<'_> {
     fn edges(&mut self, set: &[TermId]) -> Result<Vec<Transition>, TooLarge> {
         let mut found = vec![Transition { cube: Cube::ANY, to: Vec::new() }];
         for &it in set {
-            found = product(&found, &self.alternating.transitions(it)?)?;
+            let more = self.alternating.transitions(it)?;
+            found = self.alternating.product(&found, &more)?;
         }
         Ok(found)
     }

@@ -15,9 +15,10 @@
 //! --END--
 //! ```
 //!
-//! Read are automata with any number of `Inf` sets that must all be met, on states or edges; other acceptance and
-//! alternation are refused. Written are Büchi automata with accepting states.
+//! Version 1.1 is read too. Every acceptance condition is read, on states or edges, and becomes Büchi's ([`acceptance`]);
+//! alternation is refused. Written are Büchi automata with accepting states.
 
+mod acceptance;
 mod lex;
 mod read;
 mod write;

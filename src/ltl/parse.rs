@@ -1,5 +1,5 @@
-//! From words to a formula. Operators are SPIN's: `[]`, `<>`, `X`, `!` and their names bind strongest, then `U`, `V` and
-//! `W`, then `&&`, then `||`, then `->` and `<->`; those between two operands associate to the left.
+//! From words to a formula. Operators are SPIN's: `[]`, `<>`, `X`, `!` and their names bind strongest, then `U`, `V`,
+//! `W` and `M`, then `&&`, then `||`, then `xor`, then `->` and `<->`; those between two operands associate to the left.
 //!
 //! What stands between operators is a proposition, an expression of the model's language: all words up to the next
 //! operator, whatever stands in brackets included. A bracket opens a part of the formula if an operator or the end
@@ -7,6 +7,10 @@
 //! before more than a reference: `!x == y` means what it does in the language.
 
 use super::formula::{Connective, Formula};
+use super::signs::{
+    ALWAYS, AND_LEVEL, EVENTUALLY, IMPLIES_LEVEL, LEVELS, NEXT, NOT, OR_LEVEL, YIELDING,
+    meant_operator,
+};
 use crate::diag::Diagnostic;
 use crate::source::Span;
 use std::ops::Range;
@@ -21,7 +25,7 @@ pub struct Word {
 }
 
 /// How a language spells what formulas share with its expressions, beside SPIN's signs.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Spelling {
     /// "Not".
     pub not: &'static [&'static str],
@@ -31,6 +35,8 @@ pub struct Spelling {
     pub or: &'static [&'static str],
     /// "Implies".
     pub implies: &'static [&'static str],
+    /// The sign of a comparison with another tool's, which is no operator here, such as `=` and `==`.
+    pub equality: (&'static str, &'static str),
     /// Words that open something, each with those that close it.
     pub brackets: &'static [(&'static str, &'static [&'static str])],
     /// Whether `a->b`, written without a blank, is a reference.
@@ -46,6 +52,7 @@ impl Spelling {
         and: &["and"],
         or: &["or"],
         implies: &["imply"],
+        equality: ("=", "=="),
         brackets: &[],
         has_arrows: false,
         has_conditionals: false,
@@ -63,37 +70,21 @@ pub struct Parsed {
 
 /// The deepest nest of brackets and operators.
 const DEPTH_MAX: usize = 200;
-/// Prefixes, by name and sign.
-const ALWAYS: [&str; 2] = ["[]", "always"];
-const EVENTUALLY: [&str; 2] = ["<>", "eventually"];
-const NEXT: [&str; 2] = ["X", "next"];
-const NOT: [&str; 2] = ["!", "!!"];
-/// Operators between two, weakest first.
-const LEVELS: [&[(&str, Connective)]; 4] = [
-    &[
-        ("->", Connective::Implies),
-        ("implies", Connective::Implies),
-        ("<->", Connective::Equivalent),
-        ("equivalent", Connective::Equivalent),
-    ],
-    &[("||", Connective::Or), ("\\/", Connective::Or)],
-    &[("&&", Connective::And), ("/\\", Connective::And)],
-    &[
-        ("U", Connective::Until),
-        ("until", Connective::Until),
-        ("stronguntil", Connective::Until),
-        ("W", Connective::WeakUntil),
-        ("weakuntil", Connective::WeakUntil),
-        ("V", Connective::Release),
-        ("release", Connective::Release),
-    ],
-];
 /// What brackets are closed by.
 const BRACKETS: [(&str, &[&str]); 3] = [("(", &[")"]), ("[", &["]"]), ("{", &["}"])];
 
-/// Reads a formula. `end` is where it ends.
-pub fn parse(words: &[Word], end: Span, spelling: &Spelling) -> Result<Parsed, Diagnostic> {
-    let mut reader = Reader { words, end, spelling, at: 0, depth: 0, propositions: Vec::new() };
+/// Reads a formula. `end` is where it ends, `is_name` says what the model has a name for.
+pub fn parse(
+    words: &[Word],
+    end: Span,
+    spelling: &Spelling,
+    is_name: &dyn Fn(&str) -> bool,
+) -> Result<Parsed, Diagnostic> {
+    let propositions = Vec::new();
+    let brackets = Brackets::of(words, spelling);
+    let (at, depth) = (0, 0);
+    let mut reader = Reader { words, end, spelling, is_name, brackets, at, depth, propositions };
+    reader.refuse_unknown_operators()?;
     let formula = reader.level(0)?;
     match reader.at == words.len() {
         true => Ok(Parsed { formula, propositions: reader.propositions }),
@@ -101,10 +92,44 @@ pub fn parse(words: &[Word], end: Span, spelling: &Spelling) -> Result<Parsed, D
     }
 }
 
+/// Which brackets belong together.
+struct Brackets {
+    /// For each word that opens something, one past the word that closes it, or past the end if nothing does.
+    behind: Vec<usize>,
+    /// For each word that closes something, the word that opens it.
+    opener: Vec<Option<usize>>,
+}
+
+impl Brackets {
+    fn of(words: &[Word], spelling: &Spelling) -> Brackets {
+        let all = || BRACKETS.iter().chain(spelling.brackets);
+        let closing = |text: &str| all().find(|(open, _)| *open == text).map(|(_, close)| *close);
+        let mut found = Brackets { behind: vec![0; words.len()], opener: vec![None; words.len()] };
+        let mut open: Vec<(usize, &[&str])> = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            let text = word.text.as_str();
+            if let Some(close) = closing(text) {
+                found.behind[at] = words.len() + 1;
+                open.push((at, close));
+            } else if let Some((opener, _)) = open.pop_if(|(_, close)| close.contains(&text)) {
+                found.behind[opener] = at + 1;
+                found.opener[at] = Some(opener);
+            }
+        }
+        found
+    }
+
+    fn opens(&self, at: usize) -> bool {
+        self.behind.get(at).is_some_and(|&behind| behind > 0)
+    }
+}
+
 struct Reader<'a> {
     words: &'a [Word],
     end: Span,
     spelling: &'a Spelling,
+    is_name: &'a dyn Fn(&str) -> bool,
+    brackets: Brackets,
     at: usize,
     depth: usize,
     propositions: Vec<Range<usize>>,
@@ -130,13 +155,16 @@ impl Reader<'_> {
     /// The operator between two operands at a word, and its level.
     fn connective(&self, at: usize) -> Option<(usize, Connective)> {
         let text = self.text(at)?;
-        if self.is_part(at) || text == "->" && self.spelling.has_arrows && self.is_arrow(at) {
+        if self.is_part(at)
+            || self.yields(text)
+            || text == "->" && self.spelling.has_arrows && self.is_arrow(at)
+        {
             return None;
         }
         let own = [
-            (self.spelling.implies, (0, Connective::Implies)),
-            (self.spelling.or, (1, Connective::Or)),
-            (self.spelling.and, (2, Connective::And)),
+            (self.spelling.implies, (IMPLIES_LEVEL, Connective::Implies)),
+            (self.spelling.or, (OR_LEVEL, Connective::Or)),
+            (self.spelling.and, (AND_LEVEL, Connective::And)),
         ];
         let own = own.into_iter().find(|(texts, _)| texts.contains(&text));
         own.map(|(_, found)| found).or_else(|| {
@@ -166,12 +194,58 @@ impl Reader<'_> {
         at > 0 && matches!(self.text(at - 1), Some("." | "@"))
     }
 
-    fn is_temporal(&self, at: usize) -> bool {
-        if self.is_part(at) {
-            return false;
+    /// Whether a word that may be an operator is a name of the model.
+    fn yields(&self, text: &str) -> bool {
+        YIELDING.contains(&text) && (self.is_name)(text)
+    }
+
+    /// The operator before one operand at a word.
+    fn prefix(&self, at: usize) -> Option<fn(Box<Formula>) -> Formula> {
+        let text = self.text(at)?;
+        if self.is_part(at) || self.yields(text) {
+            None
+        } else if ALWAYS.contains(&text) {
+            Some(Formula::Always)
+        } else if EVENTUALLY.contains(&text) {
+            Some(Formula::Eventually)
+        } else {
+            NEXT.contains(&text).then_some(Formula::Next)
         }
-        let all = [ALWAYS, EVENTUALLY, NEXT];
-        self.text(at).is_some_and(|text| all.iter().any(|it| it.contains(&text)))
+    }
+
+    fn is_temporal(&self, at: usize) -> bool {
+        self.prefix(at).is_some()
+    }
+
+    /// Complains of the first word that is an operator elsewhere and nothing here.
+    fn refuse_unknown_operators(&self) -> Result<(), Diagnostic> {
+        for (at, word) in self.words.iter().enumerate() {
+            let text = word.text.as_str();
+            if self.is_part(at) || self.is_not(at) || self.connective(at).is_some() {
+                continue;
+            }
+            let (unknown, equality) = self.spelling.equality;
+            let help = match text {
+                _ if text == unknown => format!("write `{equality}` to compare"),
+                "&" | "|" if self.is_temporal(at + 1) || self.is_behind_temporal(at) => {
+                    format!("write `{text}{text}`: `{text}` joins the bits of numbers")
+                }
+                _ if (self.is_name)(text) => continue,
+                _ => match meant_operator(text) {
+                    Some(help) => help.to_owned(),
+                    None => continue,
+                },
+            };
+            let error = format!("`{text}` is no operator here");
+            return Err(Diagnostic::error(word.span, error).help(help));
+        }
+        Ok(())
+    }
+
+    /// Whether a part in brackets that has a temporal operator ends before a word.
+    fn is_behind_temporal(&self, at: usize) -> bool {
+        let opener = at.checked_sub(1).and_then(|close| self.brackets.opener[close]);
+        opener.is_some_and(|open| (open..at).any(|it| self.is_temporal(it)))
     }
 
     /// Operands with operators of this level or stronger ones between them.
@@ -179,12 +253,37 @@ impl Reader<'_> {
         if level == LEVELS.len() {
             return self.operand();
         }
-        let mut left = self.level(level + 1)?;
+        let mut operands = vec![self.level(level + 1)?];
+        let mut operators = Vec::new();
         while let Some((_, operator)) = self.connective(self.at).filter(|it| it.0 == level) {
             self.at += 1;
-            left = Formula::binary(operator, left, self.level(level + 1)?);
+            operators.push(operator);
+            operands.push(self.level(level + 1)?);
         }
-        Ok(left)
+        self.joined(operators, operands)
+    }
+
+    /// Operands with operators of one level between them. Long conjunctions and disjunctions become balanced trees, as
+    /// whoever walks a formula recurses; long chains of other operators are refused.
+    fn joined(
+        &self,
+        operators: Vec<Connective>,
+        operands: Vec<Formula>,
+    ) -> Result<Formula, Diagnostic> {
+        let is_associative = |it: &Connective| matches!(it, Connective::And | Connective::Or);
+        if operators.len() <= DEPTH_MAX {
+            let mut operands = operands.into_iter();
+            let first = operands.next().unwrap_or(Formula::Constant(true));
+            let both = operators.into_iter().zip(operands);
+            return Ok(
+                both.fold(first, |left, (operator, right)| Formula::binary(operator, left, right))
+            );
+        }
+        match operators.iter().all(is_associative) {
+            true => Ok(balanced(operators[0], operands)),
+            false => Err(Diagnostic::error(self.span(), "this formula is nested too deeply")
+                .help(format!("at most {DEPTH_MAX} of these operators can follow each other"))),
+        }
     }
 
     fn operand(&mut self) -> Result<Formula, Diagnostic> {
@@ -200,9 +299,7 @@ impl Reader<'_> {
     fn operand_here(&mut self) -> Result<Formula, Diagnostic> {
         let text = self.text(self.at).unwrap_or_default().to_owned();
         let prefix: Option<fn(Box<Formula>) -> Formula> = match text.as_str() {
-            text if ALWAYS.contains(&text) => Some(Formula::Always),
-            text if EVENTUALLY.contains(&text) => Some(Formula::Eventually),
-            text if NEXT.contains(&text) => Some(Formula::Next),
+            _ if self.is_temporal(self.at) => self.prefix(self.at),
             "!!" => Some(|it| Formula::Not(Box::new(Formula::Not(it)))),
             _ if self.is_not(self.at) && self.negates_formula() => Some(Formula::Not),
             _ => None,
@@ -278,36 +375,16 @@ impl Reader<'_> {
         false
     }
 
-    /// What closes what a word opens.
-    fn closing(&self, at: usize) -> Option<&'static [&'static str]> {
-        let text = self.text(at)?;
-        let all = BRACKETS.iter().chain(self.spelling.brackets);
-        all.into_iter().find(|(open, _)| *open == text).map(|(_, close)| *close)
-    }
-
     /// One past what closes a bracket; past the end if nothing does.
     fn behind_bracket(&self, open: usize) -> usize {
-        let mut expected = Vec::new();
-        let mut at = open;
-        while let Some(text) = self.text(at) {
-            if let Some(close) = self.closing(at) {
-                expected.push(close);
-            } else if expected.last().is_some_and(|close| close.contains(&text)) {
-                expected.pop();
-            }
-            at += 1;
-            if expected.is_empty() {
-                return at;
-            }
-        }
-        self.words.len() + 1
+        self.brackets.behind[open]
     }
 
     /// Where the words of a proposition end that begin here.
     fn end_of_proposition(&self, from: usize) -> usize {
         let mut at = from;
         while let Some(text) = self.text(at) {
-            if self.closing(at).is_some() {
+            if self.brackets.opens(at) {
                 at = self.behind_bracket(at);
             } else if matches!(text, ")" | "]" | "}")
                 || self.connective(at).is_some()
@@ -332,17 +409,16 @@ impl Reader<'_> {
             return self.unexpected("an operand");
         }
         if end > self.words.len() {
-            let open = (self.at..self.words.len()).find(|&at| {
-                self.closing(at).is_some() && self.behind_bracket(at) > self.words.len()
-            });
+            let open = (self.at..self.words.len())
+                .find(|&at| self.brackets.opens(at) && self.behind_bracket(at) > self.words.len());
             let place = open.map_or(self.end, |at| self.words[at].span);
             return Err(Diagnostic::error(place, "this bracket is not closed"));
         }
         let words = self.at..end;
         self.at = end;
         match self.text(words.start) {
-            Some("true") if words.len() == 1 => return Ok(Formula::Constant(true)),
-            Some("false") if words.len() == 1 => return Ok(Formula::Constant(false)),
+            Some("true" | "1") if words.len() == 1 => return Ok(Formula::Constant(true)),
+            Some("false" | "0") if words.len() == 1 => return Ok(Formula::Constant(false)),
             _ => {}
         }
         let texts = |range: &Range<usize>| {
@@ -355,4 +431,20 @@ impl Reader<'_> {
         }
         Ok(Formula::Proposition(number))
     }
+}
+
+/// Operands with the same operator between all of them, as a tree of logarithmic depth.
+fn balanced(operator: Connective, mut operands: Vec<Formula>) -> Formula {
+    while operands.len() > 1 {
+        let mut pairs = Vec::with_capacity(operands.len().div_ceil(2));
+        let mut rest = operands.into_iter();
+        while let Some(left) = rest.next() {
+            pairs.push(match rest.next() {
+                Some(right) => Formula::binary(operator, left, right),
+                None => left,
+            });
+        }
+        operands = pairs;
+    }
+    operands.pop().unwrap_or(Formula::Constant(true))
 }

@@ -7,10 +7,13 @@
 
 use super::automaton::{Automaton, Edge, State};
 use super::components::{Class, Components, has_cycle};
-use std::collections::HashMap;
+use super::congruence::congruence;
 
-/// Above so many states simulations are not looked for.
+/// Above so many states or edges simulations are not looked for: each round compares all pairs of edges.
 const SIMULATED_MAX: usize = 600;
+const SIMULATED_EDGES_MAX: usize = 5_000;
+/// States with more edges keep them apart: joining compares all pairs of a state's edges.
+const JOINED_MAX: usize = 500;
 
 impl Automaton {
     /// A smaller automaton of the same language.
@@ -22,7 +25,7 @@ impl Automaton {
                 self.accept_alike(passing);
                 self.join_edges();
                 self.merge_equal();
-                if self.states.len() <= SIMULATED_MAX {
+                if self.states.len() <= SIMULATED_MAX && self.edges() <= SIMULATED_EDGES_MAX {
                     self.merge_simulated();
                 }
             }
@@ -75,7 +78,7 @@ impl Automaton {
     /// Edges to one state become one where what they ask together is one cube.
     fn join_edges(&mut self) {
         for state in &mut self.states {
-            let mut at = 0;
+            let mut at = if state.edges.len() <= JOINED_MAX { 0 } else { state.edges.len() };
             while at < state.edges.len() {
                 let edge = state.edges[at];
                 let joined = (at + 1..state.edges.len()).find_map(|other| {
@@ -99,14 +102,10 @@ impl Automaton {
 
     /// States that accept alike and have the same edges become one.
     fn merge_equal(&mut self) {
-        loop {
-            let mut first: HashMap<&State, usize> = HashMap::new();
-            let name: Vec<usize> = (0..self.states.len())
-                .map(|at| *first.entry(&self.states[at]).or_insert(at))
-                .collect();
-            if name.iter().enumerate().all(|(at, &name)| at == name) {
-                return;
-            }
+        let states: Vec<(bool, Vec<Edge>)> =
+            self.states.iter().map(|it| (it.accepts, it.edges.clone())).collect();
+        let name = congruence(&states, |it| it.to, |it, to| Edge { to, ..it });
+        if name.iter().enumerate().any(|(at, &name)| at != name) {
             self.rename(&name);
         }
     }

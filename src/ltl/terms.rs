@@ -10,6 +10,7 @@ mod implied;
 mod rules;
 
 use super::formula::{Connective, Formula};
+use super::nodes::{Node, NodeId, Nodes};
 use std::collections::HashMap;
 
 /// Names a [`Term`].
@@ -35,15 +36,28 @@ pub enum Term {
     Release(TermId, TermId),
 }
 
+/// What a term does not mind.
+#[derive(Clone, Copy, Debug)]
+struct Sorts {
+    /// It is seen that it stays true whatever is put before a word.
+    is_eventual: bool,
+    /// It is seen that it stays true whatever is cut off a word's beginning.
+    is_universal: bool,
+}
+
 /// All terms that there are.
 #[derive(Debug, Default)]
 pub struct Terms {
     all: Vec<Term>,
+    /// Of each term, whether it is seen to be eventual and universal.
+    sorts: Vec<Sorts>,
     known: HashMap<Term, TermId>,
     /// Answers of [`Terms::implies`].
     implied: HashMap<(TermId, TermId), bool>,
-    /// What formulas became, by the formula and whether it is meant.
-    converted: HashMap<(Formula, bool), TermId>,
+    /// The negation of each term of which it was asked. Without it, terms that share others cost a time exponential in their depth.
+    negated: HashMap<TermId, TermId>,
+    /// The term of each node of the formula, for the node and for its negation.
+    converted: HashMap<(NodeId, bool), TermId>,
 }
 
 impl Terms {
@@ -54,7 +68,9 @@ impl Terms {
 
     /// The term of a formula, simplified.
     pub fn of(&mut self, formula: &Formula) -> TermId {
-        self.convert(formula, true)
+        let (nodes, root) = Nodes::of(formula);
+        self.converted.clear();
+        self.convert(&nodes, root, true)
     }
 
     /// A term as it is.
@@ -63,6 +79,7 @@ impl Terms {
             return id;
         }
         let id = TermId(self.all.len() as u32);
+        self.sorts.push(self.sorts_of(&term));
         self.all.push(term.clone());
         self.known.insert(term, id);
         id
@@ -72,80 +89,116 @@ impl Terms {
         self.intern(Term::Constant(value))
     }
 
-    /// The term of a formula, or of its negation.
-    fn convert(&mut self, formula: &Formula, meant: bool) -> TermId {
-        match formula {
-            Formula::Constant(value) => return self.constant(*value == meant),
-            Formula::Proposition(number) => return self.intern(Term::Literal(*number, meant)),
-            Formula::Not(it) => return self.convert(it, !meant),
-            _ => {}
-        }
-        let key = (formula.clone(), meant);
-        if let Some(&id) = self.converted.get(&key) {
+    /// The term of a node, or of its negation.
+    fn convert(&mut self, nodes: &Nodes, node: NodeId, meant: bool) -> TermId {
+        if let Some(&id) = self.converted.get(&(node, meant)) {
             return id;
         }
-        let id = match formula {
-            Formula::Next(it) => {
-                let it = self.convert(it, meant);
+        let id = match *nodes.get(node) {
+            Node::Constant(value) => self.constant(value == meant),
+            Node::Proposition(number) => self.intern(Term::Literal(number, meant)),
+            Node::Not(it) => self.convert(nodes, it, !meant),
+            Node::Next(it) => {
+                let it = self.convert(nodes, it, meant);
                 self.next(it)
             }
-            Formula::Eventually(it) => self.temporal(true, meant, &Formula::Constant(true), it),
-            Formula::Always(it) => self.temporal(false, meant, &Formula::Constant(false), it),
-            Formula::Binary(operator, left, right) => {
-                self.convert_binary(*operator, left, right, meant)
+            Node::Eventually(it) => self.convert_unary(nodes, true, meant, it),
+            Node::Always(it) => self.convert_unary(nodes, false, meant, it),
+            Node::Binary(operator, left, right) => {
+                self.convert_binary(nodes, operator, [left, right], meant)
             }
-            Formula::Constant(_) | Formula::Proposition(_) | Formula::Not(_) => unreachable!(),
         };
-        self.converted.insert(key, id);
+        self.converted.insert((node, meant), id);
         id
     }
 
     fn convert_binary(
         &mut self,
+        nodes: &Nodes,
         operator: Connective,
-        left: &Formula,
-        right: &Formula,
+        [left, right]: [NodeId; 2],
         meant: bool,
     ) -> TermId {
+        let mut side = |node, meant| self.convert(nodes, node, meant);
         match operator {
-            Connective::And => self.junction(meant, [(left, meant), (right, meant)]),
-            Connective::Or => self.junction(!meant, [(left, meant), (right, meant)]),
-            Connective::Implies => self.junction(!meant, [(left, !meant), (right, meant)]),
+            Connective::And => {
+                let sides = [side(left, meant), side(right, meant)];
+                self.junction(meant, sides)
+            }
+            Connective::Or => {
+                let sides = [side(left, meant), side(right, meant)];
+                self.junction(!meant, sides)
+            }
+            Connective::Implies => {
+                let sides = [side(left, !meant), side(right, meant)];
+                self.junction(!meant, sides)
+            }
             Connective::Equivalent => {
-                let both = self.junction(true, [(left, true), (right, meant)]);
-                let neither = self.junction(true, [(left, false), (right, !meant)]);
-                self.or(vec![both, neither])
+                let both = [side(left, true), side(right, meant)];
+                let neither = [side(left, false), side(right, !meant)];
+                self.either_pair(both, neither)
             }
-            Connective::Until => self.temporal(true, meant, left, right),
-            Connective::Release => self.temporal(false, meant, left, right),
-            // The second, when it comes, ends it: it is released by the second from the first or the second.
+            Connective::Differ => {
+                let first = [side(left, true), side(right, !meant)];
+                let second = [side(left, false), side(right, meant)];
+                self.either_pair(first, second)
+            }
+            Connective::Until => {
+                let (left, right) = (side(left, meant), side(right, meant));
+                self.temporal(meant, left, right)
+            }
+            Connective::Release => {
+                let (left, right) = (side(left, meant), side(right, meant));
+                self.temporal(!meant, left, right)
+            }
+            // `a W b` is `b V (a || b)`: the second, when it comes, ends it.
             Connective::WeakUntil => {
-                let second = self.convert(right, meant);
-                let either = self.junction(!meant, [(left, meant), (right, meant)]);
-                match meant {
-                    true => self.release(second, either),
-                    false => self.until(second, either),
-                }
+                let (first, second) = (side(left, meant), side(right, meant));
+                let either = self.junction(!meant, [first, second]);
+                self.temporal(!meant, second, either)
+            }
+            // `a M b` is `b U (a && b)`: a release that has to come.
+            Connective::StrongRelease => {
+                let (first, second) = (side(left, meant), side(right, meant));
+                let both = self.junction(meant, [first, second]);
+                self.temporal(meant, second, both)
             }
         }
     }
 
-    fn junction(&mut self, is_and: bool, sides: [(&Formula, bool); 2]) -> TermId {
-        let sides = sides.map(|(side, meant)| self.convert(side, meant)).to_vec();
-        if is_and { self.and(sides) } else { self.or(sides) }
+    /// One of two conjunctions.
+    fn either_pair(&mut self, one: [TermId; 2], other: [TermId; 2]) -> TermId {
+        let sides = [self.junction(true, one), self.junction(true, other)];
+        self.junction(false, sides)
     }
 
-    /// `left U right` or its dual, or what negates it.
-    fn temporal(&mut self, is_until: bool, meant: bool, left: &Formula, right: &Formula) -> TermId {
-        let (left, right) = (self.convert(left, meant), self.convert(right, meant));
-        match is_until == meant {
-            true => self.until(left, right),
-            false => self.release(left, right),
-        }
+    fn junction(&mut self, is_and: bool, sides: [TermId; 2]) -> TermId {
+        if is_and { self.and(sides.to_vec()) } else { self.or(sides.to_vec()) }
+    }
+
+    /// `<>it` or `[]it`, or what negates it.
+    fn convert_unary(
+        &mut self,
+        nodes: &Nodes,
+        is_eventually: bool,
+        meant: bool,
+        it: NodeId,
+    ) -> TermId {
+        let is_until = is_eventually == meant;
+        let (free, it) = (self.constant(is_until), self.convert(nodes, it, meant));
+        self.temporal(is_until, free, it)
+    }
+
+    /// `left U right` or `left V right`.
+    fn temporal(&mut self, is_until: bool, left: TermId, right: TermId) -> TermId {
+        if is_until { self.until(left, right) } else { self.release(left, right) }
     }
 
     /// The negation of a term, as simple as the term.
     pub(super) fn negation(&mut self, id: TermId) -> TermId {
+        if let Some(&known) = self.negated.get(&id) {
+            return known;
+        }
         let term = self.get(id).clone();
         let mut each = |all: Vec<TermId>| {
             let mut all: Vec<TermId> = all.into_iter().map(|it| self.negation(it)).collect();
@@ -161,6 +214,9 @@ impl Terms {
             Term::Until(left, right) => Term::Release(self.negation(left), self.negation(right)),
             Term::Release(left, right) => Term::Until(self.negation(left), self.negation(right)),
         };
-        self.intern(negated)
+        let negated = self.intern(negated);
+        self.negated.insert(id, negated);
+        self.negated.insert(negated, id);
+        negated
     }
 }

@@ -164,7 +164,7 @@ impl Watched {
         let (asked, read) = match &kept {
             Kept::Accept | Kept::Progress => (None, None),
             Kept::Formula(text) => {
-                (Some(Asked::Formula(sources.add(FORMULA_NAME, text.as_str()))), None)
+                (Some(Asked::Formula(sources.add(FORMULA_NAME, &*ltl::ascii(text)))), None)
             }
             Kept::Automaton(name, text) => {
                 let file = sources.add(name.as_str(), text.as_str());
@@ -190,6 +190,7 @@ impl Watched {
             Wanted::Labels(label) => by_labels(&loaded.program, label)?,
             _ => loaded.observed.take().unwrap_or_else(|| unreachable!("it was asked for")),
         };
+        let observed = observed.grouped();
         if let Wanted::Labels(label) = wanted {
             loaded.program.unchecked.retain(|it| it.kind.label() != Some(label.name()));
         }

@@ -130,7 +130,7 @@ fn mistakes_in_formulas_are_told_with_their_place() {
     }
     let deep = "! ".repeat(300) + "(x && x)";
     assert!(bench.explain("m.dve", &deep).err.contains("nested too deeply"));
-    let many: Vec<String> = (0..65).map(|it| format!("x == {it}")).collect();
+    let many: Vec<String> = (0..65).map(|it| format!("<> x == {it}")).collect();
     assert!(
         bench.explain("m.dve", &many.join(" && ")).err.contains("65 propositions are more than 64")
     );
@@ -141,16 +141,23 @@ fn mistakes_in_automata_are_told_with_their_place() {
     let bench = bench();
     let body = "--BODY--\nState: 0 {0}\n[0] 0\n--END--\n";
     let head = "HOA: v1\nStates: 1\nStart: 0\nAP: 1 \"x == 1\"\nAcceptance: 1 Inf(0)\n";
+    let pairs: Vec<String> =
+        (0..20).map(|at| format!("(Fin({})|Inf({}))", 2 * at, 2 * at + 1)).collect();
     let mistakes = [
         (
-            head.replace("Inf(0)", "Fin(0)"),
+            head.replace("Inf(0)", "Any(0)"),
             body.into(),
-            "a.hoa:5:1: error: this acceptance is not Büchi's",
+            "a.hoa:5:15: error: expected `Inf`, `Fin`, `t`, `f` or `(`, found `Any`",
         ),
         (
-            head.replace("1 Inf(0)", "2 Inf(0)|Inf(1)"),
+            head.replace("1 Inf(0)", "2 Inf(0)|Inf(2)"),
             body.into(),
-            "this acceptance is not Büchi's",
+            "a.hoa:5:26: error: there is no acceptance set 2",
+        ),
+        (
+            head.replace("1 Inf(0)", &format!("40 {}", pairs.join("&"))),
+            body.into(),
+            "this acceptance condition has too many alternatives",
         ),
         (head.replace("x == 1", "y == 1"), body.into(), "a.hoa:4:7:1:1: error: "),
         (

@@ -5,8 +5,8 @@ use super::families;
 use super::formulas::{Chance, random};
 use super::words::Lasso;
 use spillway::ltl::{
-    Automaton, Class, Components, Connective, Formula, Spelling, hoa, of_generalized, parse,
-    translate, words,
+    Automaton, Class, Components, Connective, Formula, Spelling, ascii, glued_operators, hoa,
+    of_generalized, parse, translate, words,
 };
 use std::io::{Read, Seek};
 use std::process::Command;
@@ -64,10 +64,13 @@ fn automata_accept_what_formulas_say_of_random_words() {
     }
 }
 
+/// What a model has names for; `R` is one that is an operator elsewhere.
+const MODEL_NAMES: [&str; 5] = ["p", "q", "r", "Foo", "R"];
+
 /// A formula as people write it, and its propositions.
-fn read(text: &str) -> (Formula, Vec<String>) {
+pub fn read(text: &str) -> (Formula, Vec<String>) {
     let (words, end) = words(text, 0);
-    let parsed = parse(&words, end, &Spelling::default());
+    let parsed = parse(&words, end, &Spelling::WORDS, &|name| MODEL_NAMES.contains(&name));
     let parsed = parsed.unwrap_or_else(|error| panic!("{text}: {}", error.message));
     let name = |range: &std::ops::Range<usize>| {
         words[range.clone()].iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ")
@@ -208,6 +211,83 @@ fn operators_bind_as_in_spin() {
     for (text, expected) in bound {
         assert_eq!(read(text), read(expected), "{text}");
     }
+}
+
+#[test]
+fn operators_of_other_tools_are_read() {
+    let equal = [
+        ("G (p -> F q)", "[] (p -> <> q)"),
+        ("G F p && F G q", "[] <> p && <> [] q"),
+        ("p M q U r", "(p M q) U r"),
+        ("p xor q || r", "p xor (q || r)"),
+        ("p -> q xor r", "p -> (q xor r)"),
+        ("[] 1 && <> 0", "[] true && <> false"),
+        ("F Foo", "<> Foo"),
+        // A name of the model is no operator.
+        ("[] R", "[] (R)"),
+    ];
+    for (text, expected) in equal {
+        assert_eq!(read(text), read(expected), "{text}");
+    }
+    let signs = [
+        ("□(p → ◇q)", "[] (p -> <>q)"),
+        ("¬p ∧ ○q ∨ ⊤", "!p && X q || true"),
+        ("p <=> q => r", "p <-> q -> r"),
+        ("p <--> q --> r", "p <-> q -> r"),
+        ("p ⊕ q", "p xor q"),
+    ];
+    for (text, expected) in signs {
+        assert_eq!(read(&ascii(text)), read(expected), "{text}");
+    }
+    assert_eq!(ascii("\"→\" && p"), "\"→\" && p", "what stands in quotes is a name");
+    let glued = [("GFp", 2), ("XXXp", 3), ("GFoo", 1), ("Foo", 0), ("FX", 2), ("Fp0", 0), ("p", 0)];
+    for (word, count) in glued {
+        assert_eq!(glued_operators(word, &|it| MODEL_NAMES.contains(&it)), count, "{word}");
+    }
+}
+
+/// Each of these takes exponential time or space unless something bounds it: it becomes an automaton, or is found too large.
+#[test]
+fn large_formulas_end() {
+    let chain = |operator: &str, operand: &dyn Fn(usize) -> String| {
+        (0..24).map(operand).collect::<Vec<_>>().join(operator)
+    };
+    let literal = |at: usize| format!("x == {at}");
+    let again = |at: usize| format!("[]<> x == {at}");
+    let texts = [
+        format!("[] ({})", chain(" <-> ", &literal)),
+        format!("[] ({})", chain(" xor ", &literal)),
+        chain(" <-> ", &again),
+        chain(" && ", &|at| format!("(<> x == {at} || <> y == {at})")),
+        format!("[] ({})", chain(" || ", &|at| format!("(x == {at} && X y == {at})"))),
+    ];
+    for text in texts {
+        let (formula, propositions) = read(&text);
+        for formula in [formula.clone(), formula.negated()] {
+            let _ = translate(&formula, propositions.clone());
+        }
+    }
+    let many = vec!["p"; 50_000].join(" && ");
+    assert_eq!(automaton(&read(&many).0, 1), automaton(&read("p").0, 1));
+}
+
+/// A large boolean part is one proposition, and says the same.
+#[test]
+fn boolean_parts_become_propositions() {
+    let literals: Vec<String> = (0..8).map(|at| format!("x == {at}")).collect();
+    let (formula, _) = read(&format!("[] (({}) -> <> x == 0)", literals.join(" <-> ")));
+    let grouped = formula.grouped();
+    assert_eq!(grouped.groups.len(), 2);
+    assert_eq!(grouped.formula, read("[] (p -> <> q)").0);
+    for letter in 0..1u64 << 8 {
+        let word = Lasso { letters: vec![letter], back: 0 };
+        let says = (0..8).fold(true, |before, at| {
+            if at == 0 { letter & 1 == 1 } else { before == (letter >> at & 1 == 1) }
+        });
+        assert_eq!(word.satisfies(&grouped.groups[0]), says, "{letter:b}");
+    }
+    let small = read("[] (p && q -> <> r)").0;
+    assert_eq!(small.grouped().formula, small);
 }
 
 #[test]

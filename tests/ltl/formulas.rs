@@ -12,7 +12,7 @@ impl Chance {
     }
 }
 
-const CONNECTIVES: [Connective; 7] = [
+const CONNECTIVES: [Connective; 9] = [
     Connective::And,
     Connective::Or,
     Connective::Implies,
@@ -20,6 +20,8 @@ const CONNECTIVES: [Connective; 7] = [
     Connective::Until,
     Connective::WeakUntil,
     Connective::Release,
+    Connective::Differ,
+    Connective::StrongRelease,
 ];
 
 /// A formula of so many operators and propositions.
@@ -32,7 +34,7 @@ pub fn random(chance: &mut Chance, operators: usize, propositions: usize) -> For
     }
     let operand =
         |chance: &mut Chance, operators| Box::new(random(chance, operators, propositions));
-    match chance.below(11) {
+    match chance.below(4 + CONNECTIVES.len()) {
         0 => Formula::Not(operand(chance, operators - 1)),
         1 => Formula::Next(operand(chance, operators - 1)),
         2 => Formula::Eventually(operand(chance, operators - 1)),

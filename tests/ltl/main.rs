@@ -7,6 +7,7 @@ mod generated;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod acceptance;
 mod asked;
 mod automata;
 mod bench;

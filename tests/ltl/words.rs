@@ -75,11 +75,17 @@ impl Lasso {
             Connective::Or => left[at] || right[at],
             Connective::Implies => !left[at] || right[at],
             Connective::Equivalent => left[at] == right[at],
+            Connective::Differ => left[at] != right[at],
             Connective::Until => until(left, right),
             Connective::WeakUntil => until(left, right) || self.from(at).all(|at| left[at]),
             Connective::Release => {
                 let not = |values: &[bool]| values.iter().map(|it| !it).collect::<Vec<bool>>();
                 !until(&not(left), &not(right))
+            }
+            Connective::StrongRelease => {
+                let both: Vec<bool> =
+                    left.iter().zip(right).map(|(one, other)| *one && *other).collect();
+                until(right, &both)
             }
         }
     }

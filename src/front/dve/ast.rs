@@ -24,6 +24,17 @@ pub struct Model<'a> {
     pub system: System<'a>,
 }
 
+impl Model<'_> {
+    /// Whether a global declaration or a process is called so.
+    pub fn has_name(&self, name: &str) -> bool {
+        let declared = self.declarations.iter().any(|it| match it {
+            Declaration::Variable(variable) => variable.name.text == name,
+            Declaration::Channel(channel) => channel.name.text == name,
+        });
+        declared || self.processes.iter().any(|it| it.name.text == name)
+    }
+}
+
 /// `system async property P;`
 #[derive(Debug, Default)]
 pub struct System<'a> {

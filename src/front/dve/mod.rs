@@ -91,7 +91,7 @@ fn load(
     };
     let split = match own {
         Some(process) => own::automaton(process, sources).map(Some),
-        None => Split::of(sources, asked, &SPELLING),
+        None => Split::of(sources, asked, &SPELLING, &|name| model.has_name(name)),
     };
     let split = split.map_err(|error| vec![error])?;
     let propositions = split.as_ref().map_or(&[][..], |it| &it.propositions).iter();

@@ -20,6 +20,19 @@ pub struct Model<'a> {
     pub rules: Vec<Rule<'a>>,
 }
 
+impl Model<'_> {
+    /// Whether a global declaration or a member of an enumeration is called so.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.declarations.iter().any(|it| {
+            let members = match it {
+                Declaration::Type(_, ty) | Declaration::Variables(_, ty) => ty.members(),
+                Declaration::Constant(..) | Declaration::Function(_) => Vec::new(),
+            };
+            it.names().contains(&name) || members.contains(&name)
+        })
+    }
+}
+
 /// A declaration.
 #[derive(Debug)]
 pub enum Declaration<'a> {
@@ -51,6 +64,20 @@ pub struct TypeExpr<'a> {
     pub kind: TypeKind<'a>,
     /// Where it stands.
     pub span: Span,
+}
+
+impl<'a> TypeExpr<'a> {
+    /// The members of the enumerations in it.
+    fn members(&self) -> Vec<&'a str> {
+        match &self.kind {
+            TypeKind::Enum(names) => names.iter().map(|it| it.text).collect(),
+            TypeKind::Record(fields) => fields.iter().flat_map(|(_, ty)| ty.members()).collect(),
+            TypeKind::Array(index, ty) => [index.members(), ty.members()].concat(),
+            TypeKind::Multiset(_, ty) => ty.members(),
+            TypeKind::Union(parts) => parts.iter().flat_map(TypeExpr::members).collect(),
+            TypeKind::Named(_) | TypeKind::Range(..) | TypeKind::Scalarset(_) => Vec::new(),
+        }
+    }
 }
 
 /// What a type expression says.

@@ -64,6 +64,7 @@ const SPELLING: Spelling = Spelling {
     and: &["&"],
     or: &["|"],
     implies: &[],
+    equality: ("==", "="),
     brackets: &[("forall", &["end", "endforall"]), ("exists", &["end", "endexists"])],
     has_arrows: false,
     has_conditionals: false,
@@ -80,7 +81,8 @@ fn load(
 ) -> Result<Loaded, Vec<Diagnostic>> {
     let file = sources.file(0);
     let model = parse::parse(0, &file.text).map_err(|error| vec![error])?;
-    let split = Split::of(sources, asked, &SPELLING).map_err(|error| vec![error])?;
+    let split = Split::of(sources, asked, &SPELLING, &|name| model.has_name(name))
+        .map_err(|error| vec![error])?;
     let propositions = split.as_ref().map_or(&[][..], |it| &it.propositions).iter();
     let propositions: Result<Vec<_>, Diagnostic> =
         propositions.map(|&it| parse::expression(it, &sources.file(it.file).text)).collect();

@@ -82,7 +82,7 @@ fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml:
     let warnings = document.others.iter().map(left).collect();
     // Files may be large, and it is not needed any more.
     drop(document);
-    let split = Split::of(sources, asked, &Spelling::WORDS)?;
+    let split = Split::of(sources, asked, &Spelling::WORDS, &|name| net.has_name(name))?;
     let asked = split.iter().flat_map(|it| &it.propositions);
     let asked = asked.map(|span| ask::parse(&net, &sources.file(span.file).text, *span));
     let asked: Vec<ask::Query> = asked.collect::<xml::Read<_>>()?;

@@ -83,6 +83,12 @@ impl Names {
 
 impl Net {
     /// The net that a file tells of.
+    /// Whether a place or a transition is called so.
+    pub(super) fn has_name(&self, name: &str) -> bool {
+        self.places.iter().any(|it| it.name == name)
+            || self.transitions.iter().any(|it| it.name == name)
+    }
+
     pub(super) fn of(document: &Document) -> Read<Net> {
         let mut net = Net {
             colours: Colours::of(document)?,

@@ -71,8 +71,8 @@ fn next(rest: &str) -> Result<(Option<Kind>, usize), (usize, String)> {
     if first.is_whitespace() {
         Ok((None, first.len_utf8()))
     } else if rest.starts_with("/*") {
-        match rest.find("*/") {
-            Some(end) => Ok((None, end + 2)),
+        match comment_length(rest) {
+            Some(end) => Ok((None, end)),
             None => Err((2, "this comment does not end".to_owned())),
         }
     } else if rest.starts_with("--") {
@@ -98,6 +98,23 @@ fn next(rest: &str) -> Result<(Option<Kind>, usize), (usize, String)> {
     } else {
         Ok((Some(Kind::Sign(first)), first.len_utf8()))
     }
+}
+
+/// The length of the comment at the beginning, in which others may be nested.
+fn comment_length(rest: &str) -> Option<usize> {
+    let (mut depth, mut at) = (0, 0);
+    while let Some(next) = rest[at..].find(['/', '*']).map(|found| at + found) {
+        let (change, length) = match rest.as_bytes().get(next..next + 2)? {
+            b"/*" => (1, 2),
+            b"*/" => (-1, 2),
+            _ => (0, 1),
+        };
+        (depth, at) = (depth + change, next + length);
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
 }
 
 fn text(rest: &str) -> Result<(Option<Kind>, usize), (usize, String)> {

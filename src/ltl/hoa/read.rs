@@ -1,5 +1,6 @@
 //! From text to an automaton.
 
+use super::acceptance::{Acceptance, DISJUNCTS_MAX, TooManyParts};
 use super::lex::{Kind, Token, lex};
 use crate::diag::Diagnostic;
 use crate::ltl::cube::{Cube, PROPOSITIONS_MAX};
@@ -41,21 +42,13 @@ pub fn read(text: &str, file: u16) -> Found<Read> {
     let mut reader = Reader { tokens: lex(text, file)?, at: 0, header: Header::default() };
     reader.header()?;
     let edges = reader.body()?;
-    let Header { name, propositions, starts, sets, .. } = reader.header;
-    Ok(Read { name, propositions, automaton: begin(edges, &starts, sets) })
-}
-
-/// With one state to begin in: where there are several, one more that has the edges of all.
-fn begin(mut edges: Vec<Vec<MarkedEdge>>, starts: &[usize], sets: u32) -> Option<Generalized> {
-    let start = match starts {
-        [] => return None,
-        [only] => *only,
-        _ => {
-            edges.push(starts.iter().flat_map(|&at| edges[at].clone()).collect());
-            edges.len() - 1
-        }
-    };
-    Some(Generalized { edges, start, sets })
+    let Header { name, propositions, starts, acceptance, acceptance_span, .. } = reader.header;
+    let automaton = acceptance.generalized(edges, &starts).map_err(|TooManyParts| {
+        let error = "the Büchi automaton for this acceptance condition is too large";
+        Diagnostic::error(acceptance_span, error)
+            .help("`autfilt -B --small` of Spot may find a smaller one")
+    })?;
+    Ok(Read { name, propositions, automaton })
 }
 
 #[derive(Default)]
@@ -66,10 +59,10 @@ struct Header {
     propositions: Vec<AtomicProposition>,
     aliases: HashMap<String, Vec<Cube>>,
     has_acceptance: bool,
-    /// The sets that must be met.
-    sets: u32,
-    /// The number of each declared set among those; none for one that does not matter.
-    numbers: Vec<Option<u32>>,
+    acceptance: Acceptance,
+    acceptance_span: Span,
+    /// How many sets of edges are declared.
+    sets: usize,
 }
 
 struct Reader {
@@ -131,8 +124,9 @@ impl Reader {
             return self.unexpected("`HOA:`, with which an automaton begins");
         }
         self.take();
-        if *self.kind() != Kind::Name("v1".into()) {
-            return self.unexpected("`v1`, the version of the format that is read");
+        if !matches!(self.kind(), Kind::Name(version) if ["v1", "v1.1"].contains(&version.as_str()))
+        {
+            return self.unexpected("`v1` or `v1.1`, the versions of the format that are read");
         }
         self.take();
         loop {
@@ -148,11 +142,6 @@ impl Reader {
         if !self.header.has_acceptance {
             return self
                 .error("the automaton does not say what it accepts: `Acceptance:` is missing");
-        }
-        if self.header.states.is_none() {
-            let help = "`autfilt` of Spot writes it";
-            let error = Diagnostic::error(self.span(), "the number of states is not given");
-            return Err(error.help(help));
         }
         self.take();
         Ok(())
@@ -224,76 +213,107 @@ impl Reader {
         Ok(())
     }
 
-    /// `2 Inf(0)&Inf(1)`: all of some sets must be met for ever again.
+    /// `2 Fin(0) & (Inf(1) | Inf(!0))`.
     fn acceptance(&mut self, span: Span) -> Found<()> {
         let count = self.number("the number of acceptance sets")?;
         if count > SETS_MAX {
             return self.error(format!("{count} acceptance sets are more than {SETS_MAX}"));
         }
-        self.header.numbers = vec![None; count];
+        self.header.sets = count;
         self.header.has_acceptance = true;
-        if *self.kind() == Kind::Name("t".into()) {
-            self.take();
-            return self.acceptance_ends(span);
-        }
-        loop {
-            if *self.kind() != Kind::Name("Inf".into()) {
-                return self.other_acceptance(span);
-            }
-            self.take();
-            self.expect('(')?;
-            if *self.kind() == Kind::Sign('!') {
-                return self.other_acceptance(span);
-            }
-            let set = self.number("a set")?;
-            self.expect(')')?;
-            let Some(number) = self.header.numbers.get_mut(set) else {
-                return self.error(format!("there is no acceptance set {set}"));
-            };
-            if number.is_none() {
-                *number = Some(self.header.sets);
-                self.header.sets += 1;
-            }
-            if !self.accept('&') {
-                return self.acceptance_ends(span);
-            }
-        }
-    }
-
-    fn acceptance_ends(&self, span: Span) -> Found<()> {
+        self.header.acceptance = self.acceptance_any(0)?;
+        self.header.acceptance_span = span.to(self.tokens[self.at - 1].span);
         match self.kind() {
             Kind::Header(_) | Kind::Mark(_) => Ok(()),
-            _ => self.other_acceptance(span),
+            _ => self.unexpected("`&`, `|` or the end of the acceptance condition"),
         }
     }
 
-    fn other_acceptance<T>(&self, span: Span) -> Found<T> {
-        let error = "this acceptance is not Büchi's";
-        let help = "`1 Inf(0)` is, and `2 Inf(0)&Inf(1)` is read, too; `autfilt -B` of Spot rewrites others";
-        Err(Diagnostic::error(span.to(self.span()), error).help(help))
+    fn acceptance_any(&mut self, depth: usize) -> Found<Acceptance> {
+        let mut any = self.acceptance_all(depth)?;
+        while self.accept('|') {
+            let more = self.acceptance_all(depth)?;
+            any = any.or(more).or_else(|_| self.too_large_acceptance())?;
+        }
+        Ok(any)
+    }
+
+    fn acceptance_all(&mut self, depth: usize) -> Found<Acceptance> {
+        let mut all = self.acceptance_operand(depth)?;
+        while self.accept('&') {
+            let more = self.acceptance_operand(depth)?;
+            all = all.and(&more).or_else(|_| self.too_large_acceptance())?;
+        }
+        Ok(all)
+    }
+
+    fn too_large_acceptance<T>(&self) -> Found<T> {
+        let error = "this acceptance condition has too many alternatives";
+        let help = format!(
+            "as a disjunction of conjunctions it has more than {DISJUNCTS_MAX}; \
+             `autfilt -B` of Spot rewrites it"
+        );
+        Err(Diagnostic::error(self.span(), error).help(help))
+    }
+
+    fn acceptance_operand(&mut self, depth: usize) -> Found<Acceptance> {
+        if depth > DEPTH_MAX {
+            return self.error("this acceptance condition is nested too deeply");
+        }
+        if self.accept('(') {
+            let inner = self.acceptance_any(depth + 1)?;
+            self.expect(')')?;
+            return Ok(inner);
+        }
+        let make: fn(usize, bool) -> Acceptance = match self.kind() {
+            Kind::Name(name) if name == "t" => |_, _| Acceptance::constant(true),
+            Kind::Name(name) if name == "f" => |_, _| Acceptance::constant(false),
+            Kind::Name(name) if name == "Inf" => Acceptance::infinitely,
+            Kind::Name(name) if name == "Fin" => Acceptance::finitely,
+            _ => return self.unexpected("`Inf`, `Fin`, `t`, `f` or `(`"),
+        };
+        let is_constant = matches!(self.take().kind, Kind::Name(name) if name.len() == 1);
+        if is_constant {
+            return Ok(make(0, false));
+        }
+        self.expect('(')?;
+        let is_complement = self.accept('!');
+        let set = self.number("a set")?;
+        if set >= self.header.sets {
+            self.at -= 1;
+            return self.error(format!("there is no acceptance set {set}"));
+        }
+        self.expect(')')?;
+        Ok(make(set, is_complement))
     }
 
     fn body(&mut self) -> Found<Vec<Vec<MarkedEdge>>> {
-        let states = self.header.states.unwrap_or_default();
-        for &start in &self.header.starts {
-            if start >= states {
-                return self.error(format!("it begins in state {start}, which does not exist"));
-            }
+        let mut edges = vec![Vec::new(); self.header.states.unwrap_or_default()];
+        if self.header.states.is_some() {
+            self.check_starts(edges.len())?;
         }
-        let mut edges = vec![Vec::new(); states];
         while *self.kind() == Kind::Header("State".into()) {
             self.take();
             self.state(&mut edges)?;
         }
         match self.kind() {
-            Kind::Mark(mark) if mark == "--END--" => Ok(edges),
-            _ => self.unexpected("`State:` or `--END--`"),
+            Kind::Mark(mark) if mark == "--END--" => {}
+            _ => return self.unexpected("`State:` or `--END--`"),
+        }
+        self.check_starts(edges.len())?;
+        Ok(edges)
+    }
+
+    fn check_starts(&self, states: usize) -> Found<()> {
+        match self.header.starts.iter().find(|&&start| start >= states) {
+            Some(start) => self.error(format!("it begins in state {start}, which does not exist")),
+            None => Ok(()),
         }
     }
 
-    fn state(&mut self, edges: &mut [Vec<MarkedEdge>]) -> Found<()> {
+    fn state(&mut self, edges: &mut Vec<Vec<MarkedEdge>>) -> Found<()> {
         let common = self.bracketed_label()?;
-        let state = self.known_state(edges.len())?;
+        let state = self.known_state(edges)?;
         if let Kind::Text(_) = self.kind() {
             self.take();
         }
@@ -311,7 +331,7 @@ impl Reader {
                     vec![self.letter(implicit - 1)?]
                 }
             };
-            let to = self.known_state(edges.len())?;
+            let to = self.known_state(edges)?;
             if *self.kind() == Kind::Sign('&') {
                 return self.error("alternating automata are not read");
             }
@@ -329,28 +349,30 @@ impl Reader {
         }
     }
 
-    fn known_state(&mut self, states: usize) -> Found<usize> {
+    /// A state, which exists from now on if the automaton does not say how many there are.
+    fn known_state(&mut self, edges: &mut Vec<Vec<MarkedEdge>>) -> Found<usize> {
         let state = self.number("a state")?;
-        if state < states {
+        if self.header.states.is_none() && state < STATES_MAX {
+            edges.resize(edges.len().max(state + 1), Vec::new());
+        }
+        if state < edges.len() {
             return Ok(state);
         }
         self.at -= 1;
         self.error(format!("there is no state {state}"))
     }
 
-    /// `{0 1}`, as bits of the sets that matter.
+    /// `{0 1}`, as bits.
     fn marks(&mut self) -> Found<u64> {
         let mut marks = 0;
         if self.accept('{') {
             while !self.accept('}') {
                 let set = self.number("a set or `}`")?;
-                match self.header.numbers.get(set) {
-                    Some(number) => marks |= number.map_or(0, |number| 1 << number),
-                    None => {
-                        self.at -= 1;
-                        return self.error(format!("there is no acceptance set {set}"));
-                    }
+                if set >= self.header.sets {
+                    self.at -= 1;
+                    return self.error(format!("there is no acceptance set {set}"));
                 }
+                marks |= 1 << set;
             }
         }
         Ok(marks)

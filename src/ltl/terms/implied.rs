@@ -1,6 +1,6 @@
 //! What is known of terms by their form alone: which imply which, which do not mind what comes before or is cut off.
 
-use super::{Term, TermId, Terms};
+use super::{Sorts, Term, TermId, Terms};
 
 impl Terms {
     /// Whether it is seen that each word of which `one` is true makes `other` true. If not, it may be so all the same.
@@ -67,26 +67,34 @@ impl Terms {
 
     /// Whether it is seen that it stays true whatever is put before a word.
     pub(super) fn is_eventual(&self, id: TermId) -> bool {
-        match self.get(id) {
-            Term::Constant(_) => true,
-            Term::Literal(..) => false,
-            Term::And(all) | Term::Or(all) => all.iter().all(|&it| self.is_eventual(it)),
-            Term::Next(it) => self.is_eventual(*it),
-            Term::Until(left, right) => self.is_true(*left) || self.is_eventual(*right),
-            Term::Release(left, right) => self.is_false(*left) && self.is_eventual(*right),
-        }
+        self.sorts[id.0 as usize].is_eventual
     }
 
     /// Whether it is seen that it stays true whatever is cut off a word's beginning.
     pub(super) fn is_universal(&self, id: TermId) -> bool {
-        match self.get(id) {
-            Term::Constant(_) => true,
-            Term::Literal(..) => false,
-            Term::And(all) | Term::Or(all) => all.iter().all(|&it| self.is_universal(it)),
-            Term::Next(it) => self.is_universal(*it),
-            Term::Until(left, right) => self.is_true(*left) && self.is_universal(*right),
-            Term::Release(left, right) => self.is_false(*left) || self.is_universal(*right),
-        }
+        self.sorts[id.0 as usize].is_universal
+    }
+
+    /// The sorts of a term by those of its operands, which are known.
+    pub(super) fn sorts_of(&self, term: &Term) -> Sorts {
+        let (is_eventual, is_universal) = match term {
+            Term::Constant(_) => (true, true),
+            Term::Literal(..) => (false, false),
+            Term::And(all) | Term::Or(all) => (
+                all.iter().all(|&it| self.is_eventual(it)),
+                all.iter().all(|&it| self.is_universal(it)),
+            ),
+            Term::Next(it) => (self.is_eventual(*it), self.is_universal(*it)),
+            Term::Until(left, right) => (
+                self.is_true(*left) || self.is_eventual(*right),
+                self.is_true(*left) && self.is_universal(*right),
+            ),
+            Term::Release(left, right) => (
+                self.is_false(*left) && self.is_eventual(*right),
+                self.is_false(*left) || self.is_universal(*right),
+            ),
+        };
+        Sorts { is_eventual, is_universal }
     }
 
     pub(super) fn is_true(&self, id: TermId) -> bool {

@@ -6,7 +6,7 @@ use crate::front::asked::{Demand, not_too_many};
 use crate::front::nearest::{help, meant};
 use crate::front::promela::ast::{Expr, Role};
 use crate::front::promela::token::{Kind, Token};
-use crate::ltl::{self, Spelling, Word};
+use crate::ltl::{self, Spelling, Word, glued_operators};
 use crate::source::Span;
 
 /// What is asked, macros expanded, each with the end last.
@@ -42,6 +42,7 @@ const SPELLING: Spelling = Spelling {
     and: &[],
     or: &[],
     implies: &[],
+    equality: ("=", "=="),
     brackets: &[],
     has_arrows: false,
     has_conditionals: true,
@@ -119,17 +120,44 @@ impl Parser {
     }
 
     fn asked_formula(&mut self, name: Option<String>, tokens: &[Token]) -> Parsed<AskedOf> {
+        let tokens = &self.with_split_operators(tokens);
         let given = &tokens[..tokens.len().saturating_sub(1)];
         let word = |it: &Token| Word { text: it.kind.to_string(), span: it.span };
         let words: Vec<Word> = given.iter().map(word).collect();
-        let parsed = ltl::parse(&words, end_of(tokens), &SPELLING)?;
-        not_too_many(parsed.propositions.len(), end_of(tokens))?;
+        let parsed = ltl::parse(&words, end_of(tokens), &SPELLING, &|name| self.has_name(name))?;
+        not_too_many(parsed.formula.grouped().groups.len(), end_of(tokens))?;
         let mut propositions = Vec::new();
         for range in parsed.propositions {
             let end = tokens[range.end].span;
             propositions.push(self.proposition(&given[range], end)?);
         }
         Ok(AskedOf { name, demand: Demand::Formula(parsed.formula), propositions })
+    }
+
+    /// Whether the model has a variable, a constant or a process of this name.
+    fn has_name(&self, name: &str) -> bool {
+        self.look_up(name).is_some()
+            || self.model.symbols.constants.contains_key(name)
+            || self.model.processes.iter().any(|it| *it.name.text == *name)
+    }
+
+    /// Tokens, with operators that stand together apart, as in `GFp`.
+    fn with_split_operators(&self, tokens: &[Token]) -> Vec<Token> {
+        let mut split = Vec::with_capacity(tokens.len());
+        for token in tokens {
+            let count =
+                token.name().map_or(0, |it| glued_operators(it, &|name| self.has_name(name)));
+            let Some(name) = token.name().filter(|_| count > 0) else {
+                split.push(token.clone());
+                continue;
+            };
+            let part = |text: &str| Token { kind: Kind::Name(text.into()), ..token.clone() };
+            split.extend((0..count).map(|at| part(&name[at..=at])));
+            if count < name.len() {
+                split.push(part(&name[count..]));
+            }
+        }
+        split
     }
 
     /// An expression that is all of these tokens, as they are written.

@@ -1,0 +1,203 @@
+//! Acceptance conditions, and how each becomes a generalised Büchi condition.
+//!
+//! A condition says which sets of edges a run takes infinitely often (`Inf`) and which it does not (`Fin`), joined by `&`
+//! and `|`: co-Büchi, Rabin, Streett, parity and others. In disjunctive normal form each disjunct asks for some sets
+//! infinitely often and for others finitely often. A run that satisfies a disjunct takes no edge of the latter from some
+//! point on. So the automaton guesses that point: it goes from a copy that accepts nothing into a copy for the disjunct,
+//! which lacks these edges and where the former must be met (see Grädel, Thomas and Wilke, "Automata, Logics, and
+//! Infinite Games", 2002, section 1.3).
+
+use crate::ltl::generalized::{Generalized, MarkedEdge};
+
+/// The most disjuncts of a condition.
+pub(super) const DISJUNCTS_MAX: usize = 1 << 10;
+/// The most states and edges of all copies.
+const STATES_MAX: usize = 1 << 20;
+const EDGES_MAX: usize = 1 << 22;
+
+/// Sets of edges, as bits; also complements of sets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct EdgeSets {
+    sets: u64,
+    complements: u64,
+}
+
+impl EdgeSets {
+    fn one(set: usize, is_complement: bool) -> EdgeSets {
+        let bit = 1 << set;
+        match is_complement {
+            false => EdgeSets { sets: bit, complements: 0 },
+            true => EdgeSets { sets: 0, complements: bit },
+        }
+    }
+
+    fn union(self, other: EdgeSets) -> EdgeSets {
+        EdgeSets { sets: self.sets | other.sets, complements: self.complements | other.complements }
+    }
+
+    /// Whether an edge with these marks is in one of them.
+    fn contain(self, marks: u64) -> bool {
+        self.sets & marks != 0 || self.complements & !marks != 0
+    }
+
+    fn count(self) -> u32 {
+        self.sets.count_ones() + self.complements.count_ones()
+    }
+
+    /// Those that an edge with these marks is in, numbered from 0.
+    fn numbers(self, marks: u64) -> u64 {
+        let bits = |of: u64| (0..64).filter(move |at| of >> at & 1 == 1);
+        let inside = bits(self.sets).map(|at| marks >> at & 1);
+        let outside = bits(self.complements).map(|at| !marks >> at & 1);
+        inside.chain(outside).enumerate().fold(0, |all, (number, bit)| all | bit << number)
+    }
+
+    fn meets(self, other: EdgeSets) -> bool {
+        self.sets & other.sets != 0 || self.complements & other.complements != 0
+    }
+}
+
+/// All of some sets are met infinitely often, and none of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Disjunct {
+    infinitely: EdgeSets,
+    finitely: EdgeSets,
+}
+
+/// A condition: one of its disjuncts is satisfied.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Acceptance {
+    disjuncts: Vec<Disjunct>,
+}
+
+/// The condition, or the automaton made for it, has too many parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooManyParts;
+
+impl Acceptance {
+    /// What every run satisfies, or none.
+    pub fn constant(value: bool) -> Acceptance {
+        Acceptance { disjuncts: if value { vec![Disjunct::default()] } else { Vec::new() } }
+    }
+
+    /// `Inf(set)` or `Inf(!set)`.
+    pub fn infinitely(set: usize, is_complement: bool) -> Acceptance {
+        let infinitely = EdgeSets::one(set, is_complement);
+        Acceptance { disjuncts: vec![Disjunct { infinitely, ..Disjunct::default() }] }
+    }
+
+    /// `Fin(set)` or `Fin(!set)`.
+    pub fn finitely(set: usize, is_complement: bool) -> Acceptance {
+        let finitely = EdgeSets::one(set, is_complement);
+        Acceptance { disjuncts: vec![Disjunct { finitely, ..Disjunct::default() }] }
+    }
+
+    /// One or the other.
+    pub fn or(mut self, other: Acceptance) -> Result<Acceptance, TooManyParts> {
+        self.disjuncts.extend(other.disjuncts);
+        self.checked()
+    }
+
+    /// Both.
+    pub fn and(self, other: &Acceptance) -> Result<Acceptance, TooManyParts> {
+        let both = |one: &Disjunct, other: &Disjunct| Disjunct {
+            infinitely: one.infinitely.union(other.infinitely),
+            finitely: one.finitely.union(other.finitely),
+        };
+        let with = |one: &Disjunct| {
+            let one = *one;
+            other.disjuncts.iter().map(move |it| both(&one, it))
+        };
+        let disjuncts = self.disjuncts.iter().flat_map(with);
+        // No set is met both infinitely and finitely often.
+        let disjuncts = disjuncts.filter(|it| !it.infinitely.meets(it.finitely));
+        Acceptance { disjuncts: disjuncts.collect() }.checked()
+    }
+
+    fn checked(self) -> Result<Acceptance, TooManyParts> {
+        let mut kept: Vec<Disjunct> = Vec::with_capacity(self.disjuncts.len());
+        for it in self.disjuncts {
+            if !kept.contains(&it) {
+                kept.push(it);
+            }
+        }
+        match kept.len() > DISJUNCTS_MAX {
+            true => Err(TooManyParts),
+            false => Ok(Acceptance { disjuncts: kept }),
+        }
+    }
+
+    /// The automaton with these edges, whose marks are the declared sets, that accepts from one of these states by this
+    /// condition. None if it accepts nothing.
+    pub fn generalized(
+        &self,
+        edges: Vec<Vec<MarkedEdge>>,
+        starts: &[usize],
+    ) -> Result<Option<Generalized>, TooManyParts> {
+        let sets = self.disjuncts.iter().map(|it| it.infinitely.count()).max().unwrap_or(0);
+        let has_finitely = self.disjuncts.iter().any(|it| it.finitely.count() > 0);
+        // In the copy that guesses nothing yet, no set is met: so there must be one.
+        let sets = if has_finitely { sets.max(1) } else { sets };
+        let copies = self.disjuncts.len() + usize::from(has_finitely);
+        let (states, edge_count) = (edges.len(), edges.iter().map(Vec::len).sum::<usize>());
+        let waits = if has_finitely { self.disjuncts.len() } else { 0 };
+        if states.saturating_mul(copies) > STATES_MAX
+            || edge_count.saturating_mul(copies + waits) > EDGES_MAX
+        {
+            return Err(TooManyParts);
+        }
+        let mut all = Vec::with_capacity(states * copies);
+        for disjunct in &self.disjuncts {
+            let first = all.len();
+            all.extend(edges.iter().map(|edges| disjunct.copy(edges, first, sets)));
+        }
+        let mut starts: Vec<usize> = (0..self.disjuncts.len())
+            .flat_map(|copy| starts.iter().map(move |at| copy * states + at))
+            .chain(starts.iter().filter(|_| has_finitely).map(|at| all.len() + at))
+            .collect();
+        if has_finitely {
+            let first = all.len();
+            let entered = self.disjuncts.iter().enumerate();
+            let entered: Vec<usize> = entered
+                .filter(|(_, it)| it.finitely.count() > 0)
+                .map(|(copy, _)| copy * states)
+                .chain([first])
+                .collect();
+            let waiting = |edges: &Vec<MarkedEdge>| {
+                let to_each = |edge: &MarkedEdge| {
+                    let edge = *edge;
+                    entered.iter().map(move |at| MarkedEdge { to: at + edge.to, marks: 0, ..edge })
+                };
+                edges.iter().flat_map(to_each).collect()
+            };
+            all.extend(edges.iter().map(waiting));
+        }
+        let start = match starts.as_slice() {
+            [] => return Ok(None),
+            [_] => starts.remove(0),
+            // One more state that has the edges of all.
+            _ => {
+                let begin = starts.iter().flat_map(|&at| all[at].clone()).collect();
+                all.push(begin);
+                all.len() - 1
+            }
+        };
+        Ok(Some(Generalized { edges: all, start, sets }))
+    }
+}
+
+impl Disjunct {
+    /// The edges of a state in the copy for this disjunct, whose states are numbered from `first`.
+    fn copy(&self, edges: &[MarkedEdge], first: usize, sets: u32) -> Vec<MarkedEdge> {
+        // A disjunct that asks for fewer sets than another meets the rest by every edge.
+        let all = u64::MAX.checked_shr(64 - sets).unwrap_or(0);
+        let own = u64::MAX.checked_shr(64 - self.infinitely.count()).unwrap_or(0);
+        let kept = edges.iter().filter(|it| !self.finitely.contain(it.marks));
+        kept.map(|it| MarkedEdge {
+            to: first + it.to,
+            marks: self.infinitely.numbers(it.marks) | all & !own,
+            ..*it
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,140 @@
+//! How formulas are spelled: the signs and names of operators, and the words that other tools have for them.
+//!
+//! The signs are those of SPIN's `ltl` blocks. Spot's letters (`G F R M xor`) are read beside them unless the model has a
+//! name like that. Spot's other signs and Unicode's are rewritten to SPIN's before anything else, see [`ascii`].
+
+use super::formula::Connective;
+use std::borrow::Cow;
+
+/// Prefixes, by sign and name.
+pub(super) const ALWAYS: [&str; 3] = ["[]", "always", "G"];
+pub(super) const EVENTUALLY: [&str; 3] = ["<>", "eventually", "F"];
+pub(super) const NEXT: [&str; 2] = ["X", "next"];
+pub(super) const NOT: [&str; 2] = ["!", "!!"];
+
+/// The levels of [`LEVELS`] at which languages have operators of their own.
+pub(super) const IMPLIES_LEVEL: usize = 0;
+pub(super) const OR_LEVEL: usize = 2;
+pub(super) const AND_LEVEL: usize = 3;
+
+/// Operators between two operands, weakest first.
+pub(super) const LEVELS: [&[(&str, Connective)]; 5] = [
+    &[
+        ("->", Connective::Implies),
+        ("implies", Connective::Implies),
+        ("<->", Connective::Equivalent),
+        ("equivalent", Connective::Equivalent),
+    ],
+    &[("xor", Connective::Differ)],
+    &[("||", Connective::Or), ("\\/", Connective::Or)],
+    &[("&&", Connective::And), ("/\\", Connective::And)],
+    &[
+        ("U", Connective::Until),
+        ("until", Connective::Until),
+        ("stronguntil", Connective::Until),
+        ("W", Connective::WeakUntil),
+        ("weakuntil", Connective::WeakUntil),
+        ("V", Connective::Release),
+        ("R", Connective::Release),
+        ("release", Connective::Release),
+        ("M", Connective::StrongRelease),
+    ],
+];
+
+/// Operators that SPIN does not have. A name of the model takes precedence over them.
+pub(super) const YIELDING: [&str; 5] = ["G", "F", "R", "M", "xor"];
+
+/// Letters that Spot lets stand together, as in `GFp` and `XXp`.
+const GLUED: [char; 3] = ['G', 'F', 'X'];
+
+/// How many letters at the beginning of a word are operators that stand together: as many as leave a name of the model,
+/// a constant or nothing.
+pub fn glued_operators(word: &str, is_name: &dyn Fn(&str) -> bool) -> usize {
+    if is_name(word) {
+        return 0;
+    }
+    let letters = word.chars().take_while(|it| GLUED.contains(it)).count();
+    let leaves_operand = |&count: &usize| {
+        let rest = &word[count..];
+        is_name(rest) || matches!(rest, "" | "0" | "1" | "true" | "false")
+    };
+    (1..=letters).find(leaves_operand).unwrap_or(0)
+}
+
+/// What other tools write, and SPIN's sign, longer ones before their beginnings.
+const FOREIGN_SIGNS: [(&str, &str); 26] = [
+    ("<-->", "<->"),
+    ("<=>", "<->"),
+    ("-->", "->"),
+    ("=>", "->"),
+    ("□", "[]"),
+    ("◻", "[]"),
+    ("⬜", "[]"),
+    ("◇", "<>"),
+    ("⋄", "<>"),
+    ("♢", "<>"),
+    ("○", "X"),
+    ("◯", "X"),
+    ("¬", "!"),
+    ("∧", "&&"),
+    ("⋀", "&&"),
+    ("∨", "||"),
+    ("⋁", "||"),
+    ("→", "->"),
+    ("⟶", "->"),
+    ("⇒", "->"),
+    ("⟹", "->"),
+    ("↔", "<->"),
+    ("⇔", "<->"),
+    ("⊕", "xor"),
+    ("⊤", "true"),
+    ("⊥", "false"),
+];
+
+/// A formula in SPIN's signs. Signs that only other tools write are replaced, outside of quotes, with blanks around them.
+pub fn ascii(text: &str) -> Cow<'_, str> {
+    if !FOREIGN_SIGNS.iter().any(|(sign, _)| text.contains(sign)) {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest, mut is_quoted) = (String::new(), text, false);
+    while let Some(first) = rest.chars().next() {
+        is_quoted ^= first == '"';
+        let foreign = FOREIGN_SIGNS.iter().find(|(sign, _)| !is_quoted && rest.starts_with(sign));
+        rest = match foreign {
+            Some((sign, ours)) => {
+                out += &format!(" {ours} ");
+                &rest[sign.len()..]
+            }
+            None => {
+                out.push(first);
+                &rest[first.len_utf8()..]
+            }
+        };
+    }
+    Cow::Owned(out)
+}
+
+/// Words that are no operators here, and what may be meant.
+const UNKNOWN: [(&str, &str); 16] = [
+    ("and", "write `&&`"),
+    ("AND", "write `&&`"),
+    ("or", "write `||`"),
+    ("OR", "write `||`"),
+    ("not", "write `!`"),
+    ("NOT", "write `!`"),
+    ("imply", "write `->`"),
+    ("iff", "write `<->`"),
+    ("equiv", "write `<->`"),
+    ("globally", "write `[]` or `always`"),
+    ("finally", "write `<>` or `eventually`"),
+    ("AG", "CTL's operators are not LTL's: every run is meant, so write `[]`"),
+    ("AF", "CTL's operators are not LTL's: every run is meant, so write `<>`"),
+    ("AX", "CTL's operators are not LTL's: every run is meant, so write `X`"),
+    ("EF", "LTL speaks of every run: `--cover EXPRESSION` asks whether a state can be reached"),
+    ("EG", "LTL speaks of every run: check `<> !(...)`, which a run violates that EG speaks of"),
+];
+
+/// What to write in place of a word that is no operator here, if it is known.
+pub(super) fn meant_operator(word: &str) -> Option<&'static str> {
+    UNKNOWN.iter().find(|(unknown, _)| *unknown == word).map(|(_, help)| *help)
+}
