@@ -82,6 +82,8 @@ struct Search<'a> {
     held: u64,
     transitions: u64,
     faults: u64,
+    /// How many states there were when a run was found. Making the run visits others, whose transitions are not counted.
+    states_when_found: Option<u64>,
 }
 
 /// Looks for a cycle of a model through a state that `accepts` which is fair to all processes, until told to stop.
@@ -109,10 +111,12 @@ pub fn probe_fair(
         held: 0,
         transitions: 0,
         faults: 0,
+        states_when_found: None,
     };
     let found = search.whole()?;
-    let Search { states, transitions, faults, .. } = search;
-    Ok(Probe { found, states: states.len() as u64, transitions, faults })
+    let Search { states, transitions, faults, states_when_found, .. } = search;
+    let states = states_when_found.unwrap_or(states.len() as u64);
+    Ok(Probe { found, states, transitions, faults })
 }
 
 impl Search<'_> {
@@ -211,6 +215,7 @@ impl Search<'_> {
                         way.push(frame);
                     }
                     Place::Stacked(place) if self.joined(place, brought) => {
+                        self.states_when_found = Some(self.states.len() as u64);
                         return Ok(Probed::Found(self.lasso()?));
                     }
                     Place::Stacked(_) | Place::Left => {}

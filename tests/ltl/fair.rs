@@ -157,6 +157,8 @@ fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
                 found += 1;
                 graph.check(&told.model, lasso, seed);
                 assert!(graph.has_cycle(), "{seed}");
+                // Each state but the first was met by a transition that is counted.
+                assert!(probed.states <= probed.transitions + 1, "{seed}: {probed:?}");
             }
             Probed::None => {
                 assert!(!graph.has_cycle(), "{seed}");
