@@ -9,8 +9,8 @@ use crate::ir::{
     Program, Property, PropertyKind, Unary, Urgency,
 };
 use crate::ltl::{
-    Automaton, Connective, Cube, Formula, Grouped, PROPOSITIONS_MAX, Spelling, Word,
-    glued_operators, parse, words,
+    Automaton, Connective, Cube, Formula, Grouped, PROPOSITIONS_MAX, Spelling, parse,
+    split_operators, words,
 };
 use crate::source::{Sources, Span};
 
@@ -236,23 +236,6 @@ impl Split {
         let propositions = both.map(|(text, condition)| Proposition { text, condition }).collect();
         Observed { name: None, demand: self.demand, propositions }
     }
-}
-
-/// Makes words of operators that stand together, as in `GFp`.
-fn split_operators(words: Vec<Word>, is_name: &dyn Fn(&str) -> bool) -> Vec<Word> {
-    let mut split = Vec::with_capacity(words.len());
-    for Word { text, span } in words {
-        let count = glued_operators(&text, is_name) as u32;
-        let word = |from: u32, until: u32| Word {
-            text: text[from as usize..until as usize].to_owned(),
-            span: Span { start: span.start + from, end: span.start + until, ..span },
-        };
-        split.extend((0..count).map(|at| word(at, at + 1)));
-        if (count as usize) < text.len() {
-            split.push(word(count, text.len() as u32));
-        }
-    }
-    split
 }
 
 /// Complains of a formula with more propositions than automata have bits for.

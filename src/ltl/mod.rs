@@ -31,6 +31,6 @@ pub use formula::{Connective, Formula};
 pub use generalized::{Generalized, MarkedEdge};
 pub use group::Grouped;
 pub use parse::{Parsed, Spelling, Word, parse};
-pub use signs::{ascii, glued_operators};
+pub use signs::{ascii, glued_operators, split_operators};
 pub use translate::{of_generalized, translate};
 pub use words::words;

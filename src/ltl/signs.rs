@@ -4,6 +4,8 @@
 //! name like that. Spot's other signs and Unicode's are rewritten to SPIN's before anything else, see [`ascii`].
 
 use super::formula::Connective;
+use super::parse::Word;
+use crate::source::Span;
 use std::borrow::Cow;
 
 /// Prefixes, by sign and name.
@@ -59,6 +61,23 @@ pub fn glued_operators(word: &str, is_name: &dyn Fn(&str) -> bool) -> usize {
         is_name(rest) || matches!(rest, "" | "0" | "1" | "true" | "false")
     };
     (1..=letters).find(leaves_operand).unwrap_or(0)
+}
+
+/// Makes words of operators that stand together, as in `GFp`.
+pub fn split_operators(words: Vec<Word>, is_name: &dyn Fn(&str) -> bool) -> Vec<Word> {
+    let mut split = Vec::with_capacity(words.len());
+    for Word { text, span } in words {
+        let count = glued_operators(&text, is_name) as u32;
+        let word = |from: u32, until: u32| Word {
+            text: text[from as usize..until as usize].to_owned(),
+            span: Span { start: span.start + from, end: span.start + until, ..span },
+        };
+        split.extend((0..count).map(|at| word(at, at + 1)));
+        if (count as usize) < text.len() {
+            split.push(word(count, text.len() as u32));
+        }
+    }
+    split
 }
 
 /// What other tools write, and SPIN's sign, longer ones before their beginnings.

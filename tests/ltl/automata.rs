@@ -92,6 +92,50 @@ fn automata_of_the_known_families_accept_what_they_say() {
     }
 }
 
+/// Formulas of other people, one a line, in the files of the folder that `SPILLWAY_FORMULAS` names: lists of Spot's tests, or
+/// what its `genltl` and `randltl` print.
+#[test]
+fn automata_of_formulas_in_a_folder_accept_what_they_say() {
+    let Ok(folder) = std::env::var("SPILLWAY_FORMULAS") else { return };
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    let (mut chance, mut read_formulas) = (Chance(5), 0);
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for line in text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'))
+        {
+            // Spot joins propositions by one sign; here that joins the bits of numbers.
+            let spelled = ascii(line).replace("&&", "&").replace("||", "|");
+            let spelled = spelled.replace('&', "&&").replace('|', "||");
+            let words: Vec<&str> = spelled.split(|it| !is_word(it)).collect();
+            let is_name = |it: &str| {
+                let is_lower = it.starts_with(|it: char| it.is_lowercase() || it == '_');
+                is_lower
+                    && !["xor", "true", "false"].contains(&it)
+                    && words.iter().any(|word| word.ends_with(it))
+            };
+            let (tokens, end) = split_words(&spelled, &is_name);
+            let Ok(parsed) = parse(&tokens, end, &Spelling::WORDS, &is_name) else { continue };
+            let count = parsed.propositions.len();
+            if count <= 12 {
+                let samples = random_words(&mut chance, count);
+                check(&parsed.formula, count, &samples);
+                read_formulas += 1;
+            }
+        }
+    }
+    println!("{read_formulas} formulas");
+    assert!(read_formulas > 0, "{folder} has no formulas");
+}
+
+/// The words of a text, operators that stand together apart.
+fn split_words(
+    text: &str,
+    is_name: &dyn Fn(&str) -> bool,
+) -> (Vec<spillway::ltl::Word>, spillway::source::Span) {
+    let (all, end) = words(text, 0);
+    (spillway::ltl::split_operators(all, is_name), end)
+}
+
 /// The same with `V` in place of `W`, which `spin -f` does not know.
 fn without_weak(formula: Formula) -> Formula {
     let inner = |it: Box<Formula>| Box::new(without_weak(*it));
