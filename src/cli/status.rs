@@ -4,6 +4,7 @@ use super::args::StatusArgs;
 use super::failure::{self, Failure};
 use super::going::{heading, with_going};
 use super::{Ending, liveness, print, temporary, warnings};
+use crate::exec::EVENTUALLY;
 use crate::report::{self, Report, Shortened};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
@@ -115,6 +116,7 @@ fn status_of_rust_type(dir: &Path, contents: &Contents, live: &Live, args: &Stat
             "states": outcome.states(),
             "transitions": outcome.transitions,
             "levels": outcome.levels.len(),
+            "eventually": contents.promises.iter().map(report::promise_as_json).collect::<Vec<_>>(),
             "seconds": saved.as_ref().map_or(0.0, |saved| saved.seconds),
             "peak_rss_bytes": saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
             "store_bytes": bytes,
@@ -133,17 +135,34 @@ fn status_of_rust_type(dir: &Path, contents: &Contents, live: &Live, args: &Stat
 /// What a search of a Rust type came to, up to its last checkpoint.
 pub(super) fn outcome_of_rust_type(dir: &Path, contents: &Contents) -> Result<Outcome, Failure> {
     let outcome = contents.saved.as_ref().map(Saved::outcome).transpose();
-    Ok(outcome.map_err(|error| Error::Open(dir.to_path_buf(), error))?.unwrap_or_default())
+    let outcome =
+        outcome.map_err(|error| Error::Open(dir.to_path_buf(), error))?.unwrap_or_default();
+    Ok(Outcome { verdict: contents.verdict_with_runs(outcome.verdict), ..outcome })
 }
 
 /// The same in words.
 pub(super) fn rust_type_as_text(dir: &Path, contents: &Contents, outcome: &Outcome) -> String {
-    let Contents { job, saved, .. } = contents;
-    let verdict = match outcome.verdict {
-        Verdict::Verified => "every reachable state was visited, no violation in states and steps",
-        Verdict::Violated => "VIOLATED: the program that searched it tells what",
-        Verdict::Incomplete => "incomplete: the search has not come to its end",
+    let Contents { job, saved, promises, .. } = contents;
+    let broken = promises.iter().find(|it| it.broken.is_some());
+    let visited_all = saved.as_ref().is_some_and(Saved::is_verified);
+    let verdict = match (outcome.verdict, broken) {
+        (Verdict::Verified, _) => {
+            "verified: every reachable state was visited, no violation".into()
+        }
+        (Verdict::Violated, Some(it)) if visited_all => {
+            format!("VIOLATED: {EVENTUALLY}: {}", it.name)
+        }
+        (Verdict::Violated, _) => {
+            "VIOLATED: the program that created this directory says what".into()
+        }
+        (Verdict::Incomplete, _) if visited_all => {
+            "incomplete: every reachable state was visited; the \
+            rest is decided by the program that created this directory"
+                .into()
+        }
+        (Verdict::Incomplete, _) => "incomplete: the search has not come to its end".to_owned(),
     };
+    let rows: String = promises.iter().map(|it| report::row(EVENTUALLY, &it.summary())).collect();
     let states = report::count(outcome.states(), "state");
     let transitions = report::count(outcome.transitions, "transition");
     let levels = report::count(outcome.levels.len() as u64, "level");
@@ -151,6 +170,7 @@ pub(super) fn rust_type_as_text(dir: &Path, contents: &Contents, outcome: &Outco
     let took = format!("{seconds:.1} s, {} of memory", Bytes(resident));
     report::wrapped("", &format!("{}: {verdict}", job.model_name()))
         + &report::row("found", &format!("{states}, {transitions}, {levels}; {took}"))
+        + &rows
         + &report::row("kept in", &dir.display().to_string())
 }
 

@@ -1,7 +1,7 @@
 //! How often the actions of a model were taken, and which never were.
 
 use super::values::placed;
-use super::{Report, Verdict, count};
+use super::{Report, count};
 use crate::exec::{ActionInfo, Violation, is_left_out, taken_as_written};
 use crate::ir::ActionId;
 use crate::source::Place;
@@ -58,14 +58,7 @@ fn leaves_states_out(report: &Report) -> bool {
 
 /// Whether the search came to its end, so that what was not taken by then never is.
 pub(super) fn is_whole(report: &Report) -> bool {
-    let Report { limits, outcome, model, .. } = report;
-    match outcome.verdict {
-        // It may have ended before.
-        _ if limits.are_answered(*model, &outcome.findings) => false,
-        Verdict::Verified => true,
-        Verdict::Violated => !limits.stop_on_violation,
-        Verdict::Incomplete => false,
-    }
+    report.limits.visited_all(report.model, report.outcome)
 }
 
 /// So many actions are named where not all are asked for.

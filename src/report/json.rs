@@ -5,7 +5,7 @@ use super::changes::{Change, changes};
 use super::coverage;
 use super::steps::each_step;
 use super::values::{pairs, placed, value};
-use super::{Ending, Example, Missed, Report, Scope, Shortened, Values, ViolationReport};
+use super::{Ending, Example, Missed, Promise, Report, Scope, Shortened, Values, ViolationReport};
 use crate::exec::{Step, StepOutcome};
 use crate::reduce::{Refused, Told};
 use crate::search::comback::Rebuilt;
@@ -13,6 +13,21 @@ use crate::search::parts::StorePart;
 use crate::search::trace::Counterexample;
 use crate::source::Sources;
 use serde_json::{Map, Value, json};
+
+/// Whether every run comes to something, as JSON.
+pub fn promise_as_json(promise: &Promise) -> Value {
+    let verdict = match (promise.broken, promise.is_open) {
+        (Some(_), _) => "violated",
+        (None, true) => "incomplete",
+        (None, false) => "verified",
+    };
+    json!({
+        "name": promise.name,
+        "verdict": verdict,
+        "stem": promise.broken.map(|(stem, _)| stem),
+        "cycle": promise.broken.map(|(_, cycle)| cycle),
+    })
+}
 
 /// The result of a search, with what was warned of.
 pub fn result(report: &Report, warnings: &[String]) -> Value {

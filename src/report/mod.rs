@@ -30,8 +30,8 @@ pub use ending::Ending;
 #[cfg(feature = "cli")]
 pub use formats::{Format, formatted, formatted_run, junit, sarif};
 pub use json::{
-    result, scope as scope_as_json, shortened, unchecked, write_result as write_json_result,
-    write_trace as write_json_trace,
+    promise_as_json, result, scope as scope_as_json, shortened, unchecked,
+    write_result as write_json_result, write_trace as write_json_trace,
 };
 #[cfg(feature = "cli")]
 pub use judgement::{Came, Judgement, Judgements};
@@ -59,6 +59,7 @@ use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, faulty};
 use crate::search::{Limits, Outcome, Verdict};
 use crate::source::{Place, Sources, Span};
+use rkyv::{Archive, Deserialize, Serialize};
 
 /// What is in the place of a language where the model is a Rust type.
 pub const RUST: &str = "rust";
@@ -131,13 +132,7 @@ pub struct Report<'a> {
 impl Report<'_> {
     /// The answer, with what was said of runs.
     pub fn verdict(&self) -> Verdict {
-        match self.outcome.verdict {
-            Verdict::Verified if self.promises.iter().any(|it| it.broken.is_some()) => {
-                Verdict::Violated
-            }
-            Verdict::Verified if self.promises.iter().any(|it| it.is_open) => Verdict::Incomplete,
-            verdict => verdict,
-        }
+        Promise::verdict_with(self.outcome.verdict, &self.promises)
     }
 
     /// What is so in some state, as it should.
@@ -171,7 +166,7 @@ pub struct Most {
 }
 
 /// Something that is said to be so eventually.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
 pub struct Promise {
     /// What it is called.
     pub name: String,
@@ -179,6 +174,31 @@ pub struct Promise {
     pub is_open: bool,
     /// Of a run that never comes to it, if there is one: the steps before it repeats, and those that repeat.
     pub broken: Option<(u64, u64)>,
+}
+
+impl Promise {
+    /// The answer of a search of all states with this verdict, with what was said of runs.
+    pub fn verdict_with(states: Verdict, promises: &[Promise]) -> Verdict {
+        match states {
+            Verdict::Verified if promises.iter().any(|it| it.broken.is_some()) => Verdict::Violated,
+            Verdict::Verified if promises.iter().any(|it| it.is_open) => Verdict::Incomplete,
+            verdict => verdict,
+        }
+    }
+
+    /// What came of it, in a line.
+    pub fn summary(&self) -> String {
+        let name = &self.name;
+        match self.broken {
+            Some((stem, cycle)) => {
+                format!("{name}: violated, after {}", lasso::length(stem, cycle))
+            }
+            None if self.is_open => {
+                format!("{name}: decided by the program that created this directory")
+            }
+            None => format!("{name}: holds"),
+        }
+    }
 }
 
 /// What came of searching for a shorter counterexample than the one found: with all steps, where it was found with steps put

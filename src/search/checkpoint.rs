@@ -141,6 +141,11 @@ pub struct SavedFinding {
 }
 
 impl Saved {
+    /// Whether all states were visited and nothing that was checked in states and steps is violated.
+    pub fn is_verified(&self) -> bool {
+        self.verdict == 1
+    }
+
     /// Whether something was found that there may be a way to.
     pub fn has_findings(&self) -> bool {
         !(self.findings.is_empty() && self.open.findings.is_empty())

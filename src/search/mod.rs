@@ -81,6 +81,20 @@ impl Limits {
     pub fn are_answered(&self, model: &dyn Model, findings: &Findings) -> bool {
         self.stop_when_answered && self.checks.are_answered(model, findings)
     }
+
+    /// Whether a search with this outcome visited all states, so that what it did not find is not there.
+    pub fn visited_all(&self, model: &dyn Model, outcome: &Outcome) -> bool {
+        match outcome.verdict {
+            // It may have ended before.
+            _ if self.are_answered(model, &outcome.findings) => false,
+            Verdict::Verified => true,
+            // What should be in some state, and is in none, is known at the end only.
+            Verdict::Violated => {
+                !self.stop_on_violation || !self.checks.any_selected(model, &outcome.findings)
+            }
+            Verdict::Incomplete => false,
+        }
+    }
 }
 
 /// What a search found.

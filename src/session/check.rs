@@ -277,13 +277,13 @@ impl<'m> Check<'m> {
         directory.keep_means(&means)?;
         let stored = (storage.clone(), plan);
         let mut session = Session::new(searched, about, limits.clone(), stored, directory);
+        if let Subject::Rust(it) = subject {
+            let promised = (it.promised)(session.searched().model().width());
+            session.expect(promised, memory / 4)?;
+        }
         let outcome = session.run(saved, control)?;
         let shortened = unreduced.map(|it| session.shorten(it, control));
         let failed = shortened.and_then(Result::err);
-        if let Subject::Rust(it) = subject {
-            let promised = (it.promised)(session.searched().model().width());
-            session.judge(promised, memory, control)?;
-        }
         Ok(Found::new(session, control.clone(), outcome, failed))
     }
 }

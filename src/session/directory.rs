@@ -7,8 +7,11 @@ use super::answer::{ANSWER, Answer};
 use super::error::{Error, Taken};
 use super::job::{JOB, Job};
 use super::means::{MEANS, Means};
+use super::promises::{EVENTUALLY_VERDICTS, EventuallyVerdicts};
 use super::searched::Decided;
 use super::sitting::{SITTING, Sitting};
+use crate::report::Promise;
+use crate::search::Verdict;
 use crate::search::checkpoint::{MANIFEST, Saved};
 use crate::search::recorder::{self, Begun};
 use crate::search::{Control, MemoryPlan};
@@ -97,6 +100,11 @@ impl Directory {
     /// Whether a search has begun in a directory.
     pub fn has_search(path: &Path) -> bool {
         path.join(JOB).is_file()
+    }
+
+    /// Whether there is a file of this name in it.
+    pub(super) fn has_file(&self, name: &str) -> bool {
+        self.disk.list().is_ok_and(|files| files.iter().any(|(it, _)| it == name))
     }
 
     /// How the search in a directory is reduced.
@@ -219,6 +227,8 @@ pub struct Contents {
     pub saved: Option<Saved>,
     /// What was found in memory, if that was enough.
     pub answer: Option<Answer>,
+    /// What is said to be so eventually in a search of a Rust type, and what came of it.
+    pub promises: Vec<Promise>,
     /// What the last sitting takes, if it told.
     pub means: Option<Means>,
     /// How the last sitting began, if it told: only to be shown.
@@ -230,6 +240,11 @@ pub struct Contents {
 }
 
 impl Contents {
+    /// The answer of a search for what is to be seen in states and steps that came to this, with what is known of runs.
+    pub fn verdict_with_runs(&self, states: Verdict) -> Verdict {
+        Promise::verdict_with(states, &self.promises)
+    }
+
     /// Reads the job and the last checkpoint in `path`.
     pub fn read(path: &Path) -> Result<Contents, Error> {
         let disk = RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))?;
@@ -243,12 +258,17 @@ impl Contents {
         let saved = saved.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let answer = has(ANSWER).then(|| Answer::load(&disk, job.digest)).transpose();
         let answer = answer.map_err(|error| Error::Open(path.to_path_buf(), error))?;
+        let promises = has(EVENTUALLY_VERDICTS)
+            .then(|| EventuallyVerdicts::load(&disk, job.digest))
+            .transpose()
+            .map_err(|error| Error::Open(path.to_path_buf(), error))?
+            .unwrap_or_default();
         let means = has(MEANS).then(|| Means::load(&disk)).transpose();
         let means = means.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let bytes = files.iter().map(|(_, length)| length).sum();
         let sitting = has(SITTING).then(|| Sitting::load(&disk)).flatten();
         let running = disk.is_locked();
-        Ok(Contents { job, saved, answer, means, sitting, bytes, running })
+        Ok(Contents { job, saved, answer, promises, means, sitting, bytes, running })
     }
 }
 

@@ -1,8 +1,8 @@
 //! What came of a search.
 
-use super::{Error, Promised, Session};
-use crate::exec::{EVENTUALLY, PropertyInfo, SOMETIMES};
-use crate::report::{self, Covered, Ending, Run, Shortened, View, ViolationReport};
+use super::{Error, EventuallyVerdict, Promised, Session};
+use crate::exec::{EVENTUALLY, PropertyInfo, SOMETIMES, Violation};
+use crate::report::{self, Covered, Ending, Promise, Shortened, View, ViolationReport};
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Outcome, Verdict};
 use std::fmt;
@@ -40,7 +40,12 @@ impl<'m> Found<'m> {
 
     /// The answer.
     pub fn verdict(&self) -> Verdict {
-        self.session.report().map_or(self.outcome.verdict, |it| it.verdict())
+        let verdict = self.session.report().map_or(self.outcome.verdict, |it| it.verdict());
+        match self.violations().is_empty() {
+            true => verdict,
+            // A search that stopped may find more, but what it found stands.
+            false => Verdict::Violated,
+        }
     }
 
     /// How many states were visited.
@@ -53,9 +58,29 @@ impl<'m> Found<'m> {
         &self.outcome
     }
 
-    /// What is violated, shallowest first.
+    /// What is violated: what is to be seen in states and steps, shallowest first, then what should be so
+    /// [eventually](crate::Property::eventually), with the steps of a run that never comes to it as its depth.
     pub fn violations(&self) -> Vec<ViolationReport> {
-        self.session.report().map(|report| report.violations()).unwrap_or_default()
+        let Some(report) = self.session.report() else { return Vec::new() };
+        let properties = report.model.explained().properties();
+        let number = |name: &str| {
+            let is_it = |it: &PropertyInfo| it.kind == EVENTUALLY && it.name == name;
+            properties.iter().position(is_it).unwrap_or(properties.len()) as u32
+        };
+        let of_run = |it: &Promise| {
+            let (stem, cycle) = it.broken?;
+            Some(ViolationReport {
+                check: Violation::Property(number(&it.name)),
+                kind: EVENTUALLY,
+                name: it.name.clone(),
+                depth: stem + cycle,
+                shortest: false,
+                in_levels: false,
+                count: 1,
+                place: None,
+            })
+        };
+        report.violations().into_iter().chain(report.promises.iter().filter_map(of_run)).collect()
     }
 
     /// How often each action was taken, in the order of the model's text; nothing if that was not counted, as of a model that
@@ -90,15 +115,16 @@ impl<'m> Found<'m> {
         }
     }
 
-    /// A run that never comes to something that should be so [eventually](crate::Property::eventually); nothing if none
-    /// was found, if there is no such property, or if the search was told to stop.
+    /// Whether every run comes to something that should be so [eventually](crate::Property::eventually), with a run that
+    /// does not. It is not checked where the search stopped before all states were visited, and where there is no such
+    /// property.
     ///
     /// # Errors
     ///
     /// If the model does not do again what it did.
-    pub fn run_without(&self, name: &str) -> Result<Option<Run<'_>>, Error> {
+    pub fn eventually(&self, name: &str) -> Result<EventuallyVerdict<'_>, Error> {
         let promised = self.session.promised().iter().find(|it| it.name == name);
-        promised.map_or(Ok(None), Promised::run)
+        promised.map_or(Ok(EventuallyVerdict::NotChecked), Promised::verdict)
     }
 
     /// The search directory is kept, even if it is a temporary one.

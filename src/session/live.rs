@@ -168,9 +168,10 @@ fn decided(contents: &Contents, status: Option<&Status>) -> Option<Verdict> {
         (None, Some(_)) if Job::runs(job).is_some() => of_name(status?.verdict.as_deref()?),
         (None, Some(saved)) => match saved.verdict {
             0 => None,
-            1 => Some(Verdict::Verified),
+            1 => Some(contents.verdict_with_runs(Verdict::Verified)),
             _ => Some(Verdict::Violated),
-        },
+        }
+        .filter(|it| *it != Verdict::Incomplete),
         (None, None) => None,
     }
 }

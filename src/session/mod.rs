@@ -46,7 +46,7 @@ pub use live::{Ahead, Live, State};
 pub use liveness::{AcceptingParts, Shown, probe_product, probe_reduced, replay, verdict};
 pub use means::Means;
 pub use memory::{Budget, threads_to_trace};
-pub use promises::Promised;
+pub use promises::{EventuallyVerdict, Promised};
 pub use pursuit::{Pursued, Pursuit, Swept, Target};
 pub use reduce::{Reduce, Steps};
 pub use runnable::Runnable;
@@ -61,12 +61,13 @@ pub use values::{Values, ValuesMet, values_met};
 pub use watched::{Fairness, Kept, Wanted, Watched};
 
 use crate::exec::{Violation, keeps_depth};
-use crate::report::{Report, Scope, Shortened, ViolationReport};
+use crate::report::{Promise, Report, Scope, Shortened, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
 use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
+use promises::{EVENTUALLY_VERDICTS, EventuallyVerdicts};
 
 /// What comes first in the key by which states are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,11 +90,13 @@ pub struct Session<'m> {
     plan: MemoryPlan,
     /// Where it lies.
     pub directory: Directory,
-    came_to: Option<CameTo>,
+    came_to: Option<CameTo<'m>>,
     /// How many levels are expanded at most.
     levels_max: Option<u64>,
     shorter: Option<Shorter<'m>>,
     promised: Vec<Promised<'m>>,
+    /// What looking for runs may take in memory.
+    probe_bytes: u64,
 }
 
 /// A search of the levels above what was found, without steps put off, for a shorter counterexample.
@@ -103,8 +106,11 @@ struct Shorter<'m> {
 }
 
 /// What a sitting came to.
-struct CameTo {
+struct CameTo<'m> {
     outcome: Outcome,
+    promised: Vec<Promised<'m>>,
+    /// Whether judging them failed.
+    judged: Result<(), Error>,
     seconds: f64,
     disk: DiskFigures,
     parts: Vec<StorePart>,
@@ -131,6 +137,7 @@ impl<'m> Session<'m> {
             levels_max: None,
             shorter: None,
             promised: Vec::new(),
+            probe_bytes: 0,
         }
     }
 
@@ -144,13 +151,22 @@ impl<'m> Session<'m> {
         &self.about.scope
     }
 
-    /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
+    /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one. Then judges what is said
+    /// to be so eventually.
     pub fn run(&mut self, saved: Option<Saved>, control: &Control) -> Result<Outcome, Error> {
         let sitting = (Sitting::after(saved.as_ref()), self.plan);
-        let verdict = |it: &CameTo| it.outcome.verdict.name();
-        let search = || self.search(saved, control);
+        let mut promised = std::mem::take(&mut self.promised);
+        let verdict = |it: &CameTo<'m>| {
+            let told: Vec<Promise> = it.promised.iter().map(Promised::told).collect();
+            Promise::verdict_with(it.outcome.verdict, &told).name()
+        };
+        let search = || {
+            let mut came_to = self.search(saved, control)?;
+            came_to.judged = self.judge(&mut promised, &came_to.outcome, control);
+            Ok(CameTo { promised, ..came_to })
+        };
         let came_to = self.directory.sit(sitting, control, verdict, search);
-        let came_to = came_to.map_err(|error| {
+        let mut came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
             // It cannot be gone on with when states have become others.
             if !matches!(failed, Error::Misfit(_)) {
@@ -158,10 +174,15 @@ impl<'m> Session<'m> {
             }
             failed
         })?;
+        self.promised = std::mem::take(&mut came_to.promised);
+        if !self.is_whole(&came_to.outcome) {
+            self.about.scope.leave_out_eventually();
+        }
+        std::mem::replace(&mut came_to.judged, Ok(())).inspect_err(|_| self.directory.keep())?;
         Ok(self.came_to.insert(came_to).outcome.clone())
     }
 
-    fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<CameTo> {
+    fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<CameTo<'m>> {
         let disk = self.directory.disk.clone();
         let (model, limits) = (self.searched.model(), self.limits.clone());
         let mut search = match saved {
@@ -177,7 +198,8 @@ impl<'m> Session<'m> {
         let outcome = search.run()?;
         let (seconds, disk) = (search.seconds(), search.disk_figures());
         let (parts, rebuilt) = (search.store().parts(), search.store().rebuilt());
-        Ok(CameTo { outcome, seconds, disk, parts, rebuilt })
+        let (promised, judged) = (Vec::new(), Ok(()));
+        Ok(CameTo { outcome, promised, judged, seconds, disk, parts, rebuilt })
     }
 
     /// Searches for a shorter counterexample than that of what was found, if there may be one: without
@@ -206,30 +228,48 @@ impl<'m> Session<'m> {
         Ok(())
     }
 
-    /// Judges what is said to be so eventually, now that all states were visited; if they were not, it stays open.
-    pub(super) fn judge(
-        &mut self,
-        promised: Vec<Promised<'m>>,
-        memory: u64,
-        control: &Control,
-    ) -> Result<(), Error> {
-        if !self.limits.checks.invariants {
+    /// Has these things judged that are said to be so eventually, once all states are visited, in so many bytes of memory.
+    pub(super) fn expect(&mut self, promised: Vec<Promised<'m>>, memory: u64) -> Result<(), Error> {
+        if !self.limits.checks.invariants || promised.is_empty() {
             return Ok(());
         }
-        self.promised = promised;
-        if self.outcome().is_none_or(|it| it.verdict != Verdict::Verified) {
-            self.about.scope.leave_out_eventually();
+        (self.promised, self.probe_bytes) = (promised, memory);
+        // Whoever looks at the directory before they are judged sees that they are open.
+        match self.directory.has_file(EVENTUALLY_VERDICTS) {
+            true => Ok(()),
+            false => self.keep_verdicts(&self.promised),
+        }
+    }
+
+    fn keep_verdicts(&self, promised: &[Promised<'m>]) -> Result<(), Error> {
+        let verdicts = EventuallyVerdicts::of(self.searched.model().digest(), promised);
+        let Directory { path, disk, .. } = &self.directory;
+        verdicts.commit(&**disk).map_err(|error| Error::run(path, error))
+    }
+
+    /// Judges them, if all states were visited; if they were not, they stay open.
+    fn judge(
+        &self,
+        promised: &mut [Promised<'m>],
+        outcome: &Outcome,
+        control: &Control,
+    ) -> Result<(), Error> {
+        if promised.is_empty() || !self.is_whole(outcome) {
             return Ok(());
         }
         let Directory { path, disk, .. } = &self.directory;
         let disk_left = disk.left_within_limit();
-        let room = promises::Room { probe: memory / 4, plan: self.plan, dir: path, disk_left };
-        let judged = self
-            .promised
-            .iter_mut()
-            .enumerate()
-            .try_for_each(|(number, it)| it.judge(number, &room, control));
-        judged.inspect_err(|_| self.directory.keep())
+        let (probe, plan) = (self.probe_bytes, self.plan);
+        let room = promises::Room { probe, plan, dir: path, disk_left };
+        for (number, it) in promised.iter_mut().enumerate() {
+            it.judge(number, &room, control)?;
+        }
+        self.keep_verdicts(promised)
+    }
+
+    /// Whether an outcome is that of a search that visited all states.
+    fn is_whole(&self, outcome: &Outcome) -> bool {
+        self.limits.visited_all(self.searched.model(), outcome)
     }
 
     /// What is said to be so eventually, and what came of it.
@@ -312,7 +352,7 @@ impl<'m> Session<'m> {
 
     /// All there is to tell of it; nothing before it has run.
     pub fn report(&self) -> Option<Report<'_>> {
-        let CameTo { outcome, seconds, disk, parts, rebuilt } = self.came_to.as_ref()?;
+        let CameTo { outcome, seconds, disk, parts, rebuilt, .. } = self.came_to.as_ref()?;
         let Session { searched, about, directory, limits, .. } = self;
         Some(Report {
             model_name: &about.name,

@@ -8,14 +8,52 @@ use super::pursuit::{Pursuit, Target};
 use super::{Directory, Error, Job};
 use crate::exec::Model;
 use crate::report::{Promise, Run};
+use crate::search::checkpoint::FORMAT;
 use crate::search::lasso::{Lasso, ProbeLimits, Probed};
 use crate::search::probing::probe;
 use crate::search::{Control, Limits, MemoryPlan, Storage};
 use crate::source::Sources;
+use rkyv::{Archive, Deserialize, Serialize};
+use spill::Disk;
 use std::path::{Path, PathBuf};
 
 /// The folders' names begin with this; their number follows.
 const FOLDER: &str = "eventually-";
+
+/// The name of the file with the verdicts.
+pub(super) const EVENTUALLY_VERDICTS: &str = "eventually";
+
+/// What came of each `eventually` property, kept in the search directory: the verdict on all states says nothing of
+/// runs, and only the program that knows the type can judge these.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub(super) struct EventuallyVerdicts {
+    /// The digest of the model.
+    digest: [u8; 32],
+    all: Vec<Promise>,
+}
+
+impl EventuallyVerdicts {
+    /// Those of a model with this digest.
+    pub(super) fn of(digest: [u8; 32], promised: &[Promised<'_>]) -> EventuallyVerdicts {
+        EventuallyVerdicts { digest, all: promised.iter().map(Promised::told).collect() }
+    }
+
+    pub(super) fn commit(&self, disk: &dyn Disk) -> spill::Result<()> {
+        spill::commit_value(disk, EVENTUALLY_VERDICTS, FORMAT, self)
+    }
+
+    /// Reads those of the job of the model with this digest.
+    pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> spill::Result<Vec<Promise>> {
+        let kept: EventuallyVerdicts = spill::load_value(disk, EVENTUALLY_VERDICTS, FORMAT)?;
+        match kept.digest == digest {
+            true => Ok(kept.all),
+            false => {
+                let why = "it does not belong to the job";
+                Err(spill::Error::corrupt(EVENTUALLY_VERDICTS, 0, why))
+            }
+        }
+    }
+}
 
 /// Something that is said to be so eventually.
 pub struct Promised<'m> {
@@ -24,6 +62,17 @@ pub struct Promised<'m> {
     /// The states in which it is not so, and the steps between these.
     avoiding: Box<dyn Model + 'm>,
     found: Probed,
+}
+
+/// Whether every run comes to something that should be so eventually.
+pub enum EventuallyVerdict<'m> {
+    /// Every run does.
+    Holds,
+    /// This run never does.
+    Violated(Run<'m>),
+    /// It was not checked, or not to the end: the search was stopped, or ended at another violation before all states
+    /// were visited.
+    NotChecked,
 }
 
 /// What looking for runs may take.
@@ -76,7 +125,20 @@ impl<'m> Promised<'m> {
         Ok(pursuit.run(saved, control)?.found)
     }
 
-    /// A run that never comes to it, if there is one.
+    /// Whether every run comes to it, as far as that was checked.
+    ///
+    /// # Errors
+    ///
+    /// If the model does not do again what it did.
+    pub fn verdict(&self) -> Result<EventuallyVerdict<'_>, Error> {
+        Ok(match (&self.found, self.run()?) {
+            (_, Some(run)) => EventuallyVerdict::Violated(run),
+            (Probed::None, None) => EventuallyVerdict::Holds,
+            (Probed::Open | Probed::Found(_), None) => EventuallyVerdict::NotChecked,
+        })
+    }
+
+    /// A run that never comes to it, if one was found.
     ///
     /// # Errors
     ///

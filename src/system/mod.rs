@@ -11,6 +11,7 @@ mod packed;
 mod packing;
 mod panics;
 mod property;
+mod sample;
 mod told;
 
 pub use agree::{Disagreement, agree};
@@ -115,8 +116,9 @@ pub trait TransitionSystem: Send + Sync {
         told::variables(state)
     }
 
-    /// What tells it from others of its type: its parameters. A search goes on only with a system that says the
-    /// same.
+    /// What tells it from others of its type: its parameters. A search in a directory goes on only with a system that
+    /// says the same, and that does the same in a sample of states. Two values whose first few hundred states are alike are
+    /// told apart by this alone.
     fn parameters(&self) -> String {
         String::new()
     }

@@ -3,7 +3,7 @@
 use super::packing::{self, Misfit};
 use super::panics::caught;
 use super::property::Expectation;
-use super::{Property, TransitionSystem};
+use super::{Property, TransitionSystem, sample};
 use crate::exec::{
     EVENTUALLY, Expansion, Explain, Fault, FaultKind, Lift, Model, Postpones, PropertyInfo,
     SOMETIMES, Step, StepOutcome, Value, Violation, any_bits, stop,
@@ -65,11 +65,15 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
         }
         hasher.update(&(width as u64).to_le_bytes());
         // What is wrong with them is told by the search.
-        for (_, bytes) in packed.starting().unwrap_or_default() {
-            hasher.update(&bytes);
-        }
+        sample::hash_behaviour(&packed, packed.starting().unwrap_or_default(), &mut hasher);
         packed.digest = *hasher.finalize().as_bytes();
         packed
+    }
+
+    /// Whether each property holds in a state, and whether the system may end there; nothing of what panics.
+    pub(super) fn answers(&self, state: &T::State) -> Vec<Option<bool>> {
+        let holds = self.properties.iter().map(|it| caught(|| (it.holds)(state)).ok());
+        holds.chain([caught(|| self.system.may_end(state)).ok()]).collect()
     }
 
     fn pack(&self, state: &T::State) -> Result<Vec<u8>, Misfit> {

@@ -2,6 +2,7 @@
 
 use super::{MEMORY, alone};
 use spillway::search::lasso::{ProbeLimits, Probed, probe};
+use spillway::session::EventuallyVerdict;
 use spillway::system::Avoiding;
 use spillway::{Check, Checks, Control, Packed, Property, TransitionSystem, Verdict, agree};
 use std::collections::BTreeSet;
@@ -122,13 +123,21 @@ fn is_told(web: &Web, (has_one, is_broken): (bool, bool), seed: u64) {
     let found = Check::new(web).memory(MEMORY).threads(1).run().unwrap();
     assert_eq!(found.states(), web.reached(|_| true).len() as u64, "{seed}");
     assert_eq!(found.example("a mark").unwrap().is_some(), has_one, "{seed}");
-    let run = found.run_without("a mark is come to").unwrap();
-    // Where a mark is in no state, that is told first; of runs nothing is known.
-    assert_eq!(run.is_some(), has_one && is_broken, "{seed}");
+    // That a mark is in no state is known once all are visited: then runs are judged, too.
+    match found.eventually("a mark is come to").unwrap() {
+        EventuallyVerdict::Violated(run) => {
+            assert!(is_broken, "{seed}");
+            is_a_run(web, &run, seed);
+        }
+        EventuallyVerdict::Holds => assert!(!is_broken, "{seed}"),
+        EventuallyVerdict::NotChecked => panic!("{seed}: all states were visited"),
+    }
     assert_eq!(found.verdict() == Verdict::Verified, has_one && !is_broken, "{seed}");
-    run.iter().for_each(|run| is_a_run(web, run, seed));
+    let kinds: Vec<&str> = found.violations().iter().map(|it| it.kind).collect();
+    let expected = [(!has_one, "sometimes"), (is_broken, "eventually")];
+    let expected = expected.into_iter().filter(|it| it.0).map(|it| it.1);
+    assert!(kinds.iter().copied().eq(expected), "{seed}: {kinds:?}");
     if !has_one {
-        assert_eq!(found.violations()[0].kind, "sometimes");
         assert!(found.counterexample().unwrap().is_none());
     }
 }
@@ -199,14 +208,18 @@ fn runs_among_many_states_are_judged_on_disk_and_a_search_that_is_stopped_goes_o
     for (returns, expected) in [(false, Verdict::Verified), (true, Verdict::Violated)] {
         let tree = Tree { size: (1 << 20) - 1, returns };
         let dir = folder.path().join(format!("{returns}"));
-        let ask = || Check::new(&tree).memory(80 << 20).dir(&dir);
+        let ask = || Check::new(&tree).memory(96 << 20).dir(&dir);
         let stopped = ask().max_states(1000).run().unwrap();
         assert_eq!(stopped.verdict(), Verdict::Incomplete);
         drop(stopped);
         let found = ask().run().unwrap();
         assert_eq!((found.verdict(), found.states()), (expected, (1 << 20) - 1));
         assert!(on_disk(&dir), "it was enough to look in memory");
-        let run = found.run_without("an end").unwrap();
+        let run = match found.eventually("an end").unwrap() {
+            EventuallyVerdict::Violated(run) => Some(run),
+            EventuallyVerdict::Holds => None,
+            EventuallyVerdict::NotChecked => panic!("all states were visited"),
+        };
         if let Some(run) = &run {
             let shown = run.to_string();
             let (length, steps) = shown.split_once('\n').unwrap();
@@ -277,4 +290,141 @@ Web: VIOLATED: eventually: a mark is come to
   sometimes  a mark: first after 1 step
 ";
     assert_eq!(told, expected);
+}
+
+/// Counts from 0 to `last`, and may rest at any number but the forbidden one for ever.
+struct Counter {
+    last: u32,
+    forbidden: Option<u32>,
+}
+
+impl TransitionSystem for Counter {
+    type State = u32;
+    type Action = u32;
+
+    fn initial(&self) -> Vec<u32> {
+        vec![0]
+    }
+
+    fn actions(&self, &at: &u32, actions: &mut Vec<u32>) {
+        actions.extend([at, at + 1]);
+    }
+
+    fn next(&self, _: &u32, &to: &u32) -> Option<u32> {
+        (to <= self.last).then_some(to)
+    }
+
+    fn properties(&self) -> Vec<Property<'_, u32>> {
+        vec![
+            Property::always("not the forbidden number", |at| Some(*at) != self.forbidden),
+            Property::eventually("the last number", |&at| at == self.last),
+        ]
+    }
+}
+
+fn spillway(args: &[&str]) -> String {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_spillway"));
+    let output = command.args(args).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What the commands say of a directory is what the program said that searched in it.
+#[test]
+fn a_kept_directory_has_the_verdict_on_runs() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path().join("search");
+    let shown = dir.to_str().unwrap();
+    let counter = Counter { last: 400, forbidden: None };
+    let ask = || Check::new(&counter).memory(MEMORY).dir(&dir);
+    drop(ask().max_states(3).run().unwrap());
+    let json = |text: String| serde_json::from_str::<serde_json::Value>(&text).unwrap();
+    let before = json(spillway(&["status", shown, "--json"]));
+    assert_eq!(
+        (&before["verdict"], &before["eventually"][0]["verdict"]),
+        (&"incomplete".into(), &"incomplete".into())
+    );
+    assert_eq!(ask().run().unwrap().verdict(), Verdict::Violated);
+
+    let told = json(spillway(&["status", shown, "--json"]));
+    assert_eq!(told["verdict"], "violated", "{told}");
+    let one = serde_json::json!({
+        "name": "the last number", "verdict": "violated", "stem": 0, "cycle": 1
+    });
+    assert_eq!(told["eventually"], serde_json::json!([one]));
+    let text = spillway(&["status", shown]);
+    assert!(text.contains("VIOLATED: eventually: the last number"), "{text}");
+    assert!(text.contains("the last number: violated, after"), "{text}");
+    assert!(spillway(&["watch", shown]).contains("VIOLATED"), "{}", spillway(&["watch", shown]));
+    let page = folder.path().join("page.html");
+    spillway(&["report", shown, "--out", page.to_str().unwrap()]);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("VIOLATED: eventually: the last number"));
+    assert!(page.contains("class=\"bad\"") && !page.contains("class=\"good\""));
+}
+
+/// Whoever is killed after all states were visited and before runs were judged leaves that open.
+#[test]
+fn a_directory_whose_runs_were_not_judged_is_incomplete() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let counter = Counter { last: 400, forbidden: None };
+    let model = Packed::with_width(&counter, 2);
+    drop(Check::new(&counter).memory(MEMORY).dir(folder.path()).run().unwrap());
+    let verdicts = folder.path().join("eventually");
+    let judged = std::fs::read(&verdicts).unwrap();
+    std::fs::remove_file(&verdicts).unwrap();
+    drop(model);
+    // The file as it is before runs are judged is that of a search that was stopped.
+    let other = tempfile::tempdir().unwrap();
+    drop(Check::new(&counter).memory(MEMORY).dir(other.path()).max_states(3).run().unwrap());
+    let open = std::fs::read(other.path().join("eventually")).unwrap();
+    assert_ne!(open, judged);
+    std::fs::write(&verdicts, open).unwrap();
+    let shown = folder.path().to_str().unwrap();
+    let text = spillway(&["status", shown]);
+    let sentence = "incomplete: every reachable state was visited; the rest is decided by the program that created this directory";
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains(sentence), "{text}");
+    assert!(text.contains("decided by the program that created this directory"), "{text}");
+    assert!(!spillway(&["watch", shown]).contains("verified"));
+}
+
+#[test]
+fn runs_are_judged_wherever_all_states_are_visited_and_else_are_not_checked() {
+    let _alone = alone();
+    let counter = Counter { last: 400, forbidden: Some(7) };
+    let ask = || Check::new(&counter).memory(MEMORY);
+    let name = "the last number";
+    let stopped = ask().run().unwrap();
+    assert_eq!(stopped.verdict(), Verdict::Violated);
+    assert!(matches!(stopped.eventually(name), Ok(EventuallyVerdict::NotChecked)));
+    assert!(matches!(stopped.eventually("another"), Ok(EventuallyVerdict::NotChecked)));
+    let whole = ask().keep_going().run().unwrap();
+    assert!(matches!(whole.eventually(name), Ok(EventuallyVerdict::Violated(_))));
+    let kinds: Vec<&str> = whole.violations().iter().map(|it| it.kind).collect();
+    assert_eq!(kinds, ["invariant", "eventually"]);
+    let cut = ask().keep_going().max_states(50).run().unwrap();
+    assert_eq!((cut.verdict(), cut.violations().len()), (Verdict::Violated, 1));
+    let before = ask().keep_going().max_states(3).run().unwrap();
+    assert_eq!((before.verdict(), before.violations().len()), (Verdict::Incomplete, 0));
+}
+
+/// Two values of a type that says nothing of its parameters.
+#[test]
+fn another_value_of_the_same_type_is_refused() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let search = |last: u32, forbidden: Option<u32>| {
+        let counter = Counter { last, forbidden };
+        let check = Check::new(&counter).memory(MEMORY).state_bytes(2).dir(folder.path());
+        check.max_states(50).run().map(|it| it.states()).map_err(|error| error.to_string())
+    };
+    let states = search(200, None).unwrap();
+    assert!(states >= 50);
+    for (last, forbidden) in [(199, None), (200, Some(150)), (100, None)] {
+        let refused = search(last, forbidden).unwrap_err();
+        assert!(refused.contains("another model"), "{refused}");
+    }
+    assert!(search(200, None).is_ok());
 }

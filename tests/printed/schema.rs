@@ -235,7 +235,10 @@ impl spillway::TransitionSystem for Count {
     }
 
     fn properties(&self) -> Vec<spillway::Property<'_, u16>> {
-        vec![spillway::Property::always("few", |state| *state < 400)]
+        vec![
+            spillway::Property::always("few", |state| *state < 400),
+            spillway::Property::eventually("many", |state| *state > 250),
+        ]
     }
 }
 
@@ -258,7 +261,8 @@ fn of_rust_types(printed: &mut Printed, folder: &Folder) {
     let Ran { code, out, .. } = folder.run(&["status", "rust", "--verbose"]);
     assert_eq!(code, 0);
     for words in [
-        "Count: VIOLATED: the program that searched it tells what\n",
+        "Count: VIOLATED: the program that created this directory says what\n",
+        "many: decided by the program that created this directory\n",
         "  found    401 states, 401 transitions, 401 levels; ",
         "  kept in  rust\n",
         "memory budget 256MiB\n",
@@ -267,8 +271,15 @@ fn of_rust_types(printed: &mut Printed, folder: &Folder) {
     }
     search(300, "whole", u64::MAX);
     let Ran { out, .. } = folder.run(&["status", "whole"]);
-    let verdict = "Count: every reachable state was visited, no violation in states and steps\n";
+    let verdict = "Count: verified: every reachable state was visited, no violation\n";
     assert!(out.replace("\n           ", " ").contains(verdict), "{out}");
+    assert!(out.contains("many: holds\n"), "{out}");
+    search(200, "never", u64::MAX);
+    let told = printed.prints("status_rust", (folder, &["status", "never"]), 0);
+    assert_eq!(
+        (&told["verdict"], &told["eventually"][0]["cycle"]),
+        (&json!("violated"), &json!(200))
+    );
     let Ran { code, err, .. } = folder.run(&["resume", "rust"]);
     assert_eq!(code, 2);
     assert!(err.contains("go on with the program that began the search"), "{err}");

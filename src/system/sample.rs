@@ -1,0 +1,76 @@
+//! What a system does in a sample of its states, as a digest: so a search in a directory is not continued with another value
+//! of the same type.
+//!
+//! The sample is the first states in breadth-first order and those on a few walks. Which steps the walks take is fixed, so
+//! that a system has the same sample each time.
+
+use super::TransitionSystem;
+use super::packed::Packed;
+use super::packing;
+use std::collections::{HashSet, VecDeque};
+
+/// States that are looked at in breadth-first order.
+const FIRST_STATES: usize = 256;
+/// Walks, and the steps of each.
+const WALKS: usize = 4;
+const WALK_STEPS: usize = 128;
+
+/// Adds to a digest what a system does in a sample of states that begins with these.
+pub(super) fn hash_behaviour<T: TransitionSystem>(
+    packed: &Packed<'_, T>,
+    initial: Vec<(T::State, Vec<u8>)>,
+    hasher: &mut blake3::Hasher,
+) {
+    for (_, bytes) in &initial {
+        hasher.update(bytes);
+    }
+    let initial: Vec<Vec<u8>> = initial.into_iter().map(|(_, bytes)| bytes).collect();
+    let mut met: HashSet<Vec<u8>> = initial.iter().cloned().collect();
+    let mut open: VecDeque<Vec<u8>> = initial.iter().cloned().collect();
+    for _ in 0..FIRST_STATES {
+        let Some(at) = open.pop_front() else { break };
+        for next in hash_state(packed, &at, hasher) {
+            if met.len() < FIRST_STATES && met.insert(next.clone()) {
+                open.push_back(next);
+            }
+        }
+    }
+    for walk in 0..WALKS {
+        let mut at = initial.get(walk % initial.len().max(1)).cloned();
+        for step in 0..WALK_STEPS {
+            let Some(state) = at else { break };
+            let mut successors = hash_state(packed, &state, hasher);
+            // A prime makes the walks part.
+            let choice = (step * 7919 + walk * 104_729) % successors.len().max(1);
+            at = (!successors.is_empty()).then(|| successors.swap_remove(choice));
+        }
+    }
+}
+
+/// Adds what a system says of a state, and gives the states behind its steps.
+fn hash_state<T: TransitionSystem>(
+    packed: &Packed<'_, T>,
+    bytes: &[u8],
+    hasher: &mut blake3::Hasher,
+) -> Vec<Vec<u8>> {
+    // What does not fit is told by the search.
+    let Ok(state) = packing::unpack::<T::State>(bytes) else { return Vec::new() };
+    let mut successors = Vec::new();
+    packed.each_step(&state, &mut Vec::new(), |_, next| {
+        let mut key = vec![0; bytes.len()];
+        match next {
+            Ok(next) if packing::pack(&next, &mut key).is_ok() => successors.push(key),
+            _ => {
+                hasher.update(b"failed");
+            }
+        }
+    });
+    hasher.update(&(successors.len() as u64).to_le_bytes());
+    for successor in &successors {
+        hasher.update(successor);
+    }
+    for answer in packed.answers(&state) {
+        hasher.update(&[answer.map_or(2, u8::from)]);
+    }
+    successors
+}
