@@ -7,6 +7,7 @@
 mod consistency;
 
 use super::comback::SavedFrontier;
+pub use super::files::MANIFEST;
 use super::parts::StorePart;
 use super::storage::SavedStorage;
 use super::{MemoryPlan, Outcome, Storage, Verdict};
@@ -18,9 +19,6 @@ use spill::{
     SavedStore, SavedValues,
 };
 use std::sync::Arc;
-
-/// The name of the manifest in a search directory.
-pub const MANIFEST: &str = "manifest";
 
 /// The manifest's format. The version covers every file of a search directory.
 pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 22 };

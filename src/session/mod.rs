@@ -21,6 +21,7 @@ mod memory;
 mod promises;
 mod pursuit;
 mod reduce;
+mod removal;
 mod runnable;
 mod searched;
 mod shorter;
@@ -191,6 +192,7 @@ impl<'m> Session<'m> {
         let found = self.report().map(|report| report.violations()).unwrap_or_default();
         let Some(below) = shorter::bound(&found) else { return Ok(()) };
         let path = shorter::place(&self.directory.path);
+        directory::refuse_link(&path)?;
         let disk = &self.directory.disk;
         let left = disk.left_within_limit();
         let Unreduced { searched, about, job } = unreduced;

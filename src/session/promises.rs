@@ -3,19 +3,18 @@
 //! Once all states were visited, the runs that never have it are looked for: in memory, and if that is not
 //! enough, on disk, in a directory below that of the search.
 
+use super::directory::refuse_link;
 use super::liveness::Shown;
 use super::pursuit::{Pursuit, Target};
 use super::{Directory, Error, Job};
 use crate::exec::Model;
 use crate::report::{Promise, Run};
+use crate::search::files::eventually;
 use crate::search::lasso::{Lasso, ProbeLimits, Probed};
 use crate::search::probing::probe;
 use crate::search::{Control, Limits, MemoryPlan, Storage};
 use crate::source::Sources;
 use std::path::{Path, PathBuf};
-
-/// The folders' names begin with this; their number follows.
-const FOLDER: &str = "eventually-";
 
 /// Something that is said to be so eventually.
 pub struct Promised<'m> {
@@ -52,6 +51,7 @@ impl<'m> Promised<'m> {
         control: &Control,
     ) -> Result<(), Error> {
         let place = place(room.dir, number);
+        refuse_link(&place)?;
         let limits = ProbeLimits { states: u64::MAX, bytes: room.probe };
         // A search on disk that has begun goes on.
         if !Directory::has_search(&place) {
@@ -105,5 +105,5 @@ impl<'m> Promised<'m> {
 }
 
 fn place(dir: &Path, number: usize) -> PathBuf {
-    dir.join(format!("{FOLDER}{number}"))
+    dir.join(eventually(number))
 }

@@ -1,12 +1,11 @@
 //! A search that is done in tasks by several processes: what the command line needs of the directory and the model.
 
-use super::answer::ANSWER;
 use super::directory::last;
-use super::job::JOB;
 use super::{Budget, Error, Job, Searched, TextModel};
 use crate::exec::{Exec, Interp};
 use crate::search::MemoryPlan;
 use crate::search::checkpoint::Saved;
+use crate::search::files::{ANSWER, JOB};
 use crate::search::tasks::{
     Expanding, Followed, Next, Phase, Plan, Receipt, Task, Wanted, commit, hash, hashed, if_there,
     is_own, refusal,
