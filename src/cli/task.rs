@@ -5,7 +5,7 @@ use super::asking::{Asked, line};
 use super::failure::{self, Failure};
 use super::{Ending, print};
 use crate::search::checkpoint::Saved;
-use crate::search::tasks::{Followed, Next, Wanted};
+use crate::search::tasks::{Followed, Next, ReceiptFault, Wanted};
 use crate::session::{Shared, Tasks};
 use clap::Parser as _;
 use serde_json::{Value, json};
@@ -91,12 +91,8 @@ fn run(tasks: &Tasks<'_>, plan: &str, number: u32) -> Told {
     let (receipt, again) = match tasks.run(plan, number)? {
         Followed::Done(done) => done,
         Followed::Stale => return Err(stale(plan)),
-        Followed::Missing(task) => {
-            return Err(Failure::wrong(format!(
-                "there is no task {task} in {plan}\n  help: `spillway task plan` says how many \
-                 there are"
-            )));
-        }
+        Followed::Missing(task) => return Err(no_task(plan, task)),
+        Followed::Undone(task, why) => return Err(undone(plan, task, &why)),
     };
     Ok(json!({
         "task": number,
@@ -112,17 +108,34 @@ fn commit(tasks: &Tasks<'_>, plan: &str) -> Told {
     let saved = match tasks.commit(plan)? {
         Followed::Done(saved) => saved,
         Followed::Stale => return Err(stale(plan)),
-        Followed::Missing(task) => {
-            let message = format!(
-                "error: task {task} of {plan} is not done\n  help: do it by `spillway task run`, \
-                 then commit"
-            );
-            return Err(Failure { code: failure::STOPPED, message });
-        }
+        Followed::Missing(task) => return Err(no_task(plan, task)),
+        Followed::Undone(task, why) => return Err(undone(plan, task, &why)),
     };
     let mut told = json!({"plan": plan});
     add(&mut told, how_far(Some(&saved)));
     Ok(told)
+}
+
+/// That a plan has no such task.
+fn no_task(plan: &str, task: u32) -> Failure {
+    Failure::wrong(format!(
+        "there is no task {task} in {plan}\n  help: `spillway task plan` says how many there are"
+    ))
+}
+
+/// That a task is not done, or does not count as done.
+fn undone(plan: &str, task: u32, why: &ReceiptFault) -> Failure {
+    let message = match why {
+        ReceiptFault::Missing => format!(
+            "error: task {task} of {plan} is not done\n  help: do it by `spillway task run`, then \
+             commit"
+        ),
+        why => format!(
+            "error: task {task} of {plan} does not count as done: {why}\n  help: do it again by \
+             `spillway task run`, then commit"
+        ),
+    };
+    Failure { code: failure::STOPPED, message }
 }
 
 /// That a plan is not the current one.

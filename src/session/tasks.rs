@@ -1,11 +1,12 @@
 //! A search that is done in tasks by several processes: what the command line needs of the directory and the model.
 
+use super::answer::Answer;
 use super::directory::last;
 use super::{Budget, Error, Job, Searched, TextModel};
 use crate::exec::{Exec, Interp};
 use crate::search::MemoryPlan;
 use crate::search::checkpoint::Saved;
-use crate::search::files::{ANSWER, JOB};
+use crate::search::files::JOB;
 use crate::search::tasks::{
     Expanding, Followed, Next, Phase, Plan, Receipt, Task, Wanted, commit, hash, hashed, if_there,
     is_own, refusal,
@@ -92,7 +93,8 @@ impl<'m> Tasks<'m> {
         let saved = if_there(last(&*disk, &shared.job));
         let saved = saved.map_err(|error| shared.failed(error))?.flatten();
         if saved.is_none() || shared.job.undecided().is_some() {
-            let answer = if_there(disk.read(ANSWER)).map_err(|error| shared.failed(error))?;
+            let answer = if_there(Answer::load(&*disk, shared.job.digest));
+            let answer = answer.map_err(|error| shared.failed(error))?;
             let most = answer.is_none().then_some(wanted.first_states());
             return Ok((Next::Search(most), saved));
         }
@@ -109,6 +111,7 @@ impl<'m> Tasks<'m> {
             Followed::Done(task) => task,
             Followed::Stale => return Ok(Followed::Stale),
             Followed::Missing(number) => return Ok(Followed::Missing(number)),
+            Followed::Undone(number, why) => return Ok(Followed::Undone(number, why)),
         };
         if let Some(receipt) = task.done().map_err(failed)? {
             return Ok(Followed::Done((receipt, true)));
