@@ -1,7 +1,7 @@
 //! `task`: a search in parts that several processes do. What each command says is for a program to read.
 
 use super::args::{Request, TaskArgs, TaskCommand};
-use super::asking::{Asked, line};
+use super::asking::{Asked, Line, line};
 use super::failure::{self, Failure};
 use super::{Ending, print};
 use crate::search::checkpoint::Saved;
@@ -42,20 +42,23 @@ fn serve(dir: &Path, memory: u64, origin: Option<&Arc<dyn Origin>>) -> Ending {
         let tasks = shared.tasks(memory);
         // The line that shows that another search is there is that one's.
         while let Some(line) = asked.take_if(|_| !shared.is_another().unwrap_or(true)) {
-            print(&format!("{}\n", answered(&tasks, &line)));
+            print(&format!("{}\n", answered(&tasks, line)));
             asked = next()?;
         }
     }
     Ok(failure::VERIFIED)
 }
 
-/// The answer to a line.
-fn answered(tasks: &Tasks<'_>, line: &str) -> Value {
-    let request = Request::try_parse_from(line.split_whitespace());
-    let request = request.map_err(|error| {
-        let message = error.to_string().trim().to_owned();
-        Failure { code: failure::WRONG, message }
-    });
+/// The answer to a line. One that cannot be read is no reason to end.
+fn answered(tasks: &Tasks<'_>, line: Line) -> Value {
+    let read = |line: String| {
+        Request::try_parse_from(line.split_whitespace()).map_err(|error| {
+            let message = error.to_string().trim().to_owned();
+            Failure { code: failure::WRONG, message }
+        })
+    };
+    let line = line.map_err(|why| Failure::wrong(format!("standard input: {why}")));
+    let request = line.and_then(read);
     match request.and_then(|it| does(tasks, &it)) {
         Ok(told) => {
             let mut answer = json!({"code": failure::VERIFIED});
