@@ -2,6 +2,7 @@
 
 use super::answer::Answer;
 use super::directory::last;
+use super::removal::Removed;
 use super::{Budget, Error, Job, Searched, TextModel};
 use crate::exec::{Exec, Interp};
 use crate::search::MemoryPlan;
@@ -145,7 +146,8 @@ impl<'m> Tasks<'m> {
         let (searched, memory) = once(&self.expanded, || self.compiled())?;
         let folder = tempfile::Builder::new().prefix("spillway-task-").tempdir();
         let folder = folder.map_err(|error| Error::Temporary(std::env::temp_dir(), error))?;
-        let scratch: Arc<dyn Disk> = Arc::new(RealDisk::open(folder.path()).map_err(failed)?);
+        let folder = Removed(folder.keep());
+        let scratch: Arc<dyn Disk> = Arc::new(RealDisk::open(&folder.0).map_err(failed)?);
         let coverage = self.shared.job.limits(None).coverage;
         let with = Expanding { model: searched.model(), coverage, memory: *memory, scratch };
         task.expand(&with).map_err(failed)

@@ -23,8 +23,8 @@ mod receipt;
 mod run;
 
 pub use commit::commit;
-pub use plan::{Next, Phase, Plan, Wanted, current, refusal};
-pub use receipt::{Receipt, ReceiptFault, TaskRange};
+pub use plan::{Next, Phase, Plan, TaskRange, Wanted, current, refusal};
+pub use receipt::{Receipt, ReceiptFault};
 pub use run::{Expanding, Task};
 
 use crate::search::checkpoint::FORMAT;

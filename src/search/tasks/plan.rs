@@ -1,6 +1,5 @@
 //! What is to be done next, as the manifest of a directory tells.
 
-use super::receipt::TaskRange;
 use super::{hash, hashed, if_there};
 use crate::exec::{Findings, Model};
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
@@ -43,6 +42,25 @@ impl Phase {
     pub fn name(self) -> &'static str {
         PHASES[self as usize]
     }
+}
+
+/// What a task takes of a level.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum TaskRange {
+    /// States by their numbers in the level.
+    States {
+        /// The first.
+        from: u64,
+        /// Behind the last.
+        until: u64,
+    },
+    /// Keys, as the codec has them in memory.
+    Keys {
+        /// The least, if there is one.
+        low: Option<Vec<u8>>,
+        /// What is above all, if something is.
+        high: Option<Vec<u8>>,
+    },
 }
 
 /// Tasks that can be done side by side.

@@ -5,7 +5,7 @@
 //! the task is done again.
 
 use super::if_there;
-use super::plan::{Phase, Plan};
+use super::plan::{Phase, Plan, TaskRange};
 use crate::search::checkpoint::{FORMAT, Saved, SavedFinding, restore_findings};
 use crate::search::files::receipt_file;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -46,25 +46,6 @@ pub struct Receipt {
     pub findings: Vec<SavedFinding>,
     /// Seconds that it took.
     pub seconds: f64,
-}
-
-/// What a task takes of a level.
-#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum TaskRange {
-    /// States by their numbers in the level.
-    States {
-        /// The first.
-        from: u64,
-        /// Behind the last.
-        until: u64,
-    },
-    /// Keys, as the codec has them in memory.
-    Keys {
-        /// The least, if there is one.
-        low: Option<Vec<u8>>,
-        /// What is above all, if something is.
-        high: Option<Vec<u8>>,
-    },
 }
 
 /// Why a task counts as not done.
