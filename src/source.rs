@@ -36,6 +36,25 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Whether a file has this text. The name may come from anybody: what is no regular file is refused, and not waited for, and of
+/// a file no more is read than the text is long.
+pub fn has_text(path: &Path, text: &str) -> io::Result<bool> {
+    let length = text.len() as u64;
+    let refuse = || Err(io::Error::new(ErrorKind::InvalidInput, "it is not a file"));
+    // A device may act when it is opened.
+    if !std::fs::metadata(path)?.is_file() {
+        return refuse();
+    }
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return refuse();
+    }
+    let mut bytes = Vec::new();
+    let is_as_long = found.len() == length && file.take(length + 1).read_to_end(&mut bytes).is_ok();
+    Ok(is_as_long && bytes == text.as_bytes())
+}
+
 /// Reads to the end; where nothing is there yet, waits for more.
 fn read_patiently(file: File) -> io::Result<Vec<u8>> {
     let (mut bytes, mut file) = (Vec::new(), file.take(BYTES_MAX + 1));

@@ -39,6 +39,13 @@ def memory(text: str) -> str:
     return text
 
 
+def url(text: str) -> str:
+    """A URL of an object store, passed on as it is written. An empty one is not none."""
+    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*://.", text):
+        raise argparse.ArgumentTypeError(f"`{text}` is no URL: `s3://BUCKET/PATH` is one")
+    return text
+
+
 def at_least_one(text: str) -> int:
     """A number of things."""
     if not text.isdecimal() or int(text) == 0:
@@ -79,6 +86,7 @@ def parser() -> argparse.ArgumentParser:
     for it in (check, resume, status):
         it.add_argument(
             "--storage",
+            type=url,
             metavar="URL",
             help="an object store in which the search lies, as s3://BUCKET/PATH; the search "
             "directory is then a copy on this machine alone",
@@ -156,7 +164,9 @@ def search(asked: argparse.Namespace, flags: list[str]) -> Sitting:
     stop, progress = Stop(), Progress()
     stop.listen()
     folder = os.path.abspath(asked.dir)
-    storage = Storage(asked.storage, folder, asked.copies) if asked.storage else None
+    storage = None
+    if asked.storage is not None:
+        storage = Storage(asked.storage, folder, asked.copies)
     binary = Binary(asked.spillway, folder, stop, storage)
     wished = Wishes(
         memory=asked.memory_per_task,

@@ -132,6 +132,9 @@ def test_codes_and_messages_of_the_binary(place: Place) -> None:
         (["--", "--dir", "x"], "`--dir` cannot stand behind `--`"),
         (["--", "--json", "--reduce=none"], "`spillway resume` has no flag `--reduce`"),
         (["--spillway", "/nowhere"], "no command `/nowhere`"),
+        (["--storage", ""], "`` is no URL: `s3://BUCKET/PATH` is one"),
+        (["--storage", "bucket/big"], "`bucket/big` is no URL"),
+        (["--storage", "s3://"], "`s3://` is no URL"),
     ],
 )
 def test_what_is_refused(

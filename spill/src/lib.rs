@@ -23,8 +23,9 @@ pub mod values;
 pub use codec::{Codec, Frequencies, Huffman, SavedCodec, Tables};
 pub use disk::fault;
 pub use disk::{
-    Append, Disk, Distant, Error, FaultDisk, Format, Mapped, Metered, Origin, RealDisk, Result,
-    Usage, checksum, commit, commit_value, free_bytes, load, load_value, put_value,
+    Accept, Append, Disk, Distant, Error, FaultDisk, Format, HEAD_BYTES, Mapped, Metered, Origin,
+    RealDisk, Result, Usage, checksum, commit, commit_value, free_bytes, load, load_value,
+    put_value, read_committed,
 };
 pub use keys::hash::hash;
 pub use keys::project::{Projection, SavedProjection};

@@ -12,9 +12,12 @@
 
 use serde_json::{Value, json};
 use spill::{Error, Origin, Result};
-use std::io::{self, ErrorKind};
+use std::io::{self, BufRead, ErrorKind, Read};
 use std::ops::Range;
 use std::sync::Mutex;
+
+/// No request is longer, nor is an answer: what comes without end is not kept.
+const LINE_MAX: u64 = 1 << 20;
 
 /// Whoever started this process.
 #[derive(Debug)]
@@ -51,6 +54,7 @@ fn asked(action: &'static str, name: &str, question: &Value) -> Result<bool> {
     let failed = |why: String| Error::io(action, name, io::Error::other(why));
     let said = line().map_err(|error| failed(error.to_string()))?;
     let said = said.ok_or_else(|| failed("nobody answers".into()))?;
+    let said = said.map_err(|why| failed(why.to_owned()))?;
     let answer: Value = serde_json::from_str(&said).unwrap_or_default();
     match (&answer["done"], &answer["error"]) {
         (Value::Bool(done), _) => Ok(*done),
@@ -59,9 +63,17 @@ fn asked(action: &'static str, name: &str, question: &Value) -> Result<bool> {
     }
 }
 
+/// A line, or why it is none that can be read.
+pub(super) type Line = std::result::Result<String, &'static str>;
+
 /// The next line of standard input, if there is one.
-pub(super) fn line() -> io::Result<Option<String>> {
-    let mut line = String::new();
-    let read = io::stdin().read_line(&mut line)?;
-    Ok((read > 0).then(|| line.trim_end().to_owned()))
+pub(super) fn line() -> io::Result<Option<Line>> {
+    let (mut input, mut line) = (io::stdin().lock(), Vec::new());
+    (&mut input).take(LINE_MAX).read_until(b'\n', &mut line)?;
+    if line.len() as u64 == LINE_MAX && !line.ends_with(b"\n") {
+        input.skip_until(b'\n')?;
+        return Ok(Some(Err("a line has more than 1 MiB")));
+    }
+    let text = |line| String::from_utf8(line).map_err(|_| "a line is not UTF-8");
+    Ok((!line.is_empty()).then(|| text(line).map(|it| it.trim_end().to_owned())))
 }

@@ -1,5 +1,6 @@
 //! Why a command ended without a verdict, and the exit code that says so.
 
+use crate::search::files::DirectoryFile;
 use crate::session::{Error, Taken};
 use std::fmt;
 use std::io::ErrorKind;
@@ -58,6 +59,13 @@ impl Failure {
                     _ => format!("{dir}: {error}"),
                 })
             }
+            spill::Error::Corrupt { ref file, .. } if is_of_plan(file) => Self {
+                code: DAMAGED,
+                message: format!(
+                    "error: {dir}: {error}\n  help: remove {file}: a plan that is missing is made \
+                     anew, and the search is what it was"
+                ),
+            },
             spill::Error::Corrupt { .. } => Self {
                 code: DAMAGED,
                 message: format!(
@@ -90,7 +98,13 @@ impl Failure {
             return Self::opening(dir, error);
         }
         let help = match &error {
-            spill::Error::Corrupt { .. } => return Self::opening(dir, error),
+            spill::Error::Corrupt { .. } | spill::Error::Version { .. } => {
+                return Self::opening(dir, error);
+            }
+            // It can be gone on with once the other process has ended.
+            spill::Error::Locked { .. } => {
+                return Self { code: STOPPED, ..Self::opening(dir, error) };
+            }
             spill::Error::Source { .. } => {
                 let dir = dir.display();
                 return Self::wrong(format!(
@@ -119,7 +133,6 @@ impl Failure {
                 ErrorKind::OutOfMemory => "with more memory allowed (`ulimit -v`)",
                 _ => "once the disk works again",
             },
-            _ => "once the disk works again",
         };
         let dir = dir.display();
         Self {
@@ -207,6 +220,11 @@ impl Failure {
             other => Failure::wrong(other.to_string()),
         }
     }
+}
+
+/// Whether a file is a plan of tasks, or a receipt of one.
+fn is_of_plan(file: &str) -> bool {
+    DirectoryFile::of(file) == Some(DirectoryFile::OfPlan)
 }
 
 /// Whether a file of keys that a manifest names is not there, or another thing is where a file was.

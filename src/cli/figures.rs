@@ -59,6 +59,11 @@ pub(super) fn share(bytes: u64, budget: u64) -> String {
     }
 }
 
+/// How many of a hundred: the whole where there is more than that.
+pub(super) fn percent(part: u64, whole: u64) -> u64 {
+    (u128::from(part.min(whole)) * 100 / u128::from(whole.max(1))) as u64
+}
+
 /// Bytes: `1.2 GiB`.
 pub(super) fn size(bytes: u64) -> String {
     let together = Bytes(bytes).to_string();
@@ -113,6 +118,12 @@ mod tests {
         ] {
             assert_eq!(rate(number), words, "{number}");
         }
+    }
+
+    #[test]
+    fn a_share_is_told_in_percent() {
+        let told = [(0, 0), (1, 3), (9, 3), (u64::MAX / 2, u64::MAX), (u64::MAX, u64::MAX)];
+        assert_eq!(told.map(|(part, whole)| percent(part, whole)), [0, 33, 100, 49, 100]);
     }
 
     #[test]

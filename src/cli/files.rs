@@ -51,6 +51,19 @@ pub(super) fn put(what: &str, path: &Path, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The system refuses to start a program with a longer variable, its name included: Linux allows 128 KiB.
+const VARIABLE_MAX: usize = 64 << 10;
+
+/// A text as a variable of the environment can have it: without zero bytes, and not too long.
+fn for_environment(text: &str) -> String {
+    let mut text = text.replace('\0', "\u{fffd}");
+    if text.len() > VARIABLE_MAX {
+        text.truncate(text.floor_char_boundary(VARIABLE_MAX));
+        text += " ...";
+    }
+    text
+}
+
 /// What is run when a search has ended, and what it is told.
 pub(super) struct Notice {
     command: String,
@@ -82,7 +95,7 @@ impl Notice {
             ("SPILLWAY_DIR", self.dir.as_deref()),
             ("SPILLWAY_ERROR", failed),
         ] {
-            command.env(name, value.unwrap_or_default());
+            command.env(name, for_environment(value.unwrap_or_default()));
         }
         let why = match command.status() {
             Ok(status) if status.success() => return,
@@ -90,5 +103,19 @@ impl Notice {
             Err(error) => error.to_string(),
         };
         output::say(format!("warning: the command of --notify failed: {why}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_environment_takes_any_text() {
+        assert_eq!(for_environment("a\0b"), "a\u{fffd}b");
+        let long = for_environment(&"\0é".repeat(200 << 10));
+        assert!(long.len() < VARIABLE_MAX + 9 && long.ends_with(" ..."), "{}", long.len());
+        let ran = std::process::Command::new("true").env("LONG", long).env("ZERO", "").status();
+        assert!(ran.unwrap().success());
     }
 }

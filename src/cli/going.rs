@@ -31,7 +31,7 @@ pub(super) fn heading(live: &Live, is_in_levels: bool) -> String {
                 grouped(level),
                 grouped(states),
                 grouped(frontier),
-                expanded.min(frontier) * 100 / frontier.max(1),
+                figures::percent(expanded, frontier),
             );
             ahead(live).iter().for_each(|(label, told)| out += &report::row(label, told));
             out += &checkpoint;

@@ -14,6 +14,7 @@ mod foreign;
 mod from;
 mod going;
 mod graph;
+mod http;
 mod languages;
 mod liveness;
 mod model;

@@ -234,7 +234,7 @@ impl Figures {
                 pieces.push((6, format!("frontier {}", grouped(frontier))));
                 match self.phase == usual {
                     true => {
-                        let share = self.expanded.min(frontier) * 100 / frontier.max(1);
+                        let share = figures::percent(self.expanded, frontier);
                         pieces.push((7, format!("{share}% expanded")));
                     }
                     false => pieces.push(doing),

@@ -1,11 +1,11 @@
 //! `task`: a search in parts that several processes do. What each command says is for a program to read.
 
 use super::args::{Request, TaskArgs, TaskCommand};
-use super::asking::{Asked, line};
+use super::asking::{Asked, Line, line};
 use super::failure::{self, Failure};
 use super::{Ending, print};
 use crate::search::checkpoint::Saved;
-use crate::search::tasks::{Followed, Next, Wanted};
+use crate::search::tasks::{Followed, Next, ReceiptFault, Wanted};
 use crate::session::{Shared, Tasks};
 use clap::Parser as _;
 use serde_json::{Value, json};
@@ -42,20 +42,23 @@ fn serve(dir: &Path, memory: u64, origin: Option<&Arc<dyn Origin>>) -> Ending {
         let tasks = shared.tasks(memory);
         // The line that shows that another search is there is that one's.
         while let Some(line) = asked.take_if(|_| !shared.is_another().unwrap_or(true)) {
-            print(&format!("{}\n", answered(&tasks, &line)));
+            print(&format!("{}\n", answered(&tasks, line)));
             asked = next()?;
         }
     }
     Ok(failure::VERIFIED)
 }
 
-/// The answer to a line.
-fn answered(tasks: &Tasks<'_>, line: &str) -> Value {
-    let request = Request::try_parse_from(line.split_whitespace());
-    let request = request.map_err(|error| {
-        let message = error.to_string().trim().to_owned();
-        Failure { code: failure::WRONG, message }
-    });
+/// The answer to a line. One that cannot be read is no reason to end.
+fn answered(tasks: &Tasks<'_>, line: Line) -> Value {
+    let read = |line: String| {
+        Request::try_parse_from(line.split_whitespace()).map_err(|error| {
+            let message = error.to_string().trim().to_owned();
+            Failure { code: failure::WRONG, message }
+        })
+    };
+    let line = line.map_err(|why| Failure::wrong(format!("standard input: {why}")));
+    let request = line.and_then(read);
     match request.and_then(|it| does(tasks, &it)) {
         Ok(told) => {
             let mut answer = json!({"code": failure::VERIFIED});
@@ -91,12 +94,8 @@ fn run(tasks: &Tasks<'_>, plan: &str, number: u32) -> Told {
     let (receipt, again) = match tasks.run(plan, number)? {
         Followed::Done(done) => done,
         Followed::Stale => return Err(stale(plan)),
-        Followed::Missing(task) => {
-            return Err(Failure::wrong(format!(
-                "there is no task {task} in {plan}\n  help: `spillway task plan` says how many \
-                 there are"
-            )));
-        }
+        Followed::Missing(task) => return Err(no_task(plan, task)),
+        Followed::Undone(task, why) => return Err(undone(plan, task, &why)),
     };
     Ok(json!({
         "task": number,
@@ -112,17 +111,34 @@ fn commit(tasks: &Tasks<'_>, plan: &str) -> Told {
     let saved = match tasks.commit(plan)? {
         Followed::Done(saved) => saved,
         Followed::Stale => return Err(stale(plan)),
-        Followed::Missing(task) => {
-            let message = format!(
-                "error: task {task} of {plan} is not done\n  help: do it by `spillway task run`, \
-                 then commit"
-            );
-            return Err(Failure { code: failure::STOPPED, message });
-        }
+        Followed::Missing(task) => return Err(no_task(plan, task)),
+        Followed::Undone(task, why) => return Err(undone(plan, task, &why)),
     };
     let mut told = json!({"plan": plan});
     add(&mut told, how_far(Some(&saved)));
     Ok(told)
+}
+
+/// That a plan has no such task.
+fn no_task(plan: &str, task: u32) -> Failure {
+    Failure::wrong(format!(
+        "there is no task {task} in {plan}\n  help: `spillway task plan` says how many there are"
+    ))
+}
+
+/// That a task is not done, or does not count as done.
+fn undone(plan: &str, task: u32, why: &ReceiptFault) -> Failure {
+    let message = match why {
+        ReceiptFault::Missing => format!(
+            "error: task {task} of {plan} is not done\n  help: do it by `spillway task run`, then \
+             commit"
+        ),
+        why => format!(
+            "error: task {task} of {plan} does not count as done: {why}\n  help: do it again by \
+             `spillway task run`, then commit"
+        ),
+    };
+    Failure { code: failure::STOPPED, message }
 }
 
 /// That a plan is not the current one.

@@ -7,6 +7,7 @@
 mod consistency;
 
 use super::comback::SavedFrontier;
+pub use super::files::MANIFEST;
 use super::parts::StorePart;
 use super::storage::SavedStorage;
 use super::{MemoryPlan, Outcome, Storage, Verdict};
@@ -19,11 +20,8 @@ use spill::{
 };
 use std::sync::Arc;
 
-/// The name of the manifest in a search directory.
-pub const MANIFEST: &str = "manifest";
-
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 22 };
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 23 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
@@ -159,8 +157,13 @@ impl Saved {
     /// Reads the state of the search in `disk`.
     pub fn load(disk: &dyn Disk) -> Result<Saved> {
         let saved: Saved = spill::load_value(disk, MANIFEST, FORMAT)?;
-        match contradiction(&saved) {
-            None => Ok(saved),
+        saved.check().map(|()| saved)
+    }
+
+    /// Refuses numbers that contradict each other.
+    pub(super) fn check(&self) -> Result<()> {
+        match contradiction(self) {
+            None => Ok(()),
             Some(part) => {
                 let what = format!("what it says of its {part} cannot be right");
                 Err(Error::corrupt(MANIFEST, 0, what))

@@ -17,6 +17,7 @@ pub mod events;
 mod expand;
 pub mod external;
 pub mod fair;
+pub mod files;
 pub mod lasso;
 pub mod memory;
 mod nearby;

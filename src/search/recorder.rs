@@ -5,7 +5,7 @@ use super::control::Control;
 use super::events::{Event, Sample, VERSION, add_levels, append, opened};
 use super::plan::MemoryPlan;
 use super::status::Status;
-use spill::Metered;
+use spill::{Metered, RealDisk};
 use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -40,7 +40,8 @@ pub fn recorded<T>(
     verdict: impl Fn(&T) -> &'static str,
     run: impl FnOnce() -> spill::Result<T>,
 ) -> spill::Result<T> {
-    let Some(mut file) = opened(dir) else { return run() };
+    let Ok(files) = RealDisk::open(dir) else { return run() };
+    let Some(mut file) = opened(&files) else { return run() };
     let &Begun { at, expanded, before, plan: MemoryPlan { budget, threads, .. } } = begun;
     let threads = threads as u32;
     let command = control.command.clone();
@@ -51,7 +52,7 @@ pub fn recorded<T>(
     let (done, ended) = channel::<()>();
     let started = Instant::now();
     let means = (before, budget, threads);
-    let mut recorder = Recorder { file, dir, started, control, disk, means };
+    let mut recorder = Recorder { file, files, started, control, disk, means };
     recorder.status(None);
     let came_to = std::thread::scope(|scope| {
         let look_on = move || {
@@ -82,7 +83,8 @@ pub fn recorded<T>(
 /// Looks on while a search runs.
 struct Recorder<'r> {
     file: File,
-    dir: &'r Path,
+    /// Where it and the status are, uncounted.
+    files: RealDisk,
     started: Instant,
     control: &'r Control,
     disk: &'r Metered,
@@ -107,7 +109,7 @@ impl Recorder<'_> {
     /// Says how far the search is, and what it came to if it has ended.
     fn status(&self, verdict: Option<&str>) {
         let (rate, verdict) = (self.control.rate(), verdict.map(str::to_owned));
-        Status { rate, verdict, ..Status::new(self.means, self.sample()) }.replace(self.dir);
+        Status { rate, verdict, ..Status::new(self.means, self.sample()) }.replace(&self.files);
     }
 
     fn sample(&self) -> Sample {

@@ -4,18 +4,14 @@
 //! It is for whoever looks on from another process. Nothing rests on it: it is not made durable, and where it cannot be
 //! written it says what it said before, and when that was.
 
-use super::events::Sample;
+use super::events::{Sample, is_time, replace};
+pub use super::files::STATUS;
+use super::files::unfinished;
 use serde::{Deserialize, Serialize};
+use spill::{Disk, RealDisk};
+use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
-/// The name of the file.
-pub const STATUS: &str = "status.json";
-
-/// It is written under this name first, so that nobody reads half of it.
-///
-/// It comes and goes while a search runs, whose files are swept meanwhile: nobody else may remove it.
-pub(super) const UNFINISHED: &str = "status.json.new";
 
 /// The version of what it says.
 const VERSION: u32 = 1;
@@ -59,22 +55,27 @@ impl Status {
         SystemTime::now().duration_since(written).unwrap_or_default()
     }
 
-    /// Replaces what is said in `dir`, if that can be done.
-    pub(super) fn replace(&self, dir: &Path) {
-        let unfinished = dir.join(UNFINISHED);
+    /// Replaces what is said in a directory, if that can be done.
+    pub(super) fn replace(&self, disk: &RealDisk) {
         let said = serde_json::to_vec(self).unwrap_or_default();
-        let written = std::fs::write(&unfinished, said);
-        if written.and_then(|()| std::fs::rename(&unfinished, dir.join(STATUS))).is_err() {
-            let _ = std::fs::remove_file(&unfinished);
+        if replace(disk, STATUS, &said).is_err() {
+            let _ = disk.remove(&unfinished(STATUS));
         }
     }
 
     /// What is said in `dir`, if something is.
     pub fn read(dir: &Path) -> Option<Status> {
-        let path = dir.join(STATUS);
-        let is_ours = std::fs::metadata(&path).is_ok_and(|it| it.is_file() && it.len() < BYTES_MAX);
-        let status: Status =
-            serde_json::from_slice(&is_ours.then(|| std::fs::read(path))?.ok()?).ok()?;
-        (status.version == VERSION).then_some(status)
+        let file = RealDisk::open(dir).ok()?.open_to_read(STATUS).ok()?;
+        let mut said = Vec::new();
+        file.take(BYTES_MAX).read_to_end(&mut said).ok()?;
+        serde_json::from_slice(&said).ok().filter(Status::is_possible)
+    }
+
+    /// Whether a search can have said so: anybody may have written the file.
+    fn is_possible(&self) -> bool {
+        self.version == VERSION
+            && self.now.is_possible()
+            && is_time(self.before)
+            && self.rate.is_none_or(|rate| (0.0..1e18).contains(&rate))
     }
 }

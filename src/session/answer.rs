@@ -2,12 +2,10 @@
 
 use crate::exec::ProcessSet;
 use crate::search::checkpoint::FORMAT;
+use crate::search::files::ANSWER;
 use crate::search::lasso::{Lasso, Probe, Probed};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Result};
-
-/// The name of its file.
-pub(super) const ANSWER: &str = "answer";
 
 /// What a search in memory came to. It is the answer to the job beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]

@@ -3,30 +3,30 @@
 //! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
 //! that decide what is searched for, so that it can be resumed anywhere by itself.
 
-use super::answer::{ANSWER, Answer};
+use super::answer::Answer;
 use super::error::{Error, Taken};
-use super::job::{JOB, Job};
-use super::means::{MEANS, Means};
-use super::promises::{EVENTUALLY_VERDICTS, EventuallyVerdicts};
+use super::job::Job;
+use super::means::Means;
+use super::promises::EventuallyVerdicts;
+use super::removal::{Removed, abandon, remove_files};
 use super::searched::Decided;
-use super::sitting::{SITTING, Sitting};
+use super::sitting::Sitting;
 use crate::report::Promise;
 use crate::search::Verdict;
-use crate::search::checkpoint::{MANIFEST, Saved};
+use crate::search::checkpoint::Saved;
+use crate::search::files::{
+    ANSWER, DirectoryFile, EVENTUALLY_VERDICTS, JOB, MANIFEST, MEANS, SITTING, TEMPORARY,
+    unfinished,
+};
 use crate::search::recorder::{self, Begun};
 use crate::search::{Control, MemoryPlan};
 use spill::{Disk, Metered, RealDisk};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Names of temporary search directories begin with this.
 pub(super) const PREFIX: &str = "spillway-";
-
-/// A file of this name is in a directory that was made since none was named: what comes of it, goes with its verdict.
-pub(super) const TEMPORARY: &str = "temporary";
-
-/// Files that may lie in a directory in which no search has begun.
-const HARMLESS: [&str; 2] = ["lock", "job.new"];
 
 /// A search directory that this process holds the lock of.
 pub struct Directory {
@@ -38,16 +38,6 @@ pub struct Directory {
     pub kept: Option<Means>,
     /// Removes it when dropped.
     temporary: Option<Removed>,
-}
-
-/// Removes a directory when dropped.
-struct Removed(PathBuf);
-
-impl Drop for Removed {
-    fn drop(&mut self) {
-        // What cannot be removed is listed by `status --all`.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 impl Directory {
@@ -74,11 +64,19 @@ impl Directory {
         refuse_if_used(&path, job)?;
         let directory = Directory::lock(path, temporary, disk_limit)?;
         let failed = |error| Error::Begin(directory.path.clone(), error);
-        if directory.is_temporary() {
-            let marked = std::fs::write(directory.path.join(TEMPORARY), "");
-            marked.map_err(|error| failed(spill::Error::io("create", TEMPORARY, error)))?;
+        if has_job(&directory.path) {
+            // Another process has begun just before the lock was taken, and has ended since.
+            return Err(Error::Taken(directory.path.clone(), Taken::Otherwise));
         }
-        job.commit(&*directory.disk).map_err(failed)?;
+        let begin = || {
+            // What is left of a search that was abandoned is of no use to this one.
+            remove_files(&directory.path, &*directory.disk, &[RealDisk::LOCK])?;
+            if directory.is_temporary() {
+                directory.disk.create(TEMPORARY)?;
+            }
+            job.commit(&*directory.disk)
+        };
+        begin().map_err(failed)?;
         Ok(directory)
     }
 
@@ -99,7 +97,7 @@ impl Directory {
 
     /// Whether a search has begun in a directory.
     pub fn has_search(path: &Path) -> bool {
-        path.join(JOB).is_file()
+        has_job(path)
     }
 
     /// Whether there is a file of this name in it.
@@ -205,12 +203,11 @@ impl Directory {
     /// Leaves nothing of a search that is to be made again.
     pub fn discard(self) {
         let Directory { path, disk, temporary, .. } = self;
-        drop(disk);
         if temporary.is_none() {
             // What cannot be removed is found, and told, when the directory is to be used again.
-            let files = std::fs::read_dir(&path).into_iter().flatten().flatten();
-            files.for_each(|file| drop(std::fs::remove_file(file.path())));
+            let _ = abandon(&path);
         }
+        drop(disk);
     }
 
     /// Whether it will be removed.
@@ -293,14 +290,50 @@ fn is_temporary(path: &Path) -> bool {
     let is_there =
         |it: &Path| it.parent().map(Path::to_path_buf) == std::env::temp_dir().canonicalize().ok();
     let is_where_made = whole.is_some_and(|it| is_named(&it) && is_there(&it));
-    is_where_made && path.join(TEMPORARY).is_file()
+    is_where_made && is_file(&path.join(TEMPORARY))
+}
+
+/// Refuses a link, or a file, where the folder of a search beside another one is to be: a link would lead elsewhere.
+pub(super) fn refuse_link(path: &Path) -> Result<(), Error> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if !found.is_dir() => {
+            let what = "it is a link or a file, not a folder";
+            let what = std::io::Error::new(ErrorKind::InvalidData, what);
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let error = spill::Error::io("search in", name, what);
+            Err(Error::Open(path.parent().unwrap_or(path).to_path_buf(), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether there is a job in a directory.
+fn has_job(path: &Path) -> bool {
+    is_file(&path.join(JOB))
+}
+
+/// Whether there is a file, and not only a link to one.
+fn is_file(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|it| it.is_file())
+}
+
+/// Whether files are in a directory in which no search has begun, or one was abandoned: then only that is left of its job which
+/// replaces one.
+fn are_of_none(files: &[(String, u64)]) -> bool {
+    let has = |wanted: &str| files.iter().any(|(name, _)| name == wanted);
+    let is_abandoned = has(&unfinished(JOB));
+    let is_harmless = |name: &str| match DirectoryFile::of(name) {
+        Some(DirectoryFile::Fixed) => name == RealDisk::LOCK || is_abandoned,
+        found => found.is_some() && is_abandoned,
+    };
+    !has(JOB) && files.iter().all(|(name, _)| is_harmless(name))
 }
 
 /// Refuses a directory that is not empty, saying what is in it.
 fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Error> {
     let disk = RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))?;
     let files = disk.list().map_err(|error| Error::Open(path.to_path_buf(), error))?;
-    if files.iter().all(|(name, _)| HARMLESS.contains(&name.as_str())) {
+    if are_of_none(&files) {
         return Ok(());
     }
     if !files.iter().any(|(name, _)| name == JOB) {

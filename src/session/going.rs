@@ -2,8 +2,8 @@
 
 use super::Contents;
 use super::sitting::{Sitting, all_expanded, last_level};
-use crate::search::checkpoint::{MANIFEST, Saved};
-use crate::search::cycles::CYCLES;
+use crate::search::checkpoint::Saved;
+use crate::search::files::{CYCLES, MANIFEST};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -19,15 +19,13 @@ use crate::reduce::symmetry::Effort;
 use crate::reduce::{Refused, Wished};
 use crate::report::RUST;
 use crate::search::checkpoint::FORMAT;
+use crate::search::files::JOB;
 use crate::search::storage::SavedStorage;
 use crate::search::{Checks, Limits, Storage};
-use crate::source::Sources;
+use crate::source::{self, Sources};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
 use std::path::Path;
-
-/// The name of the job's file.
-pub(super) const JOB: &str = "job";
 
 /// What a job says where it is still to be decided how steps are chosen.
 const UNDECIDED: u8 = 255;
@@ -232,7 +230,7 @@ impl Job {
     /// The model's files that have another text now than when the search began.
     pub fn changed(&self) -> impl Iterator<Item = &str> {
         let is_other = |(name, text): &&(String, String)| {
-            std::fs::read(name).is_ok_and(|now| now != text.as_bytes())
+            source::has_text(Path::new(name), text).is_ok_and(|has| !has)
         };
         self.files.iter().filter(is_other).map(|(name, _)| name.as_str())
     }

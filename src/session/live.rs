@@ -12,6 +12,9 @@ use std::path::Path;
 /// What a search is at once all states are reached.
 const SWEEPS: [Phase; 3] = [Phase::Gathering, Phase::Sweeping, Phase::Tracing];
 
+/// What is yet to come is judged by so many levels at most; where there are more, several count as one.
+const LEVELS_MAX: u64 = 1 << 16;
+
 /// What a search is doing, or what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
@@ -120,18 +123,53 @@ impl Live {
 
     /// States of each level, those of the last included, which may not have been expanded whole.
     fn levels(&self) -> Vec<f64> {
-        let mut levels: Vec<f64> = Vec::new();
+        let mut levels = EvenLevels::default();
         for it in levels_done(&self.events) {
-            let each = it.states as f64 / (it.last - it.first + 1) as f64;
             // What was not told of was not much different.
-            let before = levels.last().copied().unwrap_or(1.0);
-            levels.resize(it.first as usize, before);
-            levels.resize(it.last as usize + 1, each);
+            let before = levels.0.last().map_or(1.0, |it| it.1);
+            levels.up_to(it.first, before);
+            levels.up_to(it.last + 1, it.states as f64 / (it.last - it.first + 1) as f64);
         }
         let now = self.status.as_ref().map(|it| &it.now);
-        let open = now.filter(|it| it.level as usize == levels.len() && it.frontier > 0);
-        levels.extend(open.map(|it| it.frontier as f64));
-        levels
+        let open = now.filter(|it| it.level == levels.count() && it.frontier > 0);
+        open.into_iter().for_each(|it| levels.up_to(it.level + 1, it.frontier as f64));
+        levels.grouped(LEVELS_MAX)
+    }
+}
+
+/// Levels one behind the other: behind the last of some of as many states each, and how many states these have.
+#[derive(Default)]
+struct EvenLevels(Vec<(u64, f64)>);
+
+impl EvenLevels {
+    fn count(&self) -> u64 {
+        self.0.last().map_or(0, |it| it.0)
+    }
+
+    /// Adds levels up to one, which have so many states each.
+    fn up_to(&mut self, end: u64, each: f64) {
+        if end > self.count() {
+            self.0.push((end, each));
+        }
+    }
+
+    /// The states of each level, or, where there are more than so many levels, of each group of as many. The first group may
+    /// have fewer.
+    fn grouped(&self, most: u64) -> Vec<f64> {
+        let width = self.count().div_ceil(most).max(1);
+        let groups = self.count().div_ceil(width);
+        let missing = groups * width - self.count();
+        let mut sums = vec![0.0; groups as usize];
+        let mut at = missing;
+        for &(end, each) in &self.0 {
+            let end = end + missing;
+            while at < end {
+                let next = end.min((at / width + 1) * width);
+                sums[(at / width) as usize] += each * (next - at) as f64;
+                at = next;
+            }
+        }
+        sums
     }
 }
 
@@ -173,5 +211,34 @@ fn decided(contents: &Contents, status: Option<&Status>) -> Option<Verdict> {
         }
         .filter(|it| *it != Verdict::Incomplete),
         (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(all: &[(u64, f64)]) -> EvenLevels {
+        let mut levels = EvenLevels::default();
+        all.iter().for_each(|(end, each)| levels.up_to(*end, *each));
+        levels
+    }
+
+    #[test]
+    fn levels_are_grouped_where_there_are_many() {
+        let all = levels(&[(3, 1.0), (3, 9.0), (5, 4.0), (7, 2.0)]);
+        assert_eq!(all.grouped(7), [1.0, 1.0, 1.0, 4.0, 4.0, 2.0, 2.0]);
+        // Of two each, from the end.
+        assert_eq!(all.grouped(4), [1.0, 2.0, 8.0, 4.0]);
+        assert_eq!(all.grouped(1), [15.0]);
+        assert!(levels(&[]).grouped(4).is_empty());
+    }
+
+    #[test]
+    fn any_number_of_levels_takes_little() {
+        let end = u64::from(u32::MAX) + 1;
+        let grouped = levels(&[(9, 1.0), (end, 2.0)]).grouped(LEVELS_MAX);
+        assert_eq!(grouped.len() as u64, LEVELS_MAX);
+        assert_eq!(grouped.iter().sum::<f64>(), 9.0 + 2.0 * (end - 9) as f64);
     }
 }

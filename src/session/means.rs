@@ -2,12 +2,10 @@
 
 use crate::exec::Exec;
 use crate::search::checkpoint::FORMAT;
+use crate::search::files::MEANS;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Result};
 use std::time::Duration;
-
-/// The name of the file.
-pub(super) const MEANS: &str = "means";
 
 /// What a sitting of a search takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]

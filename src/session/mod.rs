@@ -21,6 +21,7 @@ mod memory;
 mod promises;
 mod pursuit;
 mod reduce;
+mod removal;
 mod runnable;
 mod searched;
 mod shorter;
@@ -64,10 +65,11 @@ use crate::exec::{Violation, keeps_depth};
 use crate::report::{Promise, Report, Scope, Shortened, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
+use crate::search::files::EVENTUALLY_VERDICTS;
 use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
-use promises::{EVENTUALLY_VERDICTS, EventuallyVerdicts};
+use promises::EventuallyVerdicts;
 
 /// What comes first in the key by which states are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -213,6 +215,7 @@ impl<'m> Session<'m> {
         let found = self.report().map(|report| report.violations()).unwrap_or_default();
         let Some(below) = shorter::bound(&found) else { return Ok(()) };
         let path = shorter::place(&self.directory.path);
+        directory::refuse_link(&path)?;
         let disk = &self.directory.disk;
         let left = disk.left_within_limit();
         let Unreduced { searched, about, job } = unreduced;

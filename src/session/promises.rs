@@ -3,12 +3,14 @@
 //! Once all states were visited, the runs that never have it are looked for: in memory, and if that is not
 //! enough, on disk, in a directory below that of the search.
 
+use super::directory::refuse_link;
 use super::liveness::Shown;
 use super::pursuit::{Pursuit, Target};
 use super::{Directory, Error, Job};
 use crate::exec::Model;
 use crate::report::{Promise, Run};
 use crate::search::checkpoint::FORMAT;
+use crate::search::files::{EVENTUALLY_VERDICTS, eventually};
 use crate::search::lasso::{Lasso, ProbeLimits, Probed};
 use crate::search::probing::probe;
 use crate::search::{Control, Limits, MemoryPlan, Storage};
@@ -16,12 +18,6 @@ use crate::source::Sources;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
 use std::path::{Path, PathBuf};
-
-/// The folders' names begin with this; their number follows.
-const FOLDER: &str = "eventually-";
-
-/// The name of the file with the verdicts.
-pub(super) const EVENTUALLY_VERDICTS: &str = "eventually";
 
 /// What came of each `eventually` property, kept in the search directory: the verdict on all states says nothing of
 /// runs, and only the program that knows the type can judge these.
@@ -101,6 +97,7 @@ impl<'m> Promised<'m> {
         control: &Control,
     ) -> Result<(), Error> {
         let place = place(room.dir, number);
+        refuse_link(&place)?;
         let limits = ProbeLimits { states: u64::MAX, bytes: room.probe };
         // A search on disk that has begun goes on.
         if !Directory::has_search(&place) {
@@ -167,5 +164,5 @@ impl<'m> Promised<'m> {
 }
 
 fn place(dir: &Path, number: usize) -> PathBuf {
-    dir.join(format!("{FOLDER}{number}"))
+    dir.join(eventually(number))
 }

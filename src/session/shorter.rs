@@ -4,17 +4,16 @@
 //! the levels above are searched once more with all steps, in a directory below that of the search. What
 //! was found first stands whatever comes of it: nothing in its directory is touched.
 
+use super::directory::refuse_link;
 use super::evidence::Evidence;
 use super::searched::{About, Decided, Searched};
 use super::{Contents, Directory, Error, Job, Runnable, TextModel};
 use crate::reduce::Wished;
 use crate::report::{Shortened, ViolationReport};
 use crate::search::checkpoint::Saved;
+use crate::search::files::SHORTER;
 use crate::search::{Limits, Storage};
 use std::path::{Path, PathBuf};
-
-/// The folder's name.
-pub(super) const FOLDER: &str = "shorter";
 
 /// A model as it is searched without putting steps off, what there is to tell of it, and what to keep.
 pub struct Unreduced<'m> {
@@ -42,7 +41,7 @@ impl TextModel {
 
 /// Where a search for something shorter lies, for the search in a directory.
 pub(super) fn place(dir: &Path) -> PathBuf {
-    dir.join(FOLDER)
+    dir.join(SHORTER)
 }
 
 /// How many levels there are to search for something shorter than what was found, if that may be there.
@@ -66,6 +65,7 @@ pub(super) fn told(below: u64, saved: &Saved, found: &[ViolationReport]) -> Shor
 /// tried.
 pub fn shortened_in(dir: &Path, found: &[ViolationReport]) -> Result<Option<Shortened>, Error> {
     let path = place(dir);
+    refuse_link(&path)?;
     let Some(below) = bound(found).filter(|_| Directory::has_search(&path)) else {
         return Ok(None);
     };
@@ -83,6 +83,7 @@ pub fn shortened_in(dir: &Path, found: &[ViolationReport]) -> Result<Option<Shor
 /// found.
 pub fn traced_in(dir: &Path) -> Result<PathBuf, Error> {
     let path = place(dir);
+    refuse_link(&path)?;
     let found = match Directory::has_search(&path) {
         true => Contents::read(&path)?.saved.is_some_and(|saved| saved.verdict != 0),
         false => false,

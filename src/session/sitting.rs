@@ -4,12 +4,10 @@
 //! the search is running, and how fast it is. Nothing else rests on it.
 
 use crate::search::checkpoint::{FORMAT, Saved};
+use crate::search::files::SITTING;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
 use std::time::{SystemTime, UNIX_EPOCH};
-
-/// The name of the file.
-pub(super) const SITTING: &str = "sitting";
 
 /// How a sitting of a search began.
 #[derive(Clone, Copy, Debug, PartialEq, Archive, Serialize, Deserialize)]

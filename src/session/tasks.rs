@@ -1,12 +1,13 @@
 //! A search that is done in tasks by several processes: what the command line needs of the directory and the model.
 
-use super::answer::ANSWER;
+use super::answer::Answer;
 use super::directory::last;
-use super::job::JOB;
+use super::removal::Removed;
 use super::{Budget, Error, Job, Searched, TextModel};
 use crate::exec::{Exec, Interp};
 use crate::search::MemoryPlan;
 use crate::search::checkpoint::Saved;
+use crate::search::files::JOB;
 use crate::search::tasks::{
     Expanding, Followed, Next, Phase, Plan, Receipt, Task, Wanted, commit, hash, hashed, if_there,
     is_own, refusal,
@@ -93,7 +94,8 @@ impl<'m> Tasks<'m> {
         let saved = if_there(last(&*disk, &shared.job));
         let saved = saved.map_err(|error| shared.failed(error))?.flatten();
         if saved.is_none() || shared.job.undecided().is_some() {
-            let answer = if_there(disk.read(ANSWER)).map_err(|error| shared.failed(error))?;
+            let answer = if_there(Answer::load(&*disk, shared.job.digest));
+            let answer = answer.map_err(|error| shared.failed(error))?;
             let most = answer.is_none().then_some(wanted.first_states());
             return Ok((Next::Search(most), saved));
         }
@@ -110,6 +112,7 @@ impl<'m> Tasks<'m> {
             Followed::Done(task) => task,
             Followed::Stale => return Ok(Followed::Stale),
             Followed::Missing(number) => return Ok(Followed::Missing(number)),
+            Followed::Undone(number, why) => return Ok(Followed::Undone(number, why)),
         };
         if let Some(receipt) = task.done().map_err(failed)? {
             return Ok(Followed::Done((receipt, true)));
@@ -143,7 +146,8 @@ impl<'m> Tasks<'m> {
         let (searched, memory) = once(&self.expanded, || self.compiled())?;
         let folder = tempfile::Builder::new().prefix("spillway-task-").tempdir();
         let folder = folder.map_err(|error| Error::Temporary(std::env::temp_dir(), error))?;
-        let scratch: Arc<dyn Disk> = Arc::new(RealDisk::open(folder.path()).map_err(failed)?);
+        let folder = Removed(folder.keep());
+        let scratch: Arc<dyn Disk> = Arc::new(RealDisk::open(&folder.0).map_err(failed)?);
         let coverage = self.shared.job.limits(None).coverage;
         let with = Expanding { model: searched.model(), coverage, memory: *memory, scratch };
         task.expand(&with).map_err(failed)

@@ -4,29 +4,17 @@
 //! not a search's; and its lock is held while it goes.
 
 use super::Error;
-use super::directory::{PREFIX, TEMPORARY};
+use super::directory::PREFIX;
 use super::going::{checkpoint_ago, written_ago};
-use super::job::{JOB, Job};
-use super::means::MEANS;
-use super::shorter::FOLDER;
-use super::sitting::SITTING;
-use crate::search::checkpoint::MANIFEST;
-use crate::search::cycles::CYCLES;
-use crate::search::events::EVENTS;
-use crate::search::status::STATUS;
-use spill::{FileName, RealDisk};
+use super::job::Job;
+use super::removal::{folders_in, foreign_in, remove_whole};
+use crate::search::files::JOB;
+use spill::RealDisk;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// Files of a search directory, but for those of keys.
-const FILES: [&str; 9] =
-    [JOB, TEMPORARY, MEANS, SITTING, MANIFEST, CYCLES, EVENTS, STATUS, RealDisk::LOCK];
-
-/// What a commit that did not finish leaves has this behind its name.
-const UNFINISHED: &str = ".new";
 
 /// A temporary search directory.
 #[derive(Debug)]
@@ -138,16 +126,12 @@ fn bytes_in(path: &Path) -> u64 {
     bytes.sum()
 }
 
-/// Removes a search directory, and that of the search for something shorter in it.
+/// Removes a search directory, and those of searches beside it in it.
 fn remove(path: &Path) -> spill::Result<Removal> {
-    let below = path.join(FOLDER);
-    let folders: Vec<&Path> = match is_folder(&below) {
-        true => vec![path, &below],
-        false => vec![path],
-    };
+    let below = folders_in(path)?;
     // Nothing goes before it is known that all may.
     let mut held = Vec::new();
-    for &folder in &folders {
+    for folder in std::iter::once(path).chain(below.iter().map(PathBuf::as_path)) {
         let disk = RealDisk::open(folder)?;
         match disk.lock() {
             Ok(()) => held.push(disk),
@@ -158,51 +142,7 @@ fn remove(path: &Path) -> spill::Result<Removal> {
             return Ok(Removal::Foreign(name));
         }
     }
-    folders.into_iter().rev().try_for_each(empty_and_remove)?;
+    remove_whole(path)?;
     drop(held);
     Ok(Removal::Removed)
-}
-
-fn is_folder(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|it| it.is_dir())
-}
-
-/// Something in a search directory that is no search's.
-fn foreign_in(folder: &Path, may_have_shorter: bool) -> spill::Result<Option<String>> {
-    let error = |error| spill::Error::io("list", folder.display().to_string(), error);
-    for entry in fs::read_dir(folder).map_err(error)? {
-        let entry = entry.map_err(error)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let kind = entry.file_type().map_err(error)?;
-        let is_ours = match kind.is_dir() {
-            true => may_have_shorter && name == FOLDER,
-            false => kind.is_file() && is_of_search(&name),
-        };
-        if !is_ours {
-            return Ok(Some(name));
-        }
-    }
-    Ok(None)
-}
-
-fn is_of_search(name: &str) -> bool {
-    let whole = name.strip_suffix(UNFINISHED).unwrap_or(name);
-    FILES.contains(&whole) || FileName::is_one(name)
-}
-
-/// Removes a directory with all files in it: the job last, so that what is left over is still known for what it is.
-fn empty_and_remove(folder: &Path) -> spill::Result<()> {
-    let empty = || {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_name() != JOB {
-                fs::remove_file(entry.path())?;
-            }
-        }
-        match fs::remove_file(folder.join(JOB)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => fs::remove_dir(folder),
-        }
-    };
-    empty().map_err(|error| spill::Error::io("remove", folder.display().to_string(), error))
 }

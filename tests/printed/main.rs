@@ -6,6 +6,7 @@ mod drawn;
 mod files;
 mod folded;
 mod page;
+mod peers;
 mod questions;
 mod schema;
 #[cfg(target_os = "linux")]

@@ -28,7 +28,7 @@ const STOPPED: [&str; 9] = [
     "d",
 ];
 
-fn stopped() -> Folder {
+pub(super) fn stopped() -> Folder {
     let folder = Folder::with("count.dve", COUNT);
     assert_eq!(folder.run(&STOPPED).code, 3);
     folder
@@ -60,7 +60,7 @@ impl Folder {
     }
 
     /// `watch` with a page, and where that is.
-    fn serving(&self, dirs: &[&str]) -> (Child, String) {
+    pub(super) fn serving(&self, dirs: &[&str]) -> (Child, String) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_spillway"))
             .current_dir(self.path(""))
             .args([&["watch", "--listen", "0"], dirs].concat())

@@ -96,16 +96,22 @@ impl Server {
     }
 
     fn ask(&mut self, line: &str) -> Value {
+        self.ask_in_bytes(line.as_bytes())
+    }
+
+    /// The same of a line that need not be a text.
+    fn ask_in_bytes(&mut self, line: &[u8]) -> Value {
         let mut say = line.to_owned();
         loop {
-            writeln!(self.child.stdin.as_ref().unwrap(), "{say}").unwrap();
+            say.push(b'\n');
+            self.child.stdin.as_ref().unwrap().write_all(&say).unwrap();
             let mut said = String::new();
             self.out.read_line(&mut said).unwrap();
             let said: Value =
                 serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
             match &self.asks {
                 Some(places) if said.get("code").is_none() => {
-                    say = json!({"done": brought(places, &said)}).to_string();
+                    say = json!({"done": brought(places, &said)}).to_string().into_bytes();
                 }
                 _ => return said,
             }
@@ -168,6 +174,7 @@ fn what_lies_elsewhere_is_asked_for() {
     // What it is told is said on; where nobody answers, it ends.
     for (told, said) in [
         (r#"{"error": "the cable is out"}"#, "the cable is out"),
+        ("\u{1}", "is no answer"),
         ("what?", "`what?` is no answer"),
         ("", "nobody answers"),
     ] {
@@ -253,10 +260,17 @@ fn lines_that_say_nothing_that_can_be_done() {
         assert_eq!(answer["code"], code, "{line}: {answer}");
         assert!(answer["error"].as_str().unwrap().starts_with(said), "{line}: {answer}");
     }
-    let no_text = Server::of(&bench);
-    no_text.child.stdin.as_ref().unwrap().write_all(&[0xff, b'\n']).unwrap();
-    let (code, said) = no_text.ended();
-    assert!(code == 2 && said.starts_with("error: standard input: "), "{code}: {said}");
+    // What is no text, or does not end, is answered, and so is what comes behind it.
+    let long = vec![b'x'; 3 << 20];
+    for (line, said) in [
+        (&b"\xff"[..], "error: standard input: a line is not UTF-8"),
+        (b"plan --tasks \xc3\x28", "error: standard input: a line is not UTF-8"),
+        (&long, "error: standard input: a line has more than 1 MiB"),
+    ] {
+        let answer = server.ask_in_bytes(line);
+        assert_eq!((&answer["code"], &answer["error"]), (&json!(2), &json!(said)));
+        assert_eq!(server.planned()["plan"], planned["plan"]);
+    }
     std::fs::remove_dir_all(bench.path("d")).unwrap();
     writeln!(server.child.stdin.as_ref().unwrap(), "plan --tasks 3").unwrap();
     let (code, said) = server.ended();
@@ -369,4 +383,87 @@ fn what_cannot_be_done_in_tasks_is_refused() {
         assert!([0, 3].contains(&begun.code), "{}", begun.err);
         bench.task(&["plan", "d", "--tasks", "3"]).refused(2, &[&format!("d: {shared}{why}")]);
     }
+}
+
+impl Bench {
+    /// A search at a plan of several tasks, all of which are done: the plan.
+    fn done(&self) -> String {
+        self.stopped();
+        loop {
+            let next = self.planned("3");
+            let tasks = next["tasks"].as_u64().unwrap_or(0);
+            match next["plan"].as_str() {
+                Some(plan) if tasks > 1 => {
+                    for task in 0..tasks {
+                        let task = task.to_string();
+                        let ran = self.task(&["run", "d", "--plan", plan, "--task", &task]);
+                        assert_eq!(ran.code, 0, "{}", ran.err);
+                    }
+                    return plan.to_owned();
+                }
+                Some(plan) => self.follow(plan, tasks, false),
+                None => {
+                    let most = next["max_states"].to_string();
+                    assert_eq!(self.run(&["resume", "d", "--max-states", &most]).code, 3);
+                }
+            }
+        }
+    }
+}
+
+/// A receipt is of one task of one plan, whatever name it has.
+#[test]
+fn a_receipt_that_was_copied_is_refused() {
+    let bench = Bench::new();
+    let plan = bench.done();
+    let receipt = |task: u32| bench.path(&format!("d/receipt-{plan}-{task:05}"));
+    std::fs::copy(receipt(0), receipt(1)).unwrap();
+    let said = format!(
+        "error: task 1 of {plan} does not count as done: its receipt is that of task 0\n  help: do it again by \
+         `spillway task run`, then commit"
+    );
+    bench.task(&["commit", "d", "--plan", &plan]).refused(3, &[&said]);
+    let again = bench.task(&["run", "d", "--plan", &plan, "--task", "1"]);
+    assert_eq!((again.code, &again.json()["again"]), (0, &json!(false)));
+    let ran = bench.task(&["commit", "d", "--plan", &plan]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    bench.task(&["commit", "d", "--plan", &plan]);
+    // What one process finds that goes on is what it finds alone.
+    let alone = Bench::new();
+    let whole = alone.check(GRID, &[&WHOLE[..], &["--dir", "d", "--json"]].concat()).json();
+    let told = bench.run(&["resume", "d", "--json"]).json();
+    for member in ["verdict", "states", "transitions", "levels"] {
+        assert_eq!(told[member], whole[member], "{member}");
+    }
+}
+
+#[test]
+fn a_plan_that_is_no_plan_of_this_version_is_told() {
+    let bench = Bench::new();
+    let plan = bench.done();
+    let file = format!("plan-{plan}");
+    let whole = std::fs::read(bench.path(&format!("d/{file}"))).unwrap();
+    let format = spillway::search::checkpoint::FORMAT;
+    let disk = spill::RealDisk::open(bench.path("d")).unwrap();
+    let newer = spill::Format { version: format.version + 1, ..format };
+    spill::commit(&disk, &file, newer, &whole[28..]).unwrap();
+    let (version, ours) = (newer.version, format.version);
+    let said =
+        format!("d: {file} has format version {version}, but this build reads version {ours}");
+    let planned = || bench.task(&["plan", "d", "--tasks", "3", "--thin", THIN]);
+    let run = || bench.task(&["run", "d", "--plan", &plan, "--task", "0"]);
+    let commit = || bench.task(&["commit", "d", "--plan", &plan]);
+    for ran in [planned(), run(), commit()] {
+        ran.refused(2, &[&said]);
+        assert!(!ran.err.contains("once the disk works"), "{}", ran.err);
+    }
+    std::fs::write(bench.path(&format!("d/{file}")), &whole[..40]).unwrap();
+    let help = format!(
+        "help: remove {file}: a plan that is missing is made anew, and the search is what it was"
+    );
+    for ran in [planned(), run(), commit()] {
+        ran.refused(4, &[&format!("{file} is damaged at byte 12: "), &help]);
+    }
+    std::fs::remove_file(bench.path(&format!("d/{file}"))).unwrap();
+    assert_eq!(planned().json()["plan"], json!(plan));
 }

@@ -3,6 +3,8 @@
 //!
 //! `SPILLWAY_LARGE` tries as many as take minutes.
 
+mod attacked;
+
 use crate::graphs::graphs_of;
 use crate::support::{Graph, Random, begin_or_resume, is_large, tiny_plan};
 use proptest::prelude::*;
@@ -189,7 +191,7 @@ impl Driver<'_> {
             }
             if self.random.below(30) == 0 && !self.are_done(plan, &left)? {
                 // Too soon, and so nothing is committed.
-                assert!(matches!(commit(&*self.disk, &plan.id())?, Followed::Missing(_)));
+                assert!(matches!(commit(&*self.disk, &plan.id())?, Followed::Undone(..)));
             }
         }
         let commit = |disk: &dyn Disk| commit(disk, &plan.id());

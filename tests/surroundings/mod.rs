@@ -1,6 +1,8 @@
 //! Surroundings that mean no good: outputs that are full or closed, signals, small limits, names that
 //! are no files. The command ends, with the documented exit code and a message, and nothing is lost.
 
+mod directories;
+
 use super::{Bench, COUNTER, GRID, ROOMY, Ran, SPILLWAY};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -118,7 +120,9 @@ fn what_is_no_file_is_not_waited_for() {
 #[test]
 fn what_is_no_file_in_a_search_directory_is_damage() {
     let bench = Bench::new();
-    for (make, what) in [("mkdir", "folder"), ("mkfifo", "pipe")] {
+    // A link to the file itself is none, either: it could lead anywhere.
+    let kinds = [("mkdir", "folder"), ("mkfifo", "pipe"), ("ln -s ../kept", "symbolic link")];
+    for (make, what) in kinds {
         std::fs::remove_dir_all(bench.path("d")).ok();
         bench.stopped();
         for file in bench.files("d") {

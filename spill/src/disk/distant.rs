@@ -9,7 +9,7 @@
 
 use super::error::{Error, Result};
 use super::map::Mapped;
-use super::{Append, Disk, RealDisk};
+use super::{Accept, Append, Disk, RealDisk};
 use std::fmt::Debug;
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -76,9 +76,9 @@ impl Disk for Distant {
         self.here.map(name, range)
     }
 
-    fn read(&self, name: &str) -> Result<Vec<u8>> {
+    fn read_if(&self, name: &str, accept: &Accept<'_>) -> Result<Vec<u8>> {
         self.bring(name, None)?;
-        self.here.read(name)
+        self.here.read_if(name, accept)
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {

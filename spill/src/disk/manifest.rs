@@ -46,6 +46,10 @@ const LENGTH: usize = VERSION + 4;
 const PAYLOAD_CHECKSUM: usize = LENGTH + 8;
 const HEADER_CHECKSUM: usize = PAYLOAD_CHECKSUM + 4;
 const HEADER: usize = HEADER_CHECKSUM + 4;
+const _: () = assert!(HEADER <= super::HEAD_BYTES, "a header is in what is looked at first");
+
+/// No payload is longer: parts of an archive refer to each other by signed numbers of 32 bits.
+const PAYLOAD_MAX: u64 = i32::MAX as u64;
 
 /// What a payload is and how it is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,15 +80,21 @@ pub fn commit(disk: &dyn Disk, name: &str, format: Format, payload: &[u8]) -> Re
 /// A missing file is an [`Error::Io`] of kind `NotFound`. Of a damaged file nothing is believed:
 /// the version is looked at only once the header's checksum is right.
 pub fn load(disk: &dyn Disk, name: &str, format: Format) -> Result<Vec<u8>> {
-    let mut file = disk.read(name)?;
-    verify(name, format, &file)?;
+    let mut file = read_committed(disk, name, format)?;
     Ok(file.split_off(HEADER))
+}
+
+/// The whole file that [`commit`] wrote, verified as by [`load`].
+pub fn read_committed(disk: &dyn Disk, name: &str, format: Format) -> Result<Vec<u8>> {
+    let file = disk.read_if(name, &|head, length| verify_header(name, format, head, length))?;
+    verify(name, format, &file)?;
+    Ok(file)
 }
 
 /// [Commits](commit) a value, as its archived form.
 pub fn commit_value<T>(disk: &dyn Disk, name: &str, format: Format, value: &T) -> Result<()>
 where
-    T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Error>>,
+    T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Failure>>,
 {
     commit(disk, name, format, &encoded(name, value)?)
 }
@@ -93,7 +103,7 @@ where
 /// the old one, damaged or gone. For what is only shown, and no search rests on.
 pub fn put_value<T>(disk: &dyn Disk, name: &str, format: Format, value: &T) -> Result<()>
 where
-    T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Error>>,
+    T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Failure>>,
 {
     let new = format!("{name}.new");
     let bytes = encoded(name, value)?;
@@ -108,24 +118,26 @@ where
 /// The archived form of a value.
 fn encoded<T>(name: &str, value: &T) -> Result<AlignedVec>
 where
-    T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Error>>,
+    T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Failure>>,
 {
-    rkyv::to_bytes::<rancor::Error>(value)
-        .map_err(|error| Error::corrupt(name, 0, format!("cannot encode: {error}")))
+    rkyv::to_bytes::<rancor::Failure>(value)
+        .map_err(|_| Error::corrupt(name, 0, "it is too large to be written as a whole"))
 }
 
 /// The value that [`commit_value`] or [`put_value`] made the payload of `name`, every part of it checked.
 pub fn load_value<T>(disk: &dyn Disk, name: &str, format: Format) -> Result<T>
 where
     T: Archive,
-    T::Archived: for<'a> CheckBytes<HighValidator<'a, rancor::Error>>
-        + Deserialize<T, HighDeserializer<rancor::Error>>,
+    T::Archived: for<'a> CheckBytes<HighValidator<'a, rancor::Failure>>
+        + Deserialize<T, HighDeserializer<rancor::Failure>>,
 {
     let payload = load(disk, name, format)?;
     let mut bytes = AlignedVec::<16>::with_capacity(payload.len());
     bytes.extend_from_slice(&payload);
-    rkyv::from_bytes::<T, rancor::Error>(&bytes)
-        .map_err(|error| Error::corrupt(name, 0, format!("cannot decode: {error}")))
+    // What the decoder says is for whoever mends it: addresses and names of types.
+    rkyv::from_bytes::<T, rancor::Failure>(&bytes).map_err(|_| {
+        Error::corrupt(name, HEADER as u64, "the parts of the payload do not fit together")
+    })
 }
 
 fn header(format: Format, payload: &[u8]) -> [u8; HEADER] {
@@ -139,10 +151,11 @@ fn header(format: Format, payload: &[u8]) -> [u8; HEADER] {
     header
 }
 
-fn verify(name: &str, format: Format, file: &[u8]) -> Result<()> {
+/// Refuses a file of `length` bytes that begins with `head`, unless it is as long as its header says.
+fn verify_header(name: &str, format: Format, head: &[u8], length: u64) -> Result<()> {
     let corrupt = |offset: usize, what: String| Err(Error::corrupt(name, offset as u64, what));
-    let Some((header, payload)) = file.split_at_checked(HEADER) else {
-        return corrupt(file.len(), format!("the file ends within its header of {HEADER} bytes"));
+    let Some(header) = head.get(..HEADER) else {
+        return corrupt(head.len(), format!("the file ends within its header of {HEADER} bytes"));
     };
     if header[..VERSION] != format.magic {
         let (found, expected) = (header[..VERSION].escape_ascii(), format.magic.escape_ascii());
@@ -156,15 +169,29 @@ fn verify(name: &str, format: Format, file: &[u8]) -> Result<()> {
         let (file, expected) = (name.to_owned(), format.version);
         return Err(Error::Version { file, found, expected });
     }
-    let length = LittleEndian::read_u64(&header[LENGTH..]);
-    if length != payload.len() as u64 {
-        let what = format!("the payload has {} bytes instead of {length}", payload.len());
+    let (told, payload) =
+        (LittleEndian::read_u64(&header[LENGTH..]), length.saturating_sub(HEADER as u64));
+    if told != payload {
+        let what = format!("the payload has {payload} bytes instead of {told}");
         return corrupt(LENGTH, what);
     }
-    if LittleEndian::read_u32(&header[PAYLOAD_CHECKSUM..]) != checksum(payload) {
-        return corrupt(HEADER, "the checksum of the payload does not match".to_owned());
+    if payload > PAYLOAD_MAX {
+        let what = format!("a payload of {payload} bytes is more than {PAYLOAD_MAX}");
+        return corrupt(LENGTH, what);
     }
     Ok(())
+}
+
+/// Verifies a whole file.
+fn verify(name: &str, format: Format, file: &[u8]) -> Result<()> {
+    verify_header(name, format, file, file.len() as u64)?;
+    match LittleEndian::read_u32(&file[PAYLOAD_CHECKSUM..]) == checksum(&file[HEADER..]) {
+        true => Ok(()),
+        false => {
+            let what = "the checksum of the payload does not match";
+            Err(Error::corrupt(name, HEADER as u64, what))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 
 use super::error::{Error, Result};
 use super::map::Mapped;
-use super::{Append, Disk};
+use super::{Accept, Append, Disk};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -156,8 +156,8 @@ impl Disk for Metered {
         Ok(self.inner.map(name, range)?.metered(self.meter.read.clone()))
     }
 
-    fn read(&self, name: &str) -> Result<Vec<u8>> {
-        self.inner.read(name)
+    fn read_if(&self, name: &str, accept: &Accept<'_>) -> Result<Vec<u8>> {
+        self.inner.read_if(name, accept)
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {

@@ -29,13 +29,19 @@ pub use checksum::checksum;
 pub use distant::{Distant, Origin};
 pub use error::{Error, Result};
 pub use fault::FaultDisk;
-pub use manifest::{Format, commit, commit_value, load, load_value, put_value};
+pub use manifest::{Format, commit, commit_value, load, load_value, put_value, read_committed};
 pub use map::Mapped;
 pub use metered::{Metered, Usage};
 pub use real::{RealDisk, free_bytes};
 
 use std::fmt::Debug;
 use std::ops::Range;
+
+/// So many bytes at the beginning of a file tell whether it is to be read.
+pub const HEAD_BYTES: usize = 64;
+
+/// Refuses a file by its first [`HEAD_BYTES`] bytes, or all that there are, and its length.
+pub type Accept<'a> = dyn Fn(&[u8], u64) -> Result<()> + 'a;
 
 /// A directory of files that are appended to, mapped and replaced whole.
 ///
@@ -58,7 +64,13 @@ pub trait Disk: Send + Sync + Debug {
     fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped>;
 
     /// The whole of a small file, read into memory.
-    fn read(&self, name: &str) -> Result<Vec<u8>>;
+    fn read(&self, name: &str) -> Result<Vec<u8>> {
+        self.read_if(name, &|_, _| Ok(()))
+    }
+
+    /// The whole of a small file, if `accept` takes it for one by its beginning and its length. A file that is refused is not
+    /// read, however long it is.
+    fn read_if(&self, name: &str, accept: &Accept<'_>) -> Result<Vec<u8>>;
 
     /// Atomically gives `from` the name `to`, replacing whatever had it.
     fn rename(&self, from: &str, to: &str) -> Result<()>;

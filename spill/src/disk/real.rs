@@ -1,5 +1,8 @@
 //! The operating system's disk: one directory, its files and its lock.
 //!
+//! A directory may have been filled by anybody. So every file in it is opened by one function, which follows no link and takes
+//! nothing but regular files ([`RealDisk::open_regular`]).
+//!
 //! Three habits keep what is written here safe. A file that is created under a name in use is a
 //! *new* file: the old one is unlinked, not emptied, so whoever has it mapped reads on undisturbed.
 //! A sync that has failed is never tried again: the system may have dropped the unwritten pages
@@ -8,10 +11,12 @@
 
 use super::error::{Error, Result};
 use super::map::Mapped;
-use super::{Append, Disk};
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use super::{Accept, Append, Disk, HEAD_BYTES};
+use rustix::fs::OFlags;
+use std::fs::{self, File, FileType, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -46,13 +51,11 @@ impl RealDisk {
     /// The disk of an existing directory.
     pub fn open(path: impl AsRef<Path>) -> Result<RealDisk> {
         let path = path.as_ref().to_path_buf();
-        let open = || {
-            let directory = File::open(&path)?;
-            let is_dir = directory.metadata()?.is_dir();
-            if is_dir { Ok(directory) } else { Err(io::Error::from(ErrorKind::NotADirectory)) }
-        };
+        // A pipe of that name is refused, not waited for.
+        let flags = OFlags::DIRECTORY | OFlags::NONBLOCK;
+        let opened = OpenOptions::new().read(true).custom_flags(bits(flags)).open(&path);
         let directory =
-            open().map_err(|error| Error::io("open", path.display().to_string(), error))?;
+            opened.map_err(|error| Error::io("open", path.display().to_string(), error))?;
         Ok(RealDisk { path, directory, lock: Mutex::new(None) })
     }
 
@@ -68,11 +71,10 @@ impl RealDisk {
         if held.is_some() {
             return Ok(());
         }
-        let open = || {
-            self.check_regular(Self::LOCK)?;
-            OpenOptions::new().create(true).truncate(false).write(true).open(self.at(Self::LOCK))
-        };
-        let file = open().map_err(|error| Error::io("open", Self::LOCK, error))?;
+        let mut options = OpenOptions::new();
+        let opened =
+            self.open_regular(Self::LOCK, options.create(true).truncate(false).write(true));
+        let file = opened.map_err(|error| Error::io("open", Self::LOCK, error))?;
         let begun = Instant::now();
         loop {
             match file.try_lock() {
@@ -97,11 +99,49 @@ impl RealDisk {
     /// Whether another `RealDisk`, of this process or another, holds the lock. Nothing is made or written to find out, and
     /// any number may ask at a time.
     pub fn is_locked(&self) -> bool {
-        let open = || {
-            self.check_regular(Self::LOCK)?;
-            File::open(self.at(Self::LOCK))
-        };
-        open().is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        let opened = self.open_regular(Self::LOCK, OpenOptions::new().read(true));
+        opened.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Opens a file to be read.
+    pub fn open_to_read(&self, name: &str) -> Result<File> {
+        let opened = self.open_regular(name, OpenOptions::new().read(true));
+        opened.map_err(|error| Error::io("read", name, error))
+    }
+
+    /// Opens a file to be appended to, which is made where there is none.
+    pub fn open_to_append(&self, name: &str) -> Result<File> {
+        let opened = self.open_to_change(name, OpenOptions::new().create(true).append(true));
+        opened.map_err(|error| Error::io("open", name, error))
+    }
+
+    /// The only function that opens a file of the directory. Whoever made the directory may have put a link there, which would
+    /// lead to a file outside, a pipe, which would be waited for, or a device, which may act when it is opened.
+    fn open_regular(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
+        let path = self.at(name);
+        match fs::symlink_metadata(&path) {
+            Ok(found) => refuse_irregular(found.file_type())?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        // Another file may have taken the name since.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let file = options.custom_flags(bits(flags)).open(path)?;
+        refuse_irregular(file.metadata()?.file_type())?;
+        Ok(file)
+    }
+
+    /// [`open_regular`](RealDisk::open_regular) of a file whose bytes are changed in place: one that has a second name, by a hard
+    /// link, would be changed outside, too.
+    fn open_to_change(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
+        let file = self.open_regular(name, options)?;
+        match file.metadata()?.nlink() {
+            0 | 1 => Ok(file),
+            _ => {
+                let what = "it has another name, too (a hard link): replace it by a copy";
+                Err(io::Error::new(ErrorKind::InvalidData, what))
+            }
+        }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -114,15 +154,12 @@ impl RealDisk {
         self.path.join(name)
     }
 
-    /// Refuses a name that is there and no file's: a folder, or a pipe, which would be waited for
-    /// without end.
-    fn check_regular(&self, name: &str) -> io::Result<()> {
-        let what = match fs::metadata(self.at(name)).map(|it| it.file_type()) {
-            Ok(kind) if kind.is_dir() => "it is a folder, not a file",
-            Ok(kind) if !kind.is_file() => "it is a pipe or a device, not a file",
-            _ => return Ok(()),
-        };
-        Err(io::Error::new(ErrorKind::InvalidData, what))
+    /// Refuses to remove a folder by a name that should be a file's. Links and pipes can be removed.
+    fn refuse_folder(&self, name: &str) -> io::Result<()> {
+        match fs::symlink_metadata(self.at(name)).map(|it| it.file_type()) {
+            Ok(kind) if kind.is_dir() => refuse_irregular(kind),
+            _ => Ok(()),
+        }
     }
 
     fn unlink_if_there(&self, name: &str) -> io::Result<()> {
@@ -151,9 +188,7 @@ impl RealDisk {
 impl Disk for RealDisk {
     fn create(&self, name: &str) -> Result<Box<dyn Append>> {
         let create = || {
-            if fs::symlink_metadata(self.at(name)).is_ok_and(|it| it.is_dir()) {
-                self.check_regular(name)?;
-            }
+            self.refuse_folder(name)?;
             self.unlink_if_there(name)?;
             OpenOptions::new().write(true).create_new(true).open(self.at(name))
         };
@@ -163,8 +198,7 @@ impl Disk for RealDisk {
 
     fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>> {
         let io = |error| Error::io("open", name, error);
-        self.check_regular(name).map_err(io)?;
-        let mut file = OpenOptions::new().write(true).open(self.at(name)).map_err(io)?;
+        let mut file = self.open_to_change(name, OpenOptions::new().write(true)).map_err(io)?;
         let found = file.metadata().map_err(io)?.len();
         check_length(name, found, length)?;
         if found > length {
@@ -176,18 +210,22 @@ impl Disk for RealDisk {
 
     fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped> {
         let io = |error| Error::io("map", name, error);
-        self.check_regular(name).map_err(io)?;
-        let file = File::open(self.at(name)).map_err(io)?;
+        let file = self.open_regular(name, OpenOptions::new().read(true)).map_err(io)?;
         check_length(name, file.metadata().map_err(io)?.len(), range.end)?;
         Mapped::file(file, range).map_err(io)
     }
 
-    fn read(&self, name: &str) -> Result<Vec<u8>> {
-        let read = || {
-            self.check_regular(name)?;
-            fs::read(self.at(name))
-        };
-        read().map_err(|error| Error::io("read", name, error))
+    fn read_if(&self, name: &str, accept: &Accept<'_>) -> Result<Vec<u8>> {
+        let io = |error| Error::io("read", name, error);
+        let mut file = self.open_to_read(name)?;
+        let length = file.metadata().map_err(io)?.len();
+        let mut bytes = Vec::new();
+        (&mut file).take(HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(io)?;
+        accept(&bytes, length)?;
+        // A file that grows meanwhile is not followed.
+        let rest = length.saturating_sub(bytes.len() as u64);
+        file.take(rest).read_to_end(&mut bytes).map_err(io)?;
+        Ok(bytes)
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
@@ -207,9 +245,7 @@ impl Disk for RealDisk {
 
     fn remove(&self, name: &str) -> Result<()> {
         let remove = || {
-            if fs::symlink_metadata(self.at(name)).is_ok_and(|it| it.is_dir()) {
-                self.check_regular(name)?;
-            }
+            self.refuse_folder(name)?;
             fs::remove_file(self.at(name))
         };
         remove().map_err(|error| Error::io("remove", name, error))
@@ -232,6 +268,22 @@ impl Disk for RealDisk {
     fn left(&self) -> Option<u64> {
         free_bytes(&self.path)
     }
+}
+
+/// Flags as the standard library takes them.
+fn bits(flags: OFlags) -> i32 {
+    flags.bits() as i32
+}
+
+/// Refuses whatever is no regular file.
+fn refuse_irregular(kind: FileType) -> io::Result<()> {
+    let what = match kind {
+        it if it.is_file() => return Ok(()),
+        it if it.is_dir() => "it is a folder, not a file",
+        it if it.is_symlink() => "it is a symbolic link, not a file",
+        _ => "it is a pipe or a device, not a file",
+    };
+    Err(io::Error::new(ErrorKind::InvalidData, what))
 }
 
 /// Refuses to use bytes up to `wanted` of a file of `found` bytes.

@@ -9,7 +9,7 @@ use super::known::StoreSubtract;
 use super::levels::FileSegment;
 use super::run::OldRun;
 use crate::codec::Codec;
-use crate::disk::{Append, Disk, Result};
+use crate::disk::{Append, Disk, Error, Result};
 use crate::runs::{KeyRange, Merge, batch_keys, drain, sources, split};
 use crate::segments::{Segment, SegmentRef, SegmentWriter};
 use std::ops::Range;
@@ -74,6 +74,27 @@ impl Apart<'_> {
         Ok(coded(&opened))
     }
 
+    /// Verifies that a piece is there and whole, by its index alone.
+    pub fn check(&self, piece: &FileSegment) -> Result<()> {
+        match piece.at.keys {
+            0 => check_empty(piece),
+            _ => self.open_part(*piece, |_| 0..0).map(drop),
+        }
+    }
+
+    /// The same, and whether all its keys are in a range: by the index, and by the keys of its last block.
+    pub fn is_within(&self, piece: &FileSegment, part: Part<'_>) -> Result<bool> {
+        if piece.at.keys == 0 {
+            return check_empty(piece).map(|()| true);
+        }
+        let segment = self.open_part(*piece, |found| found.blocks() - 1..found.blocks())?;
+        let mut keys = Vec::new();
+        segment.decode(segment.blocks() - 1, &mut segment.decoder(), &mut keys)?;
+        let (first, last) = (segment.first_key(0), &keys[keys.len() - segment.width()..]);
+        let KeyRange { low, high } = part.range();
+        Ok(low.is_none_or(|low| *first >= *low) && high.is_none_or(|high| last < high))
+    }
+
     /// Up to `parts - 1` keys that cut those of all these segments into ranges of about as many.
     pub fn cut(&self, segments: &[Segment], parts: usize) -> Vec<Vec<u8>> {
         split(self.width(), &[], segments, parts)
@@ -128,6 +149,17 @@ impl Apart<'_> {
 
     fn width(&self) -> usize {
         self.codec.key_width(self.whole)
+    }
+}
+
+/// A piece without keys takes no bytes.
+fn check_empty(piece: &FileSegment) -> Result<()> {
+    match piece.at.length {
+        0 => Ok(()),
+        length => {
+            let what = format!("a segment of {length} bytes without keys is not possible");
+            Err(Error::corrupt(piece.file.to_string(), piece.at.offset, what))
+        }
     }
 }
 
@@ -190,6 +222,16 @@ mod tests {
                 let mut out = disk.create("new").unwrap();
                 let at = apart.settle(&found, &each, part, &mut *out).unwrap();
                 out.flush().unwrap();
+                let file = FileName::Levels { shard: number as u16 };
+                disk.rename("new", &file.to_string()).unwrap();
+                let piece = FileSegment { file, at };
+                apart.check(&piece).unwrap();
+                for other in 0..=borders.len() {
+                    let part = Part { borders: &borders, number: other };
+                    let is_within = apart.is_within(&piece, part).unwrap();
+                    prop_assert_eq!(is_within, at.keys == 0 || other == number);
+                }
+                disk.rename(&file.to_string(), "new").unwrap();
                 new.extend(read(&disk, "new", at));
                 let mut out = disk.create("merged").unwrap();
                 let at = apart.merge(&found, part, &mut *out).unwrap();

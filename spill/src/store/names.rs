@@ -103,10 +103,94 @@ impl fmt::Display for FileName {
 }
 
 impl FileName {
+    /// The file of keys that is called so, if one is. Only the names that are written are read: whatever else is in a directory,
+    /// `levels-of-detail.txt` say, is not ours.
+    pub fn of(name: &str) -> Option<FileName> {
+        let mut parts = name.split('-');
+        let sort = parts.next()?;
+        let numbers: Vec<u32> = parts.map(|it| it.parse().ok()).collect::<Option<_>>()?;
+        let narrow = |number: u32| u16::try_from(number).ok();
+        let file = match (sort, numbers.as_slice()) {
+            ("levels", &[shard]) => FileName::Levels { shard: narrow(shard)? },
+            ("merged", &[first, last, part]) => {
+                FileName::Merged { first, last, part: narrow(part)? }
+            }
+            ("candidates", &[level, shard]) => {
+                FileName::Candidates { level, shard: narrow(shard)? }
+            }
+            ("frontier", &[level]) => FileName::Frontier { level },
+            ("fresh", &[level]) => FileName::Fresh { level },
+            ("changes", &[shard]) => FileName::Changes { shard: narrow(shard)? },
+            ("obligations", &[level, shard]) => {
+                FileName::Obligations { level, shard: narrow(shard)? }
+            }
+            ("carried", &[level]) => FileName::Carried { level },
+            ("region", &[0]) => FileName::Region,
+            ("marks", &[sweep, shard]) => FileName::Marks { sweep, shard: narrow(shard)? },
+            ("layer", &[sweep, shard]) => FileName::Layer { sweep, shard: narrow(shard)? },
+            _ => return None,
+        };
+        // A number may be written in other ways, as `+1` or `1`.
+        (file.to_string() == name).then_some(file)
+    }
+
     /// Whether a name found in a directory is of a file of keys.
     pub fn is_one(name: &str) -> bool {
-        let sorts = ["levels-", "merged-", "candidates-", "frontier-", "fresh-", "changes-"];
-        let more = ["obligations-", "carried-", "region-", "marks-", "layer-"];
-        sorts.iter().chain(&more).any(|sort| name.starts_with(sort))
+        FileName::of(name).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn names() -> impl Strategy<Value = FileName> {
+        let numbers = (any::<u32>(), any::<u32>(), any::<u16>(), 0..11_u8);
+        numbers.prop_map(|(level, last, shard, sort)| match sort {
+            0 => FileName::Levels { shard },
+            1 => FileName::Merged { first: level, last, part: shard },
+            2 => FileName::Candidates { level, shard },
+            3 => FileName::Frontier { level },
+            4 => FileName::Fresh { level },
+            5 => FileName::Changes { shard },
+            6 => FileName::Obligations { level, shard },
+            7 => FileName::Carried { level },
+            8 => FileName::Region,
+            9 => FileName::Marks { sweep: level, shard },
+            _ => FileName::Layer { sweep: level, shard },
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_that_is_written_is_read(file in names()) {
+            prop_assert_eq!(FileName::of(&file.to_string()), Some(file));
+            for other in [format!("{file}x"), format!("{file}-000"), format!("x{file}")] {
+                prop_assert_eq!(FileName::of(&other), None, "{}", other);
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_others_are_not_read() {
+        for name in [
+            "",
+            "levels",
+            "levels-",
+            "levels-1",
+            "levels-0001",
+            "levels-+01",
+            "levels-65536",
+            "levels-of-detail.txt",
+            "merged-00000001-00000002",
+            "merged-cells.csv",
+            "candidates-2024.pdf",
+            "region-001",
+            "fresh-00000001-000",
+            "carried-4294967296",
+        ] {
+            assert_eq!(FileName::of(name), None, "{name}");
+        }
     }
 }

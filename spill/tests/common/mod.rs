@@ -5,7 +5,8 @@ pub mod pairs;
 
 use proptest::prelude::*;
 use spill::{
-    Append, Disk, Error, Mapped, Result, Segment, SegmentRef, SegmentSource, SegmentWriter, Source,
+    Accept, Append, Disk, Error, Mapped, Result, Segment, SegmentRef, SegmentSource, SegmentWriter,
+    Source,
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -152,7 +153,7 @@ impl Disk for OneFile {
         }
         Ok(Mapped::memory(Arc::new(bytes), range.start as usize..range.end as usize))
     }
-    fn read(&self, _: &str) -> Result<Vec<u8>> {
+    fn read_if(&self, _: &str, _: &Accept<'_>) -> Result<Vec<u8>> {
         Ok(self.bytes())
     }
     fn rename(&self, _: &str, _: &str) -> Result<()> {

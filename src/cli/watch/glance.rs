@@ -2,7 +2,7 @@
 
 use super::named;
 use crate::cli::failure::Failure;
-use crate::cli::figures::{about, clock, rate, share, size};
+use crate::cli::figures::{about, clock, percent, rate, share, size};
 use crate::cli::going::ahead;
 use crate::report::{Glance, Seen, count, grouped};
 use crate::search::Verdict;
@@ -110,7 +110,7 @@ fn rows(live: &Live) -> Vec<(&'static str, String)> {
 fn found(live: &Live) -> Option<String> {
     let told = |(states, level, frontier, expanded): (u64, u64, u64, u64)| {
         let states = count(states, "state");
-        let (level, share) = (grouped(level), expanded.min(frontier) * 100 / frontier.max(1));
+        let (level, share) = (grouped(level), percent(expanded, frontier));
         format!("{states}, level {level}, frontier {}, {share}% expanded", grouped(frontier))
     };
     let now = live.status.as_ref().map(|it| &it.now);

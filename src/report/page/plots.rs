@@ -72,9 +72,17 @@ fn of_levels(levels: &[u64], events: &[Event]) -> Plot {
         [(it.first as f64, sum as f64 / levels), (it.last as f64, sum as f64 / levels)]
     };
     let candidates = told.iter().flat_map(|it| each(it, it.transitions)).collect();
+    // States of all levels before each.
+    let before: Vec<u64> = std::iter::once(0)
+        .chain(levels.iter().scan(0, |sum: &mut u64, it| {
+            *sum = sum.saturating_add(*it);
+            Some(*sum)
+        }))
+        .collect();
+    let until = |level: u64| before[(level as usize).min(levels.len())];
     let duplicates = told.iter().flat_map(|it| {
-        let new = (it.first + 1..=it.last + 1).filter_map(|at| levels.get(at as usize));
-        each(it, it.transitions.saturating_sub(new.sum()))
+        let new = until(it.last + 2) - until(it.first + 1);
+        each(it, it.transitions.saturating_sub(new))
     });
     Plot {
         title: "States, candidates and duplicates a level",

@@ -3,11 +3,9 @@
 use super::marks::ShardMarks;
 use super::sweep::Turn;
 use crate::search::checkpoint::FORMAT;
+pub use crate::search::files::CYCLES;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Error, FileName, FileSegment, Result};
-
-/// The name of its file in a search directory.
-pub const CYCLES: &str = "cycles";
 
 /// What a search is at.
 pub const STAGES: [&str; 4] =

@@ -1,7 +1,7 @@
 //! Making what the tasks of a plan did the state of the search.
 
 use super::plan::{Phase, Plan};
-use super::receipt::{self, Receipt};
+use super::receipt::{self, OfPlan, Receipt};
 use super::{Followed, remove_if_there};
 use crate::exec::ActionCounts;
 use crate::search::checkpoint::{Saved, SavedLevel, logs, restore_findings, save_findings};
@@ -14,20 +14,22 @@ pub fn commit(disk: &dyn Disk, id: &str) -> Result<Followed<Saved>> {
     let Some((plan, saved)) = Plan::load(disk, id)? else { return Ok(Followed::Stale) };
     let mut receipts = Vec::new();
     for task in 0..plan.tasks() {
-        match Receipt::load(disk, &plan, task)? {
-            Some(receipt) => receipts.push(receipt),
-            None => return Ok(Followed::Missing(task)),
+        match Receipt::load(disk, OfPlan { plan: &plan, saved: &saved, task })? {
+            Ok(receipt) => receipts.push(receipt),
+            Err(why) => return Ok(Followed::Undone(task, why)),
         }
     }
-    let written: u64 = receipts.iter().map(|it| it.piece.at.length).sum();
+    let written = receipts.iter().map(|it| it.piece.at.length).fold(0, u64::saturating_add);
     let mut next = saved.clone();
     next.seconds += plan.age();
-    next.disk.written += written;
+    next.disk.written = next.disk.written.saturating_add(written);
     match plan.phase {
         Phase::Expand => expanded(&mut next, &plan, &receipts)?,
         Phase::Settle => settled(&mut next, &receipts)?,
         Phase::Merge => merged(&mut next, &plan, &receipts),
     }
+    // A manifest that nobody could read is not to take the place of one that can be read.
+    next.check()?;
     next.commit(disk)?;
     sweep(disk, &plan, (&saved, &next))?;
     Ok(Followed::Done(next))

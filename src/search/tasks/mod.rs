@@ -2,7 +2,7 @@
 //!
 //! The manifest of the directory is the only thing that is ever replaced, and what a search of one process would leave. From it
 //! follows what is to be done next, a *plan*: a phase of tasks that know nothing of each other. Each reads files that nobody
-//! changes, writes one file of its own, and a *receipt*. When there is one for each task, they are *committed*: a manifest
+//! changes, writes one file of its own, and a *receipt*, which says of which plan and task it is and what the task took. When there is one for each task, they are *committed*: a manifest
 //! takes the place of the one that the plan began with, if that is still there.
 //!
 //! ```text
@@ -23,10 +23,11 @@ mod receipt;
 mod run;
 
 pub use commit::commit;
-pub use plan::{Next, Phase, Plan, Wanted, current, refusal};
-pub use receipt::Receipt;
+pub use plan::{Next, Phase, Plan, TaskRange, Wanted, current, refusal};
+pub use receipt::{Receipt, ReceiptFault};
 pub use run::{Expanding, Task};
 
+use crate::search::checkpoint::FORMAT;
 use spill::{Disk, Result};
 
 /// What comes of following a plan.
@@ -36,8 +37,10 @@ pub enum Followed<T> {
     Done(T),
     /// Nothing: somebody else has been faster, or gone on with the search otherwise.
     Stale,
-    /// Nothing: there is no task of this number, or it has not been done.
+    /// Nothing: there is no task of this number.
     Missing(u32),
+    /// Nothing: the task of this number has not been done, or does not count as done, and why.
+    Undone(u32, ReceiptFault),
 }
 
 impl<T> Followed<T> {
@@ -47,13 +50,9 @@ impl<T> Followed<T> {
             Followed::Done(done) => Followed::Done(become_of(done)),
             Followed::Stale => Followed::Stale,
             Followed::Missing(task) => Followed::Missing(task),
+            Followed::Undone(task, why) => Followed::Undone(task, why),
         }
     }
-}
-
-/// Whether a file is a plan's, or says what came of one of its tasks.
-pub(super) fn is_of_plan(name: &str) -> bool {
-    name.starts_with(plan::FILE) || name.starts_with(receipt::FILE)
 }
 
 /// Whether a file is only being written, under a name of its own: no other has a dot in its name.
@@ -63,7 +62,7 @@ pub fn is_own(name: &str) -> bool {
 
 /// What tells a file from what others replace it by.
 pub fn hash(disk: &dyn Disk, file: &str) -> Result<[u8; 32]> {
-    Ok(*blake3::hash(&disk.read(file)?).as_bytes())
+    Ok(*blake3::hash(&spill::read_committed(disk, file, FORMAT)?).as_bytes())
 }
 
 /// What `load` makes of a file that others may replace, and its hash.

@@ -3,18 +3,16 @@
 use super::{hash, hashed, if_there};
 use crate::exec::{Findings, Model};
 use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
+use crate::search::files::{self, PHASES, is_plan_id, plan_file, plan_id, private_file};
 use crate::search::storage::SavedStorage;
 use crate::search::{Limits, Verdict};
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Apart, Codec, Disk, Error, FileSegment, Result, SavedRun};
+use spill::{Apart, Codec, Disk, Error, FileName, FileSegment, Result, SavedRun};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// One process goes on for so many times the states of a level that is not thin, before it is asked again who goes on.
 const THIN_LEVELS: u64 = 16;
-
-/// How names of files begin in which plans are.
-pub(super) const FILE: &str = "plan-";
 
 /// No more files of levels can be named.
 const FILES_MAX: usize = u16::MAX as usize;
@@ -42,12 +40,27 @@ pub enum Phase {
 impl Phase {
     /// As commands and files call it.
     pub fn name(self) -> &'static str {
-        match self {
-            Phase::Expand => "expand",
-            Phase::Settle => "settle",
-            Phase::Merge => "merge",
-        }
+        PHASES[self as usize]
     }
+}
+
+/// What a task takes of a level.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub enum TaskRange {
+    /// States by their numbers in the level.
+    States {
+        /// The first.
+        from: u64,
+        /// Behind the last.
+        until: u64,
+    },
+    /// Keys, as the codec has them in memory.
+    Keys {
+        /// The least, if there is one.
+        low: Option<Vec<u8>>,
+        /// What is above all, if something is.
+        high: Option<Vec<u8>>,
+    },
 }
 
 /// Tasks that can be done side by side.
@@ -68,7 +81,7 @@ pub struct Plan {
     /// When it was made, in seconds since 1970.
     begun: f64,
     /// Which of those of its name it is: where one was swept, another may be made.
-    pub(super) nonce: u64,
+    nonce: u64,
 }
 
 /// What is to be done.
@@ -130,7 +143,7 @@ impl Plan {
             let (saved, base) = current(disk)?;
             let planning = Planning { disk, saved: &saved, base, model, limits, wanted };
             let next = planning.next().and_then(|next| match next {
-                Next::Tasks(plan) => plan.agreed(disk).map(Next::Tasks),
+                Next::Tasks(plan) => plan.agreed(disk, &saved).map(Next::Tasks),
                 next => Ok(next),
             });
             // Somebody may have committed meanwhile, and removed what this rests on; or goes on alone, and sweeps what he does
@@ -148,16 +161,69 @@ impl Plan {
     pub fn load(disk: &dyn Disk, id: &str) -> Result<Option<(Plan, Saved)>> {
         let Some(plan) = Plan::named(disk, id)? else { return Ok(None) };
         let (saved, base) = current(disk)?;
-        Ok((plan.base == base).then_some((plan, saved)))
+        if plan.base != base {
+            return Ok(None);
+        }
+        plan.check(id, &saved)?;
+        Ok(Some((plan, saved)))
     }
 
     /// The plan of this name, of whatever manifest.
     fn named(disk: &dyn Disk, id: &str) -> Result<Option<Plan>> {
-        if !id.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-') {
+        if !is_plan_id(id) {
             // No plan is called so, and it may be a path.
             return Ok(None);
         }
-        if_there(spill::load_value(disk, &format!("{FILE}{id}"), FORMAT))
+        if_there(spill::load_value(disk, &plan_file(id), FORMAT))
+    }
+
+    /// Refuses a plan of the current manifest that no process has made: a copy under another name, or one that does not take each
+    /// state, or each key, once.
+    fn check(&self, id: &str, saved: &Saved) -> Result<()> {
+        let what = match (self.id() == id, self.fits(saved)) {
+            (true, true) => return Ok(()),
+            (false, _) => format!("it is the plan {}", self.id()),
+            (true, false) => "its tasks do not cover the level exactly once".to_owned(),
+        };
+        Err(Error::corrupt(plan_file(id), 0, what))
+    }
+
+    /// Whether its tasks cover what the manifest says is to be done, exactly once.
+    fn fits(&self, saved: &Saved) -> bool {
+        let (levels, open) = (&saved.store.levels, &saved.open);
+        let Some(last) =
+            levels.len().checked_sub(1).filter(|it| *it as u64 == u64::from(self.level))
+        else {
+            return false;
+        };
+        let frontier = levels.keys(last);
+        let of_states = || {
+            let ends = (self.states.first(), self.states.last());
+            self.borders.is_empty()
+                && self.states.len() > 1
+                && self.states.is_sorted_by(|one, other| one < other)
+                && ends == (Some(&open.expanded), Some(&frontier))
+        };
+        let of_keys = || {
+            let width = saved.codec().map(|it| it.key_width(saved.width as usize));
+            self.states.is_empty()
+                && self
+                    .borders
+                    .iter()
+                    .all(|it| width.as_ref().is_ok_and(|width| it.len() == *width))
+                && self.borders.is_sorted()
+        };
+        let has_names = |before: usize| before + self.tasks() as usize <= FILES_MAX;
+        self.begun.is_finite()
+            && match self.phase {
+                Phase::Expand => of_states() && has_names(open.logs.len()),
+                Phase::Settle => {
+                    of_keys() && open.expanded == frontier && has_names(levels.shards.len())
+                }
+                Phase::Merge => {
+                    of_keys() && (self.runs_from as usize) < saved.store.runs.len() && has_names(0)
+                }
+            }
     }
 
     /// Whether it is the current one of a directory still.
@@ -168,14 +234,57 @@ impl Plan {
 
     /// What it is called: like the manifest it is of, and what is done.
     pub fn id(&self) -> String {
-        let base: String = self.base[..6].iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{:08}-{}-{base}", self.level, self.phase.name())
+        plan_id(self.level, self.phase as usize, &self.base)
+    }
+
+    /// What tells it from any other one.
+    pub(super) fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        let numbers = [u64::from(self.level), u64::from(self.runs_from), self.nonce];
+        let numbers = numbers.into_iter().chain([self.begun.to_bits(), self.states.len() as u64]);
+        hasher.update(&self.base).update(self.phase.name().as_bytes());
+        for number in numbers.chain(self.states.iter().copied()) {
+            hasher.update(&number.to_le_bytes());
+        }
+        for border in &self.borders {
+            hasher.update(&(border.len() as u64).to_le_bytes()).update(border);
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    /// What a task takes.
+    pub(super) fn range(&self, task: u32) -> TaskRange {
+        let task = task as usize;
+        match self.phase {
+            Phase::Expand => {
+                TaskRange::States { from: self.states[task], until: self.states[task + 1] }
+            }
+            Phase::Settle | Phase::Merge => {
+                let border = |at: usize| self.borders.get(at).cloned();
+                TaskRange::Keys { low: task.checked_sub(1).and_then(border), high: border(task) }
+            }
+        }
+    }
+
+    /// The file that a task writes: behind those that there are already.
+    pub(super) fn output(&self, saved: &Saved, task: u32) -> FileName {
+        let behind = |files: usize| (files + task as usize) as u16;
+        match self.phase {
+            Phase::Expand => {
+                FileName::Candidates { level: self.level, shard: behind(saved.open.logs.len()) }
+            }
+            Phase::Settle => FileName::Levels { shard: behind(saved.store.levels.shards.len()) },
+            Phase::Merge => {
+                let (first, last) = saved.levels_from(self.runs_from);
+                FileName::Merged { first, last, part: behind(0) }
+            }
+        }
     }
 
     /// The number of its tasks.
     pub fn tasks(&self) -> u32 {
         match self.phase {
-            Phase::Expand => self.states.len() as u32 - 1,
+            Phase::Expand => self.states.len().saturating_sub(1) as u32,
             Phase::Settle | Phase::Merge => self.borders.len() as u32 + 1,
         }
     }
@@ -187,21 +296,21 @@ impl Plan {
 
     /// The file that it is in.
     pub(super) fn file(&self) -> String {
-        format!("{FILE}{}", self.id())
+        plan_file(&self.id())
     }
 
     /// What a file is called while this process writes it.
     pub(super) fn own(&self, name: &str) -> String {
-        format!("{name}.{}.{:016x}", self.id(), attempt())
+        private_file(name, &self.id(), attempt())
     }
 
     /// Whether a file was being written for one of its tasks.
     pub(super) fn is_own(&self, name: &str) -> bool {
-        name.contains(&format!(".{}.", self.id()))
+        files::is_private_of(name, &self.id())
     }
 
     /// This one, or the one that somebody has written before for the same manifest.
-    fn agreed(self, disk: &dyn Disk) -> Result<Plan> {
+    fn agreed(self, disk: &dyn Disk, saved: &Saved) -> Result<Plan> {
         let own = self.own(&self.file());
         spill::commit_value(disk, &own, FORMAT, &self)?;
         if disk.rename_new(&own, &self.file())? {
@@ -210,7 +319,7 @@ impl Plan {
         }
         let theirs: Plan = spill::load_value(disk, &self.file(), FORMAT)?;
         match theirs.base == self.base {
-            true => Ok(theirs),
+            true => theirs.check(&self.id(), saved).map(|()| theirs),
             false => Err(Error::corrupt(self.file(), 0, "it is of another manifest")),
         }
     }

@@ -1,27 +1,37 @@
 //! What a task leaves behind when it is done.
+//!
+//! A receipt says whose it is: of which plan, by its digest, of which task, and of which part of the level. A file can be copied,
+//! or be left from before a loss of power, so the name that it has says nothing. A receipt that is another's does not count, and
+//! the task is done again.
 
-use super::plan::Plan;
-use super::{if_there, remove_if_there};
-use crate::search::checkpoint::{FORMAT, SavedFinding};
+use super::if_there;
+use super::plan::{Phase, Plan, TaskRange};
+use crate::search::checkpoint::{FORMAT, Saved, SavedFinding, restore_findings};
+use crate::search::files::receipt_file;
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Disk, Error, FileSegment, Result};
+use spill::{Codec, Disk, Error, FileSegment, Part, Result};
+use std::fmt;
 
 /// So many bytes at the end of what a task has written are looked at to know it again: there is what says of all blocks where
 /// they are and with what they begin.
 const SEALED: u64 = 64 << 10;
 
-/// How names of files begin in which receipts are.
-pub(super) const FILE: &str = "receipt-";
+/// No task comes to such a number of anything; those of all tasks can be added.
+const COUNT_MAX: u64 = 1 << 46;
 
 /// What came of a task.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
 pub struct Receipt {
-    /// Which plan of that name it is of.
-    pub(super) nonce: u64,
+    /// The digest of the plan that it is of.
+    pub(super) plan: [u8; 32],
+    /// The number of the task.
+    pub(super) task: u32,
+    /// What it took.
+    pub(super) range: TaskRange,
     /// What it has written.
     pub piece: FileSegment,
-    /// The checksum of the end of that.
-    pub(super) seal: u32,
+    /// The digest of the end of that.
+    pub(super) end: [u8; 32],
     /// Of candidates, the bits in which some are exceptions to the projection, of a whole one; empty if there is none.
     pub exceptional: Vec<u8>,
     /// Transitions taken.
@@ -38,13 +48,76 @@ pub struct Receipt {
     pub seconds: f64,
 }
 
+/// Why a task counts as not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReceiptFault {
+    /// There is no receipt.
+    Missing,
+    /// The receipt, or what it says was written, is damaged, and how.
+    Damaged(String),
+    /// The receipt is of another plan, or of an older one.
+    OtherPlan,
+    /// The receipt is that of another task.
+    OtherTask(u32),
+    /// The receipt says that the task took another part of the level.
+    OtherRange,
+    /// The receipt says that another file was written than this task writes.
+    OtherFile(String),
+    /// The file that was written is not there.
+    MissingFile(String),
+    /// The file is not the one that was written.
+    ChangedFile(String),
+    /// The file has keys that are not of the task's range.
+    KeysOutside(String),
+    /// The receipt has a number that no task comes to.
+    Impossible,
+}
+
+impl fmt::Display for ReceiptFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReceiptFault::Missing => f.write_str("it has no receipt"),
+            ReceiptFault::Damaged(how) => f.write_str(how),
+            ReceiptFault::OtherPlan => f.write_str("its receipt is of another plan"),
+            ReceiptFault::OtherTask(task) => write!(f, "its receipt is that of task {task}"),
+            ReceiptFault::OtherRange => f.write_str("its receipt is of another part of the level"),
+            ReceiptFault::OtherFile(file) => {
+                write!(f, "its receipt names {file}, which this task does not write")
+            }
+            ReceiptFault::MissingFile(file) => write!(f, "{file}, which it wrote, is not there"),
+            ReceiptFault::ChangedFile(file) => write!(f, "{file} is not what it wrote"),
+            ReceiptFault::KeysOutside(file) => {
+                write!(f, "{file} has states that are not of its part of the level")
+            }
+            ReceiptFault::Impossible => {
+                f.write_str("its receipt has a number that no task comes to")
+            }
+        }
+    }
+}
+
+/// A task of a plan, and the manifest that the plan is of.
+#[derive(Clone, Copy)]
+pub(super) struct OfPlan<'p> {
+    pub plan: &'p Plan,
+    pub saved: &'p Saved,
+    pub task: u32,
+}
+
 impl Receipt {
     /// That of a task that wrote a piece, and found nothing out beside.
-    pub(super) fn of(plan: &Plan, disk: &dyn Disk, piece: FileSegment) -> Result<Receipt> {
+    pub(super) fn of(
+        plan: &Plan,
+        task: u32,
+        disk: &dyn Disk,
+        piece: FileSegment,
+    ) -> Result<Receipt> {
         Ok(Receipt {
-            nonce: plan.nonce,
+            plan: plan.digest(),
+            task,
+            range: plan.range(task),
             piece,
-            seal: seal(disk, piece)?,
+            end: digest_of_end(disk, piece)?,
             exceptional: Vec::new(),
             transitions: 0,
             passed: 0,
@@ -55,31 +128,88 @@ impl Receipt {
         })
     }
 
-    /// The receipt of a task, if it has been done. One that is damaged, of another plan, or whose file is not there or is
-    /// another, is removed, so that the task is done again: a loss of power may leave any of these.
-    pub(super) fn load(disk: &dyn Disk, plan: &Plan, task: u32) -> Result<Option<Receipt>> {
-        let name = file(plan, task);
-        let loaded: Result<Receipt> = spill::load_value(disk, &name, FORMAT);
+    /// The receipt of a task, if it has been done. A loss of power may leave one that is damaged, of an earlier plan, or whose
+    /// file is not there or is another.
+    pub(super) fn load(
+        disk: &dyn Disk,
+        of: OfPlan<'_>,
+    ) -> Result<std::result::Result<Receipt, ReceiptFault>> {
+        let loaded: Result<Receipt> = spill::load_value(disk, &file(of.plan, of.task), FORMAT);
         let receipt = match loaded {
-            Err(Error::Corrupt { .. }) => None,
-            read => match if_there(read)? {
-                None => return Ok(None),
-                found => found,
-            },
+            Ok(receipt) => receipt,
+            Err(error) if error.is_not_found() => return Ok(Err(ReceiptFault::Missing)),
+            Err(error @ Error::Corrupt { .. }) => {
+                return Ok(Err(ReceiptFault::Damaged(error.to_string())));
+            }
+            Err(error) => return Err(error),
         };
-        let is_good = |it: &Receipt| match if_there(seal(disk, it.piece)) {
-            Err(Error::Corrupt { .. }) => Ok(false),
-            found => Ok(it.nonce == plan.nonce && found? == Some(it.seal)),
+        let fault = match receipt.fault(of) {
+            None => receipt.fault_of_piece(disk, of)?,
+            found => found,
         };
-        match receipt {
-            Some(receipt) if is_good(&receipt)? => Ok(Some(receipt)),
-            _ => remove_if_there(disk, &name).map(|()| None),
+        Ok(fault.map_or(Ok(receipt), Err))
+    }
+
+    /// What is wrong with it as the receipt of a task, by itself.
+    fn fault(&self, OfPlan { plan, saved, task }: OfPlan<'_>) -> Option<ReceiptFault> {
+        let counts = [self.transitions, self.passed, self.beyond, self.piece.at.keys];
+        let found = self.findings.iter().map(|it| it.count);
+        let has_width = |bytes: usize| bytes == saved.width as usize;
+        let is_possible = counts.into_iter().chain(found).all(|it| it <= COUNT_MAX)
+            && self.taken.iter().all(|it| *it <= COUNT_MAX)
+            && self
+                .findings
+                .iter()
+                .all(|it| has_width(it.witness.len()) && it.level <= u64::from(plan.level))
+            && restore_findings(&self.findings).is_ok()
+            && (self.exceptional.is_empty() || has_width(self.exceptional.len()));
+        let file = plan.output(saved, task);
+        if self.plan != plan.digest() {
+            Some(ReceiptFault::OtherPlan)
+        } else if self.task != task {
+            Some(ReceiptFault::OtherTask(self.task))
+        } else if self.range != plan.range(task) {
+            Some(ReceiptFault::OtherRange)
+        } else if self.piece.file != file || self.piece.at.offset != 0 {
+            Some(ReceiptFault::OtherFile(self.piece.file.to_string()))
+        } else {
+            (!is_possible).then_some(ReceiptFault::Impossible)
         }
     }
 
+    /// What is wrong with the file that it says was written.
+    fn fault_of_piece(&self, disk: &dyn Disk, of: OfPlan<'_>) -> Result<Option<ReceiptFault>> {
+        let name = self.piece.file.to_string();
+        let looked = if_there(self.judge_piece(disk, of));
+        match looked {
+            Err(error @ Error::Corrupt { .. }) => {
+                Ok(Some(ReceiptFault::Damaged(error.to_string())))
+            }
+            Ok(None) => Ok(Some(ReceiptFault::MissingFile(name))),
+            Ok(Some(fault)) => Ok(fault),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn judge_piece(&self, disk: &dyn Disk, of: OfPlan<'_>) -> Result<Option<ReceiptFault>> {
+        let name = || self.piece.file.to_string();
+        if digest_of_end(disk, self.piece)? != self.end {
+            return Ok(Some(ReceiptFault::ChangedFile(name())));
+        }
+        let (codec, number): (Codec, usize) = (of.saved.codec()?, of.task as usize);
+        let apart = of.saved.apart(disk, &codec);
+        if of.plan.phase == Phase::Expand {
+            // Candidates have whatever keys they have.
+            return apart.check(&self.piece).map(|()| None);
+        }
+        let part = Part { borders: &of.plan.borders, number };
+        let is_within = apart.is_within(&self.piece, part)?;
+        Ok((!is_within).then(|| ReceiptFault::KeysOutside(name())))
+    }
+
     /// Leaves it behind, durably.
-    pub(super) fn leave(&self, disk: &dyn Disk, plan: &Plan, task: u32) -> Result<()> {
-        let name = file(plan, task);
+    pub(super) fn leave(&self, disk: &dyn Disk, plan: &Plan) -> Result<()> {
+        let name = file(plan, self.task);
         // Two may be at the same task: neither sees the other's half of a file.
         let own = plan.own(&name);
         spill::commit_value(disk, &own, FORMAT, self)?;
@@ -90,12 +220,12 @@ impl Receipt {
 
 /// The file of a task's receipt.
 pub(super) fn file(plan: &Plan, task: u32) -> String {
-    format!("{FILE}{}-{task:05}", plan.id())
+    receipt_file(&plan.id(), task)
 }
 
-/// The checksum of the end of a piece.
-fn seal(disk: &dyn Disk, piece: FileSegment) -> Result<u32> {
-    let end = piece.at.offset + piece.at.length;
+/// The digest of the end of a piece.
+fn digest_of_end(disk: &dyn Disk, piece: FileSegment) -> Result<[u8; 32]> {
+    let end = piece.at.offset.saturating_add(piece.at.length);
     let tail = disk.map(&piece.file.to_string(), end - piece.at.length.min(SEALED)..end)?;
-    Ok(spill::checksum(&tail))
+    Ok(*blake3::hash(&tail).as_bytes())
 }

@@ -1,15 +1,15 @@
 //! Doing one task.
 
 use super::plan::{Phase, Plan, SWEEPING};
-use super::receipt::{self, Receipt};
+use super::receipt::{self, OfPlan, Receipt};
 use super::{Followed, remove_if_there};
 use crate::exec::Model;
 use crate::search::checkpoint::{Saved, save_findings};
 use crate::search::expand::{PartlyExpanded, Steps, Worker, exceptional_bits, expand};
 use crate::search::{Control, MemoryPlan, project};
 use spill::{
-    Apart, Append, Candidates, Codec, Disk, Error, FileName, FileSegment, Frontier, Merge, Part,
-    Result, SegmentRef, SegmentWriter,
+    Apart, Append, Candidates, Codec, Disk, Error, FileSegment, Frontier, Merge, Part, Result,
+    SegmentRef, SegmentWriter,
 };
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -50,9 +50,10 @@ impl<'d> Task<'d> {
         self.plan.phase
     }
 
-    /// Its receipt, if it has been done.
+    /// Its receipt, if it has been done. One that does not count is replaced when the task is done.
     pub fn done(&self) -> Result<Option<Receipt>> {
-        Receipt::load(self.disk, &self.plan, self.number)
+        let of = OfPlan { plan: &self.plan, saved: &self.saved, task: self.number };
+        Ok(Receipt::load(self.disk, of)?.ok())
     }
 
     /// Expands its part of the last level, and leaves a receipt.
@@ -82,7 +83,7 @@ impl<'d> Task<'d> {
         let begun = Instant::now();
         let done = work().and_then(|receipt| {
             let receipt = Receipt { seconds: begun.elapsed().as_secs_f64(), ..receipt };
-            receipt.leave(self.disk, &self.plan, self.number).map(|()| receipt)
+            receipt.leave(self.disk, &self.plan).map(|()| receipt)
         });
         if done.as_ref().is_err_and(Error::is_not_found) {
             // Somebody is sweeping: in a moment the plan is gone, too.
@@ -121,8 +122,7 @@ impl<'d> Task<'d> {
         let exceptional = exceptional_bits(&workers);
         let wider = exceptional.as_ref().map_or(codec.clone(), |it| project::wider(&codec, it));
         workers.iter_mut().try_for_each(|it| it.change_codec(&wider, level))?;
-        let at = self.candidates_file();
-        let receipt = self.written(at, |out| self.join(&mut workers, (scratch, &wider), out))?;
+        let receipt = self.written(|out| self.join(&mut workers, (scratch, &wider), out))?;
         Ok(Receipt {
             exceptional: exceptional.unwrap_or_default(),
             transitions: expanded.transitions,
@@ -165,9 +165,7 @@ impl<'d> Task<'d> {
         let runs = self.saved.store.runs.iter();
         let runs = runs.map(|it| apart.open_keys(&self.saved.pieces_of(it), part));
         let runs = runs.collect::<Result<Vec<_>>>()?;
-        let files = self.saved.store.levels.next_files(self.plan.tasks() as usize);
-        let file = files[self.number as usize];
-        self.written(file, |out| apart.settle(&candidates, &runs, part, out))
+        self.written(|out| apart.settle(&candidates, &runs, part, out))
     }
 
     fn merged(&self) -> Result<Receipt> {
@@ -175,15 +173,7 @@ impl<'d> Task<'d> {
         let apart = self.saved.apart(self.disk, &codec);
         let part = self.part();
         let segments = apart.open_keys(&self.saved.pieces_from(self.plan.runs_from), part)?;
-        let (first, last) = self.saved.levels_from(self.plan.runs_from);
-        let file = FileName::Merged { first, last, part: self.number as u16 };
-        self.written(file, |out| apart.merge(&segments, part, out))
-    }
-
-    /// Where a task's candidates go: behind the files of those that are there already.
-    fn candidates_file(&self) -> FileName {
-        let shard = self.saved.open.logs.len() + self.number as usize;
-        FileName::Candidates { level: self.plan.level, shard: shard as u16 }
+        self.written(|out| apart.merge(&segments, part, out))
     }
 
     /// Its range of keys.
@@ -191,12 +181,12 @@ impl<'d> Task<'d> {
         Part { borders: &self.plan.borders, number: self.number as usize }
     }
 
-    /// Has a file written, durably, that gets its name when all of it is there.
+    /// Has its file written, durably, that gets its name when all of it is there.
     fn written(
         &self,
-        file: FileName,
         write: impl FnOnce(&mut dyn Append) -> Result<SegmentRef>,
     ) -> Result<Receipt> {
+        let file = self.plan.output(&self.saved, self.number);
         let name = file.to_string();
         let own = self.plan.own(&name);
         let mut out = self.disk.create(&own)?;
@@ -209,6 +199,6 @@ impl<'d> Task<'d> {
         }
         self.disk.rename(&own, &name)?;
         self.disk.sync_dir()?;
-        Receipt::of(&self.plan, self.disk, FileSegment { file, at })
+        Receipt::of(&self.plan, self.number, self.disk, FileSegment { file, at })
     }
 }

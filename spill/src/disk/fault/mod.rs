@@ -30,7 +30,7 @@ pub use faults::Faults;
 use super::error::Result;
 use super::map::Mapped;
 use super::real::check_length;
-use super::{Append, Disk};
+use super::{Accept, Append, Disk, HEAD_BYTES};
 use append::FaultAppend;
 use faults::Verdict;
 use file::FileState;
@@ -215,8 +215,13 @@ impl Disk for FaultDisk {
         })
     }
 
-    fn read(&self, name: &str) -> Result<Vec<u8>> {
-        self.look("read", name, |state| Ok(lock(state.find("read", name)?).visible().to_vec()))
+    fn read_if(&self, name: &str, accept: &Accept<'_>) -> Result<Vec<u8>> {
+        self.look("read", name, |state| {
+            let file = lock(state.find("read", name)?);
+            let bytes = file.visible();
+            accept(&bytes[..bytes.len().min(HEAD_BYTES)], bytes.len() as u64)?;
+            Ok(bytes.to_vec())
+        })
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {

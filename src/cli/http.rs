@@ -1,0 +1,333 @@
+//! A small server of pages for browsers on this machine: what `watch` shows, and whatever else is to be looked at.
+//!
+//! The protocol is hyper's. Here are the bounds, as anybody can connect: how long a head may be and take, how long an answer may
+//! take to be read, how many connections there are. Each request has a connection of its own, and what it sends behind its head
+//! is not read. An answer is made on a thread beside, so whoever is slow keeps nobody waiting; one that panics is an answer, too.
+//!
+//! Nothing is changed by asking. Two kinds of pages of others are kept out. A page elsewhere cannot read an answer under another
+//! name (DNS rebinding): a server that listens to this machine alone answers to names of this machine alone. And a page elsewhere
+//! cannot have a browser ask for it in the background, which might keep this machine busy; a link to here can be followed.
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use tokio::net::TcpStream;
+use tokio::task::AbortHandle;
+
+/// A head has so many bytes and lines at most.
+const HEAD_BYTES: usize = 16 << 10;
+const HEAD_LINES: usize = 64;
+
+/// So long the head of a request may take, from when it connects.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// So long an answer may take to be read.
+const READING_TIME: Duration = Duration::from_secs(60);
+
+/// Between two looks at whether a connection has taken too long.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// There are no more connections: for another one, the oldest is closed.
+const CONNECTIONS_MAX: usize = 200;
+
+/// So long nothing is accepted where the system has no more descriptors.
+const PAUSE: Duration = Duration::from_millis(100);
+
+pub(super) const HTML: &str = "text/html; charset=utf-8";
+pub(super) const TEXT: &str = "text/plain; charset=utf-8";
+
+/// What every answer says: it is not to be kept, to be taken for anything else, to be told of, or to be shown within another page.
+const EVERY: [(&str, &str); 5] = [
+    ("cache-control", "no-store"),
+    ("content-security-policy", "frame-ancestors 'none'"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("referrer-policy", "no-referrer"),
+    ("x-content-type-options", "nosniff"),
+];
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// The status.
+    pub status: u16,
+    /// What it is.
+    pub kind: &'static str,
+    /// What it says.
+    pub text: Bytes,
+}
+
+impl Answer {
+    /// An answer with a text.
+    pub(super) fn new(status: u16, kind: &'static str, text: impl Into<Bytes>) -> Answer {
+        Answer { status, kind, text: text.into() }
+    }
+
+    fn response(self) -> Response<Full<Bytes>> {
+        let mut response = Response::new(Full::new(self.text));
+        *response.status_mut() =
+            StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let headers = response.headers_mut();
+        for (name, value) in EVERY.into_iter().chain([("content-type", self.kind)]) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        if self.status == StatusCode::METHOD_NOT_ALLOWED {
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        response
+    }
+}
+
+/// What is to be looked at.
+pub(super) trait Site: Send + Sync + 'static {
+    /// The answer to whoever asks for a path.
+    fn answer(&self, path: &str) -> Answer;
+
+    /// Answers are made one at a time in each of so many lanes, so that no path holds up those of another lane.
+    fn lanes(&self) -> usize;
+
+    /// The lane of a path.
+    fn lane(&self, path: &str) -> usize;
+}
+
+/// What answers.
+pub(super) struct Server {
+    /// Where it listens.
+    pub address: SocketAddr,
+    thread: JoinHandle<()>,
+}
+
+impl Server {
+    /// Answers at an address, in threads of its own, until the process ends.
+    pub(super) fn start(address: SocketAddr, site: Arc<dyn Site>) -> io::Result<Server> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .max_blocking_threads(site.lanes().max(1))
+            .build()?;
+        let listener = {
+            let _within = runtime.enter();
+            tokio::net::TcpListener::from_std(listener)?
+        };
+        let lanes = (0..site.lanes().max(1)).map(|_| tokio::sync::Mutex::new(())).collect();
+        let host = Arc::new(Host { site, ip: address.ip(), lanes });
+        let answers = move || runtime.block_on(host.answers(listener));
+        let thread = std::thread::Builder::new().name("http".into()).spawn(answers)?;
+        Ok(Server { address, thread })
+    }
+
+    /// Waits until the process ends.
+    pub(super) fn wait(self) {
+        let _ = self.thread.join();
+    }
+}
+
+/// What the connections have in common.
+struct Host {
+    site: Arc<dyn Site>,
+    ip: IpAddr,
+    lanes: Vec<tokio::sync::Mutex<()>>,
+}
+
+/// When a connection is closed; never, while its answer is made.
+#[derive(Clone)]
+struct Deadline(Arc<Mutex<Option<Instant>>>);
+
+impl Deadline {
+    fn after(time: Duration) -> Deadline {
+        Deadline(Arc::new(Mutex::new(Some(Instant::now() + time))))
+    }
+
+    fn set(&self, after: Option<Duration>) {
+        let mut at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *at = after.map(|it| Instant::now() + it);
+    }
+
+    async fn is_over(self) {
+        let is_over = || {
+            let at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            at.is_some_and(|it| Instant::now() >= it)
+        };
+        while !is_over() {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+impl Host {
+    async fn answers(self: Arc<Self>, listener: tokio::net::TcpListener) {
+        let mut open: VecDeque<AbortHandle> = VecDeque::new();
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
+            open.retain(|it| !it.is_finished());
+            if open.len() >= CONNECTIONS_MAX {
+                open.pop_front().inspect(AbortHandle::abort);
+            }
+            open.push_back(tokio::spawn(self.clone().connected(stream)).abort_handle());
+        }
+    }
+
+    /// Answers the request of one connection, or closes it when that takes too long.
+    async fn connected(self: Arc<Self>, stream: TcpStream) {
+        let deadline = Deadline::after(HEAD_TIME);
+        let until = deadline.clone();
+        let service = service_fn(move |request| {
+            let (host, deadline) = (self.clone(), deadline.clone());
+            async move {
+                deadline.set(None);
+                let answer = host.answer(&request).await;
+                deadline.set(Some(READING_TIME));
+                Ok::<_, Infallible>(answer.response())
+            }
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIME)
+            .keep_alive(false)
+            .max_buf_size(HEAD_BYTES)
+            .max_headers(HEAD_LINES)
+            .title_case_headers(true)
+            .serve_connection(TokioIo::new(stream), service);
+        let (mut connection, mut is_over) = (pin!(connection), pin!(until.is_over()));
+        poll_fn(|context| {
+            // What goes wrong on a connection is no reason to say anything: whoever asked knows.
+            let is_done = connection.as_mut().poll(context).is_ready();
+            match is_done || is_over.as_mut().poll(context).is_ready() {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
+    }
+
+    async fn answer(&self, request: &Request<Incoming>) -> Answer {
+        if let Some(refusal) = refusal(request.headers(), request.uri(), self.ip) {
+            return Answer::new(403, TEXT, refusal);
+        }
+        if !matches!(*request.method(), Method::GET | Method::HEAD) {
+            return Answer::new(405, TEXT, "here is only to be looked\n");
+        }
+        let (site, path) = (self.site.clone(), request.uri().path().to_owned());
+        let lane = site.lane(&path) % self.lanes.len();
+        let _turn = self.lanes[lane].lock().await;
+        let answer = tokio::task::spawn_blocking(move || site.answer(&path)).await;
+        let failed = "this page cannot be made: that is a fault of spillway, please report it\n";
+        answer.unwrap_or_else(|_| Answer::new(500, TEXT, failed))
+    }
+}
+
+/// Why whoever asks is not answered, if not.
+fn refusal(headers: &HeaderMap, uri: &Uri, ip: IpAddr) -> Option<&'static str> {
+    let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let host = hosts.next().and_then(|it| it.to_str().ok()).filter(|_| hosts.next().is_none());
+    let Some(host) = host else { return Some("it is not said which host is asked\n") };
+    let names = [Some(host), uri.authority().map(|it| it.as_str())];
+    if ip.is_loopback() && !names.into_iter().flatten().all(is_of_this_machine) {
+        return Some("this is only for this machine\n");
+    }
+    let origin = headers.get(header::ORIGIN).map(|it| it.as_bytes().to_ascii_lowercase());
+    let own = format!("http://{}", host.to_ascii_lowercase());
+    let is_elsewhere = origin.is_some_and(|it| it != own.as_bytes())
+        || matches!(text("sec-fetch-site"), Some("cross-site" | "same-site"))
+            && text("sec-fetch-mode") != Some("navigate");
+    is_elsewhere.then_some("a page of another site asks\n")
+}
+
+/// Whether a host is called as this machine is by itself, whatever the port.
+fn is_of_this_machine(host: &str) -> bool {
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|it| it.is_ascii_digit()));
+    let name = name.map_or(host, |it| it.0).trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_this_machine_are_known() {
+        for host in ["localhost", "Localhost:80", "127.0.0.1:8080", "[::1]:1", "[::1]", "127.1.2.3"]
+        {
+            assert!(is_of_this_machine(host), "{host}");
+        }
+        for host in [
+            "",
+            "example.org",
+            "example.org:80",
+            "10.0.0.1",
+            "localhost.example.org",
+            "127.0.0.1.example.org:80",
+        ] {
+            assert!(!is_of_this_machine(host), "{host}");
+        }
+    }
+
+    /// Whether a request with these headers is answered.
+    fn is_answered(ip: &str, uri: &str, headers: &[(&str, &str)]) -> bool {
+        let mut all = HeaderMap::new();
+        for (name, value) in headers {
+            all.append(
+                header::HeaderName::from_bytes(name.as_bytes()).unwrap(),
+                HeaderValue::from_str(value).unwrap(),
+            );
+        }
+        refusal(&all, &uri.parse().unwrap(), ip.parse().unwrap()).is_none()
+    }
+
+    #[test]
+    fn pages_of_other_sites_are_kept_out() {
+        let here = ("host", "localhost:8080");
+        let navigates = ("sec-fetch-mode", "navigate");
+        for headers in [
+            &[here][..],
+            &[here, ("origin", "http://localhost:8080")],
+            &[here, ("origin", "HTTP://Localhost:8080")],
+            &[here, ("sec-fetch-site", "same-origin"), ("sec-fetch-mode", "cors")],
+            &[here, ("sec-fetch-site", "none"), navigates],
+            &[here, ("sec-fetch-site", "cross-site"), navigates],
+        ] {
+            assert!(is_answered("127.0.0.1", "/1", headers), "{headers:?}");
+        }
+        for headers in [
+            &[][..],
+            &[here, here],
+            &[("host", "example.org")],
+            &[here, ("host", "example.org")],
+            &[here, ("origin", "http://example.org")],
+            &[here, ("origin", "https://localhost:8080")],
+            &[here, ("origin", "http://localhost:8081")],
+            &[here, ("origin", "null")],
+            &[here, ("sec-fetch-site", "cross-site"), ("sec-fetch-mode", "no-cors")],
+            &[here, ("sec-fetch-site", "same-site")],
+        ] {
+            assert!(!is_answered("127.0.0.1", "/1", headers), "{headers:?}");
+        }
+        // Whoever listens to other machines does not know by which name they call this one.
+        let other = [("host", "any.name"), ("origin", "http://any.name")];
+        assert!(is_answered("0.0.0.0", "/1", &other));
+        assert!(!is_answered("127.0.0.1", "/1", &other));
+        assert!(!is_answered("127.0.0.1", "http://example.org/1", &[here]));
+        assert!(is_answered("127.0.0.1", "http://localhost:8080/1", &[here]));
+    }
+}

@@ -1,0 +1,225 @@
+//! The names of all that lies in a search directory: one table, for whoever writes, sweeps or removes it.
+//!
+//! A directory may also hold what is not ours: notes of its user, another program's results. So names are compared as a whole.
+//! Nothing is removed because its name begins or ends like one of ours.
+
+use spill::{FileName, RealDisk};
+
+/// The model's texts, and what is searched for.
+pub const JOB: &str = "job";
+/// What the last sitting took.
+pub const MEANS: &str = "means";
+/// How the last sitting began.
+pub const SITTING: &str = "sitting";
+/// The last checkpoint.
+pub const MANIFEST: &str = "manifest";
+/// The last checkpoint of a search for accepting cycles.
+pub const CYCLES: &str = "cycles";
+/// What a search in memory came to.
+pub const ANSWER: &str = "answer";
+/// The `eventually` properties of a Rust type, and the verdict on each.
+pub const EVENTUALLY_VERDICTS: &str = "eventually";
+/// What happened in all sittings.
+pub const EVENTS: &str = "events.jsonl";
+/// How far the search is at this moment.
+pub const STATUS: &str = "status.json";
+/// Says that the directory was made since none was named.
+pub const TEMPORARY: &str = "temporary";
+
+/// Files that are written as a whole, under another name first.
+const REPLACED: [&str; 9] =
+    [JOB, MEANS, SITTING, MANIFEST, CYCLES, ANSWER, EVENTUALLY_VERDICTS, EVENTS, STATUS];
+
+/// Files that only are there.
+const MARKS: [&str; 2] = [RealDisk::LOCK, TEMPORARY];
+
+/// What is behind the name of a file that is not finished.
+const UNFINISHED: &str = ".new";
+
+/// The folder of a search for a shorter counterexample.
+pub const SHORTER: &str = "shorter";
+
+/// The names of folders of searches for runs that never come to something begin so; a number follows.
+const EVENTUALLY: &str = "eventually-";
+
+/// What the tasks of a plan do, as names have it.
+pub const PHASES: [&str; 3] = ["expand", "settle", "merge"];
+
+const PLAN: &str = "plan-";
+const RECEIPT: &str = "receipt-";
+
+/// What a file of a search directory is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DirectoryFile {
+    /// One of the files that each search has.
+    Fixed,
+    /// What is left of a file that was to replace one of these.
+    Unfinished,
+    /// Keys.
+    Keys(FileName),
+    /// A plan, or a receipt of one of its tasks.
+    OfPlan,
+    /// What a task is writing, before it has its name.
+    Private,
+}
+
+impl DirectoryFile {
+    /// What a file is, if it is one that a search makes.
+    pub fn of(name: &str) -> Option<DirectoryFile> {
+        let keys = || FileName::of(name).map(DirectoryFile::Keys);
+        if REPLACED.contains(&name) || MARKS.contains(&name) {
+            Some(DirectoryFile::Fixed)
+        } else if name.strip_suffix(UNFINISHED).is_some_and(|it| REPLACED.contains(&it)) {
+            Some(DirectoryFile::Unfinished)
+        } else if is_of_plan(name) {
+            Some(DirectoryFile::OfPlan)
+        } else if is_private(name) {
+            Some(DirectoryFile::Private)
+        } else {
+            keys()
+        }
+    }
+}
+
+/// What a file is called while it is written that is to replace one.
+pub fn unfinished(name: &str) -> String {
+    format!("{name}{UNFINISHED}")
+}
+
+/// The folder of the search for runs that never come to the thing of this number.
+pub fn eventually(number: usize) -> String {
+    format!("{EVENTUALLY}{number}")
+}
+
+/// Whether a folder in a search directory is that of a search beside it.
+pub fn is_folder(name: &str) -> bool {
+    let number = name.strip_prefix(EVENTUALLY).and_then(|it| it.parse().ok());
+    name == SHORTER || number.is_some_and(|it| eventually(it) == name)
+}
+
+/// What a plan is called: the level, the phase's number in [`PHASES`], and the hash of the manifest that it is of.
+pub fn plan_id(level: u32, phase: usize, base: &[u8; 32]) -> String {
+    let base: String = base[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{level:08}-{}-{base}", PHASES[phase])
+}
+
+/// Whether a plan can be called so.
+pub fn is_plan_id(id: &str) -> bool {
+    let mut parts = id.splitn(3, '-');
+    let [level, phase, base] = [(); 3].map(|()| parts.next().unwrap_or_default());
+    let level = level.parse::<u32>().is_ok_and(|it| format!("{it:08}") == level);
+    level && PHASES.contains(&phase) && is_hexadecimal(base, 12)
+}
+
+/// The file of a plan.
+pub fn plan_file(id: &str) -> String {
+    format!("{PLAN}{id}")
+}
+
+/// The file of a receipt of a task.
+pub fn receipt_file(plan: &str, task: u32) -> String {
+    format!("{RECEIPT}{plan}-{task:05}")
+}
+
+/// What a file is called while one attempt at a task of a plan writes it.
+pub fn private_file(name: &str, plan: &str, attempt: u64) -> String {
+    format!("{name}.{plan}.{attempt:016x}")
+}
+
+/// Whether a file is what some attempt at a task of a plan was writing.
+pub fn is_private_of(name: &str, plan: &str) -> bool {
+    is_private(name) && name.split('.').nth(1) == Some(plan)
+}
+
+fn is_of_plan(name: &str) -> bool {
+    let is_task = |it: &str| it.parse::<u32>().is_ok_and(|task| format!("{task:05}") == it);
+    match (name.strip_prefix(PLAN), name.strip_prefix(RECEIPT)) {
+        (Some(id), _) => is_plan_id(id),
+        (_, Some(rest)) => {
+            rest.rsplit_once('-').is_some_and(|(id, task)| is_plan_id(id) && is_task(task))
+        }
+        _ => false,
+    }
+}
+
+fn is_private(name: &str) -> bool {
+    let name = name.strip_suffix(UNFINISHED).unwrap_or(name);
+    match name.split('.').collect::<Vec<_>>()[..] {
+        [file, plan, attempt] => {
+            (FileName::is_one(file) || is_of_plan(file))
+                && is_plan_id(plan)
+                && is_hexadecimal(attempt, 16)
+        }
+        _ => false,
+    }
+}
+
+fn is_hexadecimal(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_ours() {
+        let plan = plan_id(31, 1, &[0xab; 32]);
+        assert_eq!(plan, "00000031-settle-abababababab");
+        let keys = FileName::Levels { shard: 7 };
+        let (own, receipt) = (plan_file(&plan), receipt_file(&plan, 12));
+        let fixed =
+            REPLACED.into_iter().chain(MARKS).map(|it| (it.to_owned(), DirectoryFile::Fixed));
+        let begun = REPLACED.map(|it| (unfinished(it), DirectoryFile::Unfinished));
+        let private = [&keys.to_string(), &own, &receipt].map(|it| private_file(it, &plan, 9));
+        let unfinished = private.clone().map(|it| unfinished(&it));
+        let private = private.into_iter().chain(unfinished);
+        for name in private.clone() {
+            assert!(is_private_of(&name, &plan), "{name}");
+            assert!(!is_private_of(&name, &plan_id(31, 1, &[0xac; 32])), "{name}");
+        }
+        let others = [
+            (keys.to_string(), DirectoryFile::Keys(keys)),
+            (own, DirectoryFile::OfPlan),
+            (receipt, DirectoryFile::OfPlan),
+        ];
+        let private = private.map(|it| (it, DirectoryFile::Private));
+        for (name, kind) in fixed.chain(begun).chain(others).chain(private) {
+            assert_eq!(DirectoryFile::of(&name), Some(kind), "{name}");
+        }
+        for number in [0, 1, 12] {
+            assert!(is_folder(&eventually(number)));
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_ours_is_not() {
+        let plan = plan_id(31, 1, &[0xab; 32]);
+        for name in [
+            "notes.new",
+            "lock.new",
+            "job.new.new",
+            "jobs",
+            "plan-b.md",
+            "plan-00000031-settle-ababababab",
+            "plan-00000031-settle-ABABABABABAB",
+            "plan-31-settle-abababababab",
+            "plan-00000031-paint-abababababab",
+            "receipt-2024.pdf",
+            "receipt-00000031-settle-abababababab",
+            "receipt-00000031-settle-abababababab-1",
+            "levels-000.bak",
+            "levels-of-detail.txt",
+            "status.json.old",
+            "events.jsonl.gz",
+            &format!("notes.{plan}.0123456789abcdef"),
+            &format!("levels-000.{plan}.0123456789abcde"),
+            &format!("levels-000.{plan}.0123456789abcdef.old"),
+        ] {
+            assert_eq!(DirectoryFile::of(name), None, "{name}");
+        }
+        for name in ["shorter-2", "eventually", "eventually-", "eventually-01", "eventually-x"] {
+            assert!(!is_folder(name), "{name}");
+        }
+    }
+}

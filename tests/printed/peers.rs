@@ -1,0 +1,160 @@
+//! `watch --listen` among peers that mean no good: what is too long, too slow, or from elsewhere is closed or refused, and others
+//! are answered meanwhile.
+
+use super::watch::stopped;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+/// A connection on which something was said.
+fn said(address: &str, bytes: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    // Whoever has heard enough may close meanwhile.
+    let _ = stream.write_all(bytes);
+    stream
+}
+
+/// What is answered, up to the end.
+fn answer(mut stream: TcpStream) -> String {
+    let (mut all, mut piece) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = stream.read(&mut piece) {
+        all.extend_from_slice(&piece[..count]);
+    }
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+const WELL: &[u8] = b"GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+/// That a page is there at once.
+#[track_caller]
+fn is_well(address: &str) {
+    let begun = Instant::now();
+    let page = answer(said(address, WELL));
+    assert!(page.starts_with("HTTP/1.1 200 OK\r\n") && page.contains("<title>"), "{page}");
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+}
+
+#[track_caller]
+fn ended(mut child: Child) {
+    assert!(child.try_wait().unwrap().is_none(), "it goes on");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn bodies_that_are_told_of_are_not_waited_for() {
+    let folder = stopped();
+    let (child, address) = folder.serving(&["d"]);
+    let mut open = Vec::new();
+    for _ in 0..20 {
+        for length in ["1000000000000", "18446744073709551615", "1"] {
+            let head =
+                format!("POST /1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
+            open.push(said(&address, head.as_bytes()));
+        }
+        let chunked = b"GET /1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n";
+        drop(said(&address, chunked));
+    }
+    is_well(&address);
+    for stream in open {
+        let told = answer(stream);
+        let refused = ["HTTP/1.1 405 ", "HTTP/1.1 400 ", "HTTP/1.1 431 "];
+        assert!(refused.iter().any(|it| told.starts_with(it)), "{told}");
+    }
+    let told = answer(said(&address, b"PUT /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    assert!(told.contains("\r\nAllow: GET, HEAD\r\n"), "{told}");
+    ended(child);
+}
+
+#[test]
+fn slow_peers_keep_nobody_waiting() {
+    let folder = stopped();
+    let (child, address) = folder.serving(&["d"]);
+    // More than may be open at a time: the oldest are closed.
+    let mut open: Vec<TcpStream> = Vec::new();
+    for number in 0..300 {
+        open.push(match number % 3 {
+            0 => said(&address, b""),
+            1 => said(&address, b"GET /1 HTTP/1.1\r\nHost: loc"),
+            // Nobody reads what is answered.
+            _ => said(&address, WELL),
+        });
+        if number % 60 == 59 {
+            is_well(&address);
+        }
+    }
+    // A head takes ten seconds at most.
+    let begun = Instant::now();
+    let mut last = open.remove(298);
+    let _ = last.read(&mut [0; 100]);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    is_well(&address);
+    ended(child);
+}
+
+#[test]
+fn a_head_is_as_long_as_it_may_be() {
+    let folder = stopped();
+    let (child, address) = folder.serving(&["d"]);
+    let begun = b"GET /1 HTTP/1.1\r\nHost: localhost\r\n";
+    let line = b"X-Line: x\r\n".repeat(1 << 20);
+    let name = [b"X-".as_slice(), &b"a".repeat(8 << 20)].concat();
+    let path = [b"GET /".as_slice(), &b"a".repeat(8 << 20), b" HTTP/1.1\r\n"].concat();
+    for head in [[begun.as_slice(), &line].concat(), [begun.as_slice(), &name].concat(), path] {
+        for _ in 0..4 {
+            let told = answer(said(&address, &head));
+            let is_refused = told.is_empty()
+                || ["431", "414", "400"]
+                    .iter()
+                    .any(|it| told.starts_with(&format!("HTTP/1.1 {it} ")));
+            assert!(is_refused, "{told}");
+        }
+        is_well(&address);
+    }
+    #[cfg(target_os = "linux")]
+    {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let peak = status.lines().find_map(|it| it.strip_prefix("VmHWM:")).unwrap();
+        let kib: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+        assert!(kib < 200 << 10, "{kib} KiB");
+    }
+    for nonsense in [&b"\0\0\0\0\r\n\r\n"[..], b"GET\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]
+    {
+        let told = answer(said(&address, nonsense));
+        assert!(!told.contains("200 OK"), "{told}");
+    }
+    is_well(&address);
+    ended(child);
+}
+
+#[test]
+fn pages_of_other_sites_are_kept_out() {
+    let folder = stopped();
+    let (child, address) = folder.serving(&["d"]);
+    let asks =
+        |lines: &str| answer(said(&address, format!("GET /1 HTTP/1.1\r\n{lines}\r\n").as_bytes()));
+    for (lines, why) in [
+        ("", "it is not said which host is asked\n"),
+        ("Host: localhost\r\nHost: localhost\r\n", "it is not said which host is asked\n"),
+        ("Host: example.org\r\n", "this is only for this machine\n"),
+        ("Host: localhost\r\nOrigin: http://example.org\r\n", "a page of another site asks\n"),
+        ("Host: localhost\r\nSec-Fetch-Site: cross-site\r\n", "a page of another site asks\n"),
+    ] {
+        let told = asks(lines);
+        assert!(told.starts_with("HTTP/1.1 403 Forbidden\r\n") && told.ends_with(why), "{told}");
+    }
+    let told = asks("Host: localhost\r\nOrigin: http://localhost\r\n");
+    for header in [
+        "Content-Security-Policy: frame-ancestors 'none'",
+        "Cross-Origin-Resource-Policy: same-origin",
+        "X-Content-Type-Options: nosniff",
+    ] {
+        assert!(told.contains(header), "{told}");
+    }
+    assert!(told.starts_with("HTTP/1.1 200 OK\r\n"), "{told}");
+    let head = answer(said(&address, b"HEAD /1 HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && head.ends_with("\r\n\r\n"), "{head}");
+    ended(child);
+}

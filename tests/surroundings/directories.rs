@@ -1,0 +1,415 @@
+//! Search directories that others have filled, or in which others keep files of their own: nothing outside is read, waited for or
+//! changed, nothing that is not ours is removed, and what is only shown is not trusted.
+
+use super::{Bench, COUNTER, GRID, Ran};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const LETTER: &str = "dear reader, this is more than a few bytes";
+
+/// What each command has to end within, whatever it is given.
+const SOON: Duration = Duration::from_secs(60);
+
+impl Bench {
+    /// Runs a command that must not wait for anything.
+    #[track_caller]
+    fn soon(&self, args: &[&str]) -> Ran {
+        let mut command = self.command(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let begun = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            if begun.elapsed() > SOON {
+                child.kill().unwrap();
+                panic!("{args:?} waits");
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ran::from(child.wait_with_output().unwrap())
+    }
+
+    fn letter(&self) -> PathBuf {
+        let letter = self.path("letter");
+        fs::write(&letter, LETTER).unwrap();
+        letter
+    }
+}
+
+/// Puts something in the place of a file.
+fn plant(place: &Path, plant: impl FnOnce(&Path)) {
+    let _ = fs::remove_file(place);
+    plant(place);
+}
+
+fn pipe(place: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(place).status().unwrap();
+    assert!(made.success());
+}
+
+/// All that a search directory may have, and what is written into it on the way.
+const NAMES: [&str; 16] = [
+    "answer",
+    "answer.new",
+    "cycles",
+    "events.jsonl",
+    "events.jsonl.new",
+    "job.new",
+    "levels-000",
+    "lock",
+    "manifest",
+    "manifest.new",
+    "means",
+    "means.new",
+    "sitting",
+    "sitting.new",
+    "status.json",
+    "status.json.new",
+];
+
+#[test]
+fn links_in_a_directory_lead_nowhere() {
+    let bench = Bench::new();
+    bench.stopped();
+    let letter = bench.letter();
+    let commands: [&[&str]; 7] = [
+        &["status", "d", "--json"],
+        &["watch", "d"],
+        &["report", "d", "--out", "r.html"],
+        &["trace", "d"],
+        &["values", "d"],
+        &["task", "plan", "d", "--tasks", "2", "--thin", "5"],
+        &["resume", "d", "--max-states", "20000"],
+    ];
+    for name in NAMES {
+        for target in [letter.as_path(), Path::new("nowhere"), Path::new("/dev/zero")] {
+            let kept = bench.path("kept");
+            let _ = fs::remove_dir_all(&kept);
+            copy(&bench.path("d"), &kept);
+            plant(&bench.path("d").join(name), |place| symlink(target, place).unwrap());
+            for command in commands {
+                let ran = bench.soon(command);
+                assert!([0, 1, 2, 3, 4].contains(&ran.code), "{name}: {}", ran.err);
+                assert_eq!(fs::read_to_string(&letter).unwrap(), LETTER, "{name}: {command:?}");
+                assert!(!bench.path("d/nowhere").exists(), "{name}: {command:?}");
+            }
+            fs::remove_dir_all(bench.path("d")).unwrap();
+            fs::rename(&kept, bench.path("d")).unwrap();
+        }
+    }
+    assert_eq!(bench.run(&["resume", "d"]).code, 0);
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn pipes_that_are_only_written_to_are_not_waited_for() {
+    for name in ["events.jsonl", "status.json", "status.json.new", "sitting.new", "manifest.new"] {
+        let bench = Bench::new();
+        bench.stopped();
+        plant(&bench.path("d").join(name), pipe);
+        let ran = bench.soon(&["resume", "d"]);
+        assert_eq!(ran.code, 0, "{name}: {}", ran.err);
+    }
+    let bench = Bench::new();
+    plant(&bench.path("pipe"), pipe);
+    for command in [&["status", "pipe"][..], &["resume", "pipe"], &["trace", "pipe"]] {
+        bench.soon(command).refused(2, &["pipe is a file, and a search directory is asked for"]);
+    }
+}
+
+#[test]
+fn a_second_name_of_a_file_is_not_written_to() {
+    let bench = Bench::new();
+    bench.stopped();
+    for name in ["levels-000", "events.jsonl"] {
+        fs::hard_link(bench.path("d").join(name), bench.path(name)).unwrap();
+    }
+    let before = ["levels-000", "events.jsonl"].map(|it| fs::read(bench.path(it)).unwrap());
+    let said = "levels-000: it has another name, too (a hard link): replace it by a copy";
+    bench.run(&["resume", "d"]).refused(4, &[said]);
+    let after = ["levels-000", "events.jsonl"].map(|it| fs::read(bench.path(it)).unwrap());
+    assert!(before == after);
+    fs::remove_file(bench.path("levels-000")).unwrap();
+    assert_eq!(bench.run(&["resume", "d"]).code, 0);
+    assert!(before[1] == fs::read(bench.path("events.jsonl")).unwrap());
+}
+
+/// The names in a job are those of whoever began it.
+#[test]
+fn the_model_is_compared_by_its_name_only_where_it_can_be_the_text() {
+    let bench = Bench::new();
+    bench.stopped();
+    let model = bench.path("model.dve");
+    let changed = "note: model.dve has changed since";
+    let huge = |place: &Path| {
+        let file = fs::File::create(place).unwrap();
+        file.set_len(3 << 30).unwrap();
+    };
+    let as_long = |place: &Path| fs::write(place, " ".repeat(GRID.len())).unwrap();
+    let plants: [(&dyn Fn(&Path), bool); 6] = [
+        (&pipe, false),
+        (&|place| symlink("/dev/zero", place).unwrap(), false),
+        (&|place| fs::create_dir(place).unwrap(), false),
+        (&|place| symlink("nowhere", place).unwrap(), false),
+        (&huge, true),
+        (&as_long, true),
+    ];
+    for (number, (what, is_changed)) in plants.into_iter().enumerate() {
+        let _ = fs::remove_dir(&model);
+        plant(&model, what);
+        let ran = bench.soon(&["resume", "d", "--max-states", "20000"]);
+        assert_eq!(ran.code, 3, "{number}: {}", ran.err);
+        assert_eq!(ran.err.contains(changed), is_changed, "{number}: {}", ran.err);
+    }
+    plant(&model, huge);
+    #[cfg(target_os = "linux")]
+    {
+        let (ran, resident) =
+            bench.run_watched(&["resume", "d", "--max-states", "20000", "--memory", "64MiB"]);
+        assert!(ran.code == 3 && resident < 200 << 20, "{resident}: {}", ran.err);
+    }
+    // A link to the text is as good as the text.
+    fs::write(bench.path("text"), GRID).unwrap();
+    plant(&model, |place| symlink("text", place).unwrap());
+    assert!(!bench.soon(&["resume", "d"]).err.contains(changed));
+}
+
+const FOREIGN: [&str; 7] = [
+    "notes.new",
+    "plan-b.md",
+    "receipt-2024.pdf",
+    "levels-of-detail.txt",
+    "merged-cells.csv",
+    "manifest.old",
+    "job.bak",
+];
+
+fn leave_foreign(dir: &Path) {
+    FOREIGN.iter().for_each(|name| fs::write(dir.join(name), LETTER).unwrap());
+}
+
+#[track_caller]
+fn has_foreign(dir: &Path) {
+    for name in FOREIGN {
+        assert_eq!(fs::read_to_string(dir.join(name)).unwrap(), LETTER, "{name}");
+    }
+}
+
+#[test]
+fn files_of_others_outlive_a_search() {
+    let bench = Bench::new();
+    bench.stopped();
+    leave_foreign(&bench.path("d"));
+    assert_eq!(bench.run(&["resume", "d", "--max-states", "30000"]).code, 3);
+    has_foreign(&bench.path("d"));
+    assert_eq!(bench.run(&["resume", "d"]).code, 0);
+    has_foreign(&bench.path("d"));
+    // What a search did not finish is swept.
+    let bench = Bench::new();
+    bench.stopped();
+    let strays = ["manifest.new", "levels-009", "candidates-00000003-000", "means.new"];
+    strays.iter().for_each(|name| fs::write(bench.path("d").join(name), LETTER).unwrap());
+    assert_eq!(bench.run(&["resume", "d"]).code, 0);
+    strays.iter().for_each(|name| assert!(!bench.path("d").join(name).exists(), "{name}"));
+}
+
+#[test]
+fn files_of_others_outlive_a_temporary_directory() {
+    let bench = Bench::new();
+    let whole = ["--reduce", "none", "--max-states", "1000"];
+    assert_eq!(bench.check(GRID, &whole).code, 3);
+    let dir = bench.path("tmp").join(&bench.files("tmp")[0]);
+    leave_foreign(&dir);
+    fs::create_dir(dir.join("mine")).unwrap();
+    fs::write(dir.join("mine/job"), LETTER).unwrap();
+    assert_eq!(bench.run(&["resume", dir.to_str().unwrap()]).code, 0);
+    has_foreign(&dir);
+    assert_eq!(fs::read_to_string(dir.join("mine/job")).unwrap(), LETTER);
+    let mut left = bench.files(dir.to_str().unwrap());
+    left.sort();
+    let mut expected = FOREIGN.map(str::to_owned).to_vec();
+    expected.push("mine".to_owned());
+    expected.sort();
+    assert_eq!(left, expected, "only what is not ours is left");
+    // Without anything else it goes whole.
+    assert_eq!(bench.check(GRID, &whole).code, 3);
+    let made = bench.files("tmp").into_iter().map(|it| bench.path("tmp").join(it));
+    let other = made.into_iter().find(|it| *it != dir).unwrap();
+    assert_eq!(bench.run(&["resume", other.to_str().unwrap()]).code, 0);
+    assert!(!other.exists());
+}
+
+/// More instances than a short look at the model finds: the search is made again, with room for more.
+const MORE: &str = "int n; byte w;
+active proctype Counter() { do :: n < 4000 -> n++ :: else -> break od;
+  byte i; do :: i < 3 -> run Late(); i++ :: else -> break od }
+proctype Late() { w++; end: false }
+";
+
+/// A search that is made again is killed while it leaves the directory: whatever is gone then, the directory is accepted.
+#[test]
+fn a_directory_that_was_being_abandoned_is_as_a_new_one() {
+    let bench = Bench::new();
+    let (flags, text) = (["--dir", "d", "--reduce", "none"], GRID.replace("300", "40"));
+    let whole = bench.check(&text, &flags);
+    assert_eq!(whole.code, 0);
+    fs::remove_dir_all(bench.path("d")).unwrap();
+    let stopped = bench.check(&text, &[&flags[..], &["--max-states", "500"]].concat());
+    assert_eq!(stopped.code, 3);
+    fs::rename(bench.path("d"), bench.path("stopped")).unwrap();
+    fs::rename(bench.path("stopped/job"), bench.path("stopped/job.new")).unwrap();
+    let mut files = bench.files("stopped");
+    files.sort_by_key(|it| (it != "manifest", it.clone()));
+    for gone in 0..=files.len() {
+        copy(&bench.path("stopped"), &bench.path("d"));
+        for name in files.iter().take(gone).filter(|it| !["job.new", "lock"].contains(&&***it)) {
+            fs::remove_file(bench.path("d").join(name)).unwrap();
+        }
+        bench.run(&["resume", "d"]).refused(2, &["no search has begun in it"]);
+        let ran = bench.check(&text, &flags);
+        assert_eq!((ran.code, found(&ran)), (0, found(&whole)), "{gone}: {}", ran.err);
+        fs::remove_dir_all(bench.path("d")).unwrap();
+    }
+    // Where something else is there, too, it is somebody's.
+    copy(&bench.path("stopped"), &bench.path("d"));
+    fs::write(bench.path("d/notes.txt"), LETTER).unwrap();
+    bench.check(&text, &flags).refused(2, &["not empty"]);
+    assert!(bench.path("d/manifest").exists());
+}
+
+/// States, transitions and levels, as they are printed.
+fn found(ran: &Ran) -> &str {
+    let line = ran.out.lines().find(|it| it.trim_start().starts_with("found")).unwrap();
+    line.split(';').next().unwrap()
+}
+
+#[test]
+fn a_search_that_is_made_again_leaves_files_of_others() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("d")).unwrap();
+    let file = bench.write("more.pml", MORE);
+    let mut command = bench.command(&["check", &file, "--dir", "d"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !bench.path("d/job").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    leave_foreign(&bench.path("d"));
+    assert!(child.wait().unwrap().code().is_some());
+    has_foreign(&bench.path("d"));
+}
+
+/// Lines that are well-formed, with numbers that no search comes to.
+fn hostile_events() -> Vec<String> {
+    let max = u64::MAX;
+    let levels = |first: u64, last: u64, states: u64| json!({ "event": "levels", "first": first, "last": last, "states": states, "transitions": max });
+    let mut all = vec![
+        levels(0, 1 << 60, max),
+        levels(1 << 60, max, max),
+        levels(max, max, max),
+        levels(9, 3, max),
+        levels(0, u64::from(u32::MAX), max),
+        levels(5, u64::from(u32::MAX), 1),
+        json!({ "event": "ended", "seconds": 1e300, "verdict": "verified\u{1b}]0;x\u{7}", "error": null }),
+        json!({ "event": "sitting", "version": 1, "at": max, "command": "x", "expanded": max, "before": 1e308,
+            "budget": max, "threads": u32::MAX }),
+        json!({ "event": "sitting", "version": 1, "at": max, "command": null, "expanded": max, "before": 1e11,
+            "budget": max, "threads": 0 }),
+    ];
+    for (seconds, level) in [(1e308, 0), (-5.0, 0), (1e11, u64::from(u32::MAX)), (0.0, 1 << 60)] {
+        all.push(json!({ "event": "progress", "seconds": seconds, "phase": "x", "level": level, "states": max,
+            "transitions": max, "frontier": max, "expanded": max, "memory": max, "disk": max, "checkpoints": max }));
+    }
+    all.iter().map(Value::to_string).collect()
+}
+
+#[test]
+fn what_is_only_shown_is_not_trusted() {
+    let bench = Bench::new();
+    bench.stopped();
+    let shown: [&[&str]; 5] = [
+        &["watch", "d"],
+        &["status", "d"],
+        &["status", "d", "--json"],
+        &["report", "d", "--out", "r.html"],
+        &["resume", "d", "--max-states", "20000"],
+    ];
+    let good = fs::read_to_string(bench.path("d/events.jsonl")).unwrap();
+    let status: Value =
+        serde_json::from_slice(&fs::read(bench.path("d/status.json")).unwrap()).unwrap();
+    let lines = hostile_events();
+    let mut files: Vec<String> = lines.iter().map(|it| format!("{good}{it}\n")).collect();
+    files.push(format!("{good}{}\n", lines.join("\n")));
+    files.push(format!("{}\n{good}", lines.join("\n")));
+    // Levels that lie over each other, many of them.
+    let over = (0..3_000_u64).map(|at| {
+        json!({ "event": "levels", "first": at, "last": u32::MAX, "states": u64::MAX, "transitions": 1 })
+            .to_string()
+            + "\n"
+    });
+    files.push(over.collect());
+    files.push("\n".repeat(1 << 16) + &"{".repeat(1 << 20));
+    for (number, file) in files.iter().enumerate() {
+        fs::write(bench.path("d/events.jsonl"), file).unwrap();
+        let mut hostile = status.clone();
+        for member in ["states", "frontier", "expanded", "memory", "disk"] {
+            hostile["now"][member] = json!(u64::MAX);
+        }
+        hostile["now"]["level"] = json!([0, u64::from(u32::MAX), 1 << 60][number % 3]);
+        (hostile["at"], hostile["rate"]) = (json!(u64::MAX), json!(1e308));
+        fs::write(bench.path("d/status.json"), hostile.to_string()).unwrap();
+        for command in shown {
+            let ran = bench.soon(command);
+            assert!([0, 3].contains(&ran.code), "{number} {command:?}: {}", ran.err);
+            assert!(ran.out.len() < 100_000, "{number} {command:?}: {} bytes", ran.out.len());
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn however_long_what_is_shown_is_it_takes_little_memory() {
+    let bench = Bench::new();
+    bench.stopped();
+    let mut line = hostile_events().swap_remove(4);
+    line.push('\n');
+    fs::write(bench.path("d/events.jsonl"), line.repeat(400_000)).unwrap();
+    fs::OpenOptions::new()
+        .write(true)
+        .open(bench.path("d/events.jsonl"))
+        .unwrap()
+        .set_len(3 << 30)
+        .unwrap();
+    fs::File::create(bench.path("d/status.json")).unwrap().set_len(3 << 30).unwrap();
+    fs::File::create(bench.path("d/sitting")).unwrap().set_len(3 << 30).unwrap();
+    for command in
+        [&["watch", "d"][..], &["status", "d", "--json"], &["report", "d", "--out", "r.html"]]
+    {
+        let (ran, resident) = bench.run_watched(command);
+        assert!(ran.code == 0 && resident < 250 << 20, "{command:?}: {resident}: {}", ran.err);
+    }
+    // It is thinned out by the next sitting.
+    assert_eq!(bench.run(&["resume", "d"]).code, 0);
+    assert!(fs::metadata(bench.path("d/events.jsonl")).unwrap().len() < 2 << 20);
+}
+
+#[test]
+fn a_folder_for_a_search_beside_is_no_link() {
+    let bench = Bench::new();
+    let text = COUNTER.replace("init a;", "init a; assert a: x < 50;");
+    assert_eq!(bench.check(&text, &["--dir", "d", "--reduce", "none"]).code, 1);
+    fs::create_dir(bench.path("elsewhere")).unwrap();
+    symlink("../elsewhere", bench.path("d/shorter")).unwrap();
+    let ran = bench.soon(&["trace", "d"]);
+    ran.refused(4, &["cannot search in shorter: it is a link or a file, not a folder"]);
+    assert!(bench.files("elsewhere").is_empty());
+}
