@@ -307,7 +307,9 @@ fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, String> {
         None | Some("declared") => return Ok(model),
         Some("static") => fixed,
         Some("sampled") => {
-            match sampled(&model, model.layout(), &fixed).map_err(|error| error.to_string())? {
+            match sampled(&model, model.layout(), &fixed, &Control::default())
+                .map_err(|error| error.to_string())?
+            {
                 Some(better) => better.order,
                 None => return Ok(model),
             }

@@ -247,8 +247,8 @@ fn codecs(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
     let each = [
         ("none", Codec::Raw),
         ("run-length", Codec::Rle),
-        ("huffman, one code", trained(model, Tables::Single)?),
-        ("huffman", trained(model, Tables::Columns)?),
+        ("huffman, one code", trained(model, Tables::Single, &Control::default())?),
+        ("huffman", trained(model, Tables::Columns, &Control::default())?),
     ];
     println!("| in memory | CPU s | time | B a state | of none |");
     println!("| --- | --- | --- | --- | --- |");

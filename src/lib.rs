@@ -49,6 +49,8 @@
 
 #[doc(hidden)]
 pub mod analysis;
+#[doc(hidden)]
+pub mod budget;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;

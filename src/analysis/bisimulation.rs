@@ -12,6 +12,7 @@
 use super::access::Table;
 use super::blocks::Blocks;
 use super::instances::{ActionInstance, ActionInstances, InstanceId};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::text::Printer;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
@@ -23,25 +24,34 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Among more action instances it takes long to find out who fails.
 const INSTANCES_MAX: u32 = 1 << 16;
 
+/// Units of work to find out whether an action instance fails.
+const EACH_INSTANCE: u64 = 256;
+
 /// Which locations of each process of a program are bisimilar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bisimilar {
     /// Of each location of each process the first that it is bisimilar to.
     firsts: Vec<Vec<LocationId>>,
+    /// Of each location of each process whether it is bisimilar to another.
+    joined: Vec<Vec<bool>>,
 }
 
 impl Bisimilar {
     /// Of a program whose states are laid out so; nothing if all locations are told apart as far as can be seen.
-    pub fn of(program: &Program, layout: &Layout) -> Option<Bisimilar> {
-        let mut steps = Steps::new(program);
-        let equal = steps.bisimilar();
+    pub fn of(
+        program: &Program,
+        layout: &Layout,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Bisimilar>, Exceeded> {
+        let mut steps = Steps::new(program, budget)?;
+        let equal = steps.bisimilar()?;
         if !equal.joins_any() {
-            return None;
+            return Ok(None);
         }
-        for action in failing(program, layout, &equal.joined_actions(program)) {
+        for action in failing(program, layout, &equal.joined_actions(program), budget)? {
             steps.keep_apart(action);
         }
-        Some(steps.bisimilar()).filter(Bisimilar::joins_any)
+        Ok(Some(steps.bisimilar()?).filter(Bisimilar::joins_any))
     }
 
     /// The first of the locations of a process that a location is bisimilar to.
@@ -51,8 +61,7 @@ impl Bisimilar {
 
     /// Whether a location of a process is bisimilar to another.
     pub fn is_joined(&self, process: ProcessId, location: LocationId) -> bool {
-        let first = self.first(process, location);
-        self.firsts[process.index()].iter().filter(|&&it| it == first).nth(1).is_some()
+        self.joined[process.index()][location.index()]
     }
 
     /// Those of a process that are bisimilar to others, each set with its first in front.
@@ -65,8 +74,7 @@ impl Bisimilar {
     }
 
     fn joins_any(&self) -> bool {
-        let is_joined = |(number, first): (usize, &LocationId)| first.index() != number;
-        self.firsts.iter().any(|it| it.iter().enumerate().any(is_joined))
+        self.joined.iter().flatten().any(|&it| it)
     }
 
     /// All actions from locations that are bisimilar to others.
@@ -86,10 +94,11 @@ struct Steps<'p> {
     equal_to: Vec<usize>,
     /// Locations that somebody names.
     named: BTreeSet<(ProcessId, LocationId)>,
+    budget: &'p AnalysisBudget<'p>,
 }
 
 impl<'p> Steps<'p> {
-    fn new(program: &'p Program) -> Steps<'p> {
+    fn new(program: &'p Program, budget: &'p AnalysisBudget<'p>) -> Result<Steps<'p>, Exceeded> {
         let (printer, mut texts) = (Printer::new(program), BTreeMap::new());
         let mut equal_to = Vec::new();
         for (id, action) in program.actions.iter() {
@@ -98,9 +107,16 @@ impl<'p> Steps<'p> {
                 continue;
             };
             let text = printer.step(&without_prints(action));
-            equal_to.push(*texts.entry((edge.process, text)).or_insert(id.index()));
+            budget.work(text.len() as u64)?;
+            let held = text.len();
+            let equal = *texts.entry((edge.process, text)).or_insert(id.index());
+            if equal == id.index() {
+                budget.hold(held)?;
+            }
+            equal_to.push(equal);
         }
-        Steps { program, from: ActionsAt::leaving(program), equal_to, named: named(program) }
+        let (from, named) = (ActionsAt::leaving(program), named(program));
+        Ok(Steps { program, from, equal_to, named, budget })
     }
 
     /// Has an action be equal to no other.
@@ -108,12 +124,24 @@ impl<'p> Steps<'p> {
         self.equal_to[action.index()] = self.equal_to.len() + action.index();
     }
 
-    fn bisimilar(&self) -> Bisimilar {
-        Bisimilar { firsts: self.program.processes.keys().map(|it| self.firsts(it)).collect() }
+    fn bisimilar(&self) -> Result<Bisimilar, Exceeded> {
+        let (mut all_firsts, mut joined) = (Vec::new(), Vec::new());
+        for process in self.program.processes.keys() {
+            let firsts = self.firsts(process)?;
+            let mut is_joined = vec![false; firsts.len()];
+            for (number, first) in firsts.iter().enumerate() {
+                if first.index() != number {
+                    (is_joined[number], is_joined[first.index()]) = (true, true);
+                }
+            }
+            all_firsts.push(firsts);
+            joined.push(is_joined);
+        }
+        Ok(Bisimilar { firsts: all_firsts, joined })
     }
 
     /// Of each location of a process the first that it is bisimilar to.
-    fn firsts(&self, id: ProcessId) -> Vec<LocationId> {
+    fn firsts(&self, id: ProcessId) -> Result<Vec<LocationId>, Exceeded> {
         let locations = &self.program.processes[id].locations;
         let marks = locations.iter().map(|(at, it)| {
             let name = self.named.contains(&(id, at)).then_some(at);
@@ -121,35 +149,40 @@ impl<'p> Steps<'p> {
         });
         let mut blocks = Blocks::whole(locations.len());
         blocks.split(&marks.collect::<Vec<_>>());
-        while !blocks.are_all_apart() {
-            let seen: Vec<_> = locations.keys().map(|at| self.seen(id, at, &blocks)).collect();
-            if !blocks.split(&seen) {
-                break;
-            }
+        let mut seen_by = vec![Vec::new(); locations.len()];
+        for edge in self.from.of(id).filter_map(|it| self.program.actions[it].edge) {
+            seen_by[edge.to.index()].push(edge.from.index());
         }
-        blocks.least().into_iter().map(LocationId::from_index).collect()
+        // Whoever comes to a process of which one action asks for the first takes the first everywhere.
+        let takes_first = |it| self.program.actions[it].control.turn == Turn::First;
+        let takes_first = self.from.of(id).any(takes_first);
+        let seen = |number: usize, blocks: &Blocks| {
+            self.seen((id, LocationId::from_index(number)), takes_first, blocks)
+        };
+        blocks.refine(seen, &seen_by, self.budget)?;
+        Ok(blocks.least().into_iter().map(LocationId::from_index).collect())
     }
 
     /// The actions from a location and the blocks that they lead to: in their order, where that matters.
-    fn seen(&self, id: ProcessId, at: LocationId, blocks: &Blocks) -> Vec<(usize, Option<usize>)> {
+    fn seen(
+        &self,
+        (id, at): (ProcessId, LocationId),
+        takes_first: bool,
+        blocks: &Blocks,
+    ) -> Vec<(usize, Option<usize>)> {
         let actions = self.from.at(id, at);
         let leads = |it: &ActionId| {
             let edge = self.program.actions[*it].edge;
             (self.equal_to[it.index()], edge.and_then(|it| blocks.of(it.to.index())))
         };
         let mut seen: Vec<_> = actions.iter().map(leads).collect();
-        if !self.is_ordered(id, actions) {
+        // It matters which comes first where one of them, or whoever comes there, asks for that.
+        let control = |it: &ActionId| self.program.actions[*it].control;
+        let asks = |it: &ActionId| control(it).tier != 0 || control(it).otherwise;
+        if !takes_first && !actions.iter().any(asks) {
             seen.sort_unstable();
         }
         seen
-    }
-
-    /// Whether it matters which of some actions from a location comes first: one of them, or whoever comes there, asks for that.
-    fn is_ordered(&self, id: ProcessId, actions: &[ActionId]) -> bool {
-        let control = |it: &ActionId| self.program.actions[*it].control;
-        let takes_first = |it: ActionId| control(&it).turn == Turn::First;
-        actions.iter().any(|it| control(it).tier != 0 || control(it).otherwise)
-            || self.from.of(id).any(takes_first)
     }
 }
 
@@ -182,12 +215,18 @@ fn named(program: &Program) -> BTreeSet<(ProcessId, LocationId)> {
 }
 
 /// Those of some actions by which a step may fail, as far as that is not ruled out.
-fn failing(program: &Program, layout: &Layout, actions: &BTreeSet<ActionId>) -> BTreeSet<ActionId> {
+fn failing(
+    program: &Program,
+    layout: &Layout,
+    actions: &BTreeSet<ActionId>,
+    budget: &AnalysisBudget,
+) -> Result<BTreeSet<ActionId>, Exceeded> {
     let count = ActionInstances::new(program).map(|it| it.count());
     let table = count.ok().filter(|&it| it <= INSTANCES_MAX).map(|_| Table::new(program, layout));
-    let Some(Ok(table)) = table else { return actions.clone() };
+    let Some(Ok(table)) = table else { return Ok(actions.clone()) };
     let mut found = BTreeSet::new();
     for number in (0..table.instances().count()).map(InstanceId) {
+        budget.work(EACH_INSTANCE)?;
         let Some(instance) = table.instances().get(number) else { continue };
         let taken: Vec<ActionId> = match instance {
             // What a process is asked before it moves is told by its first action.
@@ -204,5 +243,5 @@ fn failing(program: &Program, layout: &Layout, actions: &BTreeSet<ActionId>) -> 
             found.extend(taken);
         }
     }
-    found
+    Ok(found)
 }

@@ -154,6 +154,11 @@ impl Shared {
         *known.entry(set).or_insert_with_key(|set| rows.push(set))
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.known.len()
+    }
+
     /// All of them, by their numbers.
     pub fn into_rows(self) -> Rows {
         self.rows

@@ -1,6 +1,10 @@
 //! Numbers in blocks, which are split until nothing more tells those of one block apart: partition refinement (Moore 1956).
 
+use crate::budget::{AnalysisBudget, Exceeded};
 use std::collections::BTreeMap;
+
+/// Units of work to look at a number: what is seen of it is compared with what is seen of others.
+const EACH: u64 = 16;
 
 /// The blocks of the numbers below some count.
 #[derive(Clone, Debug)]
@@ -33,6 +37,52 @@ impl Blocks {
         self.count > before
     }
 
+    /// Splits blocks by what is seen of each number until nothing more tells those of one block apart. What is seen of a
+    /// number depends on it and on the blocks of some numbers; `seen_by` has, for each number, those whose sight
+    /// depends on its block.
+    ///
+    /// Only what depends on a block that was split is looked at again, and the largest part of a block stays the
+    /// block. So each number changes its block at most as often as the logarithm of how many there are (Hopcroft
+    /// 1971; Paige and Tarjan 1987).
+    pub fn refine<T: Ord>(
+        &mut self,
+        seen: impl Fn(usize, &Blocks) -> T,
+        seen_by: &[Vec<usize>],
+        budget: &AnalysisBudget,
+    ) -> Result<(), Exceeded> {
+        let first: Vec<T> = (0..self.of.len()).map(|it| seen(it, self)).collect();
+        self.split(&first);
+        drop(first);
+        let mut members = Members::of(self);
+        // At first all blocks are new.
+        let mut open: Vec<usize> = (0..self.of.len()).collect();
+        let mut is_open = vec![true; self.of.len()];
+        while !open.is_empty() {
+            let mut by_block: BTreeMap<usize, BTreeMap<T, Vec<usize>>> = BTreeMap::new();
+            for number in open.drain(..) {
+                budget.work(EACH + seen_by[number].len() as u64)?;
+                is_open[number] = false;
+                let sees = seen(number, self);
+                by_block.entry(self.of[number]).or_default().entry(sees).or_default().push(number);
+            }
+            let mut moved = Vec::new();
+            for (block, parts) in by_block {
+                for part in members.without_largest(block, parts.into_values().collect()) {
+                    part.iter().for_each(|&it| self.of[it] = self.count);
+                    self.count += 1;
+                    moved.extend_from_slice(&part);
+                    members.add(part);
+                }
+            }
+            for &number in moved.iter().flat_map(|&it| &seen_by[it]) {
+                if !std::mem::replace(&mut is_open[number], true) {
+                    open.push(number);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Whether every number is in a block by itself.
     pub fn are_all_apart(&self) -> bool {
         self.count >= self.of.len()
@@ -43,5 +93,115 @@ impl Blocks {
         let mut least = BTreeMap::new();
         let of = self.of.iter().enumerate();
         of.map(|(number, block)| *least.entry(*block).or_insert(number)).collect()
+    }
+}
+
+/// The members of each block.
+struct Members {
+    of: Vec<Vec<usize>>,
+    /// Where each number is among the members of its block.
+    at: Vec<usize>,
+}
+
+impl Members {
+    fn of(blocks: &Blocks) -> Members {
+        let mut members =
+            Members { of: vec![Vec::new(); blocks.count], at: vec![0; blocks.of.len()] };
+        for (number, &block) in blocks.of.iter().enumerate() {
+            members.at[number] = members.of[block].len();
+            members.of[block].push(number);
+        }
+        members
+    }
+
+    fn add(&mut self, block: Vec<usize>) {
+        block.iter().enumerate().for_each(|(at, &number)| self.at[number] = at);
+        self.of.push(block);
+    }
+
+    fn take_out(&mut self, block: usize, number: usize) {
+        let (at, members) = (self.at[number], &mut self.of[block]);
+        members.swap_remove(at);
+        if let Some(&other) = members.get(at) {
+            self.at[other] = at;
+        }
+    }
+
+    /// Leaves in a block the largest of some parts of it and of the rest, and gives the others. It takes as long as the
+    /// parts are long, however long the rest is.
+    fn without_largest(&mut self, block: usize, mut parts: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+        let rest = self.of[block].len() - parts.iter().map(Vec::len).sum::<usize>();
+        let largest = (0..parts.len()).max_by_key(|&at| parts[at].len());
+        let largest = largest.filter(|&at| parts[at].len() > rest);
+        let kept = largest.map(|at| parts.swap_remove(at));
+        for &number in parts.iter().chain(&kept).flatten() {
+            self.take_out(block, number);
+        }
+        if let Some(kept) = kept {
+            kept.iter().enumerate().for_each(|(at, &number)| self.at[number] = at);
+            let rest = std::mem::replace(&mut self.of[block], kept);
+            parts.extend(Some(rest).filter(|it| !it.is_empty()));
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::mix;
+
+    /// The same as `refine`, by looking at everything until nothing changes.
+    fn refined(blocks: &mut Blocks, seen: impl Fn(usize, &Blocks) -> Vec<Option<usize>>) {
+        loop {
+            let all: Vec<_> = (0..blocks.of.len()).map(|it| seen(it, blocks)).collect();
+            if !blocks.split(&all) {
+                return;
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_looked_at_again_is_enough() {
+        for round in 0..300u64 {
+            let random = |at: u64, below: u64| mix(round * 7919 + at) % below;
+            let count = 1 + random(0, 40) as usize;
+            let leads: Vec<Vec<usize>> = (0..count as u64)
+                .map(|it| {
+                    let ways = random(it * 31 + 1, 4);
+                    (0..ways).map(|way| random(it * 31 + 2 + way, count as u64) as usize).collect()
+                })
+                .collect();
+            let mut seen_by = vec![Vec::new(); count];
+            for (from, to) in leads.iter().enumerate() {
+                to.iter().for_each(|&it| seen_by[it].push(from));
+            }
+            let marks: Vec<u64> = (0..count as u64).map(|it| random(it * 31 + 9, 2)).collect();
+            let seen = |number: usize, blocks: &Blocks| {
+                let mut seen: Vec<_> = leads[number].iter().map(|&it| blocks.of(it)).collect();
+                seen.sort_unstable();
+                seen
+            };
+            let (mut all, mut some) = (Blocks::whole(count), Blocks::whole(count));
+            all.split(&marks);
+            some.split(&marks);
+            refined(&mut all, seen);
+            some.refine(seen, &seen_by, &AnalysisBudget::largest()).unwrap();
+            assert_eq!(some.least(), all.least(), "{round}");
+        }
+    }
+
+    #[test]
+    fn a_long_chain_takes_work_in_proportion_to_its_length() {
+        let count = 50_000;
+        let seen_by: Vec<Vec<usize>> =
+            (0..count).map(|it| Vec::from_iter(usize::checked_sub(it, 1))).collect();
+        let seen = |number: usize, blocks: &Blocks| blocks.of(number + 1);
+        let refine = |units| {
+            let budget = AnalysisBudget::largest().limited(units, 0);
+            Blocks::whole(count).refine(seen, &seen_by, &budget)
+        };
+        assert_eq!(refine(100 * count as u64), Ok(()));
+        assert_eq!(refine(count as u64), Err(Exceeded::Work));
     }
 }

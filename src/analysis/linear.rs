@@ -9,6 +9,7 @@
 use super::classes::Classes;
 use super::uses::{Holder, Holders, Kept, Storing, Use, uses};
 use super::values::{Depends, depends, judge, kept};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::layout::CellId;
 use crate::ir::walk::{self, Visitor, any_stmt};
 use crate::ir::{
@@ -34,15 +35,27 @@ pub struct LinearSet {
 }
 
 /// The linear sets of a program whose states are laid out so.
-pub fn linear_sets(program: &Program, layout: &Layout) -> Vec<LinearSet> {
+pub fn linear_sets(
+    program: &Program,
+    layout: &Layout,
+    budget: &AnalysisBudget,
+) -> Result<Vec<LinearSet>, Exceeded> {
     let holders = Holders::new(program);
-    let Some(uses) = uses(program, &holders) else { return Vec::new() };
+    let Some(uses) = uses(program, &holders) else { return Ok(Vec::new()) };
+    budget.work((uses.len() + holders.count()) as u64)?;
     let classes = Classes::apart(holders.count());
-    let is_broken = vec![false; holders.count()];
-    let mut sets = Sets { program, holders: &holders, classes, is_broken, sums: Vec::new() };
+    let (is_broken, sums) = (vec![false; holders.count()], Vec::new());
+    let starts_any = starts_any(program);
+    let mut sets = Sets { program, holders: &holders, starts_any, classes, is_broken, sums };
     sets.survey(&uses);
-    let firsts: Vec<Holder> = sets.classes.firsts().filter(|&it| !sets.is_broken[it]).collect();
-    firsts.into_iter().filter_map(|it| sets.linear(it, layout)).collect()
+    let mut found = Vec::new();
+    for first in (0..holders.count()).filter(|&it| sets.classes.first(it) == it) {
+        if !sets.is_broken[first] {
+            budget.work((sets.sums.len() + holders.count()) as u64)?;
+            found.extend(sets.linear(first, layout));
+        }
+    }
+    Ok(found)
 }
 
 /// Something that has to add a constant.
@@ -58,6 +71,8 @@ struct Sum {
 struct Sets<'p> {
     program: &'p Program,
     holders: &'p Holders,
+    /// Whether anybody starts a process.
+    starts_any: bool,
     classes: Classes,
     /// Of each set's first holder, whether it is not linear.
     is_broken: Vec<bool>,
@@ -124,7 +139,7 @@ impl Sets<'_> {
             Owner::Process(process) => program.processes[process].has_slots(),
         };
         let may_be = match (self.holders.as_variable(holder), self.holders.as_field(holder)) {
-            (Some(id), _) => !has_slots(program.variables[id].owner) || !starts_any(program),
+            (Some(id), _) => !has_slots(program.variables[id].owner) || !self.starts_any,
             (_, Some((channel, _))) => !has_slots(program.channels[channel].owner),
             _ => false,
         };

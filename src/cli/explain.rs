@@ -3,6 +3,7 @@
 use super::args::{ExplainArgs, FormatArg};
 use super::failure::{Failure, VERIFIED};
 use super::{Ending, model, print, reduce};
+use crate::budget::AnalysisBudget;
 use crate::exec::{Exec, Executor, Interp, Tally};
 use crate::ir::layout::Content;
 use crate::ir::{Program, text};
@@ -20,14 +21,17 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
         return property(args, wanted);
     }
     let wanted = reduce::wanted(&args.reductions, false)?;
-    let (model, share) = model::open(&args.model)?.in_key_order(args.key_order.into())?;
+    let control = Control::default();
+    let model = model::open(&args.model)?;
+    let (model, share) = model.in_key_order(args.key_order.into(), &control)?;
     if args.reductions_only {
-        let found = model.applicable(|it| Executor::new(it, Exec::Jit));
+        let found = model.applicable(args.memory, |it| Executor::new(it, Exec::Jit));
         let found = found.map_err(|error| Failure::wrong(error.to_string()))?;
         print(&applicable(&found));
         return Ok(VERIFIED);
     }
-    let runs = model.runnable(wanted.rewritings, |it| Executor::new(it, Exec::Jit));
+    let budget = AnalysisBudget::new(args.memory, &control);
+    let runs = model.runnable(wanted.rewritings, &budget, |it| Executor::new(it, Exec::Jit));
     let executor = runs.executor();
     if let Some(wanted) = &args.asm {
         print(&assembly(executor, &model, wanted)?);
@@ -40,7 +44,8 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
         runs.clone(),
         wanted,
         (&Limits::default(), &Storage::default()),
-        &Control::default(),
+        &control,
+        &budget,
     );
     print(&format!("{}{}\n", reductions(&searched), memory(args, &searched)));
     Ok(VERIFIED)

@@ -151,6 +151,7 @@ impl From<Error> for Failure {
             // Each mistake says itself that it is one.
             Error::Text(mistakes) => return Failure { code: WRONG, message: mistakes.clone() },
             Error::Open(..) | Error::Begin(..) | Error::Run(..) => return Failure::of_disk(error),
+            Error::Stopped(_) => return Failure::not_begun(&error),
             Error::Memory(_) => "give at least that much with --memory".into(),
             Error::Nothing { model, impossible, there } => {
                 return Failure::nothing_to_check(model, impossible, there);

@@ -7,14 +7,17 @@ use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, RunArgs, StoreArg, TraceAr
 use super::failure::{self, Failure};
 use super::going::{heading, with_going};
 use super::page::Beside;
+use super::preparation::Preparation;
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::{Ending, finder, model, only, output, print, reduce, run, say, trail, warn};
+use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Explain, Step};
 use crate::front::ClaimChoice;
 use crate::reduce::Refused;
 use crate::report::Page;
 use crate::search::checkpoint::Saved;
+use crate::search::control::Phase;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::search::{Control, Limits, MemoryPlan, Storage, events};
 use crate::session::{
@@ -34,14 +37,15 @@ const STATES_MAX: u64 = 1_000_000;
 type Asked<'a, 'm> = (&'a Watched, &'a Judged<'a, 'm>);
 
 /// Whether all runs of the model have what is asked for.
-pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>) -> Ending {
+pub(super) fn check(args: &CheckArgs, wanted: Wanted<'_>, preparation: Preparation) -> Ending {
     if let Some(flag) = unfit(args) {
         return Err(Failure::wrong(format!(
             "{flag} is for searches for safety, and --ltl, --automaton, --acceptance and --non-progress ask about whole runs"
         )));
     }
+    preparation.enter(Phase::Reading);
     let watched = model::open_watched(&args.model, wanted)?;
-    Ok(search(args, watched, (wanted, Errors::Told))?.code)
+    Ok(search(args, watched, (wanted, Errors::Told), preparation)?.code)
 }
 
 /// The property that the model brings with it, where nothing is said of what to look for.
@@ -54,7 +58,7 @@ pub(super) fn own(args: &CheckArgs, model: &TextModel) -> Option<String> {
 }
 
 /// Whether all runs of the model have the property of this name that it brings with it.
-pub(super) fn check_own(args: &CheckArgs, name: &str) -> Ending {
+pub(super) fn check_own(args: &CheckArgs, name: &str, preparation: Preparation) -> Ending {
     let help = format!("`--no-claim` leaves {name} out, which the model brings with it");
     if let Some(flag) = unfit(args) {
         let why = format!("{flag} is for searches for safety, and {name} asks about whole runs");
@@ -65,10 +69,11 @@ pub(super) fn check_own(args: &CheckArgs, name: &str) -> Ending {
         let message = format!("{}\n  help: {help}", failure.message);
         Failure { message, ..failure }
     })?;
-    let ended = search(args, watched, (wanted, Errors::LookedForNext))?;
+    let control = Arc::clone(&preparation.control);
+    let ended = search(args, watched, (wanted, Errors::LookedForNext), preparation)?;
     match ended.errors_next {
         false => Ok(ended.code),
-        true => run::check_errors(args, name, ended.keeps_directory),
+        true => run::check_errors(args, name, ended.keeps_directory, control),
     }
 }
 
@@ -99,6 +104,7 @@ fn search(
     args: &CheckArgs,
     watched: Watched,
     (wanted, errors): (Wanted<'_>, Errors),
+    preparation: Preparation,
 ) -> Result<Ended, Failure> {
     let fairness = args.runs.fairness()?;
     trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
@@ -111,7 +117,11 @@ fn search(
         let code = vacuous(args, &watched, fairness)?;
         return Ok(Ended { code, errors_next: false, keeps_directory: false });
     };
-    let Ready { searched, executor, all_steps } = Ready::of(&watched, budget, args.shortest);
+    let analysis = preparation.analysis_budget();
+    let budgets = (budget, &analysis);
+    let ready = Ready::of(&watched, budgets, args.shortest, Some(&preparation));
+    let Ready { searched, executor, all_steps } = ready;
+    preparation.go_on()?;
     for Refused { name, why } in searched.stack().unused() {
         warn(format!("warning: {name} is left out: {why}"));
     }
@@ -120,15 +130,15 @@ fn search(
     let judged = judged.for_shortest(all_steps);
     let storage = Storage::default();
     let limits = Limits { shortest: args.shortest, ..Watched::limits(args.run.max_states) };
-    let job = Job::of_runs(&watched, fairness, &limits, &storage);
+    let job = Job::of_runs(&watched, &searched, fairness, &limits, &storage);
     // Also where no directory comes to be needed, nor as much memory.
     planned(&watched, &searched, (budget, &storage))?;
     args.dir.as_deref().map_or(Ok(()), |dir| Directory::refuse_if_used(dir, &job))?;
     let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
     let limits = ProbeLimits { states, bytes: budget.memory / 4 };
+    drop(analysis);
+    let (control, mut signals) = preparation.end();
     let shown = Display::of_wait("looking for a run that violates it".into());
-    let control = run::control(&args.run);
-    let mut signals = Signals::stop(&control);
     let probe = judged.probe(limits, &control);
     drop(shown);
     let probe = probe.map_err(|error| Failure::wrong(error.to_string()))?;
@@ -177,18 +187,22 @@ fn keep(dir: &Path, (job, answer): (&Job, &Answer), args: &RunArgs) -> Result<()
 }
 
 /// Goes on with a search in a directory.
-pub(super) fn resume(args: &ResumeArgs, directory: Directory, contents: Contents) -> Ending {
+pub(super) fn resume(
+    args: &ResumeArgs,
+    directory: Directory,
+    contents: Contents,
+    preparation: Preparation,
+) -> Ending {
     let budget = args.run.budget(true);
     let Contents { ref job, saved, answer, .. } = contents;
-    with_kept(job, budget, |watched, judged| {
+    with_kept(job, budget, Some(preparation), |watched, judged, begun| {
         trail::refuse(args.run.spin_trail.as_deref(), &watched.model)?;
         let how = Tell::of(&args.run, Errors::Told, Some(&args.dir));
         if let Some(answer) = &answer {
             if !job.wants_shortest() {
                 run::say_ended();
             }
-            let control = run::control(&args.run);
-            let _signals = Signals::stop(&control);
+            let (control, _signals) = begun;
             let told = Told::of_probe(answer.probe());
             let told = told.shortened(judged, args.run.room(), &control);
             let code = tell((watched, judged), &told, how)?;
@@ -204,28 +218,45 @@ pub(super) fn resume(args: &ResumeArgs, directory: Directory, contents: Contents
         let plan = planned(watched, judged.searched, (budget, &Storage::default()))?;
         directory.keep_changed_means(&args.run.means())?;
         let pursuit = Pursuit::new(judged, plan, args.run.max_states, directory);
-        let control = run::control(&args.run);
-        let signals = Signals::stop(&control);
+        let (control, signals) = begun;
         let with = (&args.run, how, control, signals);
         Ok(pursue((watched, judged), pursuit, saved, with)?.0)
     })
 }
 
-/// Does something with what the search in a directory is about.
+/// Who stops a command, and by which signals.
+type Stopping = (Arc<Control>, Signals);
+
+/// Does something with what the search in a directory is about, in a command that prepares to go on with it, or looks at
+/// it.
 fn with_kept(
     job: &Job,
     budget: Budget,
-    and_then: impl FnOnce(&Watched, &Judged<'_, '_>) -> Ending,
+    preparation: Option<Preparation>,
+    and_then: impl FnOnce(&Watched, &Judged<'_, '_>, Stopping) -> Ending,
 ) -> Ending {
     let (Some(watched), Some((_, ended, fairness))) = (job.watched()?, job.runs()) else {
         unreachable!("such a job asks about runs")
     };
     let product = watched.product(&watched.model.interp, ended);
     let product = product.ok_or(Error::Understood)?;
-    let ready = Ready::of(&watched, budget, job.wants_shortest());
+    let largest = AnalysisBudget::largest();
+    let analysis = preparation.as_ref().map_or(largest, Preparation::largest_budget);
+    let budgets = (budget, &analysis);
+    let ready = Ready::of(&watched, budgets, job.wants_shortest(), preparation.as_ref());
     let Ready { searched, executor, all_steps } = ready;
+    preparation.as_ref().map_or(Ok(()), Preparation::go_on)?;
     let judged = Judged::new(&watched, (&product, &searched), &executor, fairness)?;
-    and_then(&watched, &judged.for_shortest(all_steps))
+    drop(analysis);
+    let stopping = match preparation {
+        Some(preparation) => preparation.end(),
+        None => {
+            let control = Arc::new(Control::default());
+            let signals = Signals::stop(&control);
+            (control, signals)
+        }
+    };
+    and_then(&watched, &judged.for_shortest(all_steps), stopping)
 }
 
 /// A product ready to be searched.
@@ -238,12 +269,20 @@ struct Ready<'m> {
 }
 
 impl Ready<'_> {
-    fn of(watched: &Watched, budget: Budget, shortest: bool) -> Ready<'_> {
+    fn of<'m>(
+        watched: &'m Watched,
+        (budget, analysis): (Budget, &AnalysisBudget),
+        shortest: bool,
+        preparation: Option<&Preparation>,
+    ) -> Ready<'m> {
         let model = &watched.model;
-        let runs = model.runnable(model.wished.rewritings, |it| run::executor(it, budget));
+        let runs = model.runnable(model.wished.rewritings, analysis, |it| match preparation {
+            Some(preparation) => preparation.executor(it, budget),
+            None => run::executor(it, budget),
+        });
         let executor = runs.executor().clone();
-        let all_steps = shortest.then(|| watched.with_all_steps(runs.clone()));
-        Ready { searched: model.searched_by(runs), executor, all_steps }
+        let all_steps = shortest.then(|| watched.with_all_steps(runs.clone(), analysis));
+        Ready { searched: model.searched_by(runs, analysis), executor, all_steps }
     }
 }
 
@@ -333,9 +372,7 @@ fn with_found(
     let memory = memory.unwrap_or_else(before);
     let budget = finder::budget(memory, states);
     let disk = RealDisk::open(dir).map_err(|error| Failure::opening(dir, error))?;
-    with_kept(job, budget, |watched, judged| {
-        let control = Arc::new(Control::default());
-        let mut signals = Signals::stop(&control);
+    with_kept(job, budget, None, |watched, judged, (control, mut signals)| {
         let told = match (answer, saved) {
             (Some(answer), _) => Told::of_probe(answer.probe()),
             (None, None) => Told { stage: Stage::Reaching, found: Probed::Open, ..Told::NOTHING },

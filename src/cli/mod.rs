@@ -22,6 +22,7 @@ mod new;
 mod only;
 mod output;
 mod page;
+mod preparation;
 mod progress;
 mod questions;
 mod reduce;
@@ -42,12 +43,15 @@ mod watch;
 
 pub use allocation::Allocator;
 
+use crate::search::control::Phase;
 use crate::session::{Contents, Directory, traced_in};
 use args::{CheckArgs, Command, ResumeArgs, TraceArgs};
 use failure::Failure;
 use files::Notice;
 use output::{print, say, warn, warnings};
+use preparation::Preparation;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// What a command ends with.
 type Ending = Result<u8, Failure>;
@@ -89,6 +93,7 @@ pub fn run() -> ExitCode {
         Command::Resume(args) => Notice::of(&args.run, None, Some(&args.dir)),
         _ => None,
     };
+    let _ = LAST_WORDS.set((as_json, notice));
     let ending = match cli.command {
         Command::Check(args) => check(&args),
         Command::Resume(args) => resume(&args),
@@ -106,10 +111,26 @@ pub fn run() -> ExitCode {
         Command::Task(args) => task::task(&args),
         Command::Watch(args) => watch::watch(&args),
     };
+    ExitCode::from(end(ending))
+}
+
+/// How the command ends: whether an object is expected, and who is to be told.
+static LAST_WORDS: OnceLock<(bool, Option<Notice>)> = OnceLock::new();
+
+/// Says how the command ended, and gives its exit code.
+fn end(ending: Ending) -> u8 {
     let failed = ending.as_ref().err().map(|it| it.message.clone());
+    let (as_json, notice) =
+        LAST_WORDS.get().map_or((false, None), |(it, told)| (*it, told.as_ref()));
     let code = ended(ending, as_json);
     notice.inspect(|it| it.send(code, failed.as_deref()));
-    ExitCode::from(code)
+    code
+}
+
+/// Ends the process with a failure, from whatever thread.
+fn end_now(failure: &Failure) -> ! {
+    let failure = Failure { code: failure.code, message: failure.message.clone() };
+    std::process::exit(i32::from(end(Err(failure))))
 }
 
 /// Says what is wrong with the command line; where an object is expected, that says it, too.
@@ -137,25 +158,29 @@ fn print_failure(message: &str, code: u8) {
 /// seen in states and steps.
 fn check(args: &CheckArgs) -> Ending {
     crate::search::return_large_blocks(args.run.means().memory);
-    if let Some(wanted) = args.runs.property.wanted() {
-        return liveness::check(args, wanted);
-    }
     if let Some(file) = &args.property_file {
         return questions::check(args, file);
     }
+    let preparation = Preparation::begin(&args.run);
+    if let Some(wanted) = args.runs.property.wanted() {
+        return liveness::check(args, wanted, preparation);
+    }
+    preparation.enter(Phase::Reading);
     let (model, warned) = model::open_quietly(&args.model)?;
     if let Some(name) = liveness::own(args, &model) {
         drop(model);
-        return liveness::check_own(args, &name);
+        return liveness::check_own(args, &name, preparation);
     }
     warned.iter().for_each(warn);
-    run::check(args, model)
+    run::check(args, model, preparation)
 }
 
 /// `spillway resume`.
 fn resume(args: &ResumeArgs) -> Ending {
     let (directory, contents) = Directory::open(&args.dir, args.run.disk_limit)?;
     let args = ResumeArgs { run: args.run.after(directory.kept), ..args.clone() };
+    let preparation = Preparation::begin(&args.run);
+    preparation.enter(Phase::Reading);
     crate::search::return_large_blocks(args.run.means().memory);
     for name in contents.job.changed() {
         say(format!(
@@ -163,8 +188,8 @@ fn resume(args: &ResumeArgs) -> Ending {
         ));
     }
     match contents.job.runs() {
-        None => run::resume(&args, directory, &contents.job, contents.saved),
-        Some(_) => liveness::resume(&args, directory, contents),
+        None => run::resume(&args, (directory, contents), preparation),
+        Some(_) => liveness::resume(&args, directory, contents, preparation),
     }
 }
 

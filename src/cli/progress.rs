@@ -28,7 +28,7 @@ const PLAIN: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Takes the terminal's line away, wherever it was wrapped.
-const CLEAR: &str = "\r\x1b[J";
+pub(super) const CLEAR: &str = "\r\x1b[J";
 
 /// Shows how something goes on, on standard error, until it is dropped; then the terminal's line is
 /// cleared.

@@ -5,10 +5,12 @@
 
 use super::args::{CheckArgs, CheckKind, ModelArgs, ReduceArg, SymmetryArg};
 use super::failure::{self, Failure};
+use super::preparation::Preparation;
 use super::{Ending, languages, liveness, model, print, run, warn};
 use crate::front::{Asks, Question, nearest};
 use crate::ir::Condition;
 use crate::report::row;
+use crate::search::control::Phase;
 use crate::session::{Error, Wanted, read_text};
 use std::path::Path;
 
@@ -104,9 +106,11 @@ fn states(
         args.keep_going = true;
     }
     (args.model.asked, args.run.most) = (asked, most);
+    let preparation = Preparation::begin(&args.run);
+    preparation.enter(Phase::Reading);
     let (model, warned) = model::open_quietly(&args.model)?;
     warned.iter().for_each(warn);
-    run::check(&args, model)
+    run::check(&args, model, preparation)
 }
 
 /// Whether all runs have a property, which has a name.
@@ -114,7 +118,7 @@ fn runs(args: &CheckArgs, (name, text): (&str, &str), is_one: bool) -> Ending {
     let mut args = args.clone();
     args.runs.property.ltl = Some(text.to_owned());
     args.run.no_trace |= !is_one;
-    let code = liveness::check(&args, Wanted::Formula(text))?;
+    let code = liveness::check(&args, Wanted::Formula(text), Preparation::begin(&args.run))?;
     let label = match code {
         failure::VERIFIED => "true",
         failure::VIOLATED => "false",

@@ -3,6 +3,7 @@
 use super::args::{CheckArgs, CheckKind, ModelArgs, ResumeArgs, RunArgs, RunsArgs};
 use super::failure::{self, Failure};
 use super::page::Shown;
+use super::preparation::Preparation;
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::trail::Written;
@@ -11,6 +12,7 @@ use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
 use crate::report::{self, Most, Report, ViolationReport};
 use crate::search::checkpoint::Saved;
+use crate::search::control::Phase;
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Verdict};
 use crate::session::{
@@ -21,17 +23,23 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// `spillway check` of what is to be seen in states and steps.
-pub(super) fn check(args: &CheckArgs, model: TextModel) -> Ending {
+pub(super) fn check(args: &CheckArgs, model: TextModel, preparation: Preparation) -> Ending {
     if let Some(flag) = args.runs.given() {
         let why = format!("{flag} is for searches that ask about whole runs");
         let help = "--ltl, --automaton, --acceptance and --non-progress ask about them";
         return Err(Failure::wrong(format!("{why}\n  help: {help}")));
     }
-    check_but((args, None), model)
+    check_but((args, None), model, preparation)
 }
 
 /// The same of errors in steps alone, where every run that meets none is known to have the property of this name.
-pub(super) fn check_errors(args: &CheckArgs, known: &str, is_dir_taken: bool) -> Ending {
+pub(super) fn check_errors(
+    args: &CheckArgs,
+    known: &str,
+    is_dir_taken: bool,
+    control: Arc<Control>,
+) -> Ending {
+    let preparation = Preparation::again(&args.run, control);
     let args = CheckArgs {
         model: ModelArgs { no_claim: true, ..args.model.clone() },
         runs: RunsArgs::default(),
@@ -40,23 +48,25 @@ pub(super) fn check_errors(args: &CheckArgs, known: &str, is_dir_taken: bool) ->
         ..args.clone()
     };
     // What there is to warn of in it was told before.
+    preparation.enter(Phase::Reading);
     let (model, _) = super::model::open_quietly(&args.model)?;
-    check_but((&args, Some(known)), model)
+    check_but((&args, Some(known)), model, preparation)
 }
 
 /// How a search is begun, and a property of the model that is known to hold.
 type Begun<'a> = (&'a CheckArgs, Option<&'a str>);
 
-fn check_but(how: Begun<'_>, model: TextModel) -> Ending {
+fn check_but(how: Begun<'_>, model: TextModel, preparation: Preparation) -> Ending {
     match session::fewer(&model) {
-        None => search_all(how, model),
+        None => search_all(how, model, preparation),
         Some(options) => {
+            let control = Arc::clone(&preparation.control);
             let (fewer, _) = TextModel::load(model.language, model.sources.clone(), options)?;
-            match begin(how, fewer, true)? {
+            match begin(how, fewer, true, preparation)? {
                 Ended::With(code) => Ok(code),
                 Ended::OutOfSlots => {
                     say("more processes run than expected; searching with room for more");
-                    search_all(how, model)
+                    search_all(how, model, Preparation::again(&how.0.run, control))
                 }
             }
         }
@@ -71,8 +81,8 @@ enum Ended {
     OutOfSlots,
 }
 
-fn search_all(how: Begun<'_>, model: TextModel) -> Ending {
-    match begin(how, model, false)? {
+fn search_all(how: Begun<'_>, model: TextModel, preparation: Preparation) -> Ending {
+    match begin(how, model, false, preparation)? {
         Ended::With(code) => Ok(code),
         Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
     }
@@ -82,9 +92,10 @@ fn begin(
     (args, known): Begun<'_>,
     model: TextModel,
     may_lack_slots: bool,
+    preparation: Preparation,
 ) -> Result<Ended, Failure> {
     let wanted = reduce::wanted(&args.reductions, args.keep_going)?;
-    let (model, _) = model.in_key_order(args.key_order.into())?;
+    let (model, _) = model.in_key_order(args.key_order.into(), &preparation.control)?;
     let limits = args.limits();
     let mut about = model.about(&limits);
     known.into_iter().for_each(|name| about.scope.know(name));
@@ -92,26 +103,33 @@ fn begin(
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
     let budget = Budget { counts: limits.coverage, ..args.run.budget(false) };
     let by = wanted.rewritings.looking_for(limits.checks);
-    let runs = model.runnable(by, |it| executor(it, budget));
-    let (control, again) = (control(&args.run), args.shortest.then(|| runs.clone()));
-    let searched = model.reduced(runs, wanted, (&limits, &storage::untrained(args)), &control);
+    let analysis = preparation.analysis_budget();
+    let runs = model.runnable(by, &analysis, |it| preparation.executor(it, budget));
+    let again = args.shortest.then(|| runs.clone());
+    let storage = storage::untrained(args);
+    let control = &preparation.control;
+    let searched = model.reduced(runs, wanted, (&limits, &storage), control, &analysis);
     reduce::refuse_store(args, &searched)?;
     for Refused { name, why } in searched.stack().refused() {
         warn(format!("warning: {name} is left out: {why}"));
     }
     reduce::useless(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
-    let (storage, width) = (storage::wanted(args, searched.model())?, searched.model().width());
+    let storage = storage::wanted(args, searched.model(), &preparation)?;
+    let width = searched.model().width();
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     check_room(&storage, &plan, width)?;
     let job = Job::new(&model, &searched, &limits, &storage);
     let wished = searched.wished();
-    let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
+    let stored = (&limits, &storage);
+    let unreduced = again.map(|runs| model.unreduced(runs, wished, stored, &analysis));
+    drop(analysis);
+    let (control, signals) = preparation.end();
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     directory.keep_means(&args.run.means())?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
     let sitting =
         Sitting { model: &model, session, args: &args.run, control, unreduced, most: Vec::new() };
-    sitting.run(None, may_lack_slots)
+    sitting.run(None, may_lack_slots, signals)
 }
 
 /// The command line, as a shell takes it.
@@ -138,23 +156,27 @@ pub(super) fn control(args: &RunArgs) -> Arc<Control> {
 /// `spillway resume`, in a directory with its job and its last checkpoint.
 pub(super) fn resume(
     args: &ResumeArgs,
-    directory: Directory,
-    job: &Job,
-    saved: Option<Saved>,
+    (directory, contents): (Directory, Contents),
+    preparation: Preparation,
 ) -> Ending {
+    let Contents { ref job, saved, .. } = contents;
     let model = job.model(&args.dir)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
     let limits = job.limits(args.run.max_states);
     let budget = Budget { counts: limits.coverage, ..args.run.budget(true) };
-    let control = control(&args.run);
     let about = model.about(&limits);
-    let runs = model.runnable(model.wished.rewritings, |it| executor(it, budget));
+    // What was applied when the search began is applied again, whatever the memory budget is now.
+    let largest = preparation.largest_budget();
+    let executor = |it| preparation.executor(it, budget);
+    let runs = model.runnable(model.wished.rewritings, &largest, executor);
     let storage = job.storage(&args.dir, model.searched().model().width())?;
+    preparation.go_on()?;
     let again = job.wants_shortest().then(|| runs.clone());
     let searched = match job.undecided() {
-        None => model.searched_by(runs),
+        None => model.searched_by(runs, &largest),
         Some(reduce) => {
-            let searched = model.reduced(runs, reduce, (&limits, &storage), &control);
+            let (control, analysis) = (&preparation.control, preparation.analysis_budget());
+            let searched = model.reduced(runs, reduce, (&limits, &storage), control, &analysis);
             directory.decide(&Job::new(&model, &searched, &limits, &storage))?;
             searched
         }
@@ -166,12 +188,14 @@ pub(super) fn resume(
     }
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     directory.keep_changed_means(&args.run.means())?;
-    let wished = searched.wished();
-    let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
+    let (wished, stored) = (searched.wished(), (&limits, &storage));
+    let unreduced = again.map(|runs| model.unreduced(runs, wished, stored, &largest));
+    drop(largest);
+    let (control, signals) = preparation.end();
     let session = Session::new(searched, about, limits, (storage, plan), directory);
     let sitting =
         Sitting { model: &model, session, args: &args.run, control, unreduced, most: Vec::new() };
-    match sitting.run(saved, false)? {
+    match sitting.run(saved, false, signals)? {
         Ended::With(code) => Ok(code),
         Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
     }
@@ -182,7 +206,7 @@ pub(super) fn say_ended() {
     say("note: this search has come to its end before; this is what it found");
 }
 
-/// The model ready to run, in what of a budget is free before a search begins.
+/// The model ready to run to look at a search, in what of a budget is free.
 pub(super) fn executor(model: &Interp, budget: Budget) -> Executor<'_> {
     let _shown = Display::of_wait("compiling the model".into());
     budget.executor(model)
@@ -202,9 +226,13 @@ struct Sitting<'a> {
 
 impl Sitting<'_> {
     /// Searches and tells the result, unless there were too few slots and there may be more.
-    fn run(mut self, saved: Option<Saved>, may_lack_slots: bool) -> Result<Ended, Failure> {
+    fn run(
+        mut self,
+        saved: Option<Saved>,
+        may_lack_slots: bool,
+        mut signals: Signals,
+    ) -> Result<Ended, Failure> {
         let control = self.control.clone();
-        let mut signals = Signals::stop(&control);
         let directory = &self.session.directory;
         let note = progress::note(directory);
         let display = Display::of_search(&control, directory, self.args, note);

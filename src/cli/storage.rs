@@ -5,9 +5,11 @@
 
 use super::args::{CheckArgs, HashBits, StoreArg};
 use super::failure::Failure;
+use super::preparation::Preparation;
 use crate::exec::Model;
 use crate::search::Storage;
 use crate::search::comback::Settings;
+use crate::search::control::Phase;
 use crate::search::storage::trained;
 use crate::source;
 use spill::{Codec, Frequencies, Huffman, Tables};
@@ -16,7 +18,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// How the states of `model` are to be stored.
-pub(super) fn wanted(args: &CheckArgs, model: &dyn Model) -> Result<Storage, Failure> {
+pub(super) fn wanted(
+    args: &CheckArgs,
+    model: &dyn Model,
+    preparation: &Preparation,
+) -> Result<Storage, Failure> {
     if args.huffman_table.is_some() && args.store != StoreArg::Huffman {
         return Err(Failure::wrong(
             "--huffman-table is for --store huffman\n  help: add that, or leave the table out",
@@ -35,8 +41,12 @@ pub(super) fn wanted(args: &CheckArgs, model: &dyn Model) -> Result<Storage, Fai
         StoreArg::Raw => Codec::Raw,
         StoreArg::Rle => Codec::Rle,
         StoreArg::Huffman => match &args.huffman_table {
-            None => trained(model, Tables::Columns)
-                .map_err(|error| Failure::wrong(error.to_string()))?,
+            None => {
+                preparation.enter(Phase::Sampling);
+                let trained = trained(model, Tables::Columns, &preparation.control);
+                preparation.go_on()?;
+                trained.map_err(|error| Failure::wrong(error.to_string()))?
+            }
             Some(path) => from_file(path, model.width())?,
         },
     }))

@@ -6,6 +6,7 @@
 //! work has given is incomplete and may be wrong, so whoever began it drops all of it: once the work
 //! has returned, a request that has been made by then says so.
 
+use crate::budget::Supervisor;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,6 +62,16 @@ impl Drop for Heeding {
 /// nanoseconds.
 pub fn is_asked() -> bool {
     HEEDED.with_borrow(|stop| stop.as_ref().is_some_and(Stop::is_asked))
+}
+
+/// Stops analyses that are made during other work, where the request that the thread heeds has been made.
+#[derive(Clone, Copy, Debug)]
+pub struct Heeded;
+
+impl Supervisor for Heeded {
+    fn should_stop(&self) -> bool {
+        is_asked()
+    }
 }
 
 #[cfg(test)]

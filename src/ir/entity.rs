@@ -78,6 +78,11 @@ impl<K: Entity, T> Arena<K, T> {
         self.items.iter()
     }
 
+    /// Every item, in order, to look one up in.
+    pub fn as_slice(&self) -> &[T] {
+        &self.items
+    }
+
     /// Every name, in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = K> + DoubleEndedIterator + use<K, T> {
         (0..self.items.len()).map(K::from_index)

@@ -16,6 +16,7 @@ pub mod doomed;
 pub mod linear;
 pub mod merge;
 mod naming;
+mod not_applied;
 pub mod partial_order;
 pub mod pass;
 mod pool;
@@ -32,10 +33,12 @@ pub mod symmetry;
 mod trying;
 pub mod values;
 
+pub use not_applied::NotApplied;
 pub use preserve::{Kept, Preserved};
 
 use crate::analysis::instances::NotNumbered;
-use crate::exec::{Checks, Model, Selective, Tally};
+use crate::budget::{AnalysisBudget, Exceeded};
+use crate::exec::{Checks, Interp, Model, Selective, Tally};
 use crate::ir::{Layout, Program};
 use claim::{EndedRuns, NeverClaim};
 use linear::Linear;
@@ -137,10 +140,14 @@ impl Wished {
         &self,
         program: &'m Program,
         layout: &'m Layout,
-    ) -> Option<Symmetry<'m>> {
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Symmetry<'m>>, Exceeded> {
+        let budget = budget.for_analysis("symmetry");
         let elements = self.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
-        let alike = || self.processes.then(|| Symmetry::of_processes(program, layout)).flatten();
-        elements.or_else(alike)
+        match elements {
+            None if self.processes => Symmetry::of_processes(program, layout, &budget),
+            elements => Ok(elements),
+        }
     }
 }
 
@@ -174,6 +181,56 @@ pub struct Stack<'m> {
     members: Vec<Box<dyn Reduction<'m> + 'm>>,
     refused: Vec<Refused>,
     left_off: Option<Refused>,
+    /// Those of the members that were wished for whose analyses exceeded their budget.
+    exceeded: Vec<Analysed>,
+}
+
+/// A reduction of a [`Wished`] whose analysis has a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Analysed {
+    PartialOrder,
+    Symmetry,
+    Reversible,
+    Linear,
+    Dominate,
+    Boring,
+    Doomed,
+}
+
+/// What a [`Stack`] is put together from.
+struct Gathered<'m> {
+    wanted: Vec<Box<dyn Reduction<'m> + 'm>>,
+    refused: Vec<Refused>,
+    exceeded: Vec<Analysed>,
+}
+
+impl<'m> Gathered<'m> {
+    /// Adds a reduction, or why it is not applied, under a name.
+    fn add<R: Reduction<'m> + 'm>(
+        &mut self,
+        (which, name): (Analysed, &str),
+        found: Result<R, NotApplied>,
+    ) {
+        match found {
+            Ok(found) => self.wanted.push(boxed(found)),
+            Err(why) => {
+                let is_exceeded = matches!(why, NotApplied::Exceeded(_));
+                self.exceeded.extend(is_exceeded.then_some(which));
+                self.refused.push(Refused { name: name.into(), why: why.to_string() });
+            }
+        }
+    }
+
+    /// The same of a reduction that may find nothing in a program.
+    fn add_if_any<R: Reduction<'m> + 'm>(
+        &mut self,
+        which: (Analysed, &str),
+        found: Result<Option<R>, Exceeded>,
+    ) {
+        if let Some(found) = found.map_err(NotApplied::from).transpose() {
+            self.add(which, found);
+        }
+    }
 }
 
 impl<'m> Stack<'m> {
@@ -191,66 +248,64 @@ impl<'m> Stack<'m> {
     }
 
     /// What a program is searched with: its claim, if it has one, and of what is wished for that which it
-    /// has. `selective` takes its steps by choice. It is rewritten if it comes in such a form.
+    /// has. `selective` takes its steps by choice. It is rewritten if it comes in such a form. Each analysis gets a
+    /// `budget` of its own.
     pub fn of(
         form: ProgramForm<'m>,
         wished: Wished,
         selective: impl FnOnce() -> Result<Box<dyn Selective + 'm>, NotNumbered>,
+        budget: &AnalysisBudget,
     ) -> Stack<'m> {
-        let mut wanted: Vec<Box<dyn Reduction<'m> + 'm>> = Vec::new();
-        let mut refused = Vec::new();
+        let (wanted, refused, exceeded) = (Vec::new(), Vec::new(), Vec::new());
+        let mut gathered = Gathered { wanted, refused, exceeded };
         let interp = form.interp();
         let claim = NeverClaim::looked_at(interp, wished.runs);
         let (program, layout) = (interp.program(), interp.layout());
-        let symmetry = wished.symmetry_of(program, layout);
-        if let Some((way, checks)) = wished.partial_order {
-            // A state that stands for another may be anywhere in the order.
-            let proviso = if symmetry.is_some() { Proviso::Levels } else { way.proviso };
-            let way = Way { proviso, ..way };
-            let found = match keeps_apart(way, claim.as_ref(), symmetry.is_some()) {
-                Some(why) => Err(why),
-                None => {
-                    selective().map_err(|error| error.reason).and_then(|it| match wished.runs {
-                        None => PartialOrder::of(interp, it, way, &checks),
-                        Some(_) => PartialOrder::of_runs(interp, it, way),
-                    })
-                }
-            };
-            // A claim that counts steps is not what is given up.
-            let keeps = |it: &PartialOrder| it.preserves().has(Kept::StutteringClaims);
-            let found = match found {
-                Ok(it) if claim.is_some() && !keeps(&it) => {
-                    Err("beside a never claim no deadlocks are looked for".into())
-                }
-                found => found,
-            };
-            refused.extend(found.as_ref().ok().and_then(|it| it.without_confluence(way)));
-            match found {
-                Ok(found) => wanted.push(Box::new(found)),
-                Err(why) => refused.push(Refused { name: way.method.reduction_name(), why }),
-            }
+        let symmetry = wished.symmetry_of(program, layout, budget);
+        let is_symmetric = matches!(symmetry, Ok(Some(_)));
+        if let Some(way) = wished.partial_order {
+            let beside = (claim.as_ref(), is_symmetric);
+            let found = ordered((interp, wished.runs), way, beside, (selective, budget));
+            let without = found.as_ref().ok().and_then(|it| it.without_confluence(way.0));
+            gathered.refused.extend(without);
+            let name = way.0.method.reduction_name();
+            gathered.add((Analysed::PartialOrder, &name), found);
         }
-        wanted.extend(claim.map(boxed));
-        wanted.extend(form.reductions(wished.runs));
-        refused.extend(form.refused(wished.rewritings));
-        let reversible = wished
-            .reversible
-            .as_ref()
-            .map(|(rules, checks)| Undoing::of(interp, rules, (checks, symmetry.is_some())));
-        match reversible {
-            None => {}
-            Some(Ok(found)) => wanted.push(Box::new(found)),
-            Some(Err(why)) => {
-                refused.push(Refused { name: reversible::REDUCTION_NAME.into(), why });
-            }
+        gathered.wanted.extend(claim.map(boxed));
+        gathered.wanted.extend(form.reductions(wished.runs));
+        gathered.refused.extend(form.refused(wished.rewritings));
+        if let Some((rules, checks)) = &wished.reversible {
+            let budget = budget.for_analysis(reversible::REDUCTION_NAME);
+            let found = Undoing::of(interp, rules, (checks, is_symmetric), &budget);
+            gathered.add((Analysed::Reversible, reversible::REDUCTION_NAME), found);
         }
-        wanted.extend(symmetry.map(boxed));
-        let linear = wished.linear.then(|| Linear::of(program, layout)).flatten();
-        wanted.extend(linear.map(boxed));
-        wished.pruning.add_to((&mut wanted, &mut refused), interp);
+        gathered.add_if_any((Analysed::Symmetry, "symmetry"), symmetry);
+        if wished.linear {
+            let found = Linear::of(program, layout, &budget.for_analysis(linear::NAME));
+            gathered.add_if_any((Analysed::Linear, linear::NAME), found);
+        }
+        wished.pruning.add_to(&mut gathered, interp, budget);
+        let Gathered { wanted, mut refused, exceeded } = gathered;
         let mut stack = Stack::new(wanted);
         stack.refused.append(&mut refused);
-        stack
+        Stack { exceeded, ..stack }
+    }
+
+    /// What was wished for without what exceeded its budget. A search that goes on is not to try that again, with
+    /// another budget.
+    pub fn within_budget(&self, mut wished: Wished) -> Wished {
+        for which in &self.exceeded {
+            match which {
+                Analysed::PartialOrder => wished.partial_order = None,
+                Analysed::Symmetry => (wished.symmetry, wished.processes) = (None, false),
+                Analysed::Reversible => wished.reversible = None,
+                Analysed::Linear => wished.linear = false,
+                Analysed::Dominate => wished.pruning.dominate = None,
+                Analysed::Boring => wished.pruning.boring = None,
+                Analysed::Doomed => wished.pruning.doomed = false,
+            }
+        }
+        wished
     }
 
     /// The model that all of them leave of one.
@@ -327,6 +382,35 @@ impl<'m> Stack<'m> {
 
 pub(crate) fn boxed<'m>(reduction: impl Reduction<'m> + 'm) -> Box<dyn Reduction<'m> + 'm> {
     Box::new(reduction)
+}
+
+/// The steps of a program chosen in a way, beside a claim and symmetry; or why they are not.
+fn ordered<'m>(
+    (interp, runs): (&'m Interp, Option<EndedRuns>),
+    (way, checks): (Way, Checks),
+    (claim, is_symmetric): (Option<&NeverClaim>, bool),
+    (selective, budget): (
+        impl FnOnce() -> Result<Box<dyn Selective + 'm>, NotNumbered>,
+        &AnalysisBudget,
+    ),
+) -> Result<PartialOrder<'m>, NotApplied> {
+    // A state that stands for another may be anywhere in the order.
+    let proviso = if is_symmetric { Proviso::Levels } else { way.proviso };
+    let way = Way { proviso, ..way };
+    if let Some(why) = keeps_apart(way, claim, is_symmetric) {
+        return Err(why.into());
+    }
+    let budget = budget.for_analysis(&way.method.reduction_name());
+    let selective = selective().map_err(|error| error.reason)?;
+    let found = match runs {
+        None => PartialOrder::of(interp, selective, way, &checks, &budget)?,
+        Some(_) => PartialOrder::of_runs(interp, selective, way, &budget)?,
+    };
+    // A claim that counts steps is not what is given up.
+    match claim.is_some() && !found.preserves().has(Kept::StutteringClaims) {
+        true => Err("beside a never claim no deadlocks are looked for".into()),
+        false => Ok(found),
+    }
 }
 
 /// Why steps are not chosen so beside a claim and symmetry.

@@ -3,7 +3,8 @@
 use super::boring::{self, Boring, Progress};
 use super::dominate::{self, Dominating, Named};
 use super::doomed::{self, Doomed};
-use super::{Reduction, Refused, boxed};
+use super::{Analysed, Gathered};
+use crate::budget::AnalysisBudget;
 use crate::exec::{Checks, Interp};
 
 /// Which of them there are to be, in a search for some checks.
@@ -50,25 +51,27 @@ impl Pruning {
         self.dominate.is_some() || self.boring.is_some() || self.doomed
     }
 
-    /// Adds those of the program that is run so to what is wanted, or why there are none to what is refused.
+    /// Adds those of the program that is run so, or why there are none. Each analysis gets a `budget` of its own.
     pub(super) fn add_to<'m>(
         &self,
-        (wanted, refused): (&mut Vec<Box<dyn Reduction<'m> + 'm>>, &mut Vec<Refused>),
+        gathered: &mut Gathered<'m>,
         interp: &'m Interp,
+        budget: &AnalysisBudget,
     ) {
         let (program, layout, checks) = (interp.program(), interp.layout(), self.checks);
-        let mut add = |name: &str, found: Result<Box<dyn Reduction<'m> + 'm>, String>| match found {
-            Ok(found) => wanted.push(found),
-            Err(why) => refused.push(Refused { name: name.into(), why }),
-        };
         if let Some(progress) = &self.boring {
-            add(boring::NAME, Boring::of(interp, checks, progress).map(boxed));
+            let budget = budget.for_analysis(boring::NAME);
+            let found = Boring::of(interp, checks, progress, &budget);
+            gathered.add((Analysed::Boring, boring::NAME), found);
         }
         if self.doomed {
-            add(doomed::NAME, Doomed::of(interp, checks).map(boxed));
+            let found = Doomed::of(interp, checks, &budget.for_analysis(doomed::NAME));
+            gathered.add((Analysed::Doomed, doomed::NAME), found);
         }
         if let Some(named) = &self.dominate {
-            add(dominate::NAME, Dominating::of(program, layout, named, checks).map(boxed));
+            let budget = budget.for_analysis(dominate::NAME);
+            let found = Dominating::of((program, layout), named, checks, &budget);
+            gathered.add((Analysed::Dominate, dominate::NAME), found);
         }
     }
 }

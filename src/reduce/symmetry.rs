@@ -36,6 +36,7 @@ use super::pool::Pool;
 use super::replacing::{CANDIDATES, replaced};
 use super::{Kind, Preserved, Reduction, Stack};
 use crate::analysis::automorphisms::automorphisms;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{
     Expansion, Explain, Lift, Model, Obligations, Postpones, Tally, Violation, any_bits, one_step,
 };
@@ -150,11 +151,16 @@ impl<'m> Symmetry<'m> {
     }
 
     /// That of the processes of a program whose states are laid out so, unless none are found to be alike.
-    pub fn of_processes(program: &'m Program, layout: &'m Layout) -> Option<Symmetry<'m>> {
-        let found = automorphisms(program, layout);
+    pub fn of_processes(
+        program: &'m Program,
+        layout: &'m Layout,
+        budget: &AnalysisBudget,
+    ) -> std::result::Result<Option<Symmetry<'m>>, Exceeded> {
+        let found = automorphisms(program, layout, budget)?;
         let alike = Alike::of(&found);
-        let orbits = Arc::new(Orbits::Processes { groups: Groups::of(found, layout)?, alike });
-        Some(Symmetry { program, layout, orbits, effort: Effort::Exact })
+        let Some(groups) = Groups::of(found, layout) else { return Ok(None) };
+        let orbits = Arc::new(Orbits::Processes { groups, alike });
+        Ok(Some(Symmetry { program, layout, orbits, effort: Effort::Exact }))
     }
 
     /// A model of the program that visits representatives only.

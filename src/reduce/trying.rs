@@ -31,6 +31,9 @@ pub(super) enum Taken {
     Fails,
 }
 
+/// Units of work to take a step, beside the bytes of a state.
+const EACH_STEP: u64 = 64;
+
 /// Tries steps of a program.
 pub(super) struct Trying<'t> {
     dependence: &'t Dependence<'t>,
@@ -52,6 +55,11 @@ impl<'t> Trying<'t> {
             state
         });
         Some(Trying { dependence, recorder, blank })
+    }
+
+    /// Units of work to try a step in two states.
+    pub(super) fn units(&self) -> u64 {
+        EACH_STEP + self.blank[0].len() as u64
     }
 
     /// Where variables live in states that are tried.

@@ -4,6 +4,7 @@
 //! atomic numbers.
 
 use super::events::{LevelsDone, Sample, add_levels};
+use crate::budget::Supervisor;
 use crate::exec::stop::{Heeding, Stop};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -36,6 +37,16 @@ pub enum Phase {
     /// It has not begun.
     #[default]
     Preparing,
+    /// The model is read.
+    Reading,
+    /// The model is analysed for a reduction.
+    Analysing,
+    /// A sample of the states is taken.
+    Sampling,
+    /// Reductions are tried on the first states.
+    Trying,
+    /// The model is compiled.
+    Compiling,
     /// It reads where it goes on from.
     Restoring,
     /// The model makes its initial states.
@@ -57,8 +68,13 @@ pub enum Phase {
 }
 
 impl Phase {
-    const ALL: [Phase; 10] = [
+    const ALL: [Phase; 15] = [
         Phase::Preparing,
+        Phase::Reading,
+        Phase::Analysing,
+        Phase::Sampling,
+        Phase::Trying,
+        Phase::Compiling,
         Phase::Restoring,
         Phase::Beginning,
         Phase::Expanding,
@@ -74,6 +90,11 @@ impl Phase {
     pub fn name(self) -> &'static str {
         match self {
             Phase::Preparing => "preparing",
+            Phase::Reading => "reading the model",
+            Phase::Analysing => "analysing the model",
+            Phase::Sampling => "taking a sample of the states",
+            Phase::Trying => "trying reductions",
+            Phase::Compiling => "compiling the model",
             Phase::Restoring => "reading the last checkpoint",
             Phase::Beginning => "making initial states",
             Phase::Expanding => "expanding",
@@ -112,6 +133,8 @@ pub struct Progress {
     levels: Mutex<Vec<LevelsDone>>,
     /// How many phases have begun, and in the lowest byte which is the last.
     phase: AtomicU64,
+    /// The reduction for which the model was last analysed.
+    analysis: Mutex<String>,
     /// States expanded when the search began, in earlier sittings.
     before: AtomicU64,
     /// Milliseconds of the sitting before the search began.
@@ -183,6 +206,19 @@ impl Control {
     }
 }
 
+impl Supervisor for Control {
+    fn should_stop(&self) -> bool {
+        Control::should_stop(self)
+    }
+
+    fn begins(&self, analysis: &str) {
+        self.progress.enter(Phase::Analysing);
+        if let Ok(mut name) = self.progress.analysis.lock() {
+            analysis.clone_into(&mut name);
+        }
+    }
+}
+
 impl Default for Control {
     fn default() -> Self {
         Control::new(Duration::from_secs(600), None)
@@ -232,8 +268,19 @@ impl Progress {
         }
     }
 
+    /// What the search is at, in words, with the reduction for which the model is analysed.
+    pub fn phase_in_words(&self) -> String {
+        let phase = self.phase().0;
+        match self.analysis.lock() {
+            Ok(analysis) if phase == Phase::Analysing && !analysis.is_empty() => {
+                format!("{} for {analysis}", phase.name())
+            }
+            _ => phase.name().to_owned(),
+        }
+    }
+
     /// From now on the search is at something else; what it was at.
-    pub(super) fn enter(&self, phase: Phase) -> Phase {
+    pub(crate) fn enter(&self, phase: Phase) -> Phase {
         let (left, both) = self.phase();
         if left != phase {
             Self::set(&self.phase, (both & !0xff) + 0x100 + phase as u64);

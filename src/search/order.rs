@@ -13,6 +13,7 @@ mod climb;
 mod judge;
 pub(super) mod sample;
 
+use super::Control;
 use crate::exec::Model;
 use crate::ir::Layout;
 use crate::ir::layout::GroupId;
@@ -52,17 +53,25 @@ pub struct Better {
 
 /// An order clearly better than the declared one for storing the states of `model`, whose
 /// `layout` is the declared one: `given` or one made from it. None if there is none, or if the
-/// model has no more states than the sample. It is an error if the model fails.
-pub fn sampled(model: &dyn Model, layout: &Layout, given: &[GroupId]) -> Result<Option<Better>> {
+/// model has no more states than the sample. It is an error if the model fails. Once told to stop it means nothing.
+pub fn sampled(
+    model: &dyn Model,
+    layout: &Layout,
+    given: &[GroupId],
+    control: &Control,
+) -> Result<Option<Better>> {
     if layout.groups.len() < 2 {
         return Ok(None);
     }
-    let Some(sample) = Sample::take(model)? else { return Ok(None) };
+    let Some(sample) = Sample::take(model, control)? else { return Ok(None) };
     let parts = [sample.early.as_slice(), &sample.deep];
     let Some(varying) = Varying::of(layout, &parts) else { return Ok(None) };
     let tried = (TRIED_WORK / varying.work()).clamp(TRIED_MIN, TRIED_MAX) * layout.bytes;
     let tried = parts.map(|states| &states[..states.len().min(tried)]);
-    let fitted = fit(&Judge::new(&varying, layout, tried), given);
+    let fitted = fit(&Judge::new(&varying, layout, tried), given, control);
+    if control.should_stop() {
+        return Ok(None);
+    }
     let judge = Judge::new(&varying, layout, parts);
     let candidates = [(given, GIVEN_MAX), (&fitted, FITTED_MAX)];
     let shares = candidates.map(|(order, max)| (order, judge.largest_share(order), max));
@@ -72,10 +81,10 @@ pub fn sampled(model: &dyn Model, layout: &Layout, given: &[GroupId]) -> Result<
 }
 
 /// The best order near `given` or the declared one.
-fn fit(judge: &Judge, given: &[GroupId]) -> Vec<GroupId> {
+fn fit(judge: &Judge, given: &[GroupId], control: &Control) -> Vec<GroupId> {
     let better = judge.mean_share(given) < 1.0;
     let start = if better { given } else { judge.declared };
-    climb(start.to_vec(), ROUNDS, |order| judge.mean_share(order))
+    climb(start.to_vec(), ROUNDS, || control.should_stop(), |order| judge.mean_share(order))
 }
 
 /// Compares orders with the declared one on the parts of a sample.
@@ -142,15 +151,15 @@ mod tests {
     fn a_small_space_needs_no_order() {
         let model = interp(1);
         let layout = model.layout();
-        assert_eq!(sampled(&model, layout, &layout.order).unwrap(), None);
+        assert_eq!(sampled(&model, layout, &layout.order, &Control::default()).unwrap(), None);
     }
 
     #[test]
     fn the_order_is_the_same_each_time_and_one_of_the_layout() {
         let model = interp(30);
         let layout = model.layout();
-        let first = sampled(&model, layout, &layout.order).unwrap();
-        assert_eq!(first, sampled(&model, layout, &layout.order).unwrap());
+        let first = sampled(&model, layout, &layout.order, &Control::default()).unwrap();
+        assert_eq!(first, sampled(&model, layout, &layout.order, &Control::default()).unwrap());
         let order = first.map_or(layout.order.clone(), |better| better.order);
         assert!(layout.clone().reordered(&order).is_ok());
     }
@@ -158,7 +167,7 @@ mod tests {
     #[test]
     fn packed_states_are_measured_as_if_they_were_laid_out_anew() {
         let model = interp(30);
-        let sample = Sample::take(&model).unwrap().unwrap();
+        let sample = Sample::take(&model, &Control::default()).unwrap().unwrap();
         let varying = Varying::of(model.layout(), &[&sample.early]).unwrap();
         let packed = Packed::new(&varying, &model.layout().order, &sample.early);
         let reversed: Vec<GroupId> = model.layout().order.iter().rev().copied().collect();

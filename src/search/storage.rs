@@ -1,5 +1,6 @@
 //! How the states of a search are stored.
 
+use super::Control;
 use super::awake::Awake;
 use super::comback::{self, Settings, TAG};
 use super::order::sample::Sample;
@@ -112,9 +113,9 @@ impl SavedStorage {
 
 /// A Huffman codec for the states of `model`, trained on the first levels and some deeper states.
 /// Nothing here depends on time or chance: the same model gets the same codes.
-/// It is an error if the model fails.
-pub fn trained(model: &dyn Model, tables: Tables) -> Result<Codec> {
-    let (sample, _) = Sample::take_or_all(model)?;
+/// It is an error if the model fails. Once told to stop it means nothing.
+pub fn trained(model: &dyn Model, tables: Tables, control: &Control) -> Result<Codec> {
+    let (sample, _) = Sample::take_or_all(model, control)?;
     let states = [sample.early, sample.deep].concat();
     let frequencies = Frequencies::of(model.width(), &states);
     Ok(Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables))))

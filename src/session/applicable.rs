@@ -4,21 +4,22 @@ use super::{Reduce, Runnable, Steps, TextModel};
 use crate::analysis::automorphisms::automorphisms;
 use crate::analysis::classes::joined;
 use crate::analysis::linear::linear_sets;
+use crate::budget::AnalysisBudget;
 use crate::exec::{Checks, Executor, Interp};
 use crate::ir::{
     ActionId, Domain, Instance, LocationId, Process, ProcessId, Program, ScalarsetId, Type, TypeId,
     Variable,
 };
-use crate::reduce::Kind;
-use crate::reduce::boring::Boring;
-use crate::reduce::dominate::{Dominating, Sense};
-use crate::reduce::doomed::Doomed;
+use crate::reduce::boring::{self, Boring};
+use crate::reduce::dominate::{self, Dominating, Sense};
+use crate::reduce::doomed::{self, Doomed};
 use crate::reduce::merge::Fused;
 use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
 use crate::reduce::pruning::Pruning;
-use crate::reduce::reversible::{Reversible, Rules};
+use crate::reduce::reversible::{REDUCTION_NAME, Reversible, Rules};
 use crate::reduce::rewriting::{Rewritings, Rewritten};
 use crate::reduce::structural::Side;
+use crate::reduce::{Kind, confluence, linear};
 use crate::report;
 use crate::search::trial::FirstLevels;
 use crate::search::{Control, Limits, Storage};
@@ -68,7 +69,7 @@ struct Named {
     name: &'static str,
     reduce: Reduce,
     kind: Kind,
-    subjects: fn(&TextModel) -> Vec<Subject>,
+    subjects: fn(&TextModel, &AnalysisBudget) -> Vec<Subject>,
 }
 
 /// Every reduction.
@@ -143,7 +144,7 @@ const NAMED: [Named; 15] = [
             ..Reduce::NONE
         },
         kind: Kind::Choice,
-        subjects: |_| Vec::new(),
+        subjects: |_, _| Vec::new(),
     },
     Named {
         name: "dominate",
@@ -167,22 +168,24 @@ const NAMED: [Named; 15] = [
         name: "por",
         reduce: Reduce { steps: Steps::Auto, ..Reduce::NONE },
         kind: Kind::Choice,
-        subjects: |_| Vec::new(),
+        subjects: |_, _| Vec::new(),
     },
 ];
 
 impl TextModel {
     /// The reductions that there are, each by itself, for a search that looks for everything; `run` makes a program ready
-    /// to run.
+    /// to run. Each analysis gets what it gets in a search with so much memory.
     pub fn applicable<'m>(
         &'m self,
+        memory: u64,
         run: impl Fn(&'m Interp) -> Executor<'m>,
     ) -> spill::Result<Vec<Applicable>> {
         let control = Control::default();
+        let budget = AnalysisBudget::new(memory, &control);
         let limits = Limits::default();
-        let ready = |rewritings| self.runnable(rewritings, &run);
+        let ready = |rewritings| self.runnable(rewritings, &budget, &run);
         let alone = |reduce: Reduce, runs: Runnable<'m>| {
-            self.reduced(runs, reduce, (&limits, &Storage::default()), &control)
+            self.reduced(runs, reduce, (&limits, &Storage::default()), &control, &budget)
         };
         let whole = alone(Reduce::NONE, ready(Rewritings::NONE));
         let first = FirstLevels::of(whole.model(), &limits.checks, &control)?;
@@ -200,7 +203,7 @@ impl TextModel {
                 false if is_sooner => Ok(Saving::Levels),
                 false => {
                     let left = match merges {
-                        true if !first.is_all => self.left_where_all_stop(&first, merge),
+                        true if !first.is_all => self.left_where_all_stop(&first, merge, &budget),
                         _ => {
                             let left = first.left(searched.model(), || 0, &control)?;
                             if first.is_all { left.all } else { left.late }
@@ -210,28 +213,34 @@ impl TextModel {
                     Ok(Saving::States { share: 1.0 - left, states, is_all })
                 }
             };
-            found.push(Applicable { name, subjects: subjects(self), saves });
+            drop(searched);
+            found.push(Applicable { name, subjects: subjects(self, &budget), saves });
         }
         Ok(found)
     }
 
     /// The share of the first states at which no process is where none would stop, or no tokens are where nobody leaves them. Merged steps are
     /// longer, so that levels do not compare.
-    fn left_where_all_stop(&self, first: &FirstLevels, are_merged: bool) -> f64 {
+    fn left_where_all_stop(
+        &self,
+        first: &FirstLevels,
+        are_merged: bool,
+        budget: &AnalysisBudget,
+    ) -> f64 {
         if !are_merged {
             let by = Rewritings::structural(Checks::ALL);
-            let found = self.rewritten(by).and_then(Rewritten::structural);
+            let found = self.rewritten(by, budget).and_then(Rewritten::structural);
             return found.map_or(1.0, |it| first.share(it.is_left(self.interp.layout())));
         }
-        let fused = self.rewritten(Rewritings::MERGE).and_then(Rewritten::fused);
+        let fused = self.rewritten(Rewritings::MERGE, budget).and_then(Rewritten::fused);
         let (program, layout) = (self.interp.program(), self.interp.layout());
         fused.map_or(1.0, |it| first.share(it.stops(program, layout)))
     }
 
     /// The variables of which some values are not told apart.
-    fn equivalent(&self) -> Vec<Subject> {
+    fn equivalent(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let program = self.interp.program();
-        let merged = self.rewritten(Rewritings::VALUES).and_then(Rewritten::values);
+        let merged = self.rewritten(Rewritings::VALUES, budget).and_then(Rewritten::values);
         let found = merged.map(|it| it.variables()).unwrap_or_default();
         let subjects = found.into_iter().map(|it| {
             let about = format!("{} values, of which {} are told apart", it.values, it.apart);
@@ -241,9 +250,9 @@ impl TextModel {
     }
 
     /// The locations of processes that are not told apart, each with those that are one with it.
-    fn bisimilar(&self) -> Vec<Subject> {
+    fn bisimilar(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let program = self.interp.program();
-        let unified = self.rewritten(Rewritings::STATES).and_then(Rewritten::states);
+        let unified = self.rewritten(Rewritings::STATES, budget).and_then(Rewritten::states);
         let found = unified.map(|it| it.locations(program)).unwrap_or_default();
         let subjects = found.into_iter().map(|it| {
             let process = &program.processes[it.process];
@@ -259,10 +268,12 @@ impl TextModel {
     }
 
     /// The actions and variables that can influence nothing that is looked for in a search for everything.
-    fn sliced(&self) -> Vec<Subject> {
+    fn sliced(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let program = self.interp.program();
         let by = Rewritings::slicing(Checks::ALL);
-        let Some(sliced) = self.rewritten(by).and_then(Rewritten::slice) else { return Vec::new() };
+        let Some(sliced) = self.rewritten(by, budget).and_then(Rewritten::slice) else {
+            return Vec::new();
+        };
         let actions = sliced.actions().iter().map(|&id| {
             let action = &program.actions[id];
             let place = self.sources.locate(action.span);
@@ -276,10 +287,10 @@ impl TextModel {
     }
 
     /// The places and transitions of a net that need not be there in a search for everything.
-    fn structural(&self) -> Vec<Subject> {
+    fn structural(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let program = self.interp.program();
         let by = Rewritings::structural(Checks::ALL);
-        let Some(found) = self.rewritten(by).and_then(Rewritten::structural) else {
+        let Some(found) = self.rewritten(by, budget).and_then(Rewritten::structural) else {
             return Vec::new();
         };
         let place = |id, about: &str| self.variable(&program.variables[id], about.into());
@@ -297,13 +308,14 @@ impl TextModel {
     }
 
     /// The variables that only count on from each other.
-    fn linear(&self) -> Vec<Subject> {
+    fn linear(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let program = self.interp.program();
         let named = |id| {
             let Variable { owner, name, .. } = &program.variables[id];
             program.owned_name(*owner, name)
         };
-        let sets = linear_sets(program, self.interp.layout());
+        let budget = budget.for_analysis(linear::NAME);
+        let sets = linear_sets(program, self.interp.layout(), &budget).unwrap_or_default();
         let subjects = sets.into_iter().flat_map(|set| {
             let of = |id| match id == set.first {
                 true => format!("always 0, modulo {}", set.modulus),
@@ -316,10 +328,12 @@ impl TextModel {
     }
 
     /// The variables of which some values can do whatever others can, where no deadlocks are looked for.
-    fn dominated(&self) -> Vec<Subject> {
+    fn dominated(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let (program, layout) = (self.interp.program(), self.interp.layout());
         let checks = Checks { deadlock: false, ..Checks::ALL };
-        let Ok(found) = Dominating::of(program, layout, &Vec::new(), checks) else {
+        let budget = budget.for_analysis(dominate::NAME);
+        let found = Dominating::of((program, layout), &Vec::new(), checks, &budget);
+        let Ok(found) = found else {
             return Vec::new();
         };
         let subjects = found.variables().iter().map(|&(id, sense)| {
@@ -334,9 +348,10 @@ impl TextModel {
     }
 
     /// What tells that nothing that is looked for can be reached, where no deadlocks are.
-    fn boring(&self) -> Vec<Subject> {
+    fn boring(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let checks = Checks { deadlock: false, ..Checks::ALL };
-        let found = Boring::of(&self.interp, checks, &Vec::new());
+        let budget = budget.for_analysis(boring::NAME);
+        let found = Boring::of(&self.interp, checks, &Vec::new(), &budget);
         let told = found.map(|it| it.told().to_vec()).unwrap_or_default();
         let about = "nothing that is looked for follows, but for deadlocks";
         let subject = |name| Subject { name, place: None, about: about.into() };
@@ -344,17 +359,19 @@ impl TextModel {
     }
 
     /// What tells that something that is looked for surely follows.
-    fn doomed(&self) -> Vec<Subject> {
-        let told = Doomed::of(&self.interp, Checks::ALL).map(|it| it.told()).unwrap_or_default();
+    fn doomed(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+        let budget = budget.for_analysis(doomed::NAME);
+        let found = Doomed::of(&self.interp, Checks::ALL, &budget);
+        let told = found.map(|it| it.told()).unwrap_or_default();
         let about = "something that is looked for surely follows";
         let subject = |name| Subject { name, place: None, about: about.into() };
         told.into_iter().map(subject).collect()
     }
 
     /// The variables that are dead somewhere.
-    fn dead(&self) -> Vec<Subject> {
+    fn dead(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let program = self.interp.program();
-        let cleared = self.rewritten(Rewritings::DEAD).and_then(Rewritten::dead);
+        let cleared = self.rewritten(Rewritings::DEAD, budget).and_then(Rewritten::dead);
         let found = cleared.map(|it| it.variables(program)).unwrap_or_default();
         let subjects = found.into_iter().map(|it| {
             let variable = &program.variables[it.variable];
@@ -380,9 +397,9 @@ impl TextModel {
     }
 
     /// The processes that do not stop somewhere.
-    fn passed(&self) -> Vec<Subject> {
+    fn passed(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let program = self.interp.program();
-        let fused = self.rewritten(Rewritings::MERGE).and_then(Rewritten::fused);
+        let fused = self.rewritten(Rewritings::MERGE, budget).and_then(Rewritten::fused);
         let locations = fused.into_iter().flat_map(Fused::locations);
         let mut at: BTreeMap<ProcessId, Vec<String>> = BTreeMap::new();
         for (process, location) in locations {
@@ -399,11 +416,12 @@ impl TextModel {
     }
 
     /// The actions with steps that come to the same whatever else happens first.
-    fn confluent(&self) -> Vec<Subject> {
+    fn confluent(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let way = Way { method: Method::Confluence, proviso: Proviso::Chains };
         let Ok(selector) = self.interp.selector() else { return Vec::new() };
         let selector = Box::new(selector);
-        let found = PartialOrder::of(&self.interp, selector, way, &Checks::default());
+        let budget = budget.for_analysis(confluence::NAME);
+        let found = PartialOrder::of(&self.interp, selector, way, &Checks::default(), &budget);
         let Ok(found) = found else { return Vec::new() };
         let mut instances: BTreeMap<ActionId, u64> = BTreeMap::new();
         for action in found.confluent_actions() {
@@ -418,8 +436,9 @@ impl TextModel {
     }
 
     /// The rules that can be undone.
-    fn reversible(&self) -> Vec<Subject> {
-        let Ok(found) = Reversible::of(&self.interp, &[]) else { return Vec::new() };
+    fn reversible(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+        let budget = budget.for_analysis(REDUCTION_NAME);
+        let Ok(found) = Reversible::of(&self.interp, &[], &budget) else { return Vec::new() };
         let count = |count: usize, noun: &str| report::count(count as u64, noun);
         let subjects = found.actions().into_iter().map(|(id, instances, cases)| {
             let action = &self.interp.program().actions[id];
@@ -433,10 +452,10 @@ impl TextModel {
     }
 
     /// The variables that hold elements of scalarsets or are indexed by them; or else the processes that are alike.
-    fn symmetric(&self) -> Vec<Subject> {
+    fn symmetric(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let program = self.interp.program();
         if program.scalarsets.is_empty() {
-            return self.alike();
+            return self.alike(budget);
         }
         let of_type = |ty| {
             let mut found = BTreeSet::new();
@@ -456,9 +475,10 @@ impl TextModel {
     }
 
     /// The processes that can be exchanged, each with those that it can be exchanged with.
-    fn alike(&self) -> Vec<Subject> {
+    fn alike(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let program = self.interp.program();
-        let found = automorphisms(program, self.interp.layout());
+        let budget = budget.for_analysis("symmetry");
+        let found = automorphisms(program, self.interp.layout(), &budget).unwrap_or_default();
         let kinds = joined(found.iter().flat_map(|it| it.instances.iter().copied()));
         let name = |it: &Instance| {
             let name = &program.processes[it.process].name;

@@ -7,6 +7,7 @@ use super::{
     Directory, Error, Found, Job, Means, Promised, Runnable, Session, TextModel, check_room,
     refuse_nothing,
 };
+use crate::budget::AnalysisBudget;
 use crate::exec::{Exec, Model};
 use crate::reduce::rewriting::Rewritings;
 use crate::reduce::{Stack, Wished};
@@ -255,11 +256,16 @@ impl<'m> Check<'m> {
                 let decided = decided.transpose()?;
                 let how = How::of(self.reduce.clone(), decided);
                 let by = how.rewritings(model).looking_for(limits.checks);
-                let runs = model.runnable(by, |it| budget.executor(it));
+                let analysis = AnalysisBudget::new(budget.memory, &**control);
+                let runs = model.runnable(by, &analysis, |it| {
+                    let _heeding = control.heed();
+                    budget.executor(it)
+                });
                 let again = limits.shortest.then(|| runs.clone());
                 let wanted = (limits, storage);
-                let ready = text(model, (runs, budget), wanted, how, control)?;
-                unreduced = again.map(|it| model.unreduced(it, ready.0.wished(), wanted));
+                let ready = text(model, (runs, budget), wanted, how, (control, &analysis))?;
+                let shorter = |it| model.unreduced(it, ready.0.wished(), wanted, &analysis);
+                unreduced = again.map(shorter);
                 ready
             }
             Subject::Rust(it) => {
@@ -328,15 +334,21 @@ fn text<'m>(
     (runs, budget): (Runnable<'m>, Budget),
     (limits, storage): (&Limits, &Storage),
     how: How,
-    control: &Control,
+    (control, analysis): (&Control, &AnalysisBudget),
 ) -> Result<Ready<'m>, Error> {
     let about = model.about(limits);
     refuse_nothing(&about)?;
     let searched = match how {
-        How::AsWished => model.searched_by(runs),
-        How::AsDecided(decided) => model.reduced_as(runs, decided),
-        How::Asked(reduce) => model.reduced(runs, reduce, (limits, storage), control),
+        How::AsWished => model.searched_by(runs, analysis),
+        // What was applied when the search began is applied again, whatever the memory budget is now.
+        How::AsDecided(decided) => {
+            model.reduced_as(runs, decided, &AnalysisBudget::largest_watched(control))
+        }
+        How::Asked(reduce) => model.reduced(runs, reduce, (limits, storage), control, analysis),
     };
+    if control.is_stopped() && !searched.is_undecided() {
+        return Err(Error::Stopped(control.progress.phase_in_words()));
+    }
     let plan = budget.plan(model, storage.stored_width(searched.model()))?;
     let job = Job::new(model, &searched, limits, storage);
     Ok((searched, about, plan, job))

@@ -21,6 +21,8 @@ pub enum Error {
     IllFormed(String),
     /// The model failed when it was looked at before the search.
     Sample(spill::Error),
+    /// The check was stopped before the search began, while it was at this.
+    Stopped(String),
     /// The memory budget is too small.
     Memory(TooSmall),
     /// What is wanted leaves nothing to look for.
@@ -127,6 +129,7 @@ impl fmt::Display for Error {
                  please report it\n  {problems}"
             ),
             Error::Sample(error) => error.fmt(f),
+            Error::Stopped(phase) => write!(f, "stopped before the search began, while {phase}"),
             Error::Memory(error) => error.fmt(f),
             Error::Nothing { model, impossible, .. } => match impossible.as_str() {
                 "" => write!(f, "{model}: everything is left out, so nothing is left to check"),

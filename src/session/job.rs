@@ -30,6 +30,10 @@ use std::path::Path;
 /// What a job says where it is still to be decided how steps are chosen.
 const UNDECIDED: u8 = 255;
 
+/// Added to the code of the way in which steps are to be chosen, 0 if all are taken, where it is still to be found out
+/// what the reductions come to.
+const UNFOUND: u8 = 128;
+
 /// What a directory searches for.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
 pub struct Job {
@@ -66,7 +70,8 @@ pub struct Job {
     boring: Option<Vec<String>>,
     /// Whether one walks on from doomed states.
     doomed: bool,
-    /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the code of the way.
+    /// How steps are chosen: 0 all are taken, 255 that is to be decided, else the code of the way; 128 more if what the
+    /// reductions come to is still to be found out.
     partial_order: u8,
     /// Why partial-order reduction was left off, where nobody asked for it.
     left_off: Option<SavedRefusal>,
@@ -130,10 +135,13 @@ impl Job {
             },
             rewritings: wished.rewritings.code(),
             linear: wished.linear,
-            partial_order: match wished.partial_order {
-                _ if searched.is_undecided() => UNDECIDED,
-                None => 0,
-                Some((way, _)) => way.code(),
+            partial_order: {
+                let code = wished.partial_order.map_or(0, |(way, _)| way.code());
+                match searched.undecided_steps() {
+                    None => code,
+                    Some(Steps::Auto) => UNDECIDED,
+                    Some(Steps::All | Steps::Chosen(_)) => UNFOUND + code,
+                }
             },
             left_off: left_off
                 .map(|it| SavedRefusal { name: it.name.clone(), why: it.why.clone() }),
@@ -196,15 +204,16 @@ impl Job {
         }
     }
 
-    /// The job of finding out whether runs of a model have a property.
+    /// The job of finding out whether runs of a model have a property, as it is searched.
     pub fn of_runs(
         watched: &Watched,
+        searched: &Searched,
         fairness: Fairness,
         limits: &Limits,
         storage: &Storage,
     ) -> Job {
         let ended = watched.model.wished.runs;
-        let mut job = Job::new(&watched.model, &watched.model.searched(), limits, storage);
+        let mut job = Job::new(&watched.model, searched, limits, storage);
         job.files.drain(1..1 + watched.asked_in);
         let (stutter, is_fair) = (ended == Some(EndedRuns::Stutter), fairness == Fairness::Weak);
         Job { runs: Some(SavedRuns { kept: watched.kept.clone(), stutter, is_fair }), ..job }
@@ -355,17 +364,12 @@ impl Job {
     pub fn undecided(&self) -> Option<Reduce> {
         let Wished { reversible, rewritings, linear, symmetry, processes, pruning, .. } =
             self.wished();
-        let (reversible, steps) = (reversible.map(|(rules, _)| rules), Steps::Auto);
-        let is_open = self.partial_order == UNDECIDED;
-        is_open.then_some(Reduce {
-            reversible,
-            rewritings,
-            linear,
-            symmetry,
-            processes,
-            pruning,
-            steps,
-        })
+        let reversible = reversible.map(|(rules, _)| rules);
+        let steps = match self.partial_order {
+            UNDECIDED => Steps::Auto,
+            code => Way::of_code(code.checked_sub(UNFOUND)?).map_or(Steps::All, Steps::Chosen),
+        };
+        Some(Reduce { reversible, rewritings, linear, symmetry, processes, pruning, steps })
     }
 
     /// How the state space is reduced.
@@ -404,7 +408,15 @@ impl Job {
     }
 
     fn check_digest(&self, model: &TextModel) -> Result<(), Error> {
-        match model.searched().model().digest() == self.digest {
+        // Before it was decided how it is reduced, it was not.
+        let digest = match self.undecided() {
+            Some(_) => {
+                let wished = Wished { runs: model.wished.runs, ..Wished::default() };
+                model.searched_as(wished).model().digest()
+            }
+            None => model.searched().model().digest(),
+        };
+        match digest == self.digest {
             true => Ok(()),
             false => Err(Error::Understood),
         }

@@ -3,6 +3,7 @@
 use super::searched::Searched;
 use super::{Runnable, TextModel};
 use crate::analysis::instances::NotNumbered;
+use crate::budget::AnalysisBudget;
 use crate::exec::Model;
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{Expr, Program, Stmt};
@@ -15,6 +16,7 @@ use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Kind, Reduction, Refused, Stack, Wished, boxed};
+use crate::search::control::Phase;
 use crate::search::external::has_room_for_obligations;
 use crate::search::trial::FirstLevels;
 use crate::search::{Checks, Control, Limits, Storage};
@@ -136,23 +138,34 @@ struct Tried<'m> {
 
 impl TextModel {
     /// The model as it is searched within some limits, ready to run and reduced so, its states
-    /// stored in a way. If told to stop before it is decided how, it is [undecided](Searched::is_undecided).
+    /// stored in a way; each analysis has such a budget. If told to stop before it is decided how, it is
+    /// [undecided](Searched::is_undecided).
     pub fn reduced<'m>(
         &'m self,
         runs: Runnable<'m>,
         reduce: Reduce,
         (limits, storage): (&Limits, &Storage),
         control: &Control,
+        budget: &AnalysisBudget,
     ) -> Searched<'m> {
         let wished = reduce.wished(limits.checks);
-        let all = Stack::of(runs.form, wished.clone(), || runs.executor.selective());
-        if reduce.steps != Steps::Auto {
+        let selective = || runs.executor.selective();
+        let _heeding = control.heed();
+        let all = Stack::of(runs.form, wished.clone(), selective, budget);
+        if reduce.steps != Steps::Auto && !control.should_stop() {
             return self.searched_with(runs, all, wished);
         }
-        let tried = self.tried(&runs, &all, &wished, (limits, storage), control);
+        let tried = match control.should_stop() {
+            true => Err("the check was stopped".to_owned()),
+            false => {
+                control.progress.enter(Phase::Trying);
+                let trying = Trying { model: self, limits, storage, control, budget };
+                trying.tried(&runs, &all, &wished)
+            }
+        };
         if control.is_stopped() {
-            let rewritings = wished.rewritings;
-            return self.searched_with(runs, all, wished).undecided(rewritings);
+            drop(tried);
+            return self.undecided(wished, reduce.steps);
         }
         let Tried { runs, stack, wished, without_order, .. } = tried.unwrap_or_else(|why| Tried {
             left: 1.0,
@@ -165,14 +178,20 @@ impl TextModel {
         self.searched_with(runs, stack.leaving_off(left_off), wished)
     }
 
+    /// The model where it is still to be decided how it is reduced: as it is written, with all that is wished for.
+    fn undecided(&self, wished: Wished, steps: Steps) -> Searched<'_> {
+        let plain = self.searched_as(Wished { runs: wished.runs, ..Wished::default() });
+        plain.undecided(wished, steps)
+    }
+
     /// The reductions wished for and partial order, or why that cannot be among them.
     fn stack<'m>(
         form: ProgramForm<'m>,
         order: PartialOrder<'m>,
-        wished: &Wished,
+        (wished, budget): (&Wished, &AnalysisBudget),
     ) -> Result<Stack<'m>, String> {
         let (program, layout) = (form.interp().program(), form.interp().layout());
-        let found = wished.symmetry_of(program, layout);
+        let found = wished.symmetry_of(program, layout, budget).map_err(|it| it.to_string())?;
         let mut members: Vec<Box<dyn Reduction<'m> + 'm>> = vec![boxed(order)];
         let claim = NeverClaim::of(form.interp());
         members.extend(claim.map(boxed));
@@ -199,17 +218,27 @@ impl TextModel {
             false => Ok(()),
         }
     }
+}
 
+/// Tries which reductions of a model pay.
+struct Trying<'m, 't> {
+    model: &'m TextModel,
+    limits: &'t Limits,
+    storage: &'t Storage,
+    control: &'t Control,
+    /// What each analysis may take.
+    budget: &'t AnalysisBudget<'t>,
+}
+
+impl<'m> Trying<'m, '_> {
     /// The reductions with partial order among them, or with processes that do not stop where nobody could tell, or both, or
     /// with processes exchanged, whichever leaves less of the first states, if that pays; or why it does not. `all` are
     /// those without.
-    fn tried<'m>(
-        &'m self,
+    fn tried(
+        &self,
         runs: &Runnable<'m>,
         all: &Stack<'m>,
         wished: &Wished,
-        (limits, storage): (&Limits, &Storage),
-        control: &Control,
     ) -> Result<Tried<'m>, String> {
         if wished.reversible.is_some() {
             return Err("where rules are undone no steps are put off".into());
@@ -218,47 +247,44 @@ impl TextModel {
             return Err("where states are left out no steps are put off".into());
         }
         let whole = all.over(runs.executor.clone().into_model());
-        let first = first_levels(&*whole, limits, control)?;
-        let alike = self.tried_processes(runs, all, wished, (&first, control))?;
-        let room = (limits, storage);
-        let chosen = match self.tried_merged(runs, wished, room, (&first, control)) {
+        let first = self.first_levels(&*whole)?;
+        let alike = self.tried_processes(runs, all, wished, &first)?;
+        let chosen = match self.tried_merged(runs, wished, &first) {
             Some(merged) => merged,
-            None => {
-                let of = (all, (&*whole, storage));
-                self.tried_order(runs, of, wished, (limits.checks, &first, control))
-            }
+            None => self.tried_order(runs, (all, &*whole), wished, &first),
         };
         match (alike, chosen) {
             (Some(alike), Ok(chosen)) if alike.left < chosen.left => Ok(alike),
             (Some(alike), Err(_)) => Ok(alike),
-            (None, Err(why)) => self.tried_jointly(runs, wished, (&first, control), why),
+            (None, Err(why)) => self.tried_jointly(runs, wished, &first, why),
             (_, chosen) => chosen,
         }
     }
 
     /// What is dead where several processes are reset, too, if that pays, nothing being chosen; or why nothing is. No
     /// reduction then asks who looks at what.
-    fn tried_jointly<'m>(
-        &'m self,
+    fn tried_jointly(
+        &self,
         runs: &Runnable<'m>,
         wished: &Wished,
-        (first, control): (&FirstLevels, &Control),
+        first: &FirstLevels,
         why: String,
     ) -> Result<Tried<'m>, String> {
         let rewritings = Rewritings { jointly: wished.rewritings.dead, ..wished.rewritings };
-        let cleared = self.rewritten(rewritings).and_then(Rewritten::dead);
+        let cleared = self.model.rewritten(rewritings, self.budget).and_then(Rewritten::dead);
         if !cleared.is_some_and(Cleared::is_joint) {
             return Err(why);
         }
-        let form = self.form(rewritings);
+        let form = self.model.form(rewritings, self.budget);
         let wished = Wished { rewritings, ..wished.clone() };
-        let stack = Stack::of(form, wished.clone(), || runs.executor.selective());
+        let selective = || runs.executor.selective();
+        let stack = Stack::of(form, wished.clone(), selective, self.budget);
         if !stack.names(&[Kind::Representative]).is_empty() {
             return Err(why);
         }
         let runs = Runnable::new(form, |it| runs.executor.like(it));
         let reduced = stack.over(runs.executor.clone().into_model());
-        let left = first.left(&*reduced, || 0, control).map_err(untried)?.late;
+        let left = first.left(&*reduced, || 0, self.control).map_err(untried)?.late;
         drop(reduced);
         match left <= JOINT_MAX {
             true => Ok(Tried { left, runs, stack, wished, without_order: Some(why) }),
@@ -269,21 +295,20 @@ impl TextModel {
     /// The reductions with processes that do not stop where nobody could tell, and with partial order if that pays there; or why
     /// neither does. None if they nearly always stop, or few passes over the program are asked for: then there is no other one; or
     /// if a shortest counterexample is.
-    fn tried_merged<'m>(
-        &'m self,
+    fn tried_merged(
+        &self,
         runs: &Runnable<'m>,
         wished: &Wished,
-        (limits, storage): (&Limits, &Storage),
-        (first, control): (&FirstLevels, &Control),
+        first: &FirstLevels,
     ) -> Option<Result<Tried<'m>, String>> {
         // Levels of merged steps do not tell how long a shortest counterexample is at most.
-        let is_wanted = wished.rewritings == Rewritings::ALIKE && !limits.shortest;
+        let is_wanted = wished.rewritings == Rewritings::ALIKE && !self.limits.shortest;
         if !is_wanted || TextModel::refuse_large(runs).is_err() {
             return None;
         }
         let rewritings = Rewritings { merge: true, ..wished.rewritings };
-        let fused = self.rewritten(rewritings).and_then(Rewritten::fused)?;
-        let form = self.form(rewritings);
+        let fused = self.model.rewritten(rewritings, self.budget).and_then(Rewritten::fused)?;
+        let form = self.model.form(rewritings, self.budget);
         // What is left of a whole search is what nobody passes through.
         let share = first.share(fused.stops(form.interp().program(), form.interp().layout()));
         if share > MERGED_MAX {
@@ -291,12 +316,12 @@ impl TextModel {
         }
         let runs = Runnable::new(form, |it| runs.executor.like(it));
         let wished = Wished { rewritings, ..wished.clone() };
-        let all = Stack::of(form, wished.clone(), || runs.executor.selective());
+        let selective = || runs.executor.selective();
+        let all = Stack::of(form, wished.clone(), selective, self.budget);
         let whole = all.over(runs.executor.clone().into_model());
-        let chosen = first_levels(&*whole, limits, control).and_then(|first| {
-            let of = (&all, (&*whole, storage));
-            self.tried_order(&runs, of, &wished, (limits.checks, &first, control))
-        });
+        let chosen = self
+            .first_levels(&*whole)
+            .and_then(|first| self.tried_order(&runs, (&all, &*whole), &wished, &first));
         drop(whole);
         Some(match chosen {
             Ok(chosen) => Ok(Tried { left: share * chosen.left, ..chosen }),
@@ -309,41 +334,43 @@ impl TextModel {
     }
 
     /// The reductions with processes exchanged among them, if nothing else is symmetric and that pays.
-    fn tried_processes<'m>(
-        &'m self,
+    fn tried_processes(
+        &self,
         runs: &Runnable<'m>,
         all: &Stack<'m>,
         wished: &Wished,
-        (first, control): (&FirstLevels, &Control),
+        first: &FirstLevels,
     ) -> Result<Option<Tried<'m>>, String> {
         let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
         if wished.symmetry.is_none() || is_symmetric {
             return Ok(None);
         }
         let wished = Wished { processes: true, ..wished.clone() };
-        let stack = Stack::of(runs.form, wished.clone(), || runs.executor.selective());
+        let selective = || runs.executor.selective();
+        let stack = Stack::of(runs.form, wished.clone(), selective, self.budget);
         if stack.names(&[Kind::Representative]).is_empty() {
             return Ok(None);
         }
         let reduced = stack.over(runs.executor.clone().into_model());
-        let left = first.left(&*reduced, || 0, control);
+        let left = first.left(&*reduced, || 0, self.control);
         let left = left.map(|it| it.late).map_err(untried)?;
         let runs = runs.clone();
         Ok((left <= LEFT_MAX).then_some(Tried { left, runs, stack, wished, without_order: None }))
     }
 
     /// The reductions with partial order among them, by the first proviso by which that pays; or why it does not.
-    fn tried_order<'m>(
-        &'m self,
+    fn tried_order(
+        &self,
         runs: &Runnable<'m>,
-        (all, (whole, storage)): (&Stack<'m>, (&dyn Model, &Storage)),
+        (all, whole): (&Stack<'m>, &dyn Model),
         wished: &Wished,
-        (checks, first, control): (Checks, &FirstLevels, &Control),
+        first: &FirstLevels,
     ) -> Result<Tried<'m>, String> {
+        let (checks, control) = (self.limits.checks, self.control);
         TextModel::refuse_large(runs)?;
         let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
         let has_claim = !all.names(&[Kind::Product]).is_empty();
-        let has_room = !has_claim && has_room_for_obligations(whole, storage);
+        let has_room = !has_claim && has_room_for_obligations(whole, self.storage);
         let (mut least, mut before): (Option<f64>, Option<PartialOrder<'m>>) = (None, None);
         for proviso in [Proviso::Static, Proviso::Levels] {
             let is_possible = match proviso {
@@ -356,9 +383,9 @@ impl TextModel {
             let way = (Way { method: TRIED, proviso }, checks);
             let order = match before.take() {
                 Some(before) => before.by_levels(),
-                None => self.order(runs, way, wished, (first, control))?,
+                None => self.order(runs, way, wished, first)?,
             };
-            let stack = TextModel::stack(runs.form, order.clone(), wished)?;
+            let stack = TextModel::stack(runs.form, order.clone(), (wished, self.budget))?;
             let reduced = stack.over(runs.executor.clone().into_model());
             let looked = || order.looked();
             let mut left = first.left(&*reduced, looked, control).map_err(untried)?;
@@ -391,23 +418,44 @@ impl TextModel {
 
     /// Partial order of one way, its steps taken by what runs the program; or why it is not used, as next to no step of the first
     /// states can be put off.
-    fn order<'m>(
-        &'m self,
+    fn order(
+        &self,
         Runnable { form, executor }: &Runnable<'m>,
         (way, checks): (Way, Checks),
         wished: &Wished,
-        (first, control): (&FirstLevels, &Control),
+        first: &FirstLevels,
     ) -> Result<PartialOrder<'m>, String> {
         let reason = |error: NotNumbered| error.reason;
         let interp = form.interp();
         let selector = Box::new(interp.selector().map_err(reason)?);
-        let order = PartialOrder::of(interp, selector, way, &checks)?;
+        let budget = self.budget.for_analysis(&way.method.reduction_name());
+        let order = PartialOrder::of(interp, selector, way, &checks, &budget);
+        let order = order.map_err(|why| why.to_string())?;
         let taken = order.taken_by(executor.selective().map_err(reason)?);
         // Often what the interpreter tells is all, and then nothing needs to be compiled.
-        let reduced = TextModel::stack(*form, order, wished)?.over(Box::new(interp));
-        match first.puts_off(&*reduced, control).map_err(untried)? {
+        let reduced = TextModel::stack(*form, order, (wished, self.budget))?;
+        let reduced = reduced.over(Box::new(interp));
+        match first.puts_off(&*reduced, self.control).map_err(untried)? {
             true => Ok(taken),
             false => Err("next to no step can be put off".into()),
+        }
+    }
+
+    /// The first levels of a model, if they say anything of the rest; or why not.
+    fn first_levels(&self, whole: &dyn Model) -> Result<FirstLevels, String> {
+        let Trying { limits, control, .. } = *self;
+        let first = FirstLevels::of(whole, &limits.checks, control).map_err(untried)?;
+        match first.states() {
+            _ if control.is_stopped() => Err("there was no time to try it".into()),
+            _ if first.is_violated && limits.stop_on_violation => {
+                Err("something is violated in the first states".into())
+            }
+            1 if first.is_all => Err("there is only one state".into()),
+            states if first.is_all => {
+                Err(format!("there are only {} states", grouped(states as u64)))
+            }
+            _ if first.are_few() => Err("the first levels are too large to be tried".into()),
+            _ => Ok(first),
         }
     }
 }
@@ -415,25 +463,6 @@ impl TextModel {
 /// Why something is not used that failed.
 fn untried(error: spill::Error) -> String {
     format!("it cannot be tried: {error}")
-}
-
-/// The first levels of a model, if they say anything of the rest; or why not.
-fn first_levels(
-    whole: &dyn Model,
-    limits: &Limits,
-    control: &Control,
-) -> Result<FirstLevels, String> {
-    let first = FirstLevels::of(whole, &limits.checks, control).map_err(untried)?;
-    match first.states() {
-        _ if control.is_stopped() => Err("there was no time to try it".into()),
-        _ if first.is_violated && limits.stop_on_violation => {
-            Err("something is violated in the first states".into())
-        }
-        1 if first.is_all => Err("there is only one state".into()),
-        states if first.is_all => Err(format!("there are only {} states", grouped(states as u64))),
-        _ if first.are_few() => Err("the first levels are too large to be tried".into()),
-        _ => Ok(first),
-    }
 }
 
 /// The statements and expressions in actions of a program, and in functions.

@@ -1,7 +1,7 @@
 //! A model as it is searched, and what there is to tell of it.
 
+use super::reduce::Steps;
 use crate::exec::{Compiled, Model};
-use crate::reduce::rewriting::Rewritings;
 use crate::reduce::{Refused, Stack, Wished};
 use crate::report::Scope;
 use crate::source::Sources;
@@ -13,7 +13,8 @@ pub struct Searched<'m> {
     stack: Stack<'m>,
     compiled: Option<Result<Compiled, String>>,
     wished: Wished,
-    is_undecided: bool,
+    /// How steps were to be taken, if it is still to be decided how it is reduced.
+    undecided: Option<Steps>,
 }
 
 impl<'m> Searched<'m> {
@@ -25,7 +26,7 @@ impl<'m> Searched<'m> {
         compiled: Option<Result<Compiled, String>>,
         wished: Wished,
     ) -> Searched<'m> {
-        Searched { model: stack.over(runs), stack, compiled, wished, is_undecided: false }
+        Searched { model: stack.over(runs), stack, compiled, wished, undecided: None }
     }
 
     /// The model.
@@ -43,14 +44,19 @@ impl<'m> Searched<'m> {
         self.wished.clone()
     }
 
-    /// The same, where it is still to be decided how steps are chosen, and by what of these the program is rewritten.
-    pub(super) fn undecided(self, rewritings: Rewritings) -> Searched<'m> {
-        Searched { wished: Wished { rewritings, ..self.wished }, is_undecided: true, ..self }
+    /// The same, where it is still to be decided how it is reduced of what is wished for, and steps are to be taken so.
+    pub(super) fn undecided(self, wished: Wished, steps: Steps) -> Searched<'m> {
+        Searched { wished, undecided: Some(steps), ..self }
     }
 
-    /// Whether it is still to be decided how steps are chosen: a search of it is not to begin.
+    /// Whether it is still to be decided how it is reduced: a search of it is not to begin.
     pub fn is_undecided(&self) -> bool {
-        self.is_undecided
+        self.undecided.is_some()
+    }
+
+    /// How steps were to be taken, if that is still to be decided.
+    pub(super) fn undecided_steps(&self) -> Option<Steps> {
+        self.undecided
     }
 
     /// What compiling it gave, or why it is interpreted; nothing if neither.

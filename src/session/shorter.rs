@@ -8,6 +8,7 @@ use super::directory::refuse_link;
 use super::evidence::Evidence;
 use super::searched::{About, Decided, Searched};
 use super::{Contents, Directory, Error, Job, Runnable, TextModel};
+use crate::budget::AnalysisBudget;
 use crate::reduce::Wished;
 use crate::report::{Shortened, ViolationReport};
 use crate::search::checkpoint::Saved;
@@ -29,10 +30,11 @@ impl TextModel {
         runs: Runnable<'m>,
         wished: Wished,
         (limits, storage): (&Limits, &Storage),
+        budget: &AnalysisBudget,
     ) -> Unreduced<'m> {
         let wished = Wished { partial_order: None, reversible: None, ..wished };
         let decided = Decided { wished, left_off: None, is_open: false };
-        let searched = self.reduced_as(runs, decided);
+        let searched = self.reduced_as(runs, decided, budget);
         let limits = &Limits { shortest: false, ..limits.clone() };
         let job = Job::new(self, &searched, limits, storage);
         Unreduced { searched, about: self.about(limits), job }

@@ -4,6 +4,7 @@ use super::answer::Answer;
 use super::directory::last;
 use super::removal::Removed;
 use super::{Budget, Error, Job, Searched, TextModel};
+use crate::budget::AnalysisBudget;
 use crate::exec::{Exec, Interp};
 use crate::search::MemoryPlan;
 use crate::search::checkpoint::Saved;
@@ -159,8 +160,10 @@ impl<'m> Tasks<'m> {
         let coverage = shared.job.limits(None).coverage;
         let (memory, threads, exec) = (self.memory, Some(1), Exec::Jit);
         let budget = Budget { memory, threads, exec, goes_on: true, counts: coverage };
-        let runs = model.runnable(model.wished.rewritings, |it: &Interp| budget.executor(it));
-        let searched = model.searched_by(runs);
+        let largest = AnalysisBudget::largest();
+        let executor = |it: &'m Interp| budget.executor(it);
+        let runs = model.runnable(model.wished.rewritings, &largest, executor);
+        let searched = model.searched_by(runs, &largest);
         let plan = budget.plan(model, searched.model().width())?;
         Ok((searched, plan))
     }

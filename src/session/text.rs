@@ -3,6 +3,7 @@
 use super::searched::{About, Decided, Searched};
 use super::{Error, KeyOrder, Runnable};
 use crate::analysis::order::static_order;
+use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Interp, Selective};
 use crate::front::{Language, Loaded, Options};
 use crate::ir::layout::{GroupId, NotAnOrder};
@@ -10,12 +11,13 @@ use crate::ir::validate;
 use crate::reduce::claim::NeverClaim;
 use crate::reduce::partial_order::Way;
 use crate::reduce::reversible::Rules;
-use crate::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
+use crate::reduce::rewriting::{ProgramForm, Rewriting, Rewritings, Rewritten};
 use crate::reduce::symmetry::Effort;
 use crate::reduce::{Refused, Stack, Wished};
 use crate::report::Scope;
+use crate::search::control::Phase;
 use crate::search::order::sampled;
-use crate::search::{Checks, Limits};
+use crate::search::{Checks, Control, Limits};
 use crate::source::{self, Sources};
 use std::borrow::Cow;
 use std::path::Path;
@@ -36,7 +38,7 @@ pub struct TextModel {
     /// What it is not reduced by, as that would not pay.
     pub left_off: Option<Refused>,
     /// What each choice of passes makes of the program, once somebody asks, if they find anything to do.
-    pub(super) rewritten: Box<[OnceLock<Option<Box<Rewritten>>>]>,
+    pub(super) rewritten: Box<[OnceLock<Rewriting>]>,
 }
 
 impl TextModel {
@@ -94,24 +96,40 @@ impl TextModel {
         TextModel { wished: Wished { rewritings, ..self.wished }, ..self }
     }
 
-    /// What these passes make of the program, if they find anything to do.
-    pub fn rewritten(&self, by: Rewritings) -> Option<&Rewritten> {
-        let rewritten = &self.rewritten[by.number()];
-        rewritten.get_or_init(|| Rewritten::of(&self.interp, by).map(Box::new)).as_deref()
+    /// What these passes make of the program, if they find anything to do. Each of them gets a `budget` of its own, when
+    /// they are first asked for. If the check is stopped meanwhile, there is nothing, and they are asked for anew.
+    pub fn rewritten(&self, by: Rewritings, budget: &AnalysisBudget) -> Option<&Rewritten> {
+        self.rewriting(by, budget)?.rewritten()
+    }
+
+    fn rewriting(&self, by: Rewritings, budget: &AnalysisBudget) -> Option<&Rewriting> {
+        let known = &self.rewritten[by.number()];
+        match known.get() {
+            Some(known) => Some(known),
+            None => {
+                let found = Rewriting::of(&self.interp, by, budget);
+                (!found.is_stopped()).then(|| known.get_or_init(|| found))
+            }
+        }
     }
 
     /// The form in which its program is run.
-    pub(super) fn form(&self, by: Rewritings) -> ProgramForm<'_> {
-        ProgramForm::rewritten(&self.interp, self.rewritten(by))
+    pub(super) fn form(&self, by: Rewritings, budget: &AnalysisBudget) -> ProgramForm<'_> {
+        match self.rewriting(by, budget) {
+            None => ProgramForm::written(&self.interp),
+            Some(rewriting) => ProgramForm::by(&self.interp, rewriting),
+        }
     }
 
-    /// Its program ready to run, by what `run` makes of it: as written, or as these passes rewrite it.
+    /// Its program ready to run, by what `run` makes of it: as written, or as these passes rewrite it, each within a
+    /// `budget` of its own.
     pub fn runnable<'m>(
         &'m self,
         by: Rewritings,
+        budget: &AnalysisBudget,
         run: impl FnOnce(&'m Interp) -> Executor<'m>,
     ) -> Runnable<'m> {
-        Runnable::new(self.form(by), run)
+        Runnable::new(self.form(by, budget), run)
     }
 
     /// The same model, these rules undone, in a search for some checks.
@@ -124,20 +142,27 @@ impl TextModel {
         TextModel { wished: Wished { partial_order, ..self.wished }, ..self }
     }
 
-    /// The model as it is searched, run by the interpreter.
+    /// The model as it is searched, run by the interpreter. What is wished for was analysed before, when the search
+    /// began, so that there is the largest budget for that.
     pub fn searched(&self) -> Searched<'_> {
-        let form = self.form(self.wished.rewritings);
+        self.searched_as(self.wished.clone())
+    }
+
+    /// The same, reduced as it is wished for.
+    pub(super) fn searched_as(&self, wished: Wished) -> Searched<'_> {
+        let budget = AnalysisBudget::largest();
+        let form = self.form(wished.rewritings, &budget);
         let selective = || Ok(Box::new(form.interp().selector()?) as Box<dyn Selective>);
-        let stack = Stack::of(form, self.wished.clone(), selective);
+        let stack = Stack::of(form, wished.clone(), selective, &budget);
         let stack = stack.leaving_off(self.left_off.clone());
-        let wished = Wished { rewritings: form.rewritings(), ..self.wished.clone() };
+        let wished = Wished { rewritings: form.rewritings(), ..wished };
         Searched::new(Box::new(form.interp()), stack, None, wished)
     }
 
-    /// The same, as it is ready to run.
-    pub fn searched_by<'m>(&'m self, runs: Runnable<'m>) -> Searched<'m> {
+    /// The same, as it is ready to run; each analysis has such a budget.
+    pub fn searched_by<'m>(&'m self, runs: Runnable<'m>, budget: &AnalysisBudget) -> Searched<'m> {
         let (wished, left_off) = (self.wished.clone(), self.left_off.clone());
-        self.reduced_as(runs, Decided { wished, left_off, is_open: false })
+        self.reduced_as(runs, Decided { wished, left_off, is_open: false }, budget)
     }
 
     /// The same, reduced as it was decided.
@@ -145,8 +170,9 @@ impl TextModel {
         &'m self,
         runs: Runnable<'m>,
         Decided { wished, left_off, .. }: Decided,
+        budget: &AnalysisBudget,
     ) -> Searched<'m> {
-        let stack = Stack::of(runs.form, wished.clone(), || runs.executor.selective());
+        let stack = Stack::of(runs.form, wished.clone(), || runs.executor.selective(), budget);
         self.searched_with(runs, stack.leaving_off(left_off), wished)
     }
 
@@ -157,7 +183,7 @@ impl TextModel {
         stack: Stack<'m>,
         wished: Wished,
     ) -> Searched<'m> {
-        let wished = Wished { rewritings: form.rewritings(), ..wished };
+        let wished = Wished { rewritings: form.rewritings(), ..stack.within_budget(wished) };
         let compiled = executor.compiled().map_err(str::to_owned);
         Searched::new(executor.into_model(), stack, Some(compiled), wished)
     }
@@ -180,14 +206,24 @@ impl TextModel {
     }
 
     /// The same model with its states' variables in the order asked for. Where a sample is judged,
-    /// gives also what another order than the declared one takes of the declared one's bytes.
-    pub fn in_key_order(self, wanted: KeyOrder) -> Result<(TextModel, Option<f64>), Error> {
+    /// gives also what another order than the declared one takes of the declared one's bytes. If told to stop, it is an
+    /// error.
+    pub fn in_key_order(
+        self,
+        wanted: KeyOrder,
+        control: &Control,
+    ) -> Result<(TextModel, Option<f64>), Error> {
         let fixed = static_order(self.interp.program(), self.interp.layout());
         let (order, share) = match wanted {
             KeyOrder::Declared => return Ok((self, None)),
             KeyOrder::Static => (fixed, None),
             KeyOrder::Sampled => {
-                let better = sampled(&self.interp, self.interp.layout(), &fixed);
+                control.progress.enter(Phase::Sampling);
+                let layout = self.interp.layout();
+                let better = sampled(&self.interp, layout, &fixed, control);
+                if control.should_stop() {
+                    return Err(Error::Stopped(control.progress.phase_in_words()));
+                }
                 match better.map_err(Error::Sample)? {
                     None => return Ok((self, None)),
                     Some(better) => (better.order, Some(better.share)),
@@ -228,7 +264,7 @@ impl TextModel {
 }
 
 /// Nobody has asked yet what any passes make of a program.
-fn none_rewritten() -> Box<[OnceLock<Option<Box<Rewritten>>>]> {
+fn none_rewritten() -> Box<[OnceLock<Rewriting>]> {
     (0..Rewritings::COUNT).map(|_| OnceLock::new()).collect()
 }
 

@@ -1,6 +1,7 @@
 //! Which values the variables of a model have in the states that a search has come to.
 
 use super::{Error, TextModel};
+use crate::budget::AnalysisBudget;
 use crate::front::nearest;
 use crate::ir::layout::{CellId, Layout};
 use crate::ir::{Domain, Entity, Instances, Owner, Program, Scalar, Type, TypeId};
@@ -97,7 +98,7 @@ pub fn values_met(
     (dir, saved): (&Path, &Saved),
     asked: &[Vec<String>],
 ) -> Result<Option<ValuesMet>, Error> {
-    let form = model.form(model.wished.rewritings);
+    let form = model.form(model.wished.rewritings, &AnalysisBudget::largest());
     let (program, layout) = (form.interp().program(), form.interp().layout());
     let leaves = leaves(program, layout);
     let groups = asked.iter().map(|names| group(&leaves, names)).collect::<Result<Vec<_>, _>>()?;

@@ -3,6 +3,7 @@
 use super::searched::Decided;
 use super::text::read_text;
 use super::{Error, Reduce, Runnable, Searched, TextModel};
+use crate::budget::AnalysisBudget;
 use crate::exec::Checks;
 use crate::front::{Asked, ClaimChoice, Demand, Label, Language, Observed, Options};
 use crate::ir::{Program, PropertyKind};
@@ -245,9 +246,14 @@ impl Watched {
     }
 
     /// What is searched, but with all steps of the states that are left.
-    pub fn with_all_steps<'m>(&'m self, runs: Runnable<'m>) -> Searched<'m> {
+    pub fn with_all_steps<'m>(
+        &'m self,
+        runs: Runnable<'m>,
+        budget: &AnalysisBudget,
+    ) -> Searched<'m> {
         let wished = Wished { partial_order: None, ..self.model.wished.clone() };
-        self.model.reduced_as(runs, Decided { wished, left_off: None, is_open: false })
+        let decided = Decided { wished, left_off: None, is_open: false };
+        self.model.reduced_as(runs, decided, budget)
     }
 }
 

@@ -19,6 +19,7 @@ use spillway::analysis::bits::members;
 use spillway::analysis::dependence::Dependence;
 use spillway::analysis::instances::{ActionInstance, InstanceId};
 use spillway::analysis::ranges::ranges;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Explain, FaultKind, Interp, StepOutcome, Violation};
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::ir::layout::{CellId, Content};
@@ -101,7 +102,11 @@ fn try_program(name: &str, program: Program, random: &mut Random, tried: &mut Tr
         return;
     }
     let Ok(table) = Table::new(model.program(), model.layout()) else { return };
-    let Some(dependence) = Dependence::new(&table, INSTANCES_MAX) else { return };
+    let Some(dependence) =
+        Dependence::new(&table, INSTANCES_MAX, &AnalysisBudget::largest()).unwrap()
+    else {
+        return;
+    };
     let states = reachable(&model, random);
     if states.is_empty() {
         return;
@@ -182,7 +187,8 @@ impl Trial<'_> {
 
     /// That what is said of all pairs at once is what is said of each.
     fn all_pairs_at_once(&self, tried: &mut Tried) {
-        let (all, matrix) = (self.dependence, self.dependence.matrix());
+        let (all, matrix) =
+            (self.dependence, self.dependence.matrix(&AnalysisBudget::largest()).unwrap());
         for one in all.instances() {
             let guard = &all.access(one).guard;
             tried.instances += 1;
@@ -242,7 +248,7 @@ and {}",
     /// That what might interact with an instance is said to, in every run out of a few states: as long as
     /// nothing is taken that is said to, all that is taken commutes with it.
     fn interactions(&self, tried: &mut Tried) {
-        let matrix = self.dependence.matrix();
+        let matrix = self.dependence.matrix(&AnalysisBudget::largest()).unwrap();
         let mut known: HashMap<(InstanceId, Vec<u8>), BTreeSet<Came>> = HashMap::new();
         for state in self.states.iter().take(12) {
             for one in self.dependence.instances() {
@@ -641,9 +647,12 @@ fn described(program: Program) -> String {
     else {
         return "not numbered".to_string();
     };
-    let Some(dependence) = Dependence::new(&table, 1 << 13) else { return "too many".to_string() };
+    let Some(dependence) = Dependence::new(&table, 1 << 13, &AnalysisBudget::largest()).unwrap()
+    else {
+        return "too many".to_string();
+    };
     let described = began.elapsed();
-    let matrix = dependence.matrix();
+    let matrix = dependence.matrix(&AnalysisBudget::largest()).unwrap();
     let related = began.elapsed() - described;
     let count =
         |is: &dyn Fn(InstanceId) -> bool| dependence.instances().filter(|&it| is(it)).count();
@@ -919,7 +928,7 @@ fn observers_are_told_apart() {
     let program = load(&promela::LANGUAGE, "observed.pml", text.to_string()).unwrap();
     let model = Interp::new(program).unwrap();
     let table = Table::new(model.program(), model.layout()).unwrap();
-    let dependence = Dependence::new(&table, 100).unwrap();
+    let dependence = Dependence::new(&table, 100, &AnalysisBudget::largest()).unwrap().unwrap();
     let claim =
         model.program().properties.iter().find_map(|(id, property)| {
             matches!(property.kind, PropertyKind::Claim(_)).then_some(id)

@@ -5,6 +5,7 @@
 use super::bench::Bench;
 use super::digraph::Dice;
 use serde_json::Value;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Exec, Executor, Explain, StepOutcome};
 use spillway::front::{Language, Options};
 use spillway::reduce::claim::{ClaimProduct, EndedRuns};
@@ -78,15 +79,17 @@ pub fn plain(watched: Watched, ended: EndedRuns) -> Option<Came> {
 
 /// How many steps a shortest run takes, all steps taken of the states that are left, where one was found.
 fn least(watched: &Watched, product: &ClaimProduct<'_>, found: &Lasso) -> usize {
-    let model = &watched.model;
-    let runs = || model.runnable(model.wished.rewritings, |it| Executor::new(it, Exec::Interp));
-    let (searched, all_steps) = (model.searched_by(runs()), watched.with_all_steps(runs()));
+    let (model, largest) = (&watched.model, AnalysisBudget::largest());
+    let executor = |it| Executor::new(it, Exec::Interp);
+    let runs = || model.runnable(model.wished.rewritings, &largest, executor);
+    let (searched, all_steps) =
+        (model.searched_by(runs(), &largest), watched.with_all_steps(runs(), &largest));
     let executor = runs().executor().clone();
     let judged = Judged::new(watched, (product, &searched), &executor, Fairness::None).unwrap();
     let judged = judged.for_shortest(Some(all_steps));
     let shorter = judged.shorter(found, LIMITS, &Control::default()).unwrap().unwrap();
     assert!(shorter.is_shortest);
-    is_run(product, watched.with_all_steps(runs()).model(), &shorter.lasso);
+    is_run(product, watched.with_all_steps(runs(), &largest).model(), &shorter.lasso);
     shorter.steps
 }
 
@@ -102,7 +105,8 @@ pub fn reduced(watched: &Watched, ended: EndedRuns, on_disk: bool) -> Came {
         }
         true => {
             let storage = Storage::default();
-            let job = Job::of_runs(watched, Fairness::None, &Watched::limits(None), &storage);
+            let job =
+                Job::of_runs(watched, &searched, Fairness::None, &Watched::limits(None), &storage);
             let directory = Directory::create(None, &job, None).unwrap();
             let bytes = 8 * searched.model().width() as u64;
             let plan = MemoryPlan {

@@ -8,6 +8,7 @@ use crate::support::follow::{ALL, load};
 use crate::support::stored::replayed;
 use proptest::prelude::*;
 use spillway::analysis::automorphisms::{Automorphism, Recoding, automorphisms};
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Explain, Fault, Interp, Step, StepOutcome, Violation};
 use spillway::ir::layout::CellId;
 use spillway::reduce::symmetry::Symmetry;
@@ -65,7 +66,8 @@ struct Found {
 /// that one state of each orbit is visited.
 fn followed(model: &TextModel, most: usize) -> Result<Option<Found>, TestCaseError> {
     let interp = &model.interp;
-    let found = automorphisms(interp.program(), interp.layout());
+    let found =
+        automorphisms(interp.program(), interp.layout(), &AnalysisBudget::largest()).unwrap();
     let mut open: Vec<Vec<u8>> = futures(&interp.starts(), <[u8]>::to_vec).0.into_keys().collect();
     let mut met: BTreeSet<_> = open.iter().cloned().collect();
     while let Some(state) = open.pop() {
@@ -90,7 +92,9 @@ fn followed(model: &TextModel, most: usize) -> Result<Option<Found>, TestCaseErr
         }
     }
     let orbits = orbits(interp, &found, &met);
-    let symmetry = Symmetry::of_processes(interp.program(), interp.layout());
+    let symmetry =
+        Symmetry::of_processes(interp.program(), interp.layout(), &AnalysisBudget::largest())
+            .unwrap();
     prop_assert_eq!(symmetry.is_some(), !found.is_empty());
     if let Some(symmetry) = symmetry {
         let symmetric = symmetry.of_model(interp);

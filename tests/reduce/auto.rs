@@ -1,5 +1,6 @@
 //! Whether partial order is left to itself: what the first states tell, and that a search keeps it.
 
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Exec, Executor, Model};
 use spillway::front::{Language, Options};
 use spillway::reduce::partial_order::{Method, Proviso, Way};
@@ -69,8 +70,10 @@ fn decided_within(
     exec: Exec,
     search: (&Limits, &Storage),
 ) -> Result<String, String> {
-    let runs = model.runnable(AUTO.rewritings, |it| Executor::new(it, exec));
-    let searched = model.reduced(runs, AUTO, search, &Control::default());
+    let runs =
+        model.runnable(AUTO.rewritings, &AnalysisBudget::largest(), |it| Executor::new(it, exec));
+    let searched =
+        model.reduced(runs, AUTO, search, &Control::default(), &AnalysisBudget::largest());
     assert!(!searched.is_undecided());
     match searched.stack().left_off() {
         Some(left_off) => Err(left_off.why.clone()),
@@ -131,7 +134,7 @@ fn it_depends_neither_on_the_order_of_keys_nor_on_who_runs_the_model() {
         let expected = decided(&make(), Exec::Jit, &Storage::default());
         assert_eq!(decided(&make(), Exec::Interp, &Storage::default()), expected);
         for order in [KeyOrder::Static, KeyOrder::Sampled] {
-            let (model, _) = make().in_key_order(order).unwrap();
+            let (model, _) = make().in_key_order(order, &Control::default()).unwrap();
             assert_eq!(decided(&model, Exec::Jit, &Storage::default()), expected);
         }
     }
@@ -168,8 +171,15 @@ fn the_first_states_tell_what_is_saved() {
     };
     let way = Way { method: Method::Conditional, proviso: Proviso::Levels };
     let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
-    let runs = model.runnable(reduce.rewritings, |it| Executor::new(it, Exec::Jit));
-    let reduced = model.reduced(runs, reduce, (&Limits::default(), &Storage::default()), &control);
+    let runs = model
+        .runnable(reduce.rewritings, &AnalysisBudget::largest(), |it| Executor::new(it, Exec::Jit));
+    let reduced = model.reduced(
+        runs,
+        reduce,
+        (&Limits::default(), &Storage::default()),
+        &control,
+        &AnalysisBudget::largest(),
+    );
     let foretold = first.left(reduced.model(), || 0, &control).unwrap().late;
     let came = states(Steps::Chosen(way)) / states(Steps::All);
     assert!((foretold - came).abs() < 0.1, "{foretold} foretold, {came} came");
@@ -264,9 +274,17 @@ fn processes_do_not_stop_where_that_pays() {
     let folder = tempfile::tempdir().unwrap();
     for (name, counts, with_order) in [("alone", "", false), ("both", counting, true)] {
         let model = computing(counts);
-        let runs = model.runnable(Rewritings::ALIKE, |it| Executor::new(it, Exec::Jit));
+        let runs = model.runnable(Rewritings::ALIKE, &AnalysisBudget::largest(), |it| {
+            Executor::new(it, Exec::Jit)
+        });
         let search = (&Limits::default(), &Storage::default());
-        let searched = model.reduced(runs, Reduce::AUTO, search, &Control::default());
+        let searched = model.reduced(
+            runs,
+            Reduce::AUTO,
+            search,
+            &Control::default(),
+            &AnalysisBudget::largest(),
+        );
         assert!(searched.wished().rewritings.merge, "{name}");
         assert_eq!(searched.stack().left_off().is_none(), with_order, "{name}");
         let check = || Check::of_text(&model).memory(256 << 20);
@@ -276,10 +294,18 @@ fn processes_do_not_stop_where_that_pays() {
         assert!(4 * expected.states() < whole.states() + 4, "{name}");
         assert_eq!(expected.verdict(), whole.verdict(), "{name}");
         // Levels of longer steps are no bound for a shortest counterexample.
-        let runs = model.runnable(Rewritings::ALIKE, |it| Executor::new(it, Exec::Jit));
+        let runs = model.runnable(Rewritings::ALIKE, &AnalysisBudget::largest(), |it| {
+            Executor::new(it, Exec::Jit)
+        });
         let shortest = Limits { shortest: true, ..Limits::default() };
         let search = (&shortest, &Storage::default());
-        let searched = model.reduced(runs, Reduce::AUTO, search, &Control::default());
+        let searched = model.reduced(
+            runs,
+            Reduce::AUTO,
+            search,
+            &Control::default(),
+            &AnalysisBudget::largest(),
+        );
         assert!(!searched.wished().rewritings.merge, "{name}");
         let none = std::time::Duration::ZERO;
         for (at, stop) in [(0, None), (50, Some(50))] {

@@ -12,6 +12,7 @@ use crate::support::collection::of_the_corpus;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Expansion, Explain, FaultKind, Interp, Model, StepOutcome, Violation};
 use spillway::front::{Options, promela};
 use spillway::ir::{
@@ -58,7 +59,8 @@ fn reduced_as<'m>(
     checks: &Checks,
 ) -> Result<ClaimProduct<'m>, String> {
     let selector = Box::new(model.selector().map_err(|error| error.reason)?);
-    let reduction = PartialOrder::of(seen, selector, method, checks)?;
+    let reduction = PartialOrder::of(seen, selector, method, checks, &AnalysisBudget::largest())
+        .map_err(|why| why.to_string())?;
     Ok(NeverClaim::of(model).unwrap().with(reduction.over(Box::new(model))))
 }
 

@@ -9,6 +9,7 @@ use crate::support::{is_large, stored};
 use proptest::prelude::*;
 use spillway::Check;
 use spillway::analysis::instances::InstanceId;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Exec, Expansion, Explain as _, Model as _, Selective, Violation};
 use spillway::reduce::Kept;
 use spillway::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
@@ -62,7 +63,9 @@ fn is_confluent(model: &TextModel) -> Result<(usize, usize), TestCaseError> {
     let interp = &model.interp;
     let selector = interp.selector().unwrap();
     let own = Box::new(interp.selector().unwrap());
-    let Ok(order) = PartialOrder::of(interp, own, MAP, &Checks::default()) else {
+    let Ok(order) =
+        PartialOrder::of(interp, own, MAP, &Checks::default(), &AnalysisBudget::largest())
+    else {
         return Ok((0, 0));
     };
     let confluent: BTreeSet<InstanceId> = order.confluent().into_iter().collect();

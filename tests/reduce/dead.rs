@@ -6,6 +6,7 @@
 use crate::generated::{Generated, dense_programs, programs};
 use crate::support::follow::{self, follow, goes_on_as_it_began, is_kept, load};
 use proptest::prelude::*;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::Interp;
 use spillway::ir::{EndRule, Program, Stmt, StmtKind};
 use spillway::reduce::dead::Cleared;
@@ -83,7 +84,9 @@ fn what_is_a_matter_of_several_is_left_alone_in_lockstep() {
         )
     };
     let text = |system| format!("byte g; {} {} system {system};", process("P"), process("Q"));
-    let rewritten = |system| load("dve", &text(system)).rewritten(Rewritings::DEAD).is_some();
+    let rewritten = |system| {
+        load("dve", &text(system)).rewritten(Rewritings::DEAD, &AnalysisBudget::largest()).is_some()
+    };
     assert!(rewritten("async") && !rewritten("sync"));
 }
 
@@ -113,7 +116,10 @@ fn beside_other_reductions_no_action_looks_where_others_are() {
         process R { state a, b; init a; trans a -> b { effect g = 3; }, b -> a { guard g < 9; }; } system async;";
     let is_joint = |by| {
         let model = load("dve", text);
-        model.rewritten(by).and_then(Rewritten::dead).is_some_and(|it| it.is_joint())
+        model
+            .rewritten(by, &AnalysisBudget::largest())
+            .and_then(Rewritten::dead)
+            .is_some_and(|it| it.is_joint())
     };
     assert!(is_joint(Rewritings::DEAD) && !is_joint(Rewritings::ALIKE));
 }
@@ -263,9 +269,14 @@ fn it_preserves_everything_and_says_what_it_did() {
         "dve",
         "byte x; process P { state a; init a; trans a -> a { guard x == 0; }; } system async;",
     );
-    assert!(nothing.rewritten(Rewritings::DEAD).is_none());
+    assert!(nothing.rewritten(Rewritings::DEAD, &AnalysisBudget::largest()).is_none());
     let wished = Wished { rewritings: Rewritings::DEAD, ..Wished::default() };
-    let stack = Stack::of(ProgramForm::written(&nothing.interp), wished, || unreachable!());
+    let stack = Stack::of(
+        ProgramForm::written(&nothing.interp),
+        wished,
+        || unreachable!(),
+        &AnalysisBudget::largest(),
+    );
     assert!(stack.told(&Default::default()).is_empty());
 }
 

@@ -9,6 +9,7 @@ use crate::support::{stored, tiny_plan};
 use proptest::prelude::*;
 use spill::Codec;
 use spillway::Check;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Exec, Explain as _, Interp, Model, Violation, is_left_out, taken_as_written};
 use spillway::ir::{ActionId, validate};
 use spillway::reduce::Kept;
@@ -31,7 +32,7 @@ fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(u64, u64), Tes
     let model = load(language, text);
     let whole = memory::search(model.searched().model(), &ALL).unwrap();
     let model = model.with_rewritings(by);
-    if let Some(rewritten) = model.rewritten(by) {
+    if let Some(rewritten) = model.rewritten(by, &AnalysisBudget::largest()) {
         let problems = validate::validate(rewritten.interp().program()).err();
         prop_assert!(problems.is_none(), "{:?}", problems);
     }
@@ -87,7 +88,8 @@ fn both(language: &str, text: &str) -> (u64, u64) {
 /// Where a process does not stop, by name.
 fn passed(model: &TextModel) -> Vec<String> {
     let program = model.interp.program();
-    let fused = model.rewritten(Rewritings::MERGE).and_then(Rewritten::fused);
+    let fused =
+        model.rewritten(Rewritings::MERGE, &AnalysisBudget::largest()).and_then(Rewritten::fused);
     let at = fused.into_iter().flat_map(|it| it.locations());
     at.map(|(process, at)| program.processes[process].locations[at].name.clone()).collect()
 }
@@ -156,7 +158,8 @@ const ENDING: &[(&str, &str, u64, u64)] = &[
 fn ends(text: &str) -> bool {
     is_kept("promela", text, Rewritings::MERGE).unwrap();
     let model = load("promela", text);
-    let fused = model.rewritten(Rewritings::MERGE).and_then(Rewritten::fused);
+    let fused =
+        model.rewritten(Rewritings::MERGE, &AnalysisBudget::largest()).and_then(Rewritten::fused);
     fused.is_some_and(|it| it.did(model.interp.program()).contains("1 loop to the end"))
 }
 

@@ -14,6 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
 use spillway::analysis::instances::InstanceId;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Expansion, Interp, Model, Obligations, Selective, Violation};
 use spillway::front::{Language, Options, murphi};
 use spillway::ir::EndRule;
@@ -252,7 +253,9 @@ fn keeps_verdicts(
     (extent, census): (Extent, &Census),
 ) -> Tried<()> {
     let selector = || Box::new(interp.selector().unwrap());
-    let Ok(reduction) = PartialOrder::of(interp, selector(), way, checks) else {
+    let Ok(reduction) =
+        PartialOrder::of(interp, selector(), way, checks, &AnalysisBudget::largest())
+    else {
         return Ok(());
     };
     let reduced = reduction.over(Box::new(interp));
@@ -512,7 +515,8 @@ fn reduced_as<'m>(
     checks: &Checks,
 ) -> Box<dyn Model + 'm> {
     let selector = Box::new(model.selector().unwrap());
-    let reduction = PartialOrder::of(seen, selector, way, checks).unwrap();
+    let reduction =
+        PartialOrder::of(seen, selector, way, checks, &AnalysisBudget::largest()).unwrap();
     reduction.over(Box::new(model))
 }
 

@@ -8,6 +8,7 @@ use crate::support::follow::{load, load_with, one, only_where};
 use crate::support::stored::{assert_traces_replay, is_looked_for, replayed_in, search, storages};
 use crate::support::{Random, is_large, tiny_plan};
 use spillway::Check;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Checks, Expansion, Interp, Model, Violation, keeps_depth};
 use spillway::front::{Language, Options};
 use spillway::ir::{Overflow, text};
@@ -70,7 +71,7 @@ fn whole(interp: &Interp, checks: Checks) -> Option<Outcome> {
 fn without_boring(interp: &Interp, checks: Checks, progress: &[&str]) -> Option<Both> {
     let progress: Vec<String> = progress.iter().map(|it| it.to_string()).collect();
     let all = whole(interp, checks)?;
-    let boring = Boring::of(interp, checks, &progress).ok()?;
+    let boring = Boring::of(interp, checks, &progress, &AnalysisBudget::largest()).ok()?;
     let model = boring.over(Box::new(interp));
     let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
     let left = memory::search(&*model, &limits).unwrap();
@@ -94,7 +95,7 @@ fn one_is_explored(interp: &Interp, checks: Checks) {
 /// sooner.
 fn with_doomed(interp: &Interp, checks: Checks) -> Option<u64> {
     let all = whole(interp, checks)?;
-    let doomed = Doomed::of(interp, checks).ok()?;
+    let doomed = Doomed::of(interp, checks, &AnalysisBudget::largest()).ok()?;
     let model = doomed.over(Box::new(interp));
     let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
     let ahead = memory::search(&*model, &limits).unwrap();
@@ -156,7 +157,10 @@ fn boring(language: &str, text: &str, checks: Checks, progress: &[&str]) -> Opti
 /// Why no state of a model is boring.
 fn why_none(language: &str, text: &str, checks: Checks, progress: &[&str]) -> String {
     let progress: Vec<String> = progress.iter().map(|it| it.to_string()).collect();
-    Boring::of(&load(language, text).interp, checks, &progress).err().unwrap()
+    Boring::of(&load(language, text).interp, checks, &progress, &AnalysisBudget::largest())
+        .err()
+        .unwrap()
+        .to_string()
 }
 
 /// A clock of 200 hours, and a worker who has to be ready by the fortieth.
@@ -639,15 +643,23 @@ fn a_search_is_over_sooner_by_them() {
     for pruning in [Pruning::BORING, Pruning::DOOMED] {
         assert_eq!(pruned(pruning, claimed), "a claim is looked at beside the program");
     }
-    let kept =
-        Boring::of(&load("dve", CLOCK).interp, NO_DEADLOCK, &Vec::new()).unwrap().preserves();
+    let kept = Boring::of(
+        &load("dve", CLOCK).interp,
+        NO_DEADLOCK,
+        &Vec::new(),
+        &AnalysisBudget::largest(),
+    )
+    .unwrap()
+    .preserves();
     assert!(
         [Kept::Deadlocks, Kept::Invariants, Kept::StepErrors, Kept::Depth]
             .iter()
             .all(|it| kept.has(*it))
     );
     assert!(!kept.has(Kept::Claims) && !kept.has(Kept::StutterInvariant));
-    let kept = Doomed::of(&load("dve", FALLS).interp, NO_DEADLOCK).unwrap().preserves();
+    let kept = Doomed::of(&load("dve", FALLS).interp, NO_DEADLOCK, &AnalysisBudget::largest())
+        .unwrap()
+        .preserves();
     assert!([Kept::Deadlocks, Kept::Invariants, Kept::StepErrors].iter().all(|it| kept.has(*it)));
     assert!(!kept.has(Kept::Depth) && !kept.has(Kept::Claims));
 }

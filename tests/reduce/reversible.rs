@@ -5,6 +5,7 @@
 
 use crate::runs::{assert_is_run, configurations, explore, load};
 use crate::support::Random;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Expansion, Interp, Model, Violation};
 use spillway::front::{Options, murphi};
 use spillway::reduce::reversible::{REDUCTION_NAME, Reversible, Rules, Undoing};
@@ -30,7 +31,7 @@ fn interp(text: &str) -> Interp {
 type Found<'r> = (&'r str, usize, usize);
 
 fn found(model: &Interp) -> Vec<Found<'_>> {
-    match Reversible::of(model, &[]) {
+    match Reversible::of(model, &[], &AnalysisBudget::largest()) {
         Ok(found) => found.rules(model.program()),
         Err(_) => Vec::new(),
     }
@@ -136,7 +137,12 @@ fn rules_are_named_and_refused_by_name() {
 fn stack(model: &Interp, rules: Rules, symmetry: Option<Effort>) -> Stack<'_> {
     let reversible = Some((rules, Checks::default()));
     let wished = Wished { reversible, symmetry, ..Wished::default() };
-    Stack::of(ProgramForm::written(model), wished, || unreachable!("nobody chooses steps"))
+    Stack::of(
+        ProgramForm::written(model),
+        wished,
+        || unreachable!("nobody chooses steps"),
+        &AnalysisBudget::largest(),
+    )
 }
 
 fn checked() -> Rules {
@@ -167,7 +173,8 @@ fn states(model: &dyn Model, most: usize) -> Option<BTreeSet<Vec<u8>>> {
 
 /// All states that those stored stand for.
 fn stood_for(model: &Interp, rules: &Rules, stored: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
-    let undoing = Undoing::of(model, rules, (&Checks::default(), false)).unwrap();
+    let undoing =
+        Undoing::of(model, rules, (&Checks::default(), false), &AnalysisBudget::largest()).unwrap();
     let model = undoing.of_model(Box::new(model));
     stored.iter().flat_map(|state| model.states_from(state).unwrap()).collect()
 }

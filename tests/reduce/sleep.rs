@@ -14,6 +14,7 @@ use proptest::test_runner::TestCaseError;
 use spill::fault::Faults;
 use spill::{Codec, Disk, FaultDisk};
 use spillway::Check;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Expansion, Interp, Model, Selective, Violation};
 use spillway::front::{Language, Options};
 use spillway::reduce::Reduction;
@@ -130,7 +131,8 @@ fn count(cell: &Cell<u32>, counts: bool) {
 /// A program reduced as another, `seen`, would be.
 fn reduced<'m>(seen: &'m Interp, model: &'m Interp, method: Method) -> Option<Box<dyn Model + 'm>> {
     let selector = Box::new(model.selector().ok()?);
-    let reduction = PartialOrder::of(seen, selector, method, &DEADLOCKS).ok()?;
+    let reduction =
+        PartialOrder::of(seen, selector, method, &DEADLOCKS, &AnalysisBudget::largest()).ok()?;
     Some(reduction.over(Box::new(model)))
 }
 

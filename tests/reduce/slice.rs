@@ -6,6 +6,7 @@
 use crate::support::follow::{load, one};
 use crate::support::{Random, is_large};
 use spillway::Check;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Checks, Explain as _, Violation};
 use spillway::ir::validate;
 use spillway::reduce::rewriting::{Rewritings, Rewritten};
@@ -40,7 +41,7 @@ fn compared(
     let search = |model: &TextModel| memory::search(model.searched().model(), &limits).unwrap();
     let whole = search(&model);
     let model = model.with_rewritings(by);
-    if let Some(rewritten) = model.rewritten(by) {
+    if let Some(rewritten) = model.rewritten(by, &AnalysisBudget::largest()) {
         let problems = validate::validate(rewritten.interp().program()).err();
         assert!(problems.is_none(), "{problems:?}");
     }
@@ -82,7 +83,9 @@ fn both(language: &str, text: &str, checks: Checks) -> (u64, u64) {
 
 /// How many actions are removed.
 fn removed(model: &TextModel, checks: Checks) -> usize {
-    let sliced = model.rewritten(Rewritings::slicing(checks)).and_then(Rewritten::slice);
+    let sliced = model
+        .rewritten(Rewritings::slicing(checks), &AnalysisBudget::largest())
+        .and_then(Rewritten::slice);
     sliced.map_or(0, |it| it.actions().len())
 }
 

@@ -1,6 +1,7 @@
 //! Reductions that stack: in which order they act, what they preserve together, which refuse to go
 //! with others, and how a counterexample is lifted through them, to a run of the unreduced model.
 
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{
     Expansion, Explain, Interp, Lift, Model, Postpones, StepOutcome, Tally, any_bits,
 };
@@ -177,7 +178,12 @@ impl Lift for Chains<'_> {
 /// The claim of a program, and its symmetry if that is wanted.
 fn stacked(interp: &Interp, symmetry: Option<Effort>) -> Stack<'_> {
     let wished = Wished { symmetry, ..Wished::default() };
-    Stack::of(ProgramForm::written(interp), wished, || unreachable!("nobody chooses steps"))
+    Stack::of(
+        ProgramForm::written(interp),
+        wished,
+        || unreachable!("nobody chooses steps"),
+        &AnalysisBudget::largest(),
+    )
 }
 
 /// A reduction that does as it is told.

@@ -6,6 +6,7 @@
 use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
 use crate::support::{Random, is_large};
 use spillway::Check;
+use spillway::budget::AnalysisBudget;
 use spillway::reduce::Preserved;
 use spillway::reduce::rewriting::Rewritings;
 use spillway::session::Reduce;
@@ -18,7 +19,9 @@ fn both(language: &str, text: &str) -> (usize, usize) {
 /// How many locations are one with an earlier one.
 fn joined(language: &str, text: &str) -> usize {
     let model = load(language, text);
-    let Some(rewritten) = model.rewritten(Rewritings::STATES) else { return 0 };
+    let Some(rewritten) = model.rewritten(Rewritings::STATES, &AnalysisBudget::largest()) else {
+        return 0;
+    };
     let locations = rewritten.states().unwrap().locations(model.interp.program());
     locations.iter().map(|it| it.others.len()).sum()
 }

@@ -10,6 +10,7 @@ mod game;
 use crate::merge::told;
 use game::{Does, Net, Transition, text};
 use spillway::Check;
+use spillway::budget::AnalysisBudget;
 use spillway::exec::{Exec, Explain as _, Model, Violation, is_left_out, taken_as_written};
 use spillway::front::{Language, Options};
 use spillway::ir::Holds;
@@ -54,7 +55,7 @@ fn compared(
     let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
     let whole = memory::search(&model.interp, &limits).unwrap();
     let model = model.with_rewritings(by);
-    if let Some(rewritten) = model.rewritten(by) {
+    if let Some(rewritten) = model.rewritten(by, &AnalysisBudget::largest()) {
         let problems = validate::validate(rewritten.interp().program()).err();
         assert!(problems.is_none(), "{problems:?}");
     }
@@ -129,7 +130,9 @@ fn net(tokens: &[i64], transitions: &[(&[usize], &[usize])]) -> Net {
 }
 
 fn reduced(model: &TextModel, checks: Checks) -> Option<&spillway::reduce::structural::Structural> {
-    model.rewritten(Rewritings::structural(checks)).and_then(Rewritten::structural)
+    model
+        .rewritten(Rewritings::structural(checks), &AnalysisBudget::largest())
+        .and_then(Rewritten::structural)
 }
 
 /// The places in which nobody leaves tokens, by number, and how; and those that are redundant.
@@ -387,7 +390,7 @@ fn random_nets_are_found_to_be_as_they_are() {
         let invariant = if checks == DEADLOCKS { "" } else { &invariant };
         let model = load(&text(&net), invariant);
         let found = model
-            .rewritten(by)
+            .rewritten(by, &AnalysisBudget::largest())
             .and_then(Rewritten::structural)
             .map(|it| it.agglomerated().to_vec());
         let outcome = compared(model, (by, steps, number % 10 == 0), checks);

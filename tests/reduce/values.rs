@@ -5,6 +5,7 @@
 
 use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
 use crate::support::{Random, is_large};
+use spillway::budget::AnalysisBudget;
 use spillway::reduce::rewriting::Rewritings;
 use spillway::reduce::{Kept, Preserved};
 use spillway::session::Reduce;
@@ -15,7 +16,7 @@ fn both(language: &str, text: &str) -> (usize, usize) {
 }
 
 fn is_rewritten(language: &str, text: &str) -> bool {
-    load(language, text).rewritten(Rewritings::VALUES).is_some()
+    load(language, text).rewritten(Rewritings::VALUES, &AnalysisBudget::largest()).is_some()
 }
 
 /// `x` is 0 or not: at `a` it has three values as written and two then, at `b` two and one.

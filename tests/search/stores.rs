@@ -295,7 +295,7 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn Model) {
     let expected = memory::search(searched, &limits).unwrap();
     let plan = tiny_plan(1, searched.width(), 12, 40);
     failing.at_each(|| memory::search(searched, &limits), || ());
-    failing.at_each(|| trained(searched, Tables::Columns), || ());
+    failing.at_each(|| trained(searched, Tables::Columns, &Control::default()), || ());
     let sorted = Storage::Sorted(Codec::Gaps);
     for storage in storages(searched).into_iter().chain([sorted]) {
         let disk: std::cell::RefCell<Arc<dyn Disk>> =

@@ -38,8 +38,8 @@ pub fn storages(model: &dyn Model) -> Vec<Storage> {
     let codecs = [
         Codec::Raw,
         Codec::Rle,
-        trained(model, Tables::Single).unwrap(),
-        trained(model, Tables::Columns).unwrap(),
+        trained(model, Tables::Single, &Control::default()).unwrap(),
+        trained(model, Tables::Columns, &Control::default()).unwrap(),
         // Of a table that has nothing to do with the model.
         Codec::Huffman(Arc::new(Huffman::train(&uneven, Tables::Columns))),
     ];

@@ -5,6 +5,7 @@ use super::failures::Failures;
 use super::walk::Operation;
 use crate::ir::layout::CellId;
 use crate::ir::{ChannelId, LocationId};
+use std::ops::Range;
 
 /// A channel, or that of one slot of its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -112,6 +113,17 @@ impl Access {
         self.reads_anything |= other.reads_anything;
         self.may_drop |= other.may_drop;
         self.failures.join(other.failures);
+    }
+
+    /// The bytes that its lists take, about.
+    pub fn bytes(&self) -> usize {
+        let cells = [&self.reads, &self.writes, &self.surely].map(|it| it.ranges().len());
+        cells.iter().sum::<usize>() * size_of::<Range<u32>>()
+            + size_of_val(self.asks.as_slice())
+            + size_of_val(self.sets.as_slice())
+            + size_of_val(self.adds.as_slice())
+            + size_of_val(self.moves.as_slice())
+            + size_of_val(self.channels.as_slice())
     }
 
     /// Whether it may change the state at all.

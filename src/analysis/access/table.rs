@@ -156,8 +156,8 @@ impl<'p> Table<'p> {
     /// The values that a cell of a variable ever holds, as far as that is known; none if it may also be
     /// undefined, or is of something else.
     pub fn held_in(&self, cell: CellId) -> Option<Interval> {
-        let groups = self.layout.groups.values();
-        let group = groups.take_while(|it| it.first <= cell).last()?;
+        let groups = self.layout.groups.as_slice();
+        let group = groups.get(groups.partition_point(|it| it.first <= cell).checked_sub(1)?)?;
         let Content::Variable(variable) = group.part else { return None };
         let about = &self.layout.cells[cell];
         let stored = (about.least, about.last());
@@ -659,6 +659,12 @@ fn after_another(guard: &mut [Conjunct<'_>], effect: &Access) {
 }
 
 impl InstanceAccess<'_> {
+    /// The bytes that it takes, about.
+    pub fn bytes(&self) -> usize {
+        let conjuncts = self.guard.iter().map(|it| size_of_val(it) + it.access.bytes());
+        size_of_val(&self.effect) + self.effect.bytes() + conjuncts.sum::<usize>()
+    }
+
     /// How its step may end in an error: whoever looks for errors has to see it.
     pub fn failures(&self) -> Failures {
         let mut all = self.effect.failures;

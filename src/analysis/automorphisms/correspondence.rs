@@ -8,27 +8,52 @@ use crate::ir::{
     Type, TypeId, VarId,
 };
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 
 /// A one-to-one relation.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Injection<T> {
     to: HashMap<T, T>,
     from: HashMap<T, T>,
+    /// What was added to each of the two, in order, so that it can be taken back.
+    log: Vec<(Option<T>, Option<T>)>,
 }
 
 impl<T> Default for Injection<T> {
     fn default() -> Self {
-        Injection { to: HashMap::new(), from: HashMap::new() }
+        Injection { to: HashMap::new(), from: HashMap::new(), log: Vec::new() }
+    }
+}
+
+/// Adds a pair unless there is one with this key; whether it is there then, and whether it was added.
+fn added<T: Copy + Eq + Hash>(pairs: &mut HashMap<T, T>, one: T, other: T) -> (bool, bool) {
+    match pairs.entry(one) {
+        Entry::Occupied(there) => (*there.get() == other, false),
+        Entry::Vacant(free) => {
+            free.insert(other);
+            (true, true)
+        }
     }
 }
 
 impl<T: Copy + Eq + Hash> Injection<T> {
     /// Has one go to another, unless one of the two goes elsewhere.
     pub(super) fn pair(&mut self, one: T, other: T) -> Option<()> {
-        let goes = *self.to.entry(one).or_insert(other) == other;
-        let comes = *self.from.entry(other).or_insert(one) == one;
+        let (goes, is_new) = added(&mut self.to, one, other);
+        let (comes, is_new_there) = added(&mut self.from, other, one);
+        if is_new || is_new_there {
+            self.log.push((is_new.then_some(one), is_new_there.then_some(other)));
+        }
         (goes && comes).then_some(())
+    }
+
+    /// Takes back what was added after there were so many entries in the log.
+    fn take_back(&mut self, entries: usize) {
+        for (one, other) in self.log.drain(entries..) {
+            one.and_then(|it| self.to.remove(&it));
+            other.and_then(|it| self.from.remove(&it));
+        }
     }
 
     /// Where one goes. What nothing is known of stays where it is, or closes the circle that others leave open.
@@ -59,7 +84,7 @@ impl<T: Copy + Eq + Hash> Injection<T> {
 }
 
 /// What goes where, as far as it is known.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Correspondence<'p> {
     program: &'p Program,
     sorts: &'p Sorts,
@@ -72,6 +97,21 @@ pub(super) struct Correspondence<'p> {
     classes: Injection<Sort>,
     /// Those of each class, in whatever class they go to.
     values: HashMap<Sort, Injection<i64>>,
+    /// The classes to whose values something was added, in order.
+    values_log: Vec<Sort>,
+}
+
+/// How much there was in each log of a [`Correspondence`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    processes: usize,
+    locations: usize,
+    variables: usize,
+    channels: usize,
+    actions: usize,
+    properties: usize,
+    classes: usize,
+    values: usize,
 }
 
 impl<'p> Correspondence<'p> {
@@ -87,6 +127,7 @@ impl<'p> Correspondence<'p> {
             properties: Injection::default(),
             classes: Injection::default(),
             values: HashMap::new(),
+            values_log: Vec::new(),
         }
     }
 
@@ -112,7 +153,13 @@ impl<'p> Correspondence<'p> {
         let fits = one == other
             || self.sorts.can_be_anywhere(class, one) && self.sorts.can_be_anywhere(there, other);
         fits.then_some(())?;
-        self.values.entry(class).or_default().pair(one, other)
+        let values = self.values.entry(class).or_default();
+        let before = values.log.len();
+        let is_paired = values.pair(one, other);
+        if values.log.len() > before {
+            self.values_log.push(class);
+        }
+        is_paired
     }
 
     fn pair_classes(&mut self, one: Sort, other: Sort) -> Option<()> {
@@ -170,6 +217,35 @@ impl<'p> Correspondence<'p> {
 
 impl Told for Correspondence<'_> {
     const NOTHING_MOVES: bool = false;
+    type Mark = Mark;
+
+    fn mark(&self) -> Mark {
+        Mark {
+            processes: self.processes.log.len(),
+            locations: self.locations.log.len(),
+            variables: self.variables.log.len(),
+            channels: self.channels.log.len(),
+            actions: self.actions.log.len(),
+            properties: self.properties.log.len(),
+            classes: self.classes.log.len(),
+            values: self.values_log.len(),
+        }
+    }
+
+    fn take_back(&mut self, mark: Mark) {
+        self.processes.take_back(mark.processes);
+        self.locations.take_back(mark.locations);
+        self.variables.take_back(mark.variables);
+        self.channels.take_back(mark.channels);
+        self.actions.take_back(mark.actions);
+        self.properties.take_back(mark.properties);
+        self.classes.take_back(mark.classes);
+        for class in self.values_log.drain(mark.values..).rev() {
+            if let Some(values) = self.values.get_mut(&class) {
+                values.take_back(values.log.len().saturating_sub(1));
+            }
+        }
+    }
 
     fn sorts(&self) -> &Sorts {
         self.sorts

@@ -2,12 +2,13 @@
 
 use super::sorts::{Scope, Shape, Sorts, Value};
 use super::walking::{Pairs, Told};
+use crate::budget::AnalysisBudget;
 use crate::ir::interval::Interval;
 use crate::ir::{LocalId, Program, PropertyKind};
 
-/// The sorts of a program, unless it has something whose values nothing is known of.
-pub(super) fn sorts(program: &Program) -> Option<Sorts> {
-    let mut pairs = Pairs::new(program, Learning { sorts: Sorts::apart(program)? });
+/// The sorts of a program, unless it has something whose values nothing is known of, or the budget is exceeded.
+pub(super) fn sorts(program: &Program, budget: &AnalysisBudget) -> Option<Sorts> {
+    let mut pairs = Pairs::new(program, Learning { sorts: Sorts::apart(program)? }, budget);
     for (id, process) in program.processes.iter() {
         pairs.life(id, process, process)?;
         pairs.prologue(process, process)?;
@@ -26,13 +27,18 @@ pub(super) fn sorts(program: &Program) -> Option<Sorts> {
 }
 
 /// Has values that meet be of one sort.
-#[derive(Clone)]
 struct Learning {
     sorts: Sorts,
 }
 
 impl Told for Learning {
     const NOTHING_MOVES: bool = true;
+    type Mark = ();
+
+    fn mark(&self) {}
+
+    /// A text that is walked beside itself corresponds, so that nothing is tried.
+    fn take_back(&mut self, (): ()) {}
 
     fn sorts(&self) -> &Sorts {
         &self.sorts

@@ -18,15 +18,16 @@ mod walking;
 
 pub use cells::{CellMap, Moved, Recoding};
 
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::layout::Layout;
 use crate::ir::walk::any_stmt;
 use crate::ir::{
-    Action, ActionId, Instance, Instances, Owner, Pid, Process, ProcessId, Program, PropertyId,
-    PropertyKind, Schedule, Start, StmtKind, Turn,
+    Action, ActionId, Instance, Instances, LocationId, Owner, Pid, Process, ProcessId, Program,
+    PropertyId, PropertyKind, Schedule, Start, StmtKind, Turn,
 };
 use correspondence::Correspondence;
 use sorts::Sorts;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use walking::{Pairs, Told};
 
 /// A way to exchange processes.
@@ -42,28 +43,47 @@ pub struct Automorphism {
     pub cells: CellMap,
 }
 
+impl Automorphism {
+    /// The bytes that it takes, about.
+    fn bytes(&self) -> usize {
+        let Automorphism { instances, actions, properties, cells } = self;
+        size_of_val(instances.as_slice())
+            + size_of_val(actions.as_slice())
+            + size_of_val(properties.as_slice())
+            + size_of_val(cells.as_slice())
+    }
+}
+
 /// Automorphisms that give many others, one after another: for each kind of processes those that exchange
 /// neighbours, as far as there are any, else one that moves each to the next.
-pub fn automorphisms(program: &Program, layout: &Layout) -> Vec<Automorphism> {
+pub fn automorphisms(
+    program: &Program,
+    layout: &Layout,
+    budget: &AnalysisBudget,
+) -> Result<Vec<Automorphism>, Exceeded> {
     let is_understood = program.schedule == Schedule::Interleaved
         && program.last.is_none()
         && program.functions.is_empty()
         && program.actions.values().all(|it| it.edge.is_some());
     if !is_understood {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let Some(sorts) = learning::sorts(program) else { return Vec::new() };
-    let search = Search { program, layout, sorts: &sorts, by_process: by_process(program) };
+    let sorts = learning::sorts(program, budget);
+    budget.work(0)?;
+    let Some(sorts) = sorts else { return Ok(Vec::new()) };
+    let (by_process, owned) = (by_process(program), owned(program));
+    let search = Search { program, layout, sorts: &sorts, by_process, owned, budget };
     let mut found = Vec::new();
     for kind in search.kinds() {
-        let neighbours = kind.windows(2).filter_map(|two| search.moving(&[two[0], two[1]]));
         let before = found.len();
-        found.extend(neighbours);
+        for two in kind.windows(2) {
+            found.extend(search.moving(&[two[0], two[1]])?);
+        }
         if found.len() == before && kind.len() > 2 {
-            found.extend(search.moving(&kind));
+            found.extend(search.moving(&kind)?);
         }
     }
-    found
+    Ok(found)
 }
 
 fn by_process(program: &Program) -> Vec<Vec<(ActionId, &Action)>> {
@@ -76,12 +96,28 @@ fn by_process(program: &Program) -> Vec<Vec<(ActionId, &Action)>> {
     by_process
 }
 
+/// How many variables and channels each process has.
+fn owned(program: &Program) -> Vec<[usize; 2]> {
+    let mut owned = vec![[0; 2]; program.processes.len()];
+    let mut count = |owner: Owner, kind: usize| {
+        if let Owner::Process(id) = owner {
+            owned[id.0 as usize][kind] += 1;
+        }
+    };
+    program.variables.values().for_each(|it| count(it.owner, 0));
+    program.channels.values().for_each(|it| count(it.owner, 1));
+    owned
+}
+
 struct Search<'p> {
     program: &'p Program,
     layout: &'p Layout,
     sorts: &'p Sorts,
     /// The actions of each process.
     by_process: Vec<Vec<(ActionId, &'p Action)>>,
+    /// How many variables and channels each process has.
+    owned: Vec<[usize; 2]>,
+    budget: &'p AnalysisBudget<'p>,
 }
 
 impl<'p> Search<'p> {
@@ -145,14 +181,13 @@ impl<'p> Search<'p> {
     /// Whether an instance can come to where it ends.
     fn may_exit(&self, id: ProcessId) -> bool {
         let edges = || self.actions(id).iter().filter_map(|(_, it)| Some((it.edge?, *it)));
-        let mut reached = BTreeSet::from([self.process(id).start]);
-        loop {
-            let next = edges().filter(|(edge, _)| reached.contains(&edge.from)).map(|it| it.0.to);
-            let more: Vec<_> = next.filter(|to| !reached.contains(to)).collect();
-            if more.is_empty() {
-                break;
-            }
-            reached.extend(more);
+        let mut leads: BTreeMap<LocationId, Vec<LocationId>> = BTreeMap::new();
+        edges().for_each(|(edge, _)| leads.entry(edge.from).or_default().push(edge.to));
+        let start = self.process(id).start;
+        let (mut reached, mut open) = (BTreeSet::from([start]), vec![start]);
+        while let Some(at) = open.pop() {
+            let next = leads.get(&at).into_iter().flatten().copied();
+            open.extend(next.filter(|&to| reached.insert(to)));
         }
         edges().any(|(edge, action)| {
             reached.contains(&edge.from)
@@ -162,11 +197,7 @@ impl<'p> Search<'p> {
 
     fn look_alike(&self, one: ProcessId, other: ProcessId) -> bool {
         let (here, there) = (self.process(one), self.process(other));
-        let owned = |id| {
-            let owner = Owner::Process(id);
-            let variables = self.program.variables.values().filter(|it| it.owner == owner).count();
-            (variables, self.program.channels_of(owner).count())
-        };
+        let owned = |id: ProcessId| self.owned[id.0 as usize];
         one == other
             || here.locations.len() == there.locations.len()
                 && here.instances == there.instances
@@ -175,14 +206,22 @@ impl<'p> Search<'p> {
     }
 
     /// The automorphism that takes each of some instances to the next and the last to the first, if one is found.
-    fn moving(&self, circle: &[Instance]) -> Option<Automorphism> {
+    fn moving(&self, circle: &[Instance]) -> Result<Option<Automorphism>, Exceeded> {
+        let found = self.found_moving(circle);
+        // What the budget kept from corresponding may correspond.
+        self.budget.work(0)?;
+        self.budget.hold(found.as_ref().map_or(0, Automorphism::bytes))?;
+        Ok(found)
+    }
+
+    fn found_moving(&self, circle: &[Instance]) -> Option<Automorphism> {
         let mut told = Correspondence::new(self.program, self.sorts);
         let known = |it: Instance| (it, self.pid(it));
         let next = circle.iter().cycle().skip(1);
         for (&one, &other) in circle.iter().zip(next) {
             told.pair_instances(known(one), known(other))?;
         }
-        let mut pairs = Pairs::new(self.program, told);
+        let mut pairs = Pairs::new(self.program, told, self.budget);
         for instance in circle {
             let there = pairs.told.processes.goes_to(instance.process)?;
             self.walk(&mut pairs, instance.process, there)?;
@@ -206,6 +245,7 @@ impl<'p> Search<'p> {
                 instances.push((one, other));
             }
         }
+        self.budget.work(self.layout.state_cells.into()).ok()?;
         let cells = cells::map(self.program, self.layout, self.sorts, &told)?;
         let (actions, properties) = (told.actions.moved(), told.properties.moved());
         Some(Automorphism { instances, actions, properties, cells })

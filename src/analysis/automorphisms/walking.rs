@@ -7,6 +7,7 @@
 mod order;
 
 use super::sorts::{Scope, Shape, Sorts, Value, scalar};
+use crate::budget::AnalysisBudget;
 use crate::ir::interval::Interval;
 use crate::ir::{
     Action, ActionId, Binary, ChannelId, ChannelRef, Communication, Edge, Expr, ExprKind, LocalId,
@@ -15,10 +16,22 @@ use crate::ir::{
 };
 use order::may_be_reordered;
 
+/// Units of work for a pair of expressions, statements or actions: what corresponds is looked up.
+const EACH: u64 = 8;
+
 /// Who is told what corresponds.
-pub(super) trait Told: Clone {
+pub(super) trait Told {
     /// Whether a text is walked beside itself, so that all corresponds as it stands.
     const NOTHING_MOVES: bool;
+
+    /// How much was told.
+    type Mark: Copy;
+
+    /// How much was told so far.
+    fn mark(&self) -> Self::Mark;
+
+    /// Forgets what was told since.
+    fn take_back(&mut self, mark: Self::Mark);
 
     /// The sorts known so far.
     fn sorts(&self) -> &Sorts;
@@ -63,11 +76,17 @@ pub(super) struct Pairs<'p, T> {
     /// What is bound where the walk stands, in both texts.
     bound: Vec<(LocalId, LocalId)>,
     pub(super) told: T,
+    budget: &'p AnalysisBudget<'p>,
 }
 
 impl<'p, T: Told> Pairs<'p, T> {
-    pub(super) fn new(program: &'p Program, told: T) -> Self {
-        Pairs { program, scope: Scope::Process(ProcessId(0)), bound: Vec::new(), told }
+    pub(super) fn new(program: &'p Program, told: T, budget: &'p AnalysisBudget<'p>) -> Self {
+        Pairs { program, scope: Scope::Process(ProcessId(0)), bound: Vec::new(), told, budget }
+    }
+
+    /// Nothing corresponds any more once the budget is exceeded, which whoever walks asks at the end.
+    fn step(&self) -> Option<()> {
+        self.budget.work(EACH).ok()
     }
 
     fn enter(&mut self, scope: Scope) {
@@ -119,6 +138,7 @@ impl<'p, T: Told> Pairs<'p, T> {
     /// Two actions of processes.
     pub(super) fn action(&mut self, one: (ActionId, &Action), other: &Action) -> Option<()> {
         let (id, one) = one;
+        self.step()?;
         self.enter(Scope::Action(id));
         let (Edge { process, from, to }, there) = (one.edge?, other.edge?);
         self.told.processes(process, there.process)?;
@@ -205,6 +225,7 @@ impl<'p, T: Told> Pairs<'p, T> {
     }
 
     fn expr(&mut self, one: &Expr, other: &Expr) -> Option<Value> {
+        self.step()?;
         match (&one.kind, &other.kind) {
             (ExprKind::Constant(one), ExprKind::Constant(other)) => {
                 Some(Value::Constant(*one, *other))
@@ -375,10 +396,11 @@ impl<'p, T: Told> Pairs<'p, T> {
 
     /// Whether something corresponds; if not, it is as if it had not been tried.
     pub(super) fn tried(&mut self, run: impl FnOnce(&mut Self) -> Option<()>) -> bool {
-        let (bound, before) = (self.bound.clone(), self.told.clone());
+        let (bound, mark) = (self.bound.clone(), self.told.mark());
         let corresponds = run(self).is_some();
         if !corresponds {
-            (self.bound, self.told) = (bound, before);
+            self.bound = bound;
+            self.told.take_back(mark);
         }
         corresponds
     }
@@ -524,6 +546,7 @@ impl<'p, T: Told> Pairs<'p, T> {
     }
 
     fn stmt(&mut self, one: &Stmt, other: &Stmt) -> Option<()> {
+        self.step()?;
         match (&one.kind, &other.kind) {
             (
                 StmtKind::Assign { target, value, overflow },

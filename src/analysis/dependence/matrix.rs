@@ -9,8 +9,9 @@ use super::channels::{self, Answer};
 use super::gauges::{self, Pairs, Sometimes};
 use super::users::{Clashes, Row, Users};
 use crate::analysis::access::{Access, ChannelSlot, Condition, Conjunct, Question};
-use crate::analysis::bits::{Rows, Shared, extend, insert, members, remove, take_out};
+use crate::analysis::bits::{Rows, Shared, extend, insert, members, remove, take_out, words_of};
 use crate::analysis::instances::InstanceId;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::layout::CellId;
 use crate::ir::{Arena, Binary, Entity, LocationId};
 use std::collections::{BTreeMap, HashMap};
@@ -52,10 +53,17 @@ impl Matrix {
 
 impl Dependence<'_> {
     /// What is said of all pairs.
-    pub fn matrix(&self) -> Matrix {
-        Building::new(self).matrix()
+    pub fn matrix(&self, budget: &AnalysisBudget) -> Result<Matrix, Exceeded> {
+        // Three sets for each instance, and those that are kept once.
+        let words = words_of(self.accesses.len());
+        budget.hold(3 * self.accesses.len() * words * size_of::<u64>())?;
+        budget.work((self.accesses.len() * words) as u64)?;
+        Building::new(self).matrix(budget)
     }
 }
+
+/// Units of work for a word of a set of the pairs that an instance is in.
+const EACH_PAIR: u64 = 8;
 
 /// What a conjunct asks, for all that ask the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -81,7 +89,8 @@ impl<'d, 't> Building<'d, 't> {
         Building { of, users, changing: HashMap::new(), reading: HashMap::new() }
     }
 
-    fn matrix(mut self) -> Matrix {
+    fn matrix(mut self, budget: &AnalysisBudget) -> Result<Matrix, Exceeded> {
+        let words = words_of(self.of.accesses.len());
         let count = self.of.accesses.len();
         let excluded = self.excluded();
         let (mut dependent, mut interacting) = (Rows::new(count, count), Rows::new(count, count));
@@ -89,6 +98,8 @@ impl<'d, 't> Building<'d, 't> {
         let mut enabling_of = Arena::new();
         let mut clashes = Clashes::default();
         for (id, access) in self.of.accesses.iter() {
+            budget.work(EACH_PAIR * (words * (1 + access.guard.len())) as u64)?;
+            let shared_before = shared.count();
             let clashing = self.users.clashing(&access.effect, &mut clashes);
             relate(&mut interacting, id, &clashing);
             for conjunct in &access.guard {
@@ -97,9 +108,12 @@ impl<'d, 't> Building<'d, 't> {
                 relate(if is_gauged { &mut dependent } else { &mut interacting }, id, &by);
             }
             enabling_of.push(self.enabling(&access.guard, &mut shared));
+            // Each is there twice, to be found again.
+            budget.hold(2 * (shared.count() - shared_before) * words * size_of::<u64>())?;
         }
         let mut sometimes = Arena::new();
         for id in self.of.instances() {
+            budget.work(EACH_PAIR * words as u64)?;
             let at = id.index();
             extend(dependent.row_mut(at), interacting.row(at));
             remove(dependent.row_mut(at), excluded.row(at));
@@ -120,14 +134,8 @@ impl<'d, 't> Building<'d, 't> {
             });
             sometimes.push(found.collect());
         }
-        Matrix {
-            dependent,
-            excluded,
-            sets: shared.into_rows(),
-            enabling_of,
-            interacting,
-            sometimes,
-        }
+        let sets = shared.into_rows();
+        Ok(Matrix { dependent, excluded, sets, enabling_of, interacting, sometimes })
     }
 
     /// The numbers of the sets of those that may make each conjunct of a guard hold.

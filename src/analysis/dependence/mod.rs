@@ -13,6 +13,7 @@ mod users;
 
 use crate::analysis::access::{Access, Add, Condition, Conjunct, InstanceAccess, Moved, Table};
 use crate::analysis::instances::InstanceId;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::layout::CellId;
 use crate::ir::{Arena, Binary, Expr, PropertyId};
 use channels::Answer;
@@ -20,6 +21,9 @@ use gauges::Gauges;
 
 pub use gauges::Sometimes;
 pub use matrix::Matrix;
+
+/// Units of work to find out what an action instance reads and writes.
+const EACH_INSTANCE: u64 = 256;
 
 /// All action instances of a program, and how they stand to each other.
 #[derive(Debug)]
@@ -31,14 +35,24 @@ pub struct Dependence<'t> {
 
 impl<'t> Dependence<'t> {
     /// Of all action instances in a table, or nothing if there are more than `most`.
-    pub fn new(table: &'t Table<'t>, most: u32) -> Option<Dependence<'t>> {
+    pub fn new(
+        table: &'t Table<'t>,
+        most: u32,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Dependence<'t>>, Exceeded> {
         let count = table.instances().count();
         if count > most {
-            return None;
+            return Ok(None);
         }
-        let accesses = (0..count).map(|it| table.access(InstanceId(it))).collect();
+        let mut accesses = Arena::new();
+        for number in (0..count).map(InstanceId) {
+            budget.work(EACH_INSTANCE)?;
+            let access = table.access(number);
+            budget.hold(access.bytes())?;
+            accesses.push(access);
+        }
         let gauges = Gauges::new(table, &accesses);
-        Some(Dependence { table, accesses, gauges })
+        Ok(Some(Dependence { table, accesses, gauges }))
     }
 
     /// The table of them.

@@ -27,6 +27,7 @@ pub use joint::DeadWhile;
 pub use scalars::Scalars;
 
 use super::bits;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
     Action, ActionId, EndRule, Entity, LocationId, Owner, Pid, Place, Process, ProcessId, Program,
@@ -34,6 +35,12 @@ use crate::ir::{
 };
 use backward::{Backward, OfOthers, Writes};
 use std::collections::BTreeSet;
+
+/// What is live for each process at each of its locations.
+type Live = Vec<Vec<Vec<u64>>>;
+
+/// Units of work to walk through an action.
+const EACH_ACTION: u64 = 32;
 
 /// More words of sets are not computed.
 const WORDS_MAX: usize = 1 << 22;
@@ -67,13 +74,20 @@ pub enum Matter {
 
 impl Dead {
     /// What is dead in a program, what is a matter of several processes among it if that is wanted, unless the program is too large.
-    pub fn of(program: &Program, jointly: bool) -> Option<Dead> {
-        let scalars = Scalars::new(program)?;
+    pub fn of(
+        program: &Program,
+        jointly: bool,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Dead>, Exceeded> {
+        let Some(scalars) = Scalars::new(program) else { return Ok(None) };
         let places = program.processes.values().map(|it| it.locations.len() + 1);
         let sets = places.sum::<usize>() + program.actions.len();
-        if scalars.count() == 0 || sets * bits::words_of(scalars.count()) > WORDS_MAX {
-            return None;
+        let words = bits::words_of(scalars.count());
+        if scalars.count() == 0 || sets * words > WORDS_MAX {
+            return Ok(None);
         }
+        // What is found is compared with what was found before.
+        budget.hold(3 * sets * words * size_of::<u64>())?;
         let none = vec![0; bits::words_of(scalars.count())];
         let written = program.actions.values().map(|it| written(program, &scalars, &none, it));
         let mut pinned = pinned(program, &scalars);
@@ -81,14 +95,19 @@ impl Dead {
         // Where all move at once nobody sees where the others will be.
         let jointly = jointly && program.schedule != Schedule::Lockstep;
         let mut dead = Dead { live, of, written: written.collect(), scalars, jointly };
-        while dead.look(program, &mut pinned) {}
-        Some(dead)
+        while dead.look(program, &mut pinned, budget)? {}
+        Ok(Some(dead))
     }
 
     /// Finds what is dead where some scalars are live in any case. What is taken to be live besides keeps whatever is
     /// stored in it, so that what it is computed from is live, too: it is added, and whether any was is told.
-    fn look(&mut self, program: &Program, pinned: &mut [u64]) -> bool {
-        let (mut live, free) = live(program, &self.scalars, pinned);
+    fn look(
+        &mut self,
+        program: &Program,
+        pinned: &mut [u64],
+        budget: &AnalysisBudget,
+    ) -> Result<bool, Exceeded> {
+        let (mut live, free) = live(program, &self.scalars, pinned, budget)?;
         live.iter_mut().flatten().for_each(|it| self.scalars.complete(it));
         bits::extend(pinned, &free);
         self.scalars.complete(pinned);
@@ -103,7 +122,7 @@ impl Dead {
         };
         let new: Vec<usize> = (0..self.scalars.count()).filter(is_new).collect();
         new.iter().for_each(|&it| bits::insert(pinned, it));
-        !new.is_empty()
+        Ok(!new.is_empty())
     }
 
     /// Takes to be live what cannot be reset where it becomes dead. So in every state of a program that resets
@@ -225,7 +244,12 @@ impl Dead {
 
 /// What is live for each process at each location, and for actions of no process, where some scalars are live in any
 /// case.
-fn live(program: &Program, scalars: &Scalars, pinned: &[u64]) -> (Vec<Vec<Vec<u64>>>, Vec<u64>) {
+fn live(
+    program: &Program,
+    scalars: &Scalars,
+    pinned: &[u64],
+    budget: &AnalysisBudget,
+) -> Result<(Live, Vec<u64>), Exceeded> {
     let none = vec![0; bits::words_of(scalars.count())];
     let sets = |process: &Process| vec![none.clone(); process.locations.len()];
     let mut found = Found {
@@ -243,9 +267,9 @@ fn live(program: &Program, scalars: &Scalars, pinned: &[u64]) -> (Vec<Vec<Vec<u6
     }
     loop {
         let before = found.clone();
-        found.go_back(program, scalars, pinned);
+        found.go_back(program, scalars, pinned, budget)?;
         if found == before {
-            return (found.live, found.free);
+            return Ok((found.live, found.free));
         }
     }
 }
@@ -263,13 +287,23 @@ struct Found {
 
 impl Found {
     /// Goes back over every action once.
-    fn go_back(&mut self, program: &Program, scalars: &Scalars, pinned: &[u64]) {
+    fn go_back(
+        &mut self,
+        program: &Program,
+        scalars: &Scalars,
+        pinned: &[u64],
+        budget: &AnalysisBudget,
+    ) -> Result<(), Exceeded> {
+        let words = pinned.len() as u64;
+        budget.work(words * program.processes.len() as u64)?;
         let ever: Vec<Vec<u64>> = self.live.iter().map(|it| union(it, pinned.len())).collect();
-        let elsewhere = |mover| self.elsewhere(program, scalars, (pinned, &ever), mover);
+        let others = without_each(&ever, pinned.len());
+        let elsewhere = |mover| self.elsewhere(program, scalars, (pinned, &ever, &others), mover);
         let of_free = elsewhere(None);
         let of_process: Vec<_> = program.processes.keys().map(|it| elsewhere(Some(it))).collect();
         // What is live at a location is mostly found from actions behind those that lead there.
         for action in program.actions.values().rev() {
+            budget.work(EACH_ACTION + 2 * words)?;
             let mover = action.edge.map(|edge| edge.process);
             let elsewhere = mover.map_or(&of_free, |it| &of_process[it.index()]);
             let mut walk = Backward::new(program, scalars, &self.begins, elsewhere);
@@ -295,15 +329,16 @@ impl Found {
             walk.exit();
             self.begins[id.index()] = walk.live;
         }
+        Ok(())
     }
 
     /// What others than a process, or an instance of it, may read, wherever they are: `ever` is what each process reads
-    /// anywhere.
+    /// anywhere, and `others` what all but each read.
     fn elsewhere(
         &self,
         program: &Program,
         scalars: &Scalars,
-        (pinned, ever): (&[u64], &[Vec<u64>]),
+        (pinned, ever, others): (&[u64], &[Vec<u64>], &[Vec<u64>]),
         mover: Option<ProcessId>,
     ) -> Vec<u64> {
         let mut all = vec![0; pinned.len()];
@@ -313,13 +348,32 @@ impl Found {
             scalars.of_process(program, id).for_each(|it| bits::take_out(&mut all, it));
         }
         bits::extend(&mut all, pinned);
-        let others = program.processes.keys().zip(ever).filter(|(id, _)| Some(*id) != mover);
-        others.for_each(|(_, it)| bits::extend(&mut all, it));
-        if mover.is_some() {
-            bits::extend(&mut all, &self.free);
+        match mover {
+            Some(id) => {
+                bits::extend(&mut all, &others[id.index()]);
+                bits::extend(&mut all, &self.free);
+            }
+            None => ever.iter().for_each(|it| bits::extend(&mut all, it)),
         }
         all
     }
+}
+
+/// For each of some sets of so many words, all that the others have.
+fn without_each(sets: &[Vec<u64>], words: usize) -> Vec<Vec<u64>> {
+    let mut found = vec![vec![0; words]; sets.len()];
+    // What those before it have, and then what those behind it have.
+    let mut before = vec![0; words];
+    for (set, others) in sets.iter().zip(&mut found) {
+        bits::extend(others, &before);
+        bits::extend(&mut before, set);
+    }
+    let mut behind = vec![0; words];
+    for (set, others) in sets.iter().zip(&mut found).rev() {
+        bits::extend(others, &behind);
+        bits::extend(&mut behind, set);
+    }
+    found
 }
 
 /// All that some sets of so many words have.

@@ -25,6 +25,7 @@ mod demands;
 mod strict;
 mod values;
 
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::text::{Printer, Scope};
 use crate::ir::{
     Arena, Domain, EndRule, Expr, Pid, Program, Scalar, Schedule, Type, TypeId, VarId,
@@ -33,6 +34,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use strict::Strict;
 use values::Values;
+
+/// Units of work to walk through an action, a function or a property.
+const EACH_BODY: usize = 32;
 
 /// Which values of a variable are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -86,7 +90,8 @@ pub fn monotone(
     program: &Program,
     named: Option<&BTreeMap<VarId, Sense>>,
     looked_for: LookedFor,
-) -> Monotone {
+    budget: &AnalysisBudget,
+) -> Result<Monotone, Exceeded> {
     let values = Values::of(program);
     let mut demands = Demands {
         program,
@@ -96,12 +101,13 @@ pub fn monotone(
         of: program.variables.keys().map(|id| first(program, named, id)).collect(),
         changed: false,
         context: Context::default(),
+        budget,
     };
     if let Some(reason) = impossible(program, looked_for) {
         program.variables.keys().for_each(|id| demands.of[id] = Of::Same(Reason::Other(reason)));
     }
-    demands.solve();
-    demands.settle_free();
+    demands.solve()?;
+    demands.settle_free()?;
     let (mut variables, mut others) = (BTreeMap::new(), BTreeMap::new());
     for (id, of) in demands.of.iter() {
         match of {
@@ -110,7 +116,7 @@ pub fn monotone(
             Of::Free => unreachable!("each of these has become something"),
         }
     }
-    Monotone { variables, others }
+    Ok(Monotone { variables, others })
 }
 
 /// Why nothing is compared.
@@ -214,29 +220,33 @@ struct Demands<'p> {
     of: Arena<VarId, Of>,
     changed: bool,
     context: Context,
+    budget: &'p AnalysisBudget<'p>,
 }
 
 impl Demands<'_> {
     /// Goes round until nothing is demanded that was not.
-    fn solve(&mut self) {
+    fn solve(&mut self) -> Result<(), Exceeded> {
+        let Program { actions, functions, properties, variables, .. } = self.program;
+        let bodies = actions.len() + functions.len() + properties.len();
         loop {
+            self.budget.work((EACH_BODY * bodies + variables.len()) as u64)?;
             self.changed = false;
             self.program();
             if !self.changed {
-                return;
+                return Ok(());
             }
         }
     }
 
     /// Finds something for variables of which nothing is demanded: smaller values, or larger ones, as far as that demands
     /// nothing of others that they are not.
-    fn settle_free(&mut self) {
+    fn settle_free(&mut self) -> Result<(), Exceeded> {
         let free = |of: &Arena<VarId, Of>| of.iter().find(|it| *it.1 == Of::Free).map(|it| it.0);
         while let Some(id) = free(&self.of) {
             let (before, sames) = (self.of.clone(), self.sames());
             for sense in [Sense::Down, Sense::Up] {
                 self.of[id] = Of::Better(sense);
-                self.solve();
+                self.solve()?;
                 if self.sames() == sames {
                     break;
                 }
@@ -244,9 +254,10 @@ impl Demands<'_> {
             }
             if self.of[id] == Of::Free {
                 self.of[id] = Of::Same(Reason::Other("what it is stored in is better otherwise"));
-                self.solve();
+                self.solve()?;
             }
         }
+        Ok(())
     }
 
     /// How many variables have to be the same.

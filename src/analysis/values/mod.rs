@@ -15,6 +15,7 @@ mod partition;
 
 use super::classes::Classes;
 use super::uses::{Holder, Holders, Storing, Use, uses};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::interval::{hull, wrapped};
 use crate::ir::layout::CellId;
 use crate::ir::walk::{self, Access, Visitor};
@@ -88,19 +89,24 @@ impl Class {
 
 impl Apart {
     /// Of a program whose states are laid out so; nothing if all values are told apart as far as can be seen.
-    pub fn of(program: &Program, layout: &Layout) -> Option<Apart> {
+    pub fn of(
+        program: &Program,
+        layout: &Layout,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Apart>, Exceeded> {
         // Where a step back to where it began is none, it matters whether a value changes.
         if program.end == EndRule::NeverStuttering {
-            return None;
+            return Ok(None);
         }
         let holders = Holders::new(program);
-        let uses = uses(program, &holders)?;
+        let Some(uses) = uses(program, &holders) else { return Ok(None) };
         let joined = Joined::new(program, &holders, &uses);
         let class_of = vec![None; holders.count()];
         let mut apart = Apart { holders: holders.clone(), class_of, classes: Vec::new() };
         let mentioned: Vec<Vec<Holder>> = uses.iter().map(|it| it.holders(&holders)).collect();
         for class in joined.classes() {
             // Most are about others.
+            budget.work((uses.len() + holders.count()) as u64)?;
             let is_ours = |all: &[Holder]| all.iter().any(|&it| joined.find(it) == class);
             let ours = uses.iter().zip(&mentioned).filter(|(_, all)| is_ours(all));
             let ours: Vec<&Use> = ours.map(|(it, _)| it).collect();
@@ -116,7 +122,7 @@ impl Apart {
                 members.iter().for_each(|&it| apart.class_of[it] = None);
             }
         }
-        (!apart.classes.is_empty()).then_some(apart)
+        Ok((!apart.classes.is_empty()).then_some(apart))
     }
 
     /// The variables of which some values are not told apart, how many each class has and how many are told apart.

@@ -8,7 +8,7 @@ use super::purpose::Purpose;
 use super::shape::Shapes;
 use super::size::{Sizes, UNROLLED_MAX};
 use super::workshop::{Refusal, Workshop};
-use crate::exec::Interp;
+use crate::exec::{Interp, stop};
 use crate::ir::{Action, ActionId, Program};
 use cranelift_codegen::ir::Value;
 use cranelift_frontend::FunctionBuilder;
@@ -183,7 +183,7 @@ enum Haste {
 impl Haste {
     fn at(elapsed: Duration, least: Option<Haste>, limits: CompileLimits) -> Haste {
         let haste = match elapsed {
-            _ if elapsed > limits.time => Haste::Late,
+            _ if elapsed > limits.time || stop::is_asked() => Haste::Late,
             _ if elapsed > limits.time / 4 => Haste::Some,
             _ => Haste::None,
         };

@@ -8,6 +8,7 @@ use super::held::{Held, Next, When};
 use crate::analysis::access::{Condition, InstanceAccess};
 use crate::analysis::dependence::Dependence;
 use crate::analysis::instances::InstanceId;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Checks, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{LocationId, PropertyId, PropertyKind};
@@ -48,6 +49,21 @@ pub(super) struct Cases {
 }
 
 impl Cases {
+    /// The bytes that they take, about.
+    pub(super) fn bytes(&self) -> usize {
+        let of = |case: &Case| {
+            let next = match &case.then {
+                Then::Leads(next) => {
+                    let to = next.iter().map(|(_, it)| size_of_val(it.to.as_slice()));
+                    size_of_val(next.as_slice()) + to.sum::<usize>()
+                }
+                Then::Nothing | Then::Fails => 0,
+            };
+            size_of_val(case) + size_of_val(case.when.as_slice()) + next
+        };
+        size_of_val(self) + self.all.iter().map(of).sum::<usize>()
+    }
+
     /// What the same says of what is kept, each once.
     pub(super) fn of_kept(&self, kept: &Kept) -> Cases {
         let is_kept = |cell: CellId| kept.position(cell).is_some();
@@ -79,27 +95,45 @@ pub(super) struct Judgements {
     pub(super) are_exact: bool,
 }
 
+impl Judgements {
+    /// The bytes that they take, about.
+    pub(super) fn bytes(&self) -> usize {
+        let when = self.cases.iter().map(|it| size_of_val(it) + size_of_val(it.0.as_slice()));
+        when.sum()
+    }
+}
+
 /// Finds them out.
 pub(super) struct Finding<'f> {
     dependence: &'f Dependence<'f>,
     trying: Option<Trying<'f>>,
     checks: Checks,
     tries: usize,
+    budget: &'f AnalysisBudget<'f>,
 }
 
 impl<'f> Finding<'f> {
-    pub(super) fn new(interp: &Interp, dependence: &'f Dependence<'f>, checks: Checks) -> Self {
-        Finding { dependence, trying: Trying::new(interp, dependence), checks, tries: 0 }
+    pub(super) fn new(
+        interp: &Interp,
+        dependence: &'f Dependence<'f>,
+        checks: Checks,
+        budget: &'f AnalysisBudget<'f>,
+    ) -> Self {
+        let trying = Trying::new(interp, dependence);
+        Finding { dependence, trying, checks, tries: 0, budget }
     }
 
     /// What comes of an instance.
-    pub(super) fn cases(&mut self, instance: InstanceId) -> Cases {
-        self.tried(instance).unwrap_or_else(|| self.told(self.dependence.access(instance)))
+    pub(super) fn cases(&mut self, instance: InstanceId) -> Result<Cases, Exceeded> {
+        let tried = self.tried(instance)?;
+        Ok(tried.unwrap_or_else(|| self.told(self.dependence.access(instance))))
     }
 
     /// The same by trying, if that does not take too many tries.
-    fn tried(&mut self, instance: InstanceId) -> Option<Cases> {
-        let trying = self.trying.as_ref().filter(|it| it.can_be_tried(instance))?;
+    fn tried(&mut self, instance: InstanceId) -> Result<Option<Cases>, Exceeded> {
+        let Some(trying) = self.trying.as_ref().filter(|it| it.can_be_tried(instance)) else {
+            return Ok(None);
+        };
         let written = self.dependence.table().written_cells(self.dependence.access(instance));
         let case = |assumed: &Assumed| {
             let before = trying.states(assumed);
@@ -114,8 +148,8 @@ impl<'f> Finding<'f> {
             };
             Ok(Case { when: known(trying, assumed), then })
         };
-        let all = in_all_kinds(trying, &mut self.tries, case)?;
-        Some(Cases { all, are_exact: true })
+        let all = in_all_kinds(trying, &mut self.tries, self.budget, case)?;
+        Ok(all.map(|all| Cases { all, are_exact: true }))
     }
 
     /// The same by what it waits for and writes.
@@ -183,8 +217,9 @@ impl<'f> Finding<'f> {
     }
 
     /// When a property holds.
-    pub(super) fn judgements(&mut self, property: PropertyId) -> Judgements {
-        self.judged(property).unwrap_or_else(|| {
+    pub(super) fn judgements(&mut self, property: PropertyId) -> Result<Judgements, Exceeded> {
+        let judged = self.judged(property)?;
+        Ok(judged.unwrap_or_else(|| {
             let program = self.dependence.table().program();
             let when = match program.properties[property].kind {
                 PropertyKind::AssertionAt { process, location, .. } => {
@@ -194,17 +229,17 @@ impl<'f> Finding<'f> {
                 _ => Vec::new(),
             };
             Judgements { cases: vec![(when, false)], are_exact: false }
-        })
+        }))
     }
 
-    fn judged(&mut self, property: PropertyId) -> Option<Judgements> {
-        let trying = self.trying.as_ref()?;
+    fn judged(&mut self, property: PropertyId) -> Result<Option<Judgements>, Exceeded> {
+        let Some(trying) = self.trying.as_ref() else { return Ok(None) };
         let judged = |assumed: &Assumed| {
             let holds = trying.judge(property, assumed)?;
             Ok((known(trying, assumed), holds == Some(true)))
         };
-        let cases = in_all_kinds(trying, &mut self.tries, judged)?;
-        Some(Judgements { cases, are_exact: true })
+        let cases = in_all_kinds(trying, &mut self.tries, self.budget, judged)?;
+        Ok(cases.map(|cases| Judgements { cases, are_exact: true }))
     }
 }
 
@@ -212,21 +247,23 @@ impl<'f> Finding<'f> {
 fn in_all_kinds<T>(
     trying: &Trying<'_>,
     all_tries: &mut usize,
+    budget: &AnalysisBudget,
     find: impl Fn(&Assumed) -> Result<T, CellId>,
-) -> Option<Vec<T>> {
+) -> Result<Option<Vec<T>>, Exceeded> {
     let (mut open, mut all, mut tries) = (vec![Assumed::new()], Vec::new(), 0);
     while let Some(assumed) = open.pop() {
         tries += 1;
         *all_tries += 1;
         if tries > TRIES_MAX || *all_tries > ALL_TRIES_MAX || open.len() > TRIES_MAX {
-            return None;
+            return Ok(None);
         }
+        budget.work(trying.units())?;
         match find(&assumed) {
             Ok(found) => all.push(found),
             Err(cell) => trying.split(&assumed, cell, TRIES_MAX, &mut open),
         }
     }
-    Some(all)
+    Ok(Some(all))
 }
 
 /// What is assumed, as values.

@@ -4,17 +4,21 @@
 use super::{Known, Target};
 use crate::analysis::access::{Condition, InstanceAccess};
 use crate::analysis::instances::InstanceId;
+use crate::budget::Exceeded;
 use crate::ir::Entity as _;
 use crate::ir::layout::CellId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// Units of work to note who writes a cell.
+const EACH_WRITTEN: u64 = 8;
 
 /// At most so many cells are looked at.
 const CELLS_MAX: usize = 48;
 
 impl Known<'_> {
     /// The cells, the nearest first.
-    pub(super) fn cone(&self, target: Target) -> Vec<CellId> {
-        let writers = self.writers();
+    pub(super) fn cone(&self, target: Target) -> Result<Vec<CellId>, Exceeded> {
+        let writers = self.writers()?;
         let (mut found, mut seen, mut open) = (Vec::new(), BTreeSet::new(), VecDeque::new());
         open.extend(self.asked(target));
         while let Some(cell) = open.pop_front() {
@@ -26,22 +30,26 @@ impl Known<'_> {
             }
             found.push(cell);
             for &writer in writers.get(&cell).into_iter().flatten() {
-                open.extend(self.decide(self.dependence.access(writer)));
+                let decide = self.decide(self.dependence.access(writer));
+                self.budget.work(1 + decide.len() as u64)?;
+                // Those that were seen would only be passed by.
+                open.extend(decide.into_iter().filter(|it| !seen.contains(it)));
             }
         }
-        found
+        Ok(found)
     }
 
     /// Who writes each cell.
-    fn writers(&self) -> BTreeMap<CellId, Vec<InstanceId>> {
+    fn writers(&self) -> Result<BTreeMap<CellId, Vec<InstanceId>>, Exceeded> {
         let mut writers: BTreeMap<CellId, Vec<InstanceId>> = BTreeMap::new();
         for instance in self.dependence.instances() {
             let access = self.dependence.access(instance);
             for cell in self.dependence.table().written_cells(access).iter() {
+                self.budget.work(EACH_WRITTEN)?;
                 writers.entry(cell).or_default().push(instance);
             }
         }
-        writers
+        Ok(writers)
     }
 
     /// The cells that are asked whether it is there.

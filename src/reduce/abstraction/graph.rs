@@ -4,13 +4,20 @@ use super::cases::{Cases, Then};
 use super::held::When;
 use super::{Kept, Known, Target};
 use crate::analysis::bits;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Expansion, Model as _};
 use crate::ir::EndRule;
 use crate::ir::layout::CellId;
 use std::ops::ControlFlow;
 
-/// At most so many steps between combinations are kept in memory.
+/// With more steps between combinations they are not looked at.
 const STEPS_MAX: usize = 1 << 22;
+
+/// Units of work to look at a step.
+const EACH_STEP: u64 = 2;
+
+/// Of so many steps the work is noted at once.
+const NOTED: u64 = 1 << 8;
 
 /// So many initial states are looked at.
 const INITIAL_MAX: u64 = 1 << 10;
@@ -26,8 +33,8 @@ pub(super) struct Graph<'g> {
     bad: Vec<u64>,
     /// What surely is.
     surely_bad: Vec<u64>,
-    /// From, to, some more than once; nothing if there are too many.
-    steps: Option<Vec<(u32, u32)>>,
+    /// How many steps there are, some of them more than once; nothing if there are too many.
+    steps: Option<usize>,
 }
 
 impl<'g> Graph<'g> {
@@ -35,17 +42,17 @@ impl<'g> Graph<'g> {
         known: &'g Known<'g>,
         (target, kept): (Target, &'g Kept),
         cases: Vec<Cases>,
-    ) -> Graph<'g> {
+    ) -> Result<Graph<'g>, Exceeded> {
         let none = vec![0; bits::words_of(kept.combinations())];
         let (bad, surely_bad) = (none.clone(), none);
         let mut graph = Graph { known, target, kept, cases, bad, surely_bad, steps: None };
-        graph.mark();
-        graph.steps = graph.all_steps();
-        graph
+        graph.mark()?;
+        graph.steps = graph.count_steps()?;
+        Ok(graph)
     }
 
     /// Marks where the target may be, and surely is.
-    fn mark(&mut self) {
+    fn mark(&mut self) -> Result<(), Exceeded> {
         match self.target {
             Target::Property(id) => {
                 let all = self.known.judgements.iter().filter(|it| it.0 == id);
@@ -53,7 +60,7 @@ impl<'g> Graph<'g> {
                     let mut good = self.none();
                     for (when, holds) in &judgements.cases {
                         let set = if *holds { &mut good } else { &mut self.bad };
-                        mark(self.kept, when, set);
+                        mark(self.kept, when, set, self.known.budget)?;
                     }
                     if judgements.are_exact {
                         self.surely_bad = minus(&self.bad, &good);
@@ -67,7 +74,7 @@ impl<'g> Graph<'g> {
                     for case in &cases.all {
                         let is_failing = case.then == Then::Fails;
                         let set = if is_failing { &mut fails } else { &mut others };
-                        mark(self.kept, &case.when, set);
+                        mark(self.kept, &case.when, set, self.known.budget)?;
                     }
                     bits::extend(&mut self.bad, &fails);
                     if cases.are_exact {
@@ -78,27 +85,24 @@ impl<'g> Graph<'g> {
             Target::Deadlock => {
                 let mut moves = self.none();
                 for cases in self.cases.iter() {
-                    bits::extend(&mut moves, &self.surely_possible(cases));
+                    bits::extend(&mut moves, &self.surely_possible(cases)?);
                 }
                 self.bad = minus(&self.all(), &moves);
                 self.leave_ends();
             }
         }
+        Ok(())
     }
 
     /// Where one of an instance's steps surely is possible.
-    fn surely_possible(&self, cases: &Cases) -> Vec<u64> {
+    fn surely_possible(&self, cases: &Cases) -> Result<Vec<u64>, Exceeded> {
         let (mut may, mut not) = (self.none(), self.none());
-        if !cases.are_exact {
-            return may;
+        self.known.budget.work(may.len() as u64)?;
+        for case in cases.all.iter().filter(|_| cases.are_exact) {
+            let set = if case.then == Then::Nothing { &mut not } else { &mut may };
+            mark(self.kept, &case.when, set, self.known.budget)?;
         }
-        for case in &cases.all {
-            match case.then {
-                Then::Nothing => mark(self.kept, &case.when, &mut not),
-                _ => mark(self.kept, &case.when, &mut may),
-            }
-        }
-        minus(&may, &not)
+        Ok(minus(&may, &not))
     }
 
     /// Takes out where all processes are at valid ends, which is no deadlock.
@@ -134,9 +138,26 @@ impl<'g> Graph<'g> {
         self.kept.each(&codes, &mut |it| bits::take_out(bad, it as usize));
     }
 
-    /// All steps that change something.
-    fn all_steps(&self) -> Option<Vec<(u32, u32)>> {
-        let mut steps = Vec::new();
+    /// How many steps there are that change something; nothing if there are too many.
+    fn count_steps(&self) -> Result<Option<usize>, Exceeded> {
+        let mut count = 0;
+        let all = self.each_step(&mut |_, _| {
+            count += 1;
+            match count > STEPS_MAX {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(all.is_continue().then_some(count))
+    }
+
+    /// Tells of all steps that change something, some of them more than once, until `visit` has seen enough. They are
+    /// made anew each time: to keep them takes far more memory than all else.
+    fn each_step(
+        &self,
+        visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Exceeded> {
+        let mut noting = Noting::of(self.known.budget);
         for case in self.cases.iter().flat_map(|it| &it.all) {
             let Then::Leads(next) = &case.then else { continue };
             if !self.kept.is_written(next) {
@@ -144,34 +165,71 @@ impl<'g> Graph<'g> {
             }
             let codes = self.kept.codes(&case.when);
             let all = self.kept.each_step(&codes, next, &mut |from, to| match from == to {
+                _ if noting.step().is_break() => ControlFlow::Break(()),
                 true => ControlFlow::Continue(()),
-                false => add(&mut steps, (from, to)),
+                false => visit(from, to),
             });
+            noting.end()?;
             if all.is_break() {
-                return None;
+                return Ok(ControlFlow::Break(()));
             }
         }
-        Some(steps)
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Where steps lead, or where they come from.
+    fn ways(&self, direction: Direction, steps: usize) -> Result<Ways, Exceeded> {
+        let combinations = self.kept.combinations();
+        let bytes = (combinations + 1) * size_of::<u32>() + steps * size_of::<u16>();
+        self.known.budget.hold(bytes)?;
+        let along = |from: u32, to: u32| match direction {
+            Direction::Ahead => (from as usize, to as u16),
+            Direction::Back => (to as usize, from as u16),
+        };
+        let mut first = vec![0u32; combinations + 1];
+        let _ = self.each_step(&mut |from, to| {
+            first[along(from, to).0 + 1] += 1;
+            ControlFlow::Continue(())
+        })?;
+        for at in 0..combinations {
+            first[at + 1] += first[at];
+        }
+        let mut free = first.clone();
+        let mut to = vec![0u16; steps];
+        let _ = self.each_step(&mut |one, other| {
+            let (one, other) = along(one, other);
+            to[free[one] as usize] = other;
+            free[one] += 1;
+            ControlFlow::Continue(())
+        })?;
+        Ok(Ways { first, to })
+    }
+
+    /// A set with all that steps lead to from it, or come from.
+    fn closure(
+        &self,
+        set: Vec<u64>,
+        (direction, steps): (Direction, usize),
+    ) -> Result<Vec<u64>, Exceeded> {
+        let ways = self.ways(direction, steps)?;
+        let found = ways.closure(set);
+        self.known.budget.give_back(ways.bytes());
+        Ok(found)
     }
 
     /// Where the target may be reached from.
-    pub(super) fn may_reach(&self) -> Vec<u64> {
-        match &self.steps {
-            None => self.all(),
-            Some(steps) => {
-                let back = steps.iter().map(|&(from, to)| (to, from));
-                closure(self.bad.clone(), &Ways::of(self.kept.combinations(), back))
-            }
+    pub(super) fn may_reach(&self) -> Result<Vec<u64>, Exceeded> {
+        match self.steps {
+            None => Ok(self.all()),
+            Some(steps) => self.closure(self.bad.clone(), (Direction::Back, steps)),
         }
     }
 
     /// What can be reached from the beginning.
-    pub(super) fn reached(&self) -> Vec<u64> {
-        match (&self.steps, self.initial()) {
-            (Some(steps), Some(initial)) => {
-                closure(initial, &Ways::of(self.kept.combinations(), steps.iter().copied()))
-            }
-            _ => self.all(),
+    pub(super) fn reached(&self) -> Result<Vec<u64>, Exceeded> {
+        match (self.steps, self.initial()) {
+            (Some(steps), Some(initial)) => self.closure(initial, (Direction::Ahead, steps)),
+            _ => Ok(self.all()),
         }
     }
 
@@ -202,50 +260,98 @@ impl<'g> Graph<'g> {
 
     /// All that the cells hold, added up, before and after a step from what can be reached in which that falls: the
     /// least there is.
-    pub(super) fn falls(&self, reached: &[u64]) -> Option<(i64, i64)> {
-        let sum = |combination: u32| self.kept.sum(combination);
-        let steps = self.steps.iter().flatten().filter(|it| bits::has(reached, it.0 as usize));
-        steps.map(|&(from, to)| (sum(from), sum(to))).filter(|(from, to)| to < from).min()
+    pub(super) fn falls(&self, reached: &[u64]) -> Result<Option<(i64, i64)>, Exceeded> {
+        if self.steps.is_none() {
+            return Ok(None);
+        }
+        let mut least: Option<(i64, i64)> = None;
+        let _ = self.each_step(&mut |from, to| {
+            if bits::has(reached, from as usize) {
+                let (from, to) = (self.kept.sum(from), self.kept.sum(to));
+                if to < from {
+                    least = Some(least.map_or((from, to), |it| it.min((from, to))));
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(least)
     }
 
     /// How many steps surely lead to the target, and one more: some instance's, in whatever state.
-    pub(super) fn surely(&self) -> Vec<u16> {
+    pub(super) fn surely(&self) -> Result<Vec<u16>, Exceeded> {
         let mut rank = vec![0u16; self.kept.combinations()];
         bits::members(&self.surely_bad).for_each(|it| rank[it] = 1);
         if self.target == Target::Deadlock || self.surely_bad.iter().all(|it| *it == 0) {
-            return rank;
+            return Ok(rank);
         }
-        let all: Vec<Surely> = self.cases.iter().filter_map(|it| self.surely_of(it)).collect();
+        let mut all = Vec::new();
+        for cases in self.cases.iter().filter(|it| it.are_exact) {
+            if self.are_few(cases)? {
+                all.push(cases);
+            }
+        }
         for round in 2..u16::MAX {
             let mut led = self.none();
-            all.iter().for_each(|it| bits::extend(&mut led, &it.led_to(&rank)));
+            for cases in &all {
+                bits::extend(&mut led, &self.led_to(cases, &rank)?);
+            }
             let new: Vec<usize> = bits::members(&led).filter(|&it| rank[it] == 0).collect();
             if new.is_empty() {
                 break;
             }
             new.into_iter().for_each(|it| rank[it] = round);
         }
-        rank
+        Ok(rank)
     }
 
-    /// What an instance surely does; nothing, if that is not known, or is too much.
-    fn surely_of(&self, cases: &Cases) -> Option<Surely> {
-        let (mut not, mut steps) = (self.none(), Vec::new());
-        for case in cases.all.iter().filter(|_| cases.are_exact) {
+    /// Whether an instance has not too many steps.
+    fn are_few(&self, cases: &Cases) -> Result<bool, Exceeded> {
+        let mut count = 0;
+        let all = self.each_of(cases, &mut |_, _| {
+            count += 1;
+            match count > STEPS_MAX {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        Ok(all.is_continue())
+    }
+
+    /// Tells of all steps of an instance, until `visit` has seen enough.
+    fn each_of(
+        &self,
+        cases: &Cases,
+        visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Exceeded> {
+        let mut noting = Noting::of(self.known.budget);
+        for case in &cases.all {
+            let Then::Leads(next) = &case.then else { continue };
             let codes = self.kept.codes(&case.when);
-            match &case.then {
-                Then::Leads(next) => {
-                    let mut step = |from, to| add(&mut steps, (from, to));
-                    if self.kept.each_step(&codes, next, &mut step).is_break() {
-                        return None;
-                    }
-                }
-                Then::Nothing | Then::Fails => {
-                    self.kept.each(&codes, &mut |it| bits::insert(&mut not, it as usize));
-                }
+            let all = self.kept.each_step(&codes, next, &mut |from, to| match noting.step() {
+                ControlFlow::Break(()) => ControlFlow::Break(()),
+                ControlFlow::Continue(()) => visit(from, to),
+            });
+            noting.end()?;
+            if all.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
         }
-        cases.are_exact.then_some(Surely { not, steps })
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Where an instance is surely possible, and leads to a rank whatever else holds.
+    fn led_to(&self, cases: &Cases, rank: &[u16]) -> Result<Vec<u64>, Exceeded> {
+        let (mut may, mut not) = (self.none(), self.none());
+        self.known.budget.work(may.len() as u64)?;
+        for case in cases.all.iter().filter(|it| !matches!(it.then, Then::Leads(_))) {
+            mark(self.kept, &case.when, &mut not, self.known.budget)?;
+        }
+        let _ = self.each_of(cases, &mut |from, to| {
+            let set = if rank[to as usize] != 0 { &mut may } else { &mut not };
+            bits::insert(set, from as usize);
+            ControlFlow::Continue(())
+        })?;
+        Ok(minus(&may, &not))
     }
 
     fn none(&self) -> Vec<u64> {
@@ -259,39 +365,62 @@ impl<'g> Graph<'g> {
     }
 }
 
-/// Adds a step, unless that is too many.
-fn add(steps: &mut Vec<(u32, u32)>, step: (u32, u32)) -> ControlFlow<()> {
-    if steps.len() == STEPS_MAX {
-        return ControlFlow::Break(());
+/// Which way steps are gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Ahead,
+    Back,
+}
+
+/// Notes the work of looking at steps, many at once.
+struct Noting<'n> {
+    budget: &'n AnalysisBudget<'n>,
+    steps: u64,
+    exceeded: Option<Exceeded>,
+}
+
+impl<'n> Noting<'n> {
+    fn of(budget: &'n AnalysisBudget<'n>) -> Noting<'n> {
+        Noting { budget, steps: 0, exceeded: None }
     }
-    steps.push(step);
-    ControlFlow::Continue(())
-}
 
-/// What an instance surely does, wherever what is kept is so.
-struct Surely {
-    /// Where it may not be possible, or fail.
-    not: Vec<u64>,
-    /// From, to: all that may come of it.
-    steps: Vec<(u32, u32)>,
-}
-
-impl Surely {
-    /// Where it is surely possible, and leads to a rank whatever else holds.
-    fn led_to(&self, rank: &[u16]) -> Vec<u64> {
-        let (mut may, mut not) = (vec![0; self.not.len()], self.not.clone());
-        for &(from, to) in &self.steps {
-            let set = if rank[to as usize] != 0 { &mut may } else { &mut not };
-            bits::insert(set, from as usize);
+    /// Notes a step; breaks off once the budget is exceeded.
+    fn step(&mut self) -> ControlFlow<()> {
+        self.steps += 1;
+        if self.steps < NOTED {
+            return ControlFlow::Continue(());
         }
-        minus(&may, &not)
+        self.exceeded = self.note().err();
+        match self.exceeded {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn note(&mut self) -> Result<(), Exceeded> {
+        self.budget.work(EACH_STEP * std::mem::take(&mut self.steps))
+    }
+
+    /// Notes the steps that are not noted yet.
+    fn end(&mut self) -> Result<(), Exceeded> {
+        match self.exceeded.take() {
+            Some(exceeded) => Err(exceeded),
+            None => self.note(),
+        }
     }
 }
 
 /// Puts all combinations of states of a kind into a set.
-fn mark(kept: &Kept, when: &[(CellId, When)], set: &mut [u64]) {
+fn mark(
+    kept: &Kept,
+    when: &[(CellId, When)],
+    set: &mut [u64],
+    budget: &AnalysisBudget,
+) -> Result<(), Exceeded> {
     let codes = kept.codes(when);
+    budget.work(EACH_STEP * codes.iter().map(|it| it.len() as u64).product::<u64>())?;
     kept.each(&codes, &mut |it| bits::insert(set, it as usize));
+    Ok(())
 }
 
 fn minus(one: &[u64], other: &[u64]) -> Vec<u64> {
@@ -300,46 +429,34 @@ fn minus(one: &[u64], other: &[u64]) -> Vec<u64> {
     left
 }
 
-/// Where combinations lead.
+/// Where combinations lead, or come from.
 struct Ways {
     /// By combination, where its own begin in the others; and where the last end.
     first: Vec<u32>,
-    to: Vec<u32>,
+    to: Vec<u16>,
 }
 
 impl Ways {
-    fn of(combinations: usize, steps: impl Iterator<Item = (u32, u32)> + Clone) -> Ways {
-        let mut first = vec![0u32; combinations + 1];
-        steps.clone().for_each(|(from, _)| first[from as usize + 1] += 1);
-        for at in 0..combinations {
-            first[at + 1] += first[at];
-        }
-        let mut free = first.clone();
-        let mut ways = vec![0; first[combinations] as usize];
-        for (from, to) in steps {
-            let next = &mut free[from as usize];
-            ways[*next as usize] = to;
-            *next += 1;
-        }
-        Ways { first, to: ways }
+    fn bytes(&self) -> usize {
+        size_of_val(self.first.as_slice()) + size_of_val(self.to.as_slice())
     }
 
-    fn from(&self, combination: u32) -> &[u32] {
-        let at = combination as usize;
+    fn from(&self, combination: u16) -> &[u16] {
+        let at = usize::from(combination);
         &self.to[self.first[at] as usize..self.first[at + 1] as usize]
     }
-}
 
-/// A set with all that steps lead to from it.
-fn closure(mut set: Vec<u64>, ways: &Ways) -> Vec<u64> {
-    let mut open: Vec<u32> = bits::members(&set).map(|it| it as u32).collect();
-    while let Some(from) = open.pop() {
-        for &to in ways.from(from) {
-            if !bits::has(&set, to as usize) {
-                bits::insert(&mut set, to as usize);
-                open.push(to);
+    /// A set with all that is come to from it.
+    fn closure(&self, mut set: Vec<u64>) -> Vec<u64> {
+        let mut open: Vec<u16> = bits::members(&set).map(|it| it as u16).collect();
+        while let Some(from) = open.pop() {
+            for &to in self.from(from) {
+                if !bits::has(&set, to.into()) {
+                    bits::insert(&mut set, to.into());
+                    open.push(to);
+                }
             }
         }
+        set
     }
-    set
 }

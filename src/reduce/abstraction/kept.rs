@@ -162,58 +162,96 @@ impl Kept {
         next: &[(CellId, Next)],
         visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let mut ways: Vec<Vec<(u32, u32)>> = Vec::new();
-        for (it, codes) in self.cells.iter().zip(codes) {
-            let written = next.iter().find(|(cell, _)| *cell == it.cell).map(|it| &it.1);
-            let mut pairs = Vec::new();
-            for &code in codes {
-                let of = |to: u32| (code * it.stride, to * it.stride);
-                match written {
-                    None => pairs.push(of(code)),
-                    Some(next) => pairs.extend(it.next_codes(code, next).into_iter().map(of)),
-                }
-            }
-            ways.push(pairs);
-        }
+        let ways: Vec<Ways<'_>> = (self.cells.iter().zip(codes))
+            .map(|(cell, codes)| {
+                let written = next.iter().find(|(id, _)| *id == cell.cell).map(|it| &it.1);
+                Ways { cell, codes, next: cell.following(written) }
+            })
+            .collect();
         each_pair(&ways, (0, 0), visit)
     }
 }
 
-fn each_pair(
-    ways: &[Vec<(u32, u32)>],
-    (from, to): (u32, u32),
-    visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    match ways.split_first() {
-        None => visit(from, to),
-        Some((first, others)) => {
-            first.iter().try_for_each(|it| each_pair(others, (from + it.0, to + it.1), visit))
+/// What a cell holds before and after a step, by codes.
+struct Ways<'w> {
+    cell: &'w KeptCell,
+    codes: &'w [u32],
+    next: Following,
+}
+
+/// What may follow the codes of a cell. A list for each code would take as much room as the square of the codes.
+enum Following {
+    /// Each stays.
+    Same,
+    /// Any code follows each.
+    Any,
+    /// One of these follows, in ascending order, or the code itself, or that of the value with so much added.
+    These { codes: Vec<u32>, same: bool, plus: Option<i64> },
+}
+
+impl Ways<'_> {
+    /// Tells of the codes that may follow one, each once.
+    fn each_next(
+        &self,
+        code: u32,
+        visit: &mut impl FnMut(u32) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut any = 0..self.cell.held.len() as u32;
+        let (these, same, plus) = match &self.next {
+            Following::Same => return visit(code),
+            Following::Any => return any.try_for_each(visit),
+            Following::These { codes, same, plus } => (codes, *same, *plus),
+        };
+        let more = plus.and_then(|by| Some(self.cell.held[code as usize]?.saturating_add(by)));
+        let more = more.and_then(|it| self.cell.code_of(Some(it)));
+        // What is never held was told of states that there are not, or is wrapped.
+        if plus.is_some() && more.is_none() || these.is_empty() && !same && more.is_none() {
+            return any.try_for_each(visit);
         }
+        let is_new = |it: &u32| these.binary_search(it).is_err();
+        let itself = same.then_some(code).filter(is_new);
+        let more = more.filter(|it| is_new(it) && itself != Some(*it));
+        these.iter().copied().chain(itself).chain(more).try_for_each(visit)
     }
 }
 
+fn each_pair(
+    ways: &[Ways<'_>],
+    (from, to): (u32, u32),
+    visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let Some((first, others)) = ways.split_first() else { return visit(from, to) };
+    let stride = first.cell.stride;
+    first.codes.iter().try_for_each(|&code| {
+        first.each_next(code, &mut |next| {
+            each_pair(others, (from + code * stride, to + next * stride), &mut *visit)
+        })
+    })
+}
+
 impl KeptCell {
-    /// The codes that may follow one.
-    fn next_codes(&self, code: u32, next: &Next) -> Vec<u32> {
-        let code_of =
-            |wanted: Held| self.held.iter().position(|it| *it == wanted).map(|it| it as u32);
-        let all = || (0..self.held.len() as u32).collect();
+    /// The code of a value that it can hold. Values that follow each other have codes that do.
+    fn code_of(&self, wanted: Held) -> Option<u32> {
+        let first = usize::from(self.held.first() == Some(&None));
+        let at = match (wanted, self.held.get(first)) {
+            (None, _) => 0,
+            (Some(wanted), Some(&Some(least))) => {
+                first.checked_add(usize::try_from(wanted.checked_sub(least)?).ok()?)?
+            }
+            (Some(_), _) => return None,
+        };
+        (self.held.get(at) == Some(&wanted)).then_some(at as u32)
+    }
+
+    /// What may follow its codes where this is written, if it is.
+    fn following(&self, written: Option<&Next>) -> Following {
+        let Some(next) = written else { return Following::Same };
         if next.any {
-            return all();
+            return Following::Any;
         }
-        let mut codes: Vec<u32> = next.to.iter().filter_map(|it| code_of(*it)).collect();
-        if next.same {
-            codes.push(code);
-        }
-        let more = next.plus.and_then(|by| Some(self.held[code as usize]?.saturating_add(by)));
-        let more = more.and_then(|it| code_of(Some(it)));
-        codes.extend(more);
+        let mut codes: Vec<u32> = next.to.iter().filter_map(|it| self.code_of(*it)).collect();
         codes.sort_unstable();
         codes.dedup();
-        // What is never held was told of states that there are not, or is wrapped.
-        match codes.is_empty() || next.plus.is_some() && more.is_none() {
-            true => all(),
-            false => codes,
-        }
+        Following::These { codes, same: next.same, plus: next.plus }
     }
 }

@@ -20,9 +20,11 @@ mod kept;
 use crate::analysis::access::Table;
 use crate::analysis::bits;
 use crate::analysis::dependence::Dependence;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Checks, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{Program, PropertyId, PropertyKind, Schedule};
+use crate::reduce::NotApplied;
 use cases::{Cases, Finding, Judgements};
 use graph::Graph;
 pub use kept::Kept;
@@ -30,7 +32,7 @@ pub use kept::Kept;
 /// Programs with more action instances are not looked at.
 const INSTANCES_MAX: u32 = 1 << 14;
 
-/// At most so many combinations are looked at.
+/// At most so many combinations are looked at. A number of one fits in 16 bits.
 const COMBINATIONS_MAX: u32 = 1 << 14;
 
 /// Something that is looked for.
@@ -73,6 +75,7 @@ struct Known<'k> {
     /// Whether an error of the instance is looked for.
     may_err: Vec<bool>,
     judgements: Vec<(PropertyId, Judgements)>,
+    budget: &'k AnalysisBudget<'k>,
 }
 
 /// What is found of all that is looked for, where the cells that are kept are these, or chosen; or why nothing is.
@@ -80,21 +83,32 @@ pub fn look(
     interp: &Interp,
     checks: Checks,
     kept: Option<&[CellId]>,
-) -> Result<Vec<Found>, String> {
+    budget: &AnalysisBudget,
+) -> Result<Vec<Found>, NotApplied> {
     let (program, layout) = (interp.program(), interp.layout());
     if let Some(why) = refusal(program) {
         return Err(why.into());
     }
     let table = Table::new(program, layout).map_err(|error| error.reason)?;
-    let dependence = Dependence::new(&table, INSTANCES_MAX)
+    let dependence = Dependence::new(&table, INSTANCES_MAX, budget)?
         .ok_or("it has too many action instances to be looked at in parts")?;
-    let mut finding = Finding::new(interp, &dependence, checks);
-    let judgements = judged(program, checks).map(|it| (it, finding.judgements(it))).collect();
-    let cases = dependence.instances().map(|it| finding.cases(it)).collect();
+    let mut finding = Finding::new(interp, &dependence, checks, budget);
+    let mut judgements = Vec::new();
+    for property in judged(program, checks) {
+        let found = finding.judgements(property)?;
+        budget.hold(found.bytes())?;
+        judgements.push((property, found));
+    }
+    let mut cases = Vec::new();
+    for instance in dependence.instances() {
+        let found = finding.cases(instance)?;
+        budget.hold(found.bytes())?;
+        cases.push(found);
+    }
     let may_err = dependence.instances().map(|it| finding.may_err(it)).collect();
-    let known = Known { interp, dependence: &dependence, cases, may_err, judgements };
+    let known = Known { interp, dependence: &dependence, cases, may_err, judgements, budget };
     let found = targets(program, checks).map(|target| known.best(target, kept));
-    Ok(found.collect())
+    Ok(found.collect::<Result<_, Exceeded>>()?)
 }
 
 /// Why a program cannot be looked at so.
@@ -130,45 +144,48 @@ fn judged(program: &Program, checks: Checks) -> impl Iterator<Item = PropertyId>
 
 impl Known<'_> {
     /// What is found of something that is looked for, by the cells that are given, or those that tell most.
-    fn best(&self, target: Target, kept: Option<&[CellId]>) -> Found {
+    fn best(&self, target: Target, kept: Option<&[CellId]>) -> Result<Found, Exceeded> {
         let layout = self.interp.layout();
         let first_of =
             |cells: &[CellId]| Kept::first_of(cells.iter().copied(), layout, COMBINATIONS_MAX);
         if let Some(cells) = kept {
-            let falls = |graph: &Graph<'_>, reached: &[u64]| graph.falls(reached);
-            return self.found(target, first_of(cells), falls);
+            return self.found(target, first_of(cells), true);
         }
-        let falls_nowhere = |_: &Graph<'_>, _: &[u64]| None;
-        let cone = self.cone(target);
+        let cone = self.cone(target)?;
         let together = first_of(&cone);
         let is_left = |cell: &&CellId| together.position(**cell).is_none();
         let alone: Vec<Kept> = cone.iter().filter(is_left).map(|&it| first_of(&[it])).collect();
-        let mut best = self.found(target, together, falls_nowhere);
+        let mut best = self.found(target, together, false)?;
         for kept in alone {
-            let found = self.found(target, kept, falls_nowhere);
+            let found = self.found(target, kept, false)?;
             if found.share() < best.share() {
                 best = found;
             }
         }
-        best
+        Ok(best)
     }
 
-    fn found(
-        &self,
-        target: Target,
-        kept: Kept,
-        falls: impl Fn(&Graph<'_>, &[u64]) -> Option<(i64, i64)>,
-    ) -> Found {
-        let cases = self.cases.iter().map(|it| it.of_kept(&kept)).collect();
-        let graph = Graph::of(self, (target, &kept), cases);
-        let may_reach = graph.may_reach();
-        let reached = graph.reached();
-        let surely = graph.surely();
+    /// What is found of something by what these cells hold; and whether that may fall, if it is asked.
+    fn found(&self, target: Target, kept: Kept, may_fall: bool) -> Result<Found, Exceeded> {
+        let (mut cases, mut held) = (Vec::new(), 0);
+        for all in &self.cases {
+            self.budget.work(1 + all.all.len() as u64)?;
+            let of_kept = all.of_kept(&kept);
+            held += of_kept.bytes();
+            self.budget.hold(of_kept.bytes())?;
+            cases.push(of_kept);
+        }
+        let graph = Graph::of(self, (target, &kept), cases)?;
+        let may_reach = graph.may_reach()?;
+        let reached = graph.reached()?;
+        let surely = graph.surely()?;
         let both = bits::members(&reached).filter(|&it| bits::has(&may_reach, it)).count();
-        let (falls, steps_are_too_many) = (falls(&graph, &reached), graph.steps_are_too_many());
+        let falls = if may_fall { graph.falls(&reached)? } else { None };
+        let steps_are_too_many = graph.steps_are_too_many();
         let reached = bits::count(&reached) as usize;
         drop(graph);
-        Found {
+        self.budget.give_back(held);
+        Ok(Found {
             target,
             kept,
             may_reach,
@@ -177,7 +194,7 @@ impl Known<'_> {
             of_reached: both,
             falls,
             steps_are_too_many,
-        }
+        })
     }
 }
 

@@ -13,8 +13,9 @@ mod model;
 
 use super::abstraction::{Found, Kept, Target, look};
 use super::naming::{cells_of, variable};
-use super::{Kept as Holds, Kind, Preserved, Reduction, Stack};
+use super::{Kept as Holds, Kind, NotApplied, Preserved, Reduction, Stack};
 use crate::analysis::bits;
+use crate::budget::AnalysisBudget;
 use crate::exec::{Checks, Interp, Model, Tally};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program};
@@ -58,16 +59,17 @@ impl<'m> Boring<'m> {
         interp: &'m Interp,
         checks: Checks,
         progress: &Progress,
-    ) -> Result<Boring<'m>, String> {
+        budget: &AnalysisBudget,
+    ) -> Result<Boring<'m>, NotApplied> {
         let (program, layout) = (interp.program(), interp.layout());
         let cells = named_cells(program, layout, progress)?;
         let kept = (!progress.is_empty()).then_some(&cells[..]);
-        let found = look(interp, checks, kept)?;
+        let found = look(interp, checks, kept, budget)?;
         if !progress.is_empty() {
             check_progress(&found, &cells, progress)?;
         }
         if let Some(it) = found.iter().find(|it| it.of_reached == it.reached) {
-            return Err(everywhere(program, it.target));
+            return Err(everywhere(program, it.target).into());
         }
         if found.is_empty() {
             return Err("nothing is looked for".into());

@@ -7,6 +7,7 @@ use super::alone;
 use crate::analysis::bits;
 use crate::analysis::dependence::Dependence;
 use crate::analysis::instances::InstanceId;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{Entity as _, PropertyKind};
@@ -15,6 +16,9 @@ use std::collections::BTreeSet;
 
 /// A pair is tried in at most so many kinds of states.
 const TRIES_MAX: usize = 1 << 11;
+
+/// Units of work to look at a pair.
+const EACH_PAIR: u64 = 64;
 
 /// All pairs together are.
 const ALL_TRIES_MAX: usize = 1 << 16;
@@ -44,10 +48,13 @@ impl<'c> Closing<'c> {
         &mut self,
         (taken, some): (InstanceId, &[u64]),
         other: InstanceId,
-    ) -> Option<BTreeSet<InstanceId>> {
+        budget: &AnalysisBudget,
+    ) -> Result<Option<BTreeSet<InstanceId>>, Exceeded> {
+        budget.work(EACH_PAIR)?;
         if ![taken, other].into_iter().all(|it| self.is_plain(it)) {
-            return None;
+            return Ok(None);
         }
+        budget.work(self.dependence.instances().count() as u64)?;
         let next = self.next_of(other).filter(|it| bits::has(some, it.index()) && *it != taken);
         let next: Vec<InstanceId> = next.filter(|&it| self.is_plain(it)).collect();
         let (mut open, mut needed, mut tries) = (vec![Assumed::new()], BTreeSet::new(), 0);
@@ -55,14 +62,16 @@ impl<'c> Closing<'c> {
             tries += 1;
             self.tries += 1;
             if tries > TRIES_MAX || self.tries > ALL_TRIES_MAX {
-                return None;
+                return Ok(None);
             }
+            budget.work(self.trying.units() * (3 + next.len()) as u64)?;
             match self.close(&assumed, (taken, other), &next) {
                 Ok(closer) => needed.extend(closer),
-                Err(cell) => self.trying.split(&assumed, cell?, TRIES_MAX, &mut open),
+                Err(None) => return Ok(None),
+                Err(Some(cell)) => self.trying.split(&assumed, cell, TRIES_MAX, &mut open),
             }
         }
-        Some(needed)
+        Ok(Some(needed))
     }
 
     /// Whether an instance can be tried, and neither fails nor is taken back.

@@ -25,6 +25,7 @@ use crate::analysis::access::InstanceAccess;
 use crate::analysis::bits;
 use crate::analysis::dependence::{Dependence, Matrix};
 use crate::analysis::instances::{ActionInstance, InstanceId, Side};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::Interp;
 use crate::ir::{Entity, ExprKind, Turn};
 use closing::Closing;
@@ -40,12 +41,13 @@ pub(super) fn confluent(
     interp: &Interp,
     (dependence, matrix): (&Dependence, &Matrix),
     visible: &[u64],
-) -> Vec<u64> {
+    budget: &AnalysisBudget,
+) -> Result<Vec<u64>, Exceeded> {
     let finding = Finding { interp, dependence, visible };
     let mut found = vec![0; bits::words_of(dependence.instances().count())];
     let silent = dependence.instances().filter(|&it| finding.is_silent(it));
     silent.filter(|&it| finding.is_single(it)).for_each(|it| bits::insert(&mut found, it.index()));
-    let needs = finding.needs(matrix, &mut found);
+    let needs = finding.needs(matrix, &mut found, budget)?;
     // Whoever needs one that is not confluent is none either.
     loop {
         let is_lost = |(by, needed): &&(InstanceId, InstanceId)| {
@@ -53,8 +55,9 @@ pub(super) fn confluent(
         };
         let lost: Vec<InstanceId> = needs.iter().filter(is_lost).map(|(by, _)| *by).collect();
         if lost.is_empty() {
-            return found;
+            return Ok(found);
         }
+        budget.work(needs.len() as u64)?;
         lost.into_iter().for_each(|it| bits::take_out(&mut found, it.index()));
     }
 }
@@ -86,7 +89,12 @@ impl Finding<'_> {
 
     /// Takes out of some instances those with a diamond that does not close; of the others, which need which so that
     /// theirs close.
-    fn needs(&self, matrix: &Matrix, found: &mut [u64]) -> Vec<(InstanceId, InstanceId)> {
+    fn needs(
+        &self,
+        matrix: &Matrix,
+        found: &mut [u64],
+        budget: &AnalysisBudget,
+    ) -> Result<Vec<(InstanceId, InstanceId)>, Exceeded> {
         let (mut closing, mut needs) = (Closing::new(self.interp, self.dependence), Vec::new());
         let candidates: Vec<usize> = bits::members(found).collect();
         for it in candidates {
@@ -94,16 +102,19 @@ impl Finding<'_> {
             let others = bits::members(matrix.dependent.row(it)).map(|it| InstanceId(it as u32));
             let mut others = others.filter(|&it| !self.waits_for_all(it));
             let closes = others.try_for_each(|other| {
-                let closing = closing.as_mut()?;
-                let needed = closing.needed((taken, found), other)?;
+                let Some(closing) = closing.as_mut() else { return Err(None) };
+                let needed = closing.needed((taken, found), other, budget).map_err(Some)?;
+                let needed = needed.ok_or(None)?;
                 needs.extend(needed.into_iter().map(|it| (taken, it)));
-                Some(())
+                Ok(())
             });
-            if closes.is_none() {
-                bits::take_out(found, it);
+            match closes {
+                Ok(()) => {}
+                Err(None) => bits::take_out(found, it),
+                Err(Some(exceeded)) => return Err(exceeded),
             }
         }
-        needs
+        Ok(needs)
     }
 
     /// Whether an instance is possible only where nothing else is.

@@ -26,6 +26,7 @@ pub(super) use resets::statements;
 
 use super::pass::Pass;
 use crate::analysis::live::Dead;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::{Layout, LocationId, ProcessId, Program, VarId};
 use crate::numbers::count;
 use alike::Alike;
@@ -46,11 +47,12 @@ impl Cleared {
         program: &mut Program,
         layout: &Layout,
         jointly: bool,
-    ) -> Option<Cleared> {
-        let dead = Dead::of(program, jointly)?;
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Cleared>, Exceeded> {
+        let Some(dead) = Dead::of(program, jointly, budget)? else { return Ok(None) };
         let resets = resets::add_resets(program, &dead);
         let alike = Alike::new(program, layout, &dead);
-        (resets > 0).then_some(Cleared { dead, alike, resets })
+        Ok((resets > 0).then_some(Cleared { dead, alike, resets }))
     }
 
     /// Which variables of the program are reset, and where each is dead.

@@ -15,9 +15,10 @@
 mod model;
 
 use super::naming::{cells_of, variable, variable_name};
-use super::{Kept, Kind, Preserved, Reduction, Stack};
+use super::{Kept, Kind, NotApplied, Preserved, Reduction, Stack};
 pub use crate::analysis::monotone::Sense;
 use crate::analysis::monotone::{LookedFor, Monotone, monotone};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Checks, Model, Tally};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program, VarId};
@@ -45,18 +46,18 @@ impl<'m> Dominating<'m> {
     /// Those of a program whose states are laid out so, in a search for some checks; or why there are none, or not those
     /// that are named.
     pub fn of(
-        program: &Program,
-        layout: &'m Layout,
+        (program, layout): (&Program, &'m Layout),
         named: &Named,
         checks: Checks,
-    ) -> Result<Dominating<'m>, String> {
+        budget: &AnalysisBudget,
+    ) -> Result<Dominating<'m>, NotApplied> {
         let found = match named.is_empty() {
-            true => monotone(program, None, looked_for(checks)),
-            false => as_named(program, named, checks)?,
+            true => monotone(program, None, looked_for(checks), budget)?,
+            false => as_named(program, named, checks, budget)?,
         };
         let cells = cells(layout, &found.variables);
         if cells.is_empty() {
-            return Err(none(program, checks));
+            return Err(none(program, checks, budget)?.into());
         }
         let names = found.variables.iter().map(|(&id, &sense)| (variable_name(program, id), sense));
         let named = names.collect();
@@ -71,10 +72,10 @@ impl<'m> Dominating<'m> {
 }
 
 /// Why there are none.
-fn none(program: &Program, checks: Checks) -> String {
+fn none(program: &Program, checks: Checks, budget: &AnalysisBudget) -> Result<String, Exceeded> {
     let without = LookedFor { deadlocks: false, ..looked_for(checks) };
-    let others = monotone(program, None, without).variables;
-    match checks.deadlock && !others.is_empty() {
+    let others = monotone(program, None, without, budget)?.variables;
+    Ok(match checks.deadlock && !others.is_empty() {
         true => {
             let names: Vec<String> =
                 others.keys().map(|&id| format!("`{}`", variable_name(program, id))).collect();
@@ -84,16 +85,21 @@ fn none(program: &Program, checks: Checks) -> String {
             )
         }
         false => "no variable is found of which some values can do whatever others can".into(),
-    }
+    })
 }
 
 /// The variables that are named, if all of them are so as it is said.
-fn as_named(program: &Program, named: &Named, checks: Checks) -> Result<Monotone, String> {
+fn as_named(
+    program: &Program,
+    named: &Named,
+    checks: Checks,
+    budget: &AnalysisBudget,
+) -> Result<Monotone, NotApplied> {
     let mut wanted = BTreeMap::new();
     for (wanted_name, sense) in named {
         wanted.insert(variable(program, wanted_name)?, *sense);
     }
-    let found = monotone(program, Some(&wanted), looked_for(checks));
+    let found = monotone(program, Some(&wanted), looked_for(checks), budget)?;
     let refused = wanted.iter().find(|(id, _)| !found.variables.contains_key(id));
     let Some((&id, sense)) = refused else { return Ok(found) };
     let what = match sense {
@@ -104,7 +110,8 @@ fn as_named(program: &Program, named: &Named, checks: Checks) -> Result<Monotone
     Err(format!(
         "not all {what} values of `{}` can do what others can: {reason}",
         variable_name(program, id)
-    ))
+    )
+    .into())
 }
 
 fn looked_for(checks: Checks) -> LookedFor {

@@ -8,7 +8,9 @@
 
 use crate::analysis::access::{Condition, Conjunct, InstanceAccess, Table};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::Interp;
+use crate::ir::components::components;
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionId, Binary, Edge, EndRule, Entity, Instance, Instances, Layout, LocationId,
@@ -18,6 +20,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Programs with more action instances are not looked at.
 const INSTANCES_MAX: u32 = 1 << 16;
+
+/// Units of work to find out what an action instance waits for and changes.
+const EACH_INSTANCE: u64 = 256;
+
+/// Units of work to find out whether an action lies on a cycle.
+const EACH_ACTION: usize = 32;
 
 /// Where processes have to be so that all runs end, in what is a deadlock.
 #[derive(Debug)]
@@ -42,13 +50,16 @@ struct Place {
 impl Cycles {
     /// Those of a program that can be [looked at](super::super::abstraction::look), if its runs can end anywhere before they
     /// are there.
-    pub(super) fn of(interp: &Interp) -> Option<Cycles> {
+    pub(super) fn of(interp: &Interp, budget: &AnalysisBudget) -> Result<Option<Cycles>, Exceeded> {
         let (program, layout) = (interp.program(), interp.layout());
         let has_free = program.actions.values().any(|it| it.edge.is_none());
         if has_free || program.end == EndRule::NeverStuttering {
-            return None;
+            return Ok(None);
         }
-        let Actions { possible, round } = Actions::of(program, layout)?;
+        let Some(Actions { possible, round }) = Actions::of(program, layout, budget)? else {
+            return Ok(None);
+        };
+        let edges = edges_of(program, &possible);
         let valid_ends = program.end == EndRule::AllAtValidEnd;
         let mut places = Vec::new();
         for instance in program.instances() {
@@ -56,9 +67,14 @@ impl Cycles {
             let process = &program.processes[id];
             let starts_round: BTreeSet<LocationId> =
                 round.iter().filter_map(|&it| from(program, it, id)).collect();
+            let own = edges.get(&id).map_or(&[][..], Vec::as_slice);
+            budget.work((process.locations.len() + own.len() + round.len()) as u64)?;
             let leads_to = |wanted: &dyn Fn(LocationId) -> bool| -> Vec<bool> {
-                let each = process.locations.keys();
-                each.map(|at| reach((program, &possible), id, at).into_iter().any(wanted)).collect()
+                let there = process.locations.keys().filter(|&at| wanted(at));
+                // Backwards from there.
+                let back = own.iter().map(|it| Edge { from: it.to, to: it.from, ..*it });
+                let reached = reach_by(&back.collect::<Vec<_>>(), there);
+                process.locations.keys().map(|at| reached.contains(&at)).collect()
             };
             let ends: Vec<bool> =
                 leads_to(&|at| starts_round.contains(&at)).into_iter().map(|it| !it).collect();
@@ -70,7 +86,7 @@ impl Cycles {
         }
         let all_may_end = places.iter().all(|it| it.ends.contains(&true));
         let may_be_bad = !valid_ends || places.iter().any(|it| it.never_well.contains(&true));
-        (all_may_end && may_be_bad).then_some(Cycles { instances: places, valid_ends })
+        Ok((all_may_end && may_be_bad).then_some(Cycles { instances: places, valid_ends }))
     }
 
     /// Whether all runs from a state end in a deadlock, or by a step that fails.
@@ -92,25 +108,24 @@ fn from(program: &Program, id: ActionId, process: ProcessId) -> Option<LocationI
     program.actions[id].edge.filter(|it| it.process == process).map(|it| it.from)
 }
 
-/// All locations that can be reached by some actions of a process from one, itself with them.
-fn reach(
-    (program, possible): (&Program, &BTreeSet<ActionId>),
-    process: ProcessId,
-    from: LocationId,
-) -> BTreeSet<LocationId> {
-    let edges = possible.iter().filter_map(|it| program.actions[*it].edge);
-    let edges: Vec<Edge> = edges.filter(|it| it.process == process).collect();
-    reach_by(&edges, from)
+/// The edges of some actions, by process.
+fn edges_of(program: &Program, some: &BTreeSet<ActionId>) -> BTreeMap<ProcessId, Vec<Edge>> {
+    let mut edges: BTreeMap<ProcessId, Vec<Edge>> = BTreeMap::new();
+    for edge in some.iter().filter_map(|it| program.actions[*it].edge) {
+        edges.entry(edge.process).or_default().push(edge);
+    }
+    edges
 }
 
-fn reach_by(edges: &[Edge], from: LocationId) -> BTreeSet<LocationId> {
-    let (mut reached, mut open) = (BTreeSet::from([from]), vec![from]);
+/// All locations that can be reached by some edges from one of some, these with them.
+fn reach_by(edges: &[Edge], from: impl Iterator<Item = LocationId>) -> BTreeSet<LocationId> {
+    let mut leads: BTreeMap<LocationId, Vec<LocationId>> = BTreeMap::new();
+    edges.iter().for_each(|it| leads.entry(it.from).or_default().push(it.to));
+    let mut reached: BTreeSet<LocationId> = from.collect();
+    let mut open: Vec<LocationId> = reached.iter().copied().collect();
     while let Some(at) = open.pop() {
-        for edge in edges.iter().filter(|it| it.from == at) {
-            if reached.insert(edge.to) {
-                open.push(edge.to);
-            }
-        }
+        let next = leads.get(&at).into_iter().flatten().copied();
+        open.extend(next.filter(|&to| reached.insert(to)));
     }
     reached
 }
@@ -124,26 +139,36 @@ struct Actions {
 }
 
 impl Actions {
-    fn of(program: &Program, layout: &Layout) -> Option<Actions> {
-        let table = Table::new(program, layout).ok()?;
+    fn of(
+        program: &Program,
+        layout: &Layout,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Actions>, Exceeded> {
+        let Ok(table) = Table::new(program, layout) else { return Ok(None) };
         let instances = table.instances();
         if instances.count() > INSTANCES_MAX {
-            return None;
+            return Ok(None);
         }
-        let accesses: Vec<InstanceAccess<'_>> =
-            (0..instances.count()).map(|it| table.access(InstanceId(it))).collect();
+        let mut accesses: Vec<InstanceAccess<'_>> = Vec::new();
+        for number in (0..instances.count()).map(InstanceId) {
+            budget.work(EACH_INSTANCE)?;
+            let access = table.access(number);
+            budget.hold(access.bytes())?;
+            accesses.push(access);
+        }
         let possible = possible(&table, &accesses);
         let mut round = possible.clone();
         let rising = rising(program, instances, &accesses);
         round.retain(|it| !rising.contains(it));
         loop {
+            budget.work((EACH_ACTION * round.len()) as u64 + u64::from(instances.count()))?;
             let before = round.len();
             let on_cycles = on_cycles(program, &round);
             round.retain(|it| on_cycles.contains(it));
             let met = met(program, instances, &round);
             round.retain(|it| met.contains(it));
             if round.len() == before {
-                return Some(Actions { possible, round });
+                return Ok(Some(Actions { possible, round }));
             }
         }
     }
@@ -172,8 +197,12 @@ fn on_cycles(program: &Program, left: &BTreeSet<ActionId>) -> BTreeSet<ActionId>
     }
     let mut found = BTreeSet::new();
     for edges in edges.values() {
-        let all: Vec<Edge> = edges.iter().map(|it| it.1).collect();
-        let goes_round = |edge: &Edge| reach_by(&all, edge.to).contains(&edge.from);
+        let locations = edges.iter().map(|(_, it)| it.from.max(it.to).index() + 1).max();
+        let all: Vec<(usize, usize)> =
+            edges.iter().map(|(_, it)| (it.from.index(), it.to.index())).collect();
+        // Whoever goes round comes through one component.
+        let components = components(locations.unwrap_or(0), &all);
+        let goes_round = |it: &Edge| components[it.from.index()] == components[it.to.index()];
         found.extend(edges.iter().filter(|it| goes_round(&it.1)).map(|it| it.0));
     }
     found

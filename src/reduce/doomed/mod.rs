@@ -16,7 +16,8 @@ mod model;
 mod walk;
 
 use super::abstraction::{Found, Kept, look};
-use super::{Kept as Holds, Kind, Preserved, Reduction, Stack};
+use super::{Kept as Holds, Kind, NotApplied, Preserved, Reduction, Stack};
+use crate::budget::AnalysisBudget;
 use crate::exec::{Checks, Interp, Model, Tally};
 use crate::ir::Layout;
 use crate::numbers::{count, grouped};
@@ -57,12 +58,19 @@ impl Part {
 
 impl<'m> Doomed<'m> {
     /// Those of a program that is run so, in a search for some checks; or why none are known.
-    pub fn of(interp: &'m Interp, checks: Checks) -> Result<Doomed<'m>, String> {
-        let found = look(interp, checks, None)?;
+    pub fn of(
+        interp: &'m Interp,
+        checks: Checks,
+        budget: &AnalysisBudget,
+    ) -> Result<Doomed<'m>, NotApplied> {
+        let found = look(interp, checks, None, budget)?;
         let doomed = found.into_iter().filter(|it| it.surely.iter().any(|it| *it > 2));
         let parts: Vec<Part> =
             doomed.map(|Found { kept, surely, .. }| Part { kept, surely }).collect();
-        let cycles = checks.deadlock.then(|| Cycles::of(interp)).flatten();
+        let cycles = match checks.deadlock {
+            true => Cycles::of(interp, budget)?,
+            false => None,
+        };
         if parts.is_empty() && cycles.is_none() {
             return Err(
                 "no state is found from which something that is looked for surely follows".into()

@@ -13,6 +13,7 @@ use super::replacing::{CANDIDATES, replaced};
 use super::{Kind, Preserved, Reduction, Stack};
 use crate::analysis::linear::{LinearSet, linear_sets};
 use crate::analysis::uses::Kept;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Expansion, Explain, Lift, Model, Postpones, Tally, any_bits, one_step};
 use crate::ir::layout::Codes;
 use crate::ir::{Layout, Program};
@@ -31,9 +32,13 @@ pub struct Linear<'m> {
 
 impl<'m> Linear<'m> {
     /// Those of a program whose states are laid out so, unless it has none.
-    pub fn of(program: &Program, layout: &'m Layout) -> Option<Linear<'m>> {
-        let sets = linear_sets(program, layout);
-        (!sets.is_empty()).then(|| Linear { layout, sets: sets.into() })
+    pub fn of(
+        program: &Program,
+        layout: &'m Layout,
+        budget: &AnalysisBudget,
+    ) -> std::result::Result<Option<Linear<'m>>, Exceeded> {
+        let sets = linear_sets(program, layout, budget)?;
+        Ok((!sets.is_empty()).then(|| Linear { layout, sets: sets.into() }))
     }
 }
 

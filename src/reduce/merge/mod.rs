@@ -34,6 +34,7 @@ use super::pass::Pass;
 use super::{Kept, Preserved};
 use crate::analysis::access::Table;
 use crate::analysis::local::LocalActions;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{ActionCounts, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{
@@ -67,19 +68,24 @@ pub struct Fused {
 impl Fused {
     /// Has the processes of a program, whose states are laid out as `written` does, go on where nobody can tell; nothing
     /// if they nowhere do.
-    pub(super) fn rewrite(program: &mut Program, written: &Interp) -> Option<Fused> {
+    pub(super) fn rewrite(
+        program: &mut Program,
+        written: &Interp,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Fused>, Exceeded> {
         if refusal(program).is_some() {
-            return None;
+            return Ok(None);
         }
         let before = program.clone();
-        let table = Table::new(&before, written.layout()).ok()?;
+        let Ok(table) = Table::new(&before, written.layout()) else { return Ok(None) };
         if table.instances().count() > INSTANCES_MAX {
-            return None;
+            return Ok(None);
         }
         let local = LocalActions::new(&table);
         let leaving = ActionsAt::leaving(&before);
         let loops = Loops::new(&table, &leaving, written);
-        let (passed, rings) = passages::find(&table, &local, (&leaving, &loops), written);
+        let (passed, rings) =
+            passages::find((&table, &local), (&leaving, &loops), written, budget)?;
         let (actions, composed) = match before.comes_and_goes() {
             true => (mark(program, &passed), Vec::new()),
             false => {
@@ -91,7 +97,7 @@ impl Fused {
         };
         let loops = rings.len();
         let passed = leading_to(&before, program, passed);
-        (actions > 0).then_some(Fused { passed, loops, actions, composed })
+        Ok((actions > 0).then_some(Fused { passed, loops, actions, composed }))
     }
 
     /// The locations at which a process does not stop that comes there.
@@ -185,10 +191,10 @@ fn leading_to(before: &Program, program: &Program, mut passed: Passed) -> Passed
         }
     }
     // Behind those follow others.
+    let leaving = ActionsAt::leaving(before);
     let mut open: Vec<_> = found.iter().copied().collect();
     while let Some((process, at)) = open.pop() {
-        let edges = before.actions.values().filter_map(|it| it.edge);
-        for edge in edges.filter(|it| it.process == process && it.from == at) {
+        for edge in leaving.at(process, at).iter().filter_map(|it| before.actions[*it].edge) {
             if passed.contains(&(process, edge.to)) && found.insert((process, edge.to)) {
                 open.push((process, edge.to));
             }

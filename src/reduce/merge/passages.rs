@@ -5,9 +5,16 @@ use super::loops::{Loops, Ring};
 use super::{Passed, compose};
 use crate::analysis::access::Table;
 use crate::analysis::local::LocalActions;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::Interp;
 use crate::ir::{ActionId, ActionsAt, Location, LocationId, Process, ProcessId, Program, Turn};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Units of work to find out whether a process always goes on at a location: it may be tried in all that it reads.
+const EACH_LOCATION: u64 = 1 << 10;
+
+/// Units of work to come through a location.
+const EACH_WALKED: u64 = 64;
 
 /// The most ways from a location on to where a process stops: each of them is taken.
 const WAYS_MAX: u64 = 64;
@@ -18,11 +25,11 @@ const ROUNDS_MAX: u64 = 1 << 11;
 /// The locations that are passed through, so many of each loop that it is not passed through whole, unless it surely ends;
 /// and the loops that are.
 pub(super) fn find(
-    table: &Table<'_>,
-    local: &LocalActions<'_>,
+    (table, local): (&Table<'_>, &LocalActions<'_>),
     (leaving, loops): (&ActionsAt, &Loops<'_>),
     written: &Interp,
-) -> (Passed, Vec<Ring>) {
+    budget: &AnalysisBudget,
+) -> Result<(Passed, Vec<Ring>), Exceeded> {
     let program = table.program();
     let (mut all, mut rings) = (Passed::new(), Vec::new());
     for (id, process) in program.processes.iter() {
@@ -32,17 +39,20 @@ pub(super) fn find(
         let mut ways = Ways::new((program, id), leaving, loops);
         // The first of a loop is most often where it is come to from elsewhere: it is tried last.
         for at in process.locations.keys().rev() {
+            budget.work(EACH_LOCATION)?;
             let is_free = is_unmarked(&process.locations[at])
                 && is_own_matter(program, local, ways.from(at))
                 && is_always_possible(table, written, (id, at), ways.from(at));
             if is_free {
+                // Where all goes on from there, and how many ways there are then, is found again.
+                budget.work(EACH_WALKED * process.locations.len() as u64)?;
                 ways.pass_through(at, process);
             }
         }
         all.extend(ways.passed);
         rings.extend(ways.rings);
     }
-    (all, rings)
+    Ok((all, rings))
 }
 
 /// Whether it makes no difference to a run that somebody has been there.

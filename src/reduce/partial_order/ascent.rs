@@ -264,6 +264,7 @@ fn on_cycles(edges: &[Edge]) -> Vec<BTreeSet<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::budget::AnalysisBudget;
     use crate::exec::{Expansion, Interp, Model};
     use crate::front::{Language, Options};
     use crate::reduce::partial_order::relation::{Aims, dependence};
@@ -282,9 +283,11 @@ mod tests {
     fn ascent(interp: &Interp) -> Ascent {
         let (program, layout) = (interp.program(), interp.layout());
         let table = Table::new(program, layout).unwrap();
-        let dependence = dependence(&table).unwrap();
-        let related = (&dependence, &dependence.matrix());
-        let relation = Relation::new(interp, related, &Aims::default(), true);
+        let dependence = dependence(&table, &AnalysisBudget::largest()).unwrap();
+        let related = (&dependence, &dependence.matrix(&AnalysisBudget::largest()).unwrap());
+        let relation =
+            Relation::new(interp, related, &Aims::default(), true, &AnalysisBudget::largest())
+                .unwrap();
         Ascent::new(&dependence, &relation)
     }
 

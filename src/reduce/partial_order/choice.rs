@@ -116,6 +116,11 @@ impl Chooser {
         Chooser { climbing: None, ..self.clone() }
     }
 
+    /// The bytes that it takes, about.
+    pub fn bytes(&self) -> usize {
+        self.relation.bytes()
+    }
+
     /// Makes its choices those of another too, if that chooses alike; tells whether.
     pub fn join(&mut self, other: &Chooser) -> bool {
         let is_alike =
@@ -415,6 +420,7 @@ impl Chooser {
 mod tests {
     use super::*;
     use crate::analysis::access::Table;
+    use crate::budget::AnalysisBudget;
     use crate::exec::{Expansion, Interp, Model, Selective};
     use crate::front::{Language, Options};
     use crate::reduce::partial_order::relation::{Aims, dependence};
@@ -483,10 +489,17 @@ mod tests {
 
     fn chooser(interp: &Interp, method: Method, number: u64) -> Chooser {
         let table = Table::new(interp.program(), interp.layout()).unwrap();
-        let dependence = dependence(&table).unwrap();
-        let related = (&dependence, &dependence.matrix());
+        let dependence = dependence(&table, &AnalysisBudget::largest()).unwrap();
+        let related = (&dependence, &dependence.matrix(&AnalysisBudget::largest()).unwrap());
         let aims = Aims::default();
-        let relation = Relation::new(interp, related, &aims, method.is_conditional());
+        let relation = Relation::new(
+            interp,
+            related,
+            &aims,
+            method.is_conditional(),
+            &AnalysisBudget::largest(),
+        )
+        .unwrap();
         Chooser::new(number, relation, method, (None, Vec::new()))
     }
 

@@ -10,9 +10,12 @@ use crate::analysis::access::Table;
 use crate::analysis::bits::{self, Rows};
 use crate::analysis::dependence::Dependence;
 use crate::analysis::ranges::ranges;
+use crate::budget::{AnalysisBudget, Exceeded};
+use crate::exec::stop::Heeded;
 use crate::exec::{Checks, Interp};
 use crate::ir::EndRule;
 use crate::ir::layout::Ranges;
+use crate::reduce::NotApplied;
 use crate::reduce::claim::{Follows, NeverClaim};
 use crate::reduce::confluence::{self, confluent};
 use std::collections::HashMap;
@@ -21,6 +24,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Choosers that are kept; those of configurations seen beyond are made again.
 const KEPT_MAX: usize = 256;
+
+/// The bytes that these take; with one that takes more only that is kept.
+const KEPT_BYTES_MAX: usize = 16 << 20;
 
 /// Chooses by one method for one program.
 pub(super) struct Choosers<'m> {
@@ -46,6 +52,8 @@ struct Made {
     choosers: HashMap<Configuration, Arc<Chooser>>,
     /// How many there have ever been.
     count: u64,
+    /// The bytes that those take that are kept, about.
+    bytes: usize,
 }
 
 /// What choosing takes.
@@ -67,11 +75,16 @@ pub(super) enum Sought<'c> {
 
 impl<'m> Choosers<'m> {
     /// Those for a program, or why there are none.
-    pub fn new(interp: &'m Interp, way: Way, sought: Sought<'_>) -> Result<Choosers<'m>, String> {
+    pub fn new(
+        interp: &'m Interp,
+        way: Way,
+        sought: Sought<'_>,
+        budget: &AnalysisBudget,
+    ) -> Result<Choosers<'m>, NotApplied> {
         let (program, layout) = (interp.program(), interp.layout());
         let (ranges, none) = (ranges(program), Configuration::new());
         let table = table(interp, (ranges.clone(), none))?;
-        let dependence = dependence(&table)?;
+        let dependence = dependence(&table, budget)?;
         let aims = match sought {
             Sought::Checks(checks) => {
                 let claim = claim(interp, &dependence, checks)?;
@@ -85,7 +98,8 @@ impl<'m> Choosers<'m> {
             return Err(format!(
                 "states are run through where a single step is taken, not several together: ask for `--por-proviso {}`",
                 Proviso::Static.name()
-            ));
+            )
+            .into());
         }
         // A claim has to see every state.
         let proviso = match way.proviso {
@@ -93,14 +107,15 @@ impl<'m> Choosers<'m> {
             proviso => proviso,
         };
         let way = Way { proviso, ..way };
-        let matrix = dependence.matrix();
+        let matrix = dependence.matrix(budget)?;
         let related = (&dependence, &matrix);
-        let relation = Relation::new(interp, related, &aims, way.method.is_conditional());
+        let conditional = way.method.is_conditional();
+        let relation = Relation::new(interp, related, &aims, conditional, budget)?;
         if aims.claim == Some(Follows::ByCount) && relation.has_several_monitors() {
             return Err("what else is looked for is so by the steps that the never claim counts: ask for `--only claim`".into());
         }
         let confluent = match way.method.is_confluent() {
-            true => confluent(interp, related, &relation.visible()),
+            true => confluent(interp, related, &relation.visible(), budget)?,
             false => Vec::new(),
         };
         let is_confluent = bits::count(&confluent) > 0;
@@ -268,18 +283,22 @@ impl<'m> Choosers<'m> {
         if let Some(chooser) = made.choosers.get(&configuration) {
             return chooser.clone();
         }
-        if made.choosers.len() == KEPT_MAX {
+        if made.choosers.len() == KEPT_MAX || made.bytes > KEPT_BYTES_MAX {
             made.choosers.clear();
+            made.bytes = 0;
         }
         made.count += 1;
         let known = (self.ranges.clone(), configuration.clone());
-        let chooser = self.chooser(made.count, known).map_or_else(
-            |_| self.base.clone(),
-            |mut chooser| {
+        let chooser = match self.chooser(made.count, known) {
+            // What comes of this state is dropped.
+            Err(NotApplied::Exceeded(Exceeded::Stopped)) => return self.base.clone(),
+            Err(_) => self.base.clone(),
+            Ok(mut chooser) => {
                 made.choosers.values().any(|other| chooser.join(other));
+                made.bytes += chooser.bytes();
                 Arc::new(chooser)
-            },
-        );
+            }
+        };
         made.choosers.insert(configuration, chooser.clone());
         chooser
     }
@@ -289,14 +308,17 @@ impl<'m> Choosers<'m> {
         &self,
         number: u64,
         known: (Option<Ranges>, Configuration),
-    ) -> Result<Chooser, String> {
+    ) -> Result<Chooser, NotApplied> {
+        // That of all states was no smaller, and had a budget.
+        let budget = AnalysisBudget::largest_watched(&Heeded);
         let table = table(self.interp, known)?;
-        let (method, dependence) = (self.way.method, dependence(&table)?);
-        let related = (&dependence, &dependence.matrix());
-        let relation = Relation::new(self.interp, related, &self.aims, method.is_conditional());
+        let (method, dependence) = (self.way.method, dependence(&table, &budget)?);
+        let related = (&dependence, &dependence.matrix(&budget)?);
+        let conditional = method.is_conditional();
+        let relation = Relation::new(self.interp, related, &self.aims, conditional, &budget)?;
         let climbing = self.ascent.as_ref().map(|it| it.climbing.clone());
         let confluent = match method.is_confluent() {
-            true => confluent(self.interp, related, &relation.visible()),
+            true => confluent(self.interp, related, &relation.visible(), &budget)?,
             false => Vec::new(),
         };
         Ok(Chooser::new(number, relation, method, (climbing, confluent)))

@@ -41,9 +41,12 @@ mod sleep_sets;
 mod stubborn;
 mod tables;
 
-use super::{Kept, Kind, Preserved, Reduction, Refused, Stack, confluence, simultaneous};
+use super::{
+    Kept, Kind, NotApplied, Preserved, Reduction, Refused, Stack, confluence, simultaneous,
+};
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceId;
+use crate::budget::AnalysisBudget;
 use crate::exec::Checks;
 use crate::exec::{Interp, Model, Selective, Tally};
 use crate::ir::ActionId;
@@ -274,8 +277,10 @@ impl<'m> PartialOrder<'m> {
         selective: Box<dyn Selective + 'm>,
         way: impl Into<Way>,
         checks: &Checks,
-    ) -> Result<PartialOrder<'m>, String> {
-        let choosers = Arc::new(Choosers::new(interp, way.into(), Sought::Checks(checks))?);
+        budget: &AnalysisBudget,
+    ) -> Result<PartialOrder<'m>, NotApplied> {
+        let sought = Sought::Checks(checks);
+        let choosers = Arc::new(Choosers::new(interp, way.into(), sought, budget)?);
         Ok(PartialOrder { selective: selective.into(), choosers })
     }
 
@@ -285,8 +290,9 @@ impl<'m> PartialOrder<'m> {
         interp: &'m Interp,
         selective: Box<dyn Selective + 'm>,
         way: impl Into<Way>,
-    ) -> Result<PartialOrder<'m>, String> {
-        let choosers = Arc::new(Choosers::new(interp, way.into(), Sought::Runs)?);
+        budget: &AnalysisBudget,
+    ) -> Result<PartialOrder<'m>, NotApplied> {
+        let choosers = Arc::new(Choosers::new(interp, way.into(), Sought::Runs, budget)?);
         Ok(PartialOrder { selective: selective.into(), choosers })
     }
 

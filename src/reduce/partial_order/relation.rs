@@ -11,16 +11,21 @@ use crate::analysis::access::{Condition, Conjunct, Moved, Table};
 use crate::analysis::bits::{self, Rows, Shared};
 use crate::analysis::dependence::{Dependence, Matrix};
 use crate::analysis::instances::{ActionInstance, InstanceId};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Checks, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{
     EndRule, Entity, ExprKind, Instance, LocationId, Program, Property, PropertyId, PropertyKind,
 };
+use crate::reduce::NotApplied;
 use crate::reduce::claim::Follows;
 use std::collections::BTreeMap;
 
 /// Programs with more action instances are not reduced: all pairs of them are looked at.
 const INSTANCES_MAX: u32 = 8192;
+
+/// Units of work to find out who may make a condition hold.
+const EACH_CONDITION: u64 = 64;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,9 +39,12 @@ pub(super) struct Aims {
 }
 
 /// How the action instances in a table stand to each other, or why that is not found out.
-pub(super) fn dependence<'t>(table: &'t Table<'t>) -> Result<Dependence<'t>, String> {
-    let found = Dependence::new(table, INSTANCES_MAX);
-    found.ok_or_else(|| format!("it has more than {INSTANCES_MAX} action instances"))
+pub(super) fn dependence<'t>(
+    table: &'t Table<'t>,
+    budget: &AnalysisBudget,
+) -> Result<Dependence<'t>, NotApplied> {
+    let found = Dependence::new(table, INSTANCES_MAX, budget)?;
+    found.ok_or_else(|| format!("it has more than {INSTANCES_MAX} action instances").into())
 }
 
 /// One of the conditions that a member waits for.
@@ -124,18 +132,30 @@ impl Relation {
         (dependence, matrix): (&Dependence, &Matrix),
         aims: &Aims,
         conditional: bool,
-    ) -> Relation {
+        budget: &AnalysisBudget,
+    ) -> Result<Relation, Exceeded> {
         let (table, program) = (dependence.table(), interp.program());
         let watched = watched(program, aims);
         let instances = table.instances().count() as usize;
         let members = instances + watched.len();
         let of_configuration = table.is_of_configuration();
+        // A set for each member, one of the conditions that it waits for, and those that are kept once.
+        let words = bits::words_of(members);
+        budget.hold(2 * members * words * size_of::<u64>())?;
         let mut building = Building::new((interp, of_configuration), (dependence, matrix), members);
+        let mut waits = Vec::new();
+        let (dependent, sometimes) =
+            (building.dependent(conditional), building.sometimes(conditional));
+        for instance in dependence.instances() {
+            let conditions = dependence.access(instance).guard.len();
+            budget.work((EACH_CONDITION + words as u64) * (1 + conditions) as u64)?;
+            waits.push(building.waits(table, instance));
+        }
         let mut relation = Relation {
             instances,
-            dependent: building.dependent(conditional),
-            sometimes: building.sometimes(conditional),
-            waits: dependence.instances().map(|it| building.waits(table, it)).collect(),
+            dependent,
+            sometimes,
+            waits,
             movers: Vec::new(),
             enabling: Rows::new(0, 0),
             monitors: building.none(),
@@ -158,7 +178,13 @@ impl Relation {
         relation.movers = movers;
         relation.enabling = pointed.into_rows();
         relation.number_facts(facts);
-        relation
+        Ok(relation)
+    }
+
+    /// The bytes that it takes, about.
+    pub fn bytes(&self) -> usize {
+        let words = |rows: &Rows| rows.count() * rows.words() * size_of::<u64>();
+        words(&self.dependent) + words(&self.enabling)
     }
 
     /// Whether the same is chosen by another wherever the same is enabled and the facts are the same, however

@@ -60,6 +60,13 @@ pub struct Case {
 }
 
 impl Case {
+    /// The bytes that it takes, about.
+    pub(super) fn bytes(&self) -> usize {
+        let added = |it: &Counted| it.added.as_ref().map_or(0, |it| size_of_val(it.as_slice()));
+        let counted = self.counted.iter().map(|it| size_of_val(it) + added(it));
+        size_of_val(self) + size_of_val(self.held.as_slice()) + counted.sum::<usize>()
+    }
+
     /// What it says of a cell.
     pub fn of(&self, cell: CellId) -> Option<Held> {
         self.held.binary_search_by_key(&cell, |it| it.cell).ok().map(|at| self.held[at])

@@ -8,7 +8,9 @@
 
 use super::cases::{Case, Held};
 use crate::analysis::instances::InstanceId;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::ActionId;
+use crate::ir::components::components;
 use crate::ir::layout::CellId;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,8 +18,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// More cases are not compared with each other.
 const CASES_MAX: usize = 1 << 12;
 
+/// Units of work to compare two cases cell by cell, and to undo both in both orders.
+const EACH_PAIR: u64 = 4;
+const EACH_UNDONE: u64 = 64;
+
 /// Which of some cases may be undone together.
-pub(super) fn chosen(cases: Vec<Case>) -> Vec<Case> {
+pub(super) fn chosen(cases: Vec<Case>, budget: &AnalysisBudget) -> Result<Vec<Case>, Exceeded> {
     let mut by_action: BTreeMap<ActionId, Vec<Case>> = BTreeMap::new();
     for case in cases {
         by_action.entry(case.action).or_default().push(case);
@@ -31,123 +37,192 @@ pub(super) fn chosen(cases: Vec<Case>) -> Vec<Case> {
         if kept.len() + cases.len() > CASES_MAX {
             continue;
         }
-        let more = that_go_together(&kept, cases);
-        let both: Vec<Case> = kept.iter().cloned().chain(more.iter().cloned()).collect();
-        if undoing_ends(&both) {
-            kept = both;
+        let more = that_go_together(&kept, cases, budget)?;
+        budget.work((kept.len() + more.len()) as u64)?;
+        if undoing_ends(kept.iter().chain(&more)) {
+            kept.extend(more);
         }
     }
     kept.sort();
-    kept
+    Ok(kept)
 }
 
 /// Those of some cases whose inverses commute with those of the cases kept and with each other's.
-fn that_go_together(kept: &[Case], mut cases: Vec<Case>) -> Vec<Case> {
-    loop {
-        let all = Undone::new(kept.iter().chain(&cases));
-        let goes = |case: &Case| {
-            let mut others = all.meeting(case).filter(|&it| it != case);
-            others.all(|other| all.commute(case, other))
-        };
-        let stay: Vec<bool> = cases.iter().map(goes).collect();
-        if stay.iter().all(|&it| it) {
-            return cases;
+fn that_go_together(
+    kept: &[Case],
+    mut cases: Vec<Case>,
+    budget: &AnalysisBudget,
+) -> Result<Vec<Case>, Exceeded> {
+    budget.work((kept.len() + cases.len()) as u64 * EACH_PAIR)?;
+    let mut all = Undone::new(kept.iter().chain(&cases).collect());
+    let new = kept.len()..all.cases.len();
+    let mut met = Met { rounds: vec![0; all.cases.len()], round: 0 };
+    // Whether two cases commute depends on the cases of their instances: only what has to do with those that lost some
+    // has to be asked again.
+    let mut asked = all.instances();
+    while !asked.is_empty() {
+        let mut lost = Vec::new();
+        for at in new.clone().filter(|&it| all.is_left[it]) {
+            if !all.goes_with_others(at, &asked, &mut met, budget)? {
+                lost.push(at);
+            }
         }
-        let mut stay = stay.into_iter();
-        cases.retain(|_| stay.next().unwrap_or_default());
+        asked = lost.iter().map(|&it| all.cases[it].instance).collect();
+        lost.into_iter().for_each(|it| all.is_left[it] = false);
     }
+    let is_left: Vec<bool> = all.is_left.drain(new).collect();
+    let mut is_left = is_left.into_iter();
+    cases.retain(|_| is_left.next().unwrap_or_default());
+    Ok(cases)
 }
 
 /// Whether any run of steps back ends: each case adds an element to a multiset, which none takes away, or takes
 /// a cell from a value to one from which none takes it back.
-pub(super) fn undoing_ends(cases: &[Case]) -> bool {
+fn undoing_ends<'c>(cases: impl Iterator<Item = &'c Case> + Clone) -> bool {
     let mut edges: BTreeMap<CellId, BTreeSet<(u32, u32)>> = BTreeMap::new();
-    let changes = |case: &Case| case.held.clone().into_iter().filter(|it| it.changes());
-    for Held { cell, before, after } in cases.iter().flat_map(changes) {
-        edges.entry(cell).or_default().insert((before, after));
+    let changes = |case: &'c Case| case.held.iter().filter(|it| it.changes());
+    for Held { cell, before, after } in cases.clone().flat_map(changes) {
+        edges.entry(*cell).or_default().insert((*before, *after));
     }
     let rises: BTreeMap<CellId, bool> =
         edges.iter().map(|(&cell, edges)| (cell, is_acyclic(edges))).collect();
-    cases.iter().all(|case| case.adds() || changes(case).any(|it| rises[&it.cell]))
+    cases.into_iter().all(|case| case.adds() || changes(case).any(|it| rises[&it.cell]))
 }
 
-/// Whether edges between numbers lead nowhere twice.
+/// Whether edges between numbers, none from one to itself, lead nowhere twice.
 fn is_acyclic(edges: &BTreeSet<(u32, u32)>) -> bool {
-    let mut edges = edges.clone();
-    loop {
-        let sources: BTreeSet<u32> = edges.iter().map(|it| it.0).collect();
-        let before = edges.len();
-        // What leads to where nothing leads on from is on no cycle.
-        edges.retain(|(_, to)| sources.contains(to));
-        if edges.len() == before {
-            return edges.is_empty();
-        }
+    let numbers: BTreeSet<u32> = edges.iter().flat_map(|&(from, to)| [from, to]).collect();
+    let place: BTreeMap<u32, usize> = numbers.into_iter().zip(0..).collect();
+    let edges: Vec<(usize, usize)> =
+        edges.iter().map(|(from, to)| (place[from], place[to])).collect();
+    let components: BTreeSet<usize> = components(place.len(), &edges).into_iter().collect();
+    components.len() == place.len()
+}
+
+/// Which cases were met, so that none is met twice.
+struct Met {
+    /// For each the last round in which it was met.
+    rounds: Vec<u32>,
+    round: u32,
+}
+
+impl Met {
+    /// Whether a case was not met in this round.
+    fn is_new(&mut self, case: usize) -> bool {
+        std::mem::replace(&mut self.rounds[case], self.round) != self.round
     }
 }
 
 /// Cases that may be undone, by what they are about.
 struct Undone<'c> {
-    by_cell: BTreeMap<CellId, Vec<&'c Case>>,
-    by_bag: BTreeMap<usize, Vec<&'c Case>>,
-    by_instance: BTreeMap<InstanceId, Vec<&'c Case>>,
+    cases: Vec<&'c Case>,
+    is_left: Vec<bool>,
+    /// Whether no other case of the instance may have led to a state that this one may have led to.
+    is_only: Vec<bool>,
+    by_cell: BTreeMap<CellId, Vec<usize>>,
+    by_bag: BTreeMap<usize, Vec<usize>>,
+    by_instance: BTreeMap<InstanceId, Vec<usize>>,
 }
 
 impl<'c> Undone<'c> {
-    fn new(cases: impl Iterator<Item = &'c Case>) -> Undone<'c> {
+    fn new(cases: Vec<&'c Case>) -> Undone<'c> {
         let mut all = Undone {
+            is_left: vec![true; cases.len()],
+            is_only: Vec::new(),
             by_cell: BTreeMap::new(),
             by_bag: BTreeMap::new(),
             by_instance: BTreeMap::new(),
+            cases,
         };
-        for case in cases {
+        for (at, case) in all.cases.iter().enumerate() {
             for held in &case.held {
-                all.by_cell.entry(held.cell).or_default().push(case);
+                all.by_cell.entry(held.cell).or_default().push(at);
             }
             for counted in &case.counted {
-                all.by_bag.entry(counted.bag).or_default().push(case);
+                all.by_bag.entry(counted.bag).or_default().push(at);
             }
-            all.by_instance.entry(case.instance).or_default().push(case);
+            all.by_instance.entry(case.instance).or_default().push(at);
         }
+        let is_only = |(at, case): (usize, &&Case)| {
+            let mut others = all.by_instance[&case.instance].iter().filter(|it| **it != at);
+            others.all(|&it| contradict(case, all.cases[it]))
+        };
+        all.is_only = all.cases.iter().enumerate().map(is_only).collect();
         all
     }
 
-    /// The cases that are about something that a case is about, some of them more than once.
-    fn meeting(&self, case: &Case) -> impl Iterator<Item = &'c Case> {
-        let cells = case.held.iter().filter_map(|it| self.by_cell.get(&it.cell));
-        let bags = case.counted.iter().filter_map(|it| self.by_bag.get(&it.bag));
-        cells.chain(bags).flatten().copied()
+    fn instances(&self) -> BTreeSet<InstanceId> {
+        self.by_instance.keys().copied().collect()
     }
 
-    /// Whether the inverses of two cases commute wherever both can be undone.
-    fn commute(&self, one: &Case, other: &Case) -> bool {
-        if contradict(one, other) {
-            return true;
-        }
-        let state = merged(one, other);
-        match sizes_commute(one, other) {
-            Sizes::Exclude => true,
-            // The state has two predecessors by one rule.
-            _ if one.instance == other.instance => false,
-            // Both were the same step.
-            _ if add_the_same(one, other) && undone(&state, one) == undone(&state, other) => true,
-            Sizes::Differ => false,
-            Sizes::Commute => {
-                let this_first = self.undone(&undone(&state, one), other);
-                let other_first = self.undone(&undone(&state, other), one);
-                this_first.is_some() && this_first == other_first
+    /// Whether the inverse of a case commutes with that of each other one which is about something that it is about, as
+    /// far as one of the two is of one of these instances.
+    fn goes_with_others(
+        &self,
+        at: usize,
+        asked: &BTreeSet<InstanceId>,
+        met: &mut Met,
+        budget: &AnalysisBudget,
+    ) -> Result<bool, Exceeded> {
+        met.round += 1;
+        let case = self.cases[at];
+        let is_asked = asked.contains(&case.instance);
+        let cells = case.held.iter().filter_map(|it| self.by_cell.get(&it.cell));
+        let bags = case.counted.iter().filter_map(|it| self.by_bag.get(&it.bag));
+        for &other in cells.chain(bags).flatten() {
+            let theirs = self.cases[other];
+            if !met.is_new(other) || !self.is_left[other] || other == at {
+                continue;
+            }
+            budget.work(EACH_PAIR + case.held.len() as u64)?;
+            let is_asked = is_asked || asked.contains(&theirs.instance);
+            if is_asked && !contradict(case, theirs) && !self.commute(at, other, budget)? {
+                return Ok(false);
             }
         }
+        Ok(true)
+    }
+
+    /// Whether the inverses of two cases commute wherever both can be undone, of which some state may have come.
+    fn commute(&self, at: usize, other: usize, budget: &AnalysisBudget) -> Result<bool, Exceeded> {
+        let (one, two) = (self.cases[at], self.cases[other]);
+        let sizes = sizes_commute(one, two);
+        if sizes == Sizes::Exclude {
+            return Ok(true);
+        }
+        // The state has two predecessors by one rule.
+        if one.instance == two.instance {
+            return Ok(false);
+        }
+        let are_only = self.is_only[at] && self.is_only[other];
+        if sizes == Sizes::Commute && are_only && !changes_of(one, two) && !changes_of(two, one) {
+            return Ok(true);
+        }
+        budget.work(EACH_UNDONE + (one.held.len() + two.held.len()) as u64)?;
+        let state = KnownState::behind(one, two);
+        let (after_one, after_two) = (state.undone(one), state.undone(two));
+        // Both were the same step.
+        if add_the_same(one, two) && after_one == after_two {
+            return Ok(true);
+        }
+        Ok(sizes == Sizes::Commute && {
+            let this_first = self.undone(&after_one, two);
+            this_first.is_some() && this_first == self.undone(&after_two, one)
+        })
     }
 
     /// What is known of a state after a case of the instance that a case is of is undone.
-    fn undone(&self, state: &BTreeMap<CellId, u32>, like: &Case) -> Option<BTreeMap<CellId, u32>> {
-        let holds = |case: &&Case| {
-            case.counted == like.counted
-                && case.held.iter().all(|it| state.get(&it.cell) == Some(&it.after))
-        };
-        let cases = &self.by_instance[&like.instance];
-        cases.iter().copied().find(holds).map(|case| undone(state, case))
+    fn undone(&self, state: &KnownState, like: &Case) -> Option<KnownState> {
+        let all = self.by_instance[&like.instance].iter().filter(|it| self.is_left[**it]);
+        let mut all = all.map(|&it| self.cases[it]);
+        let found = all.find(|it| it.counted == like.counted && state.is_behind(it))?;
+        Some(state.undone(found))
     }
+}
+
+/// Whether undoing one case changes a cell that another is about.
+fn changes_of(one: &Case, other: &Case) -> bool {
+    one.held.iter().any(|it| it.changes() && other.of(it.cell).is_some())
 }
 
 /// Whether there is no state that both cases may have led to, as a cell would have to hold two values.
@@ -156,9 +231,40 @@ fn contradict(one: &Case, other: &Case) -> bool {
     one.held.iter().any(differs)
 }
 
-/// What is known of a state that both cases may have led to.
-fn merged(one: &Case, other: &Case) -> BTreeMap<CellId, u32> {
-    one.held.iter().chain(&other.held).map(|it| (it.cell, it.after)).collect()
+/// What is known of a state: the codes of some cells, in their order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct KnownState(Vec<(CellId, u32)>);
+
+impl KnownState {
+    /// That both of two cases may have led to.
+    fn behind(one: &Case, other: &Case) -> KnownState {
+        let mut cells: Vec<(CellId, u32)> =
+            one.held.iter().chain(&other.held).map(|it| (it.cell, it.after)).collect();
+        // Where both are about a cell they say the same of it.
+        cells.sort_unstable();
+        cells.dedup();
+        KnownState(cells)
+    }
+
+    fn place(&self, cell: CellId) -> Option<usize> {
+        self.0.binary_search_by_key(&cell, |it| it.0).ok()
+    }
+
+    /// Whether a case surely may have led to it, by the cells that it is about.
+    fn is_behind(&self, case: &Case) -> bool {
+        case.held.iter().all(|it| self.place(it.cell).is_some_and(|at| self.0[at].1 == it.after))
+    }
+
+    /// After a case is undone, which is about cells of which something is known.
+    fn undone(&self, case: &Case) -> KnownState {
+        let mut state = self.clone();
+        for held in &case.held {
+            if let Some(at) = self.place(held.cell) {
+                state.0[at].1 = held.before;
+            }
+        }
+        state
+    }
 }
 
 /// Whether two cases add the same elements.
@@ -168,12 +274,6 @@ fn add_the_same(one: &Case, other: &Case) -> bool {
         adding.map(|it| (it.bag, it.added.clone())).collect()
     };
     added(one) == added(other)
-}
-
-fn undone(state: &BTreeMap<CellId, u32>, case: &Case) -> BTreeMap<CellId, u32> {
-    let mut state = state.clone();
-    state.extend(case.held.iter().map(|it| (it.cell, it.before)));
-    state
 }
 
 /// How two cases stand to each other by the multisets that both are about.

@@ -11,6 +11,7 @@
 
 use super::cases::{Case, Counted, Held};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, Side};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::Interp;
 use crate::exec::interp::{Came, MultisetCells, Recorder};
 use crate::exec::{Step, StepOutcome, find_start};
@@ -23,6 +24,9 @@ const TRIES_MAX: usize = 1 << 12;
 
 /// All instances together are.
 const ALL_TRIES_MAX: usize = 1 << 18;
+
+/// Units of work to take a step, beside the cells of a state.
+const EACH_TRY: u64 = 64;
 
 /// The most positions of a multiset whose elements are counted.
 const POSITIONS_MAX: u32 = 126;
@@ -95,10 +99,18 @@ impl<'a> Finder<'a> {
     }
 
     /// The cases of an instance that lead on; none if it has too many to be tried.
-    pub(super) fn cases(&mut self, instances: &ActionInstances, number: InstanceId) -> Vec<Case> {
-        let Some(ActionInstance::Alone(side)) = instances.get(number) else { return Vec::new() };
+    pub(super) fn cases(
+        &mut self,
+        instances: &ActionInstances,
+        number: InstanceId,
+        budget: &AnalysisBudget,
+    ) -> Result<Vec<Case>, Exceeded> {
+        budget.work(EACH_TRY)?;
+        let Some(ActionInstance::Alone(side)) = instances.get(number) else {
+            return Ok(Vec::new());
+        };
         if self.meets(side) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let values = instances.values(side);
         let (mut open, mut found, mut tries) = (vec![Assumed::default()], Vec::new(), 0);
@@ -106,8 +118,10 @@ impl<'a> Finder<'a> {
             tries += 1;
             self.tries += 1;
             if tries > TRIES_MAX || self.tries > ALL_TRIES_MAX {
-                return Vec::new();
+                return Ok(Vec::new());
             }
+            // Where a case is found all cells are looked at.
+            budget.work(EACH_TRY + u64::from(self.recorder.layout().state_cells))?;
             let state = self.state(&assumed, 0);
             let (came, reads) = self.recorder.take(side, &values, &state);
             let unknown = reads.iter().find(|&&cell| !self.is_known(&assumed, cell));
@@ -116,7 +130,7 @@ impl<'a> Finder<'a> {
                 None => found.extend(self.case(number, side, &assumed, (&values, came))),
             }
         }
-        joined(found)
+        Ok(joined(found))
     }
 
     /// Whether it takes part in a rendezvous.

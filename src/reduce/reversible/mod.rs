@@ -23,8 +23,9 @@ mod symmetric;
 pub use cases::{Case, Counted, Held};
 pub use model::{Progenitors, Searched};
 
-use super::{Kept, Kind, Preserved, Reduction, Stack};
+use super::{Kept, Kind, NotApplied, Preserved, Reduction, Stack};
 use crate::analysis::instances::{ActionInstances, InstanceId};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Checks, Interp, Model, Tally};
 use crate::ir::{ActionId, Program};
 use crate::numbers::grouped;
@@ -64,17 +65,23 @@ pub struct Reversible {
 
 impl Reversible {
     /// Those of a program, of these rules if any are named; or why there are none.
-    pub fn of(interp: &Interp, named: &[String]) -> Result<Reversible, String> {
+    pub fn of(
+        interp: &Interp,
+        named: &[String],
+        budget: &AnalysisBudget,
+    ) -> Result<Reversible, NotApplied> {
         let instances = ActionInstances::new(interp.program()).map_err(|error| error.reason)?;
         let is_named = |name: &String| named.is_empty() || named.contains(name);
         let mut finder = Finder::new(interp)?;
         let mut cases = Vec::new();
         for (id, _) in interp.program().actions.iter().filter(|(_, it)| is_named(&it.name)) {
             for number in alone(&instances, id) {
-                cases.extend(finder.cases(&instances, number));
+                let found = finder.cases(&instances, number, budget)?;
+                budget.hold(found.iter().map(Case::bytes).sum())?;
+                cases.extend(found);
             }
         }
-        let cases = choose::chosen(cases);
+        let cases = choose::chosen(cases, budget)?;
         match cases.is_empty() {
             true => Err("no rule can be undone".into()),
             false => Ok(Reversible { cases }),
@@ -82,15 +89,20 @@ impl Reversible {
     }
 
     /// Which of the states that a progenitor stands for have to be expanded, where this is looked for.
-    pub fn searched(&self, interp: &Interp, checks: &Checks) -> Searched {
-        match singular::Singular::new(interp, &self.cases) {
-            Some(singular) if singular.holds() => Searched::Immediate {
+    pub fn searched(
+        &self,
+        interp: &Interp,
+        checks: &Checks,
+        budget: &AnalysisBudget,
+    ) -> Result<Searched, Exceeded> {
+        Ok(match singular::Singular::new(interp, &self.cases) {
+            Some(singular) if singular.holds(budget)? => Searched::Immediate {
                 deadlocks: checks.deadlock,
                 properties: (checks.invariants || checks.assertions || checks.faults)
                     && !singular.is_unseen(),
             },
             _ => Searched::All,
-        }
+        })
     }
 
     /// Their cases.
@@ -129,6 +141,8 @@ pub struct Undoing<'m> {
     interp: &'m Interp,
     found: Reversible,
     searched: Searched,
+    /// Whether the cases are the same for all elements of each scalarset, as that was wanted.
+    with_symmetry: bool,
 }
 
 impl<'m> Undoing<'m> {
@@ -138,24 +152,25 @@ impl<'m> Undoing<'m> {
         interp: &'m Interp,
         rules: &Rules,
         (checks, with_symmetry): (&Checks, bool),
-    ) -> Result<Undoing<'m>, String> {
+        budget: &AnalysisBudget,
+    ) -> Result<Undoing<'m>, NotApplied> {
         let actions = &interp.program().actions;
         let is_there = |name: &&String| actions.values().any(|it| it.name == **name);
         if let Some(name) = rules.named.iter().find(|it| !is_there(it)) {
-            return Err(format!("there is no rule `{name}`"));
+            return Err(format!("there is no rule `{name}`").into());
         }
-        let mut found = Reversible::of(interp, &rules.named)?;
+        let mut found = Reversible::of(interp, &rules.named, budget)?;
         if with_symmetry {
-            found.cases = symmetric::symmetric_of(interp, found.cases);
+            found.cases = symmetric::symmetric_of(interp, found.cases, budget)?;
             if found.cases.is_empty() {
                 return Err("no rule can be undone for all elements of a scalarset".into());
             }
         }
         let searched = match rules.is_checked {
             true => Searched::AllChecked,
-            false => found.searched(interp, checks),
+            false => found.searched(interp, checks, budget)?,
         };
-        Ok(Undoing { interp, found, searched })
+        Ok(Undoing { interp, found, searched, with_symmetry })
     }
 }
 
@@ -197,7 +212,9 @@ impl<'m> Reduction<'m> for Undoing<'m> {
     }
 
     fn is_symmetric(&self) -> bool {
-        symmetric::is_symmetric(self.interp, &self.found.cases)
+        let budget = AnalysisBudget::largest();
+        let is_symmetric = || symmetric::is_symmetric(self.interp, &self.found.cases, &budget);
+        self.with_symmetry || is_symmetric().unwrap_or_default()
     }
 
     fn refuses(&self, before: &Stack<'m>) -> Option<String> {

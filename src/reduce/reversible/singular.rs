@@ -3,10 +3,18 @@
 
 use super::cases::Case;
 use crate::analysis::access::{Cells, InstanceAccess, Table};
+use crate::analysis::bits::{self, Rows};
 use crate::analysis::instances::InstanceId;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::Interp;
 use crate::exec::interp::{MultisetCells, multisets};
 use crate::ir::PropertyKind;
+
+/// Units of work to find out what an action instance reads and writes.
+const EACH_INSTANCE: u64 = 256;
+
+/// Units of work to compare two cases.
+const EACH_PAIR: u64 = 8;
 
 /// What a case looks at, and what it changes.
 struct Footprint {
@@ -56,18 +64,20 @@ impl<'a> Singular<'a> {
     }
 
     /// Whether no step depends on two cases of which one can follow the other.
-    pub(super) fn holds(&self) -> bool {
-        let chains = self.chains();
-        let instances = (0..self.table.instances().count()).map(InstanceId);
-        let mut steps = instances.map(|it| self.table.access(it));
-        steps.all(|access| {
-            let depends = self.dependent(&access);
-            chains.iter().all(|&(first, then)| match (depends[first], depends[then]) {
-                (_, false) => true,
-                (true, true) => false,
-                (false, true) => self.footprints[first].is_apart(&self.footprints[then]),
-            })
-        })
+    pub(super) fn holds(&self, budget: &AnalysisBudget) -> Result<bool, Exceeded> {
+        let Followed { by, depending } = self.followed(budget)?;
+        for number in (0..self.table.instances().count()).map(InstanceId) {
+            budget.work(EACH_INSTANCE + EACH_PAIR * self.cases.len() as u64)?;
+            let dependent = self.dependent(&self.table.access(number));
+            // Whether the first is one that the step depends on or not, it matters to the second.
+            for then in bits::members(&dependent) {
+                budget.work(dependent.len() as u64)?;
+                if depending[then] || bits::meet(by.row(then), &dependent) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// Whether no property of single states looks at what cases change.
@@ -90,19 +100,41 @@ impl<'a> Singular<'a> {
             && !self.footprints.iter().any(|it| it.changed.meets(&seen))
     }
 
-    /// The cases that a step depends on.
-    fn dependent(&self, access: &InstanceAccess) -> Vec<bool> {
+    /// The cases that a step depends on, as a set.
+    fn dependent(&self, access: &InstanceAccess) -> Vec<u64> {
         let (reads, writes) = (self.table.read_cells(access), self.table.written_cells(access));
         let depends = |it: &Footprint| writes.meets(&it.all) || reads.meets(&it.changed);
-        self.footprints.iter().map(depends).collect()
+        let mut found = vec![0; bits::words_of(self.cases.len())];
+        for (at, _) in self.footprints.iter().enumerate().filter(|(_, it)| depends(it)) {
+            bits::insert(&mut found, at);
+        }
+        found
     }
 
-    /// Which cases can be taken right after which.
-    fn chains(&self) -> Vec<(usize, usize)> {
+    /// Which cases can be taken right before which.
+    fn followed(&self, budget: &AnalysisBudget) -> Result<Followed, Exceeded> {
         let count = self.cases.len();
-        let pairs = (0..count).flat_map(|first| (0..count).map(move |then| (first, then)));
-        pairs.filter(|&(first, then)| follows(&self.cases[first], &self.cases[then])).collect()
+        budget.hold(count * bits::words_of(count) * size_of::<u64>())?;
+        let mut found = Followed { by: Rows::new(count, count), depending: vec![false; count] };
+        for then in 0..count {
+            budget.work(EACH_PAIR * count as u64)?;
+            for first in 0..count {
+                if follows(&self.cases[first], &self.cases[then]) {
+                    bits::insert(found.by.row_mut(then), first);
+                    found.depending[then] |=
+                        !self.footprints[first].is_apart(&self.footprints[then]);
+                }
+            }
+        }
+        Ok(found)
     }
+}
+
+/// Which cases can be taken right before each.
+struct Followed {
+    by: Rows,
+    /// Whether it is not apart from one of these.
+    depending: Vec<bool>,
 }
 
 /// Whether there may be a state after `first` in which `then` can be taken.

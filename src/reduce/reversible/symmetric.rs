@@ -2,33 +2,54 @@
 
 use super::cases::{Case, Counted, Held};
 use crate::analysis::instances::InstanceId;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::Interp;
 use crate::exec::interp::{MultisetCells, multisets};
 use crate::ir::layout::CellId;
 use crate::reduce::symmetry::{Effort, Exchange, Symmetry};
 use std::collections::BTreeSet;
 
+/// Units of work to make a case of another and look for it.
+const EACH_IMAGE: u64 = 64;
+
 /// Whether with each case there are those that it becomes when elements are exchanged.
-pub(super) fn is_symmetric(interp: &Interp, cases: &[Case]) -> bool {
-    symmetric_of(interp, cases.to_vec()).len() == cases.len()
+pub(super) fn is_symmetric(
+    interp: &Interp,
+    cases: &[Case],
+    budget: &AnalysisBudget,
+) -> Result<bool, Exceeded> {
+    Ok(symmetric_of(interp, cases.to_vec(), budget)?.len() == cases.len())
 }
 
 /// The cases with which there are all that they become when elements are exchanged.
-pub(super) fn symmetric_of(interp: &Interp, mut cases: Vec<Case>) -> Vec<Case> {
+pub(super) fn symmetric_of(
+    interp: &Interp,
+    mut cases: Vec<Case>,
+    budget: &AnalysisBudget,
+) -> Result<Vec<Case>, Exceeded> {
     let (program, layout) = (interp.program(), interp.layout());
-    let Some(symmetry) = Symmetry::of(program, layout, Effort::Exact) else { return cases };
+    let Some(symmetry) = Symmetry::of(program, layout, Effort::Exact) else { return Ok(cases) };
     let multisets = multisets(program, layout);
     // Which instance a case is of follows from what it does.
     let plain = |case: &Case| Case { instance: InstanceId(0), ..case.clone() };
     loop {
         let (count, all) = (cases.len(), cases.iter().map(plain).collect::<BTreeSet<Case>>());
-        cases.retain(|case| {
-            let case = plain(case);
-            let image = |it: Exchange| exchanged(&case, &it, &multisets);
-            symmetry.exchanges().all(|it| image(it).is_some_and(|it| all.contains(&it)))
-        });
+        let mut stay = Vec::with_capacity(count);
+        for case in cases {
+            let image = |it: Exchange| exchanged(&plain(&case), &it, &multisets);
+            let mut stays = true;
+            for exchange in symmetry.exchanges() {
+                budget.work(EACH_IMAGE + case.held.len() as u64)?;
+                stays &= image(exchange).is_some_and(|it| all.contains(&it));
+                if !stays {
+                    break;
+                }
+            }
+            stay.extend(stays.then_some(case));
+        }
+        cases = stay;
         if cases.len() == count {
-            return cases;
+            return Ok(cases);
         }
     }
 }

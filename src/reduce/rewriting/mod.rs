@@ -18,7 +18,8 @@ use super::slice::{self, Sliced};
 use super::states::Unified;
 use super::structural::{self, Structural};
 use super::values::Merged;
-use super::{Kind, Preserved, Reduction, Refused, Stack};
+use super::{Kind, Preserved, Reduction, Refused, Stack, dead, states, values};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Checks, Interp, Model, Tally};
 use crate::ir::Program;
 use model::Followed;
@@ -117,6 +118,32 @@ impl Rewritings {
     }
 }
 
+/// What came of passes over a program.
+#[derive(Debug, Default)]
+pub struct Rewriting {
+    rewritten: Option<Box<Rewritten>>,
+    /// The passes whose analyses exceeded their budget, by name.
+    exceeded: Vec<(&'static str, Exceeded)>,
+}
+
+impl Rewriting {
+    /// What these passes make of a program. Each pass gets a `budget` of its own.
+    pub fn of(written: &Interp, wanted: Rewritings, budget: &AnalysisBudget) -> Rewriting {
+        let (rewritten, exceeded) = Rewritten::within(written, wanted, budget);
+        Rewriting { rewritten: rewritten.map(Box::new), exceeded }
+    }
+
+    /// What they made of it, if they found anything to do.
+    pub fn rewritten(&self) -> Option<&Rewritten> {
+        self.rewritten.as_deref()
+    }
+
+    /// Whether some pass ended as the whole check is to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.exceeded.iter().any(|it| it.1 == Exceeded::Stopped)
+    }
+}
+
 /// A program that passes have rewritten.
 #[derive(Debug)]
 pub struct Rewritten {
@@ -130,24 +157,53 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    /// What these passes make of a program; nothing if they find nothing to do.
+    /// What these passes make of a program, each with the largest budget; nothing if they find nothing to do.
     pub fn of(written: &Interp, wanted: Rewritings) -> Option<Rewritten> {
+        Rewritten::within(written, wanted, &AnalysisBudget::largest()).0
+    }
+
+    /// The same, each pass with such a budget; with those that exceeded it.
+    fn within(
+        written: &Interp,
+        wanted: Rewritings,
+        budget: &AnalysisBudget,
+    ) -> (Option<Rewritten>, Vec<(&'static str, Exceeded)>) {
         let (mut program, layout) = (written.program().clone(), written.layout());
-        let sliced = |checks| Sliced::rewrite(&mut program, written, checks);
-        let slice = wanted.slice.and_then(sliced);
-        let reduced = |checks| Structural::rewrite(&mut program, written, checks);
-        let structural = wanted.structural.and_then(reduced);
-        let values = wanted.values.then(|| Merged::rewrite(&mut program, layout)).flatten();
-        let states = wanted.states.then(|| Unified::rewrite(&mut program, layout)).flatten();
-        let cleared = || Cleared::rewrite(&mut program, layout, wanted.jointly);
-        let dead = wanted.dead.then(cleared).flatten();
-        let fused = wanted.merge.then(|| Fused::rewrite(&mut program, written)).flatten();
+        let mut passes = Passes { budget, exceeded: Vec::new() };
+        let slice = passes.run(slice::NAME, wanted.slice, |checks, budget| {
+            Sliced::rewrite(&mut program, written, checks, budget)
+        });
+        let structural = passes.run(structural::NAME, wanted.structural, |checks, budget| {
+            Structural::rewrite(&mut program, written, checks, budget)
+        });
+        let values = passes.run(values::NAME, wanted.values.then_some(()), |(), budget| {
+            Merged::rewrite(&mut program, layout, budget)
+        });
+        let states = passes.run(states::NAME, wanted.states.then_some(()), |(), budget| {
+            Unified::rewrite(&mut program, layout, budget)
+        });
+        let jointly = wanted.dead.then_some(wanted.jointly);
+        let dead = passes.run(dead::NAME, jointly, |jointly, budget| {
+            Cleared::rewrite(&mut program, layout, jointly, budget)
+        });
+        let fused = passes.run(merge::NAME, wanted.merge.then_some(()), |(), budget| {
+            Fused::rewrite(&mut program, written, budget)
+        });
+        let exceeded = passes.exceeded;
         let is_alike = values.is_none() && states.is_none() && dead.is_none();
         if is_alike && slice.is_none() && structural.is_none() && fused.is_none() {
-            return None;
+            return (None, exceeded);
         }
-        let interp = written.rewritten(program)?;
-        Some(Rewritten { interp, slice, structural, values, states, dead, fused })
+        let rewritten = written.rewritten(program).map(|interp| Rewritten {
+            interp,
+            slice,
+            structural,
+            values,
+            states,
+            dead,
+            fused,
+        });
+        (rewritten, exceeded)
     }
 
     /// Runs it.
@@ -197,22 +253,51 @@ impl Rewritten {
     }
 }
 
+/// Runs passes, each with a budget of its own. A pass changes the program only after its analysis.
+struct Passes<'b> {
+    budget: &'b AnalysisBudget<'b>,
+    exceeded: Vec<(&'static str, Exceeded)>,
+}
+
+impl Passes<'_> {
+    /// Runs a pass, if it is wanted.
+    fn run<W, P>(
+        &mut self,
+        name: &'static str,
+        wanted: Option<W>,
+        run: impl FnOnce(W, &AnalysisBudget) -> Result<Option<P>, Exceeded>,
+    ) -> Option<P> {
+        let found = run(wanted?, &self.budget.for_analysis(name));
+        found.unwrap_or_else(|exceeded| {
+            self.exceeded.push((name, exceeded));
+            None
+        })
+    }
+}
+
 /// A program in the form in which it is run: as it is written, or rewritten.
 #[derive(Clone, Copy)]
 pub struct ProgramForm<'m> {
     written: &'m Interp,
     rewritten: Option<&'m Rewritten>,
+    exceeded: &'m [(&'static str, Exceeded)],
 }
 
 impl<'m> ProgramForm<'m> {
     /// As it is written.
     pub fn written(written: &'m Interp) -> ProgramForm<'m> {
-        ProgramForm { written, rewritten: None }
+        ProgramForm { written, rewritten: None, exceeded: &[] }
     }
 
     /// Rewritten, if it was: `rewritten` is what came of the same program.
     pub fn rewritten(written: &'m Interp, rewritten: Option<&'m Rewritten>) -> ProgramForm<'m> {
-        ProgramForm { written, rewritten }
+        ProgramForm { written, rewritten, exceeded: &[] }
+    }
+
+    /// The same, by what came of passes.
+    pub fn by(written: &'m Interp, rewriting: &'m Rewriting) -> ProgramForm<'m> {
+        let Rewriting { rewritten, exceeded } = rewriting;
+        ProgramForm { written, rewritten: rewritten.as_deref(), exceeded }
     }
 
     /// What runs it.
@@ -234,7 +319,8 @@ impl<'m> ProgramForm<'m> {
         self.rewritten.map_or(Rewritings::NONE, of)
     }
 
-    /// Of some passes that are wanted those that cannot be used whatever the program does.
+    /// Of some passes that are wanted those that cannot be used whatever the program does, and those whose analyses
+    /// exceeded their budget.
     pub fn refused(self, wanted: Rewritings) -> impl Iterator<Item = Refused> {
         let program = self.written.program();
         let refused = |name: &str, why| Refused { name: name.into(), why };
@@ -243,7 +329,9 @@ impl<'m> ProgramForm<'m> {
         let slice = slice.map(|why| refused(slice::NAME, why));
         let structural = wanted.structural.and_then(|it| structural::refusal(program, it));
         let structural = structural.map(|why| refused(structural::NAME, why));
-        slice.into_iter().chain(structural).chain(merge.map(|why| refused(merge::NAME, why)))
+        let exceeded = self.exceeded.iter().map(move |(name, it)| refused(name, it.to_string()));
+        let merge = merge.map(|why| refused(merge::NAME, why));
+        slice.into_iter().chain(structural).chain(merge).chain(exceeded)
     }
 
     /// Each pass that did something, as a reduction of what runs the program; with what is said of runs that end, where

@@ -6,12 +6,19 @@ use super::needs::Needs;
 use crate::analysis::access::Table;
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceId;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::walk::{self, Visitor};
 use crate::ir::{
     Action, ActionId, ActionsAt, Arena, Edge, Pid, ProcessId, Program, PropertyKind, Stmt,
     StmtKind, Turn, Urgency,
 };
 use std::collections::BTreeSet;
+
+/// Units of work to find out whether an action instance fails.
+const EACH_INSTANCE: u64 = 256;
+
+/// Units of work to walk through an action.
+const EACH_ACTION: u64 = 64;
 
 /// What stays of a program.
 pub(super) struct Cone {
@@ -39,25 +46,37 @@ struct Closing<'c> {
 
 impl Cone {
     /// Of a program, where this is looked for; nothing if there is too much of it.
-    pub fn of(table: &Table<'_>, looked: Looked) -> Option<Cone> {
+    pub fn of(
+        table: &Table<'_>,
+        looked: Looked,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Cone>, Exceeded> {
         let program = table.program();
-        let mut closing = Closing::new(program, Items::new(program)?);
+        let Some(items) = Items::new(program) else { return Ok(None) };
+        let words = items.none().len();
+        budget.hold(words * size_of::<u64>() * program.actions.len())?;
+        let mut closing = Closing::new(program, items);
         closing.properties(looked);
         closing.lives();
         match looked.is_every_step {
             true => closing.kept.extend(program.actions.keys()),
-            false => closing.kept.extend(failing(table, looked)),
+            false => closing.kept.extend(failing(table, looked, budget)?),
         }
-        closing.close();
+        closing.close(words as u64, budget)?;
         let Closing { items, relevant, kept, .. } = closing;
-        Some(Cone { items, relevant, kept })
+        Ok(Some(Cone { items, relevant, kept }))
     }
 }
 
 /// The actions that may fail in a way that is looked for.
-fn failing(table: &Table<'_>, looked: Looked) -> BTreeSet<ActionId> {
+fn failing(
+    table: &Table<'_>,
+    looked: Looked,
+    budget: &AnalysisBudget,
+) -> Result<BTreeSet<ActionId>, Exceeded> {
     let mut found = BTreeSet::new();
     for number in 0..table.instances().count() {
+        budget.work(EACH_INSTANCE)?;
         let number = InstanceId(number);
         let failures = table.access(number).failures();
         let is_looked_for = failures.other && looked.checks.faults
@@ -65,7 +84,7 @@ fn failing(table: &Table<'_>, looked: Looked) -> BTreeSet<ActionId> {
         let instance = table.instances().get(number).filter(|_| is_looked_for);
         found.extend(instance.into_iter().flat_map(|it| it.sides()).map(|it| it.action));
     }
-    found
+    Ok(found)
 }
 
 impl<'c> Closing<'c> {
@@ -141,22 +160,24 @@ impl<'c> Closing<'c> {
     }
 
     /// Adds all that can influence what is there, until nothing is missing.
-    fn close(&mut self) {
+    fn close(&mut self, words: u64, budget: &AnalysisBudget) -> Result<(), Exceeded> {
         loop {
             let before = (self.kept.len(), self.relevant.clone());
             for (id, written) in self.written.iter() {
+                budget.work(words)?;
                 if bits::meet(written, &self.relevant) {
                     self.kept.insert(id);
                 }
             }
             for id in self.kept.clone() {
+                budget.work(EACH_ACTION + words)?;
                 self.keep(&self.program.actions[id]);
             }
             if bits::has(&self.relevant, self.items.steps) {
                 self.kept.extend(self.program.actions.keys());
             }
             if before == (self.kept.len(), self.relevant.clone()) {
-                return;
+                return Ok(());
             }
         }
     }

@@ -39,6 +39,7 @@ use super::dead::statements;
 use super::pass::Pass;
 use crate::analysis::access::Table;
 use crate::analysis::bits;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Checks, Interp};
 use crate::ir::{
     Action, ActionId, Control, Edge, EndRule, Expr, Layout, LocationId, Owner, ProcessId, Program,
@@ -86,18 +87,19 @@ impl Sliced {
         program: &mut Program,
         written: &Interp,
         checks: Checks,
-    ) -> Option<Sliced> {
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Sliced>, Exceeded> {
         if refusal(program, checks).is_some() {
-            return None;
+            return Ok(None);
         }
         let before = program.clone();
-        let table = Table::new(&before, written.layout()).ok()?;
+        let Ok(table) = Table::new(&before, written.layout()) else { return Ok(None) };
         if table.instances().count() > INSTANCES_MAX {
-            return None;
+            return Ok(None);
         }
-        let ever = perpetual::find(&table, written).filter(|_| checks.deadlock);
+        let ever = perpetual::find(&table, written, budget)?.filter(|_| checks.deadlock);
         let looked = Looked { checks, is_every_step: checks.deadlock && ever.is_none() };
-        let cone = Cone::of(&table, looked)?;
+        let Some(cone) = Cone::of(&table, looked, budget)? else { return Ok(None) };
         let is_removed = |id: &ActionId| !cone.kept.contains(id);
         let actions: Vec<ActionId> = before.actions.keys().filter(is_removed).collect();
         remove(program, &actions, ever);
@@ -107,7 +109,8 @@ impl Sliced {
         let resets = reset(program, &before, &cone);
         let variables = variables(&before, &cone);
         let first = FirstValues::new(&before, written.layout(), &cone);
-        (!actions.is_empty() || resets > 0).then_some(Sliced { checks, actions, variables, first })
+        let is_any = !actions.is_empty() || resets > 0;
+        Ok(is_any.then_some(Sliced { checks, actions, variables, first }))
     }
 
     /// What is looked for.
@@ -262,7 +265,7 @@ impl Pass for Sliced {
     }
 
     fn leaves_out(&self, id: ActionId, _: &Action) -> bool {
-        self.actions.contains(&id)
+        self.actions.binary_search(&id).is_ok()
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {

@@ -1,17 +1,25 @@
 //! A process that always has a step that is possible: where it is there is no deadlock.
 
 use crate::analysis::access::Table;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::Interp;
 use crate::ir::walk::any_stmt;
 use crate::ir::{
-    Action, ActionId, Instances, LocationId, Process, ProcessId, Program, PropertyKind, Stmt,
+    Action, ActionId, ActionsAt, Instances, LocationId, ProcessId, Program, PropertyKind, Stmt,
     StmtKind, Urgency,
 };
 use crate::reduce::merge::is_always_possible;
 use std::collections::BTreeSet;
 
+/// Units of work to find out whether a process always has a step at a location: it may be tried in all that it reads.
+const EACH_LOCATION: u64 = 1 << 10;
+
 /// The first process that always has one, wherever it and all others are.
-pub(super) fn find(table: &Table<'_>, written: &Interp) -> Option<ProcessId> {
+pub(super) fn find(
+    table: &Table<'_>,
+    written: &Interp,
+    budget: &AnalysisBudget,
+) -> Result<Option<ProcessId>, Exceeded> {
     let program = table.program();
     let mut processes = program.processes.values();
     let is_held =
@@ -20,12 +28,23 @@ pub(super) fn find(table: &Table<'_>, written: &Interp) -> Option<ProcessId> {
     // A step to a state that is left out is none.
     let is_assumed = properties.any(|it| matches!(it.kind, PropertyKind::Assumption(_)));
     if is_held || is_assumed {
-        return None;
+        return Ok(None);
     }
-    program.processes.keys().find(|&id| is_perpetual(table, written, id))
+    let leaving = ActionsAt::leaving(program);
+    for id in program.processes.keys() {
+        if is_perpetual((table, written), &leaving, id, budget)? {
+            return Ok(Some(id));
+        }
+    }
+    Ok(None)
 }
 
-fn is_perpetual(table: &Table<'_>, written: &Interp, id: ProcessId) -> bool {
+fn is_perpetual(
+    (table, written): (&Table<'_>, &Interp),
+    leaving: &ActionsAt,
+    id: ProcessId,
+    budget: &AnalysisBudget,
+) -> Result<bool, Exceeded> {
     let program = table.program();
     let process = &program.processes[id];
     let is_there = match process.instances {
@@ -34,16 +53,17 @@ fn is_perpetual(table: &Table<'_>, written: &Interp, id: ProcessId) -> bool {
     };
     let mut properties = program.properties.values();
     let moves = !properties.any(|it| it.kind == PropertyKind::Automaton(id));
-    is_there
-        && moves
-        && process.life.provided.is_none()
-        && reached(program, id, process).into_iter().all(|at| {
-            let from = |it: &ActionId| {
-                program.actions[*it].edge.is_some_and(|it| it.process == id && it.from == at)
-            };
-            let actions: Vec<ActionId> = program.actions.keys().filter(from).collect();
-            leads_on(table, written, (id, at), &actions)
-        })
+    budget.work(program.actions.len() as u64)?;
+    if !is_there || !moves || process.life.provided.is_some() {
+        return Ok(false);
+    }
+    for at in reached(program, leaving, id) {
+        budget.work(EACH_LOCATION)?;
+        if !leads_on(table, written, (id, at), leaving.at(id, at)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Whether an instance of a process is there wherever the program begins.
@@ -82,16 +102,12 @@ fn is_other(action: &Action) -> bool {
 }
 
 /// Where a process may be.
-fn reached(program: &Program, id: ProcessId, process: &Process) -> BTreeSet<LocationId> {
-    let mut found = BTreeSet::from([process.start]);
-    let mut open = vec![process.start];
+fn reached(program: &Program, leaving: &ActionsAt, id: ProcessId) -> BTreeSet<LocationId> {
+    let start = program.processes[id].start;
+    let (mut found, mut open) = (BTreeSet::from([start]), vec![start]);
     while let Some(at) = open.pop() {
-        let edges = program.actions.values().filter_map(|it| it.edge);
-        for edge in edges.filter(|it| it.process == id && it.from == at) {
-            if found.insert(edge.to) {
-                open.push(edge.to);
-            }
-        }
+        let edges = leaving.at(id, at).iter().filter_map(|it| program.actions[*it].edge);
+        open.extend(edges.map(|it| it.to).filter(|&it| found.insert(it)));
     }
     found
 }

@@ -20,6 +20,7 @@
 
 use super::pass::Pass;
 use crate::analysis::bisimulation::Bisimilar;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::layout::CellId;
 use crate::ir::{Action, ActionId, Layout, LocationId, ProcessId, Program};
 use crate::numbers::grouped;
@@ -49,8 +50,12 @@ pub struct EquivalentLocations {
 impl Unified {
     /// Has a program, whose states are laid out so, come to one of the locations that nothing tells apart; nothing if it does so as it
     /// is.
-    pub(super) fn rewrite(program: &mut Program, layout: &Layout) -> Option<Unified> {
-        let bisimilar = Bisimilar::of(program, layout)?;
+    pub(super) fn rewrite(
+        program: &mut Program,
+        layout: &Layout,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Unified>, Exceeded> {
+        let Some(bisimilar) = Bisimilar::of(program, layout, budget)? else { return Ok(None) };
         let mut changes = 0;
         let mut lead = |process, to: &mut LocationId| {
             let first = bisimilar.first(process, *to);
@@ -62,7 +67,7 @@ impl Unified {
         }
         program.processes.keys().for_each(|id| lead(id, &mut program.processes[id].start));
         let cells = cells(program, layout, &bisimilar);
-        (changes > 0).then_some(Unified { bisimilar, cells })
+        Ok((changes > 0).then_some(Unified { bisimilar, cells }))
     }
 
     /// Which locations are one.

@@ -48,6 +48,7 @@ pub use agglomerate::Side;
 use super::asked::{leave_unasked, preserved};
 use super::pass::Pass;
 use super::{Kept, Preserved};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{ActionCounts, Checks, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{
@@ -86,17 +87,18 @@ impl Structural {
         program: &mut Program,
         written: &Interp,
         checks: Checks,
-    ) -> Option<Structural> {
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Structural>, Exceeded> {
         if refusal(program, checks).is_some() {
-            return None;
+            return Ok(None);
         }
-        let places = Places::of(program, checks)?;
+        let Some(places) = Places::of(program, checks, budget)? else { return Ok(None) };
         let mut net = Net::of(program, &places);
-        let mut reducing = Reducing { net: &mut net, checks, done: Done::default() };
-        reducing.reduce();
+        let mut reducing = Reducing { net: &mut net, checks, budget, done: Done::default() };
+        reducing.reduce()?;
         let Done { agglomerated, redundant, left_out, is_any } = reducing.done;
         if !is_any {
-            return None;
+            return Ok(None);
         }
         let write::Written { composed, gone } = write::write(&net, program);
         for id in program.properties.keys() {
@@ -112,7 +114,7 @@ impl Structural {
         let waits = |it: &&Agglomerated| it.side == Side::Pre;
         let sequences =
             |it: &Agglomerated| it.before.iter().map(|it| it.sequence.clone()).collect();
-        Some(Structural {
+        Ok(Some(Structural {
             checks,
             composed,
             left_out,
@@ -121,7 +123,7 @@ impl Structural {
             agglomerated: agglomerated.iter().map(|it| (place(it.place), it.side)).collect(),
             first: first.collect(),
             redundant,
-        })
+        }))
     }
 
     /// What is looked for.
@@ -181,40 +183,45 @@ struct Done {
 struct Reducing<'n> {
     net: &'n mut Net,
     checks: Checks,
+    budget: &'n AnalysisBudget<'n>,
     done: Done,
 }
 
 impl Reducing<'_> {
     /// Reduces as long as there is anything to reduce: first where there are no more transitions then.
-    fn reduce(&mut self) {
+    fn reduce(&mut self) -> Result<(), Exceeded> {
         let mut more = 0;
         loop {
-            let mut is_any = self.remove();
-            is_any |= self.agglomerate(more);
+            let mut is_any = self.remove()?;
+            is_any |= self.agglomerate(more)?;
             self.done.is_any |= is_any;
             match (is_any, more) {
                 (true, _) => {}
                 (false, 0) => more = agglomerate::MORE_MAX,
-                (false, _) => return,
+                (false, _) => return Ok(()),
             }
         }
     }
 
     /// Removes what makes no difference.
-    fn remove(&mut self) -> bool {
+    fn remove(&mut self) -> Result<bool, Exceeded> {
+        self.budget.work(self.net.arcs())?;
         let mut is_any = redundant::remove_dead(self.net);
         is_any |= redundant::cut_constant(self.net);
-        let redundant = redundant::cut_redundant(self.net);
-        let alike = redundant::remove_alike(self.net, self.checks.deadlock);
+        let redundant = redundant::cut_redundant(self.net, self.budget)?;
+        let alike = redundant::remove_alike(self.net, self.checks.deadlock, self.budget)?;
         is_any |= !redundant.is_empty() || !alike.is_empty();
         self.done.redundant.extend(redundant);
         self.done.left_out.extend(alike.into_iter().flat_map(|it| it.sequence));
-        is_any
+        Ok(is_any)
     }
 
-    fn agglomerate(&mut self, more: usize) -> bool {
+    fn agglomerate(&mut self, more: usize) -> Result<bool, Exceeded> {
         let before = self.done.agglomerated.len();
         for place in 0..self.net.initial.len() {
+            // Each of those that put tokens there may meet each that takes some.
+            let touching = self.net.touching[place].len() as u64;
+            self.budget.work(1 + touching * touching)?;
             let Some(found) = agglomerate(self.net, place, (self.checks.deadlock, more)) else {
                 continue;
             };
@@ -224,7 +231,7 @@ impl Reducing<'_> {
             }
             self.done.agglomerated.push(found);
         }
-        self.done.agglomerated.len() > before
+        Ok(self.done.agglomerated.len() > before)
     }
 }
 

@@ -76,6 +76,11 @@ impl Net {
         net
     }
 
+    /// How many arcs there are, and transitions.
+    pub fn arcs(&self) -> u64 {
+        self.all().map(|(_, it)| 1 + it.arcs.len() as u64).sum()
+    }
+
     /// Adds a transition.
     pub fn add(&mut self, transition: Transition) {
         for &place in transition.arcs.keys() {

@@ -2,6 +2,7 @@
 
 use super::parts::Parts;
 use crate::analysis::growth::Counters;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::Checks;
 use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
@@ -9,6 +10,9 @@ use crate::ir::{
     VarId, Variable,
 };
 use crate::reduce::asked::is_asked;
+
+/// Units of work to take an action apart.
+const EACH_ACTION: usize = 32;
 
 /// Variables, by their numbers.
 pub(super) struct Places {
@@ -38,11 +42,16 @@ impl Visitor for Mentioned<'_> {
 
 impl Places {
     /// Those of a program in a search for some checks; nothing if there are none.
-    pub fn of(program: &Program, checks: Checks) -> Option<Places> {
+    pub fn of(
+        program: &Program,
+        checks: Checks,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Places>, Exceeded> {
         let mut is_place: Vec<bool> =
             program.variables.values().map(|it| is_counter(program, it)).collect();
         let mut is_seen = asked_for(program, checks);
         for action in program.actions.values() {
+            budget.work(is_place.len() as u64)?;
             look_at(program, action, (&mut is_place, &mut is_seen));
         }
         // Whatever starts and functions mention may be written there.
@@ -53,8 +62,8 @@ impl Places {
         for number in 0..is_place.len() {
             is_place[number] &= !seen[number] && !written[number];
         }
-        let most = keep_bounded(program, &mut is_place);
-        is_place.contains(&true).then_some(Places { is_place, is_seen, most })
+        let most = keep_bounded(program, &mut is_place, budget)?;
+        Ok(is_place.contains(&true).then_some(Places { is_place, is_seen, most }))
     }
 }
 
@@ -136,8 +145,13 @@ fn leaves(stmt: &StmtKind) -> bool {
 }
 
 /// Leaves those that are known to stay within their range, whatever steps are taken, and tells how much they can hold.
-fn keep_bounded(program: &Program, is_place: &mut [bool]) -> Vec<Option<i64>> {
+fn keep_bounded(
+    program: &Program,
+    is_place: &mut [bool],
+    budget: &AnalysisBudget,
+) -> Result<Vec<Option<i64>>, Exceeded> {
     loop {
+        budget.work((EACH_ACTION * program.actions.len() + is_place.len()) as u64)?;
         let ids: Vec<usize> = (0..is_place.len()).filter(|it| is_place[*it]).collect();
         let mut number = vec![0; is_place.len()];
         ids.iter().enumerate().for_each(|(at, it)| number[*it] = at);
@@ -161,7 +175,7 @@ fn keep_bounded(program: &Program, is_place: &mut [bool]) -> Vec<Option<i64>> {
             }
         }
         if is_whole {
-            return most;
+            return Ok(most);
         }
     }
 }

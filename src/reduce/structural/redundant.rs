@@ -10,6 +10,7 @@
 
 use super::net::{Net, Transition};
 use super::parts::Arc;
+use crate::budget::{AnalysisBudget, Exceeded};
 use std::collections::HashMap;
 
 /// Among more transitions that change the same it is not looked for one that needs less.
@@ -44,7 +45,11 @@ pub(super) fn remove_dead(net: &mut Net) -> bool {
 }
 
 /// Removes transitions without which there is the same to be found, and gives them.
-pub(super) fn remove_alike(net: &mut Net, deadlock: bool) -> Vec<Transition> {
+pub(super) fn remove_alike(
+    net: &mut Net,
+    deadlock: bool,
+    budget: &AnalysisBudget,
+) -> Result<Vec<Transition>, Exceeded> {
     let mut alike: HashMap<Vec<(usize, i64)>, Vec<usize>> = HashMap::new();
     for (number, transition) in net.all() {
         if !transition.has_rest && !transition.is_fixed {
@@ -60,6 +65,8 @@ pub(super) fn remove_alike(net: &mut Net, deadlock: bool) -> Vec<Transition> {
         if changes.is_empty() && !deadlock {
             removed.extend(numbers.iter().filter_map(|it| net.remove(*it)));
         } else if numbers.len() <= ALIKE_MAX {
+            let pairs = (numbers.len() * numbers.len()) as u64;
+            budget.work(pairs * (1 + changes.len() as u64))?;
             let others = numbers.iter().filter(|it| is_dominated(net, **it, &numbers));
             // One after the other, so that of two that are the same one stays.
             for number in others.copied().collect::<Vec<_>>() {
@@ -69,7 +76,7 @@ pub(super) fn remove_alike(net: &mut Net, deadlock: bool) -> Vec<Transition> {
             }
         }
     }
-    removed
+    Ok(removed)
 }
 
 /// Whether another one of some that change the same needs no more.
@@ -98,31 +105,40 @@ pub(super) fn cut_constant(net: &mut Net) -> bool {
 }
 
 /// Cuts off the places that keep nobody from anything, and gives them.
-pub(super) fn cut_redundant(net: &mut Net) -> Vec<usize> {
+pub(super) fn cut_redundant(
+    net: &mut Net,
+    budget: &AnalysisBudget,
+) -> Result<Vec<usize>, Exceeded> {
     let mut removed = Vec::new();
     for place in 0..net.initial.len() {
+        budget.work(1 + net.touching[place].len() as u64)?;
         let is_free = net.at(place).all(|(_, it, _)| !it.is_fixed);
         let is_used = net.at(place).next().is_some();
-        if is_used && is_free && !net.is_seen[place] && is_redundant(net, place) {
+        if is_used && is_free && !net.is_seen[place] && is_redundant(net, place, budget)? {
             let numbers: Vec<usize> = net.at(place).map(|it| it.0).collect();
             numbers.iter().for_each(|it| net.cut(*it, place));
             removed.push(place);
         }
     }
-    removed
+    Ok(removed)
 }
 
 /// Whether everybody who needs tokens of a place has them.
-fn is_redundant(net: &Net, place: usize) -> bool {
-    let Some((_, first, _)) = net.at(place).find(|(_, _, arc)| arc.needs > 0) else { return true };
-    let others = first.arcs.iter().filter(|(it, arc)| **it != place && arc.needs > 0);
-    others.into_iter().any(|(other, _)| {
+fn is_redundant(net: &Net, place: usize, budget: &AnalysisBudget) -> Result<bool, Exceeded> {
+    let first = net.at(place).find(|(_, _, arc)| arc.needs > 0);
+    let Some((_, first, _)) = first else { return Ok(true) };
+    for (other, _) in first.arcs.iter().filter(|(it, arc)| **it != place && arc.needs > 0) {
+        budget.work((net.touching[place].len() + net.touching[*other].len()) as u64)?;
         let more = net.initial[place] - net.initial[*other];
         let arc = |it: &Transition, of: usize| it.arcs.get(&of).copied().unwrap_or_default();
         let all = net.at(place).chain(net.at(*other));
-        all.into_iter().all(|(_, it, _)| {
+        let has_all = all.into_iter().all(|(_, it, _)| {
             let (own, theirs) = (arc(it, place), arc(it, *other));
             own.adds >= theirs.adds && (own.needs == 0 || own.needs <= theirs.needs + more)
-        })
-    })
+        });
+        if has_all {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

@@ -19,6 +19,7 @@
 
 use super::pass::Pass;
 use crate::analysis::values::{Apart, Becomes};
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::ir::layout::CellId;
 use crate::ir::{
     Binary, Communication, Expr, ExprKind, Layout, Overflow, Place, Program, Stmt, StmtKind, VarId,
@@ -49,13 +50,17 @@ pub struct EquivalentValues {
 impl Merged {
     /// Has a program, whose states are laid out so, store one of the values that nothing tells apart; nothing if it
     /// does so as it is.
-    pub(super) fn rewrite(program: &mut Program, layout: &Layout) -> Option<Merged> {
-        let apart = Apart::of(program, layout)?;
+    pub(super) fn rewrite(
+        program: &mut Program,
+        layout: &Layout,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<Merged>, Exceeded> {
+        let Some(apart) = Apart::of(program, layout, budget)? else { return Ok(None) };
         let written = program.clone();
         let mut pass = Rewrite { written: &written, apart: &apart, changes: 0 };
         pass.program(program);
         let cells = apart.cells(&written, layout);
-        (pass.changes > 0).then_some(Merged { apart, cells })
+        Ok((pass.changes > 0).then_some(Merged { apart, cells }))
     }
 
     /// The variables of which some values are one.

@@ -5,15 +5,16 @@ use crate::ir::layout::GroupId;
 /// The most neighbouring groups that are moved together.
 const TOGETHER_MAX: u64 = 4;
 
-/// Changes `order` here and there, `rounds` times, keeping what does not make `cost` larger.
+/// Changes `order` here and there, `rounds` times or until it is to stop, keeping what does not make `cost` larger.
 pub(super) fn climb(
     mut order: Vec<GroupId>,
     rounds: usize,
+    should_stop: impl Fn() -> bool,
     mut cost: impl FnMut(&[GroupId]) -> f64,
 ) -> Vec<GroupId> {
     let mut least = cost(&order);
     let mut random = Random(7);
-    for _ in 0..rounds {
+    for _ in (0..rounds).take_while(|_| !should_stop()) {
         let mut changed = order.clone();
         random.change(&mut changed);
         if changed == order {

@@ -1,6 +1,7 @@
 //! A sample of a model's states, small enough to be judged in many orders.
 
 use crate::exec::{Expansion, Model};
+use crate::search::Control;
 use spill::{Result, sort_dedup, subtract};
 
 /// States of each of the two parts of a sample, if they are not too wide.
@@ -32,17 +33,22 @@ pub(in crate::search) struct Sample {
 }
 
 impl Sample {
-    /// Takes a sample, unless `model` has no more states than that.
-    pub(super) fn take(model: &dyn Model) -> Result<Option<Sample>> {
-        let (sample, is_all) = Sample::take_or_all(model)?;
+    /// Takes a sample, unless `model` has no more states than that. Once told to stop it means nothing.
+    pub(super) fn take(model: &dyn Model, control: &Control) -> Result<Option<Sample>> {
+        let (sample, is_all) = Sample::take_or_all(model, control)?;
         Ok((!is_all).then_some(sample))
     }
 
-    /// Takes a sample; all states, and that they are all, if `model` has no more.
-    pub(in crate::search) fn take_or_all(model: &dyn Model) -> Result<(Sample, bool)> {
+    /// Takes a sample; all states, and that they are all, if `model` has no more. Once told to stop it means nothing.
+    pub(in crate::search) fn take_or_all(
+        model: &dyn Model,
+        control: &Control,
+    ) -> Result<(Sample, bool)> {
+        let _heeding = control.heed();
         let width = model.width();
         let states = STATES_MAX.min(BYTES_MAX / width).max(1);
-        let mut walk = Walk { model, states, runs: Vec::new(), found: Vec::new(), successors: 0 };
+        let (runs, found) = (Vec::new(), Vec::new());
+        let mut walk = Walk { model, control, states, runs, found, successors: 0 };
         let mut level = walk.initial()?;
         while !level.is_empty() && walk.room() > 0 {
             level = walk.next_level(&level)?;
@@ -60,6 +66,7 @@ impl Sample {
 /// A breadth-first walk: what the search does, in memory.
 struct Walk<'a> {
     model: &'a dyn Model,
+    control: &'a Control,
     /// States of each part.
     states: usize,
     /// All states met, as sorted runs, each larger than the one after it.
@@ -73,6 +80,9 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// The states that the part in hand has room for.
     fn room(&self) -> usize {
+        if self.control.should_stop() {
+            return 0;
+        }
         match self.successors < self.states as u64 * SUCCESSORS_PER_STATE {
             true => self.states.saturating_sub(self.found.len() / self.model.width()),
             false => 0,

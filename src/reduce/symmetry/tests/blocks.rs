@@ -4,6 +4,7 @@ use super::super::blocks::{self, Blocks};
 use super::super::group::{Group, Images};
 use super::load_dve;
 use crate::analysis::automorphisms::automorphisms;
+use crate::budget::AnalysisBudget;
 use crate::random::Random;
 
 /// So many processes, each with variables of its own and elements of arrays.
@@ -23,7 +24,7 @@ fn blocks_in_order_are_the_least_image() {
     for count in 2..=5 {
         let interp = load_dve(&processes(count));
         let (program, layout) = (interp.program(), interp.layout());
-        let found = automorphisms(program, layout);
+        let found = automorphisms(program, layout, &AnalysisBudget::largest()).unwrap();
         let blocks = Blocks::of(&found, layout).unwrap();
         let listed = Group::of(&found, layout).unwrap();
         assert_eq!(blocks.order(), Some((1..=count as u64).product()));
@@ -59,7 +60,8 @@ fn blocks_are_not_what_values_name() {
     let ring = format!("byte t[3]; {} {} {} system async;", fork(0), fork(1), fork(2));
     for text in [named, &ring] {
         let interp = load_dve(text);
-        let found = automorphisms(interp.program(), interp.layout());
+        let found =
+            automorphisms(interp.program(), interp.layout(), &AnalysisBudget::largest()).unwrap();
         assert!(!found.is_empty());
         assert!(Blocks::of(&found, interp.layout()).is_none());
     }

@@ -1,0 +1,174 @@
+//! What comes before a search: the model is read, analysed, sampled and compiled.
+//!
+//! A deadline or a signal counts from the beginning of the command. Analyses and samples end soon after a stop is
+//! asked for, and the command then ends as a search does that is stopped. What does not end by itself in some time, a
+//! model that is read from a pipe for one, is ended with the process: nothing is kept then that could be damaged.
+
+use super::args::RunArgs;
+use super::failure::{Failure, STOPPED};
+use super::fold::{COLUMNS, cut};
+use super::signals::Signals;
+use super::{end_now, figures, output, say};
+use crate::budget::AnalysisBudget;
+use crate::exec::{Executor, Interp};
+use crate::search::Control;
+use crate::search::control::Phase;
+use crate::session::{Budget, Error};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Between two looks at whether to stop, and two redrawings on a terminal.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// What takes no longer than this is not shown on a terminal.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Between two lines where there is no terminal.
+const PLAIN: Duration = Duration::from_secs(10);
+
+/// So long after a stop was asked for the process is ended.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// A command that prepares a search. While this lives, the process ends some time after it was asked to stop.
+pub(super) struct Preparation {
+    /// Who stops the command, and what it is at.
+    pub(super) control: Arc<Control>,
+    signals: Option<Signals>,
+    memory: u64,
+    /// Dropped first, which wakes the thread.
+    done: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Preparation {
+    /// One that begins now, in a command with these arguments.
+    pub(super) fn begin(args: &RunArgs) -> Preparation {
+        Preparation::again(args, super::run::control(args))
+    }
+
+    /// One of another search of the same command.
+    pub(super) fn again(args: &RunArgs, control: Arc<Control>) -> Preparation {
+        let signals = Some(Signals::stop(&control));
+        let (done, ended) = channel();
+        let watch = Watch { control: Arc::clone(&control), is_quiet: args.json };
+        let run = move || watch.run(&ended);
+        // Where there is no thread to be had, nothing is shown, and only a second signal ends the process.
+        let thread = std::thread::Builder::new().spawn(run).ok();
+        let memory = args.means().memory;
+        Preparation { control, signals, memory, done: Some(done), thread }
+    }
+
+    /// From now on the command is at this.
+    pub(super) fn enter(&self, phase: Phase) {
+        self.control.progress.enter(phase);
+    }
+
+    /// What each analysis may take.
+    pub(super) fn analysis_budget(&self) -> AnalysisBudget<'_> {
+        AnalysisBudget::new(self.memory, &*self.control)
+    }
+
+    /// The same for analyses that were made before, when the search began.
+    pub(super) fn largest_budget(&self) -> AnalysisBudget<'_> {
+        AnalysisBudget::largest_watched(&*self.control)
+    }
+
+    /// The model ready to run, in what of a budget is free before a search begins.
+    pub(super) fn executor<'m>(&self, model: &'m Interp, budget: Budget) -> Executor<'m> {
+        self.enter(Phase::Compiling);
+        let _heeding = self.control.heed();
+        budget.executor(model)
+    }
+
+    /// A failure if the command was asked to stop: where it would go on with what is not whole.
+    pub(super) fn go_on(&self) -> Result<(), Failure> {
+        match self.control.should_stop() {
+            true => Err(Error::Stopped(self.control.progress.phase_in_words()).into()),
+            false => Ok(()),
+        }
+    }
+
+    /// The preparation is over. What signals do stays as it is.
+    pub(super) fn end(mut self) -> (Arc<Control>, Signals) {
+        self.stop_watching();
+        let signals = self.signals.take().unwrap_or_else(|| Signals::stop(&self.control));
+        self.enter(Phase::Preparing);
+        (Arc::clone(&self.control), signals)
+    }
+
+    fn stop_watching(&mut self) {
+        drop(self.done.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Preparation {
+    fn drop(&mut self) {
+        self.stop_watching();
+    }
+}
+
+/// Watches a preparation from a thread of its own: shows what it is at, and ends the process where it does not stop.
+struct Watch {
+    control: Arc<Control>,
+    /// Whether lines are shown on a terminal alone.
+    is_quiet: bool,
+}
+
+impl Watch {
+    fn run(&self, ended: &Receiver<()>) {
+        let (begun, mut said, mut asked) = (Instant::now(), 0, None);
+        let mut is_drawn = false;
+        while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if self.control.should_stop() {
+                if asked.get_or_insert_with(Instant::now).elapsed() >= GRACE {
+                    clear(is_drawn);
+                    end_now(&stopped(&self.control));
+                }
+                continue;
+            }
+            let elapsed = begun.elapsed();
+            let line =
+                format!("{}  {}", figures::clock(elapsed), self.control.progress.phase_in_words());
+            match output::columns() {
+                Some(columns) if elapsed >= PATIENCE => {
+                    output::draw(&format!("{}{}\r", super::progress::CLEAR, cut(&line, columns)));
+                    is_drawn = true;
+                }
+                Some(_) => {}
+                None => {
+                    let due = elapsed.as_secs() / PLAIN.as_secs();
+                    if due > said && !self.is_quiet {
+                        say(cut(&line, COLUMNS));
+                    }
+                    said = due;
+                }
+            }
+        }
+        clear(is_drawn);
+    }
+}
+
+/// Takes the terminal's line away.
+fn clear(is_drawn: bool) {
+    if is_drawn {
+        output::draw(super::progress::CLEAR);
+    }
+}
+
+/// What is said of a command that was stopped before its search began.
+fn stopped(control: &Control) -> Failure {
+    Failure::from(Error::Stopped(control.progress.phase_in_words()))
+}
+
+impl Failure {
+    /// A command was stopped before its search began.
+    pub(super) fn not_begun(error: &Error) -> Failure {
+        let help = "nothing is kept; give more time with --max-time";
+        Failure { code: STOPPED, message: format!("{error}\n  help: {help}") }
+    }
+}
