@@ -1,7 +1,7 @@
 //! What expanding states produces: candidates, tallies and findings.
 
 use super::ActionCounts;
-use crate::ir::{ActionId, ArithmeticError};
+use crate::ir::{ActionId, ArithmeticError, Misfit};
 use spill::Result;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
@@ -335,6 +335,25 @@ pub enum FaultKind {
     Error,
     /// A loop or recursion beyond its bound, no free process slot, a full multiset.
     Limit,
+    /// A send of fewer values than a message has.
+    TooFewSent,
+    /// A send of more values than a message has.
+    TooManySent,
+    /// A receive of fewer fields than a message has.
+    TooFewReceived,
+    /// A receive of more fields than a message has.
+    TooManyReceived,
+}
+
+impl From<Misfit> for FaultKind {
+    fn from(misfit: Misfit) -> FaultKind {
+        match misfit {
+            Misfit::TooFewSent => FaultKind::TooFewSent,
+            Misfit::TooManySent => FaultKind::TooManySent,
+            Misfit::TooFewReceived => FaultKind::TooFewReceived,
+            Misfit::TooManyReceived => FaultKind::TooManyReceived,
+        }
+    }
 }
 
 impl From<ArithmeticError> for FaultKind {
@@ -349,7 +368,7 @@ impl From<ArithmeticError> for FaultKind {
 
 impl FaultKind {
     /// Every kind, in the order of their codes on disk.
-    pub const ALL: [FaultKind; 8] = [
+    pub const ALL: [FaultKind; 12] = [
         FaultKind::Index,
         FaultKind::Division,
         FaultKind::Range,
@@ -358,7 +377,24 @@ impl FaultKind {
         FaultKind::Assertion,
         FaultKind::Error,
         FaultKind::Limit,
+        FaultKind::TooFewSent,
+        FaultKind::TooManySent,
+        FaultKind::TooFewReceived,
+        FaultKind::TooManyReceived,
     ];
+
+    /// Whether the step of such an error may go on (in Promela, see [`crate::ir::messages`]).
+    pub fn may_go_on(self) -> bool {
+        self == FaultKind::Assertion
+            || self == FaultKind::TooFewReceived
+            || self == FaultKind::TooManyReceived
+            || self.always_goes_on()
+    }
+
+    /// Whether the step of such an error always goes on.
+    pub fn always_goes_on(self) -> bool {
+        matches!(self, FaultKind::TooFewSent | FaultKind::TooManySent)
+    }
 
     /// What kind of violation it is: an assertion is one wherever it stands.
     pub fn violation(self) -> &'static str {
@@ -379,6 +415,10 @@ impl FaultKind {
             FaultKind::Assertion => "assertion failed",
             FaultKind::Error => "error statement",
             FaultKind::Limit => "limit exceeded",
+            FaultKind::TooFewSent => Misfit::TooFewSent.name(),
+            FaultKind::TooManySent => Misfit::TooManySent.name(),
+            FaultKind::TooFewReceived => Misfit::TooFewReceived.name(),
+            FaultKind::TooManyReceived => Misfit::TooManyReceived.name(),
         }
     }
 }

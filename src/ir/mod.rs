@@ -18,6 +18,7 @@ pub mod expr;
 pub mod interval;
 pub mod layout;
 mod marks;
+pub mod messages;
 pub mod text;
 pub mod types;
 pub mod unchecked;
@@ -35,6 +36,7 @@ pub use expr::{
     Renumbered, Root, Selector, Unary,
 };
 pub use layout::Layout;
+pub use messages::{Fit, Misfit};
 pub use types::{Domain, Enum, Scalar, Scalarset, Type};
 pub use unchecked::{Unchecked, UncheckedKind};
 
