@@ -103,7 +103,7 @@ fn states(
         args.reductions.symmetry = Some(SymmetryArg::Off);
         args.keep_going = true;
     }
-    (args.model.asked, args.run.most) = (asked, most);
+    (args.model.before.asked, args.run.most) = (asked, most);
     let (model, warned) = model::open_quietly(&args.model)?;
     warned.iter().for_each(warn);
     run::check(&args, model)

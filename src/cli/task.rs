@@ -54,7 +54,7 @@ fn answered(tasks: &Tasks<'_>, line: &str) -> Value {
     let request = Request::try_parse_from(line.split_whitespace());
     let request = request.map_err(|error| {
         let message = error.to_string().trim().to_owned();
-        Failure { code: failure::WRONG, message }
+        Failure::of_code(failure::WRONG, message)
     });
     match request.and_then(|it| does(tasks, &it)) {
         Ok(told) => {
@@ -62,7 +62,7 @@ fn answered(tasks: &Tasks<'_>, line: &str) -> Value {
             add(&mut answer, told);
             answer
         }
-        Err(Failure { code, message }) => json!({"code": code, "error": message}),
+        Err(Failure { code, message, .. }) => json!({"code": code, "error": message}),
     }
 }
 
@@ -117,7 +117,7 @@ fn commit(tasks: &Tasks<'_>, plan: &str) -> Told {
                 "error: task {task} of {plan} is not done\n  help: do it by `spillway task run`, \
                  then commit"
             );
-            return Err(Failure { code: failure::STOPPED, message });
+            return Err(Failure::of_code(failure::STOPPED, message));
         }
     };
     let mut told = json!({"plan": plan});
@@ -128,7 +128,7 @@ fn commit(tasks: &Tasks<'_>, plan: &str) -> Told {
 /// That a plan is not the current one.
 fn stale(plan: &str) -> Failure {
     let message = format!("note: {plan} is not the current plan any more: plan again");
-    Failure { code: failure::STALE, message }
+    Failure::of_code(failure::STALE, message)
 }
 
 /// How far the search is.

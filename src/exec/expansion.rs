@@ -1,9 +1,10 @@
 //! What expanding states produces: candidates, tallies and findings.
 
 use super::ActionCounts;
-use crate::ir::{ActionId, ArithmeticError, Misfit};
+use crate::ir::{ActionId, ArithmeticError, Misfit, ProcessId};
 use spill::Result;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::mem::MaybeUninit;
 
 /// Room is given out in pieces of at most this many bytes.
@@ -247,9 +248,12 @@ impl Expansion<'_> {
         self.failed.get_or_insert(error);
     }
 
-    /// Records that `check` fails in (or right after) `state`.
+    /// Records that `check` fails in (or right after) `state`. Where only room for a process is missing, expanding fails.
     pub fn finding(&mut self, check: Violation, state: &[u8]) {
-        self.findings.record(check, state);
+        match check {
+            Violation::Fault(FaultKind::NoSlot(process), _) => self.fail(NoSlot(process)),
+            check => self.findings.record(check, state),
+        }
     }
 
     /// Counts steps to states that are left out: an assumption does not hold in them.
@@ -343,6 +347,21 @@ pub enum FaultKind {
     TooFewReceived,
     /// A receive of more fields than a message has.
     TooManyReceived,
+    /// An instance of this process for which there is no slot, where the program can be made again with more slots. It is
+    /// no error of the model, and never a finding: see [`Expansion::finding`].
+    NoSlot(ProcessId),
+}
+
+/// Why a search ends in which a process found no slot: it is to be made again with more slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSlot(pub ProcessId);
+
+impl std::error::Error for NoSlot {}
+
+impl fmt::Display for NoSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("more processes run at one time than there is room for")
+    }
 }
 
 impl From<Misfit> for FaultKind {
@@ -367,7 +386,7 @@ impl From<ArithmeticError> for FaultKind {
 }
 
 impl FaultKind {
-    /// Every kind, in the order of their codes on disk.
+    /// Every kind of error of a model, in the order of their codes on disk.
     pub const ALL: [FaultKind; 12] = [
         FaultKind::Index,
         FaultKind::Division,
@@ -414,7 +433,7 @@ impl FaultKind {
             FaultKind::Undefined => "undefined value",
             FaultKind::Assertion => "assertion failed",
             FaultKind::Error => "error statement",
-            FaultKind::Limit => "limit exceeded",
+            FaultKind::Limit | FaultKind::NoSlot(_) => "limit exceeded",
             FaultKind::TooFewSent => Misfit::TooFewSent.name(),
             FaultKind::TooManySent => Misfit::TooManySent.name(),
             FaultKind::TooFewReceived => Misfit::TooFewReceived.name(),

@@ -107,6 +107,8 @@ pub struct Program {
     /// A variable of the program that holds the pid of the process that moved last, if anything
     /// asks (Promela `_last`).
     pub last: Option<VarId>,
+    /// Whether the program can be made again with more slots: a process that finds none is no error of the model then.
+    pub slots_can_grow: bool,
 }
 
 /// What a failed assertion does to its step.

@@ -18,6 +18,7 @@ use crate::analysis::instances::ActionInstance;
 use crate::exec::{FaultKind, stop};
 use crate::ir::{Action, ActionId, Communication, Instance, Turn};
 use crate::source::Span;
+use std::ops::ControlFlow;
 
 /// The most states inside the steps that one mover begins in one state. More are an error of the
 /// model: the step goes round in circles, or in more ways than anyone could wait for.
@@ -56,6 +57,30 @@ impl Interp {
     /// Tells `visit` every step out of `state`.
     pub(super) fn turns(&self, state: &[u8], visit: &mut StepVisitor) {
         self.each_mover(state, &mut |look| self.take_turn(look, &|_| true, visit));
+    }
+
+    /// Shows the successors of a state that one mover's steps lead to, or those of all movers. What fails leads nowhere.
+    pub(crate) fn each_successor(
+        &self,
+        state: &[u8],
+        by: Option<Instance>,
+        visit: &mut dyn FnMut(&[u8]),
+    ) {
+        let visit = &mut |_: &[Taken], result: Result<Led, Failure>| {
+            result.ok().and_then(Led::successor).into_iter().for_each(&mut *visit);
+        };
+        let Some(mover) = by else { return self.turns(state, visit) };
+        let locals = Locals::of(mover);
+        let look = MoverAt { state, mover, locals, before: &[], first: false };
+        self.take_turn(&look, &|_| true, visit);
+    }
+
+    /// Shows the states that the program begins in. What fails begins in none.
+    pub(crate) fn each_start_state(&self, visit: &mut dyn FnMut(&[u8])) {
+        self.run_starts(|_, state| {
+            state.into_iter().for_each(&mut *visit);
+            ControlFlow::Continue(())
+        });
     }
 
     /// Asks of each instance, from the youngest, whether it can do anything; a second time with
