@@ -660,7 +660,9 @@ fn what_a_macro_makes_is_reported_where_it_is_used() {
 
 #[test]
 fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
-    let (model, _) = load("proctype P() { false } init { do :: run P() od }").unwrap();
+    let text = "proctype P() { false } init { do :: run P() od }";
+    let slots = Options { slots: Some(16), ..Options::default() };
+    let (model, _) = load_as(text, &slots).unwrap();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let outcome = memory::search(&model, &limits).unwrap();
     let (_, finding) =
@@ -671,6 +673,10 @@ fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
     });
     let messages: Vec<String> = faults.collect();
     assert!(messages.iter().any(|it| it.contains("`--slots 32`")), "{messages:?}");
+    // Where nobody says how many there are, it is no error of the model: the search is to be made again with more.
+    let (model, _) = load(text).unwrap();
+    let failed = memory::search(&model, &limits).unwrap_err();
+    assert!(failed.to_string().contains("more processes run at one time"), "{failed}");
 }
 
 #[test]
