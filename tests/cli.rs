@@ -1821,6 +1821,12 @@ fn loops_and_recursion_start_up_to_255_processes() {
         let result: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(result["states"], states, "{text}");
     }
+}
+
+#[test]
+fn all_commands_have_as_many_slots_and_states_too_wide_are_refused() {
+    let bench = Bench::new();
+    let idle = "proctype W() { end: false }";
     // What is asked of runs, walks and graphs get as many.
     let model = bench.write(
         "many.pml",
@@ -1841,6 +1847,11 @@ fn loops_and_recursion_start_up_to_255_processes() {
         );
         assert!(!ran.out.contains("no free slot"), "{args:?}\n{}", ran.out);
     }
+    let wide = "byte n; proctype W() { int big[600]; big[n] = 1; end: false }
+        init { do :: n < 40 -> run W(); n++ :: else -> break od }";
+    let wide = bench.write("wide.pml", wide);
+    let ran = bench.run(&["check", &wide]);
+    assert!(ran.code == 2 && ran.err.contains("slots, and there can be no more"), "{}", ran.err);
 }
 
 #[test]
