@@ -1756,7 +1756,8 @@ fn processes_that_come_late_have_slots_too() {
     for flags in [&[][..], &["--dir", "d"]] {
         let ran = bench.run(&[&["check", &model, "--json"], flags].concat());
         assert_eq!(ran.code, 0, "{}", ran.err);
-        assert!(ran.err.contains("searching with room for more"), "{}", ran.err);
+        let again = "worker needs more than 1 slot: the search begins again with 16";
+        assert!(ran.err.contains(again), "{}", ran.err);
         let result: Value = serde_json::from_str(&ran.out).unwrap();
         let asked = bench.run(&["check", &model, "--json", "--slots", "16"]);
         let expected: Value = serde_json::from_str(&asked.out).unwrap();
@@ -1765,6 +1766,92 @@ fn processes_that_come_late_have_slots_too() {
     }
     let few = bench.run(&["check", &model, "--slots", "2"]);
     assert!(few.code == 1 && few.out.contains("`--slots 16`"), "{}", few.out);
+    // A search that was stopped before it needs them begins again in its directory.
+    let stopped = bench.run(&["check", &model, "--dir", "stopped", "--max-states", "100"]);
+    assert_eq!(stopped.code, 3, "{}", stopped.err);
+    let resumed = bench.run(&["resume", "stopped", "--json"]);
+    assert!(resumed.err.contains("the search begins again with 16"), "{}", resumed.err);
+    assert_eq!(resumed.code, 0, "{}", resumed.err);
+    let result: Value = serde_json::from_str(&resumed.out).unwrap();
+    let asked = bench.run(&["check", &model, "--json", "--slots", "16"]);
+    let expected: Value = serde_json::from_str(&asked.out).unwrap();
+    assert_eq!(result["states"], expected["states"]);
+    assert_eq!(bench.run(&["status", "stopped"]).code, 0);
+}
+
+/// As many processes as SPIN has, however they are started; the counts are SPIN's. One more is an error, as there.
+#[test]
+fn loops_and_recursion_start_up_to_255_processes() {
+    let bench = Bench::new();
+    let idle = "proctype W() { end: false }";
+    let models = [
+        (format!("byte n; {idle} init {{ do :: n < 20 -> run W(); n++ :: else -> break od }}"), 62, 0),
+        (format!("byte n; active [20] {idle} init {{ do :: n < 30 -> run W(); n++ :: else -> break od }}"), 92, 0),
+        ("proctype P(byte n) { if :: n > 0 -> run P(n-1) :: else fi; end: false } init { run P(40) }".into(), 83, 0),
+        (
+            "proctype A(byte n) { if :: n > 0 -> run B(n-1) :: else fi; end: false }
+            proctype B(byte n) { if :: n > 0 -> run A(n-1) :: else fi; end: false }
+            init { run A(50) }".into(),
+            103,
+            0,
+        ),
+        (
+            "byte n, m; proctype A() { end: false } proctype C() { int a; a = 5; end: false }
+            proctype B() { byte x, y, z; x = 1; run C(); end: false }
+            init { do :: n < 30 -> run A(); n++ :: else -> break od;
+                do :: m < 3 -> run B(); m++ :: else -> break od }".into(),
+            705,
+            0,
+        ),
+        (
+            "chan q = [3] of { byte, chan };
+            proctype W(chan c; byte i) { chan own = [1] of { byte }; q!i,own; own?_; c!i; end: false }
+            init { chan c = [2] of { byte }; byte i, x; chan o;
+                for (i : 1 .. 20) { run W(c, i); q?x,o; o!x; c?x } }".into(),
+            183,
+            0,
+        ),
+        ("proctype P() { run P() } init { run P() }".into(), 255, 1),
+    ];
+    for (number, (text, states, code)) in models.into_iter().enumerate() {
+        let model = bench.write(&format!("{number}.pml"), &text);
+        let flags = ["--keep-going", "--reduce", "none", "--json", "--no-trace"];
+        let ran = bench.run(&[&["check", &model], &flags[..]].concat());
+        assert_eq!(ran.code, code, "{text}\n{}{}", ran.out, ran.err);
+        let result: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(result["states"], states, "{text}");
+    }
+}
+
+#[test]
+fn all_commands_have_as_many_slots_and_states_too_wide_are_refused() {
+    let bench = Bench::new();
+    let idle = "proctype W() { end: false }";
+    // What is asked of runs, walks and graphs get as many.
+    let model = bench.write(
+        "many.pml",
+        &format!("byte n; {idle} init {{ do :: n < 20 -> run W(); n++ :: else -> break od }}"),
+    );
+    for args in [
+        &["check", &model, "--ltl", "[] (n <= 20)"][..],
+        &["check", &model, "--ltl", "<> (n == 20)"],
+        &["simulate", &model, "--steps", "100"],
+        &["graph", &model],
+    ] {
+        let ran = bench.run(args);
+        assert_eq!(
+            ran.code,
+            if args[0] == "simulate" { ran.code } else { 0 },
+            "{args:?}{}",
+            ran.err
+        );
+        assert!(!ran.out.contains("no free slot"), "{args:?}\n{}", ran.out);
+    }
+    let wide = "byte n; proctype W() { int big[600]; big[n] = 1; end: false }
+        init { do :: n < 40 -> run W(); n++ :: else -> break od }";
+    let wide = bench.write("wide.pml", wide);
+    let ran = bench.run(&["check", &wide]);
+    assert!(ran.code == 2 && ran.err.contains("slots, and there can be no more"), "{}", ran.err);
 }
 
 #[test]

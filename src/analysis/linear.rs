@@ -241,6 +241,11 @@ impl Visitor for Sets<'_> {
                                 self.matched(self.holders.field(id, number), value);
                             }
                         }
+                        for pattern in patterns.iter().skip(fields) {
+                            if let Pattern::Match(value) = pattern {
+                                self.expr(value);
+                            }
+                        }
                     }
                     return walk::channel(self, channel);
                 }

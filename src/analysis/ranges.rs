@@ -21,7 +21,7 @@ use crate::ir::walk::{self, Visitor};
 use crate::ir::{
     Action, Arena, Argument, Binary, ChannelId, ChannelRef, Communication, Domain, Entity, Expr,
     ExprKind, LocalId, Overflow, Parameter, Pattern, Pid, Place, Program, Root, Scalar, Schedule,
-    Selector, Stmt, StmtKind, Type, TypeId, Unary, VarId,
+    Selector, Stmt, StmtKind, Type, TypeId, Unary, VarId, messages,
 };
 use std::collections::BTreeMap;
 
@@ -302,12 +302,13 @@ impl<'a> Analysis<'a> {
         let about = &self.program.channels[channel];
         match communication {
             Communication::Send { values, .. } => {
-                // A message with too many values is at fault.
-                for (field, value) in values.iter().enumerate().take(about.fields.len()) {
-                    let domain = self.scalar_bounds(about.fields[field]);
+                // Of a message with too many values the others are dropped; those that are missing are 0.
+                for (field, &ty) in about.fields.iter().enumerate() {
+                    let domain = self.scalar_bounds(ty);
                     let meets = about.capacity == 0 && self.comes_and_goes;
                     let overflow = if meets { Overflow::Wraps } else { about.overflow };
-                    let value = stored(self.value(value), domain, overflow);
+                    let value = values.get(field).map_or((0, 0), |it| self.value(it));
+                    let value = stored(value, domain, overflow);
                     let sent = self.channels[channel][field];
                     let grown = hull(sent, within(self.grow(sent, value), hull(domain, value)));
                     if grown != sent {
@@ -317,8 +318,13 @@ impl<'a> Analysis<'a> {
                 }
             }
             Communication::Receive { patterns, .. } => {
-                for (field, pattern) in patterns.iter().enumerate().take(about.fields.len()) {
-                    if let Pattern::Into(place) = pattern {
+                for (field, pattern) in patterns.iter().enumerate() {
+                    let Pattern::Into(place) = pattern else { continue };
+                    if field >= about.fields.len() {
+                        if messages::reads_zero_beyond(about.fields.len()) {
+                            self.assign(place, (0, 0), about.overflow);
+                        }
+                    } else {
                         let mut value = self.channels[channel][field];
                         // An undefined field is received as 0.
                         if self.may_be_undefined(about.fields[field]) {

@@ -301,6 +301,10 @@ impl Survey<'_> {
                     self.found.push(Use::SentToEither(self.holders.field(other, number), to));
                 }
             }
+            // Fields that are given no value become 0, whatever stands for that.
+            let fields = values.len()..about.fields.len();
+            let fields = fields.map(|it| self.holders.field(id, it));
+            self.found.extend(fields.map(Use::HandledOtherwise));
             // Messages that come in order are compared with each other.
             if *sorted {
                 let fields = (0..about.fields.len()).map(|it| self.holders.field(id, it));
@@ -319,6 +323,17 @@ impl Survey<'_> {
         }
         for id in channel.meant(self.program) {
             let fields = self.program.channels[id].fields.len();
+            // What is read beyond the only field of a message is 0, whatever stands for that.
+            for pattern in patterns.iter().skip(fields) {
+                match pattern {
+                    Pattern::Any => {}
+                    Pattern::Match(value) => self.expr(value),
+                    Pattern::Into(place) => {
+                        let to = self.holders.at(self.program, place);
+                        self.found.extend(to.map(Use::HandledOtherwise));
+                    }
+                }
+            }
             for (number, pattern) in patterns.iter().enumerate().take(fields) {
                 let field = self.holders.field(id, number);
                 match pattern {

@@ -104,9 +104,9 @@ pub struct ModelArgs {
     /// What should hold in some state: an expression of the model's language
     #[arg(long = "cover", value_name = "EXPR")]
     pub covers: Vec<String>,
-    /// What a file asks of states: what the sources of each are called, and its text.
+    /// What no flag says.
     #[arg(skip)]
-    pub(super) asked: Vec<(String, String)>,
+    pub(super) before: resources::Before,
     /// What becomes of a value outside its variable's range.
     #[arg(long, value_enum, help = format!(
         "What becomes of a value outside its variable's range in {} [default: error]",

@@ -1,5 +1,6 @@
 //! Why a command ended without a verdict, and the exit code that says so.
 
+use crate::ir::ProcessId;
 use crate::search::files::DirectoryFile;
 use crate::session::{Error, Taken};
 use std::fmt;
@@ -27,12 +28,19 @@ pub struct Failure {
     pub code: u8,
     /// What happened and what to do.
     pub message: String,
+    /// The process that found no slot, if the search is to be made again with more.
+    pub lacks_slots: Option<ProcessId>,
 }
 
 impl Failure {
+    /// One with this exit code.
+    pub fn of_code(code: u8, message: String) -> Self {
+        Self { code, message, lacks_slots: None }
+    }
+
     /// The command line or its surroundings are wrong.
     pub fn wrong(message: impl Into<String>) -> Self {
-        Self { code: WRONG, message: format!("error: {}", message.into()) }
+        Self::of_code(WRONG, format!("error: {}", message.into()))
     }
 
     /// A file that was asked for cannot be written: `what` is in it.
@@ -59,20 +67,20 @@ impl Failure {
                     _ => format!("{dir}: {error}"),
                 })
             }
-            spill::Error::Corrupt { ref file, .. } if is_of_plan(file) => Self {
-                code: DAMAGED,
-                message: format!(
+            spill::Error::Corrupt { ref file, .. } if is_of_plan(file) => Self::of_code(
+                DAMAGED,
+                format!(
                     "error: {dir}: {error}\n  help: remove {file}: a plan that is missing is made \
                      anew, and the search is what it was"
                 ),
-            },
-            spill::Error::Corrupt { .. } => Self {
-                code: DAMAGED,
-                message: format!(
+            ),
+            spill::Error::Corrupt { .. } => Self::of_code(
+                DAMAGED,
+                format!(
                     "error: {dir}: {error}\n  help: restore the directory from a copy, or remove \
                      it and check the model again"
                 ),
-            },
+            ),
             spill::Error::Version { .. } => Self::wrong(format!(
                 "{dir}: {error}\n  help: resume it with the version of spillway that made it, or \
                  remove it and check the model again"
@@ -81,13 +89,13 @@ impl Failure {
                 "{dir} is in use by a running search\n  help: `spillway status {dir}` shows how \
                  far it is"
             )),
-            error if is_missing_piece(&error) => Self {
-                code: DAMAGED,
-                message: format!(
+            error if is_missing_piece(&error) => Self::of_code(
+                DAMAGED,
+                format!(
                     "error: {dir}: {error}\n  help: the file belongs to the search: restore it from \
                      a copy, or remove the directory and check the model again"
                 ),
-            },
+            ),
             error => Self::wrong(format!("{dir}: {error}")),
         }
     }
@@ -135,21 +143,26 @@ impl Failure {
             },
         };
         let dir = dir.display();
-        Self {
-            code: STOPPED,
-            message: format!(
+        Self::of_code(
+            STOPPED,
+            format!(
                 "error: {dir}: {error}\n  the search stopped at its last checkpoint\n  help: \
                  `spillway resume {dir}` goes on {help}"
             ),
-        }
+        )
     }
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
+        if let Some(process) = error.lacks_slots() {
+            let help = "`spillway resume` of its directory begins anew with more slots, as does `--slots N`";
+            let message = format!("error: {error}\n  help: {help}");
+            return Failure { lacks_slots: Some(process), ..Failure::of_code(STOPPED, message) };
+        }
         let help = match &error {
             // Each mistake says itself that it is one.
-            Error::Text(mistakes) => return Failure { code: WRONG, message: mistakes.clone() },
+            Error::Text(mistakes) => return Failure::of_code(WRONG, mistakes.clone()),
             Error::Open(..) | Error::Begin(..) | Error::Run(..) => return Failure::of_disk(error),
             Error::Stopped(_) => return Failure::not_begun(&error),
             Error::Memory(_) => "give at least that much with --memory".into(),

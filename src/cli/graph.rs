@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// `spillway graph`.
 pub(super) fn graph(args: &GraphArgs) -> Ending {
-    let model = model::open(&args.model)?;
+    let model = model::open_widest(&args.model)?;
     if args.structure {
         return structure(args, &model);
     }

@@ -141,7 +141,7 @@ fn search(
     let shown = Display::of_wait("looking for a run that violates it".into());
     let probe = judged.probe(limits, &control);
     drop(shown);
-    let probe = probe.map_err(|error| Failure::wrong(error.to_string()))?;
+    let probe = probe.map_err(Error::Sample)?;
     if probe.found != Probed::Open {
         signals.end_with(code(&probe.found), &control);
         return decided(args, (&watched, &judged), &job, (probe, errors, &control));
@@ -153,7 +153,7 @@ fn search(
     let pursuit = Pursuit::new(&judged, plan, args.run.max_states, directory);
     let of = (&watched, &judged);
     let how = Tell::of(&args.run, errors, args.dir.as_deref());
-    let (code, errors_next) = pursue(of, pursuit, None, (&args.run, how, control, signals))?;
+    let (code, errors_next) = pursue(of, pursuit, None, (&args.run, how, control, signals), true)?;
     Ok(Ended { code, errors_next, keeps_directory: args.dir.is_some() })
 }
 
@@ -220,7 +220,7 @@ pub(super) fn resume(
         let pursuit = Pursuit::new(judged, plan, args.run.max_states, directory);
         let (control, signals) = begun;
         let with = (&args.run, how, control, signals);
-        Ok(pursue((watched, judged), pursuit, saved, with)?.0)
+        Ok(pursue((watched, judged), pursuit, saved, with, false)?.0)
     })
 }
 
@@ -295,18 +295,27 @@ fn planned(
     Ok(budget.plan(&watched.model, storage.stored_width(searched.model()))?)
 }
 
-/// One sitting of a search on disk: its exit code, and whether errors are to be looked for next.
+/// One sitting of a search on disk: its exit code, and whether errors are to be looked for next. Where there were too few
+/// slots, nothing is left of a search that is new.
 fn pursue(
     of: Asked<'_, '_>,
     mut pursuit: Pursuit<'_>,
     saved: Option<Saved>,
     (args, how, control, mut signals): (&RunArgs, Tell<'_>, Arc<Control>, Signals),
+    is_new: bool,
 ) -> Result<(u8, bool), Failure> {
     let note = progress::note(&pursuit.directory);
     let display = Display::of_search(&control, &pursuit.directory, args, note);
     let pursued = pursuit.run(saved, &control);
     drop(display);
-    let Pursued { found, outcome, swept, seconds } = pursued?;
+    let pursued = match pursued {
+        Err(error) if is_new && error.lacks_slots().is_some() => {
+            pursuit.directory.discard();
+            return Err(error.into());
+        }
+        pursued => pursued?,
+    };
+    let Pursued { found, outcome, swept, seconds } = pursued;
     let told = Told::on_disk(found, &outcome, swept);
     signals.end_with(code(&told.found), &control);
     if told.found != Probed::Open {

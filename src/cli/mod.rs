@@ -31,6 +31,7 @@ mod run;
 mod shell;
 mod signals;
 mod simulate;
+mod slots;
 mod states;
 mod status;
 mod storage;
@@ -129,7 +130,7 @@ fn end(ending: Ending) -> u8 {
 
 /// Ends the process with a failure, from whatever thread.
 fn end_now(failure: &Failure) -> ! {
-    let failure = Failure { code: failure.code, message: failure.message.clone() };
+    let failure = Failure::of_code(failure.code, failure.message.clone());
     std::process::exit(i32::from(end(Err(failure))))
 }
 
@@ -158,6 +159,14 @@ fn print_failure(message: &str, code: u8) {
 /// seen in states and steps.
 fn check(args: &CheckArgs) -> Ending {
     crate::search::return_large_blocks(args.run.means().memory);
+    let mut args = args.clone();
+    args.run.deadline = args.run.deadline();
+    args.model.before.deadline = args.run.deadline;
+    slots::growing(args, |args| &mut args.model, check_once)
+}
+
+/// The same with the slots for processes that are said.
+fn check_once(args: &CheckArgs) -> Ending {
     if let Some(file) = &args.property_file {
         return questions::check(args, file);
     }
@@ -177,6 +186,21 @@ fn check(args: &CheckArgs) -> Ending {
 
 /// `spillway resume`.
 fn resume(args: &ResumeArgs) -> Ending {
+    let mut args = args.clone();
+    args.run.deadline = args.run.deadline();
+    loop {
+        let failure = match resume_once(&args) {
+            Err(failure) if failure.lacks_slots.is_some() => failure,
+            ended => return ended,
+        };
+        let (directory, contents) = Directory::open(&args.dir, args.run.disk_limit)?;
+        let room = slots::more(&contents.job.model(&args.dir)?, failure)?;
+        directory.begin_anew(&contents.job.with_room(room)?)?;
+    }
+}
+
+/// The same with the slots for processes that the search has.
+fn resume_once(args: &ResumeArgs) -> Ending {
     let (directory, contents) = Directory::open(&args.dir, args.run.disk_limit)?;
     let args = ResumeArgs { run: args.run.after(directory.kept), ..args.clone() };
     let preparation = Preparation::begin(&args.run);

@@ -3,7 +3,7 @@
 use super::args::ModelArgs;
 use super::failure::Failure;
 use super::progress::Display;
-use super::{languages, warn};
+use super::{languages, slots, warn};
 use crate::front::{Language, Options, OwnOptions};
 use crate::ir::{Condition, EndRule, Holds, Overflow};
 use crate::session::{Error, TextModel, Wanted, Watched, read_text};
@@ -11,48 +11,74 @@ use crate::source::Sources;
 
 /// Reads the model that the command line names. Warnings go to standard error.
 pub(super) fn open(args: &ModelArgs) -> Result<TextModel, Failure> {
-    let (model, warnings) = read(args, TextModel::load)?;
+    let (model, warnings) = open_quietly(args)?;
     warnings.iter().for_each(warn);
     Ok(model)
 }
 
 /// The same; its warnings are given to whoever knows whether they matter.
 pub(super) fn open_quietly(args: &ModelArgs) -> Result<(TextModel, Vec<String>), Failure> {
-    read(args, TextModel::load)
+    read(args, TextModel::load, |model| model)
+}
+
+/// The same with the most slots for processes, for who takes steps one by one. Warnings go to standard error.
+pub(super) fn open_widest(args: &ModelArgs) -> Result<TextModel, Failure> {
+    let (language, sources, options) = to_read(args)?;
+    let shown = Display::of_wait(format!("reading {}", args.model.display()));
+    let (model, warnings) = TextModel::with_most_slots(language, &sources, &options)?;
+    drop(shown);
+    warnings.iter().for_each(warn);
+    Ok(model)
 }
 
 /// Reads the model that the command line names, and what is asked of its runs.
 pub(super) fn open_watched(args: &ModelArgs, wanted: Wanted<'_>) -> Result<Watched, Failure> {
     let load = |language, sources, options| Watched::load(language, sources, options, wanted);
-    let (watched, warnings) = read(args, load)?;
+    let (watched, warnings) = read(args, load, |watched| &watched.model)?;
     warnings.iter().for_each(warn);
     Ok(watched)
 }
 
-/// Reads the model that the command line names, by what makes something of the text; with its warnings.
+/// Reads the model that the command line names, by what makes something of the text; with its warnings, if they were not told
+/// before. Where nothing says how many slots there are, a short look at the model does.
 fn read<T>(
     args: &ModelArgs,
-    load: impl FnOnce(&'static Language, Sources, Options) -> Result<(T, Vec<String>), Error>,
+    load: impl Fn(&'static Language, Sources, Options) -> Result<(T, Vec<String>), Error>,
+    model: fn(&T) -> &TextModel,
 ) -> Result<(T, Vec<String>), Failure> {
-    let name = args.model.display().to_string();
+    let (language, sources, options) = to_read(args)?;
+    let shown = Display::of_wait(format!("reading {}", args.model.display()));
+    let (loaded, warnings) = load(language, sources.clone(), options.clone())?;
+    drop(shown);
+    if !args.before.room.is_empty() {
+        return Ok((loaded, Vec::new()));
+    }
+    if !model(&loaded).interp.program().slots_can_grow {
+        return Ok((loaded, warnings));
+    }
+    drop(loaded);
+    let room = slots::taken(language, &sources, &options, args.before.deadline)?;
+    Ok(load(language, sources, Options { room, ..options })?)
+}
+
+/// The text that the command line names, with what is asked of its states, and how it is read.
+fn to_read(args: &ModelArgs) -> Result<(&'static Language, Sources, Options), Failure> {
     let (language, mut sources) = self::sources(args)?;
     let options = Options {
         defines: args.defines.iter().map(|it| (it.name.clone(), it.value.unwrap_or(1))).collect(),
         overflow: args.overflow.map(Overflow::from),
         deadlock: args.deadlock.map(EndRule::from),
         slots: args.slots,
+        room: args.before.room.clone(),
         claim: args.claim(),
         lossy: args.lossy,
     };
-    let shown = Display::of_wait(format!("reading {name}"));
     for (holds, texts) in [(Holds::Always, &args.invariants), (Holds::Sometimes, &args.covers)] {
         let file = Condition { holds, name: None }.file();
         texts.iter().for_each(|it| _ = sources.add(file.as_str(), it.as_str()));
     }
-    args.asked.iter().for_each(|(file, text)| _ = sources.add(file.as_str(), text.as_str()));
-    let loaded = load(language, sources, options)?;
-    drop(shown);
-    Ok(loaded)
+    args.before.asked.iter().for_each(|(file, text)| _ = sources.add(file.as_str(), text.as_str()));
+    Ok((language, sources, options))
 }
 
 /// The text of the model that the command line names, and its language.

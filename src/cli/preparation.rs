@@ -169,6 +169,6 @@ impl Failure {
     /// A command was stopped before its search began.
     pub(super) fn not_begun(error: &Error) -> Failure {
         let help = "nothing is kept; give more time with --max-time";
-        Failure { code: STOPPED, message: format!("{error}\n  help: {help}") }
+        Failure::of_code(STOPPED, format!("{error}\n  help: {help}"))
     }
 }

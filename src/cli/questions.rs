@@ -105,7 +105,7 @@ fn states(
         args.reductions.symmetry = Some(SymmetryArg::Off);
         args.keep_going = true;
     }
-    (args.model.asked, args.run.most) = (asked, most);
+    (args.model.before.asked, args.run.most) = (asked, most);
     let preparation = Preparation::begin(&args.run);
     preparation.enter(Phase::Reading);
     let (model, warned) = model::open_quietly(&args.model)?;

@@ -16,11 +16,10 @@ use crate::search::control::Phase;
 use crate::search::trace::Counterexample;
 use crate::search::{Control, Verdict};
 use crate::session::{
-    self, Budget, Contents, Directory, Job, Session, TextModel, Unreduced, check_room,
-    refuse_nothing,
+    Budget, Contents, Directory, Job, Session, TextModel, Unreduced, check_room, refuse_nothing,
 };
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// `spillway check` of what is to be seen in states and steps.
 pub(super) fn check(args: &CheckArgs, model: TextModel, preparation: Preparation) -> Ending {
@@ -56,44 +55,7 @@ pub(super) fn check_errors(
 /// How a search is begun, and a property of the model that is known to hold.
 type Begun<'a> = (&'a CheckArgs, Option<&'a str>);
 
-fn check_but(how: Begun<'_>, model: TextModel, preparation: Preparation) -> Ending {
-    match session::fewer(&model) {
-        None => search_all(how, model, preparation),
-        Some(options) => {
-            let control = Arc::clone(&preparation.control);
-            let (fewer, _) = TextModel::load(model.language, model.sources.clone(), options)?;
-            match begin(how, fewer, true, preparation)? {
-                Ended::With(code) => Ok(code),
-                Ended::OutOfSlots => {
-                    say("more processes run than expected; searching with room for more");
-                    search_all(how, model, Preparation::again(&how.0.run, control))
-                }
-            }
-        }
-    }
-}
-
-/// What a search came to that may have had too few slots for processes.
-enum Ended {
-    /// A verdict or a stop.
-    With(u8),
-    /// More processes than slots: it tells nothing.
-    OutOfSlots,
-}
-
-fn search_all(how: Begun<'_>, model: TextModel, preparation: Preparation) -> Ending {
-    match begin(how, model, false, preparation)? {
-        Ended::With(code) => Ok(code),
-        Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
-    }
-}
-
-fn begin(
-    (args, known): Begun<'_>,
-    model: TextModel,
-    may_lack_slots: bool,
-    preparation: Preparation,
-) -> Result<Ended, Failure> {
+fn check_but((args, known): Begun<'_>, model: TextModel, preparation: Preparation) -> Ending {
     let wanted = reduce::wanted(&args.reductions, args.keep_going)?;
     let (model, _) = model.in_key_order(args.key_order.into(), &preparation.control)?;
     let limits = args.limits();
@@ -129,7 +91,7 @@ fn begin(
     let session = Session::new(searched, about, limits, (storage, plan), directory);
     let sitting =
         Sitting { model: &model, session, args: &args.run, control, unreduced, most: Vec::new() };
-    sitting.run(None, may_lack_slots, signals)
+    sitting.run(None, true, signals)
 }
 
 /// The command line, as a shell takes it.
@@ -145,11 +107,11 @@ fn command() -> String {
 
 /// What a sitting is told, from now on.
 pub(super) fn control(args: &RunArgs) -> Arc<Control> {
-    let deadline = args.max_time.and_then(|time| Instant::now().checked_add(time));
+    let deadline = args.deadline();
     let mut control = Control::new(args.means().checkpoint_every, deadline);
     control.command = Some(command());
     let control = Arc::new(control);
-    stop_after(args.max_time, &control);
+    stop_at(deadline, &control);
     control
 }
 
@@ -195,10 +157,7 @@ pub(super) fn resume(
     let session = Session::new(searched, about, limits, (storage, plan), directory);
     let sitting =
         Sitting { model: &model, session, args: &args.run, control, unreduced, most: Vec::new() };
-    match sitting.run(saved, false, signals)? {
-        Ended::With(code) => Ok(code),
-        Ended::OutOfSlots => unreachable!("such a search reports that there are too few slots"),
-    }
+    sitting.run(saved, false, signals)
 }
 
 /// Says that there is nothing left to search.
@@ -225,24 +184,21 @@ struct Sitting<'a> {
 }
 
 impl Sitting<'_> {
-    /// Searches and tells the result, unless there were too few slots and there may be more.
-    fn run(
-        mut self,
-        saved: Option<Saved>,
-        may_lack_slots: bool,
-        mut signals: Signals,
-    ) -> Result<Ended, Failure> {
+    /// Searches and tells the result. Where there were too few slots, nothing is left of a search that is new.
+    fn run(mut self, saved: Option<Saved>, is_new: bool, mut signals: Signals) -> Ending {
         let control = self.control.clone();
         let directory = &self.session.directory;
         let note = progress::note(directory);
         let display = Display::of_search(&control, directory, self.args, note);
         let searched = self.session.run(saved, &control);
         drop(display);
-        let outcome = searched?;
-        if may_lack_slots && session::exceeded(self.model, &outcome) {
-            self.session.directory.discard();
-            return Ok(Ended::OutOfSlots);
-        }
+        let outcome = match searched {
+            Err(error) if is_new && error.lacks_slots().is_some() => {
+                self.session.directory.discard();
+                return Err(error.into());
+            }
+            searched => searched?,
+        };
         let code = match outcome.verdict {
             Verdict::Verified => failure::VERIFIED,
             Verdict::Violated => failure::VIOLATED,
@@ -264,7 +220,7 @@ impl Sitting<'_> {
         let told = self.tell(outcome.verdict, &control);
         self.say_what_is_kept(stopped, outcome.levels.is_empty());
         told?;
-        Ok(Ended::With(judge(self.args.strict, code, is_whole)))
+        Ok(judge(self.args.strict, code, is_whole))
     }
 
     /// What variables come to at most in all states, if that is wanted.
@@ -399,12 +355,12 @@ pub(super) fn judge(strict: bool, code: u8, is_whole: bool) -> u8 {
 }
 
 /// Asks for a stop when the time is up, wherever the search then is.
-fn stop_after(time: Option<Duration>, control: &Arc<Control>) {
-    let Some(time) = time else { return };
+fn stop_at(deadline: Option<Instant>, control: &Arc<Control>) {
+    let Some(deadline) = deadline else { return };
     let control = Arc::downgrade(control);
     // Without a thread the search looks at the clock itself, if less often.
     let _ = std::thread::Builder::new().spawn(move || {
-        std::thread::sleep(time);
+        std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
         control.upgrade().inspect(|control| control.stop());
     });
 }

@@ -15,7 +15,7 @@ const STEPS: u64 = 20;
 
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> Ending {
-    let model = model::open(&args.model)?;
+    let model = model::open_widest(&args.model)?;
     match args.from.as_deref().map(From::read) {
         None => {
             let searched = model.searched();

@@ -54,7 +54,7 @@ fn answered(tasks: &Tasks<'_>, line: Line) -> Value {
     let read = |line: String| {
         Request::try_parse_from(line.split_whitespace()).map_err(|error| {
             let message = error.to_string().trim().to_owned();
-            Failure { code: failure::WRONG, message }
+            Failure::of_code(failure::WRONG, message)
         })
     };
     let line = line.map_err(|why| Failure::wrong(format!("standard input: {why}")));
@@ -65,7 +65,7 @@ fn answered(tasks: &Tasks<'_>, line: Line) -> Value {
             add(&mut answer, told);
             answer
         }
-        Err(Failure { code, message }) => json!({"code": code, "error": message}),
+        Err(Failure { code, message, .. }) => json!({"code": code, "error": message}),
     }
 }
 
@@ -138,13 +138,13 @@ fn undone(plan: &str, task: u32, why: &ReceiptFault) -> Failure {
              `spillway task run`, then commit"
         ),
     };
-    Failure { code: failure::STOPPED, message }
+    Failure::of_code(failure::STOPPED, message)
 }
 
 /// That a plan is not the current one.
 fn stale(plan: &str) -> Failure {
     let message = format!("note: {plan} is not the current plan any more: plan again");
-    Failure { code: failure::STALE, message }
+    Failure::of_code(failure::STALE, message)
 }
 
 /// How far the search is.

@@ -91,9 +91,9 @@ pub(super) struct Found<'f> {
 impl<'f> Found<'f> {
     /// The counterexample to one of these.
     pub fn way(&self, violation: &ViolationReport) -> Result<Counterexample<'f>, Failure> {
-        self.evidence.find(&self.finder, violation.check)?.ok_or_else(|| Failure {
-            code: failure::STOPPED,
-            message: "stopped before the counterexample was found".into(),
+        self.evidence.find(&self.finder, violation.check)?.ok_or_else(|| {
+            let message = "stopped before the counterexample was found".into();
+            Failure::of_code(failure::STOPPED, message)
         })
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn met(
     let finder = finder::finder(searched.model(), memory, (dir, &disk), &control);
     let Some(met) = values_met(&finder, &model, (dir, saved), sums)? else {
         let message = "stopped before all states were looked at".into();
-        return Err(Failure { code: failure::STOPPED, message });
+        return Err(Failure::of_code(failure::STOPPED, message));
     };
     let told = searched.stack().told(&Tally::default());
     let reduced = told.into_iter().map(|it| it.name).collect();

@@ -1,9 +1,10 @@
 //! What expanding states produces: candidates, tallies and findings.
 
 use super::ActionCounts;
-use crate::ir::{ActionId, ArithmeticError};
+use crate::ir::{ActionId, ArithmeticError, Misfit, ProcessId};
 use spill::Result;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::mem::MaybeUninit;
 
 /// Room is given out in pieces of at most this many bytes.
@@ -247,9 +248,12 @@ impl Expansion<'_> {
         self.failed.get_or_insert(error);
     }
 
-    /// Records that `check` fails in (or right after) `state`.
+    /// Records that `check` fails in (or right after) `state`. Where only room for a process is missing, expanding fails.
     pub fn finding(&mut self, check: Violation, state: &[u8]) {
-        self.findings.record(check, state);
+        match check {
+            Violation::Fault(FaultKind::NoSlot(process), _) => self.fail(NoSlot(process)),
+            check => self.findings.record(check, state),
+        }
     }
 
     /// Counts steps to states that are left out: an assumption does not hold in them.
@@ -335,6 +339,40 @@ pub enum FaultKind {
     Error,
     /// A loop or recursion beyond its bound, no free process slot, a full multiset.
     Limit,
+    /// A send of fewer values than a message has.
+    TooFewSent,
+    /// A send of more values than a message has.
+    TooManySent,
+    /// A receive of fewer fields than a message has.
+    TooFewReceived,
+    /// A receive of more fields than a message has.
+    TooManyReceived,
+    /// An instance of this process for which there is no slot, where the program can be made again with more slots. It is
+    /// no error of the model, and never a finding: see [`Expansion::finding`].
+    NoSlot(ProcessId),
+}
+
+/// Why a search ends in which a process found no slot: it is to be made again with more slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoSlot(pub ProcessId);
+
+impl std::error::Error for NoSlot {}
+
+impl fmt::Display for NoSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("more processes run at one time than there is room for")
+    }
+}
+
+impl From<Misfit> for FaultKind {
+    fn from(misfit: Misfit) -> FaultKind {
+        match misfit {
+            Misfit::TooFewSent => FaultKind::TooFewSent,
+            Misfit::TooManySent => FaultKind::TooManySent,
+            Misfit::TooFewReceived => FaultKind::TooFewReceived,
+            Misfit::TooManyReceived => FaultKind::TooManyReceived,
+        }
+    }
 }
 
 impl From<ArithmeticError> for FaultKind {
@@ -348,8 +386,8 @@ impl From<ArithmeticError> for FaultKind {
 }
 
 impl FaultKind {
-    /// Every kind, in the order of their codes on disk.
-    pub const ALL: [FaultKind; 8] = [
+    /// Every kind of error of a model, in the order of their codes on disk.
+    pub const ALL: [FaultKind; 12] = [
         FaultKind::Index,
         FaultKind::Division,
         FaultKind::Range,
@@ -358,7 +396,24 @@ impl FaultKind {
         FaultKind::Assertion,
         FaultKind::Error,
         FaultKind::Limit,
+        FaultKind::TooFewSent,
+        FaultKind::TooManySent,
+        FaultKind::TooFewReceived,
+        FaultKind::TooManyReceived,
     ];
+
+    /// Whether the step of such an error may go on (in Promela, see [`crate::ir::messages`]).
+    pub fn may_go_on(self) -> bool {
+        self == FaultKind::Assertion
+            || self == FaultKind::TooFewReceived
+            || self == FaultKind::TooManyReceived
+            || self.always_goes_on()
+    }
+
+    /// Whether the step of such an error always goes on.
+    pub fn always_goes_on(self) -> bool {
+        matches!(self, FaultKind::TooFewSent | FaultKind::TooManySent)
+    }
 
     /// What kind of violation it is: an assertion is one wherever it stands.
     pub fn violation(self) -> &'static str {
@@ -378,7 +433,11 @@ impl FaultKind {
             FaultKind::Undefined => "undefined value",
             FaultKind::Assertion => "assertion failed",
             FaultKind::Error => "error statement",
-            FaultKind::Limit => "limit exceeded",
+            FaultKind::Limit | FaultKind::NoSlot(_) => "limit exceeded",
+            FaultKind::TooFewSent => Misfit::TooFewSent.name(),
+            FaultKind::TooManySent => Misfit::TooManySent.name(),
+            FaultKind::TooFewReceived => Misfit::TooFewReceived.name(),
+            FaultKind::TooManyReceived => Misfit::TooManyReceived.name(),
         }
     }
 }

@@ -185,12 +185,12 @@ impl Step {
         format!("{name} ({})", values.collect::<Vec<_>>().join(", "))
     }
 
-    /// Whether it is another step, in which an assertion fails, as it goes on behind that.
+    /// Whether it is another step, which meets an error behind which steps go on, as it goes on behind that.
     pub fn goes_on_behind(&self, failed: &Step) -> bool {
         let StepOutcome::Fault(fault) = &failed.outcome else { return false };
         let is_fault = matches!(self.outcome, StepOutcome::Fault(_));
         let is_longer = self.actions.len() > failed.actions.len();
-        fault.kind == FaultKind::Assertion
+        fault.kind.may_go_on()
             && !failed.actions.is_empty()
             && self.actions.starts_with(&failed.actions)
             && (is_longer || !is_fault)

@@ -76,13 +76,15 @@ pub struct Proposition {
 }
 
 impl Observed {
-    /// What such labels in the processes of a program ask of runs; nothing if there are none.
-    pub fn labels(program: &Program, label: Label) -> Option<Observed> {
+    /// What such labels in the processes of a program ask of runs, and whether there are any.
+    pub fn labels(program: &Program, label: Label) -> (Observed, bool) {
         let is_marked: fn(&Location) -> bool = match label {
             Label::Accept => |it| it.accepting,
             Label::Progress => |it| it.progress,
         };
-        let condition = program.anybody_at(is_marked, Span::default())?;
+        let found = program.anybody_at(is_marked, Span::default());
+        let is_any = found.is_some();
+        let condition = found.unwrap_or_else(|| Expr::constant(0, Span::default()));
         let text = format!("some process is at a label `{}`", label.name());
         let (name, demand) = match label {
             Label::Accept => {
@@ -94,7 +96,7 @@ impl Observed {
             }
         };
         let propositions = vec![Proposition { text, condition }];
-        Some(Observed { name: Some(name), demand, propositions })
+        (Observed { name: Some(name), demand, propositions }, is_any)
     }
 
     /// Lets an automaton over the propositions watch a program, as a claim of it. It has a state.

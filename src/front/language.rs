@@ -109,6 +109,9 @@ pub struct OwnOptions {
     pub lossy: bool,
     /// How many [`Options::slots`] there are where nobody says, if that is one.
     pub slots: Option<u32>,
+    /// Whether a model without labels has an answer to what labels ask, as SPIN's verifier has: no run passes an `accept`
+    /// label, and every cycle is one without progress.
+    pub asks_without_labels: bool,
     /// What a state is called as a whole, if the numbers in it can be added up.
     pub whole: Option<&'static str>,
 }
@@ -123,6 +126,7 @@ impl OwnOptions {
         own_property: false,
         lossy: false,
         slots: None,
+        asks_without_labels: false,
         whole: None,
     };
 }

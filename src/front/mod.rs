@@ -40,8 +40,11 @@ pub struct Options {
     /// What counts as a deadlock, where the language leaves a choice.
     pub deadlock: Option<EndRule>,
     /// How many instances a `run` in a loop may make, if the language has processes that come and
-    /// go.
+    /// go. One more is an error of the model then.
     pub slots: Option<u32>,
+    /// How many slots there are for instances of processes, by their names, where `slots` says nothing. A search that needs
+    /// one more ends with [`NoSlot`](crate::exec::NoSlot), and can be made again with more.
+    pub room: Vec<(String, u32)>,
     /// Which of the model's claims belongs to the program, if the language has claims.
     pub claim: ClaimChoice,
     /// Whether what is sent to a full channel is lost, rather than waiting for room, if the language leaves that choice.

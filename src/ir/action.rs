@@ -96,7 +96,7 @@ pub enum Communication {
     Send {
         /// Where to.
         channel: ChannelRef,
-        /// One value for each field of the channel.
+        /// One value for each field of the channel; see [`Communication::fit`] for more or fewer.
         values: Vec<Expr>,
         /// Inserts in order instead of at the end (Promela `!!`).
         sorted: bool,

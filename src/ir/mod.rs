@@ -18,6 +18,7 @@ pub mod expr;
 pub mod interval;
 pub mod layout;
 mod marks;
+pub mod messages;
 pub mod text;
 pub mod types;
 pub mod unchecked;
@@ -35,6 +36,7 @@ pub use expr::{
     Renumbered, Root, Selector, Unary,
 };
 pub use layout::Layout;
+pub use messages::{Fit, Misfit};
 pub use types::{Domain, Enum, Scalar, Scalarset, Type};
 pub use unchecked::{Unchecked, UncheckedKind};
 
@@ -105,6 +107,8 @@ pub struct Program {
     /// A variable of the program that holds the pid of the process that moved last, if anything
     /// asks (Promela `_last`).
     pub last: Option<VarId>,
+    /// Whether the program can be made again with more slots: a process that finds none is no error of the model then.
+    pub slots_can_grow: bool,
 }
 
 /// What a failed assertion does to its step.

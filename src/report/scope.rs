@@ -177,7 +177,7 @@ impl Scope {
     fn errors(&self, outcome: &Outcome, wanted: impl Fn(u32) -> bool) -> u64 {
         let cuts = |kind| match kind {
             FaultKind::Assertion => !self.checks.assertions && self.assertions == Assertions::Stop,
-            _ => !self.checks.faults,
+            kind => !self.checks.faults && !kind.always_goes_on(),
         };
         let counts = outcome.findings.iter().map(|(check, finding)| match check {
             Violation::Fault(kind, action) if wanted(action) && cuts(kind) => finding.count,

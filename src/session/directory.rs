@@ -200,6 +200,21 @@ impl Directory {
         }
     }
 
+    /// Begins anew with another job for the same search. Whenever this is interrupted, there is a job to begin anew with: as
+    /// long as it is the one before, its search ends where this one began anew.
+    pub fn begin_anew(&self, job: &Job) -> Result<(), Error> {
+        let begin = || -> spill::Result<()> {
+            // Without a manifest nothing else is there.
+            let kept = [JOB, MEANS, TEMPORARY, RealDisk::LOCK];
+            let files = self.disk.list()?.into_iter().map(|(name, _)| name);
+            let (first, others): (Vec<_>, Vec<_>) =
+                files.filter(|it| !kept.contains(&it.as_str())).partition(|it| it == MANIFEST);
+            first.iter().chain(&others).try_for_each(|it| self.disk.remove(it))?;
+            job.commit(&*self.disk)
+        };
+        begin().map_err(|error| Error::Begin(self.path.clone(), error))
+    }
+
     /// Leaves nothing of a search that is to be made again.
     pub fn discard(self) {
         let Directory { path, disk, temporary, .. } = self;

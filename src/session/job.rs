@@ -4,7 +4,7 @@
 use super::error::Error;
 use super::reduce::{Reduce, Steps};
 use super::watched::{Fairness, Kept, Watched};
-use super::{Searched, TextModel};
+use super::{KeyOrder, Room, Searched, TextModel};
 use crate::exec::Model;
 use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
@@ -21,7 +21,7 @@ use crate::report::RUST;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::JOB;
 use crate::search::storage::SavedStorage;
-use crate::search::{Checks, Limits, Storage};
+use crate::search::{Checks, Control, Limits, Storage};
 use crate::source::{self, Sources};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
@@ -43,6 +43,8 @@ pub struct Job {
     defines: Vec<(String, i64)>,
     /// How many instances a `run` in a loop may make, if that is said.
     slots: Option<u32>,
+    /// How many slots there are for processes that are started in loops or by recursion, by their names.
+    room: Room,
     /// Whether the model is searched with a claim, if it has one.
     with_claim: bool,
     /// Which that is, if that is said.
@@ -121,6 +123,7 @@ impl Job {
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
             defines: model.options.defines.clone(),
             slots: model.options.slots,
+            room: model.options.room.clone(),
             with_claim: model.options.claim != ClaimChoice::Leave,
             claim: match &model.options.claim {
                 ClaimChoice::Named(name) => Some(name.clone()),
@@ -177,6 +180,7 @@ impl Job {
             files: vec![(name.into(), String::new())],
             defines: Vec::new(),
             slots: None,
+            room: Vec::new(),
             with_claim: false,
             claim: None,
             wraps: false,
@@ -323,7 +327,8 @@ impl Job {
             Some(name) => ClaimChoice::Named(name.clone()),
         };
         let (defines, slots, lossy) = (self.defines.clone(), self.slots, self.lossy);
-        let options = Options { defines, overflow: Some(overflow), deadlock, slots, claim, lossy };
+        let (overflow, room) = (Some(overflow), self.room.clone());
+        let options = Options { defines, overflow, deadlock, slots, room, claim, lossy };
         let language = Language::from_name(&self.language)
             .ok_or_else(|| Error::Language(self.language.clone()))?;
         Ok((language, sources, options))
@@ -347,6 +352,30 @@ impl Job {
         let model = TextModel { wished, left_off, ..model };
         self.check_digest(&model)?;
         Ok(model)
+    }
+
+    /// The same job with these slots for processes: its search is to begin again. States are stored in the default way where
+    /// the way so far is one for states of another width, and an order of the key other than the declared one becomes the
+    /// static one.
+    pub fn with_room(&self, room: Room) -> Result<Job, Error> {
+        let (language, sources, options) = self.to_read()?;
+        let options = Options { room: room.clone(), ..options };
+        let mut model = match self.runs() {
+            None => TextModel::load(language, sources, options)?.0,
+            Some((kept, ..)) => Watched::load(language, sources, options, kept.wanted())?.0.model,
+        };
+        if !self.order.is_sorted() {
+            // No sample is taken for it, so that nothing has to be stopped.
+            model = model.in_key_order(KeyOrder::Static, &Control::default())?.0;
+        }
+        let order = model.interp.layout().order.iter().map(|group| group.0).collect();
+        let (wished, left_off) = (self.wished(), self.left_off());
+        let model = TextModel { wished, left_off, ..model };
+        let searched = model.searched();
+        let storage = self.storage.restore(searched.model().width());
+        let storage = storage.unwrap_or_default().saved();
+        let digest = searched.model().digest();
+        Ok(Job { room, order, digest, storage, ..self.clone() })
     }
 
     /// Reads the model again with what is asked of its runs, if something is.

@@ -54,7 +54,7 @@ pub use runnable::Runnable;
 pub use searched::{About, Searched};
 pub use shorter::{Unreduced, shortened_in, traced_in};
 pub use sitting::Sitting;
-pub use slots::{exceeded, fewer};
+pub use slots::{Room, lacking};
 pub use tasks::{Shared, Tasks};
 pub use temporary::{JobFound, Removal, Temporary, temporary_in};
 pub use text::{TextModel, read_text};
@@ -170,8 +170,8 @@ impl<'m> Session<'m> {
         let came_to = self.directory.sit(sitting, control, verdict, search);
         let mut came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
-            // It cannot be gone on with when states have become others.
-            if !matches!(failed, Error::Misfit(_)) {
+            // It cannot be gone on with when states have become others, or are to.
+            if !matches!(failed, Error::Misfit(_)) && failed.lacks_slots().is_none() {
                 self.directory.keep();
             }
             failed

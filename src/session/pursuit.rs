@@ -176,8 +176,12 @@ impl<'m> Pursuit<'m> {
         let verdict = |it: &Pursued| super::verdict(&it.found);
         let pursue = || self.pursue(saved, control);
         self.directory.sit(sitting, control, verdict, pursue).map_err(|error| {
-            self.directory.keep();
-            Error::Run(self.directory.path.clone(), error)
+            let failed = Error::Run(self.directory.path.clone(), error);
+            // It cannot be gone on with when states are to become others.
+            if failed.lacks_slots().is_none() {
+                self.directory.keep();
+            }
+            failed
         })
     }
 

@@ -1,83 +1,186 @@
-//! How many instances a `run` in a loop makes, where the user does not say.
+//! How many slots there are for processes that are started in loops or by recursion.
 //!
-//! A language may have no bound, or one that is far off, and room for processes that never come makes states wide. So
-//! a short look at the model counts the instances that there are at one time, and the search gets
-//! room for those. Should one more come after all, the search is made again with room for as many
-//! as the front end gives.
+//! A language may have no bound on their number, or one that is far off, and slots that are never taken make states wide.
+//! So a short look at the model counts the instances that run at one time, and the search gets slots for those. Where it
+//! needs one more after all, it ends with [`NoSlot`], and is made again with more.
 
-use super::TextModel;
-use crate::exec::{Explain as _, FaultKind, Interp, StepOutcome, Violation};
-use crate::front::Options;
-use crate::ir::{ActionId, StmtKind};
-use crate::search::Outcome;
+use super::{Error, TextModel};
+use crate::exec::{Interp, NoSlot};
+use crate::front::{Language, Options};
+use crate::ir::{Entity, Instance, ProcessId};
+use crate::search::Control;
+use crate::source::Sources;
 use std::collections::{HashSet, VecDeque};
 
-/// So many states are looked at first.
-const STATES: usize = 3000;
+/// The most slots of a process that are tried first.
+const SLOTS_MAX: u32 = 255;
 
-/// A model with no more slots than a short look found use for; nothing if that makes no difference.
-pub fn fewer(model: &TextModel) -> Option<Options> {
-    let program = model.interp.program();
-    let looped = model.language.options.slots?;
-    if model.options.slots.is_some() {
-        return None;
-    }
-    // Only a `run` in a loop gets as many as that.
-    let is_looped = |process| program.slots(process) >= looped;
-    if !program.processes.keys().any(is_looped) {
-        return None;
-    }
-    let most = most_instances(&model.interp).max(1);
-    let spare = program.processes.keys().any(|process| program.slots(process) > most);
-    spare.then(|| Options { slots: Some(most), ..model.options.clone() })
-}
+/// A search that needs more slots for a process gets four times as many, so that it is seldom made again, and at least so
+/// many.
+const SLOTS_AGAIN: u32 = 16;
 
-/// Whether a search met more instances than there were slots for.
-pub fn exceeded(model: &TextModel, outcome: &Outcome) -> bool {
-    let actions = &model.interp.program().actions;
-    outcome.findings.iter().any(|(check, _)| match check {
-        Violation::Fault(FaultKind::Limit, action) => {
-            let action = actions.get(ActionId(action));
-            action.is_some_and(|it| {
-                it.body.iter().any(|stmt| matches!(stmt.kind, StmtKind::Run { .. }))
-            })
+/// So many states nearest to the start are looked at, ...
+const STATES: usize = 1500;
+
+/// ... with so many successors in all, ...
+const SUCCESSORS: usize = 10_000;
+
+/// ... so many states of each walk from the start, ...
+const WALK: usize = 2000;
+
+/// ... and so many bytes of states by each of these.
+const BYTES: usize = 16 << 20;
+
+/// Slots for processes, by their names.
+pub type Room = Vec<(String, u32)>;
+
+impl TextModel {
+    /// The model with the most slots that its states have room for.
+    pub fn with_most_slots(
+        language: &'static Language,
+        sources: &Sources,
+        options: &Options,
+    ) -> Result<(TextModel, Vec<String>), Error> {
+        let (model, warnings) = TextModel::load(language, sources.clone(), options.clone())?;
+        let mut slots = SLOTS_MAX;
+        while model.interp.program().slots_can_grow && slots > SLOTS_AGAIN {
+            let processes = model.interp.program().processes.values();
+            let room = processes.map(|it| (it.name.clone(), slots)).collect();
+            let options = Options { room, ..options.clone() };
+            // States that are too wide are refused.
+            if let Ok(wide) = TextModel::load(language, sources.clone(), options) {
+                return Ok(wide);
+            }
+            slots /= 2;
         }
-        _ => false,
-    })
-}
+        Ok((model, warnings))
+    }
 
-/// The most instances of one process in some states: those nearest to the start, and those of
-/// walks from there that take the last step of each state, which is that of the oldest process.
-fn most_instances(model: &Interp) -> u32 {
-    let successors = |steps: Vec<crate::exec::Step>| {
-        steps.into_iter().filter_map(|step| match step.outcome {
-            StepOutcome::Successor(state) => Some(state),
-            StepOutcome::Fault(_) => None,
-        })
-    };
-    let (mut most, mut seen) = (0, HashSet::new());
-    let mut open: VecDeque<Vec<u8>> = successors(model.starts()).collect();
-    while let Some(state) = open.pop_front() {
-        if seen.contains(&state) {
-            continue;
-        }
-        let live = model.program().processes.keys().map(|process| model.live(&state, process));
-        most = live.fold(most, u32::max);
-        let breadth = seen.len() < STATES / 2;
-        let mut next: Vec<_> =
-            successors(model.steps(&state)).filter(|it| !seen.contains(it)).collect();
-        seen.insert(state);
-        match breadth {
-            true => open.extend(next),
-            // Depth first from here on, as deep as the states left allow.
-            false => {
-                next.reverse();
-                next.into_iter().for_each(|state| open.push_front(state));
+    /// The slots that a short look at a model finds taken. It ends early where `control` says so.
+    pub fn slots_taken(&self, control: &Control) -> Room {
+        let _heeding = control.heed();
+        let program = self.interp.program();
+        let mut look =
+            Look { model: &self.interp, control, most: vec![0; program.processes.len()] };
+        look.around_the_start();
+        look.walk(&|instances: &mut Vec<Instance>| instances.reverse());
+        look.walk(&|_| {});
+        let named = program.processes.values().map(|it| it.name.clone());
+        named.zip(look.most).collect()
+    }
+
+    /// More slots for a process that found none, as many as states have room for.
+    pub fn more_slots(&self, process: ProcessId) -> Result<Room, Error> {
+        let program = self.interp.program();
+        let slots = program.slots(process);
+        let wished = slots.saturating_mul(4).clamp(SLOTS_AGAIN, SLOTS_MAX);
+        let mut last = Error::Unreadable(format!("there can be no more than {slots} processes"));
+        for more in [wished, slots * 2, slots + slots / 2, slots + slots / 4, slots + 1] {
+            if more <= slots || more > SLOTS_MAX {
+                continue;
+            }
+            let of = |it: ProcessId| if it == process { more } else { program.slots(it) };
+            let room =
+                program.processes.keys().map(|it| (program.processes[it].name.clone(), of(it)));
+            let room: Room = room.collect();
+            let options = Options { room: room.clone(), ..self.options.clone() };
+            match TextModel::load(self.language, self.sources.clone(), options) {
+                Ok(_) => return Ok(room),
+                Err(error) => last = error,
             }
         }
-        if seen.len() >= STATES {
-            break;
+        Err(last)
+    }
+}
+
+impl Error {
+    /// The process that found no slot, if that is why the search ended.
+    pub fn lacks_slots(&self) -> Option<ProcessId> {
+        match self {
+            Error::Sample(error) | Error::Run(_, error) | Error::Open(_, error) => lacking(error),
+            _ => None,
         }
     }
-    most
+}
+
+/// The process that found no slot, if that is why a model failed.
+pub fn lacking(error: &spill::Error) -> Option<ProcessId> {
+    match error {
+        spill::Error::Source { reason } => reason.downcast_ref().map(|NoSlot(process)| *process),
+        _ => None,
+    }
+}
+
+/// A look at some states of a model.
+struct Look<'m> {
+    model: &'m Interp,
+    control: &'m Control,
+    /// The most instances of each process in any state so far.
+    most: Vec<u32>,
+}
+
+impl Look<'_> {
+    /// Looks at the states nearest to the start.
+    fn around_the_start(&mut self) {
+        let (mut seen, mut open) = (HashSet::new(), VecDeque::new());
+        let (mut successors, mut bytes) = (0, 0);
+        self.model.each_start_state(&mut |state| open.push_back(state.to_vec()));
+        while let Some(state) = open.pop_front() {
+            let is_enough = seen.len() >= STATES || successors >= SUCCESSORS || bytes >= BYTES;
+            if is_enough || self.control.should_stop() {
+                return;
+            }
+            if seen.contains(&state) {
+                continue;
+            }
+            self.count(&state);
+            self.model.each_successor(&state, None, &mut |next| {
+                successors += 1;
+                if !seen.contains(next) {
+                    bytes += next.len();
+                    open.push_back(next.to_vec());
+                }
+            });
+            seen.insert(state);
+        }
+    }
+
+    /// Walks from the start. The first process in an order that can come to a new state moves, to one with as many
+    /// processes as possible.
+    fn walk(&mut self, order: &dyn Fn(&mut Vec<Instance>)) {
+        let (mut seen, mut start) = (HashSet::new(), None);
+        self.model.each_start_state(&mut |state| _ = start.get_or_insert_with(|| state.to_vec()));
+        let Some(mut state) = start else { return };
+        for _ in 0..WALK.min(BYTES / state.len().max(1)) {
+            if self.control.should_stop() {
+                return;
+            }
+            self.count(&state);
+            let mut movers = self.model.instances(&state);
+            order(&mut movers);
+            seen.insert(state.clone());
+            let mut best: Option<(i64, Vec<u8>)> = None;
+            // Where nobody can move by itself, somebody may at a timeout.
+            for mover in movers.into_iter().map(Some).chain([None]) {
+                self.model.each_successor(&state, mover, &mut |next| {
+                    let processes = self.model.count_processes(next);
+                    let is_better = best.as_ref().is_none_or(|(most, _)| processes > *most);
+                    if is_better && !seen.contains(next) {
+                        best = Some((processes, next.to_vec()));
+                    }
+                });
+                if best.is_some() {
+                    break;
+                }
+            }
+            let Some((_, next)) = best else { return };
+            state = next;
+        }
+    }
+
+    fn count(&mut self, state: &[u8]) {
+        for (number, most) in self.most.iter_mut().enumerate() {
+            *most = self.model.live(state, ProcessId::from_index(number)).max(*most);
+        }
+    }
 }

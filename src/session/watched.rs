@@ -4,15 +4,16 @@ use super::searched::Decided;
 use super::text::read_text;
 use super::{Error, Reduce, Runnable, Searched, TextModel};
 use crate::budget::AnalysisBudget;
+use crate::diag::Diagnostic;
 use crate::exec::Checks;
-use crate::front::{Asked, ClaimChoice, Demand, Label, Language, Observed, Options};
+use crate::front::{Asked, ClaimChoice, Demand, Label, Language, Loaded, Observed, Options};
 use crate::ir::{Program, PropertyKind};
 use crate::ltl::{self, Automaton, Formula, hoa};
 use crate::reduce::claim::EndedRuns;
 use crate::reduce::{Refused, Wished};
 use crate::report::Scope;
 use crate::search::Limits;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::path::Path;
 
@@ -188,7 +189,7 @@ impl Watched {
         };
         let mut loaded = loaded.map_err(|diagnostics| Error::text(&diagnostics, &sources))?;
         let observed = match wanted {
-            Wanted::Labels(label) => by_labels(&loaded.program, label)?,
+            Wanted::Labels(label) => by_labels(language, &mut loaded, label)?,
             _ => loaded.observed.take().unwrap_or_else(|| unreachable!("it was asked for")),
         };
         let observed = observed.grouped();
@@ -270,13 +271,23 @@ fn why_counting(observed: &Observed, kept: &Kept) -> Option<&'static str> {
     }
 }
 
-/// What labels of a kind ask of a program.
-fn by_labels(program: &Program, label: Label) -> Result<Observed, Error> {
-    let missing = || {
-        let (model, label) = (&program.name, label.name());
-        Error::Unreadable(format!("no process of {model} has a label `{label}`"))
+/// What labels of a kind ask of a program. Where there are none, it is warned of that, or refused.
+fn by_labels(language: &Language, loaded: &mut Loaded, label: Label) -> Result<Observed, Error> {
+    let (observed, is_any) = Observed::labels(&loaded.program, label);
+    let (model, name) = (&loaded.program.name, label.name());
+    if is_any {
+        return Ok(observed);
+    }
+    if !language.options.asks_without_labels {
+        return Err(Error::Unreadable(format!("no process of {model} has a label `{name}`")));
+    }
+    let so = match label {
+        Label::Accept => "there is nothing to find",
+        Label::Progress => "every cycle is one without progress",
     };
-    Observed::labels(program, label).ok_or_else(missing)
+    let text = format!("no process of {model} comes to rest at a label `{name}`, so {so}");
+    loaded.warnings.push(Diagnostic::warning(Span::default(), text));
+    Ok(observed)
 }
 
 /// Lets the claim of a program stay at its end.

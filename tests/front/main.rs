@@ -13,5 +13,6 @@ mod murphi_mistakes;
 mod pnml;
 mod promela;
 mod promela_claims;
+mod promela_messages;
 mod promela_mutations;
 mod promela_trails;

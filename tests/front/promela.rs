@@ -11,7 +11,7 @@ use spillway::ir::validate::validate;
 use spillway::search::{Limits, memory};
 use spillway::source::Sources;
 
-fn load(text: &str) -> Result<(Interp, Sources), String> {
+pub(crate) fn load(text: &str) -> Result<(Interp, Sources), String> {
     load_as(text, &Options::default())
 }
 
@@ -31,7 +31,7 @@ fn load_as(text: &str, options: &Options) -> Result<(Interp, Sources), String> {
 }
 
 /// States, transitions and errors, as SPIN counts them.
-fn counts(text: &str) -> (u64, u64, u64) {
+pub(crate) fn counts(text: &str) -> (u64, u64, u64) {
     counts_as(text, &Options::default())
 }
 
@@ -54,7 +54,7 @@ fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
 }
 
 /// Models of one point each, with SPIN's counts.
-fn all_count(models: &[(&str, (u64, u64, u64))]) {
+pub(crate) fn all_count(models: &[(&str, (u64, u64, u64))]) {
     for (model, expected) in models {
         assert_eq!(counts(model), *expected, "{model}");
     }
@@ -531,7 +531,10 @@ fn mistakes_are_told_with_their_line() {
         ("init { do :: np_ -> skip od }", "`np_` is used outside a never claim"),
         ("init { if fi }", "this `if` has no option"),
         ("init { if :: else -> skip :: else -> skip fi }", "this is the second else"),
-        ("chan c = [1] of { byte, int };\ninit { c!1 }", "2:8: error: this sends 1 values"),
+        (
+            "chan c = [1] of { byte, int };\ninit { c!1, 2, 3 }",
+            "2:8: error: too many parameters in send: this sends 3 values",
+        ),
         ("#include \"nowhere.pml\"\ninit { skip }", "cannot read the included file"),
         ("#if 1\ninit { skip }", "this condition has no #endif"),
         ("#define F(a) a\nbyte x = F(1, 2);", "the macro F takes 1 arguments, but 2 are given"),
@@ -657,7 +660,9 @@ fn what_a_macro_makes_is_reported_where_it_is_used() {
 
 #[test]
 fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
-    let (model, _) = load("proctype P() { false } init { do :: run P() od }").unwrap();
+    let text = "proctype P() { false } init { do :: run P() od }";
+    let slots = Options { slots: Some(16), ..Options::default() };
+    let (model, _) = load_as(text, &slots).unwrap();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let outcome = memory::search(&model, &limits).unwrap();
     let (_, finding) =
@@ -668,6 +673,10 @@ fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
     });
     let messages: Vec<String> = faults.collect();
     assert!(messages.iter().any(|it| it.contains("`--slots 32`")), "{messages:?}");
+    // Where nobody says how many there are, it is no error of the model: the search is to be made again with more.
+    let (model, _) = load(text).unwrap();
+    let failed = memory::search(&model, &limits).unwrap_err();
+    assert!(failed.to_string().contains("more processes run at one time"), "{failed}");
 }
 
 #[test]

@@ -393,6 +393,8 @@ impl<'p> Table<'p> {
         self.receives(receiver, &mut by_receiver, |judge, channel, patterns| {
             judge.deliver(channel, patterns, &sent);
         });
+        let received = &self.program.actions[receiver.action].communication;
+        received.iter().for_each(|it| by_receiver.fits(it));
         by_receiver.move_and_run(&self.program.actions[receiver.action]);
         if !comes_and_goes {
             by_sender.know(by_receiver.known());
@@ -408,7 +410,7 @@ impl<'p> Table<'p> {
     /// The message of a sender, as it is given away.
     fn sends(&self, sender: Side, judge: &mut Judge<'_>) -> Sent {
         match &self.program.actions[sender.action].communication {
-            Some(Communication::Send { channel, values, .. }) => judge.send(channel, values),
+            Some(sent @ Communication::Send { .. }) => judge.send(sent),
             _ => Sent::new(),
         }
     }

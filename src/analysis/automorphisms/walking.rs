@@ -489,6 +489,9 @@ impl<'p, T: Told> Pairs<'p, T> {
             ) if sorted == too && values.len() == others.len() => {
                 let fields = self.channel(channel, there)?;
                 let ChannelRef::Named(id) = channel else { return None };
+                if values.len() != fields.len() {
+                    return None;
+                }
                 let overflow = self.program.channels[*id].overflow;
                 for ((one, other), field) in values.iter().zip(others).zip(&fields) {
                     let (value, field) = (self.expr(one, other)?, scalar(field)?);

@@ -5,7 +5,7 @@ use crate::report::View;
 use crate::session::{Budget, Means};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How the model is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -32,6 +32,17 @@ impl From<ExecArg> for Exec {
             ExecArg::Interp => Exec::Interp,
         }
     }
+}
+
+/// What is settled before a model is read.
+#[derive(Clone, Debug, Default)]
+pub struct Before {
+    /// What a file asks of states: what the sources of each are called, and its text.
+    pub asked: Vec<(String, String)>,
+    /// Slots for processes, by their names, where a search before this one lacked some.
+    pub room: Vec<(String, u32)>,
+    /// When a look at the model has to end.
+    pub deadline: Option<Instant>,
 }
 
 /// Resources of one sitting of a search. What is not said is as it was in the sitting before.
@@ -91,6 +102,9 @@ pub struct RunArgs {
     /// What variables come to at most that is to be told, each with a name.
     #[arg(skip)]
     pub(in crate::cli) most: Vec<(String, Vec<String>)>,
+    /// When the time is up, if that was settled before this sitting began.
+    #[arg(skip)]
+    pub(in crate::cli) deadline: Option<Instant>,
 }
 
 impl RunArgs {
@@ -107,6 +121,12 @@ impl RunArgs {
             exec: self.exec.or(Some(exec.into())),
             ..self.clone()
         }
+    }
+
+    /// When the time is up, counted from now where nothing else was settled.
+    pub(in crate::cli) fn deadline(&self) -> Option<Instant> {
+        let counted = || self.max_time.and_then(|time| Instant::now().checked_add(time));
+        self.deadline.or_else(counted)
     }
 
     /// What the sitting takes.

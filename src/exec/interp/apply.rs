@@ -7,7 +7,7 @@ use super::{Failure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::layout::{Cell, CellId};
 use crate::ir::{
-    ChannelId, Communication, Expr, LocalId, Overflow, Pattern, Place, Stmt, StmtKind,
+    ChannelId, Communication, Expr, LocalId, Overflow, Pattern, Place, Stmt, StmtKind, messages,
 };
 use crate::source::Span;
 
@@ -141,7 +141,7 @@ impl Interp {
             StmtKind::Error(message) => Err(fault(FaultKind::Error, stmt.span, message.clone())),
             StmtKind::Communicate(communication) => {
                 let before = state.to_vec();
-                match self.exchange(communication, &before, state, locals)? {
+                match self.exchange(communication, &before, state, locals, &mut |_| {})? {
                     true => Ok(()),
                     false => Err(fault(FaultKind::Limit, stmt.span, "the channel blocks")),
                 }
@@ -279,31 +279,34 @@ impl Interp {
 
     /// Sends or receives on a buffered channel: values and patterns are judged in `before`, the
     /// messages and the room are those of `state`, where the effect goes. False if the channel
-    /// blocks.
+    /// blocks. `tell` hears of an error behind which the step goes on.
     pub(super) fn exchange(
         &self,
         communication: &Communication,
         before: &[u8],
         state: &mut [u8],
         locals: &Locals,
+        tell: &mut dyn FnMut(Failure),
     ) -> Result<bool, Failure> {
         let channel = self.channel(communication.channel(), before, locals)?;
         match communication {
             Communication::Send { values, sorted, span, .. } => {
-                self.has_arity(channel, values.len(), *span)?;
                 if self.length(channel, state)
                     == i64::from(self.program.channels[channel.id].capacity)
                 {
                     return Ok(false);
                 }
-                let message = self.message(values, before, locals)?;
+                let mut message = self.message(values, before, locals)?;
+                self.judge_fit(communication, channel, tell)?;
+                message.resize(self.program.channels[channel.id].fields.len(), 0);
                 self.enqueue(channel, &message, *sorted, *span, state)?;
             }
             Communication::Receive { patterns, anywhere, peek, span, .. } => {
-                let found =
-                    self.find_message(channel, patterns, *anywhere, (before, state), locals)?;
+                let asked = (patterns.as_slice(), *anywhere, *span);
+                let found = self.find_message(channel, asked, (before, state), locals)?;
                 let Some(position) = found else { return Ok(false) };
-                let message = self.message_at(channel, position, state);
+                self.judge_fit(communication, channel, tell)?;
+                let message = self.message_at(channel, position, patterns.len(), state);
                 self.deliver(channel, patterns, &message, *span, state, locals)?;
                 if !peek {
                     self.dequeue(channel, position, state);
@@ -327,9 +330,8 @@ impl Interp {
                 Ok(self.length(channel, state) < capacity)
             }
             Communication::Receive { patterns, anywhere, span, .. } => {
-                self.has_fields(channel, patterns.len(), *span)?;
-                let found =
-                    self.find_message(channel, patterns, *anywhere, (state, state), locals)?;
+                let asked = (patterns.as_slice(), *anywhere, *span);
+                let found = self.find_message(channel, asked, (state, state), locals)?;
                 Ok(found.is_some())
             }
         }
@@ -370,11 +372,18 @@ impl Interp {
         Ok(message)
     }
 
-    fn message_at(&self, channel: ChannelAt, position: i64, state: &[u8]) -> Vec<i64> {
-        (0..self.program.channels[channel.id].fields.len())
+    /// A message in a buffer, for a receive of so many fields.
+    pub(super) fn message_at(
+        &self,
+        channel: ChannelAt,
+        position: i64,
+        received: usize,
+        state: &[u8],
+    ) -> Vec<i64> {
+        let message = (0..self.program.channels[channel.id].fields.len())
             .map(|field| self.value_in(state, self.message_cell(channel, position, field)))
-            .map(Option::unwrap_or_default)
-            .collect()
+            .map(Option::unwrap_or_default);
+        received_as(message.collect(), received)
     }
 
     fn enqueue(
@@ -390,7 +399,7 @@ impl Interp {
         let mut position = waiting;
         while sorted
             && position > 0
-            && self.message_at(channel, position - 1, state).as_slice() > message
+            && self.message_at(channel, position - 1, message.len(), state).as_slice() > message
         {
             for field in 0..message.len() {
                 let from = self.message_cell(channel, position - 1, field);
@@ -436,4 +445,12 @@ impl Interp {
         }
         Ok(())
     }
+}
+
+/// A message, for a receive of so many fields.
+pub(super) fn received_as(mut message: Vec<i64>, fields: usize) -> Vec<i64> {
+    if messages::reads_zero_beyond(message.len()) && message.len() < fields {
+        message.resize(fields, 0);
+    }
+    message
 }

@@ -8,7 +8,7 @@ use super::failure::fault;
 use super::frames::Locals;
 use super::{Failure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::{ChannelId, ChannelRef, Instance, Owner};
+use crate::ir::{ChannelId, ChannelRef, Communication, Fit, Instance, Misfit, Owner};
 use crate::source::Span;
 
 /// A channel, or a slot's own one.
@@ -56,38 +56,35 @@ impl Interp {
         }
     }
 
-    /// A message for a channel known only now must have as many fields as are given.
-    pub(super) fn has_arity(
+    /// Judges whether a communication fits the messages of its channel (see [`crate::ir::messages`]): `tell` hears of an
+    /// error behind which the step goes on.
+    pub(super) fn judge_fit(
         &self,
+        communication: &Communication,
         channel: ChannelAt,
-        given: usize,
-        span: Span,
+        tell: &mut dyn FnMut(Failure),
     ) -> Result<(), Failure> {
-        let expected = self.program.channels[channel.id].fields.len();
-        match given == expected {
-            true => Ok(()),
-            false => Err(self.wrong_arity(channel, given, span)),
+        let fields = self.program.channels[channel.id].fields.len();
+        let failure =
+            |misfit| self.misfit(misfit, channel, (communication.given(), communication.span()));
+        match communication.fit(fields) {
+            Fit::Fits => {}
+            Fit::GoesOn(misfit) => tell(failure(misfit)),
+            Fit::Fails(misfit) => return Err(failure(misfit)),
         }
+        Ok(())
     }
 
-    /// A receive may leave out the last fields.
-    pub(super) fn has_fields(
+    /// The error of a statement with so many values or fields.
+    pub(super) fn misfit(
         &self,
+        misfit: Misfit,
         channel: ChannelAt,
-        given: usize,
-        span: Span,
-    ) -> Result<(), Failure> {
-        match given <= self.program.channels[channel.id].fields.len() {
-            true => Ok(()),
-            false => Err(self.wrong_arity(channel, given, span)),
-        }
-    }
-
-    fn wrong_arity(&self, channel: ChannelAt, given: usize, span: Span) -> Failure {
-        let expected = self.program.channels[channel.id].fields.len();
-        let name = &self.program.channels[channel.id].name;
-        let message = format!("{given} values for a message of {name}, which has {expected}");
-        fault(FaultKind::Error, span, message)
+        (given, span): (usize, Span),
+    ) -> Failure {
+        let about = &self.program.channels[channel.id];
+        let message = misfit.describe(given, &about.name, about.fields.len());
+        fault(misfit.into(), span, message)
     }
 
     fn owned(&self, id: ChannelId, locals: &Locals) -> ChannelAt {

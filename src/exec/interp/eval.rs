@@ -8,8 +8,8 @@ use crate::exec::FaultKind;
 use crate::ir::interval::Interval;
 use crate::ir::layout::CellId;
 use crate::ir::{
-    ArithmeticError, Convert, Expr, ExprKind, Instance, LocalId, Owner, Pattern, Place, Quantifier,
-    Root, Scalar, Selector, Type, TypeId,
+    ArithmeticError, Convert, Expr, ExprKind, Instance, LocalId, Misfit, Owner, Pattern, Place,
+    Quantifier, Root, Scalar, Selector, Type, TypeId, messages,
 };
 use crate::source::Span;
 
@@ -67,9 +67,8 @@ impl Interp {
             }
             ExprKind::CanReceive(channel, patterns, anywhere) => {
                 let channel = self.channel(channel, state, locals)?;
-                self.has_fields(channel, patterns.len(), expr.span)?;
-                let found =
-                    self.find_message(channel, patterns, *anywhere, (state, state), locals)?;
+                let asked = (patterns.as_slice(), *anywhere, expr.span);
+                let found = self.find_message(channel, asked, (state, state), locals)?;
                 Ok(found.is_some().into())
             }
             ExprKind::ChannelNumber(channel) => {
@@ -334,31 +333,25 @@ impl Interp {
     pub(super) fn find_message(
         &self,
         channel: ChannelAt,
-        patterns: &[Pattern],
-        anywhere: bool,
+        (patterns, anywhere, span): (&[Pattern], bool, Span),
         (before, state): (&[u8], &[u8]),
         locals: &Locals,
     ) -> Result<Option<i64>, Failure> {
         let waiting = self.length(channel, state);
         let reachable = if anywhere { waiting } else { waiting.min(1) };
         for position in 0..reachable {
-            let message: Vec<i64> = (0..patterns.len())
-                .map(|field| {
-                    let cell = self.message_cell(channel, position, field);
-                    self.value_in(state, cell).unwrap_or_default()
-                })
-                .collect();
-            if self.matches(patterns, &message, before, locals)? {
+            let message = self.message_at(channel, position, patterns.len(), state);
+            if self.matches((channel, patterns, span), &message, before, locals)? {
                 return Ok(Some(position));
             }
         }
         Ok(None)
     }
 
-    /// Whether every field that must have a certain value has it.
+    /// Whether every field of a channel's message that must have a certain value has it.
     pub(super) fn matches(
         &self,
-        patterns: &[Pattern],
+        (channel, patterns, span): (ChannelAt, &[Pattern], Span),
         message: &[i64],
         state: &[u8],
         locals: &Locals,
@@ -370,7 +363,11 @@ impl Interp {
                 return Ok(false);
             }
         }
-        Ok(true)
+        let fields = self.program.channels[channel.id].fields.len();
+        match messages::compares_beyond(patterns, fields) {
+            true => Err(self.misfit(Misfit::TooManyReceived, channel, (patterns.len(), span))),
+            false => Ok(true),
+        }
     }
 }
 

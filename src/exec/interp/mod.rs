@@ -456,7 +456,7 @@ impl Model for Interp {
                     }
                 }
                 Err(fault) => {
-                    stuck = false;
+                    stuck &= fault.kind.always_goes_on();
                     let action = self.told(taken, true);
                     out.finding(Violation::Fault(fault.kind, action.0), state);
                 }
@@ -580,7 +580,8 @@ impl Explain for Interp {
             stuck &= match result {
                 Ok(Led::To(successor)) => !self.leads_on(state, successor),
                 Ok(Led::OnTheWay) => true,
-                Ok(Led::LeftOut) | Err(_) => false,
+                Ok(Led::LeftOut) => false,
+                Err(fault) => fault.kind.always_goes_on(),
             };
         });
         if stuck && !self.is_valid_end(state) {

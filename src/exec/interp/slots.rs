@@ -38,7 +38,7 @@ impl Interp {
     }
 
     /// Every instance, in the order of pids.
-    pub(super) fn instances(&self, state: &[u8]) -> Vec<Instance> {
+    pub(crate) fn instances(&self, state: &[u8]) -> Vec<Instance> {
         let mut all: Vec<(i64, Instance)> = Vec::new();
         for process in self.program.processes.keys() {
             for slot in 0..self.live(state, process) {
@@ -51,7 +51,7 @@ impl Interp {
     }
 
     /// The number of instances of all processes.
-    pub(super) fn count_processes(&self, state: &[u8]) -> i64 {
+    pub(crate) fn count_processes(&self, state: &[u8]) -> i64 {
         self.program.processes.keys().map(|process| i64::from(self.live(state, process))).sum()
     }
 
@@ -106,7 +106,11 @@ impl Interp {
                 about.name,
                 slot.saturating_mul(2).max(16)
             );
-            return Err(fault(FaultKind::Limit, span, message));
+            let kind = match self.program.slots_can_grow {
+                true => FaultKind::NoSlot(process),
+                false => FaultKind::Limit,
+            };
+            return Err(fault(kind, span, message));
         }
         let at = Instance { process, slot };
         self.set_location(state, at, about.start);

@@ -308,7 +308,7 @@ impl Interp {
     ) -> Result<Arrival, Failure> {
         self.load(state, work);
         if let Some(communication) = &action.communication {
-            self.exchange(communication, state, work, locals)?;
+            self.exchange(communication, state, work, locals, &mut |_| {})?;
         }
         match self.complete(action, 0, work, locals, &mut |_| {})? {
             true => self.arrive(work),
@@ -448,11 +448,11 @@ impl Interp {
         }
         let message = self.message(values, state, theirs)?;
         let message = self.fitting(self.named(channel), values, message)?;
-        if !self.matches(patterns, &message, state, locals)? {
+        let channel = ChannelAt { id: self.named(channel), slot: 0 };
+        if !self.matches((channel, patterns, *span), &message, state, locals)? {
             return Ok(Arrival::Nowhere);
         }
         self.load(state, work);
-        let channel = ChannelAt { id: self.named(channel), slot: 0 };
         self.deliver(channel, patterns, &message, *span, work, locals)?;
         let moved = self.complete(receiver, 0, work, locals, &mut |_| {})?
             && self.complete(sender, 0, work, theirs, &mut |_| {})?;
@@ -519,7 +519,7 @@ impl Interp {
         for (id, locals) in actions {
             let action = &self.program.actions[*id];
             if let Some(communication) = &action.communication
-                && !self.exchange(communication, state, work, locals)?
+                && !self.exchange(communication, state, work, locals, &mut |_| {})?
             {
                 let message = "two processes use the last room or message of the channel";
                 return Err(fault(FaultKind::Limit, communication.span(), message));

@@ -8,6 +8,7 @@
 //! The processes are looked at from the youngest to the oldest, the actions of each in their order.
 //! `timeout` is true only in a second look, when the first has found nothing that can be done.
 
+use super::apply::received_as;
 use super::channels::ChannelAt;
 use super::failure::fault;
 use super::frames::Locals;
@@ -17,6 +18,7 @@ use crate::analysis::instances::ActionInstance;
 use crate::exec::{FaultKind, stop};
 use crate::ir::{Action, ActionId, Communication, Instance, Turn};
 use crate::source::Span;
+use std::ops::ControlFlow;
 
 /// The most states inside the steps that one mover begins in one state. More are an error of the
 /// model: the step goes round in circles, or in more ways than anyone could wait for.
@@ -55,6 +57,30 @@ impl Interp {
     /// Tells `visit` every step out of `state`.
     pub(super) fn turns(&self, state: &[u8], visit: &mut StepVisitor) {
         self.each_mover(state, &mut |look| self.take_turn(look, &|_| true, visit));
+    }
+
+    /// Shows the successors of a state that one mover's steps lead to, or those of all movers. What fails leads nowhere.
+    pub(crate) fn each_successor(
+        &self,
+        state: &[u8],
+        by: Option<Instance>,
+        visit: &mut dyn FnMut(&[u8]),
+    ) {
+        let visit = &mut |_: &[Taken], result: Result<Led, Failure>| {
+            result.ok().and_then(Led::successor).into_iter().for_each(&mut *visit);
+        };
+        let Some(mover) = by else { return self.turns(state, visit) };
+        let locals = Locals::of(mover);
+        let look = MoverAt { state, mover, locals, before: &[], first: false };
+        self.take_turn(&look, &|_| true, visit);
+    }
+
+    /// Shows the states that the program begins in. What fails begins in none.
+    pub(crate) fn each_start_state(&self, visit: &mut dyn FnMut(&[u8])) {
+        self.run_starts(|_, state| {
+            state.into_iter().for_each(&mut *visit);
+            ControlFlow::Continue(())
+        });
     }
 
     /// Asks of each instance, from the youngest, whether it can do anything; a second time with
@@ -291,13 +317,12 @@ impl Interp {
             }
         }
         let mut state = look.state.to_vec();
-        if let Some(communication) = &action.communication {
-            self.exchange(communication, look.state, &mut state, &look.locals)?;
-        }
         let taken = vec![Taken::by(id, look.mover)];
-        self.complete(action, look.mover.slot, &mut state, &look.locals, &mut |failure| {
-            visit(&with(look.before, &taken), Err(failure));
-        })?;
+        let tell = &mut |failure| visit(&with(look.before, &taken), Err(failure));
+        if let Some(communication) = &action.communication {
+            self.exchange(communication, look.state, &mut state, &look.locals, tell)?;
+        }
+        self.complete(action, look.mover.slot, &mut state, &look.locals, tell)?;
         let (depth, turn) = (look.before.len(), action.control.turn);
         open.push(Within { state, depth, taken, mover: look.mover, turn });
         Ok(Offer::Taken)
@@ -313,17 +338,24 @@ impl Interp {
         visit: &mut StepVisitor,
     ) -> Result<Offer, Failure> {
         let sender = &self.program.actions[id];
-        let Some(Communication::Send { values, span, .. }) = &sender.communication else {
+        let Some(communication @ Communication::Send { values, span, .. }) = &sender.communication
+        else {
             return Ok(Offer::Nothing);
         };
         if look.first || sender.control.turn == Turn::First {
             return Err(fault(FaultKind::Error, *span, "a d_step sends by rendezvous"));
         }
-        let message = self.message(values, look.state, &look.locals)?;
-        self.has_arity(channel, message.len(), *span)?;
-        let message = self.fitting(channel.id, values, message)?;
-        let mut sent = look.state.to_vec();
         let own = [Taken::by(id, look.mover)];
+        let message = self.message(values, look.state, &look.locals)?;
+        self.judge_fit(communication, channel, &mut |failure| {
+            // A second look, with `timeout`, tells nothing again.
+            if !look.locals.timeout {
+                visit(&with(look.before, &own), Err(failure));
+            }
+        })?;
+        let mut message = self.fitting(channel.id, values, message)?;
+        message.resize(self.program.channels[channel.id].fields.len(), 0);
+        let mut sent = look.state.to_vec();
         let so_far = (look.before, own.as_slice());
         self.complete(sender, look.mover.slot, &mut sent, &look.locals, &mut |failure| {
             visit(&with(look.before, &own), Err(failure));
@@ -360,35 +392,34 @@ impl Interp {
             }
             let taken = with(sent_by, &[Taken::by(id, mover)]);
             let mut state = sent.to_vec();
-            match self.take_message(action, channel, message, &mut state, &locals) {
+            let tell = &mut |failure| visit(&with(before, &taken), Err(failure));
+            match self.take_message(action, (channel, message), &mut state, &locals, tell) {
                 Ok(false) => continue,
-                Ok(true) => {
-                    let tell = &mut |failure| visit(&with(before, &taken), Err(failure));
-                    match self.complete(action, mover.slot, &mut state, &locals, tell) {
-                        Ok(_) => {
-                            let (depth, turn) = (before.len(), action.control.turn);
-                            open.push(Within { state, depth, taken, mover, turn });
-                        }
-                        Err(failure) => visit(&with(before, &taken), Err(failure)),
+                Ok(true) => match self.complete(action, mover.slot, &mut state, &locals, tell) {
+                    Ok(_) => {
+                        let (depth, turn) = (before.len(), action.control.turn);
+                        open.push(Within { state, depth, taken, mover, turn });
                     }
-                }
-                Err(failure) => visit(&with(before, &taken), Err(failure)),
+                    Err(failure) => tell(failure),
+                },
+                Err(failure) => tell(failure),
             }
             (any, tier) = (true, action.control.tier);
         }
         any
     }
 
-    /// Stores a message where a receive wants it; false if it is another's or does not match.
+    /// Stores a message where a receive wants it; false if it is another's or does not match. `tell` hears of an error
+    /// behind which the step goes on.
     fn take_message(
         &self,
         action: &Action,
-        channel: ChannelAt,
-        message: &[i64],
+        (channel, message): (ChannelAt, &[i64]),
         state: &mut [u8],
         locals: &Locals,
+        tell: &mut dyn FnMut(Failure),
     ) -> Result<bool, Failure> {
-        let Some(Communication::Receive { channel: theirs, patterns, span, .. }) =
+        let Some(communication @ Communication::Receive { channel: theirs, patterns, span, .. }) =
             &action.communication
         else {
             return Ok(false);
@@ -398,11 +429,12 @@ impl Interp {
         {
             return Ok(false);
         }
-        self.has_fields(channel, patterns.len(), *span)?;
-        if !self.matches(patterns, message, state, locals)? {
+        let message = received_as(message.to_vec(), patterns.len());
+        if !self.matches((channel, patterns, *span), &message, state, locals)? {
             return Ok(false);
         }
-        self.deliver(channel, patterns, message, *span, state, locals)?;
+        self.judge_fit(communication, channel, tell)?;
+        self.deliver(channel, patterns, &message, *span, state, locals)?;
         Ok(true)
     }
 

@@ -14,7 +14,7 @@ use crate::exec::interp::ChannelAt;
 use crate::ir::interval::{self, Interval, Results, is_none};
 use crate::ir::{
     Arithmetic, Binary, ChannelRef, Expr, ExprKind, LocalId, Pattern, Quantifier, Scalar, Type,
-    TypeId, Unary,
+    TypeId, Unary, messages,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -504,9 +504,6 @@ impl Emitter<'_, '_> {
         otherwise: Block,
     ) {
         let program = self.interp.program();
-        if patterns.len() > program.channels[channel.id].fields.len() {
-            return self.end_with_fault(FaultKind::Error, span);
-        }
         if program.channels[channel.id].capacity == 0 {
             return self.jump(otherwise);
         }
@@ -521,7 +518,29 @@ impl Emitter<'_, '_> {
                 self.go_on_if_equal(expected, value, frame, otherwise);
             }
         }
-        self.jump(then);
+        let fields = buffer.fields.len();
+        self.go_on_if_equal_beyond(patterns, fields, frame, otherwise);
+        match messages::compares_beyond(patterns, fields) {
+            true => self.end_with_fault(FaultKind::TooManyReceived, span),
+            false => self.jump(then),
+        }
+    }
+
+    /// Goes on if what fields that a message does not have are read as is as expected, else to `otherwise`.
+    pub fn go_on_if_equal_beyond(
+        &mut self,
+        patterns: &[Pattern],
+        fields: usize,
+        frame: &Frame,
+        otherwise: Block,
+    ) {
+        for pattern in patterns.iter().skip(fields) {
+            if let Pattern::Match(expected) = pattern
+                && messages::reads_zero_beyond(fields)
+            {
+                self.go_on_if_equal(expected, Val::known(0), frame, otherwise);
+            }
+        }
     }
 
     /// Goes on if a value is as expected, else to `otherwise`.

@@ -91,10 +91,15 @@ impl Emitter<'_, '_> {
 
     /// Marks the instance at hand as enabled.
     pub fn mark(&mut self) {
+        self.mark_instance();
+        self.tell_possible();
+    }
+
+    /// The same where that does not say that anything is possible.
+    pub fn mark_instance(&mut self) {
         let Bit { at, offset, byte, mask } = self.bit_of_instance();
         let marked = self.b.ins().bor(byte, mask);
         self.b.ins().store(MemFlagsData::new().with_notrap(), marked, at, offset);
-        self.tell_possible();
     }
 
     /// Something can be done without `timeout`, if anybody asks.

@@ -9,6 +9,7 @@ use crate::exec::FaultKind;
 use crate::exec::interp::ChannelAt;
 use crate::ir::{
     Action, ActionId, ChannelRef, Communication, Expr, Instance, LocationId, Pattern, Program,
+    messages,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -29,23 +30,23 @@ pub(super) struct Sent<'m> {
 }
 
 impl Emitter<'_, '_> {
-    /// The values of a message as the channel's fields have them; nothing if there are too many or
-    /// too few, which is a fault.
+    /// The values of a message as the channel's fields have them.
     pub fn message(
         &mut self,
         channel: ChannelAt,
+        communication: &Communication,
         values: &[Expr],
-        span: Span,
         parent: &Frame,
-    ) -> Option<Vec<Val>> {
-        let program = self.interp.program();
-        let fields = &program.channels[channel.id].fields;
+    ) -> Vec<Val> {
+        let fields = self.interp.program().channels[channel.id].fields.len();
         let judged: Vec<Val> = values.iter().map(|value| self.value(value, parent)).collect();
-        if values.len() != fields.len() {
-            self.end_with_fault(FaultKind::Error, span);
-            return None;
+        // A second look, with `timeout`, tells nothing again.
+        if !self.names.timeout {
+            self.judge_fit(communication, channel);
         }
-        Some(self.fitting(channel.id, values, judged))
+        let mut message = self.fitting(channel.id, values, judged);
+        message.resize(fields, Val::known(0));
+        message
     }
 
     /// Every rendezvous of a send: one for each receive that takes the message.
@@ -108,7 +109,7 @@ impl Emitter<'_, '_> {
     /// The rendezvous with one receive, if that takes the message.
     fn meet_one(&mut self, sent: Sent, other: Instance, receive: ActionId, met: Variable) {
         let action = &self.interp.program().actions[receive];
-        let Some(Communication::Receive { channel: theirs, patterns, span, .. }) =
+        let Some(communication @ Communication::Receive { channel: theirs, patterns, span, .. }) =
             &action.communication
         else {
             return;
@@ -133,6 +134,7 @@ impl Emitter<'_, '_> {
         }
         self.names.channel = Some(sent.channel);
         if !self.purpose.looks() {
+            self.judge_fit(communication, sent.channel);
             self.hand_over(sent, other, receive, patterns, *span);
         }
         self.jump(failed);
@@ -148,14 +150,16 @@ impl Emitter<'_, '_> {
 
     /// Goes on if a message fits the patterns of a receive, else to `otherwise`.
     fn go_on_if_it_fits(&mut self, sent: Sent, patterns: &[Pattern], span: Span, otherwise: Block) {
-        if patterns.len() > self.interp.program().channels[sent.channel.id].fields.len() {
-            self.fail(FaultKind::Error, span);
-        }
         let parent = self.parent();
+        let fields = self.interp.program().channels[sent.channel.id].fields.len();
         for (pattern, &value) in patterns.iter().zip(sent.message) {
             if let Pattern::Match(expected) = pattern {
                 self.go_on_if_equal(expected, value, &parent, otherwise);
             }
+        }
+        self.go_on_if_equal_beyond(patterns, fields, &parent, otherwise);
+        if messages::compares_beyond(patterns, fields) {
+            self.fail(FaultKind::TooManyReceived, span);
         }
     }
 

@@ -293,7 +293,10 @@ impl Runtime<'_, '_> {
 
     /// A step out of `state` fails.
     fn fail(&mut self, state: &[u8], site: Site) {
-        (self.touched, self.events) = (1, self.events + 1);
+        // What goes on after such an error has successors of its own.
+        if !site.kind.always_goes_on() {
+            (self.touched, self.events) = (1, self.events + 1);
+        }
         let chosen = self.instances.zip(site.instance);
         if chosen.is_some_and(|(all, instance)| !self.is_chosen_number(all, instance)) {
             return;

@@ -16,8 +16,8 @@ use crate::exec::{FaultKind, LABEL_BYTES};
 use crate::ir::layout::Cell;
 use crate::ir::{
     Action, ActionId, Assertions, Binary, ChannelId, ChannelRef, Communication, Edge, Expr,
-    ExprKind, Instance, LocationId, Overflow, Parameter, Pattern, Place, ProcessId, StmtKind,
-    Urgency,
+    ExprKind, Fit, Instance, LocationId, Overflow, Parameter, Pattern, Place, ProcessId, StmtKind,
+    Urgency, messages,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -586,16 +586,16 @@ impl Emitter<'_, '_> {
                     _ => Some(self.b.ins().imul_imm_s(length, i64::from(buffer.stride))),
                 };
                 let overflow = program.channels[channel.id].overflow;
-                if message.len() != buffer.fields.len() {
-                    self.fail(FaultKind::Error, *span);
-                }
-                for (&field, &value) in buffer.fields.iter().zip(&message) {
+                self.judge_fit(communication, channel);
+                let message = message.into_iter().chain(std::iter::repeat(Val::known(0)));
+                for (&field, value) in buffer.fields.iter().zip(message) {
                     let at = At { bit: buffer.start + field.bit, slack, dynamic };
                     self.store_value(work, at, field, value, overflow, *span);
                 }
                 self.b.ins().iadd_imm_s(length, 1)
             }
             Communication::Receive { patterns, peek, span, .. } => {
+                self.judge_fit(communication, channel);
                 let message: Vec<Val> = buffer
                     .fields
                     .iter()
@@ -626,7 +626,23 @@ impl Emitter<'_, '_> {
         self.write(work, At::fixed(buffer.length.bit), buffer.length.bits, now);
     }
 
-    /// Stores a message where a receive wants it.
+    /// Tells of a communication that does not fit the messages of its channel (see [`crate::ir::messages`]), or fails.
+    pub fn judge_fit(&mut self, communication: &Communication, channel: ChannelAt) {
+        let fields = self.interp.program().channels[channel.id].fields.len();
+        let span = communication.span();
+        match (communication.fit(fields), self.on_fault) {
+            (Fit::Fits, _) => {}
+            (Fit::GoesOn(misfit), OnFault::Report(action, _)) => {
+                self.tell(action, misfit.into(), span);
+            }
+            // Where it is only looked at what is enabled: the action by itself is, for the error, but whether it is
+            // possible is for others to say.
+            (Fit::GoesOn(_), _) => self.mark_instance(),
+            (Fit::Fails(misfit), _) => self.fail(misfit.into(), span),
+        }
+    }
+
+    /// Stores a message where a receive wants it. Fields that it does not have are read as 0, where they are read.
     pub fn deliver(
         &mut self,
         channel: ChannelId,
@@ -636,7 +652,9 @@ impl Emitter<'_, '_> {
         work: &Frame,
     ) {
         let overflow = self.interp.program().channels[channel].overflow;
-        for (pattern, &value) in patterns.iter().zip(message) {
+        let beyond = messages::reads_zero_beyond(message.len()).then_some(Val::known(0));
+        let message = message.iter().copied().chain(beyond.into_iter().cycle());
+        for (pattern, value) in patterns.iter().zip(message) {
             if let Pattern::Into(place) = pattern {
                 let (at, shape) = self.at(place, work);
                 let cell = self.shapes.cell(shape);

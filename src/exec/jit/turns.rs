@@ -19,7 +19,6 @@ use crate::exec::interp::ChannelAt;
 use crate::ir::{
     Action, ActionId, Communication, Expr, Instance, LocationId, Stmt, StmtKind, Turn,
 };
-use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, types};
 use cranelift_frontend::Variable;
@@ -182,9 +181,9 @@ impl Emitter<'_, '_> {
             let capacity = this.interp.program().channels[channel.id].capacity;
             match communication {
                 Communication::Receive { .. } if capacity == 0 => this.jump(offer.next),
-                Communication::Send { values, span, .. } if capacity == 0 => {
+                Communication::Send { values, .. } if capacity == 0 => {
                     let unmet = *unmet.get_or_insert_with(|| this.block());
-                    this.offer_rendezvous(by, offer, channel, (values, *span), unmet);
+                    this.offer_rendezvous(by, offer, channel, (communication, values), unmet);
                 }
                 _ => {
                     this.wait_for(communication, channel, &parent, offer.next);
@@ -206,19 +205,18 @@ impl Emitter<'_, '_> {
         by: MoverInMode,
         offer: Offer,
         channel: ChannelAt,
-        (values, span): (&[Expr], Span),
+        (communication, values): (&Communication, &[Expr]),
         unmet: Block,
     ) {
         let control = self.interp.program().actions[offer.id].control;
         if by.mode == Mode::First || control.turn == Turn::First {
-            return self.end_with_fault(FaultKind::Error, span);
+            return self.end_with_fault(FaultKind::Error, communication.span());
         }
         let parent = self.parent();
-        if let Some(message) = self.message(channel, values, span, &parent) {
-            let (sender, send) = (by.mover, offer.id);
-            let sent = Sent { sender, send, channel, message: &message };
-            self.meet_all(sent, offer.taken, unmet);
-        }
+        let message = self.message(channel, communication, values, &parent);
+        let (sender, send) = (by.mover, offer.id);
+        let sent = Sent { sender, send, channel, message: &message };
+        self.meet_all(sent, offer.taken, unmet);
     }
 
     /// Takes an action that is possible, if steps are taken at all. Ends the block.
@@ -311,7 +309,8 @@ impl Emitter<'_, '_> {
         chain
     }
 
-    /// Moves and runs the bodies of a chain, and ends the step or hands it on.
+    /// Moves and runs the bodies of a chain, and ends the step or hands it on. Faults of the chain are those of its
+    /// actions; code that is emitted behind it, such as that for another channel, reports to the action at hand again.
     pub fn go_through(
         &mut self,
         mover: Instance,
@@ -321,7 +320,8 @@ impl Emitter<'_, '_> {
         work: &Frame,
     ) {
         let program = self.interp.program();
-        let OnFault::Report(_, failed) = self.on_fault else { unreachable!("steps report") };
+        let at_hand = self.on_fault;
+        let OnFault::Report(_, failed) = at_hand else { unreachable!("steps report") };
         let mut turn = Turn::Open;
         for &id in chain {
             self.on_fault = OnFault::Report(id, failed);
@@ -333,6 +333,7 @@ impl Emitter<'_, '_> {
             self.count_taken(id);
             turn = program.actions[id].control.turn;
         }
+        self.on_fault = at_hand;
         let last = chain.last().copied().unwrap_or(first);
         match turn {
             Turn::Open => self.candidate(first, work, 0..0),

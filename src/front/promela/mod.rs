@@ -29,6 +29,7 @@ pub static LANGUAGE: Language = Language {
         own_property: true,
         lossy: true,
         slots: Some(lower::SLOTS_DEFAULT),
+        asks_without_labels: true,
         ..OwnOptions::NONE
     },
     load,

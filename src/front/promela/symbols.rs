@@ -124,6 +124,17 @@ impl Symbols {
         }
     }
 
+    /// The types of the messages of every channel, as single values.
+    pub fn messages(&self) -> impl Iterator<Item = Vec<Basic>> {
+        let in_structs = self.structs.iter().flat_map(|structure| &structure.fields);
+        self.all.values().chain(in_structs).filter_map(|symbol| match &symbol.initial {
+            Initial::Channel { fields, .. } => {
+                Some(fields.iter().flat_map(|&field| self.leaves(field)).collect())
+            }
+            _ => None,
+        })
+    }
+
     /// The single values a type is made of, in order.
     pub fn leaves(&self, basic: Basic) -> Vec<Basic> {
         match basic {

@@ -146,7 +146,7 @@ impl Checker<'_> {
         self.channel_ref(channel, span);
         let fields = self.fields(channel, values.len(), span);
         for (at, value) in values.iter().enumerate() {
-            self.value(value, fields.map(|fields| fields[at]));
+            self.value(value, fields.and_then(|fields| fields.get(at)).copied());
         }
     }
 

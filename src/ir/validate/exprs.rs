@@ -230,8 +230,8 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// The types of a channel's fields, if it is known which channel it is and it has `count`
-    /// (rule 18).
+    /// The types of a channel's fields, if it is known which channel it is. It has `count` of them (rule 18), unless
+    /// processes come and go: see [`crate::ir::messages`].
     pub(super) fn fields(
         &mut self,
         channel: &ChannelRef,
@@ -244,10 +244,11 @@ impl<'a> Checker<'a> {
         };
         let channel = program.channels.get(*id)?;
         let fields = &channel.fields;
-        self.require(fields.len() == count, Rule::MessageArity, span, || {
+        let fits = fields.len() == count || program.comes_and_goes();
+        self.require(fits, Rule::MessageArity, span, || {
             format!("{count} values for channel {}, which has {}", channel.name, fields.len())
         });
-        (fields.len() == count).then_some(fields)
+        fits.then_some(fields)
     }
 
     pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[Pattern], span: Span) {

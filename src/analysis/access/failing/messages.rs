@@ -1,8 +1,8 @@
 //! What fails when messages are sent and received.
 
 use super::Judge;
-use crate::ir::interval::{Interval, hull};
-use crate::ir::{ChannelId, ChannelRef, Communication, Expr, Overflow, Pattern};
+use crate::ir::interval::{Interval, NONE, hull};
+use crate::ir::{ChannelId, ChannelRef, Communication, Fit, Overflow, Pattern, messages};
 
 /// The values that the fields of a message may have.
 pub(in super::super) type Sent = Vec<Interval>;
@@ -20,8 +20,9 @@ impl Judge<'_> {
     /// Sends, or receives what any message may be.
     pub fn exchange(&mut self, communication: &Communication) {
         match communication {
-            Communication::Send { channel, values, .. } => drop(self.send(channel, values)),
+            Communication::Send { .. } => drop(self.send(communication)),
             Communication::Receive { channel, patterns, .. } => {
+                self.fits(communication);
                 let sent = self.any_message(channel, patterns.len());
                 self.deliver(channel, patterns, &sent);
             }
@@ -29,12 +30,18 @@ impl Judge<'_> {
     }
 
     /// The values of a message, as the fields of a channel have them.
-    pub fn send(&mut self, channel: &ChannelRef, values: &[Expr]) -> Sent {
-        self.has_fields(channel, |fields| values.len() == fields);
+    pub fn send(&mut self, communication: &Communication) -> Sent {
+        let Communication::Send { channel, values, .. } = communication else { return Sent::new() };
+        self.fits(communication);
         values.iter().for_each(|it| self.expr(it));
-        let sent: Sent = values.iter().map(|it| self.of.values(it)).collect();
-        let mut fitting = vec![crate::ir::interval::NONE; sent.len()];
-        for id in self.meant(channel) {
+        let meant = self.meant(channel);
+        let fields = |id: &ChannelId| self.of.program().channels[*id].fields.len();
+        let most = meant.iter().map(fields).max().unwrap_or_default();
+        // Fields that are given no value become 0.
+        let mut sent: Sent = values.iter().map(|it| self.of.values(it)).collect();
+        sent.resize(most, (0, 0));
+        let mut fitting = vec![NONE; sent.len()];
+        for id in meant {
             let about = &self.of.program().channels[id];
             for ((values, field), fits) in sent.iter().zip(&about.fields).zip(&mut fitting) {
                 let (low, high) = self.of.bounds(*field);
@@ -56,29 +63,40 @@ impl Judge<'_> {
         self.patterns(channel, patterns);
     }
 
-    /// Stores a message where a receive wants it.
+    /// Stores a message where a receive wants it. Fields that it does not have are read as 0, where they are read.
     pub fn deliver(&mut self, channel: &ChannelRef, patterns: &[Pattern], sent: &Sent) {
         let overflows =
             self.meant(channel).into_iter().map(|id| self.of.program().channels[id].overflow);
         let fails = overflows.into_iter().any(|it| it == Overflow::Fails);
         let overflow = if fails { Overflow::Fails } else { Overflow::Wraps };
-        for (pattern, values) in patterns.iter().zip(sent) {
-            if let Pattern::Into(place) = pattern {
+        let is_read_beyond = self.reads_zero_beyond(channel);
+        for (at, pattern) in patterns.iter().enumerate() {
+            let Pattern::Into(place) = pattern else { continue };
+            let mut values = sent.get(at).copied().unwrap_or(NONE);
+            if at > 0 && is_read_beyond {
+                values = hull(values, (0, 0));
+            }
+            if at < sent.len() || is_read_beyond {
                 self.place(place);
-                self.store_values(place, *values, false, overflow);
+                self.store_values(place, values, false, overflow);
             }
         }
     }
 
     /// What the first fields of a message may be.
     fn any_message(&mut self, channel: &ChannelRef, fields: usize) -> Sent {
-        let mut sent = vec![crate::ir::interval::NONE; fields];
+        let mut sent = vec![NONE; fields];
         for id in self.meant(channel) {
             for (at, values) in sent.iter_mut().enumerate() {
                 *values = hull(*values, self.of.field(id, at));
             }
         }
         sent
+    }
+
+    fn reads_zero_beyond(&mut self, channel: &ChannelRef) -> bool {
+        let mut meant = self.meant(channel).into_iter();
+        meant.any(|id| messages::reads_zero_beyond(self.of.program().channels[id].fields.len()))
     }
 
     fn meant(&mut self, channel: &ChannelRef) -> Vec<ChannelId> {
@@ -88,7 +106,13 @@ impl Judge<'_> {
         all
     }
 
-    /// It fails if a channel known only then may have another number of fields.
+    /// It fails, or goes on with an error, if a channel that may be meant has messages of another length.
+    pub fn fits(&mut self, communication: &Communication) {
+        let fits = |fields| communication.fit(fields) == Fit::Fits;
+        self.has_fields(communication.channel(), fits);
+    }
+
+    /// It fails unless this holds for the number of fields of each channel that may be meant.
     pub(super) fn has_fields(&mut self, channel: &ChannelRef, fits: impl Fn(usize) -> bool) {
         let meant = self.meant(channel);
         let fields = |id: ChannelId| self.of.program().channels[id].fields.len();

@@ -4,7 +4,7 @@ use super::{Here, Judge, Returned};
 use crate::ir::interval::{self, Interval, is_none};
 use crate::ir::{
     Argument, Arithmetic, Binary, ChannelRef, Convert, Expr, ExprKind, FunctionId, LocalId, Owner,
-    Pattern, Place, Root, Selector, Type, TypeId, Unary,
+    Pattern, Place, Root, Selector, Type, TypeId, Unary, messages,
 };
 
 /// Positions of a multiset with more are not looked at one by one.
@@ -267,7 +267,7 @@ impl Judge<'_> {
 
     /// Judges what the fields of a message are compared with.
     pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[Pattern]) {
-        self.has_fields(channel, |fields| patterns.len() <= fields);
+        self.has_fields(channel, |fields| !messages::compares_beyond(patterns, fields));
         for pattern in patterns {
             if let Pattern::Match(value) = pattern {
                 self.expr(value);

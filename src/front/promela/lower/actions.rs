@@ -217,7 +217,7 @@ impl<'m> Lowering<'m, '_> {
             }
             StmtKind::Receive { channel: name, fields, anywhere, peek } => {
                 let channel = self.channel(name, inside)?;
-                let patterns = self.patterns(name, fields, false, span, inside)?;
+                let patterns = self.patterns(name, fields, false, inside)?;
                 self.received(name, fields)?;
                 let meets = self.is_rendezvous(&channel);
                 if meets && *peek {
@@ -225,16 +225,15 @@ impl<'m> Lowering<'m, '_> {
                     effect.guard = Some(ir::Expr::constant(0, span));
                     return Ok(effect);
                 }
-                if let Some(expected) = self.count_of(name).filter(|_| !*peek) {
-                    effect.body.extend(self.left_out(fields, expected, span)?);
-                }
-                effect.communication = Some(Communication::Receive {
+                let communication = Communication::Receive {
                     channel,
                     patterns,
                     anywhere: *anywhere && !meets,
                     peek: *peek,
                     span,
-                });
+                };
+                self.warn_of_misfit(name, &communication);
+                effect.communication = Some(communication);
             }
             StmtKind::Assert(condition) => {
                 let message = match self.text(&Act::Do(stmt), condition.span) {
@@ -261,36 +260,6 @@ impl<'m> Lowering<'m, '_> {
             _ => {}
         }
         Ok(effect)
-    }
-
-    /// What SPIN does where a receive leaves out the last fields: it reports an error and goes on,
-    /// but ends its search if the message must match.
-    fn left_out(
-        &mut self,
-        fields: &[Field],
-        expected: usize,
-        span: Span,
-    ) -> Result<Option<ir::Stmt>> {
-        let mut given = 0;
-        for field in fields {
-            given += match field {
-                Field::Into(reference) => self.model.symbols.leaves(self.part(reference)?.0).len(),
-                Field::Match(_) | Field::Any(_) => 1,
-            };
-        }
-        if given >= expected {
-            return Ok(None);
-        }
-        let message = format!("this receives {given} of the {expected} values of a message");
-        self.warn(span, &format!("{message}, which is a run-time error"));
-        let kind = match fields.iter().any(|field| matches!(field, Field::Match(_))) {
-            true => ir::StmtKind::Error(message),
-            false => {
-                let condition = ir::Expr::constant(0, span);
-                ir::StmtKind::Assert { condition, message }
-            }
-        };
-        Ok(Some(ir::Stmt { kind, span }))
     }
 
     /// Notes what is received where names of a set may be kept.
@@ -366,7 +335,7 @@ impl<'m> Lowering<'m, '_> {
                 sources.push(Source::Value(value));
             }
         }
-        self.has_fields(name, sent.len(), "sends", span)?;
+        self.has_room(sent.len(), span)?;
         if let Some(fields) = self.fields_of(name, sent.len()) {
             for (&field, source) in fields.iter().zip(&sources) {
                 match source {
@@ -379,7 +348,21 @@ impl<'m> Lowering<'m, '_> {
             self.bytes.extend(0..self.model.symbols.sets.len());
         }
         let sorted = sorted && !self.is_rendezvous(&channel);
-        Ok(Communication::Send { channel, values: sent, sorted, span })
+        let communication = Communication::Send { channel, values: sent, sorted, span };
+        self.warn_of_misfit(name, &communication);
+        Ok(communication)
+    }
+
+    /// A message has no more values than those of some channel, as SPIN has it.
+    fn has_room(&self, given: usize, span: Span) -> Result<()> {
+        let most = self.model.symbols.messages().map(|it| it.len()).max().unwrap_or_default();
+        if given <= most {
+            return Ok(());
+        }
+        let error = format!(
+            "too many parameters in send: this sends {given} values, but messages have at most {most}"
+        );
+        Err(Diagnostic::error(span, error))
     }
 
     fn run(

@@ -5,8 +5,8 @@ use crate::diag::Diagnostic;
 use crate::front::promela::ast::{Expr, ExprKind, Field, MtypeValue, Name, Probe, Reference};
 use crate::front::promela::symbols::{Basic, Initial};
 use crate::ir::{
-    self, Binary, ChannelId, ChannelRef, Entity, LocationId, Pattern, Pid, Place, ProcessId,
-    Selector, Unary,
+    self, Binary, ChannelId, ChannelRef, Communication, Entity, Fit, LocationId, Pattern, Pid,
+    Place, ProcessId, Selector, Unary,
 };
 use crate::source::Span;
 
@@ -54,7 +54,7 @@ impl Lowering<'_, '_> {
                     self.warn(span, "a rendezvous channel holds no message, so this is false");
                     return Ok(ir::Expr::constant(0, span));
                 }
-                let patterns = self.patterns(name, fields, true, span, inside)?;
+                let patterns = self.patterns(name, fields, true, inside)?;
                 ir::ExprKind::CanReceive(channel, patterns, *anywhere)
             }
             ExprKind::Timeout => ir::ExprKind::Timeout,
@@ -265,21 +265,12 @@ impl Lowering<'_, '_> {
     /// The types of a channel's fields, if every channel that the name may stand for has the same.
     pub(super) fn fields_of(&self, channel: &Reference, count: usize) -> Option<Vec<Basic>> {
         let symbols = &self.model.symbols;
-        let leaves = |fields: &[Basic]| -> Vec<Basic> {
-            fields.iter().flat_map(|&field| symbols.leaves(field)).collect()
-        };
         let symbol = &symbols.all[channel.symbol];
         if let (Initial::Channel { fields, .. }, false) = (&symbol.initial, symbol.assigned) {
-            return Some(leaves(fields));
+            return Some(fields.iter().flat_map(|&field| symbols.leaves(field)).collect());
         }
         let mut known = None;
-        let in_structs = symbols.structs.iter().flat_map(|structure| &structure.fields);
-        for symbol in symbols.all.values().chain(in_structs) {
-            let Initial::Channel { fields, .. } = &symbol.initial else { continue };
-            let fields = leaves(fields);
-            if fields.len() != count {
-                continue;
-            }
+        for fields in symbols.messages().filter(|it| it.len() == count) {
             if known.as_ref().is_some_and(|known| *known != fields) {
                 return None;
             }
@@ -294,7 +285,6 @@ impl Lowering<'_, '_> {
         channel: &Reference,
         fields: &[Field],
         only_asks: bool,
-        span: Span,
         inside: Option<usize>,
     ) -> Result<Vec<Pattern>> {
         let mut patterns = Vec::new();
@@ -314,12 +304,7 @@ impl Lowering<'_, '_> {
                 }
             }
         }
-        // What is not asked for is forgotten.
-        if let Some(count) = self.count_of(channel) {
-            patterns.resize(patterns.len().max(count), Pattern::Any);
-        }
         let known = self.fields_of(channel, patterns.len());
-        self.has_fields(channel, patterns.len(), "receives", span)?;
         for (at, field) in fields.iter().enumerate() {
             if let Field::Into(reference) = field
                 && let (Basic::Mtype(set), _) = self.part(reference)?
@@ -342,23 +327,13 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// A known channel has as many fields as are given.
-    pub(super) fn has_fields(
-        &self,
-        channel: &Reference,
-        count: usize,
-        does: &str,
-        span: Span,
-    ) -> Result<()> {
-        match self.count_of(channel) {
-            None => Ok(()),
-            Some(expected) if expected == count => Ok(()),
-            Some(expected) => {
-                let name = &self.model.symbols.all[channel.symbol].name.text;
-                let error =
-                    format!("this {does} {count} values, but messages of {name} have {expected}");
-                Err(Diagnostic::error(span, error))
-            }
+    /// Warns of a send or receive that does not fit the messages of a channel that its name always stands for.
+    pub(super) fn warn_of_misfit(&mut self, channel: &Reference, communication: &Communication) {
+        let Some(fields) = self.count_of(channel) else { return };
+        if let Fit::GoesOn(misfit) | Fit::Fails(misfit) = communication.fit(fields) {
+            let name = &self.model.symbols.all[channel.symbol].name.text;
+            let what = misfit.describe(communication.given(), name, fields);
+            self.warn(communication.span(), &format!("{what}; it is an error to execute it"));
         }
     }
 

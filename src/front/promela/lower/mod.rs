@@ -25,6 +25,7 @@ use super::parse::Model;
 use super::symbols::{Basic, Initial, Symbol, SymbolId};
 use crate::diag::Diagnostic;
 use crate::front::Options;
+use crate::ir::components::components;
 use crate::ir::{
     self, Assertions, ChannelId, EndRule, Entity, EnumId, ExprKind, Instances, Life, Location,
     LocationId, Owner, Pid, ProcessId, Program, Start, Stmt, StmtKind, TypeId, VarId,
@@ -32,7 +33,8 @@ use crate::ir::{
 use crate::source::{Sources, Span};
 use std::collections::{BTreeSet, HashMap};
 
-/// The most instances that a `run` in a loop makes, unless the user says otherwise.
+/// How many instances there is room for beyond those active at the start, where nobody says and processes are started in
+/// loops or by recursion.
 pub const SLOTS_DEFAULT: u32 = 16;
 /// The most processes at one time.
 const PROCESSES_MAX: u32 = 255;
@@ -73,6 +75,10 @@ pub fn lower(model: &Model, sources: &Sources, options: &Options) -> Result<Lowe
         bytes = lowering.bytes;
     }
 }
+
+/// The `run`s of each process, by its name: the number of the process that makes them, and whether it can make them
+/// again.
+type Runs<'a> = HashMap<&'a str, Vec<(usize, bool)>>;
 
 /// What a symbol became.
 #[derive(Clone, Copy, Debug)]
@@ -195,7 +201,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
     /// Declares the processes: their locations and slots.
     fn processes(&mut self, options: &Options) -> Result<()> {
         let runs = self.runs();
-        let capacities = self.capacities(options.slots.unwrap_or(SLOTS_DEFAULT), &runs);
+        let capacities = self.slots(options, &runs);
         let is_run: Vec<bool> =
             self.bodies.iter().map(|(it, _)| runs.contains_key(&*it.name.text)).collect();
         let mut pid = 0;
@@ -236,11 +242,11 @@ impl<'m, 'b> Lowering<'m, 'b> {
         Ok(())
     }
 
-    /// The `run`s of each process, by its name: the number of the process that makes them, and
-    /// whether it can make them again.
-    fn runs(&self) -> HashMap<&str, Vec<(usize, bool)>> {
-        let mut runs: HashMap<&str, Vec<(usize, bool)>> = HashMap::new();
-        for (number, (_, control)) in self.bodies.iter().enumerate() {
+    /// The `run`s of each process.
+    fn runs(&self) -> Runs<'m> {
+        let bodies = self.bodies;
+        let mut runs = Runs::new();
+        for (number, (_, control)) in bodies.iter().enumerate() {
             let mut again = None;
             for (at, it) in control.moves.iter().enumerate() {
                 if let Some(started) = actions::started(&it.act) {
@@ -252,25 +258,50 @@ impl<'m, 'b> Lowering<'m, 'b> {
         runs
     }
 
+    /// The slots of each process.
+    fn slots(&mut self, options: &Options, runs: &Runs) -> Vec<u32> {
+        if let Some(looped) = options.slots {
+            return self.capacities(looped, runs);
+        }
+        let bounds = self.capacities(PROCESSES_MAX, runs);
+        let slots = self.bodies.iter().zip(&bounds).map(|((process, _), &bound)| {
+            let said = options.room.iter().find(|(name, _)| *name == process_name(process));
+            let room = said.map_or(process.active.saturating_add(SLOTS_DEFAULT), |it| it.1);
+            match bound {
+                ..=SLOTS_DEFAULT => bound,
+                _ => room.max(process.active).clamp(1, bound),
+            }
+        });
+        let slots: Vec<u32> = slots.collect();
+        self.program.slots_can_grow = slots != bounds;
+        slots
+    }
+
     /// How many instances of each process there can be at one time: those active at the start, and
-    /// one for each time a `run` is passed, which in a loop is taken to be `looped` times.
-    fn capacities(&self, looped: u32, runs: &HashMap<&str, Vec<(usize, bool)>>) -> Vec<u32> {
+    /// one for each time a `run` is passed, which in a loop or in a recursion is taken to be `looped` times.
+    fn capacities(&self, looped: u32, runs: &Runs) -> Vec<u32> {
+        let of = |number: usize| {
+            let name = &*self.bodies[number].0.name.text;
+            runs.get(name).map_or(&[][..], Vec::as_slice)
+        };
+        let numbers = 0..self.bodies.len();
+        let edges =
+            numbers.clone().flat_map(|number| of(number).iter().map(move |it| (it.0, number)));
+        let group = components(self.bodies.len(), &edges.collect::<Vec<_>>());
         let mut most: Vec<u32> = self.bodies.iter().map(|(process, _)| process.active).collect();
-        for _ in 0..self.bodies.len() + 1 {
-            let before = most.clone();
-            for (number, (process, _)) in self.bodies.iter().enumerate() {
-                let runs = runs.get(&*process.name.text).map_or(&[][..], Vec::as_slice);
-                let started: u32 = runs.iter().fold(0u32, |sum, &(by, again)| {
-                    let times = if again { looped } else { 1 };
-                    let times =
-                        if by == number { looped } else { times.saturating_mul(before[by]) };
-                    sum.saturating_add(times)
-                });
-                most[number] = process.active.saturating_add(started).min(PROCESSES_MAX);
-            }
-            if most == before {
-                break;
-            }
+        // Groups of processes that start each other are numbered so that what starts them comes first.
+        let mut order: Vec<usize> = numbers.collect();
+        order.sort_by_key(|&number| group[number]);
+        for number in order {
+            let started = of(number).iter().fold(0u32, |sum, &(by, again)| {
+                let times = match (group[by] == group[number], again) {
+                    (true, _) => looped,
+                    (false, true) => looped.saturating_mul(most[by]),
+                    (false, false) => most[by],
+                };
+                sum.saturating_add(times)
+            });
+            most[number] = most[number].saturating_add(started).min(PROCESSES_MAX);
         }
         most.into_iter().map(|most| most.max(1)).collect()
     }

@@ -1,0 +1,67 @@
+//! Slots for processes that are started in loops or by recursion: as many as a short look finds taken, and more where a
+//! search needs more.
+
+use super::args::ModelArgs;
+use super::failure::Failure;
+use super::progress::Display;
+use super::{Ending, model, say};
+use crate::front::{ClaimChoice, Language, Options};
+use crate::ir::ProcessId;
+use crate::report::count;
+use crate::search::Control;
+use crate::session::{Room, TextModel};
+use crate::source::Sources;
+use std::time::{Duration, Instant};
+
+/// Runs a search, and again with more slots whenever a process finds none.
+pub(super) fn growing<A>(
+    mut args: A,
+    of_model: fn(&mut A) -> &mut ModelArgs,
+    search: impl Fn(&A) -> Ending,
+) -> Ending {
+    loop {
+        let failure = match search(&args) {
+            Err(failure) if failure.lacks_slots.is_some() => failure,
+            ended => return ended,
+        };
+        let (model, _) = model::open_quietly(of_model(&mut args))?;
+        of_model(&mut args).before.room = more(&model, failure)?;
+    }
+}
+
+/// More slots for a search that ended as a process found none.
+pub(super) fn more(model: &TextModel, failure: Failure) -> Result<Room, Failure> {
+    let Some(process) = failure.lacks_slots else { return Err(failure) };
+    let room = model.more_slots(process).map_err(|error| {
+        let (name, slots) = named(model, process);
+        let why = Failure::from(error).message;
+        let slots = count(slots.into(), "slot");
+        Failure::wrong(format!("{name} needs more than {slots}, and there can be no more\n{why}"))
+    })?;
+    let (name, slots) = named(model, process);
+    let more = room.iter().find(|it| it.0 == name).map_or(slots, |it| it.1);
+    let slots = count(slots.into(), "slot");
+    say(format!("{name} needs more than {slots}: the search begins again with {more}"));
+    Ok(room)
+}
+
+/// The name of a process, and how many slots it has.
+fn named(model: &TextModel, process: ProcessId) -> (String, u32) {
+    let program = model.interp.program();
+    let name = program.processes.get(process).map(|it| it.name.clone());
+    (name.unwrap_or_default(), program.slots(process))
+}
+
+/// The slots that a short look at a model finds taken.
+pub(super) fn taken(
+    language: &'static Language,
+    sources: &Sources,
+    options: &Options,
+    deadline: Option<Instant>,
+) -> Result<Room, Failure> {
+    let _shown = Display::of_wait("counting processes that run at one time".into());
+    let options = Options { claim: ClaimChoice::Leave, ..options.clone() };
+    let (model, _) = TextModel::with_most_slots(language, sources, &options)?;
+    let control = Control::new(Duration::MAX, deadline);
+    Ok(model.slots_taken(&control))
+}

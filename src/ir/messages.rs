@@ -1,0 +1,105 @@
+//! Whether a send, a receive or a poll fits the messages of a channel.
+//!
+//! Where processes come and go (Promela), a statement can have more or fewer values than a message of its channel: which
+//! channel it is can be known only at run time, and SPIN accepts the same of a channel that is named. The rules are those
+//! of SPIN's verifier:
+//!
+//! - a send stores 0 to the fields that it gives no value, drops the values for which there is no field, reports an error,
+//!   and goes on;
+//! - a receive of fewer fields drops the others, reports an error, and goes on; if it compares every field that it names,
+//!   and looks at the first message only, it fails;
+//! - a receive of more fields fails once a message is there and the fields that exist match. The only field of a message is
+//!   an exception: further fields are read as 0, an error is reported, and the step goes on;
+//! - a receive that leaves the message in the channel, and a poll, may name fewer fields.
+
+use super::{Communication, Pattern};
+
+/// How a statement and a message differ in length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misfit {
+    /// A send has fewer values than a message.
+    TooFewSent,
+    /// A send has more.
+    TooManySent,
+    /// A receive names fewer fields than a message has.
+    TooFewReceived,
+    /// A receive names more.
+    TooManyReceived,
+}
+
+impl Misfit {
+    /// SPIN's words for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Misfit::TooFewSent => "too few parameters in send",
+            Misfit::TooManySent => "too many parameters in send",
+            Misfit::TooFewReceived => "missing pars in receive",
+            Misfit::TooManyReceived => "too many fields in receive",
+        }
+    }
+
+    /// The same with the numbers: how many a statement has, and how many a message of a channel has.
+    pub fn describe(self, given: usize, channel: &str, fields: usize) -> String {
+        format!("{}: this has {given}, a message of {channel} has {fields}", self.name())
+    }
+}
+
+/// What becomes of a communication on a channel whose messages have so many fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fit {
+    /// It takes place.
+    Fits,
+    /// It is an error, and it takes place.
+    GoesOn(Misfit),
+    /// It is an error, and its step has no successor.
+    Fails(Misfit),
+}
+
+impl Communication {
+    /// How many values it sends, or fields it names.
+    pub fn given(&self) -> usize {
+        match self {
+            Communication::Send { values, .. } => values.len(),
+            Communication::Receive { patterns, .. } => patterns.len(),
+        }
+    }
+
+    /// What becomes of it on a channel whose messages have `fields` fields.
+    pub fn fit(&self, fields: usize) -> Fit {
+        match self {
+            Communication::Send { values, .. } if values.len() < fields => {
+                Fit::GoesOn(Misfit::TooFewSent)
+            }
+            Communication::Send { values, .. } if values.len() > fields => {
+                Fit::GoesOn(Misfit::TooManySent)
+            }
+            Communication::Send { .. } => Fit::Fits,
+            Communication::Receive { patterns, anywhere, peek, .. } => {
+                let is_first_compared =
+                    !anywhere && patterns.iter().all(|it| matches!(it, Pattern::Match(_)));
+                let misfit = match patterns.len() {
+                    given if given < fields => Misfit::TooFewReceived,
+                    given if given > fields => Misfit::TooManyReceived,
+                    _ => return Fit::Fits,
+                };
+                match misfit {
+                    Misfit::TooManyReceived if !reads_zero_beyond(fields) => Fit::Fails(misfit),
+                    _ if *peek => Fit::Fits,
+                    _ if is_first_compared => Fit::Fails(misfit),
+                    _ => Fit::GoesOn(misfit),
+                }
+            }
+        }
+    }
+}
+
+/// Whether fields that a message does not have are read as 0.
+pub fn reads_zero_beyond(fields: usize) -> bool {
+    fields == 1
+}
+
+/// Whether comparing a message of `fields` fields with these patterns is an error once the fields that exist match.
+pub fn compares_beyond(patterns: &[Pattern], fields: usize) -> bool {
+    let beyond = patterns.iter().skip(fields).any(|it| matches!(it, Pattern::Match(_)));
+    beyond && !reads_zero_beyond(fields)
+}
