@@ -74,22 +74,31 @@ impl TextModel {
         let program = self.interp.program();
         let slots = program.slots(process);
         let wished = slots.saturating_mul(4).clamp(SLOTS_AGAIN, SLOTS_MAX);
-        let mut last = Error::Unreadable(format!("there can be no more than {slots} processes"));
-        for more in [wished, slots * 2, slots + slots / 2, slots + slots / 4, slots + 1] {
-            if more <= slots || more > SLOTS_MAX {
-                continue;
-            }
+        if wished <= slots {
+            return Err(Error::Unreadable(format!("there can be no more than {slots} processes")));
+        }
+        let room = |more: u32| -> Room {
             let of = |it: ProcessId| if it == process { more } else { program.slots(it) };
-            let room =
-                program.processes.keys().map(|it| (program.processes[it].name.clone(), of(it)));
-            let room: Room = room.collect();
-            let options = Options { room: room.clone(), ..self.options.clone() };
-            match TextModel::load(self.language, self.sources.clone(), options) {
-                Ok(_) => return Ok(room),
-                Err(error) => last = error,
+            program
+                .processes
+                .keys()
+                .map(|it| (program.processes[it].name.clone(), of(it)))
+                .collect()
+        };
+        let load = |more: u32| {
+            let options = Options { room: room(more), ..self.options.clone() };
+            TextModel::load(self.language, self.sources.clone(), options).map(drop)
+        };
+        let Err(mut refused) = load(wished) else { return Ok(room(wished)) };
+        let (mut fits, mut too_many) = (slots, wished);
+        while too_many - fits > 1 {
+            let middle = fits + (too_many - fits) / 2;
+            match load(middle) {
+                Ok(()) => fits = middle,
+                Err(error) => (too_many, refused) = (middle, error),
             }
         }
-        Err(last)
+        if fits > slots { Ok(room(fits)) } else { Err(refused) }
     }
 }
 
