@@ -1847,7 +1847,7 @@ fn all_commands_have_as_many_slots_and_states_too_wide_are_refused() {
         );
         assert!(!ran.out.contains("no free slot"), "{args:?}\n{}", ran.out);
     }
-    let wide = "byte n, done; proctype W() { int big[600]; atomic { big[n] = n * 70000; done++ }; end: false }
+    let wide = "byte n, done; proctype W() { int big[1200]; atomic { big[n] = n * 70000; done++ }; end: false }
         init { do :: n < 60 -> n++; run W(); done == n :: else -> break od }";
     let wide = bench.write("wide.pml", wide);
     let ran = bench.run(&["check", &wide, "--exec", "interp", "--reduce", "none"]);
