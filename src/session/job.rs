@@ -39,6 +39,7 @@ pub struct Job {
     /// Names and texts of the model's files.
     files: Vec<(String, String)>,
     defines: Vec<(String, i64)>,
+    macros: Vec<(String, String)>,
     /// How many instances a `run` in a loop may make, if that is said.
     slots: Option<u32>,
     /// Whether the model is searched with a claim, if it has one.
@@ -117,6 +118,7 @@ impl Job {
             language: model.language.name.into(),
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
             defines: model.options.defines.clone(),
+            macros: model.options.macros.clone(),
             slots: model.options.slots,
             with_claim: model.options.claim != ClaimChoice::Leave,
             claim: match &model.options.claim {
@@ -170,6 +172,7 @@ impl Job {
             language: RUST.into(),
             files: vec![(name.into(), String::new())],
             defines: Vec::new(),
+            macros: Vec::new(),
             slots: None,
             with_claim: false,
             claim: None,
@@ -271,7 +274,8 @@ impl Job {
     /// Whether the other job's search is of the same model; its states may have another order.
     pub(super) fn is_of_same_model(&self, other: &Job) -> bool {
         let of = |job: &Job| {
-            let read = (job.language.clone(), job.defines.clone(), job.slots);
+            let defined = (job.defines.clone(), job.macros.clone());
+            let read = (job.language.clone(), defined, job.slots);
             (read, job.claim.clone(), job.with_claim, (job.wraps, job.lossy), job.deadlock)
         };
         let texts = |job: &Job| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
@@ -287,6 +291,7 @@ impl Job {
         let of_model = model.sources.iter().filter(|it| !is_asked(&it.name));
         self.language == model.language.name
             && self.defines == model.options.defines
+            && self.macros == model.options.macros
             && texts.eq(of_model.map(|it| it.text.as_str()))
     }
 
@@ -315,8 +320,15 @@ impl Job {
             None => ClaimChoice::First,
             Some(name) => ClaimChoice::Named(name.clone()),
         };
-        let (defines, slots, lossy) = (self.defines.clone(), self.slots, self.lossy);
-        let options = Options { defines, overflow: Some(overflow), deadlock, slots, claim, lossy };
+        let options = Options {
+            defines: self.defines.clone(),
+            macros: self.macros.clone(),
+            overflow: Some(overflow),
+            deadlock,
+            slots: self.slots,
+            claim,
+            lossy: self.lossy,
+        };
         let language = Language::from_name(&self.language)
             .ok_or_else(|| Error::Language(self.language.clone()))?;
         Ok((language, sources, options))
