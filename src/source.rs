@@ -147,11 +147,16 @@ impl SourceFile {
 
     /// The line and column of a byte offset.
     pub fn position(&self, offset: u32) -> Position {
-        let line = self.line_starts.partition_point(|&start| start <= offset) - 1;
+        let line = self.line_at(offset) - 1;
         let start = self.line_starts[line] as usize;
         let end = (offset as usize).min(self.text.len());
         let column = String::from_utf8_lossy(&self.text.as_bytes()[start..end]).chars().count();
         Position { line: line + 1, column: column + 1 }
+    }
+
+    /// The line of a byte offset, counted from 1.
+    pub fn line_at(&self, offset: u32) -> usize {
+        self.line_starts.partition_point(|&start| start <= offset)
     }
 
     /// The text of a line, counted from 1, without its end.

@@ -94,8 +94,8 @@ pub struct ModelArgs {
     pub language: Option<&'static Language>,
     /// Replace the value of a constant of the model.
     #[arg(long = "define", short = 'D', value_name = "NAME[=VALUE]", value_parser = Define::read, help = format!(
-        "Replace the value of a constant of the model; in {} a NAME alone is 1",
-        languages::titles(|it| it.options.bare_defines)
+        "Replace the value of a constant of the model; in {} a macro, of any text, and a NAME alone is 1",
+        languages::titles(|it| it.options.macros)
     ))]
     pub defines: Vec<Define>,
     /// What should hold in every state, beside what the model says: an expression of its language
@@ -616,21 +616,30 @@ pub struct SimulateArgs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Define {
     pub name: String,
-    pub value: Option<i64>,
+    /// As it is written, if it is.
+    pub value: Option<String>,
 }
 
 impl Define {
     fn read(text: &str) -> Result<Define, String> {
-        let integer =
-            |value: &str| value.trim().parse().map_err(|_| format!("`{value}` is not an integer"));
         let (name, value) = match text.split_once('=') {
             None => (text, None),
-            Some((name, value)) => (name, Some(integer(value)?)),
+            Some((name, value)) => (name, Some(value.trim().to_owned())),
         };
         match name.trim() {
             "" => Err("expected NAME=VALUE, or NAME alone".to_owned()),
             name => Ok(Define { name: name.to_owned(), value }),
         }
+    }
+
+    /// The value, if it is an integer.
+    pub fn integer(&self) -> Option<i64> {
+        self.value.as_ref()?.parse().ok()
+    }
+
+    /// The text, which is 1 where none is written.
+    pub fn text(&self) -> &str {
+        self.value.as_deref().unwrap_or("1")
     }
 }
 
@@ -685,14 +694,17 @@ mod tests {
     }
 
     #[test]
-    fn definitions_have_a_name_and_perhaps_an_integer() {
-        let defined = |value| Ok(Define { name: "N".to_owned(), value });
-        assert_eq!(Define::read("N=3"), defined(Some(3)));
-        assert_eq!(
-            [Define::read(" N = -3 "), Define::read("N")],
-            [defined(Some(-3)), defined(None)]
-        );
-        for wrong in ["", "=", "=3", "N=", "N=x"] {
+    fn definitions_have_a_name_and_perhaps_a_value() {
+        let integer = |text: &str| Define::read(text).map(|it| it.integer());
+        assert_eq!(integer("N=3"), Ok(Some(3)));
+        assert_eq!(integer(" N = -3 "), Ok(Some(-3)));
+        assert_eq!([integer("N"), integer("N="), integer("N=x")], [Ok(None), Ok(None), Ok(None)]);
+        let text =
+            |text: &str| Define::read(text).map(|it| (it.name.clone(), it.text().to_owned()));
+        assert_eq!(text("N"), Ok(("N".into(), "1".into())));
+        assert_eq!(text("N="), Ok(("N".into(), String::new())));
+        assert_eq!(text(" F(x) = x == 1 "), Ok(("F(x)".into(), "x == 1".into())));
+        for wrong in ["", "=", "=3"] {
             assert!(Define::read(wrong).is_err(), "{wrong}");
         }
     }

@@ -1,6 +1,6 @@
 //! The model that the command line names.
 
-use super::args::ModelArgs;
+use super::args::{Define, ModelArgs};
 use super::failure::Failure;
 use super::progress::Display;
 use super::{languages, slots, warn};
@@ -64,8 +64,10 @@ fn read<T>(
 /// The text that the command line names, with what is asked of its states, and how it is read.
 fn to_read(args: &ModelArgs) -> Result<(&'static Language, Sources, Options), Failure> {
     let (language, mut sources) = self::sources(args)?;
+    let (defines, macros) = defined(&args.defines, language);
     let options = Options {
-        defines: args.defines.iter().map(|it| (it.name.clone(), it.value.unwrap_or(1))).collect(),
+        defines,
+        macros,
         overflow: args.overflow.map(Overflow::from),
         deadlock: args.deadlock.map(EndRule::from),
         slots: args.slots,
@@ -79,6 +81,17 @@ fn to_read(args: &ModelArgs) -> Result<(&'static Language, Sources, Options), Fa
     }
     args.before.asked.iter().for_each(|(file, text)| _ = sources.add(file.as_str(), text.as_str()));
     Ok((language, sources, options))
+}
+
+/// What the command line defines: constants, or macros if the language has these.
+fn defined(defines: &[Define], language: &Language) -> (Vec<(String, i64)>, Vec<(String, String)>) {
+    if language.options.macros {
+        let macros = defines.iter().map(|it| (it.name.clone(), it.text().to_owned()));
+        return (Vec::new(), macros.collect());
+    }
+    // What is no integer has been refused (`own_flags`).
+    let integers = defines.iter().filter_map(|it| Some((it.name.clone(), it.integer()?)));
+    (integers.collect(), Vec::new())
 }
 
 /// The text of the model that the command line names, and its language.
@@ -117,8 +130,10 @@ struct OwnFlag {
 fn own_flags(args: &ModelArgs) -> impl Iterator<Item = OwnFlag> {
     let flag = |subject, is_given, has_meaning| OwnFlag { subject, is_given, has_meaning };
     let is_bare = args.defines.iter().any(|it| it.value.is_none());
+    let is_text = args.defines.iter().any(|it| it.integer().is_none());
     [
-        flag("--define NAME without =VALUE is", is_bare, |it| it.bare_defines),
+        flag("--define NAME without =VALUE is", is_bare, |it| it.macros),
+        flag("--define NAME=VALUE with a VALUE that is no integer is", is_text, |it| it.macros),
         flag("--overflow is", args.overflow.is_some(), |it| it.overflow),
         flag("--deadlock is", args.deadlock.is_some(), |it| it.deadlock),
         flag("--slots is", args.slots.is_some(), |it| it.slots.is_some()),

@@ -95,8 +95,9 @@ pub type MakeTrail = fn(&mut Sources, &Options) -> Result<Box<dyn TrailWriter>, 
 /// The members of [`Options`] that only some languages have a meaning for.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnOptions {
-    /// Whether a name among [`Options::defines`] may be given without a value, which is 1 then, as for the C preprocessor.
-    pub bare_defines: bool,
+    /// Whether [`Options::macros`] is one: then what is defined may be any text, and is 1 where nothing is said, as for the C
+    /// preprocessor.
+    pub macros: bool,
     /// Whether [`Options::overflow`] is one.
     pub overflow: bool,
     /// Whether [`Options::deadlock`] is one.
@@ -119,7 +120,7 @@ pub struct OwnOptions {
 impl OwnOptions {
     /// None of them.
     pub const NONE: OwnOptions = OwnOptions {
-        bare_defines: false,
+        macros: false,
         overflow: false,
         deadlock: false,
         claim: false,

@@ -35,6 +35,8 @@ pub static LANGUAGES: &[&Language] =
 pub struct Options {
     /// Constants to replace: name and value.
     pub defines: Vec<(String, i64)>,
+    /// Macros to define, if the language has a preprocessor: name, perhaps with parameters, and text.
+    pub macros: Vec<(String, String)>,
     /// What becomes of values outside their variable's domain, where the language leaves a choice.
     pub overflow: Option<Overflow>,
     /// What counts as a deadlock, where the language leaves a choice.

@@ -41,6 +41,7 @@ pub struct Job {
     /// Names and texts of the model's files.
     files: Vec<(String, String)>,
     defines: Vec<(String, i64)>,
+    macros: Vec<(String, String)>,
     /// How many instances a `run` in a loop may make, if that is said.
     slots: Option<u32>,
     /// How many slots there are for processes that are started in loops or by recursion, by their names.
@@ -122,6 +123,7 @@ impl Job {
             language: model.language.name.into(),
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
             defines: model.options.defines.clone(),
+            macros: model.options.macros.clone(),
             slots: model.options.slots,
             room: model.options.room.clone(),
             with_claim: model.options.claim != ClaimChoice::Leave,
@@ -179,6 +181,7 @@ impl Job {
             language: RUST.into(),
             files: vec![(name.into(), String::new())],
             defines: Vec::new(),
+            macros: Vec::new(),
             slots: None,
             room: Vec::new(),
             with_claim: false,
@@ -282,7 +285,8 @@ impl Job {
     /// Whether the other job's search is of the same model; its states may have another order.
     pub(super) fn is_of_same_model(&self, other: &Job) -> bool {
         let of = |job: &Job| {
-            let read = (job.language.clone(), job.defines.clone(), job.slots);
+            let defined = (job.defines.clone(), job.macros.clone());
+            let read = (job.language.clone(), defined, job.slots);
             (read, job.claim.clone(), job.with_claim, (job.wraps, job.lossy), job.deadlock)
         };
         let texts = |job: &Job| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
@@ -298,6 +302,7 @@ impl Job {
         let of_model = model.sources.iter().filter(|it| !is_asked(&it.name));
         self.language == model.language.name
             && self.defines == model.options.defines
+            && self.macros == model.options.macros
             && texts.eq(of_model.map(|it| it.text.as_str()))
     }
 
@@ -326,9 +331,16 @@ impl Job {
             None => ClaimChoice::First,
             Some(name) => ClaimChoice::Named(name.clone()),
         };
-        let (defines, slots, lossy) = (self.defines.clone(), self.slots, self.lossy);
-        let (overflow, room) = (Some(overflow), self.room.clone());
-        let options = Options { defines, overflow, deadlock, slots, room, claim, lossy };
+        let options = Options {
+            defines: self.defines.clone(),
+            macros: self.macros.clone(),
+            overflow: Some(overflow),
+            deadlock,
+            slots: self.slots,
+            room: self.room.clone(),
+            claim,
+            lossy: self.lossy,
+        };
         let language = Language::from_name(&self.language)
             .ok_or_else(|| Error::Language(self.language.clone()))?;
         Ok((language, sources, options))

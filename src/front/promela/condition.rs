@@ -6,8 +6,8 @@ use crate::source::Span;
 
 /// The value of the tokens of a condition, which stands at `span`.
 pub fn evaluate(tokens: &[Token], span: Span) -> Result<i64, Diagnostic> {
-    let mut reader = Reader { tokens, at: 0, depth: 0, span };
-    let value = reader.binary(0)?;
+    let mut reader = Reader { tokens, at: 0, depth: 0, span, is_needed: true };
+    let value = reader.whole()?;
     match reader.tokens.get(reader.at) {
         None => Ok(value),
         Some(token) => reader.wrong(token.span),
@@ -15,7 +15,7 @@ pub fn evaluate(tokens: &[Token], span: Span) -> Result<i64, Diagnostic> {
 }
 
 /// The operators of two operands, weakest first.
-const LEVELS: [&[&str]; 9] = [
+const LEVELS: [&[&str]; 10] = [
     &["||"],
     &["&&"],
     &["|"],
@@ -23,12 +23,13 @@ const LEVELS: [&[&str]; 9] = [
     &["&"],
     &["==", "!="],
     &["<", ">", "<=", ">="],
-    &["<<", ">>", "+", "-"],
+    &["<<", ">>"],
+    &["+", "-"],
     &["*", "/", "%"],
 ];
 
-/// The deepest nest of brackets and signs.
-const DEPTH_MAX: u32 = 100;
+/// The deepest nest of brackets, signs and choices.
+const DEPTH_MAX: u32 = 200;
 
 struct Reader<'a> {
     tokens: &'a [Token],
@@ -36,6 +37,8 @@ struct Reader<'a> {
     /// The number of operands that the one being read is part of.
     depth: u32,
     span: Span,
+    /// Whether the value of what is being read matters, so that it must have one.
+    is_needed: bool,
 }
 
 impl Reader<'_> {
@@ -43,15 +46,76 @@ impl Reader<'_> {
         Err(Diagnostic::error(span, "this condition is no constant expression"))
     }
 
+    /// An expression; of several between commas the last counts.
+    fn whole(&mut self) -> Result<i64, Diagnostic> {
+        let mut value = self.choice()?;
+        while self.accept(",") {
+            value = self.choice()?;
+        }
+        Ok(value)
+    }
+
+    /// An expression, which may be a choice by `? :`.
+    fn choice(&mut self) -> Result<i64, Diagnostic> {
+        self.within(|reader| {
+            let condition = reader.binary(0)?;
+            if !reader.accept("?") {
+                return Ok(condition);
+            }
+            let then = reader.only_if(condition != 0, Self::whole)?;
+            if !reader.accept(":") {
+                return reader.wrong(reader.here());
+            }
+            let otherwise = reader.only_if(condition == 0, Self::choice)?;
+            Ok(if condition != 0 { then } else { otherwise })
+        })
+    }
+
     fn binary(&mut self, level: usize) -> Result<i64, Diagnostic> {
-        let Some(operators) = LEVELS.get(level) else { return self.unary() };
+        let Some(operators) = LEVELS.get(level) else { return self.within(Self::operand) };
         let mut left = self.binary(level + 1)?;
         while let Some(operator) = self.sign().filter(|sign| operators.contains(sign)) {
             self.at += 1;
-            let right = self.binary(level + 1)?;
+            let matters = match operator {
+                "||" => left == 0,
+                "&&" => left != 0,
+                _ => true,
+            };
+            let right = self.only_if(matters, |reader| reader.binary(level + 1))?;
             left = self.apply(operator, left, right)?;
         }
         Ok(left)
+    }
+
+    /// Reads a part whose value matters only under a condition.
+    fn only_if(
+        &mut self,
+        matters: bool,
+        read: impl FnOnce(&mut Self) -> Result<i64, Diagnostic>,
+    ) -> Result<i64, Diagnostic> {
+        let around = self.is_needed;
+        self.is_needed &= matters;
+        let value = read(self);
+        self.is_needed = around;
+        value
+    }
+
+    /// Reads a part that is not nested too deeply.
+    fn within(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<i64, Diagnostic>,
+    ) -> Result<i64, Diagnostic> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(Diagnostic::error(self.span, "this condition is nested too deeply"));
+        }
+        let value = read(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn here(&self) -> Span {
+        self.tokens.get(self.at).map_or(self.span, |token| token.span)
     }
 
     fn sign(&self) -> Option<&'static str> {
@@ -59,6 +123,12 @@ impl Reader<'_> {
             Kind::Sign(sign) => Some(sign),
             _ => None,
         }
+    }
+
+    fn accept(&mut self, sign: &str) -> bool {
+        let found = self.sign() == Some(sign);
+        self.at += usize::from(found);
+        found
     }
 
     fn apply(&self, operator: &str, left: i64, right: i64) -> Result<i64, Diagnostic> {
@@ -79,6 +149,7 @@ impl Reader<'_> {
             "+" => left.wrapping_add(right),
             "-" => left.wrapping_sub(right),
             "*" => left.wrapping_mul(right),
+            _ if right == 0 && !self.is_needed => 0,
             _ if right == 0 => {
                 return Err(Diagnostic::error(self.span, "this condition divides by zero"));
             }
@@ -87,37 +158,39 @@ impl Reader<'_> {
         })
     }
 
-    fn unary(&mut self) -> Result<i64, Diagnostic> {
-        self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            return Err(Diagnostic::error(self.span, "this condition is nested too deeply"));
-        }
-        let value = self.operand();
-        self.depth -= 1;
-        value
-    }
-
     fn operand(&mut self) -> Result<i64, Diagnostic> {
         let Some(token) = self.tokens.get(self.at) else { return self.wrong(self.span) };
         self.at += 1;
         match &token.kind {
-            Kind::Number(value) => Ok(*value),
+            Kind::Number(value) => Ok(token.spelling.as_deref().and_then(number).unwrap_or(*value)),
             Kind::Name(_) => Ok(0),
-            Kind::Sign("!") => Ok((self.unary()? == 0).into()),
-            Kind::Sign("-") => Ok(self.unary()?.wrapping_neg()),
-            Kind::Sign("+") => self.unary(),
-            Kind::Sign("~") => Ok(!self.unary()?),
+            Kind::Sign("!") => Ok((self.within(Self::operand)? == 0).into()),
+            Kind::Sign("!!") => Ok((self.within(Self::operand)? != 0).into()),
+            Kind::Sign("-") => Ok(self.within(Self::operand)?.wrapping_neg()),
+            Kind::Sign("+") => self.within(Self::operand),
+            Kind::Sign("~") => Ok(!self.within(Self::operand)?),
             Kind::Sign("(") => {
-                let value = self.binary(0)?;
-                match self.sign() {
-                    Some(")") => {
-                        self.at += 1;
-                        Ok(value)
-                    }
-                    _ => self.wrong(token.span),
+                let value = self.whole()?;
+                match self.accept(")") {
+                    true => Ok(value),
+                    false => self.wrong(token.span),
                 }
             }
             _ => self.wrong(token.span),
         }
     }
+}
+
+/// The value of a number as C's preprocessor reads it: with 64 bits, and octal after a 0.
+fn number(text: &str) -> Option<i64> {
+    let digits = text.trim_end_matches(['u', 'U', 'l', 'L']);
+    let value = match (digits.strip_prefix("0x").or(digits.strip_prefix("0X")), digits) {
+        (Some(hexadecimal), _) => u64::from_str_radix(hexadecimal, 16),
+        (None, "0") => Ok(0),
+        (None, digits) => match digits.strip_prefix('0') {
+            Some(octal) => u64::from_str_radix(octal, 8),
+            None => digits.parse(),
+        },
+    };
+    value.ok().map(|value| value as i64)
 }

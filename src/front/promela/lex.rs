@@ -1,81 +1,138 @@
-//! From text to tokens. Comments and joined lines are white space.
+//! From text to tokens, one at a time. Comments and joined lines are white space.
+//!
+//! What is no token is a token, too ([`Kind::Broken`]): only whoever reads it knows whether it is an error.
 
-use super::token::{Kind, SIGNS, Token};
-use crate::diag::Diagnostic;
+use super::token::{ALIASES, Flaw, Kind, SIGNS, Token};
 use crate::front::cursor::Cursor;
 use crate::source::Span;
 
-/// The tokens of a file, the end not included.
-pub fn lex(file: u16, text: &str) -> Result<Vec<Token>, Diagnostic> {
-    let mut lexer = Lexer { cursor: Cursor::new(file, text), begins_line: true, spaced: false };
-    let mut tokens = Vec::new();
-    while let Some(token) = lexer.next()? {
-        tokens.push(token);
+/// What ends lines; both together are one end.
+const LINE_ENDS: [char; 2] = ['\n', '\r'];
+
+/// All tokens of a text, the end not included.
+pub fn lex(file: u16, text: &str) -> Vec<Token> {
+    let mut place = Place::default();
+    std::iter::from_fn(|| place.token(file, text)).collect()
+}
+
+/// Where in a text the next token is looked for.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Between two characters.
+    at: usize,
+    /// Whether the next token is the first of its logical line.
+    begins_line: bool,
+    /// Whether the next token is on another line than the one before.
+    line_changed: bool,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Place { at: 0, begins_line: true, line_changed: true }
     }
-    Ok(tokens)
+}
+
+impl Place {
+    /// The next token of a text, if there is one.
+    pub fn token(&mut self, file: u16, text: &str) -> Option<Token> {
+        let cursor = Cursor::within(Span::new(file, self.at..text.len()), text);
+        let (begins_line, line_changed) = (self.begins_line, self.line_changed);
+        let mut lexer = Lexer { cursor, begins_line, line_changed, spaced: false };
+        let token = lexer.token();
+        let at = lexer.cursor.ahead(0).start as usize;
+        let (begins_line, line_changed) = (lexer.begins_line, lexer.line_changed);
+        *self = Place { at, begins_line, line_changed };
+        token
+    }
 }
 
 struct Lexer<'a> {
     cursor: Cursor<'a>,
     begins_line: bool,
+    line_changed: bool,
     spaced: bool,
 }
 
 impl Lexer<'_> {
-    fn next(&mut self) -> Result<Option<Token>, Diagnostic> {
-        self.skip_blank()?;
+    fn token(&mut self) -> Option<Token> {
+        let comment = self.skip_blank();
         let start = self.cursor.ahead(0);
-        let Some(first) = self.cursor.rest().chars().next() else { return Ok(None) };
-        let kind = match first {
+        let first = self.cursor.rest().chars().next();
+        let (begins_line, spaced) = (self.begins_line, self.spaced);
+        // The C preprocessor breaks the line where there is white space.
+        let after_line_end = self.line_changed && (spaced || begins_line);
+        self.line_changed &= !after_line_end;
+        let (kind, spelling) = match (comment, first) {
+            (Some(comment), _) => (comment, None),
+            (None, None) => return None,
+            (None, Some(first)) => self.kind(first),
+        };
+        self.begins_line = false;
+        let span = start.to(self.cursor.ahead(0));
+        let spelling = spelling.map(Into::into);
+        Some(Token { kind, span, begins_line, after_line_end, spaced, spelling })
+    }
+
+    /// What begins with this character, and how it is written if that is another matter.
+    fn kind(&mut self, first: char) -> (Kind, Option<String>) {
+        match first {
             'a'..='z' | 'A'..='Z' | '_' => {
-                let span = self.take_while(|c| c.is_alphanumeric() || c == '_');
-                Kind::Name(self.cursor.text(span).into())
+                let name = self.word(|c| c.is_alphanumeric() || c == '_');
+                (Kind::Name(name.into()), None)
             }
-            '0'..='9' => self.number()?,
-            '"' => self.quoted()?,
-            '\'' if self.is_character() => self.character(),
-            _ => self.sign(first),
-        };
-        let token = Token {
-            kind,
-            span: start.to(self.cursor.ahead(0)),
-            begins_line: self.begins_line,
-            spaced: self.spaced,
-        };
-        (self.begins_line, self.spaced) = (false, false);
-        Ok(Some(token))
+            '0'..='9' => self.number(),
+            '"' => (self.quoted(), None),
+            '\'' => self.character(),
+            _ => (self.sign(first), None),
+        }
     }
 
-    fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> Span {
-        let rest = self.cursor.rest();
-        self.cursor.take(rest.find(|c| !belongs(c)).unwrap_or(rest.len()))
-    }
-
-    fn skip_blank(&mut self) -> Result<(), Diagnostic> {
+    /// Characters that belong together, also over lines that are joined.
+    fn word(&mut self, belongs: impl Fn(char) -> bool) -> String {
+        let mut word = String::new();
         loop {
             let rest = self.cursor.rest();
-            let length = if let Some(comment) = rest.strip_prefix("/*") {
-                let Some(length) = comment.find("*/") else {
-                    let error = "this comment is never closed";
-                    return Err(
-                        Diagnostic::error(self.cursor.ahead(2), error).help("end it with `*/`")
-                    );
+            let span = self.cursor.take(rest.find(|c| !belongs(c)).unwrap_or(rest.len()));
+            word += self.cursor.text(span);
+            let joint = joint(self.cursor.rest());
+            if joint == 0 || !self.cursor.rest()[joint..].starts_with(&belongs) {
+                return word;
+            }
+            self.cursor.take(joint);
+            self.line_changed = true;
+        }
+    }
+
+    /// Skips white space and comments; gives a comment that has no end.
+    fn skip_blank(&mut self) -> Option<Kind> {
+        loop {
+            let rest = self.cursor.rest();
+            let joint = joint(rest);
+            let length = if let Some(opening) = length_of("/*", rest) {
+                let Some(length) = rest[opening..].find("*/") else {
+                    self.cursor.take(rest.len());
+                    return Some(Kind::Broken("/*".into(), Flaw::OpenComment));
                 };
-                length + 4
-            } else if rest.starts_with("//") {
-                rest.find('\n').unwrap_or(rest.len())
-            } else if rest.starts_with("\\\n") || rest.starts_with("*/") {
-                // The second is what is left of comments inside comments.
+                self.line_changed |= rest[..opening + length].contains(LINE_ENDS);
+                opening + length + 2
+            } else if let Some(opening) = length_of("//", rest) {
+                self.comment_of_line(opening)
+            } else if joint > 0 {
+                self.line_changed = true;
+                self.cursor.take(joint);
+                continue;
+            } else if rest.starts_with("*/") && !rest[2..].starts_with(['/', '*']) {
+                // What is left of comments inside comments; not a `*` before a comment.
                 2
-            } else if rest.starts_with("\\\r\n") {
-                3
             } else {
                 match rest.chars().next() {
                     Some(blank) if blank.is_whitespace() || blank == '\u{feff}' => {
-                        self.begins_line |= blank == '\n';
+                        let ends_line = LINE_ENDS.contains(&blank);
+                        self.begins_line |= ends_line;
+                        self.line_changed |= ends_line;
                         blank.len_utf8()
                     }
-                    _ => return Ok(()),
+                    _ => return None,
                 }
             };
             self.spaced = true;
@@ -83,65 +140,104 @@ impl Lexer<'_> {
         }
     }
 
-    fn number(&mut self) -> Result<Kind, Diagnostic> {
-        let span = self.take_while(|c| c.is_ascii_alphanumeric());
-        let digits = self.cursor.text(span);
+    /// The length of a comment that goes up to the end of its line, or of those that are joined to it.
+    fn comment_of_line(&mut self, opening: usize) -> usize {
+        let rest = self.cursor.rest();
+        self.line_changed |= rest[..opening].contains(LINE_ENDS);
+        let mut length = opening;
+        loop {
+            let Some(found) = rest[length..].find(['\n', '\r', '\\']) else { return rest.len() };
+            length += found;
+            match (joint(&rest[length..]), rest.as_bytes()[length]) {
+                (0, b'\\') => length += 1,
+                (0, _) => return length,
+                (joint, _) => {
+                    self.line_changed = true;
+                    length += joint;
+                }
+            }
+        }
+    }
+
+    fn number(&mut self) -> (Kind, Option<String>) {
+        let digits = self.word(|c| c.is_ascii_alphanumeric());
         let parsed = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
             Some(digits) => i64::from_str_radix(digits, 16),
             None => digits.trim_end_matches(['u', 'U', 'l', 'L']).parse(),
         };
         match parsed {
-            Ok(value) if value <= i64::from(u32::MAX) => Ok(Kind::Number(i64::from(value as i32))),
-            _ => Err(Diagnostic::error(span, format!("`{digits}` is no number"))
-                .help("numbers are decimal, or hexadecimal after 0x, and have 32 bits")),
+            Ok(value) if value <= i64::from(u32::MAX) => {
+                let kind = Kind::Number(i64::from(value as i32));
+                let spelling = (kind.to_string() != digits).then_some(digits);
+                (kind, spelling)
+            }
+            _ => (Kind::Broken(digits.into(), Flaw::Number), None),
         }
     }
 
-    fn quoted(&mut self) -> Result<Kind, Diagnostic> {
-        let mut length = 1;
-        let bytes = self.cursor.rest().as_bytes();
-        while let Some(&byte) = bytes.get(length).filter(|&&byte| byte != b'\n') {
-            match byte {
-                b'"' => {
-                    let text = self.cursor.rest()[1..length].into();
-                    self.cursor.take(length + 1);
-                    return Ok(Kind::Text(text));
+    fn quoted(&mut self) -> Kind {
+        let rest = self.cursor.rest();
+        let bytes = rest.as_bytes();
+        let (mut text, mut at, mut from) = (String::new(), 1, 1);
+        loop {
+            match bytes.get(at) {
+                None | Some(b'\n' | b'\r') => {
+                    let end = at.min(rest.len());
+                    self.cursor.take(end);
+                    return Kind::Broken(rest[..end].into(), Flaw::OpenText);
                 }
-                b'\\' => length += 2,
-                _ => length += 1,
+                Some(b'"') => {
+                    text += &rest[from..at];
+                    self.cursor.take(at + 1);
+                    return Kind::Text(text.into());
+                }
+                Some(b'\\') => match joint(&rest[at..]) {
+                    0 => at += 1 + rest[at + 1..].chars().next().map_or(0, char::len_utf8),
+                    joint => {
+                        text += &rest[from..at];
+                        self.line_changed = true;
+                        at += joint;
+                        from = at;
+                    }
+                },
+                Some(_) => at += 1,
             }
         }
-        let error = "this text is not closed on its line";
-        Err(Diagnostic::error(self.cursor.ahead(1), error).help("add `\"`"))
     }
 
-    fn is_character(&self) -> bool {
-        let bytes = self.cursor.rest().as_bytes();
-        match bytes.get(1) {
-            Some(b'\\') => bytes.get(3) == Some(&b'\''),
-            Some(_) => bytes.get(2) == Some(&b'\''),
-            None => false,
-        }
-    }
-
-    fn character(&mut self) -> Kind {
-        let bytes = self.cursor.rest().as_bytes();
-        let (value, length) = match (bytes[1], bytes[2]) {
-            (b'\\', b'n') => (b'\n', 4),
-            (b'\\', b't') => (b'\t', 4),
-            (b'\\', b'r') => (b'\r', 4),
-            (b'\\', b'0') => (0, 4),
-            (b'\\', other) => (other, 4),
-            (plain, _) => (plain, 3),
+    /// A character between quotes; what is none goes up to the next quote, or to the end of the line.
+    fn character(&mut self) -> (Kind, Option<String>) {
+        let rest = self.cursor.rest();
+        let bytes = rest.as_bytes();
+        let (value, length) = match bytes {
+            [_, b'\\', escaped, b'\'', ..] => (escape(*escaped), 4),
+            [_, plain, b'\'', ..] if !b"\\\n\r'".contains(plain) => (*plain, 3),
+            _ => {
+                let line = &rest[..rest.find(LINE_ENDS).unwrap_or(rest.len())];
+                let mut escaped = true;
+                let closes = line.find(|c| {
+                    let closes = c == '\'' && !escaped;
+                    escaped = c == '\\' && !escaped;
+                    closes
+                });
+                let text = &rest[..closes.map_or(line.len(), |at| at + 1)];
+                self.cursor.take(text.len());
+                return (Kind::Broken(text.into(), Flaw::Character), None);
+            }
         };
         self.cursor.take(length);
-        Kind::Number(value.into())
+        (Kind::Number(value.into()), Some(rest[..length].to_owned()))
     }
 
     fn sign(&mut self, first: char) -> Kind {
-        match SIGNS.into_iter().find(|sign| self.cursor.rest().starts_with(sign)) {
-            Some(sign) => {
-                self.cursor.take(sign.len());
+        let rest = self.cursor.rest();
+        let written = |&(written, _): &(&str, _)| length_of(written, rest);
+        let plain = SIGNS.iter().map(|sign| (*sign, *sign));
+        let mut all = ALIASES.into_iter().chain(plain);
+        match all.find_map(|sign| Some((written(&sign)?, sign.1))) {
+            Some((length, sign)) => {
+                self.line_changed |= rest[..length].contains(LINE_ENDS);
+                self.cursor.take(length);
                 Kind::Sign(sign)
             }
             None => {
@@ -150,4 +246,38 @@ impl Lexer<'_> {
             }
         }
     }
+}
+
+/// The length of a sign at the start of a text, if it stands there. Lines may be joined in it.
+fn length_of(sign: &str, text: &str) -> Option<usize> {
+    let mut length = 0;
+    for (at, letter) in sign.bytes().enumerate() {
+        if at > 0 {
+            length += joint(&text[length..]);
+        }
+        if text.as_bytes().get(length) != Some(&letter) {
+            return None;
+        }
+        length += 1;
+    }
+    Some(length)
+}
+
+/// The character that a backslash before this one stands for.
+fn escape(letter: u8) -> u8 {
+    match letter {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'0' => 0,
+        other => other,
+    }
+}
+
+/// The length of what joins a line to the next: a backslash, perhaps blanks, and the end of the line; else 0.
+fn joint(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix('\\') else { return 0 };
+    let behind = rest.trim_start_matches([' ', '\t']);
+    let next = ["\r\n", "\n", "\r"].iter().find_map(|end| behind.strip_prefix(end));
+    next.map_or(0, |next| text.len() - next.len())
 }

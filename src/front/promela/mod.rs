@@ -24,7 +24,7 @@ pub static LANGUAGE: Language = Language {
     origin: "SPIN's",
     endings: &["pml", "prom", "promela", "pr", "prm", "spin", "pm"],
     options: OwnOptions {
-        bare_defines: true,
+        macros: true,
         claim: true,
         own_property: true,
         lossy: true,
@@ -75,7 +75,7 @@ fn read(
         Some(Asked::Formula(file)) => std::slice::from_ref(file),
         Some(Asked::Propositions(files)) => files,
     };
-    let preprocessed = preprocess::preprocess(sources, &options.defines, files)?;
+    let preprocessed = preprocess::preprocess(sources, options, files)?;
     let preprocess::Preprocessed { model, others, unknown } = preprocessed;
     unknown.map_or(Ok(()), Err)?;
     let asked = asked.map(|asked| match asked {

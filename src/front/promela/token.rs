@@ -1,5 +1,7 @@
 //! Tokens of Promela, which are those of C's preprocessor too.
 
+use crate::diag::Diagnostic;
+use crate::front::quote::shorten;
 use crate::source::Span;
 use std::fmt;
 use std::rc::Rc;
@@ -11,10 +13,15 @@ pub struct Token {
     pub kind: Kind,
     /// Where it stands; for what a macro made, where the macro is used.
     pub span: Span,
-    /// Whether it is the first of its line.
+    /// Whether it is the first of its logical line, so that a `#` begins a directive.
     pub begins_line: bool,
+    /// Whether SPIN sees the end of a line between the token before and this one. Comments of several lines and lines joined
+    /// by a backslash count, as the C preprocessor prints the second line apart; what a macro makes is on one line.
+    pub after_line_end: bool,
     /// Whether there is white space before it.
     pub spaced: bool,
+    /// How it is written, if its kind does not tell: of numbers only.
+    pub spelling: Option<Rc<str>>,
 }
 
 /// What a token is.
@@ -30,16 +37,46 @@ pub enum Kind {
     Sign(&'static str),
     /// A character that begins no token.
     Stray(char),
+    /// What is no token, which is an error only where it is read: not where `#if` leaves it out.
+    Broken(Rc<str>, Flaw),
+    /// The end of a line that ends a statement: a semicolon that nobody wrote.
+    LineEnd,
     /// The end of everything.
     End,
 }
 
+/// Why something is no token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// A text without a closing quote.
+    OpenText,
+    /// A comment without an end.
+    OpenComment,
+    /// Not one character between single quotes.
+    Character,
+    /// No number, or too large.
+    Number,
+}
+
 impl Token {
+    /// A token that nobody wrote.
+    pub fn made(kind: Kind, span: Span) -> Token {
+        Token {
+            kind,
+            span,
+            begins_line: false,
+            after_line_end: false,
+            spaced: true,
+            spelling: None,
+        }
+    }
+
     /// Whether it is this operator, bracket or keyword.
     pub fn is(&self, text: &str) -> bool {
         match &self.kind {
             Kind::Name(name) => &**name == text,
             Kind::Sign(sign) => *sign == text,
+            Kind::LineEnd => text == ";",
             _ => false,
         }
     }
@@ -51,6 +88,34 @@ impl Token {
             _ => None,
         }
     }
+
+    /// How it is written.
+    pub fn text(&self) -> String {
+        self.spelling.as_ref().map_or_else(|| self.kind.to_string(), |it| it.to_string())
+    }
+
+    /// The error that it is no token, if it is none.
+    pub fn flaw(&self) -> Option<Diagnostic> {
+        let Kind::Broken(text, flaw) = &self.kind else { return None };
+        let start = Span { end: self.span.end.min(self.span.start + 1), ..self.span };
+        Some(match flaw {
+            Flaw::OpenText => {
+                Diagnostic::error(start, "this text is not closed on its line").help("add `\"`")
+            }
+            Flaw::OpenComment => {
+                let span = Span { end: self.span.end.min(self.span.start + 2), ..self.span };
+                Diagnostic::error(span, "this comment is never closed").help("end it with `*/`")
+            }
+            Flaw::Character => {
+                Diagnostic::error(start, "this quote does not enclose a single character")
+                    .help("write one character between two quotes, such as 'a' or '\\n'")
+            }
+            Flaw::Number => {
+                Diagnostic::error(self.span, format!("`{}` is no number", shorten(text)))
+                    .help("numbers are decimal, or hexadecimal after 0x, and have 32 bits")
+            }
+        })
+    }
 }
 
 impl fmt::Display for Kind {
@@ -61,6 +126,8 @@ impl fmt::Display for Kind {
             Kind::Text(text) => write!(f, "\"{text}\""),
             Kind::Sign(sign) => f.write_str(sign),
             Kind::Stray(stray) => write!(f, "{stray}"),
+            Kind::Broken(text, _) => f.write_str(text),
+            Kind::LineEnd => f.write_str(";"),
             Kind::End => f.write_str("end of file"),
         }
     }
@@ -72,3 +139,6 @@ pub const SIGNS: [&str; 50] = [
     "<<", ">>", "<>", "[]", "##", "/\\", "\\/", "{", "}", "(", ")", "[", "]", ";", ",", ":", ".",
     "?", "!", "+", "-", "*", "/", "%", "<", ">", "=", "&", "|", "^", "~", "@", "#", "$", "\\",
 ];
+
+/// Other ways to write an operator, which SPIN's lexer happens to accept.
+pub const ALIASES: [(&str, &str); 4] = [("-->", "->"), ("<=<", "<<"), (">=>", ">>"), ("!!=", "!=")];

@@ -36,7 +36,7 @@ pub fn numbers(
     sources: &mut Sources,
     options: &Options,
 ) -> std::result::Result<Numbers, Diagnostic> {
-    let model = parse::parse(preprocess::preprocess(sources, &options.defines, &[])?.model, None)?;
+    let model = parse::parse(preprocess::preprocess(sources, options, &[])?.model, None)?;
     let remote: Vec<&str> = model.remote_labels.iter().map(|label| &**label).collect();
     let claim = lower::chosen_claim(&model, &options.claim, &remote)?.map(|(claim, _)| claim);
     let (mut before, mut numbers) = (0, Numbers::default());

@@ -10,10 +10,14 @@ enum Core<'a> {
     Basic(&'a Stmt),
     Goto(&'a Label),
     Break(usize),
-    Choice { options: Vec<SequenceId>, ends_loop: Option<usize> },
+    Choice {
+        options: Vec<SequenceId>,
+        ends_loop: Option<usize>,
+    },
     Unless(SequenceId, SequenceId),
     Atomic(SequenceId),
-    DStep(SequenceId),
+    /// And whether jumps may lead to it.
+    DStep(SequenceId, bool),
     Block(SequenceId),
 }
 
@@ -48,6 +52,19 @@ impl<'a> Graph<'a> {
         let mut open = Open::default();
         self.statements(body, &mut open)?;
         self.close(open, span)
+    }
+
+    /// The statements of a `d_step`. No `break` leaves it.
+    fn d_step(&mut self, body: &'a [Stmt], span: Span) -> Result<SequenceId, Diagnostic> {
+        let is_outermost = self.open_d_steps == 0;
+        let around = if is_outermost { std::mem::take(&mut self.open_loops) } else { Vec::new() };
+        self.open_d_steps += 1;
+        let sequence = self.sequence(body, span)?;
+        self.open_d_steps -= 1;
+        if is_outermost {
+            self.open_loops = around;
+        }
+        Ok(sequence)
     }
 
     fn close(&mut self, open: Open, span: Span) -> Result<SequenceId, Diagnostic> {
@@ -90,13 +107,14 @@ impl<'a> Graph<'a> {
                 Core::Atomic(sequence)
             }
             StmtKind::DStep(body) => {
-                let outside = std::mem::take(&mut self.open_loops);
                 let first = self.nodes.len();
-                let sequence = self.sequence(body, stmt.span)?;
-                self.open_loops = outside;
-                self.stays_inside(first)?;
+                let sequence = self.d_step(body, stmt.span)?;
+                // A `d_step` in another is a block of that, which jumps may leave.
+                if self.open_d_steps == 0 {
+                    self.stays_inside(first)?;
+                }
                 self.make_atomic(sequence, true);
-                Core::DStep(sequence)
+                Core::DStep(sequence, holds_d_step(body))
             }
             StmtKind::Block(body) => Core::Block(self.sequence(body, stmt.span)?),
             StmtKind::Unless(normal, escape) => self.unless(normal, escape, labels)?,
@@ -130,13 +148,15 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    /// No jump leads into a `d_step`, nor to its start, for which SPIN takes it too.
+    /// No jump leads into a `d_step`, nor to its start, for which SPIN takes it too unless there is another `d_step` in it:
+    /// then it forgets that it is in the outer one.
     fn stays_outside(&self) -> Result<(), Diagnostic> {
         for node in self.nodes.values().filter(|node| !node.in_d_step) {
             let Work::Goto(label) = &node.work else { continue };
             let inside = |target: NodeId| {
-                let target = &self.nodes[target];
-                target.in_d_step || matches!(target.work, Work::DStep(_))
+                let Node { in_d_step, work, .. } = &self.nodes[target];
+                let begins = matches!(work, Work::DStep(_)) && !self.entered.contains(&target);
+                *in_d_step || begins
             };
             if self.find_label(label).is_ok_and(inside) {
                 return Err(Diagnostic::error(node.span, "this goto leads into a d_step")
@@ -182,7 +202,9 @@ impl<'a> Graph<'a> {
         let (normal, wrap): (_, fn(SequenceId) -> Core<'a>) = match normal_core {
             Core::Block(normal) if !labels.is_empty() => (normal, Core::Block),
             Core::Atomic(normal) if !labels.is_empty() => (normal, Core::Atomic),
-            Core::DStep(normal) if !labels.is_empty() => (normal, Core::DStep),
+            Core::DStep(normal, _) if !labels.is_empty() => {
+                (normal, |sequence| Core::DStep(sequence, false))
+            }
             other => {
                 let normal = self.wrapped(other, &labels, inner.span)?;
                 return Ok(Core::Unless(normal, escape));
@@ -232,14 +254,19 @@ impl<'a> Graph<'a> {
             Core::Goto(label) => Work::Goto(label),
             Core::Break(number) => Work::Break(number),
             Core::Atomic(sequence) => Work::Atomic(sequence),
-            Core::DStep(sequence) => Work::DStep(sequence),
+            Core::DStep(sequence, may_enter) => {
+                let node = self.node(Work::DStep(sequence), span);
+                self.own_d_step(node);
+                if may_enter {
+                    self.entered.insert(node);
+                }
+                self.set_labels(labels, node);
+                self.append(node, open);
+                return Ok(());
+            }
             Core::Block(sequence) => Work::Block(sequence),
         };
-        let is_d_step = matches!(work, Work::DStep(_));
         let node = self.node(work, span);
-        if is_d_step {
-            self.own_d_step(node);
-        }
         self.set_labels(labels, node);
         self.append(node, open);
         Ok(())
@@ -441,4 +468,20 @@ fn unlabelled(stmt: &Stmt) -> (Vec<&Label>, &Stmt) {
         stmt = inner;
     }
     (labels, stmt)
+}
+
+/// Whether there is a `d_step` among statements, however deep.
+fn holds_d_step(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match &stmt.kind {
+        StmtKind::DStep(_) => true,
+        StmtKind::Atomic(body) | StmtKind::Block(body) => holds_d_step(body),
+        StmtKind::If(options) | StmtKind::Do(options) => {
+            options.iter().any(|option| holds_d_step(option))
+        }
+        StmtKind::Unless(normal, escape) => [normal, escape]
+            .into_iter()
+            .any(|part| holds_d_step(std::slice::from_ref(part.as_ref()))),
+        StmtKind::Labelled(_, inner) => holds_d_step(std::slice::from_ref(inner.as_ref())),
+        _ => false,
+    })
 }

@@ -17,7 +17,7 @@ use super::ast::{Label, Process, Stmt, StmtKind};
 use crate::diag::Diagnostic;
 use crate::ir::{Arena, Turn};
 use crate::source::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 crate::ir::entity::entity! {
@@ -233,6 +233,10 @@ struct Graph<'a> {
     nodes: Arena<NodeId, Node<'a>>,
     sequences: Arena<SequenceId, Sequence>,
     labels: Vec<LabelAt>,
+    /// The `d_step`s that jumps may lead to.
+    entered: HashSet<NodeId>,
+    /// How many `d_step`s are being built, each within the one before.
+    open_d_steps: u32,
     /// The loops being built, innermost last.
     open_loops: Vec<usize>,
     /// The end of each loop, once it is built.

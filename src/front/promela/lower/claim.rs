@@ -197,8 +197,13 @@ impl<'m> Lowering<'m, '_> {
 
     /// SPIN's number of the place where a process is: 1 for its first node. 0 if there is no such
     /// process.
-    pub(super) fn place_number(&mut self, pid: &Expr, span: Span) -> Result<ir::Expr> {
-        let pid = self.expr(pid, None)?;
+    pub(super) fn place_number(
+        &mut self,
+        pid: &Expr,
+        span: Span,
+        inside: Option<usize>,
+    ) -> Result<ir::Expr> {
+        let pid = self.expr(pid, inside)?;
         let mut parts = Vec::new();
         for (number, (_, control)) in self.bodies.iter().enumerate() {
             let process = ProcessId::from_index(number);

@@ -60,7 +60,10 @@ impl Lowering<'_, '_> {
             ExprKind::Timeout => ir::ExprKind::Timeout,
             // A claim's own pid says nothing about the processes.
             ExprKind::Pid if self.in_claim => ir::ExprKind::Constant(0),
-            ExprKind::Pid => ir::ExprKind::Self_,
+            ExprKind::Pid => match inside.and_then(|number| self.own_pid(number)) {
+                Some(variable) => ir::ExprKind::Read(Place::variable(variable, span)),
+                None => ir::ExprKind::Self_,
+            },
             ExprKind::Processes => ir::ExprKind::Processes,
             ExprKind::Last => ir::ExprKind::Read(Place::variable(self.last_mover(), span)),
             ExprKind::Scratch => {
@@ -81,11 +84,7 @@ impl Lowering<'_, '_> {
                 let error = "`np_` is used outside a never claim";
                 return Err(Diagnostic::error(span, error));
             }
-            ExprKind::PcValue(pid) if self.in_claim => return self.place_number(pid, span),
-            ExprKind::PcValue(_) => {
-                let error = "`pc_value` is supported in never claims only";
-                return Err(Diagnostic::error(span, error).help("ask for a label: `P[pid]@label`"));
-            }
+            ExprKind::PcValue(pid) => return self.place_number(pid, span, inside),
             ExprKind::At { process, pid, label } => {
                 return self.at(process, pid.as_deref(), label, span, inside);
             }

@@ -314,6 +314,13 @@ impl<'m, 'b> Lowering<'m, 'b> {
         for (symbol_id, symbol) in self.symbols_of(Some(index)) {
             self.symbol(symbol_id, symbol, owner, &mut prologue)?;
         }
+        if let Some(pid) = self.own_pid(number) {
+            // Before all others, as they may begin with it.
+            let (span, overflow) = (self.program.variables[pid].span, ir::Overflow::Wraps);
+            let value = ir::Expr { kind: ExprKind::Self_, span };
+            let kind = StmtKind::Assign { target: element(pid, None, span), value, overflow };
+            prologue.insert(0, Stmt { kind, span });
+        }
         let process = self.bodies[number].0;
         let parameters: Result<Vec<VarId>> = (process.parameters.iter())
             .map(|id| match self.meanings.get(id) {
@@ -362,6 +369,15 @@ impl<'m, 'b> Lowering<'m, 'b> {
         about.life.prologue = prologue;
         about.life.provided = provided;
         Ok(())
+    }
+
+    /// The variable that stands for `_pid` in a process, if it receives into that.
+    fn own_pid(&self, number: usize) -> Option<VarId> {
+        let symbol = self.model.own_pids.get(&self.index_of(number))?;
+        match self.meanings.get(symbol) {
+            Some(Meaning::Variable(variable)) => Some(*variable),
+            _ => None,
+        }
     }
 
     /// The number in the model of a process by its number among those that run.

@@ -167,7 +167,7 @@ impl Parser {
             text + blank + &it.kind.to_string()
         });
         self.input = tokens.iter().cloned().collect();
-        self.input.push_back(Token { kind: Kind::End, span: end, begins_line: true, spaced: true });
+        self.input.push_back(Token::made(Kind::End, end));
         let expr = self.expression()?;
         match self.at_end() {
             true => Ok((text, expr)),

@@ -283,6 +283,7 @@ impl Parser {
             return self.error(name.span, format!("there is a typedef {} already", name.text));
         }
         self.expect("{", "before the fields")?;
+        self.line_ends = true;
         let mut fields: Vec<Symbol> = Vec::new();
         while !self.accept("}") {
             if !self.accept("hidden") && !self.accept("show") {
@@ -300,8 +301,11 @@ impl Parser {
                     break;
                 }
             }
-            self.separators();
+            if !self.separators() && !self.at("}") {
+                return self.unexpected("`;` between the fields");
+            }
         }
+        self.line_ends = false;
         let number = self.model.symbols.structs.len();
         self.model.symbols.structs.push(Struct { name: name.text.clone(), fields });
         self.structs.insert(name.text, number);

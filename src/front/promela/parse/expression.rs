@@ -2,7 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::front::promela::ast::{Expr, ExprKind, Field, Name, Probe, Reference};
-use crate::front::promela::symbols::Basic;
+use crate::front::promela::symbols::{Basic, Initial, Symbol};
 use crate::front::promela::token::Kind;
 use crate::ir::{Binary, Unary};
 use crate::source::Span;
@@ -282,7 +282,7 @@ impl Parser {
     fn at_remote(&self) -> bool {
         let Some(name) = self.peek().name() else { return false };
         let process = self.model.processes.iter().any(|process| process.name.text == *name);
-        self.peek_at(1).is("@") || process && (self.peek_at(1).is("[") || self.peek_at(1).is(":"))
+        self.next_is("@") || process && (self.next_is("[") || self.next_is(":"))
     }
 
     fn remote(&mut self) -> Parsed<Expr> {
@@ -432,6 +432,18 @@ impl Parser {
         if self.accept("_") {
             return Ok(Field::Any(start));
         }
+        if self.at("_pid")
+            && let Some(process) = self.process
+        {
+            self.take();
+            return Ok(Field::Into(self.own_pid(process, start)));
+        }
+        if self.at_any(&["_nr_pr", "_last", "_priority"]) {
+            let error = format!("nothing can be received into {}", self.peek().kind);
+            return self
+                .error(start, error)
+                .map_err(|it| it.help("receive into a variable, then use that"));
+        }
         if self.accept("-") {
             let Kind::Number(value) = self.take().kind else {
                 return self
@@ -454,6 +466,25 @@ impl Parser {
             true => Ok(Field::Match(self.primary()?)),
             false => self.target().map(Field::Into),
         }
+    }
+
+    /// The variable that a process has in the place of `_pid`, as something is stored to that.
+    fn own_pid(&mut self, process: usize, span: Span) -> Reference {
+        let symbols = &mut self.model.symbols.all;
+        let symbol = *self.model.own_pids.entry(process).or_insert_with(|| {
+            symbols.push(Symbol {
+                name: Name { text: "_pid_received".into(), span },
+                basic: Basic::Byte,
+                length: None,
+                initial: Initial::Zero,
+                owner: Some(process),
+                parameter: false,
+                hidden: false,
+                assigned: true,
+                read: true,
+            })
+        });
+        Reference { symbol, index: None, fields: Vec::new(), span }
     }
 
     /// What is sent: `c!a(b, c)` is another way to write `c!a, b, c`.

@@ -34,6 +34,12 @@ impl Parser {
             return self.unexpected("`{` before the formula");
         }
         let mut tokens = self.balanced("{", "}")?.split_off(1);
+        // Semicolons may stand at its end.
+        while let [.., last, _] = tokens.as_slice()
+            && last.is(";")
+        {
+            tokens.remove(tokens.len() - 2);
+        }
         let words: Vec<String> =
             tokens[..tokens.len() - 1].iter().map(|token| token.kind.to_string()).collect();
         if words.is_empty() {

@@ -7,12 +7,14 @@
 mod asked;
 mod declare;
 mod expression;
+mod inlines;
+mod lines;
 mod ltl;
 mod statement;
 
 pub use asked::{AskedOf, AskedTokens};
 
-use super::ast::{Expr, Name, Process, Role};
+use super::ast::{Expr, Name, Process, Reference, Role};
 use super::symbols::{SymbolId, Symbols};
 use super::token::{Kind, Token};
 use crate::diag::Diagnostic;
@@ -33,6 +35,8 @@ pub struct Model {
     pub formulas: Vec<Formula>,
     /// What is asked beside the model's text.
     pub asked: Option<AskedOf>,
+    /// The variables that processes have in the place of `_pid`, as they receive into it; by the number of the process.
+    pub own_pids: HashMap<usize, SymbolId>,
     /// Labels that are asked about from elsewhere.
     pub remote_labels: Vec<Rc<str>>,
     /// Whether priorities are given or asked about.
@@ -55,7 +59,7 @@ pub struct Formula {
 }
 
 /// The words that are no names of variables.
-const KEYWORDS: [&str; 61] = [
+const KEYWORDS: [&str; 62] = [
     "active",
     "assert",
     "atomic",
@@ -104,6 +108,7 @@ const KEYWORDS: [&str; 61] = [
     "priority",
     "proctype",
     "provided",
+    "return",
     "run",
     "select",
     "set_priority",
@@ -119,10 +124,6 @@ const KEYWORDS: [&str; 61] = [
     "ltl",
 ];
 
-/// The most calls of `inline`s that are expanded.
-const EXPANSIONS_MAX: u32 = 1 << 18;
-/// The most tokens that wait to be read.
-const TOKENS_MAX: usize = 8 << 20;
 /// The deepest nest of statements.
 const NESTED_MAX: u32 = 100;
 
@@ -142,6 +143,10 @@ pub fn parse(tokens: Vec<Token>, asked: Option<AskedTokens>) -> Result<Model, Di
         can_initialize: true,
         expansion: 0,
         expansions: 0,
+        inlined: 0,
+        results: Vec::new(),
+        line_ends: false,
+        brackets: 0,
         in_d_step: false,
         nested: 0,
         nested_expressions: 0,
@@ -155,12 +160,6 @@ pub fn parse(tokens: Vec<Token>, asked: Option<AskedTokens>) -> Result<Model, Di
         parser.model.asked = Some(parser.asked(asked)?);
     }
     Ok(parser.model)
-}
-
-#[derive(Clone)]
-struct Inline {
-    parameters: Vec<Rc<str>>,
-    body: Vec<Token>,
 }
 
 struct Parser {
@@ -177,7 +176,7 @@ struct Parser {
     /// Who first claimed to be the only one to receive from a channel (`xr`, true) or to send to it.
     exclusive: HashMap<(SymbolId, bool), usize>,
     structs: HashMap<Rc<str>, usize>,
-    inlines: HashMap<Rc<str>, Inline>,
+    inlines: HashMap<Rc<str>, Rc<inlines::Inline>>,
     /// The number of the process being read.
     process: Option<usize>,
     /// Whether an initial value is set when the process starts, not by a statement.
@@ -185,6 +184,14 @@ struct Parser {
     /// The expansion of an `inline` being read, 0 if none.
     expansion: u32,
     expansions: u32,
+    /// How many tokens calls of inlines have put before the input.
+    inlined: usize,
+    /// What the results of the inlines being read are stored to, innermost last; nothing if the call stores none.
+    results: Vec<Option<Reference>>,
+    /// Whether the end of a line may end a statement here.
+    line_ends: bool,
+    /// How many round brackets are open.
+    brackets: u32,
     /// Whether a `d_step` is being read.
     in_d_step: bool,
     /// The number of statements that the one being read is part of.
@@ -242,6 +249,9 @@ impl Parser {
         if self.nested > 0 {
             self.read.push(token.clone());
         }
+        self.brackets += u32::from(token.is("("));
+        self.brackets = self.brackets.saturating_sub(token.is(")").into());
+        self.end_line(&token);
         token
     }
 
@@ -263,9 +273,11 @@ impl Parser {
     fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
         let found = match &self.peek().kind {
             Kind::End => "the end of the file".to_owned(),
+            Kind::LineEnd => "the end of the line".to_owned(),
             kind => format!("`{}`", shorten(&kind.to_string())),
         };
-        Err(Diagnostic::error(self.span(), format!("expected {expected}, found {found}")))
+        let error = format!("expected {expected}, found {found}");
+        Err(Diagnostic { help: self.help_on_line_ends(), ..Diagnostic::error(self.span(), error) })
     }
 
     fn error<T>(&self, span: Span, message: impl Into<String>) -> Parsed<T> {
@@ -449,7 +461,9 @@ impl Parser {
         self.expect("{", "before the statements")?;
         // References to the process from within find it.
         self.model.processes.push(process.clone());
+        self.line_ends = true;
         process.body = self.sequence(&["}"])?;
+        self.line_ends = false;
         process.end = self.expect("}", "after the statements")?.span;
         if let Some(last) = self.model.processes.last_mut() {
             *last = process;
@@ -457,137 +471,6 @@ impl Parser {
         self.scopes.pop();
         self.process = None;
         Ok(())
-    }
-
-    fn inline(&mut self) -> Parsed<()> {
-        self.take();
-        let name = self.name("the name of the inline")?;
-        self.expect("(", "before the parameters")?;
-        let mut parameters = Vec::new();
-        while !self.accept(")") {
-            parameters.push(self.name("a parameter")?.text);
-            if !self.at(")") {
-                self.expect(",", "between parameters")?;
-            }
-        }
-        if !self.at("{") {
-            return self.unexpected("`{` before the statements");
-        }
-        let body = self.balanced("{", "}")?;
-        if self.inlines.insert(name.text.clone(), Inline { parameters, body }).is_some() {
-            return self.error(name.span, format!("there is an inline {} already", name.text));
-        }
-        Ok(())
-    }
-
-    /// Everything from an opening bracket to the one that closes it, both included.
-    fn balanced(&mut self, open: &str, close: &str) -> Parsed<Vec<Token>> {
-        let start = self.span();
-        let mut tokens = Vec::new();
-        let mut depth = 0;
-        loop {
-            if self.at_end() {
-                return self.error(start, format!("this `{open}` is never closed"));
-            }
-            let token = self.take();
-            depth += i32::from(token.is(open)) - i32::from(token.is(close));
-            tokens.push(token);
-            if depth == 0 {
-                return Ok(tokens);
-            }
-        }
-    }
-
-    /// Puts the body of an `inline`, its parameters replaced, before the rest of the input.
-    fn call(&mut self, name: &Name) -> Parsed<()> {
-        let inline = self.inlines[&name.text].clone();
-        let arguments = self.arguments()?;
-        if arguments.len() != inline.parameters.len() {
-            let (expected, given) = (inline.parameters.len(), arguments.len());
-            let error = format!("{} takes {expected} arguments, but {given} are given", name.text);
-            return self.error(name.span, error);
-        }
-        self.expansions += 1;
-        if self.expansions > EXPANSIONS_MAX {
-            return self.too_many_calls(name);
-        }
-        for token in inline.body.iter().rev() {
-            let parameter = token
-                .name()
-                .and_then(|name| inline.parameters.iter().position(|parameter| parameter == name));
-            match parameter {
-                None => self.input.push_front(token.clone()),
-                Some(number) => {
-                    if self.input.len() + arguments[number].len() > TOKENS_MAX {
-                        let error =
-                            format!("with this, more than {TOKENS_MAX} tokens wait to be read");
-                        return self.error(name.span, error);
-                    }
-                    for argument in arguments[number].iter().rev() {
-                        self.input.push_front(argument.clone());
-                    }
-                    // What stands for the parameter stands on its line.
-                    if !arguments[number].is_empty() {
-                        self.input[0].begins_line = token.begins_line;
-                        self.input[0].spaced = token.spaced;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The error that calls of inlines have become too many.
-    fn too_many_calls(&self, name: &Name) -> Parsed<()> {
-        let (error, help) = match self.calls_itself(&name.text) {
-            true => (
-                format!("the inline {} calls itself", name.text),
-                "an inline is put where it is called: use a loop, or a process that is `run`",
-            ),
-            false => (
-                format!("with this, inlines are called more than {EXPANSIONS_MAX} times"),
-                "each call puts the whole body here: use a loop, or a process that is `run`",
-            ),
-        };
-        Err(Diagnostic::error(name.span, error).help(help))
-    }
-
-    /// Whether the body of an inline, or of one that it names, names it.
-    fn calls_itself(&self, name: &Rc<str>) -> bool {
-        let (mut seen, mut open) = (HashSet::new(), vec![name]);
-        while let Some(inline) = open.pop().and_then(|it| self.inlines.get(it)) {
-            for called in inline.body.iter().filter_map(Token::name) {
-                if called == name {
-                    return true;
-                }
-                if self.inlines.contains_key(called) && seen.insert(called) {
-                    open.push(called);
-                }
-            }
-        }
-        false
-    }
-
-    fn arguments(&mut self) -> Parsed<Vec<Vec<Token>>> {
-        if !self.at("(") {
-            return self.unexpected("`(` before the arguments");
-        }
-        let tokens = self.balanced("(", ")")?;
-        let inner = &tokens[1..tokens.len() - 1];
-        if inner.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut arguments = vec![Vec::new()];
-        let mut depth = 0;
-        for token in inner {
-            depth += i32::from(token.is("(") || token.is("[") || token.is("{"));
-            depth -= i32::from(token.is(")") || token.is("]") || token.is("}"));
-            match arguments.last_mut() {
-                Some(last) if depth > 0 || !token.is(",") => last.push(token.clone()),
-                _ => arguments.push(Vec::new()),
-            }
-        }
-        Ok(arguments)
     }
 
     /// A constant expression.

@@ -10,8 +10,7 @@ use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it, for
-/// variables whose name is of letters and digits only.
+/// A selection from plain numbers this far apart is a choice, any other a loop; so SPIN has it.
 const SELECT_MAX: i64 = 32;
 
 /// No more tokens of a statement that something made are told.
@@ -41,11 +40,10 @@ impl Parser {
     }
 
     /// Whether the statement read last and the next need nothing between them: after a closing
-    /// bracket and at the start of a line SPIN does not insist, after `fi` and `od` it does.
+    /// bracket and after `else` SPIN does not insist, after `fi` and `od` it does.
     fn separated(&self) -> bool {
         let closed = ["}", "else"];
-        self.peek().begins_line
-            || self.last.as_ref().is_some_and(|last| closed.iter().any(|word| last.is(word)))
+        self.last.as_ref().is_some_and(|last| closed.iter().any(|word| last.is(word)))
     }
 
     /// One step: a declaration, or a statement with its escape.
@@ -129,7 +127,7 @@ impl Parser {
 
     fn statement_within(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<Stmt> {
         let start = self.span();
-        if self.at_name() && self.peek_at(1).is(":") && !self.peek_at(1).is("::") {
+        if self.at_name() && self.next_is(":") {
             let is_variable = self.look_up(self.peek().name().map_or("", |it| it)).is_some();
             let is_remote = self.at_remote_variable();
             if !is_variable || !is_remote {
@@ -155,10 +153,10 @@ impl Parser {
         }
         let mut text = String::new();
         for token in read {
-            if token.spaced || token.begins_line {
+            if token.spaced || token.after_line_end {
                 text.push(' ');
             }
-            text += &token.kind.to_string();
+            text += &token.text();
         }
         Some(text.trim().into())
     }
@@ -183,11 +181,20 @@ impl Parser {
             );
         }
         let empty = self.at_any(&["}", ";", "->", "::", "fi", "od"]);
+        let (is_rewritten, before) = (self.at_plain_select(), sequence.len());
         let inner = match empty {
             true => Stmt::new(skip(start), label.name.span),
             false => self.statement(sequence)?,
         };
         self.can_initialize = false;
+        // The label of a `select` that SPIN's lexer rewrites is that of the assignment before the loop.
+        if let (true, [_]) = (is_rewritten, &sequence[before..])
+            && let Some(first) = sequence.pop()
+        {
+            let span = first.span;
+            sequence.push(Stmt::new(StmtKind::Labelled(label, Box::new(first)), span));
+            return Ok(inner);
+        }
         let kind = StmtKind::Labelled(label, Box::new(inner));
         Ok(Stmt::new(kind, self.since(start)))
     }
@@ -202,8 +209,8 @@ impl Parser {
             Kind::Name(word) => word.clone(),
             _ => return self.condition(),
         };
-        if self.inlines.contains_key(&word) && self.look_up(&word).is_none() {
-            return self.inlined(sequence);
+        if self.at_call() {
+            return self.inlined(sequence, None);
         }
         match &*word {
             "atomic" => self.block("atomic").map(StmtKind::Atomic),
@@ -221,6 +228,7 @@ impl Parser {
                 self.take();
                 self.label().map(StmtKind::Goto)
             }
+            "return" => self.store_result(),
             "break" => {
                 self.take();
                 Ok(StmtKind::Break)
@@ -237,14 +245,14 @@ impl Parser {
             "printm" => self.print_name(),
             "set_priority" => self.set_priority(),
             "c_code" | "c_decl" => super::super::refuse_c(start, &word),
-            "_priority" if self.peek_at(1).is("=") => {
+            "_priority" if self.next_is("=") => {
                 self.take();
                 self.take();
                 self.model.uses_priorities = true;
                 let pid = Expr { kind: ExprKind::Pid, span: start };
                 Ok(StmtKind::SetPriority(pid, self.expression()?))
             }
-            "_" if self.peek_at(1).is("=") => {
+            "_" if self.next_is("=") => {
                 self.take();
                 self.take();
                 // Stored nowhere, but computed, which may fail.
@@ -254,7 +262,7 @@ impl Parser {
                 Ok(StmtKind::Condition(Expr { kind, span: self.since(start) }))
             }
             _ if self.at_name() && self.look_up(&word).is_some() => {
-                self.begins_with_variable(start)
+                self.begins_with_variable(sequence, start)
             }
             _ => self.condition(),
         }
@@ -278,26 +286,35 @@ impl Parser {
         self.can_initialize = false;
         self.scopes.push(HashMap::new());
         self.labels.push(HashSet::new());
-        if is_whole {
-            self.begins_without_label("before the bracket")?;
-        }
         let sequence = self.sequence(&["}"])?;
         self.expect("}", "after the statements")?;
+        if is_whole {
+            self.begins_without_label(&sequence, "before the bracket")?;
+        }
         self.scopes.pop();
         self.labels.pop();
         Ok(sequence)
     }
 
-    /// A jump to the start of a block or an option means its choice, so SPIN wants the label there.
-    fn begins_without_label(&self, instead: &str) -> Parsed<()> {
-        let is_label = self.at_name() && self.peek_at(1).is(":") && !self.at_remote_variable();
-        match is_label {
-            false => Ok(()),
-            true => self
-                .error(
-                    self.span(),
-                    format!("the label {} stands first in its sequence", self.peek().kind),
-                )
+    /// A jump to the start of a block means its choice, so SPIN wants the label there. A label before a `do` does not stand
+    /// first: where the rounds of the loop meet comes before it.
+    fn begins_without_label(&self, sequence: &[Stmt], instead: &str) -> Parsed<()> {
+        let mut first = sequence.first();
+        if let Some(Stmt { kind: StmtKind::Unless(normal, _), .. }) = first {
+            first = Some(&**normal);
+        }
+        let Some(Stmt { kind: StmtKind::Labelled(label, inner), .. }) = first else {
+            return Ok(());
+        };
+        let mut inner = inner;
+        while let StmtKind::Labelled(_, within) = &inner.kind {
+            inner = within;
+        }
+        let Name { text, span } = &label.name;
+        match inner.kind {
+            StmtKind::Do(_) => Ok(()),
+            _ => self
+                .error(*span, format!("the label {text} stands first in its sequence"))
                 .map_err(|it| it.help(format!("put it {instead}"))),
         }
     }
@@ -309,8 +326,9 @@ impl Parser {
             self.expect("::", &format!("before an option of `{}`", opening.kind))?;
             self.can_initialize = false;
             self.separators();
-            self.begins_without_label("at the choice, or after a `skip`")?;
-            options.push(self.sequence(&["::", end])?);
+            let option = self.sequence(&["::", end])?;
+            self.begins_without_label(&option, "at the choice, or after a `skip`")?;
+            options.push(option);
         }
         if options.is_empty() {
             return self.error(opening.span, format!("this `{}` has no option", opening.kind));
@@ -332,19 +350,37 @@ impl Parser {
         }
     }
 
-    /// A call of an `inline`, whose body is a block.
-    fn inlined(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<StmtKind> {
+    /// A call of an `inline`, whose body is a block. What it returns is stored to `result`.
+    fn inlined(&mut self, sequence: &mut Vec<Stmt>, result: Option<Reference>) -> Parsed<StmtKind> {
         let name = self.name("the name of an inline")?;
         self.can_initialize = false;
         self.call(&name)?;
         let outer = std::mem::replace(&mut self.expansion, self.expansions);
+        self.results.push(result);
         let start = self.span();
         let kind = self.statement_kind(sequence, start)?;
+        self.results.pop();
         self.expansion = outer;
         Ok(kind)
     }
 
-    fn begins_with_variable(&mut self, start: Span) -> Parsed<StmtKind> {
+    /// `return e` in an inline that is called by `x = f(...)`: the assignment `x = e`. It ends nothing.
+    fn store_result(&mut self) -> Parsed<StmtKind> {
+        let span = self.take().span;
+        match self.results.last().cloned() {
+            Some(Some(result)) => Ok(StmtKind::Assign(result, self.expression()?)),
+            Some(None) => {
+                self.error(span, "this return is in an inline whose call stores no result").map_err(
+                    |it| it.help("call the inline by `x = f(...)`, or leave the `return` out"),
+                )
+            }
+            None => self
+                .error(span, "this return is in no inline")
+                .map_err(|it| it.help("a process ends at its closing bracket: `goto` leads there")),
+        }
+    }
+
+    fn begins_with_variable(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<StmtKind> {
         let reference = self.reference()?;
         let id = reference.symbol;
         let stores = self.at_any(&["=", "++", "--"]);
@@ -355,13 +391,8 @@ impl Parser {
                 .map_err(|it| it.help("assign its fields one by one"));
         }
         if self.accept("=") {
-            let inline =
-                self.peek().name().filter(|name| self.inlines.contains_key(*name)).cloned();
-            if let Some(name) = inline.filter(|name| self.look_up(name).is_none()) {
-                let error = format!("the inline {name} is used as a value, which is not supported");
-                return self
-                    .error(self.span(), error)
-                    .map_err(|it| it.help("give the inline a parameter to store its result to"));
+            if self.at_call() {
+                return self.inlined(sequence, Some(reference));
             }
             return Ok(StmtKind::Assign(reference, self.expression()?));
         }
@@ -554,7 +585,27 @@ impl Parser {
         Ok(StmtKind::Do(vec![round, leave]))
     }
 
+    /// Whether a `select` stands here that SPIN's lexer replaces by other text: outside inlines, on one line, of a plain name
+    /// and digits. Without a first value it begins at 0.
+    fn at_plain_select(&self) -> bool {
+        let is_number = |at: usize| {
+            let token = self.peek_at(at);
+            let digits = || token.text().bytes().all(|it| it.is_ascii_digit());
+            matches!(token.kind, Kind::Number(_)) && digits()
+        };
+        let is_letters = |it: &Rc<str>| it.bytes().all(|it| it.is_ascii_alphanumeric());
+        let first = usize::from(!self.peek_at(4).is(".."));
+        let signs = [(0, "select"), (1, "("), (3, ":"), (4 + first, ".."), (6 + first, ")")];
+        self.expansion == 0
+            && signs.iter().all(|&(at, sign)| self.peek_at(at).is(sign))
+            && self.peek_at(2).name().is_some_and(is_letters)
+            && (first == 0 || is_number(4))
+            && is_number(5 + first)
+            && (2..7 + first).all(|at| !self.peek_at(at).after_line_end)
+    }
+
     fn select(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<StmtKind> {
+        let is_plain = self.at_plain_select();
         self.take();
         self.expect("(", "after `select`")?;
         let target = self.target()?;
@@ -573,11 +624,7 @@ impl Parser {
                 return self
                     .error(start, format!("there is nothing to select from {low} to {high}"));
             }
-            let name = &self.model.symbols.all[target.symbol].name.text;
-            let plain = target.index.is_none()
-                && target.fields.is_empty()
-                && name.chars().all(|letter| letter.is_ascii_alphanumeric());
-            if plain && low >= 0 && high - low <= SELECT_MAX {
+            if is_plain && high - low <= SELECT_MAX {
                 let options = (low..=high).map(|value| {
                     let value = Expr { kind: ExprKind::Number(value), span: start };
                     vec![Stmt::new(StmtKind::Assign(target.clone(), value), start)]

@@ -1,0 +1,157 @@
+//! `inline`s: a call puts the body, its parameters replaced, before the rest of the input.
+
+use super::{Parsed, Parser};
+use crate::diag::Diagnostic;
+use crate::front::promela::ast::Name;
+use crate::front::promela::token::Token;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+/// The most tokens that calls of inlines put before the input.
+const INLINED_MAX: usize = 1 << 20;
+
+pub(super) struct Inline {
+    parameters: Vec<Rc<str>>,
+    /// From bracket to bracket.
+    body: Vec<Token>,
+}
+
+impl Parser {
+    pub(super) fn inline(&mut self) -> Parsed<()> {
+        self.take();
+        let name = self.name("the name of the inline")?;
+        self.expect("(", "before the parameters")?;
+        let mut parameters = Vec::new();
+        while !self.accept(")") {
+            parameters.push(self.name("a parameter")?.text);
+            if !self.at(")") {
+                self.expect(",", "between parameters")?;
+            }
+        }
+        if !self.at("{") {
+            return self.unexpected("`{` before the statements");
+        }
+        let body = self.balanced("{", "}")?;
+        let inline = Rc::new(Inline { parameters, body });
+        if self.inlines.insert(name.text.clone(), inline).is_some() {
+            return self.error(name.span, format!("there is an inline {} already", name.text));
+        }
+        Ok(())
+    }
+
+    /// Whether an inline is called here. A variable may have its name.
+    pub(super) fn at_call(&self) -> bool {
+        self.peek().name().is_some_and(|name| {
+            self.inlines.contains_key(name) && (self.look_up(name).is_none() || self.next_is("("))
+        })
+    }
+
+    /// Everything from an opening bracket to the one that closes it, both included.
+    pub(super) fn balanced(&mut self, open: &str, close: &str) -> Parsed<Vec<Token>> {
+        let start = self.span();
+        let mut tokens = Vec::new();
+        let mut depth = 0;
+        loop {
+            if self.at_end() {
+                return self.error(start, format!("this `{open}` is never closed"));
+            }
+            let token = self.take();
+            depth += i32::from(token.is(open)) - i32::from(token.is(close));
+            tokens.push(token);
+            if depth == 0 {
+                return Ok(tokens);
+            }
+        }
+    }
+
+    /// Puts the body of an `inline`, its parameters replaced, before the rest of the input.
+    pub(super) fn call(&mut self, name: &Name) -> Parsed<()> {
+        let inline = self.inlines[&name.text].clone();
+        let arguments = self.arguments()?;
+        if arguments.len() != inline.parameters.len() {
+            let (expected, given) = (inline.parameters.len(), arguments.len());
+            let error = format!("{} takes {expected} arguments, but {given} are given", name.text);
+            return self.error(name.span, error);
+        }
+        self.expansions += 1;
+        let (mut body, mut line_ended) = (Vec::new(), false);
+        for token in &inline.body {
+            let parameter = token
+                .name()
+                .and_then(|name| inline.parameters.iter().position(|parameter| parameter == name));
+            let from = body.len();
+            match parameter {
+                None => body.push(token.clone()),
+                Some(number) => body.extend_from_slice(&arguments[number]),
+            }
+            // What stands for a parameter stands on its line.
+            line_ended |= token.after_line_end;
+            if let Some(first) = body.get_mut(from) {
+                first.after_line_end = std::mem::take(&mut line_ended);
+                first.spaced = token.spaced;
+            }
+            if self.inlined + body.len() > INLINED_MAX {
+                return self.too_many(name);
+            }
+        }
+        self.inlined += body.len();
+        body.into_iter().rev().for_each(|token| self.input.push_front(token));
+        Ok(())
+    }
+
+    /// The error that calls of inlines put too much before the input.
+    fn too_many(&self, name: &Name) -> Parsed<()> {
+        let (error, help) = match self.calls_itself(&name.text) {
+            true => (
+                format!("the inline {} calls itself", name.text),
+                "an inline is put where it is called: use a loop, or a process that is `run`",
+            ),
+            false => (
+                format!("with this, inlines come to more than {INLINED_MAX} tokens"),
+                "each call puts the whole body here: use a loop, or a process that is `run`",
+            ),
+        };
+        Err(Diagnostic::error(name.span, error).help(help))
+    }
+
+    /// Whether the body of an inline, or of one that it names, names it.
+    fn calls_itself(&self, name: &Rc<str>) -> bool {
+        let (mut seen, mut open) = (HashSet::new(), vec![name]);
+        while let Some(inline) = open.pop().and_then(|it| self.inlines.get(it)) {
+            for called in inline.body.iter().filter_map(Token::name) {
+                if called == name {
+                    return true;
+                }
+                if self.inlines.contains_key(called) && seen.insert(called) {
+                    open.push(called);
+                }
+            }
+        }
+        false
+    }
+
+    /// The arguments of a call. They are on one line, wherever they are written.
+    fn arguments(&mut self) -> Parsed<Vec<Vec<Token>>> {
+        if !self.at("(") {
+            return self.unexpected("`(` before the arguments");
+        }
+        let tokens = self.balanced("(", ")")?;
+        let inner = &tokens[1..tokens.len() - 1];
+        if inner.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut arguments = vec![Vec::new()];
+        let mut depth = 0;
+        for token in inner {
+            depth += i32::from(token.is("(") || token.is("[") || token.is("{"));
+            depth -= i32::from(token.is(")") || token.is("]") || token.is("}"));
+            match arguments.last_mut() {
+                Some(last) if depth > 0 || !token.is(",") => {
+                    last.push(Token { after_line_end: false, ..token.clone() });
+                }
+                _ => arguments.push(Vec::new()),
+            }
+        }
+        Ok(arguments)
+    }
+}

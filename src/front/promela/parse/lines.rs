@@ -1,0 +1,96 @@
+//! Where the end of a line ends a statement.
+//!
+//! SPIN's lexer takes the end of a line for a semicolon in the body of a process or a claim and in a `typedef`, outside round
+//! brackets, after a token that can be the last of a statement. What follows does not matter: `x = y` and `- 1` on the next line
+//! are two statements, and `&&` at the start of a line is an error. Before a closing bracket, `->` and another semicolon it
+//! drops a semicolon, and after a closing bracket none is needed.
+
+use super::{KEYWORDS, Parser};
+use crate::front::promela::ast::Role;
+use crate::front::promela::token::{Kind, Token};
+use crate::source::Span;
+
+/// The keywords that can be the last of a statement.
+const LAST_WORDS: [&str; 7] = ["fi", "od", "else", "break", "true", "false", "skip"];
+/// The signs that can be, but for the curly bracket.
+const LAST_SIGNS: [&str; 4] = [")", "]", "++", "--"];
+/// What nobody writes at the start of a statement, but many at the start of a line that goes on with an expression.
+const NEVER_FIRST: [&str; 30] = [
+    "&&", "||", "+", "*", "/", "%", "==", "!=", "<", ">", "<=", ">=", "<<", ">>", "|", "^", "&",
+    "=", "++", "--", ",", ":", ".", "?", "??", "!!", "@", "[", "]", "unless",
+];
+
+impl Parser {
+    /// Puts a semicolon before the rest of the input if a statement ends with the line that `last` is the last token of.
+    pub(super) fn end_line(&mut self, last: &Token) {
+        if self.ends_line(last, self.peek()) {
+            let span = Span { start: last.span.end, ..last.span };
+            let end = Token { spaced: false, ..Token::made(Kind::LineEnd, span) };
+            self.input.push_front(end);
+        }
+    }
+
+    /// Whether the token behind that which stands here is this one, and no statement ends between them.
+    pub(super) fn next_is(&self, text: &str) -> bool {
+        let next = self.peek_at(1);
+        next.is(text) && !self.ends_line(self.peek(), next)
+    }
+
+    /// Whether a statement ends between two tokens, as a line does.
+    fn ends_line(&self, last: &Token, next: &Token) -> bool {
+        self.line_ends
+            && self.brackets == 0
+            && next.after_line_end
+            && !["}", ";", "->"].iter().any(|it| next.is(it))
+            && self.can_be_last(last, next)
+    }
+
+    fn can_be_last(&self, last: &Token, next: &Token) -> bool {
+        let word = match &last.kind {
+            Kind::Number(_) => return true,
+            Kind::Sign(sign) => return LAST_SIGNS.contains(sign),
+            Kind::Name(word) => &**word,
+            _ => return false,
+        };
+        if LAST_WORDS.contains(&word) {
+            return true;
+        }
+        // SPIN writes `(timeout)` for it, but not in an inline.
+        if word == "timeout" {
+            return self.expansion == 0;
+        }
+        if KEYWORDS.contains(&word) || ["xr", "xs"].contains(&word) {
+            return false;
+        }
+        // SPIN has tokens of their own for names of types, processes and inlines. A variable may have the name of an inline here.
+        let is_variable = self.look_up(word).is_some();
+        let is_process = |it: &super::Process| it.role == Role::Process && *it.name.text == *word;
+        let is_call = self.inlines.contains_key(word) && (!is_variable || next.is("("));
+        is_variable && !is_call
+            || !is_call
+                && !self.structs.contains_key(word)
+                && !self.model.processes.iter().any(is_process)
+    }
+
+    /// What to do where something is missing, or too much, if it may be meant that lines go on.
+    pub(super) fn help_on_line_ends(&self) -> Option<String> {
+        let here = self.peek();
+        let ended = self.last.as_ref().is_some_and(|last| last.kind == Kind::LineEnd);
+        let goes_on = ended && NEVER_FIRST.iter().any(|it| here.is(it));
+        if !goes_on && here.kind != Kind::LineEnd {
+            return None;
+        }
+        Some(match here.kind {
+            Kind::LineEnd => {
+                "the end of a line ends a statement, as in SPIN: write this on one line, or between \
+                 round brackets"
+                    .to_owned()
+            }
+            _ => format!(
+                "the line before ends a statement, as in SPIN: end it with `{}`, or write round \
+                 brackets around both lines",
+                here.kind
+            ),
+        })
+    }
+}

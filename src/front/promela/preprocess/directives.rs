@@ -1,0 +1,185 @@
+//! Directives: lines that begin with `#`.
+
+use super::macros::spell;
+use super::{Hidden, Preprocessor, error};
+use crate::diag::Diagnostic;
+use crate::front::promela::condition;
+use crate::front::promela::token::{Kind, Token};
+use crate::source::{self, Span};
+use std::path::Path;
+
+/// The deepest nest of included files.
+const DEPTH_MAX: usize = 40;
+/// The most files that are included, each as often as it is.
+const INCLUDES_MAX: usize = 10_000;
+/// The most bytes of all of them.
+const INCLUDED_MAX: usize = 64 << 20;
+
+/// An `#if` that is not closed yet.
+pub(super) struct Condition {
+    pub(super) span: Span,
+    /// Whether tokens around it count.
+    outer: bool,
+    /// Whether tokens of the present branch count.
+    active: bool,
+    /// Whether a branch has been chosen, or none may be.
+    decided: bool,
+    has_else: bool,
+}
+
+impl Preprocessor<'_> {
+    /// Whether tokens count here.
+    pub(super) fn is_active(&self) -> bool {
+        self.conditions.last().is_none_or(|it| it.outer && it.active)
+    }
+
+    pub(super) fn directive(&mut self, span: Span, line: &[Token]) -> Result<(), Diagnostic> {
+        let Some(word) = line.first() else { return Ok(()) };
+        let name = word.name().map_or("", |name| name);
+        let rest = &line[1..];
+        match name {
+            "if" | "ifdef" | "ifndef" => self.begin(name, span, rest),
+            "elif" | "else" | "endif" => self.go_on(name, span, rest),
+            _ if !self.is_active() => Ok(()),
+            "define" => self.define(word.span, rest),
+            "undef" => {
+                let Some(name) = rest.first().and_then(Token::name) else {
+                    return error(word.span, "#undef needs the name of a macro");
+                };
+                if !self.fixed.contains(name) {
+                    self.macros.remove(name);
+                }
+                Ok(())
+            }
+            "include" => self.include(word.span, rest),
+            "error" => error(word.span, format!("#error {}", spell(rest.iter(), Token::text))),
+            "warning" | "pragma" | "line" | "ident" => Ok(()),
+            _ if matches!(word.kind, Kind::Number(_)) => Ok(()),
+            _ => Err(Diagnostic::error(word.span, format!("#{} is no directive", word.kind)).help(
+                "there are #include, #define, #undef, #if, #ifdef, #ifndef, #elif, #else, #endif",
+            )),
+        }
+    }
+
+    fn begin(&mut self, name: &str, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
+        let outer = self.is_active();
+        let holds = outer && self.condition(name, span, rest)?;
+        self.conditions.push(Condition {
+            span,
+            outer,
+            active: holds,
+            decided: holds || !outer,
+            has_else: false,
+        });
+        Ok(())
+    }
+
+    fn go_on(&mut self, name: &str, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
+        let Some(mut condition) = self.conditions.pop() else {
+            return error(span, format!("#{name} without #if"));
+        };
+        if name == "endif" {
+            return Ok(());
+        }
+        if condition.has_else {
+            return error(span, format!("#{name} after #else"));
+        }
+        condition.has_else = name == "else";
+        condition.active =
+            !condition.decided && (name == "else" || self.condition("if", span, rest)?);
+        condition.decided |= condition.active;
+        self.conditions.push(condition);
+        Ok(())
+    }
+
+    fn condition(&mut self, name: &str, span: Span, rest: &[Token]) -> Result<bool, Diagnostic> {
+        if name == "if" {
+            return self.judge(span, rest);
+        }
+        match rest.first().and_then(Token::name) {
+            Some(macro_name) => Ok(self.is_defined(macro_name) == (name == "ifdef")),
+            None => error(span, format!("#{name} needs the name of a macro")),
+        }
+    }
+
+    /// Whether the condition of an `#if` holds.
+    fn judge(&mut self, span: Span, line: &[Token]) -> Result<bool, Diagnostic> {
+        if let Some(flaw) = line.iter().find_map(Token::flaw) {
+            return Err(flaw);
+        }
+        let tokens = line.iter().map(|token| (token.clone(), Hidden::default())).collect();
+        self.is_judging = true;
+        let tokens = self.expanded(tokens)?;
+        self.is_judging = false;
+        let tokens: Vec<Token> = tokens.into_iter().map(|(token, _)| token).collect();
+        Ok(condition::evaluate(&tokens, span)? != 0)
+    }
+
+    /// 1 or 0 for `defined X` or `defined(X)`, of which the first word is read. The name is not expanded.
+    pub(super) fn whether_defined(&mut self, word: &Token) -> Result<Token, Diagnostic> {
+        let mut next = self.raw()?;
+        let bracket = next.as_ref().is_some_and(|(token, _)| token.is("("));
+        if bracket {
+            next = self.raw()?;
+        }
+        let Some(name) = next.as_ref().and_then(|(token, _)| token.name()) else {
+            return error(word.span, "`defined` needs the name of a macro");
+        };
+        let known = Kind::Number(self.is_defined(name).into());
+        if bracket && !self.raw()?.is_some_and(|(token, _)| token.is(")")) {
+            return error(word.span, "the bracket after `defined` is not closed");
+        }
+        Ok(Token { kind: known, ..word.clone() })
+    }
+
+    fn include(&mut self, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
+        // The name may be a macro.
+        let line = rest.iter().map(|token| (token.clone(), Hidden::default())).collect();
+        let line = self.expanded(line)?;
+        let Some(Kind::Text(name)) = line.first().map(|(token, _)| &token.kind) else {
+            return Err(Diagnostic::error(span, "#include needs the name of a file")
+                .help("write it between double quotes"));
+        };
+        if self.files.len() >= DEPTH_MAX {
+            return error(span, format!("files include each other more than {DEPTH_MAX} deep"));
+        }
+        let from = self.files.last().map_or(0, |file| file.number);
+        let folder = Path::new(&self.sources.file(from).name).parent().unwrap_or(Path::new(""));
+        let path = folder.join(&**name);
+        let name = path.display().to_string();
+        // A search that goes on has brought the files it began with.
+        let kept = self.sources.iter().skip(1).position(|file| file.name == name);
+        let number = match kept {
+            Some(number) => number as u16 + 1,
+            None => {
+                let bytes = source::read(&path).map_err(|why| {
+                    let message =
+                        format!("cannot read the included file {}: {why}", path.display());
+                    Diagnostic::error(span, message)
+                })?;
+                let text = match String::from_utf8(bytes) {
+                    Ok(text) => text,
+                    Err(latin) => latin.into_bytes().into_iter().map(char::from).collect(),
+                };
+                self.not_too_many(span, text.len())?;
+                self.sources.add(name, text)
+            }
+        };
+        self.includes += 1;
+        self.included += self.sources.file(number).text.len();
+        self.not_too_many(span, 0)?;
+        self.open(number);
+        Ok(())
+    }
+
+    /// An error if more files have been included than may be, or more bytes, with so many that are to come.
+    fn not_too_many(&self, span: Span, more: usize) -> Result<(), Diagnostic> {
+        let limit = match (self.includes > INCLUDES_MAX, self.included + more > INCLUDED_MAX) {
+            (false, false) => return Ok(()),
+            (true, _) => format!("more than {INCLUDES_MAX} files"),
+            (_, true) => format!("more than {} MiB", INCLUDED_MAX >> 20),
+        };
+        Err(Diagnostic::error(span, format!("{limit} are included up to here"))
+            .help("include each file once, between #ifndef and #endif"))
+    }
+}

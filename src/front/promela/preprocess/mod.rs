@@ -1,0 +1,246 @@
+//! The preprocessor, as SPIN's users rely on it: `#include`, `#define` with and without
+//! parameters, `#undef`, `#if` and its kin, `#` and `##`, `__LINE__` and `__FILE__`.
+//!
+//! Macros are expanded with *hide sets* (Prosser's algorithm, the one the C standard describes): a
+//! token remembers the macros it came from and is not expanded by them again. What a macro makes
+//! stands, for messages, where the macro is used.
+//!
+//! Macros and files that use each other twice double at each level. All work is counted therefore, and so is what
+//! waits to be read ([`Preprocessor::spend`]).
+
+mod directives;
+mod macros;
+
+use super::habits;
+use super::lex::{Place, lex};
+use super::token::{Flaw, Kind, Token};
+use crate::diag::Diagnostic;
+use crate::front::Options;
+use crate::front::nearest;
+use crate::front::quote::quote;
+use crate::source::{Sources, Span};
+use directives::Condition;
+use macros::Macro;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::rc::Rc;
+
+/// The most tokens of an expanded model.
+const TOKENS_MAX: usize = 1 << 20;
+/// The most work on macros. A token costs a step for each macro that it came from; a text that `#` or `##` makes costs one for
+/// each of its characters.
+const WORK_MAX: usize = 16 << 20;
+
+/// A model without directives and macros.
+pub struct Preprocessed {
+    /// All of its tokens.
+    pub model: Vec<Token>,
+    /// Those of other files, with the same macros.
+    pub others: Vec<Vec<Token>>,
+    /// That something is defined whose name is nowhere, if it is.
+    pub unknown: Option<Diagnostic>,
+}
+
+/// All tokens of the model in file 0, with its includes read and its macros expanded; and, with the same macros, those of
+/// each of some other files.
+pub fn preprocess(
+    sources: &mut Sources,
+    options: &Options,
+    others: &[u16],
+) -> Result<Preprocessed, Diagnostic> {
+    let mut preprocessor = Preprocessor {
+        sources,
+        macros: HashMap::new(),
+        fixed: Vec::new(),
+        met: HashSet::new(),
+        files: Vec::new(),
+        ready: VecDeque::new(),
+        line_ended: false,
+        conditions: Vec::new(),
+        is_judging: false,
+        arguments: 0,
+        work: 0,
+        includes: 0,
+        included: 0,
+        counted: 0,
+    };
+    for (name, value) in &options.defines {
+        preprocessor.define_outside(name, &value.to_string())?;
+    }
+    for (name, text) in &options.macros {
+        preprocessor.define_outside(name, text)?;
+    }
+    let model = preprocessor.whole(0)?;
+    let others = others.iter().map(|&file| preprocessor.whole(file));
+    let others: Result<Vec<_>, Diagnostic> = others.collect();
+    let others = others?;
+    Ok(Preprocessed { model, others, unknown: preprocessor.unknown_define() })
+}
+
+/// The macros a token came from.
+type Hidden = Rc<Vec<Rc<str>>>;
+
+/// A token and the macros it came from.
+type Expanded = (Token, Hidden);
+
+struct File {
+    number: u16,
+    place: Place,
+    /// The next token, if it has been looked at.
+    next: Option<Token>,
+}
+
+struct Preprocessor<'a> {
+    sources: &'a mut Sources,
+    macros: HashMap<Rc<str>, Rc<Macro>>,
+    /// Names given on the command line, which the model does not replace.
+    fixed: Vec<Rc<str>>,
+    /// Those of them that are in some file.
+    met: HashSet<Rc<str>>,
+    files: Vec<File>,
+    /// What comes before the rest of the files.
+    ready: VecDeque<Expanded>,
+    /// Whether a line ended in what was read of the files for a macro, so that the next token is on another line.
+    line_ended: bool,
+    conditions: Vec<Condition>,
+    /// Whether the condition of an `#if` is being expanded.
+    is_judging: bool,
+    /// How many arguments are being expanded, each within the one before.
+    arguments: usize,
+    /// The work on macros so far.
+    work: usize,
+    /// How many files have been included, and how many bytes they have.
+    includes: usize,
+    included: usize,
+    /// How often `__COUNTER__` has been read.
+    counted: i64,
+}
+
+fn error<T>(span: Span, message: impl Into<String>) -> Result<T, Diagnostic> {
+    Err(Diagnostic::error(span, message))
+}
+
+impl Preprocessor<'_> {
+    /// Notes so many steps of work on macros, or gives the error that they are too many.
+    fn spend(&mut self, steps: usize, span: Span) -> Result<(), Diagnostic> {
+        self.work += steps;
+        match self.work > WORK_MAX {
+            false => Ok(()),
+            true => {
+                let text = format!("expanding macros up to here takes more than {WORK_MAX} steps");
+                Err(Diagnostic::error(span, text).help(
+                    "let macros use others less often: use loops or processes for what is repeated",
+                ))
+            }
+        }
+    }
+
+    /// Begins to read a file.
+    fn open(&mut self, number: u16) {
+        self.files.push(File { number, place: Place::default(), next: None });
+    }
+
+    /// The error that a name given on the command line is nowhere in the model, if one is not.
+    fn unknown_define(&self) -> Option<Diagnostic> {
+        let name = self.fixed.iter().find(|name| !self.met.contains(*name))?;
+        let is_own = |it: &&Rc<str>| !self.fixed.contains(it);
+        let macros: BTreeSet<&str> = self.macros.keys().filter(is_own).map(|it| &**it).collect();
+        let macros: Vec<&str> = macros.into_iter().collect();
+        let message = format!("{} is defined, and is nowhere in the model", quote(name));
+        let help = habits::of_macro(name).unwrap_or_else(|| nearest::help(name, &macros, "macros"));
+        Some(Diagnostic::error(Span::default(), message).help(help))
+    }
+
+    /// All tokens of a file and what it includes, the end last.
+    fn whole(&mut self, number: u16) -> Result<Vec<Token>, Diagnostic> {
+        self.open(number);
+        let mut tokens = Vec::new();
+        while let Some((token, _)) = self.next()? {
+            if let Some(flaw) = token.flaw() {
+                return Err(flaw);
+            }
+            if tokens.len() == TOKENS_MAX {
+                let error = format!("the model has more than {TOKENS_MAX} tokens");
+                return Err(Diagnostic::error(token.span, error)
+                    .help("use arrays, loops or processes for what is repeated"));
+            }
+            tokens.push(token);
+        }
+        if let Some(open) = self.conditions.last() {
+            return Err(Diagnostic::error(open.span, "this condition has no #endif"));
+        }
+        let end = tokens.last().map_or(Span::default(), |last| last.span);
+        tokens.push(Token { after_line_end: true, ..Token::made(Kind::End, end) });
+        Ok(tokens)
+    }
+
+    /// The next token of the innermost file, whatever it is.
+    fn read(&mut self) -> Option<Token> {
+        let file = self.files.last_mut()?;
+        if let Some(token) = file.next.take() {
+            return Some(token);
+        }
+        let token = file.place.token(file.number, &self.sources.file(file.number).text)?;
+        if let Some(name) = token.name().filter(|it| self.fixed.contains(it)) {
+            self.met.insert(name.clone());
+        }
+        Some(token)
+    }
+
+    fn rest_of_line(&mut self) -> Vec<Token> {
+        let mut line = Vec::new();
+        while let Some(token) = self.read() {
+            if token.begins_line {
+                if let Some(file) = self.files.last_mut() {
+                    file.next = Some(token);
+                }
+                break;
+            }
+            line.push(token);
+        }
+        line
+    }
+
+    /// The next token of the files, directives obeyed and not expanded.
+    fn raw(&mut self) -> Result<Option<Expanded>, Diagnostic> {
+        if let Some(token) = self.ready.pop_front() {
+            return Ok(Some(token));
+        }
+        loop {
+            let Some(mut token) = self.read() else {
+                if self.files.pop().is_none() {
+                    return Ok(None);
+                }
+                continue;
+            };
+            if token.is("#") && token.begins_line {
+                let line = self.rest_of_line();
+                self.directive(token.span, &line)?;
+            } else if let Kind::Broken(_, Flaw::OpenComment) = token.kind {
+                return token.flaw().map_or(Ok(None), Err);
+            } else if self.is_active() {
+                token.after_line_end |= std::mem::take(&mut self.line_ended);
+                return Ok(Some((token, Hidden::default())));
+            }
+        }
+    }
+
+    /// The next token, expanded.
+    fn next(&mut self) -> Result<Option<Expanded>, Diagnostic> {
+        loop {
+            let Some((token, hidden)) = self.raw()? else { return Ok(None) };
+            self.spend(hidden.len(), token.span)?;
+            if self.is_judging && token.is("defined") {
+                return Ok(Some((self.whether_defined(&token)?, hidden)));
+            }
+            let Some(name) = token.name().filter(|name| !hidden.contains(name)) else {
+                return Ok(Some((token, hidden)));
+            };
+            let Some(found) = self.macros.get(name).cloned() else {
+                return Ok(Some((self.predefined(token), hidden)));
+            };
+            if !self.expand(&token, &hidden, name.clone(), &found)? {
+                return Ok(Some((token, hidden)));
+            }
+        }
+    }
+}
