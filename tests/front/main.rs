@@ -14,4 +14,5 @@ mod pnml;
 mod promela;
 mod promela_claims;
 mod promela_mutations;
+mod promela_parameters;
 mod promela_trails;

@@ -11,7 +11,7 @@ use spillway::ir::validate::validate;
 use spillway::search::{Limits, memory};
 use spillway::source::Sources;
 
-fn load(text: &str) -> Result<(Interp, Sources), String> {
+pub fn load(text: &str) -> Result<(Interp, Sources), String> {
     load_as(text, &Options::default())
 }
 
@@ -31,7 +31,7 @@ fn load_as(text: &str, options: &Options) -> Result<(Interp, Sources), String> {
 }
 
 /// States, transitions and errors, as SPIN counts them.
-fn counts(text: &str) -> (u64, u64, u64) {
+pub fn counts(text: &str) -> (u64, u64, u64) {
     counts_as(text, &Options::default())
 }
 
@@ -54,7 +54,7 @@ fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
 }
 
 /// Models of one point each, with SPIN's counts.
-fn all_count(models: &[(&str, (u64, u64, u64))]) {
+pub fn all_count(models: &[(&str, (u64, u64, u64))]) {
     for (model, expected) in models {
         assert_eq!(counts(model), *expected, "{model}");
     }

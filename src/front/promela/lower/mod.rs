@@ -12,6 +12,7 @@ mod actions;
 mod claim;
 mod expressions;
 mod loops;
+mod parameters;
 mod places;
 mod types;
 mod unchecked;
@@ -80,6 +81,8 @@ enum Meaning {
     Variable(VarId),
     /// Channels that the name always stands for: the first, and how many.
     Channels(ChannelId, u32),
+    /// A parameter with a structure: a variable for each of its single values, from this one on.
+    Parts(VarId),
     /// Nothing: it is kept out of the state.
     Nothing,
 }
@@ -284,26 +287,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
             self.symbol(symbol_id, symbol, owner, &mut prologue)?;
         }
         let process = self.bodies[number].0;
-        let parameters: Result<Vec<VarId>> = (process.parameters.iter())
-            .map(|id| match self.meanings.get(id) {
-                Some(Meaning::Variable(variable)) => Ok(*variable),
-                _ => {
-                    let symbol = &self.model.symbols.all[*id];
-                    let error = format!("the parameter {} is no single value", symbol.name.text);
-                    Err(Diagnostic::error(symbol.name.span, error))
-                }
-            })
-            .collect();
-        let parameters = parameters?;
-        for (&variable, &id) in parameters.iter().zip(&process.parameters) {
-            let symbol = &self.model.symbols.all[id];
-            if symbol.length.is_some() || matches!(symbol.basic, Basic::Struct(_)) {
-                let name = &self.program.variables[variable].name;
-                let error = format!("the parameter {name} is an array or a structure");
-                return Err(Diagnostic::error(symbol.name.span, error)
-                    .help("keep it outside the process, or give its parts one by one"));
-            }
-        }
+        let parameters = self.parameter_variables(&process.parameters)?;
         let span = process.name.span;
         let own = |lowering: &mut Self, name: &str| {
             let ty = lowering.range(0, 255);
@@ -350,6 +334,9 @@ impl<'m, 'b> Lowering<'m, 'b> {
         if symbol.hidden && !symbol.read && symbol.basic != Basic::Channel {
             self.meanings.insert(id, Meaning::Nothing);
             return Ok(());
+        }
+        if symbol.parameter && matches!(symbol.basic, Basic::Struct(_)) {
+            return self.structure_parameter(id, symbol, owner);
         }
         let first = match &symbol.initial {
             Initial::Channel { capacity, fields, span } => {
@@ -550,9 +537,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
             let span = process.name.span;
             for _ in 0..process.active {
                 let zeros = self.program.processes[id].parameters.iter();
-                let mut arguments: Vec<ir::Expr> =
-                    zeros.map(|_| ir::Expr::constant(0, span)).collect();
-                arguments.truncate(process.parameters.len());
+                let arguments = zeros.map(|_| ir::Expr::constant(0, span)).collect();
                 let kind = StmtKind::Run { process: id, arguments, into: None };
                 body.push(Stmt { kind, span });
                 if let Some(priority) = self.program.processes[id].life.priority {
