@@ -1,6 +1,6 @@
 //! What is looked for in a state space.
 
-use super::{FaultKind, Findings, Model, Violation};
+use super::{Findings, Model, Violation};
 
 /// The kind of properties that should hold in some state; where one does is a finding, and no violation.
 pub const SOMETIMES: &str = "sometimes";
@@ -12,6 +12,9 @@ pub const COVER: &str = "cover";
 pub fn is_hoped_for(kind: &str) -> bool {
     kind == SOMETIMES || kind == COVER
 }
+
+/// The kind of what a Promela `trace` or `notrace` asks: of events, and of states in which nothing goes on.
+pub const TRACE: &str = "trace";
 
 /// The kind of properties that every run comes to; no state tells whether it does.
 pub const EVENTUALLY: &str = "eventually";
@@ -55,7 +58,7 @@ impl Checks {
     pub fn selects(&self, model: &dyn Model, check: Violation) -> bool {
         match check {
             Violation::Deadlock => self.deadlock,
-            Violation::Fault(FaultKind::Assertion, _) => self.assertions,
+            Violation::Fault(kind, _) if kind.is_assertion() => self.assertions,
             Violation::Fault(..) => self.faults,
             Violation::Property(number) => {
                 self.selects_kind(model.explained().properties()[number as usize].kind)
@@ -70,6 +73,7 @@ impl Checks {
             SOMETIMES | COVER | EVENTUALLY => false,
             "invariant" => self.invariants,
             "claim" => self.claims,
+            TRACE => self.deadlock,
             _ => self.assertions,
         }
     }

@@ -1,7 +1,8 @@
 //! What expanding states produces: candidates, tallies and findings.
 
 use super::ActionCounts;
-use crate::ir::{ActionId, ArithmeticError};
+use super::checks::TRACE;
+use crate::ir::{ActionId, ArithmeticError, Asserted};
 use spill::Result;
 use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
@@ -335,6 +336,8 @@ pub enum FaultKind {
     Error,
     /// A loop or recursion beyond its bound, no free process slot, a full multiset.
     Limit,
+    /// A message that is sent or received where a `trace` does not allow it.
+    Event,
 }
 
 impl From<ArithmeticError> for FaultKind {
@@ -347,9 +350,18 @@ impl From<ArithmeticError> for FaultKind {
     }
 }
 
+impl From<Asserted> for FaultKind {
+    fn from(asserted: Asserted) -> FaultKind {
+        match asserted {
+            Asserted::Condition => FaultKind::Assertion,
+            Asserted::Event => FaultKind::Event,
+        }
+    }
+}
+
 impl FaultKind {
     /// Every kind, in the order of their codes on disk.
-    pub const ALL: [FaultKind; 8] = [
+    pub const ALL: [FaultKind; 9] = [
         FaultKind::Index,
         FaultKind::Division,
         FaultKind::Range,
@@ -358,12 +370,19 @@ impl FaultKind {
         FaultKind::Assertion,
         FaultKind::Error,
         FaultKind::Limit,
+        FaultKind::Event,
     ];
+
+    /// Whether an assertion of the model fails, in whatever form it is written.
+    pub fn is_assertion(self) -> bool {
+        matches!(self, FaultKind::Assertion | FaultKind::Event)
+    }
 
     /// What kind of violation it is: an assertion is one wherever it stands.
     pub fn violation(self) -> &'static str {
         match self {
             FaultKind::Assertion => "assert",
+            FaultKind::Event => TRACE,
             _ => "error",
         }
     }
@@ -379,6 +398,7 @@ impl FaultKind {
             FaultKind::Assertion => "assertion failed",
             FaultKind::Error => "error statement",
             FaultKind::Limit => "limit exceeded",
+            FaultKind::Event => "event not allowed",
         }
     }
 }

@@ -190,7 +190,7 @@ impl Step {
         let StepOutcome::Fault(fault) = &failed.outcome else { return false };
         let is_fault = matches!(self.outcome, StepOutcome::Fault(_));
         let is_longer = self.actions.len() > failed.actions.len();
-        fault.kind == FaultKind::Assertion
+        fault.kind.is_assertion()
             && !failed.actions.is_empty()
             && self.actions.starts_with(&failed.actions)
             && (is_longer || !is_fault)

@@ -29,7 +29,7 @@ pub mod stop;
 pub mod synthetic;
 mod value;
 
-pub use checks::{COVER, Checks, EVENTUALLY, SOMETIMES, is_hoped_for};
+pub use checks::{COVER, Checks, EVENTUALLY, SOMETIMES, TRACE, is_hoped_for};
 pub use compiled::Compiled;
 pub use counts::ActionCounts;
 pub use executor::{Exec, Executor};

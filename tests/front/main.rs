@@ -15,4 +15,5 @@ mod promela;
 mod promela_claims;
 mod promela_mutations;
 mod promela_parameters;
+mod promela_traces;
 mod promela_trails;

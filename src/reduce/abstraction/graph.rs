@@ -5,8 +5,8 @@ use super::held::When;
 use super::{Kept, Known, Target};
 use crate::analysis::bits;
 use crate::exec::{Expansion, Model as _};
-use crate::ir::EndRule;
 use crate::ir::layout::CellId;
+use crate::ir::{EndRule, Property, PropertyKind};
 use std::ops::ControlFlow;
 
 /// At most so many steps between combinations are kept in memory.
@@ -104,7 +104,9 @@ impl<'g> Graph<'g> {
     /// Takes out where all processes are at valid ends, which is no deadlock.
     fn leave_ends(&mut self) {
         let program = self.known.interp.program();
-        if program.end != EndRule::AllAtValidEnd {
+        // Something else may be violated where all processes are at valid ends.
+        let at_end = |it: &Property| matches!(it.kind, PropertyKind::AtEnd(_));
+        if program.end != EndRule::AllAtValidEnd || program.properties.values().any(at_end) {
             return;
         }
         let table = self.known.dependence.table();

@@ -1,5 +1,6 @@
 //! From moves to actions.
 
+use super::events::Observed;
 use super::{Lowering, Meaning, Result};
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::{Expr, ExprKind, Field, Reference, Stmt, StmtKind};
@@ -213,7 +214,11 @@ impl<'m> Lowering<'m, '_> {
                 }
             }
             StmtKind::Send { channel, values, sorted } => {
-                effect.communication = Some(self.send(channel, values, *sorted, span, inside)?);
+                let sent = self.send(channel, values, *sorted, span, inside)?;
+                if let Communication::Send { channel, values, .. } = &sent {
+                    effect.body = self.observe_send(stmt, channel, values)?;
+                }
+                effect.communication = Some(sent);
             }
             StmtKind::Receive { channel: name, fields, anywhere, peek } => {
                 let channel = self.channel(name, inside)?;
@@ -225,12 +230,17 @@ impl<'m> Lowering<'m, '_> {
                     effect.guard = Some(ir::Expr::constant(0, span));
                     return Ok(effect);
                 }
+                let observed = match peek {
+                    true => Observed { patterns, body: Vec::new() },
+                    false => self.observe_receive(stmt, &channel, patterns)?,
+                };
+                effect.body = observed.body;
                 if let Some(expected) = self.count_of(name).filter(|_| !*peek) {
                     effect.body.extend(self.left_out(fields, expected, span)?);
                 }
                 effect.communication = Some(Communication::Receive {
                     channel,
-                    patterns,
+                    patterns: observed.patterns,
                     anywhere: *anywhere && !meets,
                     peek: *peek,
                     span,
@@ -244,7 +254,8 @@ impl<'m> Lowering<'m, '_> {
                     text => text,
                 };
                 let condition = self.expr(condition, inside)?;
-                let kind = ir::StmtKind::Assert { condition, message };
+                let asserted = ir::Asserted::Condition;
+                let kind = ir::StmtKind::Assert { condition, message, asserted };
                 effect.body.push(ir::Stmt { kind, span });
             }
             StmtKind::Print(text, values) => {
@@ -287,7 +298,8 @@ impl<'m> Lowering<'m, '_> {
             true => ir::StmtKind::Error(message),
             false => {
                 let condition = ir::Expr::constant(0, span);
-                ir::StmtKind::Assert { condition, message }
+                let asserted = ir::Asserted::Condition;
+                ir::StmtKind::Assert { condition, message, asserted }
             }
         };
         Ok(Some(ir::Stmt { kind, span }))

@@ -10,10 +10,13 @@
 
 mod actions;
 mod claim;
+mod events;
 mod expressions;
 mod loops;
+mod message;
 mod parameters;
 mod places;
+mod trace;
 mod types;
 mod unchecked;
 
@@ -32,6 +35,7 @@ use crate::ir::{
 };
 use crate::source::{Sources, Span};
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// The most instances that a `run` in a loop makes, unless the user says otherwise.
 pub const SLOTS_DEFAULT: u32 = 16;
@@ -96,6 +100,10 @@ struct Lowering<'m, 'b> {
     types: HashMap<ir::Type, TypeId>,
     structs: HashMap<usize, TypeId>,
     enums: HashMap<usize, EnumId>,
+    /// The automaton of the model's `trace` or `notrace`.
+    trace: Option<Rc<trace::Trace>>,
+    /// The variables that hold fields of messages for it, by field and type.
+    message_variables: HashMap<(usize, TypeId), VarId>,
     /// Sets of names that are kept as bytes.
     bytes: BTreeSet<usize>,
     last: Option<VarId>,
@@ -125,6 +133,8 @@ impl<'m, 'b> Lowering<'m, 'b> {
             types: HashMap::new(),
             structs: HashMap::new(),
             enums: HashMap::new(),
+            trace: None,
+            message_variables: HashMap::new(),
             bytes,
             last: None,
             conditions: Vec::new(),
@@ -160,6 +170,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
         if self.model.uses_last {
             self.last_mover();
         }
+        self.trace_automaton(&body)?;
         self.processes(options)?;
         for number in 0..self.bodies.len() {
             self.locals(number)?;
