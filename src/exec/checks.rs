@@ -1,5 +1,6 @@
 //! What is looked for in a state space.
 
+use super::expansion::TRACE;
 use super::{Findings, Model, Violation};
 
 /// The kind of properties that should hold in some state; where one does is a finding, and no violation.
@@ -12,9 +13,6 @@ pub const COVER: &str = "cover";
 pub fn is_hoped_for(kind: &str) -> bool {
     kind == SOMETIMES || kind == COVER
 }
-
-/// The kind of what a Promela `trace` or `notrace` asks: of events, and of states in which nothing goes on.
-pub const TRACE: &str = "trace";
 
 /// The kind of properties that every run comes to; no state tells whether it does.
 pub const EVENTUALLY: &str = "eventually";

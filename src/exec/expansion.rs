@@ -1,7 +1,6 @@
 //! What expanding states produces: candidates, tallies and findings.
 
 use super::ActionCounts;
-use super::checks::TRACE;
 use crate::ir::{ActionId, ArithmeticError, Asserted};
 use spill::Result;
 use std::collections::BTreeMap;
@@ -316,6 +315,9 @@ pub enum Violation {
     /// An action, by its number, meets a run-time error in the state.
     Fault(FaultKind, u32),
 }
+
+/// The kind of what a Promela `trace` or `notrace` asks: of events, and of states in which nothing goes on.
+pub const TRACE: &str = "trace";
 
 /// The sorts of run-time errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

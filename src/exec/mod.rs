@@ -29,11 +29,11 @@ pub mod stop;
 pub mod synthetic;
 mod value;
 
-pub use checks::{COVER, Checks, EVENTUALLY, SOMETIMES, TRACE, is_hoped_for};
+pub use checks::{COVER, Checks, EVENTUALLY, SOMETIMES, is_hoped_for};
 pub use compiled::Compiled;
 pub use counts::ActionCounts;
 pub use executor::{Exec, Executor};
-pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, Violation};
+pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, TRACE, Violation};
 pub use explain::{
     ActionInfo, Actor, Disabled, Explain, Fault, Lack, PropertyInfo, Standing, Step, StepOutcome,
     TakenAction, WayOn, find_start, without_process,
