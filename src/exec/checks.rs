@@ -1,6 +1,7 @@
 //! What is looked for in a state space.
 
-use super::{FaultKind, Findings, Model, Violation};
+use super::expansion::TRACE;
+use super::{Findings, Model, Violation};
 
 /// The kind of properties that should hold in some state; where one does is a finding, and no violation.
 pub const SOMETIMES: &str = "sometimes";
@@ -55,7 +56,7 @@ impl Checks {
     pub fn selects(&self, model: &dyn Model, check: Violation) -> bool {
         match check {
             Violation::Deadlock => self.deadlock,
-            Violation::Fault(FaultKind::Assertion, _) => self.assertions,
+            Violation::Fault(kind, _) if kind.is_assertion() => self.assertions,
             Violation::Fault(..) => self.faults,
             Violation::Property(number) => {
                 self.selects_kind(model.explained().properties()[number as usize].kind)
@@ -70,6 +71,7 @@ impl Checks {
             SOMETIMES | COVER | EVENTUALLY => false,
             "invariant" => self.invariants,
             "claim" => self.claims,
+            TRACE => self.deadlock,
             _ => self.assertions,
         }
     }

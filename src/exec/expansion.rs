@@ -1,7 +1,7 @@
 //! What expanding states produces: candidates, tallies and findings.
 
 use super::ActionCounts;
-use crate::ir::{ActionId, ArithmeticError, Misfit, ProcessId};
+use crate::ir::{ActionId, ArithmeticError, Asserted, Misfit, ProcessId};
 use spill::Result;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -320,6 +320,9 @@ pub enum Violation {
     Fault(FaultKind, u32),
 }
 
+/// The kind of what a Promela `trace` or `notrace` asks: of events, and of states in which nothing goes on.
+pub const TRACE: &str = "trace";
+
 /// The sorts of run-time errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FaultKind {
@@ -347,6 +350,8 @@ pub enum FaultKind {
     TooFewReceived,
     /// A receive of more fields than a message has.
     TooManyReceived,
+    /// A message that is sent or received where a `trace` does not allow it.
+    Event,
     /// An instance of this process for which there is no slot, where the program can be made again with more slots. It is
     /// no error of the model, and never a finding: see [`Expansion::finding`].
     NoSlot(ProcessId),
@@ -385,9 +390,18 @@ impl From<ArithmeticError> for FaultKind {
     }
 }
 
+impl From<Asserted> for FaultKind {
+    fn from(asserted: Asserted) -> FaultKind {
+        match asserted {
+            Asserted::Condition => FaultKind::Assertion,
+            Asserted::Event => FaultKind::Event,
+        }
+    }
+}
+
 impl FaultKind {
     /// Every kind of error of a model, in the order of their codes on disk.
-    pub const ALL: [FaultKind; 12] = [
+    pub const ALL: [FaultKind; 13] = [
         FaultKind::Index,
         FaultKind::Division,
         FaultKind::Range,
@@ -400,11 +414,12 @@ impl FaultKind {
         FaultKind::TooManySent,
         FaultKind::TooFewReceived,
         FaultKind::TooManyReceived,
+        FaultKind::Event,
     ];
 
     /// Whether the step of such an error may go on (in Promela, see [`crate::ir::messages`]).
     pub fn may_go_on(self) -> bool {
-        self == FaultKind::Assertion
+        self.is_assertion()
             || self == FaultKind::TooFewReceived
             || self == FaultKind::TooManyReceived
             || self.always_goes_on()
@@ -415,10 +430,16 @@ impl FaultKind {
         matches!(self, FaultKind::TooFewSent | FaultKind::TooManySent)
     }
 
+    /// Whether an assertion of the model fails, in whatever form it is written.
+    pub fn is_assertion(self) -> bool {
+        matches!(self, FaultKind::Assertion | FaultKind::Event)
+    }
+
     /// What kind of violation it is: an assertion is one wherever it stands.
     pub fn violation(self) -> &'static str {
         match self {
             FaultKind::Assertion => "assert",
+            FaultKind::Event => TRACE,
             _ => "error",
         }
     }
@@ -438,6 +459,7 @@ impl FaultKind {
             FaultKind::TooManySent => Misfit::TooManySent.name(),
             FaultKind::TooFewReceived => Misfit::TooFewReceived.name(),
             FaultKind::TooManyReceived => Misfit::TooManyReceived.name(),
+            FaultKind::Event => "event not allowed",
         }
     }
 }

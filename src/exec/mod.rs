@@ -33,7 +33,7 @@ pub use checks::{COVER, Checks, EVENTUALLY, SOMETIMES, is_hoped_for};
 pub use compiled::Compiled;
 pub use counts::ActionCounts;
 pub use executor::{Exec, Executor};
-pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, NoSlot, Violation};
+pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, NoSlot, TRACE, Violation};
 pub use explain::{
     ActionInfo, Actor, Disabled, Explain, Fault, Lack, PropertyInfo, Standing, Step, StepOutcome,
     TakenAction, WayOn, find_start, without_process,

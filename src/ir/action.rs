@@ -245,6 +245,8 @@ pub enum StmtKind {
         condition: Expr,
         /// What to tell the user.
         message: String,
+        /// What it is that fails.
+        asserted: Asserted,
     },
     /// Fails the step.
     Error(String),
@@ -282,6 +284,15 @@ pub enum StmtKind {
         /// The values.
         values: Vec<Expr>,
     },
+}
+
+/// What an assertion says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asserted {
+    /// A condition that the user wrote.
+    Condition,
+    /// That a message is sent or received where it may be (Promela `trace`).
+    Event,
 }
 
 /// What becomes of a value outside the domain it is stored to.

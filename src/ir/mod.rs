@@ -25,7 +25,9 @@ pub mod unchecked;
 pub mod validate;
 pub mod walk;
 
-pub use action::{Action, Communication, Control, Edge, Overflow, Parameter, Stmt, StmtKind, Turn};
+pub use action::{
+    Action, Asserted, Communication, Control, Edge, Overflow, Parameter, Stmt, StmtKind, Turn,
+};
 pub use arithmetic::{Arithmetic, ArithmeticError};
 pub use claim::{Claim, ClaimMove};
 pub use conditions::{Condition, Holds};
@@ -384,6 +386,9 @@ pub enum PropertyKind {
     },
     /// States in which it does not hold are left out, as if no step led there (Murphi `assume`).
     Assumption(Expr),
+    /// Holds in every state without successors in which processes remain, all of them at an end location (Promela `trace`).
+    /// Such a state is looked for as a deadlock is.
+    AtEnd(Expr),
     /// A process that watches the others (DVE `property`). It is parsed and printed; it does not
     /// move in a search for safety.
     Automaton(ProcessId),

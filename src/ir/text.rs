@@ -107,6 +107,7 @@ impl Scope {
             PropertyKind::Invariant(_)
             | PropertyKind::Cover(_)
             | PropertyKind::Assumption(_)
+            | PropertyKind::AtEnd(_)
             | PropertyKind::Automaton(_)
             | PropertyKind::Claim(_) => Self::default(),
         }

@@ -26,10 +26,6 @@ pub enum UncheckedKind {
     AcceptLabel,
     /// Whether a run passes such a label again and again (Promela `progress`).
     ProgressLabel,
-    /// Which messages pass (Promela `trace`).
-    Trace,
-    /// Which messages do not (Promela `notrace`).
-    NoTrace,
     /// Whether a state where a condition holds can be reached from every state (Murphi `liveness`).
     Liveness,
     /// A process that watches the others (DVE `system async property`).
@@ -46,8 +42,6 @@ impl UncheckedKind {
             UncheckedKind::Claim => "never claim",
             UncheckedKind::AcceptLabel => "accept label",
             UncheckedKind::ProgressLabel => "progress label",
-            UncheckedKind::Trace => "trace",
-            UncheckedKind::NoTrace => "notrace",
             UncheckedKind::Liveness => "liveness",
             UncheckedKind::PropertyProcess => "property process",
             UncheckedKind::AcceptingState => "accepting state",
@@ -64,7 +58,7 @@ impl UncheckedKind {
                 Some("--acceptance".to_owned())
             }
             UncheckedKind::ProgressLabel => Some("--non-progress".to_owned()),
-            UncheckedKind::Trace | UncheckedKind::NoTrace | UncheckedKind::Liveness => None,
+            UncheckedKind::Liveness => None,
         }
     }
 

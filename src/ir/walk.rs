@@ -62,6 +62,7 @@ pub fn program<V: Visitor + ?Sized>(visitor: &mut V, program: &Program) {
             PropertyKind::Invariant(condition)
             | PropertyKind::Cover(condition)
             | PropertyKind::Assumption(condition)
+            | PropertyKind::AtEnd(condition)
             | PropertyKind::AssertionAt { condition, .. } => visitor.expr(condition),
             PropertyKind::Claim(claim) => {
                 claim.moves.iter().for_each(|it| action(visitor, &it.action));

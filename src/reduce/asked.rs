@@ -11,6 +11,7 @@ pub(super) fn is_asked(program: &Program, checks: Checks, property: &PropertyKin
     match property {
         PropertyKind::Invariant(it) | PropertyKind::Cover(it) => checks.invariants || fails(it),
         PropertyKind::AssertionAt { condition, .. } => checks.assertions || fails(condition),
+        PropertyKind::AtEnd(_) => checks.deadlock,
         PropertyKind::Assumption(_) | PropertyKind::Automaton(_) | PropertyKind::Claim(_) => true,
     }
 }
@@ -23,6 +24,7 @@ pub(super) fn leave_unasked(program: &mut Program, checks: Checks, id: PropertyI
     match &mut program.properties[id].kind {
         PropertyKind::Invariant(it)
         | PropertyKind::Cover(it)
+        | PropertyKind::AtEnd(it)
         | PropertyKind::AssertionAt { condition: it, .. } => {
             *it = Expr::constant(1, it.span);
         }

@@ -3,7 +3,7 @@
 use super::coverage::is_whole;
 use super::page::Way;
 use super::{Report, Verdict, ViolationReport};
-use crate::exec::Violation;
+use crate::exec::{TRACE, Violation};
 use crate::numbers::count;
 use crate::source::Place;
 
@@ -69,9 +69,10 @@ pub struct Judgements {
 
 /// What is looked for in all states and steps: as scopes call it, the kind of its violations, and what it is called where
 /// there is none.
-const EVERYWHERE: [(&str, &str, &str); 3] = [
+const EVERYWHERE: [(&str, &str, &str); 4] = [
     ("deadlocks", "deadlock", "no state without successor"),
     ("assertions", "assert", "no assertion fails"),
+    ("trace", TRACE, "every event is allowed"),
     ("run-time errors", "error", "no run-time error"),
 ];
 

@@ -5,13 +5,15 @@
 
 use crate::exec::{EVENTUALLY, Explain, FaultKind, SOMETIMES, Violation};
 use crate::ir::walk;
-use crate::ir::{Assertions, Program, PropertyKind, Stmt, StmtKind};
+use crate::ir::{Asserted, Assertions, Program, PropertyKind, Stmt, StmtKind};
 use crate::search::{Checks, Outcome};
 use crate::source::{Place, Sources};
 
 const ASSERTIONS: &str = "assertions";
 const INVARIANTS: &str = "invariants";
 const COVERS: &str = "covers";
+/// What a Promela `trace` or `notrace` says.
+const EVENTS: &str = "trace";
 const SO_SOMETIMES: &str = "what is so sometimes";
 const SO_EVENTUALLY: &str = "what is so eventually";
 
@@ -82,8 +84,16 @@ impl Scope {
         }
         let invariants = has(program, |kind| matches!(kind, PropertyKind::Invariant(_)));
         let given = |there: bool, word, why| if there { Ok(word) } else { Err(why) };
-        let assertions = given(asserts(program), ASSERTIONS, "the model has no assertion");
-        scope.add(checks.assertions, assertions);
+        let at_locations = has(program, |it| matches!(it, PropertyKind::AssertionAt { .. }));
+        let conditions = at_locations || asserts(program, Asserted::Condition);
+        let events = asserts(program, Asserted::Event);
+        if conditions || !events {
+            let assertions = given(conditions, ASSERTIONS, "the model has no assertion");
+            scope.add(checks.assertions, assertions);
+        }
+        if events {
+            scope.add(checks.assertions, Ok(EVENTS));
+        }
         let covers = has(program, |kind| matches!(kind, PropertyKind::Cover(_)));
         if invariants || !covers {
             let invariants = given(invariants, INVARIANTS, "the model has no invariant");
@@ -121,7 +131,8 @@ impl Scope {
 
     /// Whether what the model asserts, or says of its states, is not looked for.
     pub fn leaves_out_asked(&self) -> bool {
-        self.left_out.iter().any(|it| [ASSERTIONS, INVARIANTS, COVERS].contains(&it.as_str()))
+        let asked = [ASSERTIONS, EVENTS, INVARIANTS, COVERS];
+        self.left_out.iter().any(|it| asked.contains(&it.as_str()))
     }
 
     /// What a search of a model that came from no text looks for.
@@ -175,9 +186,9 @@ impl Scope {
     }
 
     fn errors(&self, outcome: &Outcome, wanted: impl Fn(u32) -> bool) -> u64 {
-        let cuts = |kind| match kind {
-            FaultKind::Assertion => !self.checks.assertions && self.assertions == Assertions::Stop,
-            kind => !self.checks.faults && !kind.always_goes_on(),
+        let cuts = |kind: FaultKind| match kind.is_assertion() {
+            true => !self.checks.assertions && self.assertions == Assertions::Stop,
+            false => !self.checks.faults && !kind.always_goes_on(),
         };
         let counts = outcome.findings.iter().map(|(check, finding)| match check {
             Violation::Fault(kind, action) if wanted(action) && cuts(kind) => finding.count,
@@ -210,11 +221,12 @@ fn claim_word(program: &Program) -> Option<String> {
     claim_of(program).map(|name| format!("never claim {name}"))
 }
 
-/// Whether a program asserts anything.
-fn asserts(program: &Program) -> bool {
-    let asserts = |body: &[Stmt]| walk::any_stmt(body, &|it| matches!(it, StmtKind::Assert { .. }));
-    has(program, |it| matches!(it, PropertyKind::AssertionAt { .. }))
-        || program.actions.values().any(|it| asserts(&it.body))
+/// Whether code of a program asserts anything of this sort.
+fn asserts(program: &Program, wanted: Asserted) -> bool {
+    let is_wanted =
+        |it: &StmtKind| matches!(it, StmtKind::Assert { asserted, .. } if *asserted == wanted);
+    let asserts = |body: &[Stmt]| walk::any_stmt(body, &is_wanted);
+    program.actions.values().any(|it| asserts(&it.body))
         || program.functions.values().any(|it| asserts(&it.body))
         || program.starts.iter().any(|it| asserts(&it.body))
         || program.processes.values().any(|it| asserts(&it.life.prologue))

@@ -6,7 +6,7 @@ use super::lasso::length as length_of_run;
 use super::rows::{row, wrapped};
 use super::steps::{View, write_steps};
 use super::{Ending, Example, Missed, RUST, Report, Scope, Shortened, ViolationReport};
-use crate::exec::{COVER, Compiled, EVENTUALLY, Violation};
+use crate::exec::{COVER, Compiled, EVENTUALLY, TRACE, Violation};
 use crate::numbers::{count, grouped};
 use crate::reduce::{Refused, Told};
 use crate::search::Verdict;
@@ -372,6 +372,7 @@ fn print_end(violation: &ViolationReport) -> String {
         "claim" => {
             format!("here the claim `{}` of {place} comes to its end", violation.name)
         }
+        TRACE => format!("nothing goes on here, and what {place} declares is not complete"),
         kind => {
             format!("here the {kind} `{}` of {place} does not hold", violation.name)
         }

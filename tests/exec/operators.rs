@@ -10,8 +10,8 @@ use spillway::exec::{Explain, FaultKind, Interp, Model, StepOutcome};
 use spillway::ir::interval::{self, Interval, is_none};
 use spillway::ir::layout::CellId;
 use spillway::ir::{
-    Action, Arithmetic, Binary, Control, Domain, Expr, ExprKind, Owner, Place, Program, Root,
-    Scalar, Start, Stmt, StmtKind, Type, TypeId, Unary, VarId, Variable,
+    Action, Arithmetic, Asserted, Binary, Control, Domain, Expr, ExprKind, Owner, Place, Program,
+    Root, Scalar, Start, Stmt, StmtKind, Type, TypeId, Unary, VarId, Variable,
 };
 use spillway::source::Span;
 
@@ -279,7 +279,10 @@ impl Operations {
             self.expr(ExprKind::Binary(Binary::Equal, Box::new(result), Box::new(value)));
         let span = condition.span;
         let message = "another result".to_string();
-        let assertion = Stmt { kind: StmtKind::Assert { condition, message }, span };
+        let assertion = Stmt {
+            kind: StmtKind::Assert { condition, message, asserted: Asserted::Condition },
+            span,
+        };
         self.program.actions.push(Action {
             name: name.clone(),
             edge: None,

@@ -433,6 +433,12 @@ fn rule_body(m: &Model) -> Vec<Stmt> {
         s(StmtKind::Assert {
             condition: bin(Binary::Equal, read(m.y), c(0)),
             message: "y fell".into(),
+            asserted: Asserted::Condition,
+        }),
+        s(StmtKind::Assert {
+            condition: bin(Binary::Less, read(m.y), c(9)),
+            message: "y rose".into(),
+            asserted: Asserted::Event,
         }),
         s(StmtKind::Print { format: "turn {}\n".into(), values: vec![read(m.turn)] }),
     ]
@@ -453,6 +459,8 @@ fn ends(m: &mut Model) {
     let kind = PropertyKind::AssertionAt { process, location, condition };
     m.program.properties.push(property("assert 1", kind));
     m.program.properties.push(property("never", PropertyKind::Automaton(m.watch)));
+    let done = bin(Binary::Equal, read(m.turn), c(0));
+    m.program.properties.push(property("over", PropertyKind::AtEnd(done)));
     claims(m);
 }
 
@@ -462,7 +470,11 @@ fn claims(m: &mut Model) {
     let done = Location { valid_end: true, ..location("done") };
     let locations = [location("1:2"), done].into_iter().collect();
     let first = bin(Binary::Equal, read(m.turn), c(3));
-    let said = StmtKind::Assert { condition: first.clone(), message: "turn".into() };
+    let said = StmtKind::Assert {
+        condition: first.clone(),
+        message: "turn".into(),
+        asserted: Asserted::Condition,
+    };
     let plain = |guard, body, control| Action {
         name: "watch".into(),
         edge: None,
@@ -572,6 +584,7 @@ action settle (n: Node or undefined, turn$1: Node or undefined) {
     }
   }
   assert Client.turn == false, "y fell";
+  expect Client.turn < 9, "y rose";
   print "turn {}\n", turn;
 }
 
@@ -582,6 +595,8 @@ invariant few: timeout ? false : processes < 9
 assertion `assert 1`: Worker@work -> mine == 0
 
 automaton never: Watch
+
+at end over: turn == 0
 
 claim never_0 {
   locations `1:2` (start), done (end)
@@ -720,7 +735,8 @@ const BREACHES: &[(Rule, Change)] = &[
     (Rule::Locals, |m| {
         let inside = all(0, m.truth, local(0));
         m.go().guard = Some(bin(Binary::And, inside, c(1)));
-        m.go().body = vec![s(StmtKind::Assert { condition: local(0), message: "".into() })];
+        let (condition, message, asserted) = (local(0), "".into(), Asserted::Condition);
+        m.go().body = vec![s(StmtKind::Assert { condition, message, asserted })];
     }),
     (Rule::ScalarRanges, |m| {
         let over = m.program.variables[m.nodes].ty;

@@ -15,4 +15,6 @@ mod promela;
 mod promela_claims;
 mod promela_messages;
 mod promela_mutations;
+mod promela_parameters;
+mod promela_traces;
 mod promela_trails;

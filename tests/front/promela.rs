@@ -48,9 +48,9 @@ fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
             "compiled and interpreted"
         );
     }
-    let faults = outcome.findings.iter().filter(|(check, _)| matches!(check, Violation::Fault(..)));
-    let faults: u64 = faults.map(|(_, finding)| finding.count).sum();
-    (outcome.states(), outcome.transitions + 1, outcome.deadlocks() + faults)
+    // A deadlock, an error in a step, or a trace that is not complete.
+    let errors = outcome.findings.iter().map(|(_, finding)| finding.count).sum();
+    (outcome.states(), outcome.transitions + 1, errors)
 }
 
 /// Models of one point each, with SPIN's counts.

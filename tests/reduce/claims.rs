@@ -16,8 +16,8 @@ use spillway::budget::AnalysisBudget;
 use spillway::exec::{Expansion, Explain, FaultKind, Interp, Model, StepOutcome, Violation};
 use spillway::front::{Options, promela};
 use spillway::ir::{
-    Action, Arena, Claim, ClaimMove, Control, Entity, Expr, Location, LocationId, Program,
-    Property, PropertyKind, Stmt, StmtKind, Urgency,
+    Action, Arena, Asserted, Claim, ClaimMove, Control, Entity, Expr, Location, LocationId,
+    Program, Property, PropertyKind, Stmt, StmtKind, Urgency,
 };
 use spillway::reduce::Reduction;
 use spillway::reduce::claim::{ClaimProduct, NeverClaim};
@@ -376,9 +376,10 @@ fn claim_of(program: &Program, random: &mut Random) -> Claim {
             }
             let otherwise = number > 0 && guard.is_none() && random.below(2) == 0;
             let condition = conditions[0].clone();
-            let asserted = StmtKind::Assert { condition, message: "asserted".into() };
+            let (message, asserted) = ("asserted".into(), Asserted::Condition);
+            let assertion = StmtKind::Assert { condition, message, asserted };
             let body = match random.below(10) {
-                0 => vec![Stmt { kind: asserted, span: Span::default() }],
+                0 => vec![Stmt { kind: assertion, span: Span::default() }],
                 _ => Vec::new(),
             };
             moves.push(ClaimMove {

@@ -11,6 +11,7 @@ impl Table<'_> {
         match &program.properties[property].kind {
             PropertyKind::Invariant(it)
             | PropertyKind::Cover(it)
+            | PropertyKind::AtEnd(it)
             | PropertyKind::Assumption(it) => self.expression(it),
             PropertyKind::AssertionAt { process, location, condition } => {
                 let mut access = self.expression(condition);

@@ -177,6 +177,7 @@ impl<'p, T: Told> Pairs<'p, T> {
         match (&one.kind, &other.kind) {
             (PropertyKind::Invariant(one), PropertyKind::Invariant(other))
             | (PropertyKind::Cover(one), PropertyKind::Cover(other))
+            | (PropertyKind::AtEnd(one), PropertyKind::AtEnd(other))
             | (PropertyKind::Assumption(one), PropertyKind::Assumption(other)) => {
                 self.plain(one, other)
             }
@@ -569,9 +570,9 @@ impl<'p, T: Told> Pairs<'p, T> {
             }
             (StmtKind::Assume(one), StmtKind::Assume(other)) => self.plain(one, other),
             (
-                StmtKind::Assert { condition: one, .. },
-                StmtKind::Assert { condition: other, .. },
-            ) => self.plain(one, other),
+                StmtKind::Assert { condition: one, asserted, .. },
+                StmtKind::Assert { condition: other, asserted: there, .. },
+            ) if asserted == there => self.plain(one, other),
             (StmtKind::Error(_), StmtKind::Error(_))
             | (StmtKind::Exit, StmtKind::Exit)
             | (StmtKind::Return(None), StmtKind::Return(None)) => Some(()),

@@ -427,6 +427,7 @@ fn pinned(program: &Program, scalars: &Scalars) -> Vec<u64> {
         match &property.kind {
             PropertyKind::Invariant(condition)
             | PropertyKind::Cover(condition)
+            | PropertyKind::AtEnd(condition)
             | PropertyKind::Assumption(condition) => {
                 walk.reads(condition);
             }

@@ -50,6 +50,10 @@ impl Demands<'_> {
             PropertyKind::AssertionAt { condition, .. } => {
                 self.kept(condition, self.looked_for.assertions);
             }
+            PropertyKind::AtEnd(condition) if self.looked_for.deadlocks => {
+                self.same(condition, condition);
+            }
+            PropertyKind::AtEnd(_) => {}
             // A state in which it does not hold is as good as none.
             PropertyKind::Assumption(condition) => self.assumed(condition),
             // What watches runs is not searched beside.

@@ -134,10 +134,15 @@ impl Interp {
             StmtKind::Copy { target, source } => self.copy(target, source, state, locals),
             StmtKind::Undefine(place) => self.fill(place, true, state, locals),
             StmtKind::Clear(place) => self.fill(place, false, state, locals),
-            StmtKind::Assert { condition, message } => match self.eval(condition, state, locals)? {
-                0 => Err(self.assertion(message, stmt.span, condition, state, locals)),
-                _ => Ok(()),
-            },
+            StmtKind::Assert { condition, message, asserted } => {
+                match self.eval(condition, state, locals)? {
+                    0 => {
+                        let failed = fault((*asserted).into(), stmt.span, message);
+                        Err(self.decided(failed, condition, state, locals))
+                    }
+                    _ => Ok(()),
+                }
+            }
             StmtKind::Error(message) => Err(fault(FaultKind::Error, stmt.span, message.clone())),
             StmtKind::Communicate(communication) => {
                 let before = state.to_vec();

@@ -104,11 +104,12 @@ impl Conditions for InState<'_> {
     fn failures(&self, number: u32) -> Vec<Failure> {
         let mut failures = Vec::new();
         for stmt in &self.claim.moves[number as usize].action.body {
-            let StmtKind::Assert { condition, message } = &stmt.kind else { continue };
+            let StmtKind::Assert { condition, message, asserted } = &stmt.kind else { continue };
             match self.interp.eval(condition, self.state, &self.locals) {
                 Ok(0) => {
                     let (interp, state, locals) = (self.interp, self.state, &self.locals);
-                    failures.push(interp.assertion(message, stmt.span, condition, state, locals));
+                    let failed = fault((*asserted).into(), stmt.span, message);
+                    failures.push(interp.decided(failed, condition, state, locals));
                 }
                 Ok(_) => {}
                 Err(failure) => failures.push(failure),

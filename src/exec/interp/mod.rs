@@ -104,6 +104,8 @@ pub struct Interp {
     judged: Vec<(u32, Judged)>,
     /// What holds in all states that are not left out.
     assumptions: Vec<Expr>,
+    /// What holds where nothing goes on while processes remain, with the numbers of the properties.
+    at_ends: Vec<(u32, Expr)>,
     digest: [u8; 32],
     /// Where is noted what is looked at, if anybody wants to know.
     reads: Option<recorder::Reads>,
@@ -169,6 +171,12 @@ impl Interp {
                 _ => None,
             })
             .collect();
+        let at_ends = (program.properties.iter())
+            .filter_map(|(id, property)| match &property.kind {
+                PropertyKind::AtEnd(condition) => Some((id.0, condition.clone())),
+                _ => None,
+            })
+            .collect();
         let has_priorities = program.actions.values().any(|action| action.priority != 0);
         let multisets = multisets::multisets(&program, &layout);
         let rows = sorting::rows(&layout, &multisets);
@@ -191,6 +199,7 @@ impl Interp {
             has_timeout,
             judged,
             assumptions,
+            at_ends,
             digest,
             reads: None,
         })
@@ -327,7 +336,23 @@ impl Interp {
         });
     }
 
-    pub(in crate::exec) fn is_valid_end(&self, state: &[u8]) -> bool {
+    /// What is violated in a state that no step leads on from.
+    pub(in crate::exec) fn judge_end(&self, state: &[u8], mut find: impl FnMut(Violation)) {
+        if !self.is_valid_end(state) {
+            return find(Violation::Deadlock);
+        }
+        if self.at_ends.is_empty() || !self.has_processes(state) {
+            return;
+        }
+        for (number, condition) in &self.at_ends {
+            let holds = self.eval(condition, state, &Locals::default());
+            if !holds.is_ok_and(|it| it != 0) {
+                find(Violation::Property(*number));
+            }
+        }
+    }
+
+    fn is_valid_end(&self, state: &[u8]) -> bool {
         match self.program.end {
             EndRule::Never | EndRule::NeverStuttering => false,
             EndRule::AllAtValidEnd => self.all_at_end(state),
@@ -396,7 +421,10 @@ fn judged(program: &Program) -> Vec<(u32, Judged)> {
             PropertyKind::AssertionAt { process, location, condition } => {
                 (Some((*process, *location)), condition)
             }
-            PropertyKind::Automaton(_) | PropertyKind::Assumption(_) | PropertyKind::Claim(_) => {
+            PropertyKind::Automaton(_)
+            | PropertyKind::Assumption(_)
+            | PropertyKind::AtEnd(_)
+            | PropertyKind::Claim(_) => {
                 return None;
             }
         };
@@ -461,8 +489,8 @@ impl Model for Interp {
                     out.finding(Violation::Fault(fault.kind, action.0), state);
                 }
             });
-            if stuck && !self.is_valid_end(state) {
-                out.finding(Violation::Deadlock, state);
+            if stuck {
+                self.judge_end(state, |it| out.finding(it, state));
             }
             self.judge_properties(state, out);
         }
@@ -584,8 +612,8 @@ impl Explain for Interp {
                 Err(fault) => fault.kind.always_goes_on(),
             };
         });
-        if stuck && !self.is_valid_end(state) {
-            found.push(Violation::Deadlock);
+        if stuck {
+            self.judge_end(state, |it| found.push(it));
         }
         self.broken_properties(state, |number, fault| {
             found.extend(fault.is_none().then_some(Violation::Property(number)));
@@ -625,6 +653,7 @@ fn kind_of(kind: &PropertyKind) -> &'static str {
         PropertyKind::Cover(_) => super::COVER,
         PropertyKind::Assumption(_) => "assumption",
         PropertyKind::AssertionAt { .. } => "assert",
+        PropertyKind::AtEnd(_) => super::TRACE,
         PropertyKind::Automaton(_) => "automaton",
         PropertyKind::Claim(_) => "claim",
     }

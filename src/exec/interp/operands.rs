@@ -8,25 +8,22 @@ use crate::ir::{
     Action, Binary, Communication, Expr, ExprKind, Instance, Owner, Place, PropertyId,
     PropertyKind, Quantifier, Root, Selector, Type, Unary,
 };
-use crate::source::Span;
 
 /// No more operands are told of one condition.
 const OPERANDS_MAX: usize = 20;
 
 impl Interp {
-    /// That an assertion does not hold.
+    /// That an assertion does not hold, with what decided that.
     #[cold]
-    pub(super) fn assertion(
+    pub(super) fn decided(
         &self,
-        message: &str,
-        span: Span,
+        mut failed: Failure,
         condition: &Expr,
         state: &[u8],
         locals: &Locals,
     ) -> Failure {
-        let mut failure = fault(FaultKind::Assertion, span, message);
-        failure.operands = self.deciding_with(condition, state, locals);
-        failure
+        failed.operands = self.deciding_with(condition, state, locals);
+        failed
     }
 
     /// That what is read at a place is undefined.
@@ -44,9 +41,9 @@ impl Interp {
     /// What decided that a property of states does not hold in one.
     pub(super) fn operands_of(&self, state: &[u8], property: u32) -> Vec<(String, Value)> {
         match &self.program.properties[PropertyId(property)].kind {
-            PropertyKind::Invariant(condition) | PropertyKind::AssertionAt { condition, .. } => {
-                self.deciding(condition, state)
-            }
+            PropertyKind::Invariant(condition)
+            | PropertyKind::AtEnd(condition)
+            | PropertyKind::AssertionAt { condition, .. } => self.deciding(condition, state),
             _ => Vec::new(),
         }
     }

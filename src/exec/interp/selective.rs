@@ -101,8 +101,8 @@ impl Interp {
                 }
                 EndRule::Never | EndRule::AllAtValidEnd => enabled.is_none(at),
             };
-            if is_stuck && !self.is_valid_end(state) {
-                out.finding(Violation::Deadlock, state);
+            if is_stuck {
+                self.judge_end(state, |it| out.finding(it, state));
             }
         }
     }

@@ -149,6 +149,11 @@ impl Interp {
         groups.filter(move |it| it.slot == at.slot && self.program.owner(it.part) == owner)
     }
 
+    /// Whether any process is there.
+    pub(super) fn has_processes(&self, state: &[u8]) -> bool {
+        self.program.processes.keys().any(|process| self.live(state, process) > 0)
+    }
+
     /// Whether all processes are gone or may stay where they are.
     pub(super) fn all_at_end(&self, state: &[u8]) -> bool {
         self.program.processes.iter().all(|(process, about)| {

@@ -340,7 +340,7 @@ impl Interp {
         for stmt in &action.body {
             match (&stmt.kind, self.statement(stmt, state, locals)) {
                 (_, Ok(_)) => {}
-                (StmtKind::Assert { .. }, Err(failure)) if failure.kind == FaultKind::Assertion => {
+                (StmtKind::Assert { .. }, Err(failure)) if failure.kind.is_assertion() => {
                     tell(failure);
                 }
                 (_, Err(failure)) => return Err(failure),

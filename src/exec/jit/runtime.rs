@@ -507,8 +507,9 @@ pub(super) unsafe extern "C" fn stuck(
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
     runtime.look_back(state, cursor);
-    if runtime.touched == 0 && !runtime.jit.interp.is_valid_end(state) {
-        runtime.out.finding(Violation::Deadlock, state);
+    if runtime.touched == 0 {
+        let (interp, out) = (&runtime.jit.interp, &mut runtime.out);
+        interp.judge_end(state, |it| out.finding(it, state));
     }
 }
 

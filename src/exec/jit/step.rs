@@ -234,8 +234,8 @@ impl Emitter<'_, '_> {
         let goes_on = program.comes_and_goes() && program.assertions == Assertions::GoOn;
         for stmt in &action.body {
             match (&stmt.kind, action.edge) {
-                (StmtKind::Assert { condition, .. }, _) if goes_on => {
-                    self.tell_unless(condition, id, stmt.span, work);
+                (StmtKind::Assert { condition, asserted, .. }, _) if goes_on => {
+                    self.tell_unless(condition, (id, (*asserted).into(), stmt.span), work);
                 }
                 (StmtKind::Exit, Some(Edge { process, .. })) => {
                     self.end_instance(Instance { process, slot }, work);
@@ -248,12 +248,17 @@ impl Emitter<'_, '_> {
     }
 
     /// Tells of an assertion that fails, and goes on.
-    fn tell_unless(&mut self, condition: &Expr, id: ActionId, span: Span, work: &Frame) {
+    fn tell_unless(
+        &mut self,
+        condition: &Expr,
+        (id, kind, span): (ActionId, FaultKind, Span),
+        work: &Frame,
+    ) {
         let (fine, broken) = (self.block(), self.block());
         self.b.set_cold_block(broken);
         self.branch(condition, work, fine, broken);
         self.go_on_at(broken);
-        self.tell(id, FaultKind::Assertion, span);
+        self.tell(id, kind, span);
         self.jump(fine);
         self.go_on_at(fine);
     }

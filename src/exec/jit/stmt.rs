@@ -47,12 +47,12 @@ impl Emitter<'_, '_> {
             }
             StmtKind::Undefine(place) => self.fill(place, frame, |_| 0),
             StmtKind::Clear(place) => self.fill(place, frame, |cell| cell.code(cell.low)),
-            StmtKind::Assert { condition, .. } => {
+            StmtKind::Assert { condition, asserted, .. } => {
                 let (go_on, fail) = (self.block(), self.block());
                 self.b.set_cold_block(fail);
                 self.branch(condition, frame, go_on, fail);
                 self.go_on_at(fail);
-                self.fail(FaultKind::Assertion, stmt.span);
+                self.fail((*asserted).into(), stmt.span);
                 self.jump(go_on);
                 self.go_on_at(go_on);
             }

@@ -415,6 +415,12 @@ impl Emitter<'_> {
                 self.put(": ");
                 self.expected(condition, TRUTH);
             }
+            PropertyKind::AtEnd(condition) => {
+                self.put("\nat end ");
+                self.put(&name);
+                self.put(": ");
+                self.expected(condition, TRUTH);
+            }
             PropertyKind::AssertionAt { process, location, condition } => {
                 self.put("\nassertion ");
                 self.put(&name);

@@ -1,7 +1,7 @@
 //! Statements, communications and bodies.
 
 use super::expr::Emitter;
-use crate::ir::{Communication, Expr, Overflow, Stmt, StmtKind};
+use crate::ir::{Asserted, Communication, Expr, Overflow, Stmt, StmtKind};
 
 impl Emitter<'_> {
     /// Starts a line.
@@ -177,8 +177,11 @@ impl Emitter<'_> {
                 self.put("clear ");
                 self.place(place);
             }
-            StmtKind::Assert { condition, message } => {
-                self.put("assert ");
+            StmtKind::Assert { condition, message, asserted } => {
+                self.put(match asserted {
+                    Asserted::Condition => "assert ",
+                    Asserted::Event => "expect ",
+                });
                 self.condition(condition);
                 self.put(", ");
                 self.string(message);

@@ -85,6 +85,7 @@ impl Checker<'_> {
         match &property.kind {
             PropertyKind::Invariant(condition)
             | PropertyKind::Cover(condition)
+            | PropertyKind::AtEnd(condition)
             | PropertyKind::Assumption(condition) => {
                 self.enter(None, None);
                 self.expr(condition);

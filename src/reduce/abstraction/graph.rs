@@ -6,8 +6,8 @@ use super::{Kept, Known, Target};
 use crate::analysis::bits;
 use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Expansion, Model as _};
-use crate::ir::EndRule;
 use crate::ir::layout::CellId;
+use crate::ir::{EndRule, Property, PropertyKind};
 use std::ops::ControlFlow;
 
 /// With more steps between combinations they are not looked at.
@@ -108,7 +108,9 @@ impl<'g> Graph<'g> {
     /// Takes out where all processes are at valid ends, which is no deadlock.
     fn leave_ends(&mut self) {
         let program = self.known.interp.program();
-        if program.end != EndRule::AllAtValidEnd {
+        // Something else may be violated where all processes are at valid ends.
+        let at_end = |it: &Property| matches!(it.kind, PropertyKind::AtEnd(_));
+        if program.end != EndRule::AllAtValidEnd || program.properties.values().any(at_end) {
             return;
         }
         let table = self.known.dependence.table();

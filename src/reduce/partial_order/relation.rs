@@ -267,7 +267,8 @@ fn watched(program: &Program, Aims { checks, claim, .. }: &Aims) -> Vec<Property
         PropertyKind::Invariant(_) | PropertyKind::Cover(_) => checks.invariants,
         PropertyKind::AssertionAt { .. } => checks.assertions,
         PropertyKind::Claim(_) => claim.is_some(),
-        PropertyKind::Assumption(_) | PropertyKind::Automaton(_) => false,
+        // What holds where nothing goes on is seen in the same states: each of them is found.
+        PropertyKind::Assumption(_) | PropertyKind::AtEnd(_) | PropertyKind::Automaton(_) => false,
     };
     let all = program.properties.iter();
     all.filter(|(_, property)| is_watched(&property.kind)).map(|(id, _)| id).collect()

@@ -128,6 +128,7 @@ impl<'c> Closing<'c> {
             match &property.kind {
                 PropertyKind::Invariant(it)
                 | PropertyKind::Cover(it)
+                | PropertyKind::AtEnd(it)
                 | PropertyKind::Assumption(it) => {
                     self.needs(|needs| needs.expr(it));
                 }

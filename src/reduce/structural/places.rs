@@ -89,6 +89,7 @@ fn asked_for(program: &Program, checks: Checks) -> Vec<bool> {
     for property in program.properties.values().filter(|it| is_asked(program, checks, &it.kind)) {
         if let PropertyKind::Invariant(it)
         | PropertyKind::Cover(it)
+        | PropertyKind::AtEnd(it)
         | PropertyKind::AssertionAt { condition: it, .. } = &property.kind
         {
             all.expr(it);

@@ -2,8 +2,8 @@
 
 use super::{Bound, Builder, Recipe, exprs, stmts};
 use spillway::ir::{
-    Action, Binary, ChannelId, ChannelRef, Communication, Control, Edge, Entity, Expr, ExprKind,
-    LocationId, Parameter, ProcessId, Property, PropertyKind, Start, Stmt,
+    Action, Binary, ChannelId, ChannelRef, Communication, Control, Edge, EndRule, Entity, Expr,
+    ExprKind, LocationId, Parameter, ProcessId, Property, PropertyKind, Start, Stmt,
 };
 
 /// The most actions of a process in lockstep.
@@ -163,7 +163,15 @@ impl<'a> Builder<'a> {
         let span = self.span();
         let somewhere = !self.program.processes.is_empty() && self.choices.chance(50);
         let kind = match somewhere {
-            false => PropertyKind::Invariant(self.rooted(Self::condition)),
+            false => {
+                let condition = self.rooted(Self::condition);
+                // Of the program so far, so that no choice is needed.
+                let is_at_end = self.program.properties.len() % 2 == 1;
+                match is_at_end && self.program.end == EndRule::AllAtValidEnd {
+                    true => PropertyKind::AtEnd(condition),
+                    false => PropertyKind::Invariant(condition),
+                }
+            }
             true => {
                 let process = self.choices.below(self.program.processes.len());
                 let process = ProcessId::from_index(process);

@@ -2,7 +2,8 @@
 
 use super::{Builder, Part, exprs};
 use spillway::ir::{
-    Argument, Binary, Expr, ExprKind, Overflow, Place, Stmt, StmtKind, Type, TypeId, Unary,
+    Argument, Asserted, Binary, Expr, ExprKind, Overflow, Place, Stmt, StmtKind, Type, TypeId,
+    Unary,
 };
 
 /// Statements nest so deep.
@@ -198,7 +199,12 @@ impl Builder<'_> {
                 self.binary(Binary::Or, sometimes, always)
             }
         };
-        self.stmt(StmtKind::Assert { condition, message: "asserted".into() })
+        // Of the program so far, so that no choice is needed.
+        let asserted = match self.program.actions.len() % 4 {
+            3 => Asserted::Event,
+            _ => Asserted::Condition,
+        };
+        self.stmt(StmtKind::Assert { condition, message: "asserted".into(), asserted })
     }
 
     fn error(&mut self) -> Stmt {

@@ -10,8 +10,8 @@ use super::places::{Lowered, is_fixed};
 use super::sorts::Sort;
 use super::{Lowerer, Meaning, Returns, after};
 use crate::ir::{
-    Argument, Binary, Contains, Domain, Expr, ExprKind, LocalId, Place, Stmt, StmtKind, Type,
-    TypeId,
+    Argument, Asserted, Binary, Contains, Domain, Expr, ExprKind, LocalId, Place, Stmt, StmtKind,
+    Type, TypeId,
 };
 use crate::source::Span;
 
@@ -86,7 +86,11 @@ impl<'a> Lowerer<'a, '_> {
             TreeStmtKind::Assert(condition, text) => {
                 let text = text.unwrap_or_else(|| self.report.text(condition.span));
                 let message = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                StmtKind::Assert { condition: self.condition(condition)?, message }
+                StmtKind::Assert {
+                    condition: self.condition(condition)?,
+                    message,
+                    asserted: Asserted::Condition,
+                }
             }
             TreeStmtKind::Assume(condition) => {
                 self.body.changes = true;

@@ -1,5 +1,6 @@
 //! From moves to actions.
 
+use super::events::Observed;
 use super::{Lowering, Meaning, Result};
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::{Expr, ExprKind, Field, Reference, Stmt, StmtKind};
@@ -35,7 +36,7 @@ pub(super) struct Effect {
 }
 
 /// Where a value that is sent comes from.
-enum Source<'a> {
+pub(super) enum Source<'a> {
     /// An expression.
     Value(&'a Expr),
     /// A part of a structure.
@@ -213,7 +214,11 @@ impl<'m> Lowering<'m, '_> {
                 }
             }
             StmtKind::Send { channel, values, sorted } => {
-                effect.communication = Some(self.send(channel, values, *sorted, span, inside)?);
+                let sent = self.send(channel, values, *sorted, span, inside)?;
+                if let Communication::Send { channel, values, .. } = &sent {
+                    effect.body = self.observe_send(stmt, channel, values)?;
+                }
+                effect.communication = Some(sent);
             }
             StmtKind::Receive { channel: name, fields, anywhere, peek } => {
                 let channel = self.channel(name, inside)?;
@@ -225,9 +230,14 @@ impl<'m> Lowering<'m, '_> {
                     effect.guard = Some(ir::Expr::constant(0, span));
                     return Ok(effect);
                 }
+                let observed = match peek {
+                    true => Observed { patterns, body: Vec::new() },
+                    false => self.observe_receive(stmt, &channel, patterns)?,
+                };
+                effect.body = observed.body;
                 let communication = Communication::Receive {
                     channel,
-                    patterns,
+                    patterns: observed.patterns,
                     anywhere: *anywhere && !meets,
                     peek: *peek,
                     span,
@@ -243,7 +253,8 @@ impl<'m> Lowering<'m, '_> {
                     text => text,
                 };
                 let condition = self.expr(condition, inside)?;
-                let kind = ir::StmtKind::Assert { condition, message };
+                let asserted = ir::Asserted::Condition;
+                let kind = ir::StmtKind::Assert { condition, message, asserted };
                 effect.body.push(ir::Stmt { kind, span });
             }
             StmtKind::Print(text, values) => {
@@ -295,13 +306,12 @@ impl<'m> Lowering<'m, '_> {
             return self.run(value, Some(place), number);
         }
         let (basic, _) = self.part(target)?;
-        let place = self.place(target, inside)?;
         if let Basic::Struct(_) = basic {
             // The initial value of a structure declared amid statements.
             let ExprKind::Variable(source) = &value.kind else { return Ok(Vec::new()) };
-            let source = self.place(source, inside)?;
-            return Ok(vec![ir::Stmt { kind: ir::StmtKind::Copy { target: place, source }, span }]);
+            return self.copy_structure(target, source, number);
         }
+        let place = self.place(target, inside)?;
         self.stored(basic, value);
         let value = self.expr(value, inside)?;
         let kind = ir::StmtKind::Assign { target: place, value, overflow: Overflow::Wraps };
@@ -317,31 +327,15 @@ impl<'m> Lowering<'m, '_> {
         inside: Option<usize>,
     ) -> Result<Communication> {
         let channel = self.channel(name, inside)?;
-        let mut sent = Vec::new();
-        let mut sources = Vec::new();
+        let mut given = Vec::new();
         for value in values {
-            if let ExprKind::Variable(reference) = &value.kind
-                && let (basic @ Basic::Struct(_), _) = self.part(reference)?
-            {
-                let place = self.place(reference, inside)?;
-                let mut places = Vec::new();
-                self.leaves_of(basic, place, &mut places);
-                let read = |place| ir::Expr { kind: ir::ExprKind::Read(place), span: value.span };
-                sent.extend(places.into_iter().map(read));
-                let leaves = self.model.symbols.leaves(basic).into_iter();
-                sources.extend(leaves.map(Source::Leaf));
-            } else {
-                sent.push(self.expr(value, inside)?);
-                sources.push(Source::Value(value));
-            }
+            self.given_values(value, inside, &mut given)?;
         }
+        let (sent, sources): (Vec<_>, Vec<_>) = given.into_iter().unzip();
         self.has_room(sent.len(), span)?;
         if let Some(fields) = self.fields_of(name, sent.len()) {
             for (&field, source) in fields.iter().zip(&sources) {
-                match source {
-                    Source::Value(value) => self.stored(field, value),
-                    Source::Leaf(basic) => self.copied(field, Some(*basic)),
-                }
+                self.brought(field, source);
             }
         } else {
             // Whatever channel it is, its names may be mixed with numbers.
@@ -376,18 +370,7 @@ impl<'m> Lowering<'m, '_> {
         };
         let span = expr.span;
         let started = self.process_named(process)?;
-        let parameters = &self.bodies[started].0.parameters;
-        if parameters.len() != arguments.len() {
-            let (expected, given) = (parameters.len(), arguments.len());
-            let error =
-                format!("{} takes {expected} arguments, but {given} are given", process.text);
-            return Err(Diagnostic::error(span, error));
-        }
-        let mut values = Vec::new();
-        for (argument, &parameter) in arguments.iter().zip(parameters) {
-            self.stored(self.model.symbols.all[parameter].basic, argument);
-            values.push(self.expr(argument, Some(number))?);
-        }
+        let values = self.run_arguments(process, started, arguments, expr, number)?;
         let id = ProcessId::from_index(started);
         let kind = ir::StmtKind::Run { process: id, arguments: values, into };
         let mut body = vec![ir::Stmt { kind, span }];

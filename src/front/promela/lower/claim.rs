@@ -63,18 +63,9 @@ fn unknown(model: &Model, name: &str) -> Diagnostic {
     Diagnostic::error(Span::default(), format!("there is no never claim `{name}`")).help(help)
 }
 
-/// What of the model's claims, formulas and trace assertions is not searched.
+/// What of the model's claims and formulas is not searched.
 pub(super) fn advice(model: &Model, choice: &ClaimChoice) -> Vec<Diagnostic> {
     let mut advice = Vec::new();
-    for process in &model.processes {
-        let kind = match process.role {
-            Role::Trace => "trace",
-            Role::NoTrace => "notrace",
-            Role::Process | Role::Never => continue,
-        };
-        let text = format!("the {kind} assertion is not checked");
-        advice.push(Diagnostic::warning(process.name.span, text));
-    }
     if *choice == ClaimChoice::Leave {
         return advice;
     }

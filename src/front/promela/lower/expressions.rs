@@ -136,10 +136,16 @@ impl Lowering<'_, '_> {
     pub(super) fn place(&mut self, reference: &Reference, inside: Option<usize>) -> Result<Place> {
         let span = reference.span;
         let symbol = &self.model.symbols.all[reference.symbol];
-        let Some(Meaning::Variable(variable)) = self.meanings.get(&reference.symbol).copied()
-        else {
-            let error = format!("{} has no value here", symbol.name.text);
-            return Err(Diagnostic::error(span, error));
+        let variable = match self.meanings.get(&reference.symbol).copied() {
+            Some(Meaning::Variable(variable)) => variable,
+            Some(Meaning::Parts(first)) => {
+                let (variable, _) = self.part_of_parameter(first, reference)?;
+                return Ok(Place::variable(variable, span));
+            }
+            _ => {
+                let error = format!("{} has no value here", symbol.name.text);
+                return Err(Diagnostic::error(span, error));
+            }
         };
         let mut path = Vec::new();
         self.index(
@@ -297,9 +303,8 @@ impl Lowering<'_, '_> {
                         patterns.push(Pattern::Any);
                         continue;
                     }
-                    let (basic, _) = self.part(reference)?;
-                    let place = self.place(reference, inside)?;
-                    self.leaf_places(basic, place, &mut patterns)?;
+                    let values = self.single_values(reference, inside)?;
+                    patterns.extend(values.into_iter().map(|(place, _)| Pattern::Into(place)));
                 }
             }
         }
@@ -334,18 +339,6 @@ impl Lowering<'_, '_> {
             let what = misfit.describe(communication.given(), name, fields);
             self.warn(communication.span(), &format!("{what}; it is an error to execute it"));
         }
-    }
-
-    fn leaf_places(
-        &mut self,
-        basic: Basic,
-        place: Place,
-        patterns: &mut Vec<Pattern>,
-    ) -> Result<()> {
-        let mut places = Vec::new();
-        self.leaves_of(basic, place, &mut places);
-        patterns.extend(places.into_iter().map(Pattern::Into));
-        Ok(())
     }
 
     /// The places of the single values that a place is made of.

@@ -10,9 +10,13 @@
 
 mod actions;
 mod claim;
+mod events;
 mod expressions;
 mod loops;
+mod message;
+mod parameters;
 mod places;
+mod trace;
 mod types;
 mod unchecked;
 
@@ -32,6 +36,7 @@ use crate::ir::{
 };
 use crate::source::{Sources, Span};
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// How many instances there is room for beyond those active at the start, where nobody says and processes are started in
 /// loops or by recursion.
@@ -86,6 +91,8 @@ enum Meaning {
     Variable(VarId),
     /// Channels that the name always stands for: the first, and how many.
     Channels(ChannelId, u32),
+    /// A parameter with a structure: a variable for each of its single values, from this one on.
+    Parts(VarId),
     /// Nothing: it is kept out of the state.
     Nothing,
 }
@@ -99,6 +106,10 @@ struct Lowering<'m, 'b> {
     types: HashMap<ir::Type, TypeId>,
     structs: HashMap<usize, TypeId>,
     enums: HashMap<usize, EnumId>,
+    /// The automaton of the model's `trace` or `notrace`.
+    trace: Option<Rc<trace::Trace>>,
+    /// The variables that hold fields of messages for it, by field and type.
+    message_variables: HashMap<(usize, TypeId), VarId>,
     /// Sets of names that are kept as bytes.
     bytes: BTreeSet<usize>,
     last: Option<VarId>,
@@ -128,6 +139,8 @@ impl<'m, 'b> Lowering<'m, 'b> {
             types: HashMap::new(),
             structs: HashMap::new(),
             enums: HashMap::new(),
+            trace: None,
+            message_variables: HashMap::new(),
             bytes,
             last: None,
             conditions: Vec::new(),
@@ -163,6 +176,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
         if self.model.uses_last {
             self.last_mover();
         }
+        self.trace_automaton(&body)?;
         self.processes(options)?;
         for number in 0..self.bodies.len() {
             self.locals(number)?;
@@ -322,26 +336,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
             prologue.insert(0, Stmt { kind, span });
         }
         let process = self.bodies[number].0;
-        let parameters: Result<Vec<VarId>> = (process.parameters.iter())
-            .map(|id| match self.meanings.get(id) {
-                Some(Meaning::Variable(variable)) => Ok(*variable),
-                _ => {
-                    let symbol = &self.model.symbols.all[*id];
-                    let error = format!("the parameter {} is no single value", symbol.name.text);
-                    Err(Diagnostic::error(symbol.name.span, error))
-                }
-            })
-            .collect();
-        let parameters = parameters?;
-        for (&variable, &id) in parameters.iter().zip(&process.parameters) {
-            let symbol = &self.model.symbols.all[id];
-            if symbol.length.is_some() || matches!(symbol.basic, Basic::Struct(_)) {
-                let name = &self.program.variables[variable].name;
-                let error = format!("the parameter {name} is an array or a structure");
-                return Err(Diagnostic::error(symbol.name.span, error)
-                    .help("keep it outside the process, or give its parts one by one"));
-            }
-        }
+        let parameters = self.parameter_variables(&process.parameters)?;
         let span = process.name.span;
         let own = |lowering: &mut Self, name: &str| {
             let ty = lowering.range(0, 255);
@@ -397,6 +392,9 @@ impl<'m, 'b> Lowering<'m, 'b> {
         if symbol.hidden && !symbol.read && symbol.basic != Basic::Channel {
             self.meanings.insert(id, Meaning::Nothing);
             return Ok(());
+        }
+        if symbol.parameter && matches!(symbol.basic, Basic::Struct(_)) {
+            return self.structure_parameter(id, symbol, owner);
         }
         let first = match &symbol.initial {
             Initial::Channel { capacity, fields, span } => {
@@ -597,9 +595,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
             let span = process.name.span;
             for _ in 0..process.active {
                 let zeros = self.program.processes[id].parameters.iter();
-                let mut arguments: Vec<ir::Expr> =
-                    zeros.map(|_| ir::Expr::constant(0, span)).collect();
-                arguments.truncate(process.parameters.len());
+                let arguments = zeros.map(|_| ir::Expr::constant(0, span)).collect();
                 let kind = StmtKind::Run { process: id, arguments, into: None };
                 body.push(Stmt { kind, span });
                 if let Some(priority) = self.program.processes[id].life.priority {

@@ -1,4 +1,4 @@
-//! What a model asks for that is not searched: formulas, other claims, labels, traces.
+//! What a model asks for that is not searched: formulas, other claims, labels.
 
 use crate::front::promela::ast::{Process, Role, Stmt, StmtKind};
 use crate::front::promela::parse::Model;
@@ -26,8 +26,8 @@ pub(super) fn unchecked(
             Role::Never if is_chosen && is_asked(name) => {}
             Role::Never if is_chosen => found.labels(&process.body, false),
             Role::Never => found.add(UncheckedKind::Claim, name, span),
-            Role::Trace => found.add(UncheckedKind::Trace, name, span),
-            Role::NoTrace => found.add(UncheckedKind::NoTrace, name, span),
+            // Runs are not looked at by their labels.
+            Role::Trace | Role::NoTrace => found.labels(&process.body, true),
             Role::Process => found.labels(&process.body, !looks_at_progress),
         }
     }

@@ -433,6 +433,13 @@ impl Parser {
                 return self.error(name.span, error);
             }
         }
+        let is_trace = |it: &Process| matches!(it.role, Role::Trace | Role::NoTrace);
+        if role != Role::Never && self.model.processes.iter().any(is_trace) {
+            let error = format!("the model has a second `trace` or `notrace`: {}", name.text);
+            return self
+                .error(name.span, error)
+                .map_err(|it| it.help("a model has one of them at most, as in SPIN"));
+        }
         self.enter_process();
         self.body(without_parameters(name, role, 0, None))
     }

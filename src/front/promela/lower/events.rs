@@ -1,0 +1,371 @@
+//! What a send or receive does to the automaton of a `trace` (`trace.rs`).
+//!
+//! The body of an action that sends or receives begins with an assertion, that a step of the automaton takes the event,
+//! and with the step. By a rendezvous the receiver's action takes both events, the send first, as the sender's body runs
+//! after the receiver's.
+//!
+//! What a message holds is known to the body of a send: the values are computed once more, after which they are reduced
+//! to what the field can hold. A receive has stored the message when its body runs. Where a field that is compared is not in
+//! a variable then, it is received into a variable of the automaton, and where something that is compared may have been stored
+//! over, so is all of the message: then the body stores it where it belongs.
+
+use super::trace::{Trace, TraceStep};
+use super::{Lowering, Result};
+use crate::diag::Diagnostic;
+use crate::front::promela::ast::Stmt;
+use crate::front::promela::graph::Act;
+use crate::ir::{self, Asserted, Binary, ChannelRef, Overflow, Pattern, Place, StmtKind, Unary};
+use crate::source::Span;
+use std::collections::BTreeSet;
+
+/// Whether something holds.
+#[derive(Clone)]
+enum Truth {
+    Never,
+    Always,
+    When(ir::Expr),
+}
+
+impl Truth {
+    fn and(self, other: Truth) -> Truth {
+        match (self, other) {
+            (Truth::Never, _) | (_, Truth::Never) => Truth::Never,
+            (Truth::Always, it) | (it, Truth::Always) => it,
+            (Truth::When(one), Truth::When(other)) => Truth::joined(Binary::And, one, other),
+        }
+    }
+
+    fn or(self, other: Truth) -> Truth {
+        match (self, other) {
+            (Truth::Always, _) | (_, Truth::Always) => Truth::Always,
+            (Truth::Never, it) | (it, Truth::Never) => it,
+            (Truth::When(one), Truth::When(other)) => Truth::joined(Binary::Or, one, other),
+        }
+    }
+
+    fn not(self) -> Truth {
+        match self {
+            Truth::Never => Truth::Always,
+            Truth::Always => Truth::Never,
+            Truth::When(it) => {
+                let span = it.span;
+                Truth::When(ir::Expr { kind: ir::ExprKind::Unary(Unary::Not, Box::new(it)), span })
+            }
+        }
+    }
+
+    fn joined(operator: Binary, one: ir::Expr, other: ir::Expr) -> Truth {
+        let span = one.span;
+        let kind = ir::ExprKind::Binary(operator, Box::new(one), Box::new(other));
+        Truth::When(ir::Expr { kind, span })
+    }
+
+    /// As an expression; nothing if it always holds.
+    fn condition(self, span: Span) -> Option<ir::Expr> {
+        match self {
+            Truth::Always => None,
+            Truth::Never => Some(ir::Expr::constant(0, span)),
+            Truth::When(it) => Some(it),
+        }
+    }
+}
+
+/// An event as the automaton sees it.
+struct Seen<'a> {
+    /// Of each event of the automaton, whether it is on the same channel, in the same direction.
+    same: &'a [Truth],
+    /// Of each event of the automaton, what each field of the message is, where that is asked.
+    values: &'a [Vec<Option<ir::Expr>>],
+    /// How the event reads.
+    text: String,
+    span: Span,
+}
+
+/// What the body of a receive begins with that the automaton may observe, and what its patterns become.
+pub(super) struct Observed {
+    pub(super) patterns: Vec<Pattern>,
+    pub(super) body: Vec<ir::Stmt>,
+}
+
+impl<'m> Lowering<'m, '_> {
+    /// What the body of a send begins with.
+    pub(super) fn observe_send(
+        &mut self,
+        stmt: &'m Stmt,
+        channel: &ChannelRef,
+        values: &[ir::Expr],
+    ) -> Result<Vec<ir::Stmt>> {
+        let Some(trace) = self.trace.clone() else { return Ok(Vec::new()) };
+        let span = stmt.span;
+        let same = self.sight(&trace, channel, true, Some(false), span)?;
+        let mut known = Vec::new();
+        for (event, same) in trace.events.iter().zip(&same) {
+            known.push(match same {
+                Truth::Never => Vec::new(),
+                _ => self.sent_values(channel, values, event)?,
+            });
+        }
+        let text = format!("`{}`", self.text(&Act::Do(stmt), span));
+        Ok(take(&trace, &Seen { same: &same, values: &known, text, span }))
+    }
+
+    /// What a receive becomes.
+    pub(super) fn observe_receive(
+        &mut self,
+        stmt: &'m Stmt,
+        channel: &ChannelRef,
+        patterns: Vec<Pattern>,
+    ) -> Result<Observed> {
+        let Some(trace) = self.trace.clone() else {
+            return Ok(Observed { patterns, body: Vec::new() });
+        };
+        let span = stmt.span;
+        let sent = self.sight(&trace, channel, true, Some(true), span)?;
+        let received = self.sight(&trace, channel, false, None, span)?;
+        let asked: BTreeSet<usize> =
+            compared(&trace, &sent).union(&compared(&trace, &received)).copied().collect();
+        let kept = self.keep_message(&trace, channel, patterns, &asked)?;
+        let text = format!("`{}`", self.text(&Act::Do(stmt), span));
+        let of_sender = format!("the send that {text} receives");
+        let values = &vec![kept.values; trace.events.len()];
+        let mut body = take(&trace, &Seen { same: &sent, values, text: of_sender, span });
+        body.extend(take(&trace, &Seen { same: &received, values, text, span }));
+        body.extend(kept.stores);
+        Ok(Observed { patterns: kept.patterns, body })
+    }
+
+    /// Of each event of the automaton, whether one on this channel is on its channel, in its direction, where the two
+    /// sides of it meet or not, as is asked.
+    fn sight(
+        &self,
+        trace: &Trace,
+        channel: &ChannelRef,
+        is_send: bool,
+        by_meeting: Option<bool>,
+        span: Span,
+    ) -> Result<Vec<Truth>> {
+        use ChannelRef::{Computed, Element};
+        let mut all = Vec::new();
+        for event in &trace.events {
+            let same = match event.is_send == is_send {
+                true => self.is_same_channel(channel, &event.channel, span),
+                false => Truth::Never,
+            };
+            if let (Truth::When(_), Element { index: expr, .. } | Computed(expr)) = (&same, channel)
+            {
+                self.stays_as_it_is(expr)?;
+            }
+            let is_other = match (by_meeting, &same) {
+                (None, _) | (_, Truth::Never) => false,
+                (Some(asked), _) => self.meet_at(channel, &event.channel, span)? != asked,
+            };
+            all.push(if is_other { Truth::Never } else { same });
+        }
+        Ok(all)
+    }
+
+    /// Whether a channel of a process is one that the automaton names.
+    fn is_same_channel(&self, own: &ChannelRef, named: &ChannelRef, span: Span) -> Truth {
+        use ChannelRef::{Element, Named};
+        let is_number = |channel: &ChannelRef| {
+            let kind = ir::ExprKind::ChannelNumber(channel.clone());
+            match channel {
+                ChannelRef::Computed(number) => (**number).clone(),
+                _ => ir::Expr { kind, span },
+            }
+        };
+        let within = |id: &ir::ChannelId, first: &ir::ChannelId, count: u32| {
+            id.0.checked_sub(first.0).filter(|at| *at < count)
+        };
+        match (own, named) {
+            (Named(one), Named(other)) if one == other => Truth::Always,
+            (Named(_), Named(_)) => Truth::Never,
+            (Element { first, count, index }, Named(id))
+            | (Named(id), Element { first, count, index }) => match within(id, first, *count) {
+                None => Truth::Never,
+                Some(at) => Truth::When(self.binary(
+                    Binary::Equal,
+                    index.kind.clone(),
+                    ir::ExprKind::Constant(at.into()),
+                    span,
+                )),
+            },
+            _ => {
+                let (own, named) = (is_number(own), is_number(named));
+                Truth::When(self.binary(Binary::Equal, own.kind, named.kind, span))
+            }
+        }
+    }
+
+    /// Whether sender and receiver meet, where a channel of a process is one that the automaton names.
+    fn meet_at(&self, own: &ChannelRef, named: &ChannelRef, span: Span) -> Result<bool> {
+        if let Some(known) = self.meets(own).or_else(|| self.meets(named)) {
+            return Ok(known);
+        }
+        let mut all = self.program.channels.values().map(|it| it.capacity == 0);
+        let first = all.next().unwrap_or(false);
+        if all.all(|it| it == first) {
+            return Ok(first);
+        }
+        let error = "it is not known whether this channel, which the trace may observe, is a rendezvous channel";
+        Err(Diagnostic::error(span, error)
+            .help("name a channel, not a variable that holds one, in the trace"))
+    }
+}
+
+/// The fields that events compare which may be meant.
+fn compared(trace: &Trace, same: &[Truth]) -> BTreeSet<usize> {
+    let possible = trace.events.iter().zip(same).filter(|(_, it)| !matches!(it, Truth::Never));
+    let fields = possible.flat_map(|(event, _)| event.fields.iter().enumerate());
+    fields.filter(|(_, it)| it.is_some()).map(|(at, _)| at).collect()
+}
+
+/// What an event does: the assertion that the automaton allows it, and the step.
+fn take(trace: &Trace, seen: &Seen<'_>) -> Vec<ir::Stmt> {
+    let scope = seen.same.iter().fold(Truth::Never, |any, same| any.or(same.clone()));
+    if matches!(scope, Truth::Never) {
+        return Vec::new();
+    }
+    let mut stmts = Vec::new();
+    if let Some(condition) = allowed(trace, seen, scope.clone()).condition(seen.span) {
+        let message = match trace.is_negated {
+            false => format!("{} is no event that the {} allows here", seen.text, trace.title),
+            true => format!("{} completes the {}", seen.text, trace.title),
+        };
+        let kind = StmtKind::Assert { condition, message, asserted: Asserted::Event };
+        stmts.push(ir::Stmt { kind, span: seen.span });
+    }
+    let step = step(trace, seen);
+    match scope {
+        Truth::When(condition) => {
+            let kind = StmtKind::If(vec![(Some(condition), vec![step])]);
+            stmts.push(ir::Stmt { kind, span: seen.span });
+        }
+        _ => stmts.push(step),
+    }
+    stmts
+}
+
+/// Whether a step of the automaton takes an event.
+fn takes(trace: &Trace, step: &TraceStep, seen: &Seen<'_>) -> Truth {
+    let Some(event) = step.event else { return Truth::Always };
+    let fields = trace.events[event].fields.iter().zip(&seen.values[event]);
+    fields.fold(seen.same[event].clone(), |all, pair| match pair {
+        (Some(expected), Some(value)) => all.and(equal(value, expected)),
+        _ => all,
+    })
+}
+
+fn equal(value: &ir::Expr, expected: &ir::Expr) -> Truth {
+    match (value.as_constant(), expected.as_constant()) {
+        (Some(one), Some(other)) if one == other => Truth::Always,
+        (Some(_), Some(_)) => Truth::Never,
+        _ => Truth::joined(Binary::Equal, value.clone(), expected.clone()),
+    }
+}
+
+/// The steps from a location, each with whether it takes the event.
+fn steps_from<'t>(trace: &'t Trace, seen: &Seen<'_>, from: i64) -> Vec<(&'t TraceStep, Truth)> {
+    let here = trace.steps.iter().filter(|step| step.from == from);
+    here.map(|step| (step, takes(trace, step, seen))).collect()
+}
+
+fn locations(trace: &Trace) -> BTreeSet<i64> {
+    trace.steps.iter().map(|it| it.from).collect()
+}
+
+/// Whether an event does not violate the declaration.
+fn allowed(trace: &Trace, seen: &Seen<'_>, scope: Truth) -> Truth {
+    let mut met = Truth::Never;
+    for from in locations(trace) {
+        let mut any = Truth::Never;
+        let mut earlier = Truth::Never;
+        for (step, takes) in steps_from(trace, seen, from) {
+            let is_met = match trace.is_negated {
+                false => takes.clone(),
+                true if Some(step.to) == trace.end => takes.clone().and(earlier.clone().not()),
+                true => Truth::Never,
+            };
+            any = any.or(is_met);
+            earlier = earlier.or(takes);
+        }
+        met = met.or(Truth::When(is_at(trace, from, seen.span)).and(any));
+    }
+    match trace.is_negated {
+        false => scope.not().or(met),
+        true => scope.and(met).not(),
+    }
+}
+
+fn is_at(trace: &Trace, location: i64, span: Span) -> ir::Expr {
+    let read = ir::Expr { kind: ir::ExprKind::Read(Place::variable(trace.variable, span)), span };
+    let location = ir::Expr::constant(location, span);
+    let kind = ir::ExprKind::Binary(Binary::Equal, Box::new(read), Box::new(location));
+    ir::Expr { kind, span }
+}
+
+/// Moves the automaton.
+fn step(trace: &Trace, seen: &Seen<'_>) -> ir::Stmt {
+    let span = seen.span;
+    let go = |to: i64| {
+        let target = Place::variable(trace.variable, span);
+        let value = ir::Expr::constant(to, span);
+        let kind = StmtKind::Assign { target, value, overflow: Overflow::Wraps };
+        ir::Stmt { kind, span }
+    };
+    let give_up: Vec<ir::Stmt> =
+        trace.end.filter(|_| trace.is_negated).map(go).into_iter().collect();
+    let mut branches = Vec::new();
+    for from in locations(trace) {
+        let steps = steps_from(trace, seen, from);
+        let mut ways: Vec<(Option<ir::Expr>, Vec<ir::Stmt>)> = Vec::new();
+        for (at, (step, takes)) in steps.iter().enumerate() {
+            let later =
+                steps[at + 1..].iter().fold(Truth::Never, |any, (_, it)| any.or(it.clone()));
+            let is_last = trace.is_negated && Some(step.to) == trace.end;
+            let mut body = Vec::new();
+            match later {
+                Truth::Never => {}
+                _ if is_last => {}
+                later => body.push(several(trace, seen, later)),
+            }
+            body.push(go(step.to));
+            match takes.clone() {
+                Truth::Never => continue,
+                takes => ways.push((takes.condition(span), body)),
+            }
+            if ways.last().is_some_and(|(condition, _)| condition.is_none()) {
+                break;
+            }
+        }
+        if ways.last().is_none_or(|(condition, _)| condition.is_some()) && !give_up.is_empty() {
+            ways.push((None, give_up.clone()));
+        }
+        let body = match ways.as_slice() {
+            [] => continue,
+            [(None, body)] => body.clone(),
+            _ => vec![ir::Stmt { kind: StmtKind::If(ways), span }],
+        };
+        branches.push((vec![ir::Expr::constant(from, span)], body));
+    }
+    if !give_up.is_empty() {
+        branches.push((Vec::new(), give_up));
+    }
+    let subject =
+        ir::Expr { kind: ir::ExprKind::Read(Place::variable(trace.variable, span)), span };
+    ir::Stmt { kind: StmtKind::Switch(subject, branches), span }
+}
+
+/// The error that several steps take one event.
+fn several(trace: &Trace, seen: &Seen<'_>, when: Truth) -> ir::Stmt {
+    let span = seen.span;
+    let text = format!(
+        "{} is taken by several steps of the {}, which must be deterministic",
+        seen.text, trace.title
+    );
+    let error = ir::Stmt { kind: StmtKind::Error(text), span };
+    match when.condition(span) {
+        None => error,
+        Some(when) => ir::Stmt { kind: StmtKind::If(vec![(Some(when), vec![error])]), span },
+    }
+}

@@ -1,0 +1,265 @@
+//! Parameters of processes and the arguments of `run`.
+//!
+//! SPIN gives a structure to a process value by value: the parameter `Lock l` stands for one parameter
+//! for each single value of `Lock`, and an argument that is a structure stands for its single values. Such a parameter
+//! becomes a variable for each of its values here, called `l.take`, `l.give`, and so on. A channel inside is a number,
+//! so that both sides share the channel. No index can be needed to find a value, because SPIN refuses a parameter
+//! that is or has an array.
+
+use super::actions::Source;
+use super::{Lowering, Meaning, Result};
+use crate::diag::Diagnostic;
+use crate::front::promela::ast::{Expr, ExprKind, Name, Reference};
+use crate::front::promela::symbols::{Basic, Symbol, SymbolId};
+use crate::ir::{self, Entity, Overflow, Owner, Place, VarId};
+
+/// What to do instead of giving an array to a process.
+const GIVE_NO_ARRAY: &str = "keep the array outside the process, or give its elements one by one";
+
+/// A single value of a structure: its name behind the structure's, and its type.
+struct Part {
+    path: String,
+    basic: Basic,
+}
+
+impl<'m> Lowering<'m, '_> {
+    /// Declares the variables that a parameter with a structure stands for.
+    pub(super) fn structure_parameter(
+        &mut self,
+        id: SymbolId,
+        symbol: &'m Symbol,
+        owner: Owner,
+    ) -> Result<()> {
+        self.refuse_array_parameter(symbol)?;
+        let mut parts = Vec::new();
+        self.parts_of_structure(symbol, symbol.basic, "", &mut parts)?;
+        let first = VarId::from_index(self.program.variables.len());
+        for Part { path, basic } in parts {
+            let ty = self.basic(basic)?;
+            self.program.variables.push(ir::Variable {
+                name: format!("{}{path}", symbol.name.text),
+                ty,
+                owner,
+                initial: vec![Some(0)],
+                span: symbol.name.span,
+            });
+        }
+        self.meanings.insert(id, Meaning::Parts(first));
+        Ok(())
+    }
+
+    fn refuse_array_parameter(&self, symbol: &Symbol) -> Result<()> {
+        if symbol.length.is_none() {
+            return Ok(());
+        }
+        let error = format!("the parameter {} is an array", symbol.name.text);
+        Err(Diagnostic::error(symbol.name.span, error).help(GIVE_NO_ARRAY))
+    }
+
+    /// Adds the single values of a structure in order, each with its name behind `path`.
+    fn parts_of_structure(
+        &self,
+        parameter: &Symbol,
+        basic: Basic,
+        path: &str,
+        parts: &mut Vec<Part>,
+    ) -> Result<()> {
+        let Basic::Struct(number) = basic else {
+            parts.push(Part { path: path.to_owned(), basic });
+            return Ok(());
+        };
+        for field in &self.model.symbols.structs[number].fields {
+            let path = format!("{path}.{}", field.name.text);
+            if field.length.is_some() {
+                let name = &parameter.name.text;
+                let error = format!("the parameter {name} has an array inside: {name}{path}");
+                return Err(Diagnostic::error(parameter.name.span, error).help(GIVE_NO_ARRAY));
+            }
+            self.parts_of_structure(parameter, field.basic, &path, parts)?;
+        }
+        Ok(())
+    }
+
+    /// The variables of a process's parameters, in order.
+    pub(super) fn parameter_variables(&self, parameters: &[SymbolId]) -> Result<Vec<VarId>> {
+        let mut variables = Vec::new();
+        for id in parameters {
+            let symbol = &self.model.symbols.all[*id];
+            self.refuse_array_parameter(symbol)?;
+            match self.meanings.get(id) {
+                Some(&Meaning::Variable(variable)) => variables.push(variable),
+                Some(&Meaning::Parts(first)) => {
+                    let count = self.model.symbols.leaves(symbol.basic).len();
+                    variables.extend((0..count).map(|at| VarId::from_index(first.index() + at)));
+                }
+                _ => {
+                    let error = format!("the parameter {} is no single value", symbol.name.text);
+                    return Err(Diagnostic::error(symbol.name.span, error));
+                }
+            }
+        }
+        Ok(variables)
+    }
+
+    /// The variable of the first single value that a reference to a parameter with a structure names, and what
+    /// the reference names.
+    pub(super) fn part_of_parameter(
+        &self,
+        first: VarId,
+        reference: &Reference,
+    ) -> Result<(VarId, Basic)> {
+        let symbol = &self.model.symbols.all[reference.symbol];
+        refuse_index(&symbol.name.text, reference.index.as_deref())?;
+        let mut basic = symbol.basic;
+        let mut at = first.index();
+        for (name, index) in &reference.fields {
+            let (number, field) = self.field(basic, &name.text, name.span)?;
+            refuse_index(&name.text, index.as_ref())?;
+            if let Basic::Struct(structure) = basic {
+                let before = &self.model.symbols.structs[structure].fields[..number as usize];
+                let sizes = before.iter().map(|it| self.model.symbols.leaves(it.basic).len());
+                at += sizes.sum::<usize>();
+            }
+            basic = field.basic;
+        }
+        Ok((VarId::from_index(at), basic))
+    }
+
+    /// The places of the single values that a reference is made of, with their types.
+    pub(super) fn single_values(
+        &mut self,
+        reference: &Reference,
+        inside: Option<usize>,
+    ) -> Result<Vec<(Place, Basic)>> {
+        let (basic, _) = self.part(reference)?;
+        let leaves = self.model.symbols.leaves(basic);
+        let mut places = Vec::new();
+        match self.meanings.get(&reference.symbol) {
+            Some(&Meaning::Parts(first)) => {
+                let (first, _) = self.part_of_parameter(first, reference)?;
+                let variables = (0..leaves.len()).map(|at| VarId::from_index(first.index() + at));
+                places.extend(variables.map(|it| Place::variable(it, reference.span)));
+            }
+            _ => {
+                let place = self.place(reference, inside)?;
+                self.leaves_of(basic, place, &mut places);
+            }
+        }
+        Ok(places.into_iter().zip(leaves).collect())
+    }
+
+    /// Adds the single values of an expression that is sent or given: those of a structure one by one.
+    pub(super) fn given_values<'a>(
+        &mut self,
+        value: &'a Expr,
+        inside: Option<usize>,
+        given: &mut Vec<(ir::Expr, Source<'a>)>,
+    ) -> Result<()> {
+        let span = value.span;
+        if let ExprKind::Variable(reference) = &value.kind
+            && let (Basic::Struct(_), _) = self.part(reference)?
+        {
+            let values = self.single_values(reference, inside)?;
+            let read = |place| ir::Expr { kind: ir::ExprKind::Read(place), span };
+            given.extend(
+                values.into_iter().map(|(place, basic)| (read(place), Source::Leaf(basic))),
+            );
+        } else {
+            given.push((self.expr(value, inside)?, Source::Value(value)));
+        }
+        Ok(())
+    }
+
+    /// Notes what `source` brings to where names of a set may be kept.
+    pub(super) fn brought(&mut self, to: Basic, source: &Source<'_>) {
+        match source {
+            Source::Value(value) => self.stored(to, value),
+            Source::Leaf(basic) => self.copied(to, Some(*basic)),
+        }
+    }
+
+    /// The arguments of a `run` of the process with the number `started`, one for each single value.
+    pub(super) fn run_arguments(
+        &mut self,
+        process: &Name,
+        started: usize,
+        arguments: &[Expr],
+        run: &Expr,
+        number: usize,
+    ) -> Result<Vec<ir::Expr>> {
+        let symbols = &self.model.symbols;
+        let parameters = self.bodies[started].0.parameters.iter();
+        let expected: Vec<Basic> =
+            parameters.flat_map(|&it| symbols.leaves(symbols.all[it].basic)).collect();
+        let mut given = Vec::new();
+        for argument in arguments {
+            self.given_values(argument, Some(number), &mut given)?;
+        }
+        if expected.len() != given.len() {
+            let (expected, given) = (expected.len(), given.len());
+            let error =
+                format!("{} takes {expected} arguments, but {given} are given", process.text);
+            let diagnostic = Diagnostic::error(run.span, error);
+            return Err(match self.has_structure(started, arguments) {
+                true => diagnostic.help("each single value of a structure is an argument"),
+                false => diagnostic,
+            });
+        }
+        let mut values = Vec::new();
+        for (&to, (value, source)) in expected.iter().zip(given) {
+            self.brought(to, &source);
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// Whether a process has a parameter, or an argument is, a structure.
+    fn has_structure(&self, started: usize, arguments: &[Expr]) -> bool {
+        let is_structure = |basic| matches!(basic, Basic::Struct(_));
+        let parameters = &self.bodies[started].0.parameters;
+        parameters.iter().any(|&it| is_structure(self.model.symbols.all[it].basic))
+            || arguments.iter().any(|it| match &it.kind {
+                ExprKind::Variable(reference) => {
+                    self.part(reference).is_ok_and(|(basic, _)| is_structure(basic))
+                }
+                _ => false,
+            })
+    }
+
+    /// Stores a structure to another one, value by value where one of them is a parameter.
+    pub(super) fn copy_structure(
+        &mut self,
+        target: &Reference,
+        source: &Reference,
+        number: usize,
+    ) -> Result<Vec<ir::Stmt>> {
+        let (inside, span) = (Some(number), target.span);
+        let is_parameter =
+            |it: &Reference| matches!(self.meanings.get(&it.symbol), Some(Meaning::Parts(_)));
+        if !is_parameter(target) && !is_parameter(source) {
+            let target = self.place(target, inside)?;
+            let source = self.place(source, inside)?;
+            return Ok(vec![ir::Stmt { kind: ir::StmtKind::Copy { target, source }, span }]);
+        }
+        if self.part(target)?.0 != self.part(source)?.0 {
+            let error = "a structure is stored to one of another type";
+            return Err(Diagnostic::error(source.span, error));
+        }
+        let targets = self.single_values(target, inside)?;
+        let sources = self.single_values(source, inside)?;
+        let stores = targets.into_iter().zip(sources).map(|((target, _), (source, _))| {
+            let value = ir::Expr { kind: ir::ExprKind::Read(source), span };
+            let kind = ir::StmtKind::Assign { target, value, overflow: Overflow::Wraps };
+            ir::Stmt { kind, span }
+        });
+        Ok(stores.collect())
+    }
+}
+
+/// Nothing inside a parameter is an array; an index of 0 stands for no index, as elsewhere.
+fn refuse_index(name: &str, index: Option<&Expr>) -> Result<()> {
+    match index {
+        None | Some(Expr { kind: ExprKind::Number(0), .. }) => Ok(()),
+        Some(index) => Err(Diagnostic::error(index.span, format!("{name} is no array"))),
+    }
+}

@@ -1,0 +1,325 @@
+//! The `trace` or `notrace` of a model, as an automaton over sends and receives.
+//!
+//! A variable of the program, `trace` or `notrace`, holds the location of the automaton. Each send and receive that the
+//! automaton may observe takes its step in the body of its own action (`events.rs`), so the automaton needs no
+//! semantics of its own: executors and reductions see a variable, an assertion and stores.
+//!
+//! SPIN 6.5.2 is the reference:
+//!
+//! - The automaton observes the sends on a channel if it has a send on that channel anywhere, and the receives if it has a
+//!   receive. A receive that leaves its message (`c?<x>`) and a question (`c?[x]`) are no events.
+//! - A field that is a constant or `eval(...)` is compared; `_` and variables are not.
+//! - A jump that is a step of its own, such as a `break` that is a whole option, takes any event.
+//! - An event that no step takes violates a `trace`, which then stays where it is. A `notrace` gives up: its location
+//!   becomes the end. A `notrace` is violated by the event that brings it to its closing bracket.
+//! - An event that several steps of one location take is an error.
+//! - A state without successors, in which processes remain, is no valid end unless the automaton is at its closing
+//!   bracket or at an `end` label.
+
+use super::{Lowering, Result};
+use crate::diag::Diagnostic;
+use crate::front::promela::ast::{Expr, ExprKind, Field, Process, Reference, Role, Stmt, StmtKind};
+use crate::front::promela::graph::{self, Act, Control, Move};
+use crate::front::promela::symbols::Basic;
+use crate::ir::{
+    self, ChannelId, ChannelRef, Domain, Owner, Place, Property, PropertyKind, Scalar, Type, VarId,
+};
+use crate::source::Span;
+
+/// The automaton of a `trace` or `notrace`.
+pub(super) struct Trace {
+    /// Whether it says what must not happen.
+    pub(super) is_negated: bool,
+    /// What holds its location.
+    pub(super) variable: VarId,
+    /// What it is and where it stands: `trace at model.pml:4:1`.
+    pub(super) title: String,
+    /// The location of its closing bracket, if it can come there.
+    pub(super) end: Option<i64>,
+    /// The sends and receives that it names, also where it never comes to them.
+    pub(super) events: Vec<TraceEvent>,
+    /// Its steps; those of one location in the order in which SPIN tries them.
+    pub(super) steps: Vec<TraceStep>,
+}
+
+/// A step of the automaton.
+pub(super) struct TraceStep {
+    pub(super) from: i64,
+    pub(super) to: i64,
+    /// What it takes, as an index of events; any event if it is a jump.
+    pub(super) event: Option<usize>,
+}
+
+/// A send or receive that a step takes.
+pub(super) struct TraceEvent {
+    pub(super) is_send: bool,
+    pub(super) channel: ChannelRef,
+    /// What each field of the message is compared with, if it is.
+    pub(super) fields: Vec<Option<ir::Expr>>,
+}
+
+impl<'m> Lowering<'m, '_> {
+    /// Lowers the model's `trace` or `notrace`, if it has one. What globals begin with is in `stores`.
+    pub(super) fn trace_automaton(&mut self, stores: &[ir::Stmt]) -> Result<()> {
+        let model = self.model;
+        let is_trace = |it: &&Process| matches!(it.role, Role::Trace | Role::NoTrace);
+        let Some(declared) = model.processes.iter().find(is_trace) else { return Ok(()) };
+        let mut named = Vec::new();
+        statements(&declared.body, &mut named)?;
+        let control = graph::control(declared, &[])?;
+        let is_negated = declared.role == Role::NoTrace;
+        let span = declared.name.span;
+        let ends = control.moves.iter().find(|it| matches!(it.act, Act::End)).map(|it| it.from);
+        // What gives up needs somewhere to be.
+        let given_up = (ends.is_none() && is_negated).then_some(control.places.len());
+        let variable = self.trace_variable(declared, &control, given_up);
+        let mut events = Vec::new();
+        for stmt in &named {
+            events.push(self.trace_event(stmt, stores)?);
+        }
+        let moves = control.moves.iter().filter(|it| !matches!(it.act, Act::End));
+        let steps = moves.map(|it| self.trace_step(it, &named)).collect();
+        let place = self.sources.locate(span).unwrap_or_default();
+        let end = ends.or(given_up).map(|it| it as i64);
+        let title = format!("{} at {place}", declared.name.text);
+        self.trace = Some(Trace { is_negated, variable, title, end, events, steps }.into());
+        self.trace_end(declared, &control, given_up, variable);
+        Ok(())
+    }
+
+    /// Declares the variable that holds the location.
+    fn trace_variable(
+        &mut self,
+        declared: &Process,
+        control: &Control<'_>,
+        given_up: Option<usize>,
+    ) -> VarId {
+        let name = declared.name.text.to_string();
+        let mut values = self.place_names(control);
+        values.extend(given_up.map(|_| "given up".to_owned()));
+        let id = self.program.enums.push(ir::Enum { name: name.clone(), values });
+        let ty = Type::Scalar(Scalar::defined(Domain::Enum(id)));
+        let ty = self.program.types.push(ty);
+        self.program.variables.push(ir::Variable {
+            name,
+            ty,
+            owner: Owner::Program,
+            initial: vec![Some(control.start as i64)],
+            span: declared.name.span,
+        })
+    }
+
+    /// What is asked of states in which nothing goes on.
+    fn trace_end(
+        &mut self,
+        declared: &Process,
+        control: &Control<'_>,
+        given_up: Option<usize>,
+        variable: VarId,
+    ) {
+        let span = declared.name.span;
+        let all = control.places.len() + given_up.iter().count();
+        let ends = control.places.iter().enumerate().filter(|(_, it)| it.marks.end);
+        let ends: Vec<usize> = ends.map(|(at, _)| at).chain(given_up).collect();
+        if ends.len() == all {
+            return;
+        }
+        let is_at = |at: usize| {
+            let read = ir::ExprKind::Read(Place::variable(variable, span));
+            self.binary(ir::Binary::Equal, read, ir::ExprKind::Constant(at as i64), span)
+        };
+        let any = ends.into_iter().map(is_at).reduce(|one, other| {
+            self.binary(ir::Binary::Or, one.kind.clone(), other.kind.clone(), span)
+        });
+        self.program.properties.push(Property {
+            name: "completion".to_owned(),
+            kind: PropertyKind::AtEnd(any.unwrap_or_else(|| ir::Expr::constant(0, span))),
+            span,
+        });
+    }
+
+    fn trace_step(&mut self, it: &Move<'m>, named: &[&'m Stmt]) -> TraceStep {
+        let event = match &it.act {
+            Act::Do(stmt) => named.iter().position(|named| std::ptr::eq(*named, *stmt)),
+            _ => None,
+        };
+        if event.is_none() {
+            let text = "this jump takes any event of the trace, as it does in SPIN";
+            self.advise(it.span, text, "put an event before it");
+        }
+        let to = it.to.unwrap_or(it.from) as i64;
+        TraceStep { from: it.from as i64, to, event }
+    }
+
+    /// Notes a piece of advice with what to do, once.
+    fn advise(&mut self, span: Span, text: &str, help: &str) {
+        if self.warnings.iter().all(|known| known.span != span) {
+            self.warnings.push(Diagnostic::warning(span, text).help(help));
+        }
+    }
+
+    /// The event that a statement of the automaton takes.
+    fn trace_event(&mut self, stmt: &'m Stmt, stores: &[ir::Stmt]) -> Result<TraceEvent> {
+        let mut fields = Vec::new();
+        match &stmt.kind {
+            StmtKind::Send { channel, values, .. } => {
+                for value in values {
+                    match &value.kind {
+                        ExprKind::Scratch => fields.push(None),
+                        ExprKind::Variable(it) => self.uncompared(it, &mut fields)?,
+                        _ => fields.push(Some(self.compared(value)?)),
+                    }
+                }
+                let channel = self.traced_channel(channel, stores)?;
+                self.fitting(TraceEvent { is_send: true, channel, fields }, stmt.span)
+            }
+            StmtKind::Receive { channel, fields: given, .. } => {
+                for field in given {
+                    match field {
+                        Field::Any(_) => fields.push(None),
+                        Field::Into(it) => self.uncompared(it, &mut fields)?,
+                        Field::Match(value) => fields.push(Some(self.compared(value)?)),
+                    }
+                }
+                let channel = self.traced_channel(channel, stores)?;
+                self.fitting(TraceEvent { is_send: false, channel, fields }, stmt.span)
+            }
+            _ => Err(no_event(stmt.span)),
+        }
+    }
+
+    /// A variable in the place of a field stands for any value, as in SPIN.
+    fn uncompared(
+        &mut self,
+        reference: &Reference,
+        fields: &mut Vec<Option<ir::Expr>>,
+    ) -> Result<()> {
+        let basic = self.part(reference)?.0;
+        fields.extend(self.model.symbols.leaves(basic).iter().map(|_| None));
+        let text = "a variable in a trace stands for any value, as it does in SPIN";
+        let help = "write `_` for that, or `eval(...)` to compare with its value";
+        self.advise(reference.span, text, help);
+        Ok(())
+    }
+
+    /// What a field is compared with.
+    fn compared(&mut self, value: &Expr) -> Result<ir::Expr> {
+        let made = self.expr(value, None)?;
+        match self.is_settled(&made) && !matches!(made.kind, ir::ExprKind::Self_) {
+            true => Ok(made),
+            false => {
+                let error = "a trace compares fields with constants and global variables only";
+                Err(Diagnostic::error(value.span, error))
+            }
+        }
+    }
+
+    /// A channel that the automaton names.
+    fn traced_channel(&mut self, name: &'m Reference, stores: &[ir::Stmt]) -> Result<ChannelRef> {
+        let symbol = &self.model.symbols.all[name.symbol];
+        if symbol.owner.is_some() {
+            let error = format!("{} is declared inside the trace", symbol.name.text);
+            return Err(Diagnostic::error(name.span, error)
+                .help("a trace observes channels that are declared outside all processes"));
+        }
+        let channel = self.channel(name, None)?;
+        Ok(self.initial_channel(name, channel, stores))
+    }
+
+    /// An event with a field for each of the channel's, if that is known.
+    fn fitting(&self, mut event: TraceEvent, span: Span) -> Result<TraceEvent> {
+        let Some(expected) = self.fields_of_channel(&event.channel).map(<[_]>::len) else {
+            return Ok(event);
+        };
+        if event.fields.len() > expected {
+            let given = event.fields.len();
+            let error =
+                format!("this has {given} fields, but messages of the channel have {expected}");
+            return Err(Diagnostic::error(span, error));
+        }
+        event.fields.resize(expected, None);
+        Ok(event)
+    }
+
+    /// The channel that a field of a global structure holds for ever, if nothing is ever stored to the structure.
+    fn initial_channel(
+        &self,
+        name: &Reference,
+        channel: ChannelRef,
+        stores: &[ir::Stmt],
+    ) -> ChannelRef {
+        let ChannelRef::Computed(number) = &channel else { return channel };
+        let ir::ExprKind::Read(place) = &number.kind else { return channel };
+        let symbol = &self.model.symbols.all[name.symbol];
+        if symbol.assigned || !matches!(symbol.basic, Basic::Struct(_)) {
+            return channel;
+        }
+        let found = stores.iter().find_map(|store| match &store.kind {
+            ir::StmtKind::Assign { target, value, .. } if is_same_place(target, place) => {
+                match &value.kind {
+                    ir::ExprKind::ChannelNumber(made) => Some(made.clone()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        });
+        found.unwrap_or(channel)
+    }
+
+    /// The types of the fields of a channel that is known, or of one of several that are alike.
+    pub(super) fn fields_of_channel(&self, channel: &ChannelRef) -> Option<&[ir::TypeId]> {
+        self.one_of(channel).map(|id| self.program.channels[id].fields.as_slice())
+    }
+
+    /// Whether sender and receiver meet at a channel that is known.
+    pub(super) fn meets(&self, channel: &ChannelRef) -> Option<bool> {
+        self.one_of(channel).map(|id| self.program.channels[id].capacity == 0)
+    }
+
+    fn one_of(&self, channel: &ChannelRef) -> Option<ChannelId> {
+        match channel {
+            ChannelRef::Named(id) | ChannelRef::Element { first: id, .. } => Some(*id),
+            ChannelRef::Computed(_) => None,
+        }
+    }
+}
+
+/// The sends and receives in a body; anything else that is no jump is refused.
+fn statements<'m>(body: &'m [Stmt], found: &mut Vec<&'m Stmt>) -> Result<()> {
+    for stmt in body {
+        match &stmt.kind {
+            StmtKind::Send { sorted: false, .. }
+            | StmtKind::Receive { anywhere: false, peek: false, .. } => found.push(stmt),
+            StmtKind::Goto(_) | StmtKind::Break => {}
+            StmtKind::If(options) | StmtKind::Do(options) => {
+                options.iter().try_for_each(|option| statements(option, found))?;
+            }
+            StmtKind::Block(body) => statements(body, found)?,
+            StmtKind::Labelled(_, inner) => statements(std::slice::from_ref(inner), found)?,
+            _ => return Err(no_event(stmt.span)),
+        }
+    }
+    Ok(())
+}
+
+fn no_event(span: Span) -> Diagnostic {
+    let error = "a trace has sends and receives only: this is no event";
+    Diagnostic::error(span, error).help(
+        "`!!`, `??`, `?<...>`, conditions, `else`, `atomic`, `d_step` and `unless` have no place in a trace",
+    )
+}
+
+/// Whether two ways lead to the same part of one variable; indices are the same constants.
+fn is_same_place(one: &Place, other: &Place) -> bool {
+    use ir::Selector::{Field, Index};
+    let same = |pair: (&ir::Selector, &ir::Selector)| match pair {
+        (Field(one), Field(other)) => one == other,
+        (Index(one), Index(other)) => {
+            one.as_constant().is_some() && one.as_constant() == other.as_constant()
+        }
+        _ => false,
+    };
+    one.root == other.root
+        && one.path.len() == other.path.len()
+        && one.path.iter().zip(&other.path).all(same)
+}
