@@ -57,18 +57,31 @@ fn that_go_together(
     let mut all = Undone::new(kept.iter().chain(&cases).collect());
     let new = kept.len()..all.cases.len();
     let mut met = Met { rounds: vec![0; all.cases.len()], round: 0 };
-    // Whether two cases commute depends on the cases of their instances: only what has to do with those that lost some
-    // has to be asked again.
-    let mut asked = all.instances();
-    while !asked.is_empty() {
-        let mut lost = Vec::new();
+    let mut lost = Vec::new();
+    for at in new.clone() {
+        met.round += 1;
+        if !all.goes_with_all(at, &mut met, budget)? {
+            lost.push(at);
+        }
+    }
+    // Whether two cases commute depends on the cases of their instances: only pairs with one of an instance that lost some
+    // have to be looked at again.
+    while !lost.is_empty() {
+        let instances: BTreeSet<InstanceId> =
+            lost.iter().map(|&it| all.cases[it].instance).collect();
+        lost.drain(..).for_each(|it| all.is_left[it] = false);
+        let of_these = instances.iter().flat_map(|it| &all.by_instance[it]).copied();
+        let again: Vec<usize> = of_these.filter(|&it| all.is_left[it]).collect();
         for at in new.clone().filter(|&it| all.is_left[it]) {
-            if !all.goes_with_others(at, &asked, &mut met, budget)? {
+            met.round += 1;
+            let goes = match instances.contains(&all.cases[at].instance) {
+                true => all.goes_with_all(at, &mut met, budget)?,
+                false => all.goes_with(at, again.iter().copied(), budget)?,
+            };
+            if !goes {
                 lost.push(at);
             }
         }
-        asked = lost.iter().map(|&it| all.cases[it].instance).collect();
-        lost.into_iter().for_each(|it| all.is_left[it] = false);
     }
     let is_left: Vec<bool> = all.is_left.drain(new).collect();
     let mut is_left = is_left.into_iter();
@@ -151,32 +164,33 @@ impl<'c> Undone<'c> {
         all
     }
 
-    fn instances(&self) -> BTreeSet<InstanceId> {
-        self.by_instance.keys().copied().collect()
-    }
-
-    /// Whether the inverse of a case commutes with that of each other one which is about something that it is about, as
-    /// far as one of the two is of one of these instances.
-    fn goes_with_others(
+    /// Whether the inverse of a case commutes with that of each other one which is about something that it is about.
+    fn goes_with_all(
         &self,
         at: usize,
-        asked: &BTreeSet<InstanceId>,
         met: &mut Met,
         budget: &AnalysisBudget,
     ) -> Result<bool, Exceeded> {
-        met.round += 1;
         let case = self.cases[at];
-        let is_asked = asked.contains(&case.instance);
         let cells = case.held.iter().filter_map(|it| self.by_cell.get(&it.cell));
         let bags = case.counted.iter().filter_map(|it| self.by_bag.get(&it.bag));
-        for &other in cells.chain(bags).flatten() {
+        let others = cells.chain(bags).flatten().copied();
+        self.goes_with(at, others.filter(|&it| met.is_new(it)), budget)
+    }
+
+    /// The same of each of these, as far as they are left and are about something that it is about.
+    fn goes_with(
+        &self,
+        at: usize,
+        others: impl Iterator<Item = usize>,
+        budget: &AnalysisBudget,
+    ) -> Result<bool, Exceeded> {
+        let case = self.cases[at];
+        for other in others {
+            budget.work(EACH_PAIR)?;
             let theirs = self.cases[other];
-            if !met.is_new(other) || !self.is_left[other] || other == at {
-                continue;
-            }
-            budget.work(EACH_PAIR + case.held.len() as u64)?;
-            let is_asked = is_asked || asked.contains(&theirs.instance);
-            if is_asked && !contradict(case, theirs) && !self.commute(at, other, budget)? {
+            let is_about = other != at && self.is_left[other] && meet(case, theirs);
+            if is_about && !contradict(case, theirs) && !self.commute(at, other, budget)? {
                 return Ok(false);
             }
         }
@@ -218,6 +232,12 @@ impl<'c> Undone<'c> {
         let found = all.find(|it| it.counted == like.counted && state.is_behind(it))?;
         Some(state.undone(found))
     }
+}
+
+/// Whether two cases are about a cell or a multiset in common.
+fn meet(one: &Case, other: &Case) -> bool {
+    one.held.iter().any(|it| other.of(it.cell).is_some())
+        || one.counted.iter().any(|it| other.of_bag(it.bag).is_some())
 }
 
 /// Whether undoing one case changes a cell that another is about.
