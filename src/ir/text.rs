@@ -108,6 +108,7 @@ impl Scope {
             | PropertyKind::Cover(_)
             | PropertyKind::Assumption(_)
             | PropertyKind::Automaton(_)
+            | PropertyKind::Reached
             | PropertyKind::Claim(_) => Self::default(),
         }
     }

@@ -36,7 +36,7 @@ pub use preserve::{Kept, Preserved};
 
 use crate::analysis::instances::NotNumbered;
 use crate::exec::{Checks, Model, Selective, Tally};
-use crate::ir::{Layout, Program};
+use crate::ir::{Layout, Program, PropertyKind};
 use claim::{EndedRuns, NeverClaim};
 use linear::Linear;
 use partial_order::{PartialOrder, Proviso, Way};
@@ -207,7 +207,8 @@ impl<'m> Stack<'m> {
             // A state that stands for another may be anywhere in the order.
             let proviso = if symmetry.is_some() { Proviso::Levels } else { way.proviso };
             let way = Way { proviso, ..way };
-            let found = match keeps_apart(way, claim.as_ref(), symmetry.is_some()) {
+            let apart = keeps_apart(way, claim.as_ref(), symmetry.is_some());
+            let found = match as_written(program, layout).map(str::to_owned).or(apart) {
                 Some(why) => Err(why),
                 None => {
                     selective().map_err(|error| error.reason).and_then(|it| match wished.runs {
@@ -233,10 +234,11 @@ impl<'m> Stack<'m> {
         wanted.extend(claim.map(boxed));
         wanted.extend(form.reductions(wished.runs));
         refused.extend(form.refused(wished.rewritings));
-        let reversible = wished
-            .reversible
-            .as_ref()
-            .map(|(rules, checks)| Undoing::of(interp, rules, (checks, symmetry.is_some())));
+        let reversible =
+            wished.reversible.as_ref().map(|(rules, checks)| match as_written(program, layout) {
+                Some(why) => Err(why.to_owned()),
+                None => Undoing::of(interp, rules, (checks, symmetry.is_some())),
+            });
         match reversible {
             None => {}
             Some(Ok(found)) => wanted.push(Box::new(found)),
@@ -245,8 +247,13 @@ impl<'m> Stack<'m> {
             }
         }
         wanted.extend(symmetry.map(boxed));
-        let linear = wished.linear.then(|| Linear::of(program, layout)).flatten();
-        wanted.extend(linear.map(boxed));
+        match (wished.linear, as_written(program, layout)) {
+            (false, _) => {}
+            (true, Some(why)) => {
+                refused.push(Refused { name: linear::NAME.into(), why: why.to_owned() });
+            }
+            (true, None) => wanted.extend(Linear::of(program, layout).map(boxed)),
+        }
         wished.pruning.add_to((&mut wanted, &mut refused), interp);
         let mut stack = Stack::new(wanted);
         stack.refused.append(&mut refused);
@@ -323,6 +330,17 @@ impl<'m> Stack<'m> {
     pub fn unused(&self) -> Vec<Refused> {
         self.refused.iter().chain(&self.left_off).cloned().collect()
     }
+}
+
+/// Why a program is searched as it is written, if so. What is met inside of a step is seen only by
+/// whoever takes it as it is written, and no reduction but symmetry has each step taken. All of them look
+/// at the codes of cells, which they take to be small.
+pub(crate) fn as_written(program: &Program, layout: &Layout) -> Option<&'static str> {
+    let has_covers = program.properties.values().any(|it| it.kind == PropertyKind::Reached);
+    if has_covers {
+        return Some("the model has `cover` statements, which are met only in steps as written");
+    }
+    layout.has_wide_cells().then_some("a variable of the model has more than 2^32 values")
 }
 
 pub(crate) fn boxed<'m>(reduction: impl Reduction<'m> + 'm) -> Box<dyn Reduction<'m> + 'm> {

@@ -3,7 +3,7 @@
 use super::boring::{self, Boring, Progress};
 use super::dominate::{self, Dominating, Named};
 use super::doomed::{self, Doomed};
-use super::{Reduction, Refused, boxed};
+use super::{Reduction, Refused, as_written, boxed};
 use crate::exec::{Checks, Interp};
 
 /// Which of them there are to be, in a search for some checks.
@@ -57,10 +57,13 @@ impl Pruning {
         interp: &'m Interp,
     ) {
         let (program, layout, checks) = (interp.program(), interp.layout(), self.checks);
-        let mut add = |name: &str, found: Result<Box<dyn Reduction<'m> + 'm>, String>| match found {
-            Ok(found) => wanted.push(found),
-            Err(why) => refused.push(Refused { name: name.into(), why }),
-        };
+        let whole = as_written(program, layout);
+        let mut add =
+            |name: &str, found: Result<Box<dyn Reduction<'m> + 'm>, String>| match (whole, found) {
+                (None, Ok(found)) => wanted.push(found),
+                (Some(why), _) => refused.push(Refused { name: name.into(), why: why.to_owned() }),
+                (None, Err(why)) => refused.push(Refused { name: name.into(), why }),
+            };
         if let Some(progress) = &self.boring {
             add(boring::NAME, Boring::of(interp, checks, progress).map(boxed));
         }

@@ -84,7 +84,8 @@ impl Scope {
         let given = |there: bool, word, why| if there { Ok(word) } else { Err(why) };
         let assertions = given(asserts(program), ASSERTIONS, "the model has no assertion");
         scope.add(checks.assertions, assertions);
-        let covers = has(program, |kind| matches!(kind, PropertyKind::Cover(_)));
+        let covers =
+            has(program, |kind| matches!(kind, PropertyKind::Cover(_) | PropertyKind::Reached));
         if invariants || !covers {
             let invariants = given(invariants, INVARIANTS, "the model has no invariant");
             scope.add(checks.invariants, invariants);

@@ -22,6 +22,7 @@
 mod apply;
 mod channels;
 mod claims;
+mod covers;
 mod describe;
 mod disabled;
 mod eval;
@@ -396,9 +397,10 @@ fn judged(program: &Program) -> Vec<(u32, Judged)> {
             PropertyKind::AssertionAt { process, location, condition } => {
                 (Some((*process, *location)), condition)
             }
-            PropertyKind::Automaton(_) | PropertyKind::Assumption(_) | PropertyKind::Claim(_) => {
-                return None;
-            }
+            PropertyKind::Automaton(_)
+            | PropertyKind::Assumption(_)
+            | PropertyKind::Claim(_)
+            | PropertyKind::Reached => return None,
         };
         Some((id.0, Judged { at, condition: condition.clone() }))
     });
@@ -416,7 +418,9 @@ impl Model for Interp {
 
     fn initial(&self, out: &mut Expansion) {
         let zero = vec![0; self.width()];
+        covers::forget();
         self.run_starts(|number, result| {
+            covers::tell(&zero, out);
             match result {
                 Ok(state) => out.candidate(state),
                 Err(fault) => {
@@ -440,6 +444,7 @@ impl Model for Interp {
                 return;
             }
             let mut stuck = true;
+            covers::forget();
             self.each_step(state, &mut work, &mut |taken, result| match result {
                 Ok(led) => {
                     self.count_taken(taken, led, out);
@@ -461,6 +466,7 @@ impl Model for Interp {
                     out.finding(Violation::Fault(fault.kind, action.0), state);
                 }
             });
+            covers::tell(state, out);
             if stuck && !self.is_valid_end(state) {
                 out.finding(Violation::Deadlock, state);
             }
@@ -621,7 +627,7 @@ impl Explain for Interp {
 fn kind_of(kind: &PropertyKind) -> &'static str {
     match kind {
         PropertyKind::Invariant(_) => "invariant",
-        PropertyKind::Cover(_) => super::COVER,
+        PropertyKind::Cover(_) | PropertyKind::Reached => super::COVER,
         PropertyKind::Assumption(_) => "assumption",
         PropertyKind::AssertionAt { .. } => "assert",
         PropertyKind::Automaton(_) => "automaton",

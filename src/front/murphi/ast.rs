@@ -23,10 +23,10 @@ pub struct Model<'a> {
 /// A declaration.
 #[derive(Debug)]
 pub enum Declaration<'a> {
-    /// `N: 3;`
-    Constant(Name<'a>, Expr<'a>),
-    /// `T: 0..N;`
-    Type(Name<'a>, TypeExpr<'a>),
+    /// `N, M: 3;`
+    Constants(Vec<Name<'a>>, Expr<'a>),
+    /// `T, U: 0..N;`
+    Types(Vec<Name<'a>>, TypeExpr<'a>),
     /// `x, y: T;`
     Variables(Vec<Name<'a>>, TypeExpr<'a>),
     /// A function or procedure.
@@ -37,8 +37,9 @@ impl<'a> Declaration<'a> {
     /// The names it declares.
     pub fn names(&self) -> Vec<&'a str> {
         match self {
-            Declaration::Constant(name, _) | Declaration::Type(name, _) => vec![name.text],
-            Declaration::Variables(names, _) => names.iter().map(|name| name.text).collect(),
+            Declaration::Constants(names, _)
+            | Declaration::Types(names, _)
+            | Declaration::Variables(names, _) => names.iter().map(|name| name.text).collect(),
             Declaration::Function(function) => vec![function.name.text],
         }
     }
@@ -280,6 +281,8 @@ pub enum StmtKind<'a> {
     Assert(Expr<'a>, Option<&'a str>),
     /// `assume e`
     Assume(Expr<'a>),
+    /// `cover e "..."`
+    Cover(Expr<'a>, Option<&'a str>),
     /// `put e`
     Put(Expr<'a>),
     /// `put "..."`

@@ -238,7 +238,9 @@ impl Relation {
 /// The properties that are looked at.
 fn watched(program: &Program, Aims { checks, claim, .. }: &Aims) -> Vec<PropertyId> {
     let is_watched = |kind: &PropertyKind| match kind {
-        PropertyKind::Invariant(_) | PropertyKind::Cover(_) => checks.invariants,
+        PropertyKind::Invariant(_) | PropertyKind::Cover(_) | PropertyKind::Reached => {
+            checks.invariants
+        }
         PropertyKind::AssertionAt { .. } => checks.assertions,
         PropertyKind::Claim(_) => claim.is_some(),
         PropertyKind::Assumption(_) | PropertyKind::Automaton(_) => false,

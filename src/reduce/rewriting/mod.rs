@@ -18,7 +18,7 @@ use super::slice::{self, Sliced};
 use super::states::Unified;
 use super::structural::{self, Structural};
 use super::values::Merged;
-use super::{Kind, Preserved, Reduction, Refused, Stack};
+use super::{Kind, Preserved, Reduction, Refused, Stack, as_written};
 use crate::exec::{Checks, Interp, Model, Tally};
 use crate::ir::Program;
 use model::Followed;
@@ -132,6 +132,9 @@ pub struct Rewritten {
 impl Rewritten {
     /// What these passes make of a program; nothing if they find nothing to do.
     pub fn of(written: &Interp, wanted: Rewritings) -> Option<Rewritten> {
+        if as_written(written.program(), written.layout()).is_some() {
+            return None;
+        }
         let (mut program, layout) = (written.program().clone(), written.layout());
         let sliced = |checks| Sliced::rewrite(&mut program, written, checks);
         let slice = wanted.slice.and_then(sliced);
@@ -238,10 +241,13 @@ impl<'m> ProgramForm<'m> {
     pub fn refused(self, wanted: Rewritings) -> impl Iterator<Item = Refused> {
         let program = self.written.program();
         let refused = |name: &str, why| Refused { name: name.into(), why };
-        let slice = wanted.slice.and_then(|it| slice::refusal(program, it));
-        let merge = merge::refusal(program).filter(|_| wanted.merge);
+        let whole = as_written(program, self.written.layout()).map(str::to_owned);
+        let slice =
+            wanted.slice.and_then(|it| whole.clone().or_else(|| slice::refusal(program, it)));
+        let merge = whole.clone().or_else(|| merge::refusal(program)).filter(|_| wanted.merge);
         let slice = slice.map(|why| refused(slice::NAME, why));
-        let structural = wanted.structural.and_then(|it| structural::refusal(program, it));
+        let structural =
+            wanted.structural.and_then(|it| whole.or_else(|| structural::refusal(program, it)));
         let structural = structural.map(|why| refused(structural::NAME, why));
         slice.into_iter().chain(structural).chain(merge.map(|why| refused(merge::NAME, why)))
     }

@@ -294,10 +294,13 @@ impl<'a> Parser<'a> {
     /// `(e, e)`
     pub(super) fn arguments(&mut self) -> Parsed<Vec<Expr<'a>>> {
         self.expect(TokenKind::ParenOpen)?;
-        let arguments = match self.kind() {
-            TokenKind::ParenClose => Vec::new(),
-            _ => self.list(Self::expression)?,
-        };
+        let mut arguments = Vec::new();
+        while self.kind() != TokenKind::ParenClose {
+            arguments.push(self.expression()?);
+            if !self.eat(TokenKind::Comma)? {
+                break;
+            }
+        }
         self.expect(TokenKind::ParenClose)?;
         Ok(arguments)
     }
