@@ -9,6 +9,7 @@
 use super::formula::{Connective, Formula};
 use crate::diag::Diagnostic;
 use crate::source::Span;
+use crate::trees::joined;
 use std::ops::Range;
 
 /// A name, a number or a sign.
@@ -63,6 +64,8 @@ pub struct Parsed {
 
 /// The deepest nest of brackets and operators.
 const DEPTH_MAX: usize = 200;
+/// So many operators of one level may follow each other, but for "and" and "or".
+const IN_A_ROW_MAX: usize = 200;
 /// Prefixes, by name and sign.
 const ALWAYS: [&str; 2] = ["[]", "always"];
 const EVENTUALLY: [&str; 2] = ["<>", "eventually"];
@@ -180,11 +183,38 @@ impl Reader<'_> {
             return self.operand();
         }
         let mut left = self.level(level + 1)?;
+        let mut operators = 0;
         while let Some((_, operator)) = self.connective(self.at).filter(|it| it.0 == level) {
+            if matches!(operator, Connective::And | Connective::Or) {
+                return self.junction(left, level, operator);
+            }
+            operators += 1;
+            if operators > IN_A_ROW_MAX {
+                let error = format!("this formula has more than {IN_A_ROW_MAX} operators in a row");
+                return Err(Diagnostic::error(self.span(), error)
+                    .help("put parts of it in brackets, or in formulas of their own"));
+            }
             self.at += 1;
             left = Formula::binary(operator, left, self.level(level + 1)?);
         }
         Ok(left)
+    }
+
+    /// A conjunction or disjunction whose first operand has been read. Of many operands a tree of least
+    /// height is made, since whatever walks formulas goes as deep as they are high.
+    fn junction(
+        &mut self,
+        first: Formula,
+        level: usize,
+        operator: Connective,
+    ) -> Result<Formula, Diagnostic> {
+        let mut operands = vec![first];
+        while self.connective(self.at).is_some_and(|it| it.0 == level) {
+            self.at += 1;
+            operands.push(self.level(level + 1)?);
+        }
+        let all = joined(operands, |left, right| Formula::binary(operator, left, right));
+        Ok(all.unwrap_or_else(|| unreachable!("there is a first operand")))
     }
 
     fn operand(&mut self) -> Result<Formula, Diagnostic> {

@@ -102,7 +102,7 @@ kinds! {
         Plus "+",
         Minus "-" | "−",
         Star "*" | "×",
-        Slash "/" | "÷",
+        Slash "/" | "÷" | "∕",
         Percent "%",
         Caret "^",
         Tilde "~",
@@ -128,7 +128,7 @@ pub(super) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// A lexer at the start of file `file`, whose text is `text`.
-    pub(super) fn new(file: u16, text: &'a str) -> Self {
+    pub(super) fn new(file: u32, text: &'a str) -> Self {
         Self { cursor: Cursor::new(file, text) }
     }
 

@@ -4,7 +4,7 @@
 //! - `types`: types and declarations;
 //! - `sorts`: what expressions are values of, and how one sort passes for another;
 //! - `places`: variables and parts of them;
-//! - `expressions`: values;
+//! - `expressions`: values; `shifts` by numbers that are not known;
 //! - `equality`: records and arrays compared;
 //! - `enclosed`: expressions that need statements, which become functions;
 //! - `calls`: functions and calls;
@@ -29,6 +29,7 @@ mod places;
 mod recursion;
 mod rules;
 mod scope;
+mod shifts;
 mod sorts;
 mod statements;
 mod types;
@@ -37,7 +38,7 @@ use super::Diagnostics;
 use super::ast::{Declaration, Expr, Model};
 use crate::front::{Options, nearest};
 use crate::ir::validate::SCALARS_MAX;
-use crate::ir::{self, Domain, LocalId, Program, Stmt, StmtKind, Type, TypeId};
+use crate::ir::{self, Domain, FunctionId, LocalId, Program, Stmt, StmtKind, Type, TypeId};
 use crate::source::Span;
 use calls::FunctionInfo;
 use scope::{Meaning, Scopes};
@@ -56,8 +57,10 @@ pub(super) fn lower<'a>(
         interned: HashMap::new(),
         indices: HashMap::new(),
         sizes: Vec::new(),
+        depths: Vec::new(),
         locals: 0,
         functions: Vec::new(),
+        shifts: [None; 2],
         defining: None,
         body: Body::default(),
         defines: &options.defines,
@@ -76,6 +79,9 @@ pub(super) fn lower<'a>(
     (lowerer.program, conditions)
 }
 
+/// Where functions stand that no model declares.
+const ROUTINE_SPAN: Span = Span { file: 0, start: 0, end: 0 };
+
 /// A program in the making.
 struct Lowerer<'a, 'r> {
     report: &'r Diagnostics<'a>,
@@ -87,9 +93,13 @@ struct Lowerer<'a, 'r> {
     indices: HashMap<TypeId, Domain>,
     /// The scalars in a value of each type.
     sizes: Vec<u64>,
+    /// How deep the types in each type are nested.
+    depths: Vec<u32>,
     /// The scalars of all variables and parameters of bodies.
     locals: u64,
     functions: Vec<FunctionInfo>,
+    /// The functions that shift to the left and to the right, once they are needed.
+    shifts: [Option<FunctionId>; 2],
     /// The function whose body is being lowered: its name, and its place among the functions.
     defining: Option<(&'a str, usize)>,
     body: Body,
@@ -106,6 +116,8 @@ struct Lowerer<'a, 'r> {
 struct Body {
     /// What must run before the statement being lowered.
     hoisted: Vec<Hoisted>,
+    /// How many branches are nested in the `else` of others, because their conditions need statements.
+    else_depth: u32,
     /// What can be hoisted.
     hoists: Hoists,
     /// What its locals stand for, by number.

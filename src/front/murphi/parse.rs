@@ -20,7 +20,7 @@ use crate::source::Span;
 const LIST_MAX: usize = 50;
 
 /// Parses a whole file.
-pub fn parse(file: u16, text: &str) -> Result<Model<'_>, Diagnostic> {
+pub fn parse(file: u32, text: &str) -> Result<Model<'_>, Diagnostic> {
     let tokens = Tokens::new(Lexer::new(file, text))?;
     Parser { tokens, depth: 0, else_if: None }.model()
 }
@@ -77,7 +77,6 @@ impl<'a> Parse<'a> for Parser<'a> {
     fn advice(&self, expected: &str) -> Option<String> {
         let text = self.text(self.here());
         let advice = match self.kind() {
-            TokenKind::DoubleEqual => "Murphi compares with `=`",
             kind if kind.is_reserved() && expected.contains("name") => {
                 return Some(format!("{} is a reserved word", quote(text)));
             }

@@ -6,7 +6,7 @@ use crate::front::cursor::Cursor;
 use crate::source::Span;
 
 /// The tokens of a file, the end not included.
-pub fn lex(file: u16, text: &str) -> Result<Vec<Token>, Diagnostic> {
+pub fn lex(file: u32, text: &str) -> Result<Vec<Token>, Diagnostic> {
     let mut lexer = Lexer { cursor: Cursor::new(file, text), begins_line: true, spaced: false };
     let mut tokens = Vec::new();
     while let Some(token) = lexer.next()? {

@@ -43,7 +43,7 @@ pub struct Preprocessed {
 pub fn preprocess(
     sources: &mut Sources,
     defines: &[(String, i64)],
-    others: &[u16],
+    others: &[u32],
 ) -> Result<Preprocessed, Diagnostic> {
     let mut preprocessor = Preprocessor {
         sources,
@@ -76,7 +76,7 @@ struct Macro {
 }
 
 struct File {
-    number: u16,
+    number: u32,
     tokens: std::vec::IntoIter<Token>,
 }
 
@@ -124,7 +124,7 @@ impl Preprocessor<'_> {
         self.fixed.push(name);
     }
 
-    fn open(&mut self, number: u16) -> Result<(), Diagnostic> {
+    fn open(&mut self, number: u32) -> Result<(), Diagnostic> {
         let tokens = lex(number, &self.sources.file(number).text)?;
         let named = tokens.iter().filter_map(Token::name);
         self.met.extend(named.filter(|it| self.fixed.contains(it)).cloned());
@@ -144,7 +144,7 @@ impl Preprocessor<'_> {
     }
 
     /// All tokens of a file and what it includes, the end last.
-    fn whole(&mut self, number: u16) -> Result<Vec<Token>, Diagnostic> {
+    fn whole(&mut self, number: u32) -> Result<Vec<Token>, Diagnostic> {
         self.open(number)?;
         let mut tokens = Vec::new();
         while let Some((token, _)) = self.next()? {
@@ -512,7 +512,7 @@ impl Preprocessor<'_> {
         // A search that goes on has brought the files it began with.
         let kept = self.sources.iter().skip(1).position(|file| file.name == name);
         if let Some(number) = kept {
-            return self.open(number as u16 + 1);
+            return self.open(number as u32 + 1);
         }
         let bytes = source::read(&path).map_err(|why| {
             let message = format!("cannot read the included file {}: {why}", path.display());
@@ -522,9 +522,6 @@ impl Preprocessor<'_> {
             Ok(text) => text,
             Err(latin) => latin.into_bytes().into_iter().map(char::from).collect(),
         };
-        if self.sources.iter().count() >= usize::from(u16::MAX) {
-            return error(span, "too many files are included");
-        }
         let number = self.sources.add(name, text);
         self.open(number)
     }

@@ -83,11 +83,12 @@ impl<'a> Lowerer<'a, '_> {
         self.body = Body { hoists: Hoists::All, first_function, ..Body::default() };
         let depth = self.scopes.depth();
         self.scopes.push();
-        let parameters = self.parameters(parameters);
+        // A parameter may be called as the type of the result is.
         let result = match result {
             Some(ty) => self.ty(ty).map(Some),
             None => Some(None),
         };
+        let parameters = self.parameters(parameters);
         let (Some(mut parameters), Some(result)) = (parameters, result) else {
             self.scopes.close(depth);
             return None;

@@ -142,7 +142,13 @@ impl<'a> Lowerer<'a, '_> {
             _ => {
                 let one = self.value_as(left, &Sort::Number)?;
                 let other = self.value_as(right, &Sort::Number)?;
-                Some((binary(operator, one, other, span), Sort::Number))
+                let value = match operator {
+                    Binary::ShiftLeft | Binary::ShiftRight => {
+                        self.shift(operator, one, other, span)
+                    }
+                    _ => binary(operator, one, other, span),
+                };
+                Some((value, Sort::Number))
             }
         }
     }
@@ -264,8 +270,12 @@ impl<'a> Lowerer<'a, '_> {
                     None => 1,
                 };
                 let Some(rounds) = rounds_between(first, last, step) else {
-                    let message =
-                        format!("this ranges over no values, or over more than {VALUES_MAX}");
+                    let is_upward = step > 0 && first <= last;
+                    let is_downward = step < 0 && first >= last;
+                    let message = match is_upward || is_downward {
+                        true => "this ranges over more than 2^48 - 1 values",
+                        false => "this ranges over no values",
+                    };
                     self.error(name.span, message);
                     return None;
                 };

@@ -12,7 +12,7 @@ use super::{FunctionInfo, Lowerer};
 use crate::ir::{Entity, Expr, Function, FunctionId, Stmt, StmtKind, renumber, walk};
 use std::ops::Range;
 
-/// A function calls itself at most this deep: whatever runs a model keeps each call on its own stack.
+/// A function calls itself fewer times than this in a row: whatever runs a model keeps each call on its own stack.
 pub(super) const RECURSION_MAX: usize = 60;
 
 /// Copies from this depth on are taken as a whole by analyses: what is known of the arguments is not
@@ -38,14 +38,11 @@ impl Lowerer<'_, '_> {
             Some(part) if depth == 0 => parts[part],
             Some(part) => FunctionId::from_index(behind + (depth - 1) * parts.len() + part),
         };
-        for depth in 0..=RECURSION_MAX {
+        for depth in 0..RECURSION_MAX {
             for (&id, original) in parts.iter().zip(&originals) {
                 let mut function = original.clone();
                 let called = |callee: FunctionId| copy(depth + usize::from(callee == own), callee);
-                match depth == RECURSION_MAX && id == own {
-                    true => function.body = too_deep(&function),
-                    false => renumber::body(&mut function.body, &called),
-                }
+                renumber::body(&mut function.body, &called);
                 function.whole |= depth >= FOLLOWED_MAX;
                 match depth {
                     0 => self.program.functions[id] = function,
@@ -53,6 +50,9 @@ impl Lowerer<'_, '_> {
                 }
             }
         }
+        // The last one is alone: it calls nothing.
+        let last = &originals[0];
+        self.add_function(Function { body: too_deep(last), whole: true, ..last.clone() });
         info.depth += RECURSION_MAX;
         info.weight = info.weight.saturating_mul(1 + RECURSION_MAX as u64);
         let variables = self.sizes_of_frames(&originals);
@@ -93,7 +93,8 @@ impl Lowerer<'_, '_> {
 
 /// What the last copy does.
 fn too_deep(function: &Function) -> Vec<Stmt> {
-    let message = format!("{} calls itself more than {RECURSION_MAX} deep", function.name);
+    let message =
+        format!("{} is called more than {RECURSION_MAX} times within itself", function.name);
     let span = function.span;
     let mut body = vec![Stmt { kind: StmtKind::Error(message), span }];
     // Every way through a function with a result gives one.

@@ -1,8 +1,8 @@
 //! Bodies.
 
 use super::super::ast::{
-    Alias, Block, Declaration, Expr as Tree, ExprKind as TreeKind, Name, Quantifier, Range,
-    Stmt as TreeStmt, StmtKind as TreeStmtKind,
+    Alias, Block, Declaration, Expr as Tree, ExprKind as TreeKind, MAX_DEPTH, Name, Quantifier,
+    Range, Stmt as TreeStmt, StmtKind as TreeStmtKind,
 };
 use super::super::lex::unescaped;
 use super::expressions::assign;
@@ -207,6 +207,7 @@ impl<'a> Lowerer<'a, '_> {
             if at == 0 {
                 self.body.hoisted.extend(hoisted);
             } else if !hoisted.is_empty() {
+                self.nests_in_else(span)?;
                 let mut rest = vec![(condition, self.statements(body))];
                 for stmt in self.branches(&branches[at + 1..], span)? {
                     match stmt.kind {
@@ -214,6 +215,7 @@ impl<'a> Lowerer<'a, '_> {
                         kind => rest.push((None, vec![Stmt { kind, span }])),
                     }
                 }
+                self.body.else_depth -= 1;
                 let inner = Stmt { kind: StmtKind::If(rest), span };
                 lowered.push((None, after(hoisted, vec![inner])));
                 break;
@@ -224,6 +226,19 @@ impl<'a> Lowerer<'a, '_> {
             true => Some(Vec::new()),
             false => Some(vec![Stmt { kind: StmtKind::If(lowered), span }]),
         }
+    }
+
+    /// Counts one more branch in the `else` of another. Whatever walks statements goes as deep.
+    fn nests_in_else(&mut self, span: Span) -> Option<()> {
+        self.body.else_depth += 1;
+        if self.body.else_depth > MAX_DEPTH {
+            let message = format!(
+                "more than {MAX_DEPTH} conditions here call functions that change something"
+            );
+            self.error_with(span, message, "call them before, and keep the results in variables");
+            return None;
+        }
+        Some(())
     }
 
     fn switch(

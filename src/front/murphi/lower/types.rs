@@ -1,6 +1,6 @@
 //! Types, constants and variables.
 
-use super::super::ast::{Expr as Tree, Name, TypeExpr, TypeKind};
+use super::super::ast::{Expr as Tree, MAX_DEPTH, Name, TypeExpr, TypeKind};
 use super::sorts::Sort;
 use super::{Lowerer, Meaning};
 use crate::front::quote::quote;
@@ -53,8 +53,17 @@ impl<'a> Lowerer<'a, '_> {
                 (size(element) + 1).saturating_mul((*capacity).into())
             }
         };
+        let depth = |ty: &TypeId| self.depths[ty.0 as usize];
+        let depth = match &key.0 {
+            Type::Scalar(_) => 0,
+            Type::Array { element, .. } | Type::Multiset { element, .. } => 1 + depth(element),
+            Type::Record { fields, .. } => {
+                1 + fields.iter().map(|(_, ty)| depth(ty)).max().unwrap_or_default()
+            }
+        };
         let id = self.program.types.push(key.0.clone());
         self.sizes.push(scalars);
+        self.depths.push(depth);
         if let Some(index) = &key.1 {
             self.indices.insert(id, index.clone());
         }
@@ -94,6 +103,11 @@ impl<'a> Lowerer<'a, '_> {
             }
             TypeKind::Union(members) => self.union(members, ty.span)?,
         };
+        if self.depths[id.0 as usize] > MAX_DEPTH {
+            let message = format!("types are nested more than {MAX_DEPTH} deep here");
+            self.error_with(ty.span, message, "use an index instead of a further array or record");
+            return None;
+        }
         if self.sizes[id.0 as usize] > SCALARS_MAX {
             let message = format!("a value of this type has more than {SCALARS_MAX} scalars");
             self.error_with(ty.span, message, "make its constants smaller");
