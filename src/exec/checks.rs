@@ -58,7 +58,8 @@ impl Checks {
             Violation::Fault(FaultKind::Assertion, _) => self.assertions,
             Violation::Fault(..) => self.faults,
             Violation::Property(number) => {
-                self.selects_kind(model.explained().properties()[number as usize].kind)
+                let property = model.explained().property(number);
+                property.is_some_and(|it| self.selects_kind(it.kind))
             }
         }
     }

@@ -329,6 +329,13 @@ pub struct Function {
     pub span: Span,
 }
 
+impl Function {
+    /// Whether the model declares it. Names that front ends make up have blanks.
+    pub fn is_declared(&self) -> bool {
+        !self.name.contains(' ')
+    }
+}
+
 /// A parameter of a function: a place of its own, or one of the caller's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionParameter {

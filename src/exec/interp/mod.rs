@@ -54,7 +54,7 @@ use crate::diag::Diagnostic;
 use crate::ir::layout::{Codes, Frame, GroupId, NotAnOrder};
 use crate::ir::{
     Action, ActionId, ActionsAt, EndRule, Expr, Instance, Layout, LocationId, ProcessId, Program,
-    PropertyId, PropertyKind, Schedule, Urgency, text,
+    Property, PropertyId, PropertyKind, Schedule, Urgency, text,
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::ChannelAt;
@@ -552,13 +552,11 @@ impl Explain for Interp {
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
-        (self.program.properties.values())
-            .map(|property| PropertyInfo {
-                kind: kind_of(&property.kind),
-                name: property.name.clone(),
-                span: property.span,
-            })
-            .collect()
+        self.program.properties.values().map(info_of).collect()
+    }
+
+    fn property(&self, number: u32) -> Option<PropertyInfo> {
+        self.program.properties.get(PropertyId(number)).map(info_of)
     }
 
     fn actions(&self) -> Vec<ActionInfo> {
@@ -621,6 +619,12 @@ impl Explain for Interp {
             false => vec![("no state".into(), format!("{state:02x?}").into())],
         }
     }
+}
+
+/// What reports say of a property.
+fn info_of(property: &Property) -> PropertyInfo {
+    let (kind, name) = (kind_of(&property.kind), property.name.clone());
+    PropertyInfo { kind, name, span: property.span }
 }
 
 /// What sort of property it is, in reports.
