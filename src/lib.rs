@@ -71,6 +71,7 @@ pub mod search;
 pub mod session;
 pub mod source;
 pub mod system;
+mod trees;
 
 pub use exec::{Explain, Model, Value};
 pub use search::{Checks, Control, Outcome, Storage, Verdict};

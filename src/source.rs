@@ -71,7 +71,7 @@ fn read_patiently(file: File) -> io::Result<Vec<u8>> {
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// Which file of the [`Sources`].
-    pub file: u16,
+    pub file: u32,
     /// The first byte.
     pub start: u32,
     /// One past the last byte.
@@ -80,7 +80,7 @@ pub struct Span {
 
 impl Span {
     /// Bytes `range` of file `file`.
-    pub fn new(file: u16, range: Range<usize>) -> Self {
+    pub fn new(file: u32, range: Range<usize>) -> Self {
         Self { file, start: range.start as u32, end: range.end as u32 }
     }
 
@@ -179,14 +179,14 @@ pub struct Sources {
 
 impl Sources {
     /// Adds a file and gives its number for spans.
-    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u16 {
+    pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
         self.files.push(SourceFile::new(name.into(), text.into()));
-        u16::try_from(self.files.len() - 1).expect("more than 65,536 source files")
+        u32::try_from(self.files.len() - 1).expect("more files than memory holds")
     }
 
     /// The file of this number.
-    pub fn file(&self, file: u16) -> &SourceFile {
-        &self.files[usize::from(file)]
+    pub fn file(&self, file: u32) -> &SourceFile {
+        &self.files[file as usize]
     }
 
     /// Every file, in order.
@@ -199,7 +199,7 @@ impl Sources {
         if span == Span::default() {
             return None;
         }
-        let file = self.files.get(usize::from(span.file))?;
+        let file = self.files.get(span.file as usize)?;
         Some(Place { file: file.name.clone(), position: file.position(span.start) })
     }
 
@@ -229,7 +229,7 @@ impl Sources {
             return words;
         }
         self.files
-            .get(usize::from(span.file))
+            .get(span.file as usize)
             .and_then(|file| file.text.get(span.start as usize..span.end as usize))
             .unwrap_or("")
     }

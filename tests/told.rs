@@ -245,6 +245,64 @@ d.pml: VIOLATED: assert: assertion failed in P: assert(a == b) at d.pml:2:32
     assert_eq!(code, 1);
 }
 
+/// The statements of a `d_step` that are taken are told of once each, with their places.
+#[test]
+fn a_d_step_is_told_by_its_statements() {
+    let text = "byte x, y;
+active proctype P() {
+  d_step {
+    y = 4;
+    if
+    :: y > 1 -> x = 5
+    :: else -> x = 6
+    fi
+  };
+  assert(x != 5)
+}
+active proctype Q() { d_step { if :: y > 7 -> y = 0 :: y == 4 -> y = 1 fi } }
+";
+    let (code, out) = told("d.pml", text, &["--reduce", "none"]);
+    assert_eq!(code, 1);
+    let shown = "    1  P[0]: y = 4; y > 1; x = 5; goto\n           d.pml:4:5 + d.pml:6:8 + d.pml:6:17 + d.pml:5:5\n";
+    assert!(out.contains(shown), "{out}");
+    assert!(!out.contains("d_step {"), "{out}");
+}
+
+/// An error in a procedure is told with what it says, the calls that it is in, and what the step had changed by then.
+#[test]
+fn an_error_in_a_procedure_is_told_with_its_calls() {
+    let text = "var x: 0..3; y: 0..3;
+procedure check(v: 0..3);
+begin
+  if v = 2 then error \"two is too many\"; end;
+end;
+procedure outer(var v: 0..3);
+begin
+  v := v + 1;
+  check(v);
+end;
+startstate begin x := 1; y := 0; end;
+rule \"go\" true ==> begin outer(x); end;
+";
+    let expected = "\
+counterexample: error: two is too many in go, 1 step
+    0  initial state
+         x = 1
+         y = 0
+    1  go    e.m:12:1
+         error: two is too many (e.m:4:17)
+         in check, called at e.m:9:3
+         in outer, called at e.m:12:26
+         x: 1 -> 2
+
+e.m: VIOLATED: error: two is too many in go at e.m:4:17
+  after    1 step (shortest)
+";
+    let (code, out) = told("e.m", text, &[]);
+    assert!(out.starts_with(expected), "{out}");
+    assert_eq!(code, 1);
+}
+
 /// Where all states are visited, the model's formula is named with what looks for it, and counts where that is asked for.
 #[test]
 fn a_formula_that_is_not_searched_is_named() {

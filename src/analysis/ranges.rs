@@ -261,6 +261,7 @@ impl<'a> Analysis<'a> {
             | StmtKind::Undefine(_)
             | StmtKind::Assume(_)
             | StmtKind::Assert { .. }
+            | StmtKind::Cover { .. }
             | StmtKind::Error(_)
             | StmtKind::MultisetAdd { .. }
             | StmtKind::MultisetRemove { .. }

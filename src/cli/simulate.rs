@@ -91,7 +91,17 @@ impl Walk<'_> {
                 let place = self.model.sources.locate(fault.span).unwrap_or_default();
                 let kind = fault.kind.violation();
                 let told = format!("{kind}: {} ({place})", fault.message);
-                print(&(report::wrapped(MARGIN, &told) + &with(&fault.operands)));
+                print(&report::wrapped(MARGIN, &told));
+                for line in report::called_from(&self.model.sources, &fault.calls) {
+                    print(&report::wrapped(MARGIN, &line));
+                }
+                if let (Some(before), Some(reached)) = (self.states.last(), &fault.reached) {
+                    let after = self.walked.describe(reached);
+                    for line in report::print_changes(&self.walked.describe(before), &after) {
+                        print(&report::wrapped(MARGIN, &line));
+                    }
+                }
+                print(&with(&fault.operands));
                 return true;
             }
         };

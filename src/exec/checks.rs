@@ -59,7 +59,8 @@ impl Checks {
             Violation::Fault(kind, _) if kind.is_assertion() => self.assertions,
             Violation::Fault(..) => self.faults,
             Violation::Property(number) => {
-                self.selects_kind(model.explained().properties()[number as usize].kind)
+                let property = model.explained().property(number);
+                property.is_some_and(|it| self.selects_kind(it.kind))
             }
         }
     }

@@ -28,6 +28,11 @@ pub trait Explain: Model {
     /// The names of the model's properties; [`Violation::Property`] is an index into it.
     fn properties(&self) -> Vec<PropertyInfo>;
 
+    /// The property of a number, if there is one.
+    fn property(&self, number: u32) -> Option<PropertyInfo> {
+        self.properties().into_iter().nth(number as usize)
+    }
+
     /// The model's actions by number, as far as it is counted how often each is taken.
     fn actions(&self) -> Vec<ActionInfo> {
         Vec::new()
@@ -276,4 +281,25 @@ pub struct Fault {
     pub span: Span,
     /// What decided that an assertion does not hold: what it reads, with the names of that.
     pub operands: Vec<(String, Value)>,
+    /// The functions in which it happened, the innermost first.
+    pub calls: Vec<CallSite>,
+    /// What the state was when the step ended, if the step had begun to change it.
+    pub reached: Option<Vec<u8>>,
+}
+
+/// A call that had not returned when a step failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallSite {
+    /// The function.
+    pub function: String,
+    /// Where it is called.
+    pub span: Span,
+}
+
+impl Fault {
+    /// One of which nothing else is known.
+    pub fn new(kind: FaultKind, message: impl Into<String>, span: Span) -> Fault {
+        let (message, operands, calls) = (message.into(), Vec::new(), Vec::new());
+        Fault { kind, message, span, operands, calls, reached: None }
+    }
 }

@@ -35,8 +35,8 @@ pub use counts::ActionCounts;
 pub use executor::{Exec, Executor};
 pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, NoSlot, TRACE, Violation};
 pub use explain::{
-    ActionInfo, Actor, Disabled, Explain, Fault, Lack, PropertyInfo, Standing, Step, StepOutcome,
-    TakenAction, WayOn, find_start, without_process,
+    ActionInfo, Actor, CallSite, Disabled, Explain, Fault, Lack, PropertyInfo, Standing, Step,
+    StepOutcome, TakenAction, WayOn, find_start, without_process,
 };
 pub use fair::{
     FairSteps, Movers, PROCESSES_MAX, ProcessSet, Processes, collect_fair, fair_records,

@@ -18,9 +18,9 @@ use crate::source::{Sources, Span};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A formula, or the name of one of the model's.
-    Formula(u16),
+    Formula(u32),
     /// Propositions, one in each file.
-    Propositions(Vec<u16>),
+    Propositions(Vec<u32>),
 }
 
 /// What was asked, as conditions on the states of a program.
@@ -224,7 +224,7 @@ impl Split {
                 Split { demand: Demand::Formula(parsed.formula), propositions }
             }
             Some(Asked::Propositions(files)) => {
-                let span = |&file: &u16| Span::new(file, 0..sources.file(file).text.len());
+                let span = |&file: &u32| Span::new(file, 0..sources.file(file).text.len());
                 let propositions = files.iter().map(span).collect();
                 Split { demand: Demand::Propositions, propositions }
             }

@@ -10,14 +10,14 @@ use crate::source::Span;
 #[derive(Clone)]
 pub(in crate::front) struct Cursor<'a> {
     text: &'a str,
-    file: u16,
+    file: u32,
     /// Between two characters.
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// The start of file `file`, whose text is `text`.
-    pub(in crate::front) fn new(file: u16, text: &'a str) -> Self {
+    pub(in crate::front) fn new(file: u32, text: &'a str) -> Self {
         Self { text, file, at: 0 }
     }
 

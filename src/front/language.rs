@@ -72,7 +72,7 @@ pub(super) type Load =
     fn(&mut Sources, &Options, Option<&Asked>) -> Result<Loaded, Vec<Diagnostic>>;
 
 /// Reads what a file asks of the model in file 0 of the sources.
-pub type ReadQuestions = fn(&Sources, u16) -> Result<Vec<Question>, Diagnostic>;
+pub type ReadQuestions = fn(&Sources, u32) -> Result<Vec<Question>, Diagnostic>;
 
 /// Draws the model in file 0 of the sources, as DOT.
 pub type Draw = fn(&Sources, &Drawn<'_>) -> Result<String, Diagnostic>;
@@ -155,7 +155,7 @@ impl Language {
             let Condition { holds, name } = Condition::of_file(&file.name)?;
             Some((number, (holds, name.map(str::to_owned))))
         });
-        let (files, asked): (Vec<u16>, Vec<(Holds, Option<String>)>) = asked.unzip();
+        let (files, asked): (Vec<u32>, Vec<(Holds, Option<String>)>) = asked.unzip();
         if files.is_empty() {
             return (self.load)(sources, options, None);
         }

@@ -12,7 +12,10 @@
 //!
 //! So does DiVinE's compiler, whose counts are the reference where two bodies touch one variable.
 
-use super::{ChannelRef, Expr, FunctionId, LocalId, LocationId, Pattern, Place, ProcessId, TypeId};
+use super::{
+    ChannelRef, Expr, FunctionId, LocalId, LocationId, Pattern, Place, ProcessId, PropertyId,
+    TypeId,
+};
 use crate::ir::Argument;
 use crate::source::Span;
 
@@ -247,6 +250,13 @@ pub enum StmtKind {
         message: String,
         /// What it is that fails.
         asserted: Asserted,
+    },
+    /// Notes that a property is met if the condition is true (Murphi `cover`).
+    Cover {
+        /// The property, a [`PropertyKind::Reached`](crate::ir::PropertyKind::Reached).
+        property: PropertyId,
+        /// The condition.
+        condition: Expr,
     },
     /// Fails the step.
     Error(String),

@@ -63,8 +63,9 @@ pub struct Cell {
     pub undefined: bool,
 }
 
-/// The widest cell: a C `int`.
-pub const MAX_CELL_BITS: u32 = 32;
+/// The widest cell: room for every C `int` and for undefined, and then some. Bits at a place that only
+/// the state decides are read and written at most 57 at once.
+pub const MAX_CELL_BITS: u32 = 48;
 
 impl Cell {
     /// A cell from `bit` on for all values from `low` to `high`.
@@ -99,14 +100,26 @@ impl Cell {
     /// The value of a code, or `None` if that means undefined.
     #[inline]
     pub fn value(&self, code: u32) -> Option<i64> {
+        self.value_of(code.into())
+    }
+
+    /// The value of a code, however wide that is, or `None` if that means undefined.
+    #[inline]
+    fn value_of(&self, code: u64) -> Option<i64> {
         let is_value = code != 0 || !self.undefined;
-        is_value.then(|| self.base().wrapping_add(code.into()))
+        is_value.then(|| self.base().wrapping_add(code as i64))
     }
 
     /// How many codes there are.
     pub fn count(&self) -> u32 {
         let codes = self.most.saturating_sub(self.least).saturating_add(1);
         u32::try_from(codes.saturating_add(self.undefined.into())).unwrap_or(u32::MAX)
+    }
+
+    /// Whether its codes do not fit 32 bits. Reductions, which look at codes, leave such states alone.
+    #[inline]
+    pub fn is_wide(&self) -> bool {
+        self.bits > u32::BITS
     }
 
     /// The codes of the values from `first` to `last`, if all of them have one.
@@ -287,12 +300,24 @@ impl Layout {
     #[inline]
     pub fn get(&self, state: &[u8], cell: CellId) -> Option<i64> {
         let cell = &self.cells[cell];
-        cell.value(read_bits(state, cell.bit, cell.bits))
+        cell.value_of(read_bits(state, cell.bit, cell.bits))
+    }
+
+    /// Whether a state has a cell that is [wide](Cell::is_wide).
+    pub fn has_wide_cells(&self) -> bool {
+        self.cells.values().take(self.state_cells as usize).any(Cell::is_wide)
+    }
+
+    /// The code in a cell that is not [wide](Cell::is_wide).
+    #[inline]
+    pub fn code(&self, state: &[u8], cell: CellId) -> u32 {
+        debug_assert!(!self.cells[cell].is_wide(), "{cell:?} is wide");
+        self.any_code(state, cell) as u32
     }
 
     /// The code in a cell.
     #[inline]
-    pub fn code(&self, state: &[u8], cell: CellId) -> u32 {
+    pub fn any_code(&self, state: &[u8], cell: CellId) -> u64 {
         let cell = &self.cells[cell];
         read_bits(state, cell.bit, cell.bits)
     }
@@ -306,6 +331,12 @@ impl Layout {
     /// Stores a code that the cell can hold.
     #[inline]
     pub fn set_code(&self, state: &mut [u8], cell: CellId, code: u32) {
+        self.set_any_code(state, cell, code.into());
+    }
+
+    /// Stores a code that the cell can hold, however wide that is.
+    #[inline]
+    pub fn set_any_code(&self, state: &mut [u8], cell: CellId, code: u64) {
         let cell = &self.cells[cell];
         write_bits(state, cell.bit, cell.bits, code);
     }
@@ -325,13 +356,13 @@ impl Layout {
                 0
             }
         };
-        write_bits(state, cell.bit, cell.bits, code as u32);
+        write_bits(state, cell.bit, cell.bits, code as u64);
     }
 }
 
 /// The `bits` bits from bit `at`, as an integer.
 #[inline]
-fn read_bits(state: &[u8], at: u32, bits: u32) -> u32 {
+fn read_bits(state: &[u8], at: u32, bits: u32) -> u64 {
     let first = (at / 8) as usize;
     let offset = at % 8;
     let bytes = ((offset + bits).div_ceil(8)) as usize;
@@ -340,19 +371,19 @@ fn read_bits(state: &[u8], at: u32, bits: u32) -> u32 {
         word = word << 8 | u64::from(byte);
     }
     let below = bytes as u32 * 8 - offset - bits;
-    ((word >> below) & ((1u64 << bits) - 1)) as u32
+    (word >> below) & ((1u64 << bits) - 1)
 }
 
 /// Replaces the `bits` bits from bit `at`.
 #[inline]
-fn write_bits(state: &mut [u8], at: u32, bits: u32, value: u32) {
-    debug_assert!(u64::from(value) < 1u64 << bits);
+fn write_bits(state: &mut [u8], at: u32, bits: u32, value: u64) {
+    debug_assert!(value < 1u64 << bits);
     let first = (at / 8) as usize;
     let offset = at % 8;
     let bytes = ((offset + bits).div_ceil(8)) as usize;
     let below = bytes as u32 * 8 - offset - bits;
     let mut keep = !(((1u64 << bits) - 1) << below);
-    let mut put = u64::from(value) << below;
+    let mut put = value << below;
     for byte in state[first..first + bytes].iter_mut().rev() {
         *byte = *byte & keep as u8 | put as u8;
         keep >>= 8;

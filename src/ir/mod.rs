@@ -19,6 +19,7 @@ pub mod interval;
 pub mod layout;
 mod marks;
 pub mod messages;
+pub mod renumber;
 pub mod text;
 pub mod types;
 pub mod unchecked;
@@ -327,8 +328,18 @@ pub struct Function {
     pub result: Option<TypeId>,
     /// What it does.
     pub body: Vec<Stmt>,
+    /// Whether analyses take a call of it as a whole, because following it through all that it calls
+    /// takes too long: it may fail, give any result, and read and write all that it names.
+    pub whole: bool,
     /// Where it is declared.
     pub span: Span,
+}
+
+impl Function {
+    /// Whether the model declares it. Names that front ends make up have blanks.
+    pub fn is_declared(&self) -> bool {
+        !self.name.contains(' ')
+    }
 }
 
 /// A parameter of a function: a place of its own, or one of the caller's.
@@ -371,6 +382,9 @@ pub struct Property {
 /// What a property says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PropertyKind {
+    /// A [`StmtKind::Cover`] of it is executed, with a condition that holds, in some step (Murphi
+    /// `cover` in a body).
+    Reached,
     /// Holds in every reachable state (Murphi `invariant`).
     Invariant(Expr),
     /// Does not hold in some reachable state (Murphi `cover`, of the opposite).

@@ -109,6 +109,7 @@ impl Scope {
             | PropertyKind::Assumption(_)
             | PropertyKind::AtEnd(_)
             | PropertyKind::Automaton(_)
+            | PropertyKind::Reached
             | PropertyKind::Claim(_) => Self::default(),
         }
     }

@@ -6,7 +6,7 @@
 //!
 //!  1. Every id names something the program (for a location: the process) has.
 //!  2. A type is built only from types before it.
-//!  3. A scalar type has at least one value and, undefined included, at most 2^32.
+//!  3. A scalar type has at least one value and, undefined included, at most 2^48.
 //!  4. Constants and the bounds of domains are integers of the program's arithmetic.
 //!  5. A union joins scalarsets and enumerations.
 //!  6. Arrays and multisets have room for an element, and the indices of an array are integers,
@@ -34,8 +34,9 @@
 //! 20. A rendezvous is a matter of processes.
 //! 21. A call gives one argument for each parameter, and a place of the same shape exactly where
 //!     the parameter is by reference.
-//! 22. A function called in an expression has a result and changes nothing but its own; one called
-//!     as a statement may change the state, and gives its result, if it has one, to a place.
+//! 22. A function called in an expression has a result and changes nothing but its own, by itself and by
+//!     those that it calls; one called as a statement may change the state, and gives its result, if it
+//!     has one, to a place.
 //! 23. No function calls itself, not even through others.
 //! 24. Functions return with a value exactly if they have a result; actions and starts without.
 //! 25. The step of a loop is not the constant 0, and the limit of one is not 0.
@@ -49,6 +50,7 @@
 //! 33. A property automaton has no actions.
 //! 34. There is at least one start.
 //! 35. A claim begins and moves at locations of its own, and its moves only ask and assert.
+//! 36. A cover statement meets a property that statements meet.
 //!
 //! Types are checked first, then what is declared, then what is executed; each part only if those
 //! before it were right, so that a fault is not reported again through all that is built on it.
@@ -159,6 +161,8 @@ rules! {
     Starts = 34,
     /// Claims watch.
     Claims = 35,
+    /// What statements meet is there to be met.
+    Covers = 36,
 }
 
 impl Rule {
@@ -227,8 +231,20 @@ struct Bound {
     scalar: bool,
     /// Its type, if places may begin at it.
     place: Option<TypeId>,
-    /// Whether what is written there may be the state's or the caller's.
-    outside: bool,
+    /// By whom writes to it are seen.
+    reach: Reach,
+}
+
+/// By whom a write is seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    /// By its own body alone.
+    #[default]
+    Own,
+    /// By whoever gave the place to the function.
+    Given,
+    /// By everybody: it is a write to the state.
+    State,
 }
 
 impl<'a> Checker<'a> {

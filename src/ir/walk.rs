@@ -67,7 +67,7 @@ pub fn program<V: Visitor + ?Sized>(visitor: &mut V, program: &Program) {
             PropertyKind::Claim(claim) => {
                 claim.moves.iter().for_each(|it| action(visitor, &it.action));
             }
-            PropertyKind::Automaton(_) => {}
+            PropertyKind::Automaton(_) | PropertyKind::Reached => {}
         }
     }
 }
@@ -129,7 +129,9 @@ pub fn stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
             body(visitor, inner);
         }
         StmtKind::Undefine(place) | StmtKind::Clear(place) => visitor.place(place, Access::Write),
-        StmtKind::Assert { condition, .. } | StmtKind::Assume(condition) => visitor.expr(condition),
+        StmtKind::Assert { condition, .. }
+        | StmtKind::Cover { condition, .. }
+        | StmtKind::Assume(condition) => visitor.expr(condition),
         StmtKind::Communicate(communication) => visitor.communication(communication),
         StmtKind::MultisetAdd { multiset, element } => {
             visitor.place(multiset, Access::Write);

@@ -13,6 +13,7 @@ use super::signs::{
 };
 use crate::diag::Diagnostic;
 use crate::source::Span;
+use crate::trees::joined;
 use std::ops::Range;
 
 /// A name, a number or a sign.
@@ -70,6 +71,8 @@ pub struct Parsed {
 
 /// The deepest nest of brackets and operators.
 const DEPTH_MAX: usize = 200;
+/// So many operators of one level may follow each other, but for "and" and "or".
+const IN_A_ROW_MAX: usize = 200;
 /// What brackets are closed by.
 const BRACKETS: [(&str, &[&str]); 3] = [("(", &[")"]), ("[", &["]"]), ("{", &["}"])];
 
@@ -253,37 +256,39 @@ impl Reader<'_> {
         if level == LEVELS.len() {
             return self.operand();
         }
-        let mut operands = vec![self.level(level + 1)?];
-        let mut operators = Vec::new();
+        let mut left = self.level(level + 1)?;
+        let mut operators = 0;
         while let Some((_, operator)) = self.connective(self.at).filter(|it| it.0 == level) {
+            if matches!(operator, Connective::And | Connective::Or) {
+                return self.junction(left, level, operator);
+            }
+            operators += 1;
+            if operators > IN_A_ROW_MAX {
+                let error = format!("this formula has more than {IN_A_ROW_MAX} operators in a row");
+                return Err(Diagnostic::error(self.span(), error)
+                    .help("put parts of it in brackets, or in formulas of their own"));
+            }
             self.at += 1;
-            operators.push(operator);
-            operands.push(self.level(level + 1)?);
+            left = Formula::binary(operator, left, self.level(level + 1)?);
         }
-        self.joined(operators, operands)
+        Ok(left)
     }
 
-    /// Operands with operators of one level between them. Long conjunctions and disjunctions become balanced trees, as
-    /// whoever walks a formula recurses; long chains of other operators are refused.
-    fn joined(
-        &self,
-        operators: Vec<Connective>,
-        operands: Vec<Formula>,
+    /// A conjunction or disjunction whose first operand has been read. Of many operands a tree of least
+    /// height is made, since whatever walks formulas goes as deep as they are high.
+    fn junction(
+        &mut self,
+        first: Formula,
+        level: usize,
+        operator: Connective,
     ) -> Result<Formula, Diagnostic> {
-        let is_associative = |it: &Connective| matches!(it, Connective::And | Connective::Or);
-        if operators.len() <= DEPTH_MAX {
-            let mut operands = operands.into_iter();
-            let first = operands.next().unwrap_or(Formula::Constant(true));
-            let both = operators.into_iter().zip(operands);
-            return Ok(
-                both.fold(first, |left, (operator, right)| Formula::binary(operator, left, right))
-            );
+        let mut operands = vec![first];
+        while self.connective(self.at).is_some_and(|it| it.0 == level) {
+            self.at += 1;
+            operands.push(self.level(level + 1)?);
         }
-        match operators.iter().all(is_associative) {
-            true => Ok(balanced(operators[0], operands)),
-            false => Err(Diagnostic::error(self.span(), "this formula is nested too deeply")
-                .help(format!("at most {DEPTH_MAX} of these operators can follow each other"))),
-        }
+        let all = joined(operands, |left, right| Formula::binary(operator, left, right));
+        Ok(all.unwrap_or_else(|| unreachable!("there is a first operand")))
     }
 
     fn operand(&mut self) -> Result<Formula, Diagnostic> {
@@ -431,20 +436,4 @@ impl Reader<'_> {
         }
         Ok(Formula::Proposition(number))
     }
-}
-
-/// Operands with the same operator between all of them, as a tree of logarithmic depth.
-fn balanced(operator: Connective, mut operands: Vec<Formula>) -> Formula {
-    while operands.len() > 1 {
-        let mut pairs = Vec::with_capacity(operands.len().div_ceil(2));
-        let mut rest = operands.into_iter();
-        while let Some(left) = rest.next() {
-            pairs.push(match rest.next() {
-                Some(right) => Formula::binary(operator, left, right),
-                None => left,
-            });
-        }
-        operands = pairs;
-    }
-    operands.pop().unwrap_or(Formula::Constant(true))
 }

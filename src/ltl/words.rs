@@ -10,7 +10,7 @@ const SIGNS: [&str; 19] = [
 ];
 
 /// The words of a text in a file, and where it ends.
-pub fn words(text: &str, file: u16) -> (Vec<Word>, Span) {
+pub fn words(text: &str, file: u32) -> (Vec<Word>, Span) {
     let mut words = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {

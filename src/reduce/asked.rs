@@ -10,6 +10,7 @@ pub(super) fn is_asked(program: &Program, checks: Checks, property: &PropertyKin
     let fails = |it: &Expr| checks.faults && bounds(program, it).is_none();
     match property {
         PropertyKind::Invariant(it) | PropertyKind::Cover(it) => checks.invariants || fails(it),
+        PropertyKind::Reached => checks.invariants,
         PropertyKind::AssertionAt { condition, .. } => checks.assertions || fails(condition),
         PropertyKind::AtEnd(_) => checks.deadlock,
         PropertyKind::Assumption(_) | PropertyKind::Automaton(_) | PropertyKind::Claim(_) => true,

@@ -39,7 +39,7 @@ pub use preserve::{Kept, Preserved};
 use crate::analysis::instances::NotNumbered;
 use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Checks, Interp, Model, Selective, Tally};
-use crate::ir::{Layout, Program};
+use crate::ir::{Layout, Program, PropertyKind};
 use claim::{EndedRuns, NeverClaim};
 use linear::Linear;
 use partial_order::{PartialOrder, Proviso, Way};
@@ -222,6 +222,12 @@ impl<'m> Gathered<'m> {
     }
 
     /// The same of a reduction that may find nothing in a program.
+    /// Notes that these do not apply, and why.
+    fn refuse<'n>(&mut self, names: impl IntoIterator<Item = &'n str>, why: &str) {
+        let refused = names.into_iter().map(|it| Refused { name: it.into(), why: why.to_owned() });
+        self.refused.extend(refused);
+    }
+
     fn add_if_any<R: Reduction<'m> + 'm>(
         &mut self,
         which: (Analysed, &str),
@@ -276,13 +282,22 @@ impl<'m> Stack<'m> {
         gathered.refused.extend(form.refused(wished.rewritings));
         if let Some((rules, checks)) = &wished.reversible {
             let budget = budget.for_analysis(reversible::REDUCTION_NAME);
-            let found = Undoing::of(interp, rules, (checks, is_symmetric), &budget);
+            let found = match as_written(program, layout) {
+                Some(why) => Err(why.into()),
+                None => Undoing::of(interp, rules, (checks, is_symmetric), &budget),
+            };
             gathered.add((Analysed::Reversible, reversible::REDUCTION_NAME), found);
         }
         gathered.add_if_any((Analysed::Symmetry, "symmetry"), symmetry);
-        if wished.linear {
-            let found = Linear::of(program, layout, &budget.for_analysis(linear::NAME));
-            gathered.add_if_any((Analysed::Linear, linear::NAME), found);
+        match as_written(program, layout).filter(|_| wished.linear) {
+            Some(why) => {
+                gathered.refuse([linear::NAME], why);
+            }
+            None if wished.linear => {
+                let found = Linear::of(program, layout, &budget.for_analysis(linear::NAME));
+                gathered.add_if_any((Analysed::Linear, linear::NAME), found);
+            }
+            None => {}
         }
         wished.pruning.add_to(&mut gathered, interp, budget);
         let Gathered { wanted, mut refused, exceeded } = gathered;
@@ -380,6 +395,17 @@ impl<'m> Stack<'m> {
     }
 }
 
+/// Why a program is searched as it is written, if so. What is met inside of a step is seen only by
+/// whoever takes it as it is written, and no reduction but symmetry has each step taken. All of them look
+/// at the codes of cells, which they take to be small.
+pub(crate) fn as_written(program: &Program, layout: &Layout) -> Option<&'static str> {
+    let has_covers = program.properties.values().any(|it| it.kind == PropertyKind::Reached);
+    if has_covers {
+        return Some("the model has `cover` statements, which are met only in steps as written");
+    }
+    layout.has_wide_cells().then_some("a variable of the model has more than 2^32 values")
+}
+
 pub(crate) fn boxed<'m>(reduction: impl Reduction<'m> + 'm) -> Box<dyn Reduction<'m> + 'm> {
     Box::new(reduction)
 }
@@ -397,6 +423,9 @@ fn ordered<'m>(
     // A state that stands for another may be anywhere in the order.
     let proviso = if is_symmetric { Proviso::Levels } else { way.proviso };
     let way = Way { proviso, ..way };
+    if let Some(why) = as_written(interp.program(), interp.layout()) {
+        return Err(why.into());
+    }
     if let Some(why) = keeps_apart(way, claim, is_symmetric) {
         return Err(why.into());
     }

@@ -3,7 +3,7 @@
 use super::boring::{self, Boring, Progress};
 use super::dominate::{self, Dominating, Named};
 use super::doomed::{self, Doomed};
-use super::{Analysed, Gathered};
+use super::{Analysed, Gathered, as_written};
 use crate::budget::AnalysisBudget;
 use crate::exec::{Checks, Interp};
 
@@ -59,6 +59,16 @@ impl Pruning {
         budget: &AnalysisBudget,
     ) {
         let (program, layout, checks) = (interp.program(), interp.layout(), self.checks);
+        if let Some(why) = as_written(program, layout) {
+            let wished = [
+                (self.boring.is_some(), boring::NAME),
+                (self.doomed, doomed::NAME),
+                (self.dominate.is_some(), dominate::NAME),
+            ];
+            let refused = wished.into_iter().filter(|it| it.0).map(|(_, name)| name);
+            gathered.refuse(refused, why);
+            return;
+        }
         if let Some(progress) = &self.boring {
             let budget = budget.for_analysis(boring::NAME);
             let found = Boring::of(interp, checks, progress, &budget);

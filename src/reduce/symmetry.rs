@@ -146,6 +146,10 @@ fn times_orders(number: u64, elements: u64) -> Option<u64> {
 impl<'m> Symmetry<'m> {
     /// That of the scalarsets of a program whose states are laid out so, unless it has none.
     pub fn of(program: &'m Program, layout: &'m Layout, effort: Effort) -> Option<Symmetry<'m>> {
+        // Orbits are compared by codes of 32 bits.
+        if layout.has_wide_cells() {
+            return None;
+        }
         let orbits = Arc::new(Orbits::Elements(Incidence::new(program, layout)?));
         Some(Symmetry { program, layout, orbits, effort })
     }

@@ -204,17 +204,30 @@ pub(super) fn step(
     }
     match &step.outcome {
         StepOutcome::Fault(fault) => {
-            object["error"] =
-                placed(json!({ "message": fault.message }), sources.place(fault.span).as_ref());
+            let calls: Value = fault
+                .calls
+                .iter()
+                .map(|it| {
+                    placed(json!({ "function": it.function }), sources.place(it.span).as_ref())
+                })
+                .collect();
+            let error = json!({ "message": fault.message, "calls": calls });
+            object["error"] = placed(error, sources.place(fault.span).as_ref());
+            if fault.reached.is_some() {
+                object["changes"] = changed(before, after);
+            }
         }
         StepOutcome::Successor(_) if number == 0 => object["state"] = pairs(after),
-        StepOutcome::Successor(_) => {
-            let told = |Change { name, old, new }| (name, json!([old.map(value), new.map(value)]));
-            let changes = changes(before, after).into_iter().map(told);
-            object["changes"] = changes.collect::<Map<_, _>>().into();
-        }
+        StepOutcome::Successor(_) => object["changes"] = changed(before, after),
     }
     object
+}
+
+/// What a step changed, or had changed when it failed.
+fn changed(before: &Values, after: &Values) -> Value {
+    let told = |Change { name, old, new }| (name, json!([old.map(value), new.map(value)]));
+    let changes = changes(before, after).into_iter().map(told);
+    changes.collect::<Map<_, _>>().into()
 }
 
 /// A value in lines of which all but the first begin with `indent`.

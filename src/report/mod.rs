@@ -41,7 +41,7 @@ pub use page::{Glance, Page, Seen, StateGraph, StateStep, Texts, Way, overview};
 pub use rows::{row, wrapped};
 pub use scene::Scene;
 pub use scope::{Missed, Scope};
-pub use steps::View;
+pub use steps::{View, called_from};
 pub use text::{
     print_compiled, print_look_again, print_result, print_scope, print_shortened, print_unchecked,
     print_violated, write_trace,
@@ -282,9 +282,10 @@ impl Named {
                 Named { kind: "deadlock", name: "no successor".to_string(), place: None }
             }
             Violation::Property(number) => {
-                let info = &model.properties()[number as usize];
+                let known = model.property(number);
+                let info = known.unwrap_or_else(|| unreachable!("findings are of properties"));
                 let place = sources.place(info.span);
-                Named { kind: info.kind, name: info.name.clone(), place }
+                Named { kind: info.kind, name: info.name, place }
             }
             Violation::Fault(kind, action) => {
                 let fault = step.and_then(|step| match step.outcome {
@@ -298,12 +299,13 @@ impl Named {
                         message
                     }
                     fault => {
-                        let span = fault.map_or(Span::default(), |it| it.span);
-                        format!(
-                            "{} in {}",
-                            kind.name(),
-                            at_fault(model, action, sources.text(span))
-                        )
+                        let span = fault.as_ref().map_or(Span::default(), |it| it.span);
+                        let at = at_fault(model, action, sources.text(span));
+                        // What an error statement says is what the model calls the error.
+                        let said = fault.filter(|_| kind == FaultKind::Error);
+                        let said = said.map(|it| it.message).filter(|it| !it.trim().is_empty());
+                        let what = said.unwrap_or_else(|| kind.name().to_owned());
+                        format!("{what} in {at}")
                     }
                 };
                 Named { kind: kind.violation(), name, place }
@@ -315,8 +317,8 @@ impl Named {
 /// What an error is in: the property that is judged, or the action; of one that is several statements in braces, the one
 /// that fails.
 fn at_fault(model: &dyn Explain, action: u32, failed: &str) -> String {
-    if let Some(number) = model.judged_by(action) {
-        let PropertyInfo { kind, name, .. } = &model.properties()[number as usize];
+    let judged = model.judged_by(action).and_then(|number| model.property(number));
+    if let Some(PropertyInfo { kind, name, .. }) = judged {
         return format!("{kind} {name}");
     }
     let name = model.action_name(action);

@@ -94,7 +94,8 @@ impl Scope {
         if events {
             scope.add(checks.assertions, Ok(EVENTS));
         }
-        let covers = has(program, |kind| matches!(kind, PropertyKind::Cover(_)));
+        let covers =
+            has(program, |kind| matches!(kind, PropertyKind::Cover(_) | PropertyKind::Reached));
         if invariants || !covers {
             let invariants = given(invariants, INVARIANTS, "the model has no invariant");
             scope.add(checks.invariants, invariants);

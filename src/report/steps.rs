@@ -5,7 +5,7 @@ use super::changes::{changes, lines, print_state};
 use super::chart::Chart;
 use super::folds::folds;
 use super::rows::{WIDTH, places_behind, wrapped};
-use crate::exec::{Step, StepOutcome, Value};
+use crate::exec::{CallSite, Step, StepOutcome, Value};
 use crate::numbers::count;
 use crate::search::trace::Counterexample;
 use crate::source::Sources;
@@ -51,10 +51,31 @@ pub(super) type Visit<'v> = dyn FnMut(&Step, (&Values, &Values)) + 'v;
 pub(super) fn each_step(trace: &Counterexample, visit: &mut Visit<'_>) {
     let mut before = Vec::new();
     trace.each_step(&mut |step, state| {
-        let after = state.map_or_else(Vec::new, |state| trace.describe(state));
+        let reached = match &step.outcome {
+            StepOutcome::Fault(fault) => fault.reached.as_deref(),
+            StepOutcome::Successor(_) => None,
+        };
+        let after = state.or(reached).map_or_else(Vec::new, |state| trace.describe(state));
         visit(step, (&before, &after));
         before = after;
     });
+}
+
+/// Calls that are shown where a step failed: where there are more, the innermost and the outermost.
+const CALLS_SHOWN: usize = 8;
+
+/// The functions that a step failed in, the innermost first, each with where it is called.
+pub fn called_from(sources: &Sources, calls: &[CallSite]) -> Vec<String> {
+    let line = |CallSite { function, span }: &CallSite| {
+        let place = sources.locate(*span).map_or(String::new(), |it| format!(", called at {it}"));
+        format!("in {function}{place}")
+    };
+    if calls.len() <= CALLS_SHOWN {
+        return calls.iter().map(line).collect();
+    }
+    let (inner, outer) = (&calls[..CALLS_SHOWN / 2], &calls[calls.len() - CALLS_SHOWN / 2..]);
+    let left_out = format!("in {} more calls", calls.len() - CALLS_SHOWN);
+    inner.iter().map(line).chain([left_out]).chain(outer.iter().map(line)).collect()
 }
 
 /// What a step of a counterexample is called, by its number.
@@ -244,7 +265,13 @@ impl<'v> Steps<'v> {
             StepOutcome::Fault(fault) => {
                 let place = self.sources.locate(fault.span);
                 let place = place.map_or(String::new(), |it| format!(" ({it})"));
-                vec![format!("{}: {}{place}", fault.kind.violation(), fault.message)]
+                let error = format!("{}: {}{place}", fault.kind.violation(), fault.message);
+                let calls = called_from(self.sources, &fault.calls);
+                let changed = match fault.reached {
+                    Some(_) => self.changed(before, after),
+                    None => Vec::new(),
+                };
+                std::iter::once(error).chain(calls).chain(changed).collect()
             }
             StepOutcome::Successor(_) if number == self.first && self.view.only.is_empty() => {
                 print_state(self.sources, after)

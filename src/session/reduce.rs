@@ -15,7 +15,7 @@ use crate::reduce::pruning::Pruning;
 use crate::reduce::reversible::Rules;
 use crate::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
 use crate::reduce::symmetry::Effort;
-use crate::reduce::{Kind, Reduction, Refused, Stack, Wished, boxed};
+use crate::reduce::{Kind, Reduction, Refused, Stack, Wished, as_written, boxed};
 use crate::search::control::Phase;
 use crate::search::external::has_room_for_obligations;
 use crate::search::trial::FirstLevels;
@@ -242,6 +242,10 @@ impl<'m> Trying<'m, '_> {
     ) -> Result<Tried<'m>, String> {
         if wished.reversible.is_some() {
             return Err("where rules are undone no steps are put off".into());
+        }
+        let interp = runs.form.interp();
+        if let Some(why) = as_written(interp.program(), interp.layout()) {
+            return Err(why.into());
         }
         if wished.pruning.is_wished() {
             return Err("where states are left out no steps are put off".into());

@@ -208,12 +208,7 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
 pub(super) fn step(name: String, to: Result<Vec<u8>, String>) -> Step {
     let outcome = match to {
         Ok(state) => StepOutcome::Successor(state),
-        Err(message) => StepOutcome::Fault(Fault {
-            kind: FaultKind::Error,
-            message,
-            span: Span::default(),
-            operands: Vec::new(),
-        }),
+        Err(message) => StepOutcome::Fault(Fault::new(FaultKind::Error, message, Span::default())),
     };
     Step {
         action: STEP,

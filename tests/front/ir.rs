@@ -96,7 +96,7 @@ fn receive(channel: ChannelRef, patterns: Vec<Pattern>) -> Communication {
 }
 
 fn function(name: &str, result: Option<TypeId>, body: Vec<Stmt>) -> Function {
-    Function { name: name.into(), parameters: vec![], result, body, span: NOWHERE }
+    Function { name: name.into(), parameters: vec![], result, body, whole: false, span: NOWHERE }
 }
 
 /// A program and the names of what is in it.

@@ -8,6 +8,7 @@ mod dve;
 mod dve_corpus;
 mod ir;
 mod murphi;
+mod murphi_accepted;
 mod murphi_corpus;
 mod murphi_mistakes;
 mod pnml;

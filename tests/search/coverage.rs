@@ -123,7 +123,8 @@ fn what_ways_have_in_common_is_counted_once() {
         let taken = |line: usize| by_line[&line];
         assert_eq!([4, 19].map(taken), [1, 1], "they meet once");
         assert_eq!([6, 8, 9, 10].map(taken), [2, 2, 2, 0], "B is there or gone");
-        assert_eq!([13, 15].map(taken), [4, 4], "and x is 5 or 6");
+        assert_eq!([14, 15].map(taken), [4, 4], "and x is 5 or 6");
+        assert!(!by_line.contains_key(&13), "a d_step is counted by its statements");
     }
 }
 

@@ -183,13 +183,8 @@ impl<M: Model + Explain> Explain for Lazy<M> {
     fn steps(&self, state: &[u8]) -> Vec<Step> {
         let mut steps = self.model.steps(state);
         if self.choice(state).fails {
-            let (kind, message) = (FaultKind::Assertion, String::new());
-            let outcome = StepOutcome::Fault(Fault {
-                kind,
-                message,
-                span: Span::default(),
-                operands: Vec::new(),
-            });
+            let fault = Fault::new(FaultKind::Assertion, "", Span::default());
+            let outcome = StepOutcome::Fault(fault);
             let (spans, actions) = (Vec::new(), Vec::new());
             steps.push(Step {
                 action: 77,

@@ -267,13 +267,8 @@ impl Explain for Started {
                 return;
             }
         }
-        let (kind, message) = (FaultKind::Index, String::new());
-        let _ = visit(step(StepOutcome::Fault(Fault {
-            kind,
-            message,
-            span: Span::default(),
-            operands: Vec::new(),
-        })));
+        let fault = Fault::new(FaultKind::Index, "", Span::default());
+        let _ = visit(step(StepOutcome::Fault(fault)));
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {

@@ -18,7 +18,7 @@ impl Table<'_> {
                 access.asks.push((self.location_cell(*process, 0), *location));
                 access
             }
-            PropertyKind::Automaton(_) => Access::default(),
+            PropertyKind::Automaton(_) | PropertyKind::Reached => Access::default(),
             PropertyKind::Claim(claim) => {
                 let mut access = Access::default();
                 for it in &claim.moves {

@@ -3,13 +3,16 @@
 //! This walk alone knows which parts of the state a construct reads and writes. Whoever wants to know
 //! gets every touch in the order of evaluation and maps it to what he counts in: the bits of a mask
 //! (`exec/interp/masks.rs`), the words of a state (`exec/jit/footprint.rs`), cells and channels
-//! (`table.rs`). A function's body is walked at every call, so what its references stand for is known.
+//! (`table.rs`). A function's body is walked at every call, so what its references stand for is known;
+//! but one that is taken as a whole, whose variables are found once and all of which are touched.
 
+use crate::ir::walk::{self, Access, Visitor};
 use crate::ir::{
     Action, Argument, Binary, ChannelRef, Communication, Edge, Expr, ExprKind, Function,
-    FunctionId, LocalId, LocationId, Overflow, Pattern, Place, ProcessId, Program, Selector, Stmt,
-    StmtKind, TypeId,
+    FunctionId, LocalId, LocationId, Overflow, Pattern, Place, ProcessId, Program, Root, Selector,
+    Stmt, StmtKind, TypeId, VarId,
 };
+use std::collections::BTreeSet;
 
 /// One thing that code does with the state, or with a name.
 #[derive(Clone, Copy, Debug)]
@@ -306,7 +309,9 @@ impl<'p> Walk<'p> {
                 self.expr(to, condition);
                 to.touch(Touch::Assume);
             }
-            StmtKind::Assert { condition, .. } => self.expr(to, condition),
+            StmtKind::Assert { condition, .. } | StmtKind::Cover { condition, .. } => {
+                self.expr(to, condition);
+            }
             _ => unreachable!("other statements do one thing"),
         }
     }
@@ -430,9 +435,85 @@ impl<'p> Walk<'p> {
     fn call(self, to: &mut dyn Touched, id: FunctionId, arguments: &[Argument], by: Caller) {
         arguments.iter().for_each(|it| self.argument(to, it));
         let function = &self.program.functions[id];
+        if function.whole {
+            self.as_a_whole(to, function, arguments, by);
+        }
         to.enter(id, function, arguments, by);
-        self.body(to, &function.body);
+        if !function.whole {
+            self.body(to, &function.body);
+        }
         to.leave();
+    }
+
+    /// What a function may touch, whatever it is given: the variables that it and those it calls name,
+    /// and the places that its references stand for.
+    fn as_a_whole(
+        self,
+        to: &mut dyn Touched,
+        function: &Function,
+        arguments: &[Argument],
+        by: Caller,
+    ) {
+        let changes = by == Caller::Statement;
+        let (variables, functions) = (BTreeSet::new(), BTreeSet::new());
+        let mut named = NamedVariables { program: self.program, variables, functions };
+        walk::body(&mut named, &function.body);
+        to.open();
+        for argument in arguments {
+            if let Argument::Reference(place) = argument {
+                to.touch(Touch::Read(place));
+                if changes {
+                    to.touch(Touch::Write(place));
+                }
+            }
+        }
+        for variable in named.variables {
+            let place = Place::variable(variable, function.span);
+            to.touch(Touch::Read(&place));
+            if changes {
+                to.touch(Touch::Write(&place));
+            }
+        }
+        to.close();
+    }
+}
+
+/// The variables that code names, and that the functions it calls name.
+struct NamedVariables<'p> {
+    program: &'p Program,
+    variables: BTreeSet<VarId>,
+    functions: BTreeSet<FunctionId>,
+}
+
+impl NamedVariables<'_> {
+    fn function(&mut self, id: FunctionId) {
+        if self.functions.insert(id) {
+            let program = self.program;
+            walk::body(self, &program.functions[id].body);
+        }
+    }
+}
+
+impl Visitor for NamedVariables<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let StmtKind::Call { function, .. } = stmt.kind {
+            self.function(function);
+        }
+        walk::stmt(self, stmt);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        if let ExprKind::Call(function, _) = expr.kind {
+            self.function(function);
+        }
+        walk::expr(self, expr);
+    }
+
+    fn place(&mut self, place: &Place, _: Access) {
+        if let Root::Variable(variable) = place.root {
+            self.variables.insert(variable);
+        }
+        walk::place(self, place);
     }
 }
 

@@ -432,7 +432,9 @@ fn pinned(program: &Program, scalars: &Scalars) -> Vec<u64> {
                 walk.reads(condition);
             }
             PropertyKind::Claim(claim) => claim.moves.iter().for_each(|it| walk.action(&it.action)),
-            PropertyKind::AssertionAt { .. } | PropertyKind::Automaton(_) => {}
+            PropertyKind::AssertionAt { .. }
+            | PropertyKind::Automaton(_)
+            | PropertyKind::Reached => {}
         }
     }
     for process in program.processes.values() {

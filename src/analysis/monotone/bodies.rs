@@ -57,7 +57,7 @@ impl Demands<'_> {
             // A state in which it does not hold is as good as none.
             PropertyKind::Assumption(condition) => self.assumed(condition),
             // What watches runs is not searched beside.
-            PropertyKind::Automaton(_) | PropertyKind::Claim(_) => {}
+            PropertyKind::Automaton(_) | PropertyKind::Claim(_) | PropertyKind::Reached => {}
         }
     }
 
@@ -93,6 +93,7 @@ impl Demands<'_> {
             }
             StmtKind::Alias { place, .. } => self.renamed(place),
             StmtKind::Assume(condition) => self.assumed(condition),
+            StmtKind::Cover { condition, .. } => self.same(condition, condition),
             StmtKind::Assert { condition, .. } => match self.program.assertions {
                 // Its step goes on in any case.
                 Assertions::GoOn => self.kept(condition, self.looked_for.assertions),

@@ -1,6 +1,7 @@
 //! What statements and messages do to a state.
 
 use super::channels::ChannelAt;
+use super::covers;
 use super::failure::{fault, go_on};
 use super::frames::{Bound, Flow, Locals};
 use super::{Failure, Interp};
@@ -143,6 +144,12 @@ impl Interp {
                     _ => Ok(()),
                 }
             }
+            StmtKind::Cover { property, condition } => {
+                if self.eval(condition, state, locals)? != 0 {
+                    covers::meet(*property);
+                }
+                Ok(())
+            }
             StmtKind::Error(message) => Err(fault(FaultKind::Error, stmt.span, message.clone())),
             StmtKind::Communicate(communication) => {
                 let before = state.to_vec();
@@ -245,7 +252,7 @@ impl Interp {
     pub(super) fn copy_cells(&self, from: u32, to: u32, count: u32, state: &mut [u8]) {
         let copy = |offset: u32, state: &mut [u8]| {
             let code = self.code_in(state, CellId(from + offset));
-            self.layout.set_code(state, CellId(to + offset), code);
+            self.layout.set_any_code(state, CellId(to + offset), code);
         };
         match from < to {
             true => (0..count).rev().for_each(|offset| copy(offset, state)),

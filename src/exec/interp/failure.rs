@@ -8,7 +8,7 @@ pub(crate) type Failure = Box<Fault>;
 
 /// Builds a fault.
 pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> Failure {
-    Box::new(Fault { kind, message: message.into(), span, operands: Vec::new() })
+    Box::new(Fault::new(kind, message, span))
 }
 
 /// Leaves a loop if it is time to stop: what comes of the step is dropped.

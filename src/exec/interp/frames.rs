@@ -6,7 +6,7 @@
 
 use super::failure::fault;
 use super::{Failure, Interp};
-use crate::exec::FaultKind;
+use crate::exec::{CallSite, FaultKind};
 use crate::ir::layout::{CellId, Frame};
 use crate::ir::{
     Argument, Entity, Function, FunctionId, Instance, LocalId, Overflow, Place, Scalar, Type,
@@ -94,6 +94,14 @@ pub(super) enum Flow {
     Dropped,
 }
 
+/// A failure in the body of a function that is called here.
+fn within(function: &Function, span: Span, mut failure: Failure) -> Failure {
+    if function.is_declared() {
+        failure.calls.push(CallSite { function: function.name.clone(), span });
+    }
+    failure
+}
+
 impl Interp {
     /// Puts a state (or a longer buffer) into `work`, with room for all frames.
     pub(super) fn load(&self, state: &[u8], work: &mut Vec<u8>) {
@@ -132,7 +140,8 @@ impl Interp {
             };
             own.set(parameter.local, Bound::Cells(cell, parameter.ty));
         }
-        match self.run(&function.body, state, &own)? {
+        let went = self.run(&function.body, state, &own);
+        match went.map_err(|failure| within(function, span, failure))? {
             Flow::Return(result) => self.result(function, result, span).map(Flow::Return),
             Flow::Next if function.result.is_some() => {
                 let message = format!("{} ends without a result", function.name);

@@ -22,6 +22,7 @@
 mod apply;
 mod channels;
 mod claims;
+mod covers;
 mod describe;
 mod disabled;
 mod eval;
@@ -53,7 +54,7 @@ use crate::diag::Diagnostic;
 use crate::ir::layout::{Codes, Frame, GroupId, NotAnOrder};
 use crate::ir::{
     Action, ActionId, ActionsAt, EndRule, Expr, Instance, Layout, LocationId, ProcessId, Program,
-    PropertyId, PropertyKind, Schedule, Urgency, text,
+    Property, PropertyId, PropertyKind, Schedule, Urgency, text,
 };
 use crate::source::Span;
 pub(in crate::exec) use channels::ChannelAt;
@@ -424,9 +425,8 @@ fn judged(program: &Program) -> Vec<(u32, Judged)> {
             PropertyKind::Automaton(_)
             | PropertyKind::Assumption(_)
             | PropertyKind::AtEnd(_)
-            | PropertyKind::Claim(_) => {
-                return None;
-            }
+            | PropertyKind::Claim(_)
+            | PropertyKind::Reached => return None,
         };
         Some((id.0, Judged { at, condition: condition.clone() }))
     });
@@ -444,7 +444,9 @@ impl Model for Interp {
 
     fn initial(&self, out: &mut Expansion) {
         let zero = vec![0; self.width()];
+        covers::forget();
         self.run_starts(|number, result| {
+            covers::tell(&zero, out);
             match result {
                 Ok(state) => out.candidate(state),
                 Err(fault) => {
@@ -468,6 +470,7 @@ impl Model for Interp {
                 return;
             }
             let mut stuck = true;
+            covers::forget();
             self.each_step(state, &mut work, &mut |taken, result| match result {
                 Ok(led) => {
                     self.count_taken(taken, led, out);
@@ -489,6 +492,7 @@ impl Model for Interp {
                     out.finding(Violation::Fault(fault.kind, action.0), state);
                 }
             });
+            covers::tell(state, out);
             if stuck {
                 self.judge_end(state, |it| out.finding(it, state));
             }
@@ -574,13 +578,11 @@ impl Explain for Interp {
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
-        (self.program.properties.values())
-            .map(|property| PropertyInfo {
-                kind: kind_of(&property.kind),
-                name: property.name.clone(),
-                span: property.span,
-            })
-            .collect()
+        self.program.properties.values().map(info_of).collect()
+    }
+
+    fn property(&self, number: u32) -> Option<PropertyInfo> {
+        self.program.properties.get(PropertyId(number)).map(info_of)
     }
 
     fn actions(&self) -> Vec<ActionInfo> {
@@ -646,11 +648,17 @@ impl Explain for Interp {
     }
 }
 
+/// What reports say of a property.
+fn info_of(property: &Property) -> PropertyInfo {
+    let (kind, name) = (kind_of(&property.kind), property.name.clone());
+    PropertyInfo { kind, name, span: property.span }
+}
+
 /// What sort of property it is, in reports.
 fn kind_of(kind: &PropertyKind) -> &'static str {
     match kind {
         PropertyKind::Invariant(_) => "invariant",
-        PropertyKind::Cover(_) => super::COVER,
+        PropertyKind::Cover(_) | PropertyKind::Reached => super::COVER,
         PropertyKind::Assumption(_) => "assumption",
         PropertyKind::AssertionAt { .. } => "assert",
         PropertyKind::AtEnd(_) => super::TRACE,

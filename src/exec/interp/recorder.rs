@@ -32,9 +32,9 @@ impl Interp {
 
     /// The code in a cell.
     #[inline]
-    pub(super) fn code_in(&self, state: &[u8], cell: CellId) -> u32 {
+    pub(super) fn code_in(&self, state: &[u8], cell: CellId) -> u64 {
         self.note(cell);
-        self.layout.code(state, cell)
+        self.layout.any_code(state, cell)
     }
 
     #[inline]

@@ -310,10 +310,18 @@ impl Interp {
         if let Some(communication) = &action.communication {
             self.exchange(communication, state, work, locals, &mut |_| {})?;
         }
-        match self.complete(action, 0, work, locals, &mut |_| {})? {
-            true => self.arrive(work),
-            false => Ok(Arrival::Nowhere),
+        match self.complete(action, 0, work, locals, &mut |_| {}) {
+            Ok(true) => self.arrive(work),
+            Ok(false) => Ok(Arrival::Nowhere),
+            Err(failure) => Err(self.failed_in(work, failure)),
         }
+    }
+
+    /// A failure of a step that had made this of the state.
+    fn failed_in(&self, work: &[u8], mut failure: Failure) -> Failure {
+        let reached = || work[..self.layout.bytes].to_vec();
+        failure.reached.get_or_insert_with(reached);
+        failure
     }
 
     /// Moves, as the process in this slot, and runs the body. False if an assumption fails. Where

@@ -51,7 +51,7 @@ fn find_unsupported(program: &Program) -> Found {
             | PropertyKind::Assumption(condition)
             | PropertyKind::AtEnd(condition)
             | PropertyKind::AssertionAt { condition, .. } => look.expr(condition),
-            PropertyKind::Automaton(_) => {}
+            PropertyKind::Automaton(_) | PropertyKind::Reached => {}
             PropertyKind::Claim(claim) => {
                 claim.moves.iter().for_each(|it| walk::action(&mut look, &it.action));
             }

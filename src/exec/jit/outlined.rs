@@ -18,7 +18,7 @@ use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_module::Module;
 
 /// Stands for the place of the call in what a function says went wrong.
-const AT_CALL: Span = Span { file: u16::MAX, start: u32::MAX, end: u32::MAX };
+const AT_CALL: Span = Span { file: u32::MAX, start: u32::MAX, end: u32::MAX };
 
 /// What a function gives for a result that is none, and for one outside its type. Other numbers
 /// are one more than that of a site.

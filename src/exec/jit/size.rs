@@ -44,6 +44,7 @@ impl Sizes {
         }
         let calls = Calls::of(program);
         let outlined = program.functions.keys().map(|id| match calls[id.index()] {
+            _ if program.functions[id].whole => true,
             0 => false,
             _ if inlined == 0 => true,
             1 => whole.function(program, id) > INLINED_ONCE_MAX,
@@ -55,7 +56,7 @@ impl Sizes {
 
     /// As if all functions were emitted where they are called.
     pub fn whole(program: &Program) -> Sizes {
-        let outlined = program.functions.keys().map(|_| false).collect();
+        let outlined = program.functions.values().map(|it| it.whole).collect();
         let starts = program.processes.iter().map(|(id, process)| (id, process.start));
         let ends = program.actions.values().filter(|it| it.control.turn == Turn::Open);
         let ends = ends.filter_map(|it| it.edge.map(|edge| (edge.process, edge.to)));

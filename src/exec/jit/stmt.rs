@@ -58,6 +58,7 @@ impl Emitter<'_, '_> {
             }
             StmtKind::Error(_) => self.fail(FaultKind::Error, stmt.span),
             StmtKind::Print { .. } => {}
+            StmtKind::Cover { .. } => unreachable!("programs with these are interpreted"),
             StmtKind::Assume(condition) => self.assume(condition, frame),
             StmtKind::Declare { local, ty, body, .. } => self.declare(*local, *ty, body, frame),
             StmtKind::Alias { local, place, body, .. } => self.alias(*local, place, body, frame),

@@ -8,6 +8,7 @@ use crate::ir::{
     Action, ActionId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Instance, Place,
     ProcessId, Program, PropertyKind, Schedule, Stmt, StmtKind, Urgency,
 };
+use std::collections::BTreeSet;
 
 /// Why nothing of a program is compiled, if so.
 pub(super) fn refusal(program: &Program) -> Option<&'static str> {
@@ -22,6 +23,7 @@ pub(super) fn refusal(program: &Program) -> Option<&'static str> {
         {
             Some("its processes have priorities")
         }
+        Schedule::Interleaved if covers_in_steps(program) => Some("it has `cover` statements"),
         Schedule::Interleaved if assumes(program) => Some("it leaves out states by assumptions"),
         Schedule::Interleaved if has_free_priorities(program) => Some("its rules have priorities"),
         Schedule::Interleaved => None,
@@ -32,20 +34,26 @@ fn assumes(program: &Program) -> bool {
     program.properties.values().any(|it| matches!(it.kind, PropertyKind::Assumption(_)))
 }
 
+/// Whether steps meet properties, which the interpreter notes.
+fn covers_in_steps(program: &Program) -> bool {
+    program.properties.values().any(|it| matches!(it.kind, PropertyKind::Reached))
+}
+
 fn has_free_priorities(program: &Program) -> bool {
     program.actions.values().any(|it| it.edge.is_none() && it.priority != 0)
 }
 
 /// Whether an action is compiled.
 pub(super) fn is_native(program: &Program, action: &Action) -> bool {
-    let mut look = Support { program, mover: None, native: action.priority == 0, inside: false };
+    let mut look = Support::new(program, None);
+    look.native = action.priority == 0;
     walk::action(&mut look, action);
     look.native
 }
 
 /// Whether a condition is compiled.
 pub(super) fn is_native_expr(program: &Program, expr: &Expr) -> bool {
-    let mut look = Support { program, mover: None, native: true, inside: false };
+    let mut look = Support::new(program, None);
     look.expr(expr);
     look.native
 }
@@ -80,7 +88,7 @@ pub(super) fn meetable(program: &Program) -> bool {
 
 /// Whether an action of an instance is compiled.
 fn is_native_for(program: &Program, mover: Instance, action: &Action) -> bool {
-    let mut look = Support { program, mover: Some(mover), native: true, inside: false };
+    let mut look = Support::new(program, Some(mover));
     walk::action(&mut look, action);
     program.processes[mover.process].life.provided.iter().for_each(|it| look.expr(it));
     look.native
@@ -101,13 +109,21 @@ struct Support<'a> {
     native: bool,
     /// Whether this is the body of a function.
     inside: bool,
+    /// Those whose bodies have been looked at.
+    functions: BTreeSet<FunctionId>,
 }
 
-impl Support<'_> {
+impl<'a> Support<'a> {
+    fn new(program: &'a Program, mover: Option<Instance>) -> Support<'a> {
+        Support { program, mover, native: true, inside: false, functions: BTreeSet::new() }
+    }
+
     fn call(&mut self, function: FunctionId) {
-        let outer = std::mem::replace(&mut self.inside, true);
-        walk::body(self, &self.program.functions[function].body);
-        self.inside = outer;
+        if self.functions.insert(function) {
+            let outer = std::mem::replace(&mut self.inside, true);
+            walk::body(self, &self.program.functions[function].body);
+            self.inside = outer;
+        }
     }
 }
 

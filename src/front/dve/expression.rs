@@ -7,6 +7,7 @@ use super::scope::Scope;
 use crate::front::quote::quote;
 use crate::ir;
 use crate::source::Span;
+use crate::trees::balanced;
 
 impl<'a> Scope<'_, 'a> {
     /// The program's form of an expression; after an error, something in its place.
@@ -33,10 +34,13 @@ impl<'a> Scope<'_, 'a> {
                 return binary(*operator, left, right, span);
             }
             ExprKind::Chain(operator, operands, _) => {
-                return balanced(
-                    *operator,
-                    operands.iter().map(|operand| self.lower(operand)).collect(),
-                );
+                let operands = operands.iter().map(|operand| self.lower(operand)).collect();
+                let join = |left: ir::Expr, right: ir::Expr| {
+                    let span = left.span.to(right.span);
+                    binary(*operator, left, right, span)
+                };
+                return balanced(operands, join)
+                    .unwrap_or_else(|| unreachable!("a chain has operands"));
             }
         };
         ir::Expr { kind: kind.unwrap_or(ir::ExprKind::Constant(0)), span }
@@ -83,23 +87,4 @@ fn binary(operator: ir::Binary, left: ir::Expr, right: ir::Expr, span: Span) -> 
         None => ir::ExprKind::Binary(operator, Box::new(left), Box::new(right)),
     };
     ir::Expr { kind, span }
-}
-
-/// Operands of an associative operator as a tree of least height, in the same order.
-fn balanced(operator: ir::Binary, mut operands: Vec<ir::Expr>) -> ir::Expr {
-    while operands.len() > 1 {
-        let mut rest = operands.into_iter();
-        let mut level = Vec::with_capacity(rest.len().div_ceil(2));
-        while let Some(left) = rest.next() {
-            level.push(match rest.next() {
-                Some(right) => {
-                    let span = left.span.to(right.span);
-                    binary(operator, left, right, span)
-                }
-                None => left,
-            });
-        }
-        operands = level;
-    }
-    operands.swap_remove(0)
 }

@@ -84,7 +84,7 @@ pub(super) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// A lexer at the start of file `file`, whose text is `text`.
-    pub(super) fn new(file: u16, text: &'a str) -> Self {
+    pub(super) fn new(file: u32, text: &'a str) -> Self {
         Self { cursor: Cursor::new(file, text) }
     }
 

@@ -14,7 +14,7 @@ use crate::source::Span;
 
 /// Parses a whole file; warnings are added to `warnings`.
 pub fn parse<'a>(
-    file: u16,
+    file: u32,
     text: &'a str,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Model<'a>, Diagnostic> {

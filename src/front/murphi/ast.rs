@@ -25,8 +25,8 @@ impl Model<'_> {
     pub fn has_name(&self, name: &str) -> bool {
         self.declarations.iter().any(|it| {
             let members = match it {
-                Declaration::Type(_, ty) | Declaration::Variables(_, ty) => ty.members(),
-                Declaration::Constant(..) | Declaration::Function(_) => Vec::new(),
+                Declaration::Types(_, ty) | Declaration::Variables(_, ty) => ty.members(),
+                Declaration::Constants(..) | Declaration::Function(_) => Vec::new(),
             };
             it.names().contains(&name) || members.contains(&name)
         })
@@ -36,10 +36,10 @@ impl Model<'_> {
 /// A declaration.
 #[derive(Debug)]
 pub enum Declaration<'a> {
-    /// `N: 3;`
-    Constant(Name<'a>, Expr<'a>),
-    /// `T: 0..N;`
-    Type(Name<'a>, TypeExpr<'a>),
+    /// `N, M: 3;`
+    Constants(Vec<Name<'a>>, Expr<'a>),
+    /// `T, U: 0..N;`
+    Types(Vec<Name<'a>>, TypeExpr<'a>),
     /// `x, y: T;`
     Variables(Vec<Name<'a>>, TypeExpr<'a>),
     /// A function or procedure.
@@ -50,8 +50,9 @@ impl<'a> Declaration<'a> {
     /// The names it declares.
     pub fn names(&self) -> Vec<&'a str> {
         match self {
-            Declaration::Constant(name, _) | Declaration::Type(name, _) => vec![name.text],
-            Declaration::Variables(names, _) => names.iter().map(|name| name.text).collect(),
+            Declaration::Constants(names, _)
+            | Declaration::Types(names, _)
+            | Declaration::Variables(names, _) => names.iter().map(|name| name.text).collect(),
             Declaration::Function(function) => vec![function.name.text],
         }
     }
@@ -307,6 +308,8 @@ pub enum StmtKind<'a> {
     Assert(Expr<'a>, Option<&'a str>),
     /// `assume e`
     Assume(Expr<'a>),
+    /// `cover e "..."`
+    Cover(Expr<'a>, Option<&'a str>),
     /// `put e`
     Put(Expr<'a>),
     /// `put "..."`

@@ -102,7 +102,7 @@ kinds! {
         Plus "+",
         Minus "-" | "−",
         Star "*" | "×",
-        Slash "/" | "÷",
+        Slash "/" | "÷" | "∕",
         Percent "%",
         Caret "^",
         Tilde "~",
@@ -128,7 +128,7 @@ pub(super) struct Lexer<'a> {
 
 impl<'a> Lexer<'a> {
     /// A lexer at the start of file `file`, whose text is `text`.
-    pub(super) fn new(file: u16, text: &'a str) -> Self {
+    pub(super) fn new(file: u32, text: &'a str) -> Self {
         Self { cursor: Cursor::new(file, text) }
     }
 
@@ -158,14 +158,17 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// A string. A backslash takes the quote behind it into the string, as in Rumur, unless the string
+    /// then had no end on its line: for CMurphi a backslash is a character like others.
     fn string(&mut self) -> Result<Token, Diagnostic> {
-        let rest = &self.cursor.rest()[1..];
-        let end = rest.find(['"', '\n']);
-        match end.filter(|&end| rest[end..].starts_with('"')) {
-            Some(length) => Ok(take(&mut self.cursor, length + 2, TokenKind::String)),
+        let line = self.cursor.rest().lines().next().unwrap_or_default();
+        let opener = QUOTES.iter().find(|it| line.starts_with(**it)).map_or(0, |it| it.len());
+        let end = closing_quote(line, opener, true).or_else(|| closing_quote(line, opener, false));
+        match end {
+            Some(end) => Ok(take(&mut self.cursor, end, TokenKind::String)),
             None => {
                 let error = "this string is not closed on its line";
-                Err(Diagnostic::error(self.cursor.ahead(1), error).help("close it with `\"`"))
+                Err(Diagnostic::error(self.cursor.ahead(opener), error).help("close it with `\"`"))
             }
         }
     }
@@ -192,6 +195,7 @@ impl<'a> token::Lex<'a> for Lexer<'a> {
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => Ok(self.word()),
             Some(b'0'..=b'9') => self.number(),
             Some(b'"') => self.string(),
+            Some(_) if self.cursor.rest().starts_with(QUOTES[1]) => self.string(),
             Some(_) => take_sign(&mut self.cursor)
                 .map_err(|error| error.help("remove it; comments begin with `--`")),
         }
@@ -200,6 +204,48 @@ impl<'a> token::Lex<'a> for Lexer<'a> {
     fn cursor(&self) -> &Cursor<'a> {
         &self.cursor
     }
+}
+
+/// What opens a string. All but the second close one.
+const QUOTES: [&str; 3] = ["\"", "\u{201c}", "\u{201d}"];
+
+/// The end of a string that begins at the start of a line: the offset behind the quote that closes it.
+fn closing_quote(line: &str, opener: usize, has_escapes: bool) -> Option<usize> {
+    let mut escaped = false;
+    for (at, char) in line.char_indices().filter(|&(at, _)| at >= opener) {
+        match char {
+            _ if escaped => escaped = false,
+            '\\' => escaped = has_escapes,
+            '"' | '\u{201d}' => return Some(at + char.len_utf8()),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What a string says: its text without the quotes around it.
+pub(super) fn unquoted(text: &str) -> &str {
+    let inner = QUOTES.iter().find_map(|it| text.strip_prefix(*it)).unwrap_or(text);
+    QUOTES.iter().find_map(|it| inner.strip_suffix(*it)).unwrap_or(inner)
+}
+
+/// What a string says where its escapes are replaced: `\"` is a quote, `\\` a backslash. Line ends and
+/// tabs become blanks, since names and messages stand on one line.
+pub(super) fn unescaped(text: &str) -> String {
+    let mut said = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(char) = chars.next() {
+        let escaped = (char == '\\').then(|| chars.peek().copied()).flatten();
+        match escaped {
+            Some('"' | '\'' | '\\' | '\u{201d}') => said.extend(chars.next()),
+            Some('n' | 't' | 'r') => {
+                chars.next();
+                said.push(' ');
+            }
+            _ => said.push(char),
+        }
+    }
+    said
 }
 
 /// Whether a byte may stand in a word or a number.
@@ -234,6 +280,16 @@ mod tests {
             kinds("==>==:=..<=->&&≤"),
             [WideArrow, DoubleEqual, Assign, Dots, LessEqual, Arrow, And, LessEqual]
         );
+    }
+
+    #[test]
+    fn a_backslash_keeps_a_quote_in_a_string_that_ends_on_its_line() {
+        use TokenKind::*;
+        assert_eq!(kinds(r#""say \"hi\"" x"#), [String, Name]);
+        assert_eq!(kinds(r#""C:\" x"#), [String, Name]);
+        assert_eq!(kinds("\u{201c}so\u{201d} x"), [String, Name]);
+        assert_eq!(unescaped(r#"say \"hi\" \\ \n!"#), "say \"hi\" \\  !");
+        assert_eq!(["\"a\"", "\u{201c}a\u{201d}"].map(unquoted), ["a", "a"]);
     }
 
     #[test]

@@ -4,8 +4,11 @@
 //! - `types`: types and declarations;
 //! - `sorts`: what expressions are values of, and how one sort passes for another;
 //! - `places`: variables and parts of them;
-//! - `expressions`: values;
+//! - `expressions`: values; `shifts` by numbers that are not known;
+//! - `equality`: records and arrays compared;
+//! - `enclosed`: expressions that need statements, which become functions;
 //! - `calls`: functions and calls;
+//! - `recursion`: functions that call themselves, which become several;
 //! - `statements`: bodies;
 //! - `rules`: actions, starts and properties, with the parameters of what encloses them.
 //!
@@ -14,14 +17,19 @@
 //!
 //! A function that changes the state, or gives an aggregate, is no expression of the program's.
 //! A call of one is *hoisted*: it becomes a statement before the one it stands in, and its result
-//! a local variable.
+//! a local variable. Where no statement stands before, as in guards, the expression becomes a function
+//! of its own.
 
 mod calls;
+mod enclosed;
+mod equality;
 mod expressions;
 mod fold;
 mod places;
+mod recursion;
 mod rules;
 mod scope;
+mod shifts;
 mod sorts;
 mod statements;
 mod types;
@@ -30,7 +38,7 @@ use super::Diagnostics;
 use super::ast::{Declaration, Expr, Model};
 use crate::front::{Options, nearest};
 use crate::ir::validate::SCALARS_MAX;
-use crate::ir::{self, Domain, LocalId, Program, Stmt, StmtKind, Type, TypeId};
+use crate::ir::{self, Domain, FunctionId, LocalId, Program, Stmt, StmtKind, Type, TypeId};
 use crate::source::Span;
 use calls::FunctionInfo;
 use scope::{Meaning, Scopes};
@@ -49,8 +57,10 @@ pub(super) fn lower<'a>(
         interned: HashMap::new(),
         indices: HashMap::new(),
         sizes: Vec::new(),
+        depths: Vec::new(),
         locals: 0,
         functions: Vec::new(),
+        shifts: [None; 2],
         defining: None,
         body: Body::default(),
         defines: &options.defines,
@@ -65,9 +75,12 @@ pub(super) fn lower<'a>(
     lowerer.unknown_defines(&model.declarations);
     lowerer.all_rules(&model.rules);
     lowerer.body = Body::default();
-    let conditions = propositions.iter().filter_map(|it| lowerer.condition(it)).collect();
+    let conditions = propositions.iter().filter_map(|it| lowerer.lone_condition(it)).collect();
     (lowerer.program, conditions)
 }
+
+/// Where functions stand that no model declares.
+const ROUTINE_SPAN: Span = Span { file: 0, start: 0, end: 0 };
 
 /// A program in the making.
 struct Lowerer<'a, 'r> {
@@ -80,11 +93,15 @@ struct Lowerer<'a, 'r> {
     indices: HashMap<TypeId, Domain>,
     /// The scalars in a value of each type.
     sizes: Vec<u64>,
+    /// How deep the types in each type are nested.
+    depths: Vec<u32>,
     /// The scalars of all variables and parameters of bodies.
     locals: u64,
     functions: Vec<FunctionInfo>,
-    /// The function whose body is being lowered.
-    defining: Option<&'a str>,
+    /// The functions that shift to the left and to the right, once they are needed.
+    shifts: [Option<FunctionId>; 2],
+    /// The function whose body is being lowered: its name, and its place among the functions.
+    defining: Option<(&'a str, usize)>,
     body: Body,
     /// Constants that the command line replaces.
     defines: &'r [(String, i64)],
@@ -97,20 +114,49 @@ struct Lowerer<'a, 'r> {
 /// What is known of the piece of code being lowered.
 #[derive(Default)]
 struct Body {
-    /// How many locals it has so far.
-    locals: u32,
     /// What must run before the statement being lowered.
     hoisted: Vec<Hoisted>,
-    /// Whether there is a statement that something can be hoisted before.
-    hoists: bool,
+    /// How many branches are nested in the `else` of others, because their conditions need statements.
+    else_depth: u32,
+    /// What can be hoisted.
+    hoists: Hoists,
+    /// What its locals stand for, by number.
+    kinds: Vec<LocalKind>,
     /// Locals that stand for places of the state or of the caller.
     outside: HashSet<LocalId>,
     /// Whether it changes anything outside itself.
     changes: bool,
     /// How deep its calls of functions go.
     calls_depth: usize,
+    /// How many bodies there are of what it calls, where each call is written out.
+    weight: u64,
+    /// Whether it is a function that calls itself.
+    calls_itself: bool,
+    /// The functions that its expressions become follow from here on.
+    first_function: usize,
     /// Where a result goes, in the body of a function that has one.
     result: Returns,
+}
+
+/// What can be hoisted before what is being lowered.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Hoists {
+    /// Nothing: there is no place for statements.
+    #[default]
+    Nothing,
+    /// Calls that change nothing.
+    Unchanging,
+    /// Every call.
+    All,
+}
+
+/// What a local stands for.
+#[derive(Clone, Copy)]
+enum LocalKind {
+    /// A value of a scalar type.
+    Value(TypeId),
+    /// A place of a type.
+    Place(TypeId),
 }
 
 /// What a body returns.
@@ -156,18 +202,20 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// A local that the body has not used yet.
-    fn fresh(&mut self) -> LocalId {
-        self.body.locals += 1;
-        LocalId(self.body.locals - 1)
+    fn fresh(&mut self, kind: LocalKind) -> LocalId {
+        self.body.kinds.push(kind);
+        LocalId(self.body.kinds.len() as u32 - 1)
     }
 
     /// Lowers one declaration, and lets its names be known.
     fn declaration(&mut self, declaration: &Declaration<'a>) {
         match declaration {
-            Declaration::Constant(name, value) => self.constant(*name, value),
-            Declaration::Type(name, ty) => {
-                if let Some(id) = self.named_type(ty, name.text) {
-                    self.declare(*name, Meaning::Type(id));
+            Declaration::Constants(names, value) => self.constants(names, value),
+            // All of them are names of one type.
+            Declaration::Types(names, ty) => {
+                let first = names.first().map_or("", |it| it.text);
+                if let Some(id) = self.named_type(ty, first) {
+                    names.iter().for_each(|&it| self.declare(it, Meaning::Type(id)));
                 }
             }
             Declaration::Variables(names, ty) => self.variables(names, ty),
@@ -178,10 +226,10 @@ impl<'a> Lowerer<'a, '_> {
 
     fn unknown_defines(&self, declarations: &[Declaration<'a>]) {
         let constants = declarations.iter().filter_map(|it| match it {
-            Declaration::Constant(name, _) => Some(name.text),
+            Declaration::Constants(names, _) => Some(names),
             _ => None,
         });
-        let constants: Vec<&str> = constants.collect();
+        let constants: Vec<&str> = constants.flatten().map(|it| it.text).collect();
         for (name, _) in self.defines.iter().filter(|(name, _)| !self.defined.contains(&**name)) {
             let message = format!("the model has no constant `{name}` to define");
             let help = nearest::help(name, &constants, "constants");

@@ -10,7 +10,7 @@ mod rules;
 mod statements;
 
 use super::ast::*;
-use super::lex::{Lexer, TokenKind};
+use super::lex::{Lexer, TokenKind, unquoted};
 use crate::diag::Diagnostic;
 use crate::front::quote::quote;
 use crate::front::token::{Kind, Parse, Parsed, Tokens};
@@ -20,7 +20,7 @@ use crate::source::Span;
 const LIST_MAX: usize = 50;
 
 /// Parses a whole file.
-pub fn parse(file: u16, text: &str) -> Result<Model<'_>, Diagnostic> {
+pub fn parse(file: u32, text: &str) -> Result<Model<'_>, Diagnostic> {
     let tokens = Tokens::new(Lexer::new(file, text))?;
     Parser { tokens, depth: 0, else_if: None }.model()
 }
@@ -55,6 +55,14 @@ struct Open {
     span: Span,
 }
 
+impl Open {
+    /// Whether a token is its own end. Functions and procedures take each other's, as in Rumur.
+    fn is_closed_by(self, kind: TokenKind) -> bool {
+        let routines = [TokenKind::EndFunction, TokenKind::EndProcedure];
+        kind == self.closer || routines.contains(&kind) && routines.contains(&self.closer)
+    }
+}
+
 impl<'a> Parse<'a> for Parser<'a> {
     type Lexer = Lexer<'a>;
 
@@ -69,7 +77,6 @@ impl<'a> Parse<'a> for Parser<'a> {
     fn advice(&self, expected: &str) -> Option<String> {
         let text = self.text(self.here());
         let advice = match self.kind() {
-            TokenKind::DoubleEqual => "Murphi compares with `=`",
             kind if kind.is_reserved() && expected.contains("name") => {
                 return Some(format!("{} is a reserved word", quote(text)));
             }
@@ -86,9 +93,6 @@ impl<'a> Parse<'a> for Parser<'a> {
                 "`do`" => "what is repeated or stands in a `ruleset` begins with `do`",
                 "`==>` after the guard" => "a rule is `rule guard ==> statements end`",
                 "`[`" => "a size or an index is in brackets, as in `array [0..3] of boolean`",
-                "`:` and the type of the result" => {
-                    "what has no result is a `procedure` instead of a `function`"
-                }
                 "`:` and a type, or `:=` and a range" => {
                     "such as `i: 0..3 do`, or `i := 0 to 3 do`"
                 }
@@ -106,8 +110,7 @@ impl<'a> Parser<'a> {
         match self.kind() {
             TokenKind::String => {
                 let span = self.advance()?.span;
-                let text = self.text(span);
-                Ok(Some(&text[1..text.len() - 1]))
+                Ok(Some(unquoted(self.text(span))))
             }
             _ => Ok(None),
         }
@@ -148,7 +151,7 @@ impl<'a> Parser<'a> {
     fn close(&mut self, open: Open) -> Parsed<Span> {
         match self.kind() {
             TokenKind::End => Ok(self.advance()?.span),
-            kind if kind == open.closer => Ok(self.advance()?.span),
+            kind if open.is_closed_by(kind) => Ok(self.advance()?.span),
             _ => Err(self.not_closed(open)),
         }
     }
@@ -201,9 +204,8 @@ impl<'a> Parser<'a> {
             }
             self.reserved_name()?;
             while self.begins_declaration() {
-                declarations.push(self.declaration(section)?);
-                self.expect(TokenKind::Semicolon)?;
-                while self.eat(TokenKind::Semicolon)? {}
+                self.declaration(section, declarations)?;
+                self.semicolons()?;
                 self.reserved_name()?;
             }
         }
@@ -231,17 +233,40 @@ impl<'a> Parser<'a> {
                     && matches!(ahead.kind(), TokenKind::Colon | TokenKind::Comma))
     }
 
-    fn declaration(&mut self, section: TokenKind) -> Parsed<Declaration<'a>> {
-        let mut names = self.list(|parser| parser.name("a name"))?;
-        self.expect(TokenKind::Colon)?;
-        match section {
-            TokenKind::Var => Ok(Declaration::Variables(names, self.type_expr()?)),
-            _ if names.len() > 1 => {
-                Err(Diagnostic::error(names[1].span, "a constant or type has one name"))
-            }
-            TokenKind::Const => Ok(Declaration::Constant(names.remove(0), self.expression()?)),
-            _ => Ok(Declaration::Type(names.remove(0), self.type_expr()?)),
+    fn declaration(
+        &mut self,
+        section: TokenKind,
+        declarations: &mut Vec<Declaration<'a>>,
+    ) -> Parsed<()> {
+        let names = self.declared_names("a name")?;
+        declarations.push(match section {
+            TokenKind::Var => Declaration::Variables(names, self.type_expr()?),
+            TokenKind::Const => Declaration::Constants(names, self.expression()?),
+            _ => Declaration::Types(names, self.type_expr()?),
+        });
+        Ok(())
+    }
+
+    /// Names and the colon behind them. Like Rumur, this accepts a comma behind the last name.
+    fn declared_names(&mut self, what: &str) -> Parsed<Vec<Name<'a>>> {
+        let mut names = vec![self.name(what)?];
+        while self.eat(TokenKind::Comma)? && self.kind() != TokenKind::Colon {
+            names.push(self.name(what)?);
         }
+        self.expect(TokenKind::Colon)?;
+        Ok(names)
+    }
+
+    /// The semicolons behind a declaration. None is needed where the next token begins something else:
+    /// a sign, a number or a string would belong to the declaration.
+    fn semicolons(&mut self) -> Parsed<()> {
+        let next = self.kind();
+        let begins = next.is_reserved() || matches!(next, TokenKind::Name | TokenKind::EndOfFile);
+        if !begins {
+            self.expect(TokenKind::Semicolon)?;
+        }
+        while self.eat(TokenKind::Semicolon)? {}
+        Ok(())
     }
 
     fn type_expr(&mut self) -> Parsed<TypeExpr<'a>> {
@@ -315,21 +340,16 @@ impl<'a> Parser<'a> {
     fn record(&mut self, open: Open) -> Parsed<TypeKind<'a>> {
         let mut fields = Vec::new();
         while self.kind() == TokenKind::Name {
-            let names = self.list(|parser| parser.name("the name of a field"))?;
-            self.expect(TokenKind::Colon)?;
+            let names = self.declared_names("the name of a field")?;
             fields.push((names, self.type_expr()?));
-            let more = self.eat(TokenKind::Semicolon)?;
             while self.eat(TokenKind::Semicolon)? {}
-            if !more {
-                break;
-            }
         }
         self.close(open)?;
         Ok(TypeKind::Record(fields))
     }
 
     fn range_or_name(&mut self) -> Parsed<TypeKind<'a>> {
-        let first = self.operation()?;
+        let first = self.expression()?;
         match first.kind {
             ExprKind::Name(text) if self.kind() != TokenKind::Dots => {
                 Ok(TypeKind::Named(Name { text, span: first.span }))
@@ -339,7 +359,7 @@ impl<'a> Parser<'a> {
                     return Err(self.unexpected("`..` and the end of a range"));
                 }
                 self.advance()?;
-                Ok(TypeKind::Range(Box::new(first), Box::new(self.operation()?)))
+                Ok(TypeKind::Range(Box::new(first), Box::new(self.expression()?)))
             }
         }
     }
@@ -355,17 +375,16 @@ impl<'a> Parser<'a> {
         if self.eat(TokenKind::ParenOpen)? {
             while self.kind() != TokenKind::ParenClose {
                 parameters.push(self.parameters()?);
-                if !self.eat(TokenKind::Semicolon)? && !self.eat(TokenKind::Comma)? {
+                let separated = self.eat(TokenKind::Semicolon)? || self.eat(TokenKind::Comma)?;
+                if !separated && !matches!(self.kind(), TokenKind::Name | TokenKind::Var) {
                     break;
                 }
+                while self.eat(TokenKind::Semicolon)? {}
             }
             self.expect(TokenKind::ParenClose)?;
         }
         let result = match self.eat(TokenKind::Colon)? {
             true => Some(self.type_expr()?),
-            false if word.kind == TokenKind::Function => {
-                return Err(self.unexpected("`:` and the type of the result"));
-            }
             false => None,
         };
         while self.eat(TokenKind::Semicolon)? {}
@@ -376,8 +395,7 @@ impl<'a> Parser<'a> {
     /// `var x, y: T`
     fn parameters(&mut self) -> Parsed<Parameters<'a>> {
         let by_reference = self.eat(TokenKind::Var)?;
-        let names = self.list(|parser| parser.name("the name of a parameter"))?;
-        self.expect(TokenKind::Colon)?;
+        let names = self.declared_names("the name of a parameter")?;
         Ok(Parameters { names, by_reference, ty: self.type_expr()? })
     }
 

@@ -13,9 +13,13 @@ use crate::ir::Binary;
 use crate::ltl::{Word, words};
 use crate::numbers::count;
 use crate::source::Span;
+use crate::trees::joined;
 
 /// The deepest nest of what stands in brackets or behind operators, weaker ones around stronger ones.
 const DEPTH_MAX: usize = 1000;
+
+/// So many operators of one level may follow each other, but for those that can be joined in any order.
+const IN_A_ROW_MAX: usize = 200;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,6 +115,11 @@ const LEVELS: [&[(&str, Binary)]; 6] = [
     &[("*", Binary::Multiply)],
 ];
 
+/// Whether it does not matter in which order operands are joined.
+fn is_associative(operator: Binary) -> bool {
+    matches!(operator, Binary::And | Binary::Or | Binary::Add | Binary::Multiply)
+}
+
 /// Up to here operators join what is so or not; behind it, numbers.
 const TRUTHS: usize = 3;
 
@@ -167,15 +176,31 @@ impl<'a> Reader<'a> {
     }
 
     fn joined(&mut self, level: usize, operators: &[(&str, Binary)]) -> Read<Query> {
+        let next = |reader: &Reader| {
+            let word = reader.next().1;
+            operators.iter().find(|it| it.0 == word).map(|it| it.1)
+        };
         let mut left = self.level(level + 1)?;
-        while let Some((_, operator)) = operators.iter().find(|it| it.0 == self.next().1) {
-            self.take();
-            let right = self.level(level + 1)?;
-            let [left_one, right_one] = [left, right].map(|it| it.need(level < TRUTHS));
-            let (one, other) = (left_one?, right_one?);
-            let span = one.span.to(other.span);
-            left =
-                Query { kind: QueryKind::Joined(*operator, Box::new(one), Box::new(other)), span };
+        let mut count = 0;
+        while let Some(operator) = next(self) {
+            let mut operands = vec![left.need(level < TRUTHS)?];
+            // All that one operator joins is one tree, which is not high, if the order does not matter.
+            while next(self) == Some(operator) && (is_associative(operator) || operands.len() < 2) {
+                self.take();
+                operands.push(self.level(level + 1)?.need(level < TRUTHS)?);
+            }
+            count += 1;
+            if count > IN_A_ROW_MAX {
+                let error = format!("more than {IN_A_ROW_MAX} operators stand in a row here");
+                return Err(
+                    Diagnostic::error(self.next().0, error).help("put parts of them in brackets")
+                );
+            }
+            let all = joined(operands, |one, other| {
+                let span = one.span.to(other.span);
+                Query { kind: QueryKind::Joined(operator, Box::new(one), Box::new(other)), span }
+            });
+            left = all.unwrap_or_else(|| unreachable!("there is a first operand"));
         }
         Ok(left)
     }

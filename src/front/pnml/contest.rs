@@ -19,7 +19,7 @@ const QUESTIONS_MAX: usize = 10_000;
 /// What a file asks of a net.
 pub(super) fn questions(
     (document, net): (&Document, &Net),
-    file: u16,
+    file: u32,
     text: &str,
 ) -> Read<Vec<Question>> {
     let places = document.places.iter().map(|it| it.id.as_str());

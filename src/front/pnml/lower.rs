@@ -18,6 +18,7 @@ use crate::ir::{
     Type, TypeId, Unary, VarId, Variable,
 };
 use crate::source::Span;
+use crate::trees::{self, balanced};
 use std::collections::HashMap;
 
 /// As many tokens have room where nothing is known of how many there can be.
@@ -185,12 +186,12 @@ impl Lowering<'_> {
                     colours = colours.into_iter().flat_map(longer).collect();
                 }
                 let each = colours.iter().map(|it| self.tokens_of(*place, it, span));
-                balanced(Binary::Add, each.collect(), span)
+                together(Binary::Add, each.collect(), span)
             }
             QueryKind::Deadlock => {
                 let all = 0..self.net.transitions.len();
                 let each = all.map(|it| self.fireable(it, locals, span)).collect();
-                let some = balanced(Binary::Or, each, span);
+                let some = together(Binary::Or, each, span);
                 expr(ExprKind::Unary(Unary::Not, Box::new(some)), span)
             }
             QueryKind::Fireable(number) => self.fireable(*number, locals, span),
@@ -225,20 +226,10 @@ impl Lowering<'_> {
     }
 }
 
-/// Terms joined by an operator, which is 0 for none; none stands deep in others, as many there may be.
-fn balanced(operator: Binary, mut terms: Vec<Expr>, span: Span) -> Expr {
-    while terms.len() > 1 {
-        let mut rest = terms.into_iter();
-        let mut joined = Vec::new();
-        while let Some(one) = rest.next() {
-            joined.push(match rest.next() {
-                Some(other) => binary(operator, one, other, span),
-                None => one,
-            });
-        }
-        terms = joined;
-    }
-    terms.pop().unwrap_or(Expr::constant(0, span))
+/// Terms joined by an operator, which is 0 for none.
+fn together(operator: Binary, terms: Vec<Expr>, span: Span) -> Expr {
+    let all = balanced(terms, |one, other| binary(operator, one, other, span));
+    all.unwrap_or(Expr::constant(0, span))
 }
 
 /// A transition with names for the values of its variables.
@@ -301,7 +292,7 @@ impl<'l, 'n> Binding<'l, 'n> {
             let span = left.span;
             binary(Binary::And, left, right, span)
         };
-        guards.into_iter().reduce(and)
+        trees::joined(guards, and)
     }
 
     /// What a transition has to do with places, those first that have the fewest tokens at first: most often it fails there.
@@ -341,9 +332,9 @@ impl<'l, 'n> Binding<'l, 'n> {
                 expr(ExprKind::Unary(Unary::Not, Box::new(self.condition(inner))), *span)
             }
             ConditionKind::Joined(operator, all) => {
-                let each = all.iter().map(|it| self.condition(it));
-                let joined = each.reduce(|left, right| binary(*operator, left, right, *span));
-                joined.unwrap_or_else(|| unreachable!("at least one is joined"))
+                let each = all.iter().map(|it| self.condition(it)).collect();
+                let all = trees::joined(each, |left, right| binary(*operator, left, right, *span));
+                all.unwrap_or_else(|| unreachable!("at least one is joined"))
             }
             ConditionKind::Compared(operator, class, sides) => {
                 let [left, right] = sides.map(|it| self.value(it, *class, None, *span));
@@ -407,7 +398,7 @@ impl<'l, 'n> Binding<'l, 'n> {
     ) -> Expr {
         let (place, bag) = flow;
         let sort = &self.lowering.net.places[place].sort;
-        let (mut known, mut sum) = (0, None);
+        let (mut known, mut terms) = (0, Vec::new());
         for it in bag {
             let mut same = Some(None);
             for (number, part) in it.colour.iter().enumerate() {
@@ -433,14 +424,11 @@ impl<'l, 'n> Binding<'l, 'n> {
                 Some(Some(same)) => {
                     let [times, none] = [it.times, 0].map(|it| Box::new(Expr::constant(it, span)));
                     let these = expr(ExprKind::Conditional(Box::new(same), times, none), span);
-                    sum = Some(match sum {
-                        None => these,
-                        Some(sum) => binary(Binary::Add, sum, these, span),
-                    });
+                    terms.push(these);
                 }
             }
         }
-        match sum {
+        match trees::joined(terms, |sum, it| binary(Binary::Add, sum, it, span)) {
             None => Expr::constant(known, span),
             Some(sum) if known == 0 => sum,
             Some(sum) => binary(Binary::Add, sum, Expr::constant(known, span), span),

@@ -65,7 +65,7 @@ fn draw(sources: &Sources, drawn: &Drawn<'_>) -> xml::Read<String> {
 }
 
 /// What another file asks of the net in file 0.
-fn questions(sources: &Sources, file: u16) -> xml::Read<Vec<Question>> {
+fn questions(sources: &Sources, file: u32) -> xml::Read<Vec<Question>> {
     let (document, net) = net_of(sources)?;
     contest::questions((&document, &net), file, &sources.file(file).text)
 }

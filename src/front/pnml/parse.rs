@@ -103,7 +103,7 @@ pub(super) struct Declaration {
 }
 
 /// Reads a file.
-pub(super) fn parse(file: u16, text: &str) -> Read<Document> {
+pub(super) fn parse(file: u32, text: &str) -> Read<Document> {
     let mut xml = Xml::new(file, text);
     let mut found: Option<Document> = None;
     let mut root = None;

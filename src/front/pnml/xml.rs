@@ -18,7 +18,7 @@ pub(super) type Read<T> = Result<T, Diagnostic>;
 /// A document that is being read.
 pub(super) struct Xml<'a> {
     reader: Reader<&'a [u8]>,
-    file: u16,
+    file: u32,
     /// The elements that have begun and not ended.
     open: Vec<Span>,
 }
@@ -61,7 +61,7 @@ pub(super) fn number(text: &str, span: Span) -> Read<i64> {
 
 impl<'a> Xml<'a> {
     /// A document that begins.
-    pub(super) fn new(file: u16, text: &'a str) -> Xml<'a> {
+    pub(super) fn new(file: u32, text: &'a str) -> Xml<'a> {
         Xml { reader: Reader::from_str(text), file, open: Vec::new() }
     }
 

@@ -10,7 +10,7 @@ use crate::source::Span;
 const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
 /// All tokens of a text, the end not included.
-pub fn lex(file: u16, text: &str) -> Vec<Token> {
+pub fn lex(file: u32, text: &str) -> Vec<Token> {
     let mut place = Place::default();
     std::iter::from_fn(|| place.token(file, text)).collect()
 }
@@ -34,7 +34,7 @@ impl Default for Place {
 
 impl Place {
     /// The next token of a text, if there is one.
-    pub fn token(&mut self, file: u16, text: &str) -> Option<Token> {
+    pub fn token(&mut self, file: u32, text: &str) -> Option<Token> {
         let cursor = Cursor::within(Span::new(file, self.at..text.len()), text);
         let (begins_line, line_changed) = (self.begins_line, self.line_changed);
         let mut lexer = Lexer { cursor, begins_line, line_changed, spaced: false };

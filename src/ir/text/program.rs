@@ -409,6 +409,10 @@ impl Emitter<'_> {
                 self.put(": ");
                 self.expected(condition, TRUTH);
             }
+            PropertyKind::Reached => {
+                self.put("\nreached ");
+                self.put(&name);
+            }
             PropertyKind::Assumption(condition) => {
                 self.put("\nassumption ");
                 self.put(&name);

@@ -223,6 +223,13 @@ impl Emitter<'_> {
                 self.put(" at ");
                 self.plain(position);
             }
+            StmtKind::Cover { property, condition } => {
+                self.put("cover ");
+                let name = &self.program.properties[*property].name;
+                self.string(name);
+                self.put(": ");
+                self.condition(condition);
+            }
             StmtKind::Print { format, values } => {
                 self.put("print ");
                 self.string(format);

@@ -1,10 +1,10 @@
 //! Actions, functions, starts, properties and their statements (rules 14 and 18 to 32).
 
-use super::{Checker, Rule, Scope};
+use super::{Checker, Reach, Rule, Scope};
 use crate::ir::{
     Action, Argument, ChannelRef, Claim, ClaimMove, Communication, Entity, Expr, Function,
-    FunctionId, LocalId, Parameter, Place, Process, ProcessId, Property, PropertyKind, Schedule,
-    Start, Stmt, StmtKind, Turn, TypeId,
+    FunctionId, LocalId, Parameter, Place, Process, ProcessId, Property, PropertyId, PropertyKind,
+    Schedule, Start, Stmt, StmtKind, Turn, TypeId,
 };
 use crate::source::Span;
 
@@ -69,7 +69,7 @@ impl Checker<'_> {
             let scalar = self.is_scalar(parameter.ty);
             self.bind(parameter.local, scalar, Some(parameter.ty), function.span);
             if parameter.by_reference {
-                self.stands_outside(parameter.local);
+                self.stands_for(parameter.local, Reach::Given);
             }
         }
         self.body(&function.body);
@@ -96,7 +96,7 @@ impl Checker<'_> {
                     self.expr(condition);
                 }
             }
-            PropertyKind::Automaton(_) => {}
+            PropertyKind::Automaton(_) | PropertyKind::Reached => {}
             PropertyKind::Claim(claim) => self.claim(claim, property),
         }
     }
@@ -194,36 +194,43 @@ impl Checker<'_> {
             }
             StmtKind::Alias { local, place, body, .. } => self.alias(*local, place, body, span),
             StmtKind::Call { function, arguments, into } => {
-                if into.as_ref().is_some_and(|place| self.is_outside(place)) {
-                    self.functions.changes(self.scope.function);
-                }
+                let reach = into.as_ref().map_or(Reach::Own, |place| self.reach_of(place));
+                self.functions.changes(self.scope.function, reach);
                 self.call(*function, arguments, into.as_ref(), span);
             }
             StmtKind::Return(value) => self.return_(value.as_ref(), span),
             StmtKind::Assume(condition) => {
                 // Taking the step back is a change that an expression cannot make.
-                self.functions.changes(self.scope.function);
+                self.functions.changes(self.scope.function, Reach::State);
                 self.expr(condition);
             }
             StmtKind::Assert { condition, .. } => self.expr(condition),
+            StmtKind::Cover { property, condition } => self.cover(*property, condition, span),
             StmtKind::Error(_) => {}
             StmtKind::Print { format, values } => self.print(format, values, span),
             _ => {
-                if written(&stmt.kind).is_none_or(|place| self.is_outside(place)) {
-                    self.functions.changes(self.scope.function);
-                }
+                let reach = written(&stmt.kind).map_or(Reach::State, |it| self.reach_of(it));
+                self.functions.changes(self.scope.function, reach);
                 self.effect(&stmt.kind, span);
             }
         }
     }
 
+    /// Rule 36.
+    fn cover(&mut self, property: PropertyId, condition: &Expr, span: Span) {
+        let met = self.program.properties.get(property).map(|it| &it.kind);
+        let is_met = matches!(met, Some(PropertyKind::Reached));
+        self.require(is_met, Rule::Covers, span, || {
+            format!("a statement meets {property:?}, which no statement can meet")
+        });
+        self.expr(condition);
+    }
+
     fn alias(&mut self, local: LocalId, place: &Place, body: &[Stmt], span: Span) {
-        let outside = self.is_outside(place);
+        let reach = self.reach_of(place);
         let Some(ty) = self.place(place) else { return };
         self.binding(local, (self.is_scalar(ty), Some(ty)), span, |checker| {
-            if outside {
-                checker.stands_outside(local);
-            }
+            checker.stands_for(local, reach);
             checker.body(body);
         });
     }

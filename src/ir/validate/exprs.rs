@@ -1,6 +1,6 @@
 //! Expressions, places, channels and locals (rules 12 to 22 and 27).
 
-use super::{Bound, Checker, Rule};
+use super::{Bound, Checker, Reach, Rule};
 use crate::ir::{
     Argument, ChannelId, ChannelRef, Convert, Expr, ExprKind, FunctionId, LocalId, Owner, Pattern,
     Place, Root, Selector, Type, TypeId,
@@ -276,7 +276,7 @@ impl<'a> Checker<'a> {
 
     /// Rule 16.
     pub(super) fn bind(&mut self, local: LocalId, scalar: bool, place: Option<TypeId>, span: Span) {
-        let bound = Bound { open: true, scalar, place, outside: false };
+        let bound = Bound { open: true, scalar, place, reach: Reach::Own };
         let before = self.scope.locals.insert(local, bound);
         self.require(before.is_none(), Rule::Locals, span, || {
             format!("{local:?} is bound a second time")
@@ -298,18 +298,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Says of a local that it stands for a place of the state's or of the caller's.
-    pub(super) fn stands_outside(&mut self, local: LocalId) {
+    /// Says of a local by whom writes to it are seen.
+    pub(super) fn stands_for(&mut self, local: LocalId, reach: Reach) {
         if let Some(bound) = self.scope.locals.get_mut(&local) {
-            bound.outside = true;
+            bound.reach = reach;
         }
     }
 
-    /// Whether what is written to a place is seen outside the function.
-    pub(super) fn is_outside(&self, place: &Place) -> bool {
+    /// By whom a write to a place is seen.
+    pub(super) fn reach_of(&self, place: &Place) -> Reach {
         match place.root {
-            Root::Variable(_) => true,
-            Root::Local(local) => self.scope.locals.get(&local).is_none_or(|it| it.outside),
+            Root::Variable(_) => Reach::State,
+            Root::Local(local) => self.scope.locals.get(&local).map_or(Reach::State, |it| it.reach),
         }
     }
 
@@ -333,7 +333,8 @@ impl<'a> Checker<'a> {
     /// A call in an expression (rules 21 and 22).
     fn result(&mut self, id: FunctionId, arguments: &[Argument], span: Span) {
         if self.known_function(id, span) {
-            self.functions.called(self.scope.function, id, span, true);
+            self.functions.called(self.scope.function, id, Reach::Own);
+            self.functions.judged(id, span);
             let function = &self.program.functions[id];
             self.require(function.result.is_some(), Rule::Results, span, || {
                 format!("{} has no result to compute with", function.name)
@@ -354,7 +355,12 @@ impl<'a> Checker<'a> {
             self.scalar_place(place);
         }
         if self.known_function(id, span) {
-            self.functions.called(self.scope.function, id, span, false);
+            let given = arguments.iter().map(|it| match it {
+                Argument::Reference(place) => self.reach_of(place),
+                Argument::Value(_) | Argument::Copy(_) => Reach::Own,
+            });
+            let given = given.max().unwrap_or(Reach::Own);
+            self.functions.called(self.scope.function, id, given);
             let function = &self.program.functions[id];
             self.require(function.result.is_some() || into.is_none(), Rule::Results, span, || {
                 format!("{} has no result to store", function.name)

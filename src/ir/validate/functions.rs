@@ -1,46 +1,61 @@
 //! What functions do to each other and to the state (rules 22 and 23).
 
-use super::{Checker, Rule};
+use super::{Checker, Reach, Rule};
 use crate::ir::{FunctionId, Program};
 use crate::source::Span;
 
 /// What the bodies checked so far say about functions.
 pub(super) struct FunctionFacts {
-    /// The functions each one calls, with repeats.
-    calls: Vec<Vec<FunctionId>>,
-    /// Whether each one changes the state by itself.
-    changes: Vec<bool>,
+    /// The functions each one calls, with repeats, and by whom writes to the places given to it are seen.
+    calls: Vec<Vec<(FunctionId, Reach)>>,
+    /// By whom writes of each one are seen.
+    changes: Vec<Changes>,
     /// The calls that stand in expressions.
     in_expressions: Vec<(FunctionId, Span)>,
+}
+
+/// By whom writes of a function are seen.
+#[derive(Clone, Copy, Default)]
+struct Changes {
+    /// By those who give it places.
+    given: bool,
+    /// By everybody.
+    state: bool,
+}
+
+impl Changes {
+    fn add(&mut self, reach: Reach) {
+        match reach {
+            Reach::Own => {}
+            Reach::Given => self.given = true,
+            Reach::State => self.state = true,
+        }
+    }
 }
 
 impl FunctionFacts {
     pub(super) fn new(program: &Program) -> Self {
         let count = program.functions.len();
         let calls = vec![Vec::new(); count];
-        Self { calls, changes: vec![false; count], in_expressions: Vec::new() }
+        Self { calls, changes: vec![Changes::default(); count], in_expressions: Vec::new() }
     }
 
     /// Notes a call, from a function or from elsewhere.
-    pub(super) fn called(
-        &mut self,
-        caller: Option<FunctionId>,
-        callee: FunctionId,
-        span: Span,
-        in_expression: bool,
-    ) {
+    pub(super) fn called(&mut self, caller: Option<FunctionId>, callee: FunctionId, given: Reach) {
         if let Some(caller) = caller {
-            self.calls[caller.0 as usize].push(callee);
-        }
-        if in_expression {
-            self.in_expressions.push((callee, span));
+            self.calls[caller.0 as usize].push((callee, given));
         }
     }
 
-    /// Notes that a function changes the state.
-    pub(super) fn changes(&mut self, function: Option<FunctionId>) {
+    /// Notes that a call stands in an expression.
+    pub(super) fn judged(&mut self, callee: FunctionId, span: Span) {
+        self.in_expressions.push((callee, span));
+    }
+
+    /// Notes what a function changes.
+    pub(super) fn changes(&mut self, function: Option<FunctionId>, reach: Reach) {
         if let Some(function) = function {
-            self.changes[function.0 as usize] = true;
+            self.changes[function.0 as usize].add(reach);
         }
     }
 
@@ -49,7 +64,7 @@ impl FunctionFacts {
     fn callees_first(&self) -> Vec<usize> {
         let mut callers = vec![Vec::new(); self.calls.len()];
         for (caller, callees) in self.calls.iter().enumerate() {
-            callees.iter().for_each(|callee| callers[callee.0 as usize].push(caller));
+            callees.iter().for_each(|(callee, _)| callers[callee.0 as usize].push(caller));
         }
         let mut waits_for: Vec<usize> = self.calls.iter().map(Vec::len).collect();
         let mut order: Vec<usize> =
@@ -75,11 +90,15 @@ impl Checker<'_> {
         self.recursion(&order);
         let mut changes = self.functions.changes.clone();
         for function in order {
-            let callees = &self.functions.calls[function];
-            changes[function] |= callees.iter().any(|callee| changes[callee.0 as usize]);
+            for &(callee, given) in &self.functions.calls[function] {
+                let callee = changes[callee.0 as usize];
+                changes[function].state |= callee.state;
+                changes[function].add(if callee.given { given } else { Reach::Own });
+            }
         }
         for (function, span) in std::mem::take(&mut self.functions.in_expressions) {
-            self.require(!changes[function.0 as usize], Rule::Results, span, || {
+            let Changes { given, state } = changes[function.0 as usize];
+            self.require(!given && !state, Rule::Results, span, || {
                 let name = &self.program.functions[function].name;
                 format!("{name} changes the state, and is called in an expression")
             });

@@ -1,6 +1,7 @@
 //! Types (rules 2 to 6), and what the other checks need to know of them.
 
 use super::{Checker, Rule};
+use crate::ir::layout::MAX_CELL_BITS;
 use crate::ir::{Arithmetic, Domain, Program, Scalar, Type, TypeId};
 use crate::source::Span;
 use std::collections::HashMap;
@@ -83,7 +84,7 @@ impl TypeFacts {
 const NOWHERE: Span = Span { file: 0, start: 0, end: 0 };
 
 /// The most codes of a scalar.
-const CODES_MAX: i128 = 1 << 32;
+const CODES_MAX: i128 = 1 << MAX_CELL_BITS;
 
 impl Checker<'_> {
     /// Checks every type, and learns the facts of those before the first that is wrong.

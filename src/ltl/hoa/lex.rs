@@ -44,7 +44,7 @@ impl Kind {
 }
 
 /// All tokens of a text, the end last.
-pub(super) fn lex(text: &str, file: u16) -> Result<Vec<Token>, Diagnostic> {
+pub(super) fn lex(text: &str, file: u32) -> Result<Vec<Token>, Diagnostic> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < text.len() {

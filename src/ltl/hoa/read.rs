@@ -38,7 +38,7 @@ const CUBES_MAX: usize = 1 << 12;
 const DEPTH_MAX: usize = 200;
 
 /// Reads the first automaton of a text.
-pub fn read(text: &str, file: u16) -> Found<Read> {
+pub fn read(text: &str, file: u32) -> Found<Read> {
     let mut reader = Reader { tokens: lex(text, file)?, at: 0, header: Header::default() };
     reader.header()?;
     let edges = reader.body()?;
@@ -392,6 +392,13 @@ impl Reader {
         let mut any = self.label_all(depth)?;
         while self.accept('|') {
             any.extend(self.label_all(depth)?);
+            if any.len() > CUBES_MAX {
+                any.sort_unstable();
+                any.dedup();
+            }
+            if any.len() > CUBES_MAX {
+                return self.error("this label is too large");
+            }
         }
         Ok(any)
     }

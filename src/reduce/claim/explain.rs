@@ -66,6 +66,10 @@ impl Explain for ClaimProduct<'_> {
         self.never.interp.properties()
     }
 
+    fn property(&self, number: u32) -> Option<PropertyInfo> {
+        self.never.interp.property(number)
+    }
+
     fn actions(&self) -> Vec<ActionInfo> {
         self.never.interp.actions()
     }

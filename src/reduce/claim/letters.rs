@@ -102,7 +102,7 @@ impl Conditions for Letter {
 /// A failure that is told from others by its kind and the term that fails.
 fn failed(kind: FaultKind, term: Option<usize>) -> Failure {
     let message = term.map_or_else(String::new, |it| it.to_string());
-    Box::new(Fault { kind, message, span: Span::default(), operands: Vec::new() })
+    Box::new(Fault::new(kind, message, Span::default()))
 }
 
 /// The terms of a claim.

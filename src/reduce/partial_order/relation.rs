@@ -264,7 +264,9 @@ impl Relation {
 /// The properties that are looked at.
 fn watched(program: &Program, Aims { checks, claim, .. }: &Aims) -> Vec<PropertyId> {
     let is_watched = |kind: &PropertyKind| match kind {
-        PropertyKind::Invariant(_) | PropertyKind::Cover(_) => checks.invariants,
+        PropertyKind::Invariant(_) | PropertyKind::Cover(_) | PropertyKind::Reached => {
+            checks.invariants
+        }
         PropertyKind::AssertionAt { .. } => checks.assertions,
         PropertyKind::Claim(_) => claim.is_some(),
         // What holds where nothing goes on is seen in the same states: each of them is found.

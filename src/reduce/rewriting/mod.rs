@@ -18,7 +18,7 @@ use super::slice::{self, Sliced};
 use super::states::Unified;
 use super::structural::{self, Structural};
 use super::values::Merged;
-use super::{Kind, Preserved, Reduction, Refused, Stack, dead, states, values};
+use super::{Kind, Preserved, Reduction, Refused, Stack, as_written, dead, states, values};
 use crate::budget::{AnalysisBudget, Exceeded};
 use crate::exec::{Checks, Interp, Model, Tally};
 use crate::ir::Program;
@@ -168,6 +168,9 @@ impl Rewritten {
         wanted: Rewritings,
         budget: &AnalysisBudget,
     ) -> (Option<Rewritten>, Vec<(&'static str, Exceeded)>) {
+        if as_written(written.program(), written.layout()).is_some() {
+            return (None, Vec::new());
+        }
         let (mut program, layout) = (written.program().clone(), written.layout());
         let mut passes = Passes { budget, exceeded: Vec::new() };
         let slice = passes.run(slice::NAME, wanted.slice, |checks, budget| {
@@ -324,10 +327,13 @@ impl<'m> ProgramForm<'m> {
     pub fn refused(self, wanted: Rewritings) -> impl Iterator<Item = Refused> {
         let program = self.written.program();
         let refused = |name: &str, why| Refused { name: name.into(), why };
-        let slice = wanted.slice.and_then(|it| slice::refusal(program, it));
-        let merge = merge::refusal(program).filter(|_| wanted.merge);
+        let whole = as_written(program, self.written.layout()).map(str::to_owned);
+        let slice =
+            wanted.slice.and_then(|it| whole.clone().or_else(|| slice::refusal(program, it)));
+        let merge = whole.clone().or_else(|| merge::refusal(program)).filter(|_| wanted.merge);
         let slice = slice.map(|why| refused(slice::NAME, why));
-        let structural = wanted.structural.and_then(|it| structural::refusal(program, it));
+        let structural =
+            wanted.structural.and_then(|it| whole.or_else(|| structural::refusal(program, it)));
         let structural = structural.map(|why| refused(structural::NAME, why));
         let exceeded = self.exceeded.iter().map(move |(name, it)| refused(name, it.to_string()));
         let merge = merge.map(|why| refused(merge::NAME, why));

@@ -136,7 +136,7 @@ impl<'c> Closing<'c> {
                     self.needs(|needs| needs.expr(condition));
                     bits::insert(&mut self.relevant, self.items.at(*process, *location));
                 }
-                PropertyKind::Automaton(_) | PropertyKind::Claim(_) => {}
+                PropertyKind::Automaton(_) | PropertyKind::Claim(_) | PropertyKind::Reached => {}
             }
         }
     }

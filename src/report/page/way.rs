@@ -44,7 +44,7 @@ struct Step {
     number: u64,
     title: String,
     /// Where it stands: which file and line, and how that is called.
-    places: Vec<(u16, usize, String)>,
+    places: Vec<(u32, usize, String)>,
     /// The first of them.
     place: Option<Place>,
     changed: Vec<String>,
@@ -197,7 +197,7 @@ impl Way {
 }
 
 /// Where a step stands, each place once.
-fn places(sources: &Sources, spans: &[Span]) -> Vec<(u16, usize, String)> {
+fn places(sources: &Sources, spans: &[Span]) -> Vec<(u32, usize, String)> {
     let is_one_file = sources.iter().count() == 1;
     let place = |it: &Span| {
         let place = sources.place(*it)?;

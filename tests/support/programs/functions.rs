@@ -35,7 +35,14 @@ impl Builder<'_> {
         let name = format!("f{}", self.program.functions.len());
         let (result, pure) = (self.returns.take(), std::mem::take(&mut self.pure));
         self.is_pure.push(pure);
-        self.program.functions.push(Function { name, parameters, result, body, span });
+        self.program.functions.push(Function {
+            name,
+            parameters,
+            result,
+            body,
+            whole: false,
+            span,
+        });
     }
 
     fn parameter(&mut self, at: usize) -> FunctionParameter {

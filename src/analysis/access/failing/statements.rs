@@ -58,6 +58,11 @@ impl Judge<'_> {
             }
             StmtKind::Call { function, arguments, into } => {
                 let Returned { values, undefined } = self.call(*function, arguments);
+                if self.of.program().functions[*function].whole {
+                    let written = self.of.written_by(std::slice::from_ref(stmt));
+                    self.of.here.forget_all(&written);
+                    self.undefined.extend(&written);
+                }
                 if let Some(place) = into {
                     self.place(place);
                     self.store_values(place, values, undefined, Overflow::Fails);

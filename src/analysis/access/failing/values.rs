@@ -1,10 +1,10 @@
 //! What fails when an expression is judged or a place is found.
 
 use super::{Here, Judge, Returned};
-use crate::ir::interval::{self, Interval, is_none};
+use crate::ir::interval::{self, Interval, NONE, is_none};
 use crate::ir::{
-    Argument, Arithmetic, Binary, ChannelRef, Convert, Expr, ExprKind, FunctionId, LocalId, Owner,
-    Pattern, Place, Root, Selector, Type, TypeId, Unary, messages,
+    Argument, Arithmetic, Binary, ChannelRef, Convert, Expr, ExprKind, Function, FunctionId,
+    LocalId, Owner, Pattern, Place, Root, Selector, Type, TypeId, Unary, messages,
 };
 
 /// Positions of a multiset with more are not looked at one by one.
@@ -301,6 +301,9 @@ impl Judge<'_> {
             };
             spots.push(spot);
         }
+        if function.whole {
+            return self.fails_as_a_whole(function);
+        }
         let left = std::mem::replace(&mut self.left, Here::never());
         let result = std::mem::replace(&mut self.result, Returned::NEVER);
         let bounds = function.result.map(|ty| self.of.bounds(ty));
@@ -319,6 +322,14 @@ impl Judge<'_> {
         let left = std::mem::replace(&mut self.left, left);
         self.of.here.join(left);
         std::mem::replace(&mut self.result, result)
+    }
+
+    /// Takes it that a function fails in every way, and gives any result.
+    fn fails_as_a_whole(&mut self, function: &Function) -> Returned {
+        self.fails();
+        self.found.assertion |= !self.of.here.is_never();
+        let values = function.result.map_or(NONE, |ty| self.of.bounds(ty));
+        Returned { values, undefined: true }
     }
 
     /// Stores what is given to a function, or added to a multiset, by value. Gives whether any of it

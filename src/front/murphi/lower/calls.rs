@@ -2,7 +2,7 @@
 
 use super::super::ast::{Expr as Tree, Function, Name, Parameters};
 use super::places::{Lowered, TypedPlace};
-use super::{Body, Hoisted, Lowerer, Meaning, Returns};
+use super::{Body, Hoisted, Hoists, LocalKind, Lowerer, Meaning, Returns};
 use crate::front::quote::quote;
 use crate::ir::{
     Argument, Expr, ExprKind, Function as Lowering, FunctionId, FunctionParameter, LocalId, Place,
@@ -13,7 +13,7 @@ use crate::source::Span;
 /// What callers need to know of a function.
 #[derive(Clone)]
 pub(super) struct FunctionInfo {
-    id: FunctionId,
+    pub(super) id: FunctionId,
     /// The type of each parameter, and whether it stands for a place of the caller's.
     parameters: Vec<(TypeId, bool)>,
     /// What it returns. An aggregate goes into one more parameter by reference.
@@ -21,52 +21,112 @@ pub(super) struct FunctionInfo {
     /// Whether it changes anything outside itself.
     changes: bool,
     /// How deep its calls of other functions go.
-    depth: usize,
+    pub(super) depth: usize,
+    /// How many bodies there are, its own and those of all calls, where each is written out.
+    pub(super) weight: u64,
+    /// Whether it does nothing but print.
+    pub(super) only_prints: bool,
 }
 
 /// Calls go no deeper than this: what runs a model keeps each on its own stack.
 const DEPTH_MAX: usize = 100;
 
+/// What is called has at most this many bodies if analyses follow it: beyond, they take it as a whole.
+const FOLLOWED_MAX: u64 = 1000;
+
 impl<'a> Lowerer<'a, '_> {
     /// Lowers a function, and lets its name be known.
     pub(super) fn function(&mut self, function: &Function<'a>) {
+        let (errors, locals) = (self.report.errors(), self.locals);
+        let id = self.add_function(Lowering {
+            name: function.name.text.to_owned(),
+            parameters: Vec::new(),
+            result: None,
+            body: Vec::new(),
+            whole: false,
+            span: function.name.span,
+        });
+        let number = self.functions.len();
+        let mut info = self.function_body(function, id, false);
+        let calls_itself = self.body.calls_itself;
+        // What its own calls in expressions are depends on what it changes, which is known only now.
+        let changes = info.as_ref().is_some_and(|it| it.changes);
+        if changes && calls_itself && self.report.errors() == errors {
+            self.locals = locals;
+            self.functions.truncate(number);
+            info = self.function_body(function, id, true);
+        }
+        self.functions.truncate(number);
+        let Some(mut info) = info else { return };
+        if calls_itself && self.report.errors() == errors {
+            let inner = self.body.first_function..self.program.functions.len();
+            self.unroll_recursion(&mut info, inner);
+        }
+        if info.depth > DEPTH_MAX {
+            let error = format!("this function's calls go more than {DEPTH_MAX} functions deep");
+            let help = "write some of them out where they are called";
+            self.error_with(function.name.span, error, help);
+        }
+        self.functions.push(info);
+        self.declare(function.name, Meaning::Function(number));
+    }
+
+    /// Lowers what a function takes and does. `changes` is what its own calls of itself are taken to do.
+    fn function_body(
+        &mut self,
+        function: &Function<'a>,
+        id: FunctionId,
+        changes: bool,
+    ) -> Option<FunctionInfo> {
         let Function { name, parameters, result, body } = function;
-        self.body = Body { hoists: true, ..Body::default() };
-        self.defining = Some(name.text);
+        let first_function = self.program.functions.len();
+        self.body = Body { hoists: Hoists::All, first_function, ..Body::default() };
+        let depth = self.scopes.depth();
         self.scopes.push();
-        let parameters = self.parameters(parameters);
+        // A parameter may be called as the type of the result is.
         let result = match result {
             Some(ty) => self.ty(ty).map(Some),
             None => Some(None),
         };
-        if let (Some(mut parameters), Some(result)) = (parameters, result) {
-            let types = parameters.iter().map(|it| (it.ty, it.by_reference)).collect();
-            self.body.result = self.returns(result, &mut parameters);
-            let scalar = result.filter(|ty| self.domain(*ty).is_some());
-            let body = self.block(body);
-            let id = self.program.functions.push(Lowering {
-                name: name.text.to_owned(),
-                parameters,
-                result: scalar,
-                body,
-                span: name.span,
-            });
-            let changes = self.body.changes;
-            let depth = self.body.calls_depth;
-            if depth > DEPTH_MAX {
-                let error =
-                    format!("this function's calls go more than {DEPTH_MAX} functions deep");
-                self.error_with(name.span, error, "write some of them out where they are called");
-            }
-            let info = FunctionInfo { id, parameters: types, result, changes, depth };
-            self.functions.push(info);
-        }
-        self.scopes.pop();
+        let parameters = self.parameters(parameters);
+        let (Some(mut parameters), Some(result)) = (parameters, result) else {
+            self.scopes.close(depth);
+            return None;
+        };
+        let types = parameters.iter().map(|it| (it.ty, it.by_reference)).collect();
+        let info = FunctionInfo {
+            id,
+            parameters: types,
+            result,
+            changes,
+            depth: 0,
+            weight: 1,
+            only_prints: false,
+        };
+        self.defining = Some((name.text, self.functions.len()));
+        self.functions.push(info.clone());
+        self.body.result = self.returns(result, &mut parameters);
+        let scalar = result.filter(|ty| self.domain(*ty).is_some());
+        let body = self.block(body);
         self.defining = None;
-        // After an error the name is known all the same, as the last function there is.
-        if let Some(last) = self.functions.len().checked_sub(1) {
-            self.declare(*name, Meaning::Function(last));
-        }
+        self.scopes.close(depth);
+        let whole = self.body.weight >= FOLLOWED_MAX;
+        let only_prints = result.is_none() && !self.body.changes && self.only_prints(&body, id);
+        let (name, span) = (name.text.to_owned(), name.span);
+        let lowered = Lowering { name, parameters, result: scalar, body, whole, span };
+        self.program.functions[id] = lowered;
+        Some(FunctionInfo {
+            changes: self.body.changes,
+            depth: self.body.calls_depth,
+            weight: self.body.weight.saturating_add(1),
+            only_prints,
+            ..info
+        })
+    }
+
+    /// Adds a function to the program.
+    pub(super) fn add_function(&mut self, function: Lowering) -> FunctionId {
+        self.program.functions.push(function)
     }
 
     fn parameters(&mut self, all: &[Parameters<'a>]) -> Option<Vec<FunctionParameter>> {
@@ -74,7 +134,7 @@ impl<'a> Lowerer<'a, '_> {
         for Parameters { names, by_reference, ty } in all {
             let ty = self.ty(ty)?;
             for &name in names {
-                let (local, by_reference) = (self.fresh(), *by_reference);
+                let (local, by_reference) = (self.fresh(LocalKind::Place(ty)), *by_reference);
                 match by_reference {
                     true => drop(self.body.outside.insert(local)),
                     false => self.keep_local(ty, name.span),
@@ -98,7 +158,7 @@ impl<'a> Lowerer<'a, '_> {
             None => Returns::Nothing,
             Some(ty) if self.domain(ty).is_some() => Returns::Scalar(ty),
             Some(ty) => {
-                let local = self.fresh();
+                let local = self.fresh(LocalKind::Place(ty));
                 self.body.outside.insert(local);
                 let name = "result".to_owned();
                 parameters.push(FunctionParameter { local, name, ty, by_reference: true });
@@ -113,6 +173,8 @@ impl<'a> Lowerer<'a, '_> {
             Meaning::Function(number) => {
                 let callee = self.functions[number].clone();
                 self.body.calls_depth = self.body.calls_depth.max(callee.depth + 1);
+                self.body.weight = self.body.weight.saturating_add(callee.weight);
+                self.body.calls_itself |= self.defining.is_some_and(|(_, own)| own == number);
                 Some(callee)
             }
             other => {
@@ -142,7 +204,12 @@ impl<'a> Lowerer<'a, '_> {
             let value = Expr { kind: ExprKind::Call(callee.id, arguments), span };
             return Some(Lowered::Value(value, sort.clone()));
         }
-        if !self.body.hoists {
+        let can_be_hoisted = match self.body.hoists {
+            Hoists::All => true,
+            Hoists::Unchanging => !callee.changes,
+            Hoists::Nothing => false,
+        };
+        if !can_be_hoisted {
             let message = match callee.changes {
                 true => {
                     format!("{} changes the state, which may not happen here", quote(name.text))
@@ -284,7 +351,7 @@ impl<'a> Lowerer<'a, '_> {
 
     /// A local variable for the statement being lowered.
     pub(super) fn hoist_local(&mut self, ty: TypeId, span: Span) -> LocalId {
-        let local = self.fresh();
+        let local = self.fresh(LocalKind::Place(ty));
         self.keep_local(ty, span);
         self.body.hoisted.push(Hoisted::Local(local, ty, span));
         local

@@ -5,7 +5,7 @@ use super::fold::{binary, conditional, same, unary};
 use super::places::Lowered;
 use super::sorts::Sort;
 use super::types::VALUES_MAX;
-use super::{Lowerer, Meaning, after};
+use super::{Hoists, LocalKind, Lowerer, Meaning, after};
 use crate::ir::{
     Binary, Expr, ExprKind, LocalId, Overflow, Place, Quantifier as Which, Stmt, StmtKind, TypeId,
     Unary,
@@ -15,7 +15,13 @@ use crate::source::Span;
 impl<'a> Lowerer<'a, '_> {
     /// The value of an expression.
     pub(super) fn value(&mut self, tree: &Tree<'a>) -> Option<(Expr, Sort)> {
-        match self.lowered(tree)? {
+        let lowered = self.lowered(tree)?;
+        self.value_of(lowered)
+    }
+
+    /// What is read at a place, or a value.
+    fn value_of(&self, lowered: Lowered) -> Option<(Expr, Sort)> {
+        match lowered {
             Lowered::TypedPlace(part) => self.read(part),
             Lowered::Value(value, sort) => Some((value, sort)),
         }
@@ -40,9 +46,9 @@ impl<'a> Lowerer<'a, '_> {
         self.value_as(tree, &Sort::Bool)
     }
 
-    /// An expression in which nothing may be changed, and so no call hoisted.
+    /// What stands where no statement can, so that no call is hoisted.
     pub(super) fn pure<T>(&mut self, inside: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        let hoists = std::mem::replace(&mut self.body.hoists, false);
+        let hoists = std::mem::replace(&mut self.body.hoists, Hoists::Nothing);
         let result = inside(self);
         self.body.hoists = hoists;
         result
@@ -69,7 +75,7 @@ impl<'a> Lowerer<'a, '_> {
                 self.choice(condition, then, otherwise, span)
             }
             TreeKind::Quantified(which, quantifiers, body) => {
-                let value = self.pure(|it| it.quantified(*which, quantifiers, body, span))?;
+                let value = self.quantified(*which, quantifiers, body, span)?;
                 Some((value, Sort::Bool))
             }
             TreeKind::IsUndefined(of) => self.is_undefined(of, span),
@@ -90,8 +96,17 @@ impl<'a> Lowerer<'a, '_> {
     ) -> Option<(Expr, Sort)> {
         match operator {
             Binary::Equal | Binary::NotEqual => {
-                let (one, from) = self.value(left)?;
-                let (other, to) = self.value(right)?;
+                let (one, other) = (self.lowered(left)?, self.lowered(right)?);
+                let (one, other) = match (one, other) {
+                    (Lowered::TypedPlace(one), Lowered::TypedPlace(other))
+                        if self.is_aggregate(one.ty) && self.is_aggregate(other.ty) =>
+                    {
+                        return self.aggregates_compared(operator, one, other, span);
+                    }
+                    scalars => scalars,
+                };
+                let (one, from) = self.value_of(one)?;
+                let (other, to) = self.value_of(other)?;
                 let Some(common) = self.common(&from, &to) else {
                     let (from, to) = (self.sort_name(&from), self.sort_name(&to));
                     let help = "what is compared must be of one type";
@@ -127,7 +142,13 @@ impl<'a> Lowerer<'a, '_> {
             _ => {
                 let one = self.value_as(left, &Sort::Number)?;
                 let other = self.value_as(right, &Sort::Number)?;
-                Some((binary(operator, one, other, span), Sort::Number))
+                let value = match operator {
+                    Binary::ShiftLeft | Binary::ShiftRight => {
+                        self.shift(operator, one, other, span)
+                    }
+                    _ => binary(operator, one, other, span),
+                };
+                Some((value, Sort::Number))
             }
         }
     }
@@ -173,8 +194,8 @@ impl<'a> Lowerer<'a, '_> {
         otherwise: &Tree<'a>,
         span: Span,
     ) -> Option<(Expr, Sort)> {
-        let ((one, from), (other, to)) =
-            self.pure(|it| Some((it.value(then)?, it.value(otherwise)?)))?;
+        let (one, from) = self.enclosed(then.span, |it| it.value(then))?;
+        let (other, to) = self.enclosed(otherwise.span, |it| it.value(otherwise))?;
         let Some(common) = self.common(&from, &to) else {
             let (from, to) = (self.sort_name(&from), self.sort_name(&to));
             self.error(span, format!("this is either {from} or {to}"));
@@ -185,33 +206,59 @@ impl<'a> Lowerer<'a, '_> {
         Some((conditional(condition, one, other, span), common))
     }
 
-    fn quantified(
+    /// `forall` or `exists` over what these stand for.
+    pub(super) fn quantified(
         &mut self,
         which: Which,
         quantifiers: &[Quantifier<'a>],
         body: &Tree<'a>,
         span: Span,
     ) -> Option<Expr> {
-        let Some((first, rest)) = quantifiers.split_first() else { return self.condition(body) };
+        let Some((first, rest)) = quantifiers.split_first() else {
+            return self.lone_condition(body);
+        };
+        let bounds = match &first.over {
+            Range::Type(_) => None,
+            Range::Values { first, last, step } => Some(self.bounds(first, last, step.as_ref())?),
+        };
         self.scopes.push();
-        let result = self.ranged(first).and_then(|(local, over)| {
-            let body = Box::new(self.quantified(which, rest, body, span)?);
-            let kind = ExprKind::Quantified { quantifier: which, local, over, body };
-            Some(Expr { kind, span })
+        let ranged = match &bounds {
+            None => self.ranged(first).map(Some),
+            Some(bounds) => Some(self.known_values(first.name, bounds)),
+        };
+        let result = ranged.and_then(|ranged| match (ranged, bounds) {
+            (Some((local, over)), _) => {
+                let body = Box::new(self.quantified(which, rest, body, span)?);
+                let kind = ExprKind::Quantified { quantifier: which, local, over, body };
+                Some(Expr { kind, span })
+            }
+            (None, Some(bounds)) => {
+                self.quantified_by_a_loop(which, (first.name, bounds), (rest, body), span)
+            }
+            (None, None) => None,
         });
         self.scopes.pop();
         result
     }
 
+    /// Lets the name of a quantifier stand for the values between these bounds, if those are known and
+    /// there are any.
+    fn known_values(&mut self, name: Name<'a>, bounds: &[Expr; 3]) -> Option<(LocalId, TypeId)> {
+        let [first, last, step] = bounds.each_ref().map(Expr::as_constant);
+        let (first, step) = (first?, step?);
+        let rounds = rounds_between(first, last?, step)?;
+        Some(self.counted(name, first, step, rounds))
+    }
+
     /// Lets the name of a quantifier stand for its values: the local and the type it ranges over.
     pub(super) fn ranged(&mut self, quantifier: &Quantifier<'a>) -> Option<(LocalId, TypeId)> {
         let Quantifier { name, over } = quantifier;
-        let local = self.fresh();
-        let value = Expr { kind: ExprKind::Local(local), span: name.span };
         match over {
             Range::Type(ty) => {
                 let over = self.simple_type(ty, "a name")?;
                 let sort = self.sort_of(over)?;
+                let local = self.fresh(LocalKind::Value(over));
+                let value = Expr { kind: ExprKind::Local(local), span: name.span };
                 self.declare(*name, Meaning::Value(value, sort));
                 Some((local, over))
             }
@@ -222,34 +269,39 @@ impl<'a> Lowerer<'a, '_> {
                     Some(step) => self.known(step)?.0,
                     None => 1,
                 };
-                let rounds = match step {
-                    0 => None,
-                    // The distance between two integers of 64 bits need not be one.
-                    _ => Some((i128::from(last) - i128::from(first)) / i128::from(step)),
-                };
-                let Some(rounds) = rounds.filter(|&rounds| rounds >= 0) else {
-                    self.error(name.span, "this ranges over no values");
+                let Some(rounds) = rounds_between(first, last, step) else {
+                    let is_upward = step > 0 && first <= last;
+                    let is_downward = step < 0 && first >= last;
+                    let message = match is_upward || is_downward {
+                        true => "this ranges over more than 2^48 - 1 values",
+                        false => "this ranges over no values",
+                    };
+                    self.error(name.span, message);
                     return None;
                 };
-                if rounds >= VALUES_MAX {
-                    self.error(name.span, "this ranges over more than 2^32 - 1 values");
-                    return None;
-                }
-                let rounds = rounds as i64;
-                // The local counts the steps, unless each is one ahead.
-                let (low, value) = match step {
-                    1 => (first, value),
-                    _ => {
-                        let by = Expr::constant(step, name.span);
-                        let gone = binary(Binary::Multiply, value, by, name.span);
-                        let first = Expr::constant(first, name.span);
-                        (0, binary(Binary::Add, first, gone, name.span))
-                    }
-                };
-                self.declare(*name, Meaning::Value(value, Sort::Number));
-                Some((local, self.range_type(low, low + rounds)))
+                Some(self.counted(*name, first, step, rounds))
             }
         }
+    }
+
+    /// Lets a name stand for a first value and for what so many steps more lead to.
+    fn counted(&mut self, name: Name<'a>, first: i64, step: i64, rounds: i64) -> (LocalId, TypeId) {
+        // The local counts the steps, unless each is one ahead.
+        let low = if step == 1 { first } else { 0 };
+        let over = self.range_type(low, low + rounds);
+        let local = self.fresh(LocalKind::Value(over));
+        let value = Expr { kind: ExprKind::Local(local), span: name.span };
+        let value = match step {
+            1 => value,
+            _ => {
+                let by = Expr::constant(step, name.span);
+                let gone = binary(Binary::Multiply, value, by, name.span);
+                let first = Expr::constant(first, name.span);
+                binary(Binary::Add, first, gone, name.span)
+            }
+        };
+        self.declare(name, Meaning::Value(value, Sort::Number));
+        (local, over)
     }
 
     fn is_undefined(&mut self, of: &Tree<'a>, span: Span) -> Option<(Expr, Sort)> {
@@ -297,16 +349,27 @@ impl<'a> Lowerer<'a, '_> {
         condition: &Tree<'a>,
         span: Span,
     ) -> Option<(Expr, Sort)> {
-        let (part, ..) = self.multiset(multiset)?;
-        let local = self.fresh();
+        let (part, _, capacity) = self.multiset(multiset)?;
+        let over = self.range_type(0, i64::from(capacity) - 1);
+        let local = self.fresh(LocalKind::Value(over));
         self.scopes.push();
         let position = Expr { kind: ExprKind::Local(local), span: name.span };
         self.declare(name, Meaning::Value(position, Sort::Number));
-        let body = self.pure(|it| it.condition(condition));
+        let body = self.lone_condition(condition);
         self.scopes.pop();
         let kind = ExprKind::Count { multiset: part.place, local, body: Box::new(body?) };
         Some((Expr { kind, span }, Sort::Number))
     }
+}
+
+/// How many steps lead from one number to another, or as near to it as they come. None if there is no
+/// such number, or no type has so many values.
+fn rounds_between(first: i64, last: i64, step: i64) -> Option<i64> {
+    // The distance between two integers of 64 bits need not be one.
+    let distance = i128::from(last) - i128::from(first);
+    let is_there = step != 0 && (distance == 0 || (distance > 0) == (step > 0));
+    let rounds = is_there.then(|| distance / i128::from(step))?;
+    (rounds < VALUES_MAX).then_some(rounds as i64)
 }
 
 /// `target := value`

@@ -22,11 +22,7 @@ pub(super) fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> E
 }
 
 fn compute(operator: Binary, left: i64, right: i64) -> Option<i64> {
-    match operator {
-        // Rare, and best left to where the faults of shifts are told.
-        Binary::ShiftLeft | Binary::ShiftRight => None,
-        _ => ARITHMETIC.binary(operator, left, right).ok(),
-    }
+    ARITHMETIC.binary(operator, left, right).ok()
 }
 
 /// The operation, or its result if the operand is known.

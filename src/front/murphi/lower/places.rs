@@ -3,7 +3,8 @@
 use super::super::ast::{Expr as Tree, ExprKind as TreeKind, Name};
 use super::fold::is_stable;
 use super::sorts::Sort;
-use super::{Lowerer, Meaning};
+use super::{Hoists, Lowerer, Meaning};
+use crate::diag::Diagnostic;
 use crate::front::quote::quote;
 use crate::ir::{Expr, ExprKind, Place, Root, Selector, Type, TypeId};
 
@@ -88,7 +89,7 @@ impl<'a> Lowerer<'a, '_> {
             self.error_with(tree.span, "this cannot be changed here", help);
             return None;
         }
-        if !self.body.hoists {
+        if self.body.hoists != Hoists::All {
             self.error(tree.span, "nothing can be changed here");
             return None;
         }
@@ -143,7 +144,7 @@ impl<'a> Lowerer<'a, '_> {
         Some(TypedPlace { place, ty: element, writable: of.writable })
     }
 
-    /// A known index must be one of the array's.
+    /// Warns of a known index that is none of the array's: where it is executed, that is a run-time error.
     fn check_index(&self, array: TypeId, index: &Expr) {
         if let (Type::Array { low, length, .. }, Some(value)) =
             (&self.program.types[array], index.as_constant())
@@ -151,7 +152,8 @@ impl<'a> Lowerer<'a, '_> {
             let high = low + i64::from(*length) - 1;
             if !(*low..=high).contains(&value) {
                 let message = format!("the index is {value}, but the array has {low} to {high}");
-                self.error_with(index.span, message, "change the index or the array's type");
+                let warning = Diagnostic::warning(index.span, message);
+                self.report.add(warning.help("where this is executed, it is a run-time error"));
             }
         }
     }

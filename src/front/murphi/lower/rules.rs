@@ -5,11 +5,12 @@
 use super::super::ast::{
     Alias, Block, Expr as Tree, Name, PropertyKind as TreeProperty, Quantifier, Rule, RuleKind,
 };
+use super::super::lex::unescaped;
 use super::fold::binary;
 use super::places::Lowered;
 use super::sorts::Sort;
 use super::statements::Found;
-use super::{Body, Lowerer, Meaning};
+use super::{Body, Hoists, LocalKind, Lowerer, Meaning};
 use crate::diag::Diagnostic;
 use crate::ir::{
     Action, Binary, Contains, Control, Expr, ExprKind, Parameter, Property, PropertyKind,
@@ -42,9 +43,6 @@ impl<'a> Lowerer<'a, '_> {
         let end = Span::default();
         if self.report.errors() > 0 {
             return;
-        }
-        if self.program.actions.is_empty() {
-            self.error_with(end, "the model has no rules", "a rule is `rule guard ==> body end;`");
         }
         if self.program.starts.is_empty() {
             let help = "it needs one: `startstate ... end;`";
@@ -105,7 +103,7 @@ impl<'a> Lowerer<'a, '_> {
 
     fn rule_name(&self, name: Option<&str>, what: &str, span: Span) -> String {
         match name {
-            Some(name) => name.trim().to_owned(),
+            Some(name) => unescaped(name).trim().to_owned(),
             None => format!("{what} of line {}", self.report.line(span)),
         }
     }
@@ -141,8 +139,8 @@ impl<'a> Lowerer<'a, '_> {
                 }
                 Enclosure::Choose(name, multiset) => {
                     let (part, _, capacity) = self.pure(|it| it.multiset(multiset))?;
-                    let (local, span) = (self.fresh(), name.span);
                     let over = self.range_type(0, i64::from(capacity) - 1);
+                    let (local, span) = (self.fresh(LocalKind::Value(over)), name.span);
                     let position = Expr { kind: ExprKind::Local(local), span };
                     let there = Contains { multiset: part.place, position: position.clone() };
                     let kind = ExprKind::Contains(Box::new(there));
@@ -158,7 +156,7 @@ impl<'a> Lowerer<'a, '_> {
 
     /// The body of a rule, in which aliases are found once.
     fn rule_body(&mut self, aliases: &[&Alias<'a>], block: &Block<'a>) -> Option<Vec<Stmt>> {
-        self.body.hoists = true;
+        self.body.hoists = Hoists::All;
         let mut found: Vec<(Name<'a>, Found)> = Vec::new();
         for alias in aliases {
             let value = self.pure(|it| it.lowered(&alias.value))?;
@@ -181,7 +179,7 @@ impl<'a> Lowerer<'a, '_> {
         span: Span,
     ) {
         let guard = match guard {
-            Some(guard) => self.condition(guard),
+            Some(guard) => self.lone_condition(guard),
             None => Some(Expr::constant(1, span)),
         };
         let body = self.rule_body(&entered.aliases, block);
@@ -222,7 +220,7 @@ impl<'a> Lowerer<'a, '_> {
         condition: &Tree<'a>,
         span: Span,
     ) {
-        let Some(condition) = self.condition(condition) else { return };
+        let Some(condition) = self.lone_condition(condition) else { return };
         let place = condition.span;
         // A cover is for one of the parameters' values to meet, all else for each.
         let (by, quantifier) = match kind {

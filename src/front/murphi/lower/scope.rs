@@ -76,8 +76,10 @@ impl<'a> Scopes<'a> {
         }
     }
 
+    /// What a name means. What every model knows may be written in any case, like reserved words.
     pub(super) fn find(&self, name: &str) -> Option<&Meaning> {
-        self.open.iter().rev().find_map(|names| names.get(name))
+        let declared = self.open.iter().rev().find_map(|names| names.get(name));
+        declared.or_else(|| self.open.first()?.get(name.to_ascii_lowercase().as_str()))
     }
 
     /// The advice to take a known name like this one.
@@ -109,12 +111,14 @@ impl<'a> Lowerer<'a, '_> {
             Some(meaning) => return Some(meaning.clone()),
             None => {}
         }
+        // A function is known in its own body.
+        if let Some((own, number)) = self.defining
+            && own == name.text
+        {
+            return Some(Meaning::Function(number));
+        }
         let message = format!("{} is not declared", quote(name.text));
         match self.scopes.similar(name.text) {
-            _ if self.defining == Some(name.text) => {
-                let message = format!("{} calls itself", quote(name.text));
-                self.error_with(name.span, message, "recursion is refused: use a loop");
-            }
             Some(similar) => {
                 let help = format!("there is {}: names are told apart by case", quote(similar));
                 self.error_with(name.span, message, help);

@@ -1,22 +1,26 @@
 //! Bodies.
 
 use super::super::ast::{
-    Alias, Block, Declaration, Expr as Tree, ExprKind as TreeKind, Name, Quantifier, Range,
-    Stmt as TreeStmt, StmtKind as TreeStmtKind,
+    Alias, Block, Declaration, Expr as Tree, ExprKind as TreeKind, MAX_DEPTH, Name, Quantifier,
+    Range, Stmt as TreeStmt, StmtKind as TreeStmtKind,
 };
+use super::super::lex::unescaped;
 use super::expressions::assign;
 use super::fold::{binary, is_stable, same};
 use super::places::{Lowered, is_fixed};
 use super::sorts::Sort;
-use super::{Lowerer, Meaning, Returns, after};
+use super::{LocalKind, Lowerer, Meaning, Returns, after};
 use crate::ir::{
-    Argument, Asserted, Binary, Contains, Domain, Expr, ExprKind, LocalId, Place, Stmt, StmtKind,
-    Type, TypeId,
+    Argument, Asserted, Binary, Contains, Domain, Expr, ExprKind, LocalId, Place, Property,
+    PropertyKind, Stmt, StmtKind, Type, TypeId,
 };
 use crate::source::Span;
 
 /// The rounds of a loop that CMurphi allows.
 const ROUNDS_MAX: u64 = 1000;
+
+/// The greatest number that a local variable of the front end's own holds, and the least one negated.
+const NUMBER_MAX: i64 = (1 << 46) - 1;
 
 /// The most variables of a block: what follows a declaration is nested in it.
 const LOCALS_MAX: usize = 500;
@@ -34,7 +38,7 @@ impl<'a> Lowerer<'a, '_> {
                         continue;
                     };
                     for &name in names {
-                        let local = self.fresh();
+                        let local = self.fresh(LocalKind::Place(ty));
                         self.keep_local(ty, name.span);
                         let place = Place::local(local, name.span);
                         self.declare(name, Meaning::Place(place, ty, true));
@@ -82,9 +86,10 @@ impl<'a> Lowerer<'a, '_> {
             TreeStmtKind::Return(value) => return self.return_(value.as_ref(), span),
             TreeStmtKind::Clear(place) => self.clear(place)?,
             TreeStmtKind::Undefine(place) => StmtKind::Undefine(self.target(place)?.place),
-            TreeStmtKind::Error(text) => StmtKind::Error((*text).to_owned()),
+            TreeStmtKind::Error(text) => StmtKind::Error(unescaped(text)),
             TreeStmtKind::Assert(condition, text) => {
-                let text = text.unwrap_or_else(|| self.report.text(condition.span));
+                let text = text.map(unescaped);
+                let text = text.unwrap_or_else(|| self.report.text(condition.span).to_owned());
                 let message = text.split_whitespace().collect::<Vec<_>>().join(" ");
                 StmtKind::Assert {
                     condition: self.condition(condition)?,
@@ -96,9 +101,10 @@ impl<'a> Lowerer<'a, '_> {
                 self.body.changes = true;
                 StmtKind::Assume(self.condition(condition)?)
             }
+            TreeStmtKind::Cover(condition, name) => self.cover(condition, *name, span)?,
             TreeStmtKind::Put(value) => self.put(value)?,
             TreeStmtKind::PutText(text) => {
-                let format = text.replace("{}", "{ }");
+                let format = unescaped(text).replace("{}", "{ }");
                 StmtKind::Print { format, values: Vec::new() }
             }
             TreeStmtKind::Add(element, multiset) => self.add(element, multiset)?,
@@ -205,6 +211,7 @@ impl<'a> Lowerer<'a, '_> {
             if at == 0 {
                 self.body.hoisted.extend(hoisted);
             } else if !hoisted.is_empty() {
+                self.nests_in_else(span)?;
                 let mut rest = vec![(condition, self.statements(body))];
                 for stmt in self.branches(&branches[at + 1..], span)? {
                     match stmt.kind {
@@ -212,6 +219,7 @@ impl<'a> Lowerer<'a, '_> {
                         kind => rest.push((None, vec![Stmt { kind, span }])),
                     }
                 }
+                self.body.else_depth -= 1;
                 let inner = Stmt { kind: StmtKind::If(rest), span };
                 lowered.push((None, after(hoisted, vec![inner])));
                 break;
@@ -224,6 +232,19 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
+    /// Counts one more branch in the `else` of another. Whatever walks statements goes as deep.
+    fn nests_in_else(&mut self, span: Span) -> Option<()> {
+        self.body.else_depth += 1;
+        if self.body.else_depth > MAX_DEPTH {
+            let message = format!(
+                "more than {MAX_DEPTH} conditions here call functions that change something"
+            );
+            self.error_with(span, message, "call them before, and keep the results in variables");
+            return None;
+        }
+        Some(())
+    }
+
     fn switch(
         &mut self,
         subject: &Tree<'a>,
@@ -233,7 +254,7 @@ impl<'a> Lowerer<'a, '_> {
         let mut lowered = Vec::new();
         for (values, body) in cases {
             let values: Vec<Option<Expr>> =
-                values.iter().map(|value| self.pure(|it| it.value_as(value, &sort))).collect();
+                values.iter().map(|value| self.lone_value_as(value, &sort)).collect();
             let body = self.statements(body);
             lowered.extend(values.into_iter().collect::<Option<Vec<_>>>().map(|it| (it, body)));
         }
@@ -271,7 +292,8 @@ impl<'a> Lowerer<'a, '_> {
             }),
             Range::Values { first: from, last, step } => {
                 self.bounds(from, last, step.as_ref()).and_then(|[from, last, step]| {
-                    let local = self.fresh();
+                    let numbers = self.widest(&Sort::Number);
+                    let local = self.fresh(LocalKind::Value(numbers));
                     let value = Expr { kind: ExprKind::Local(local), span: first.name.span };
                     self.declare(first.name, Meaning::Value(value, Sort::Number));
                     let body = self.for_(rest, body, span)?;
@@ -283,7 +305,7 @@ impl<'a> Lowerer<'a, '_> {
         Some(vec![Stmt { kind: loop_?, span }])
     }
 
-    fn bounds(
+    pub(super) fn bounds(
         &mut self,
         first: &Tree<'a>,
         last: &Tree<'a>,
@@ -359,7 +381,7 @@ impl<'a> Lowerer<'a, '_> {
                 None
             }
             Lowered::TypedPlace(part) => {
-                let local = self.fresh();
+                let local = self.fresh(LocalKind::Place(part.ty));
                 if self.is_outside(&part.place) {
                     self.body.outside.insert(local);
                 }
@@ -372,8 +394,8 @@ impl<'a> Lowerer<'a, '_> {
                 None
             }
             Lowered::Value(value, sort) => {
-                let local = self.fresh();
                 let ty = self.widest(&sort);
+                let local = self.fresh(LocalKind::Place(ty));
                 let place = Place::local(local, name.span);
                 self.declare(name, Meaning::Place(place, ty, false));
                 Some(Found::Value(local, ty, value))
@@ -382,9 +404,9 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// A type for every value of a sort.
-    fn widest(&mut self, sort: &Sort) -> TypeId {
+    pub(super) fn widest(&mut self, sort: &Sort) -> TypeId {
         self.scalar_type(match sort {
-            Sort::Number => Domain::Range { low: -(1 << 31) + 1, high: (1 << 31) - 1 },
+            Sort::Number => Domain::Range { low: -NUMBER_MAX, high: NUMBER_MAX },
             Sort::Bool => Domain::Bool,
             Sort::Enum(id) => Domain::Enum(*id),
             Sort::Scalarset(id) => Domain::Scalarset(*id),
@@ -421,6 +443,19 @@ impl<'a> Lowerer<'a, '_> {
                 Some(vec![Stmt { kind: copy, span }, returned(None)])
             }
         }
+    }
+
+    /// A statement that meets a property of the program. A body that is lowered again meets the same.
+    fn cover(&mut self, tree: &Tree<'a>, name: Option<&str>, span: Span) -> Option<StmtKind> {
+        let condition = self.condition(tree)?;
+        let name = name.map_or_else(|| self.report.text(tree.span).to_owned(), unescaped);
+        let is_known = |it: &Property| it.kind == PropertyKind::Reached && it.span == span;
+        let known = self.program.properties.iter().find(|(_, it)| is_known(it));
+        let property = known.map(|(id, _)| id).unwrap_or_else(|| {
+            let (name, kind) = (name.trim().to_owned(), PropertyKind::Reached);
+            self.program.properties.push(Property { name, kind, span })
+        });
+        Some(StmtKind::Cover { property, condition })
     }
 
     fn put(&mut self, value: &Tree<'a>) -> Option<StmtKind> {
@@ -465,11 +500,12 @@ impl<'a> Lowerer<'a, '_> {
     ) -> Option<StmtKind> {
         self.target(multiset)?;
         let (part, _, capacity) = self.multiset(multiset)?;
-        let local: LocalId = self.fresh();
+        let over = self.range_type(0, i64::from(capacity) - 1);
+        let local = self.fresh(LocalKind::Value(over));
         let position = Expr { kind: ExprKind::Local(local), span: name.span };
         self.scopes.push();
         self.declare(name, Meaning::Value(position.clone(), Sort::Number));
-        let condition = self.pure(|it| it.condition(condition));
+        let condition = self.lone_condition(condition);
         self.scopes.pop();
         let multiset = part.place;
         let there = Contains { multiset: multiset.clone(), position: position.clone() };
@@ -477,7 +513,6 @@ impl<'a> Lowerer<'a, '_> {
         let chosen = binary(Binary::And, there, condition?, span);
         let remove = Stmt { kind: StmtKind::MultisetRemove { multiset, position }, span };
         let body = vec![Stmt { kind: StmtKind::If(vec![(Some(chosen), vec![remove])]), span }];
-        let over = self.range_type(0, i64::from(capacity) - 1);
         Some(StmtKind::ForEach { local, over, body })
     }
 }

@@ -1,9 +1,10 @@
 //! Types, constants and variables.
 
-use super::super::ast::{Expr as Tree, Name, TypeExpr, TypeKind};
+use super::super::ast::{Expr as Tree, MAX_DEPTH, Name, TypeExpr, TypeKind};
 use super::sorts::Sort;
 use super::{Lowerer, Meaning};
 use crate::front::quote::quote;
+use crate::ir::layout::MAX_CELL_BITS;
 use crate::ir::validate::SCALARS_MAX;
 use crate::ir::{
     Domain, Enum, Expr, ExprKind, Owner, Place, Scalar, Scalarset, Type, TypeId, Variable,
@@ -11,7 +12,7 @@ use crate::ir::{
 use crate::source::Span;
 
 /// The most values of a range, so that one more for undefined still fits a cell.
-pub(super) const VALUES_MAX: i128 = (1 << 32) - 1;
+pub(super) const VALUES_MAX: i128 = (1 << MAX_CELL_BITS) - 1;
 /// The most values of an enumeration or a scalarset.
 const NAMED_MAX: i64 = 1 << 16;
 
@@ -19,15 +20,9 @@ impl<'a> Lowerer<'a, '_> {
     /// Lets the names be known that every model has.
     pub(super) fn predefined(&mut self) {
         let truth = self.scalar_type(Domain::Bool);
-        for word in ["boolean", "Boolean", "BOOLEAN"] {
-            self.scopes.declare(word, Meaning::Type(truth));
-        }
-        for (word, value) in [("false", 0), ("False", 0), ("FALSE", 0)] {
-            self.scopes.declare(word, Meaning::Constant(value, Sort::Bool));
-        }
-        for (word, value) in [("true", 1), ("True", 1), ("TRUE", 1)] {
-            self.scopes.declare(word, Meaning::Constant(value, Sort::Bool));
-        }
+        self.scopes.declare("boolean", Meaning::Type(truth));
+        self.scopes.declare("false", Meaning::Constant(0, Sort::Bool));
+        self.scopes.declare("true", Meaning::Constant(1, Sort::Bool));
         // What a model declares may have these names.
         self.scopes.push();
     }
@@ -58,8 +53,17 @@ impl<'a> Lowerer<'a, '_> {
                 (size(element) + 1).saturating_mul((*capacity).into())
             }
         };
+        let depth = |ty: &TypeId| self.depths[ty.0 as usize];
+        let depth = match &key.0 {
+            Type::Scalar(_) => 0,
+            Type::Array { element, .. } | Type::Multiset { element, .. } => 1 + depth(element),
+            Type::Record { fields, .. } => {
+                1 + fields.iter().map(|(_, ty)| depth(ty)).max().unwrap_or_default()
+            }
+        };
         let id = self.program.types.push(key.0.clone());
         self.sizes.push(scalars);
+        self.depths.push(depth);
         if let Some(index) = &key.1 {
             self.indices.insert(id, index.clone());
         }
@@ -99,6 +103,11 @@ impl<'a> Lowerer<'a, '_> {
             }
             TypeKind::Union(members) => self.union(members, ty.span)?,
         };
+        if self.depths[id.0 as usize] > MAX_DEPTH {
+            let message = format!("types are nested more than {MAX_DEPTH} deep here");
+            self.error_with(ty.span, message, "use an index instead of a further array or record");
+            return None;
+        }
         if self.sizes[id.0 as usize] > SCALARS_MAX {
             let message = format!("a value of this type has more than {SCALARS_MAX} scalars");
             self.error_with(ty.span, message, "make its constants smaller");
@@ -148,7 +157,7 @@ impl<'a> Lowerer<'a, '_> {
             return None;
         }
         if i128::from(high) - i128::from(low) + 1 > VALUES_MAX {
-            self.error(span, "the range has more than 2^32 - 1 values");
+            self.error(span, "the range has more than 2^48 - 1 values");
             return None;
         }
         Some(self.range_type(low, high))
@@ -213,7 +222,7 @@ impl<'a> Lowerer<'a, '_> {
         }
         let domain = Domain::Union(parts);
         if i128::from(self.program.bounds(&domain).1) + 1 > VALUES_MAX {
-            self.error(span, "the union has more than 2^32 - 1 values");
+            self.error(span, "the union has more than 2^48 - 1 values");
             return None;
         }
         Some(self.scalar_type(domain))
@@ -245,16 +254,20 @@ impl<'a> Lowerer<'a, '_> {
         Some((value.as_constant()?, sort))
     }
 
-    pub(super) fn constant(&mut self, name: Name<'a>, value: &Tree<'a>) {
-        let Some((mut value, sort)) = self.known(value) else { return };
-        if let Some((define, replacement)) = self.defines.iter().find(|(it, _)| it == name.text) {
-            value = *replacement;
-            self.defined.insert(define);
-            if sort == Sort::Bool && !(0..=1).contains(&value) {
-                self.error(name.span, format!("`{define}` is a truth value: define it 0 or 1"));
+    pub(super) fn constants(&mut self, names: &[Name<'a>], value: &Tree<'a>) {
+        let Some((known, sort)) = self.known(value) else { return };
+        for &name in names {
+            let mut value = known;
+            let define = self.defines.iter().find(|(it, _)| it == name.text);
+            if let Some((define, replacement)) = define {
+                value = *replacement;
+                self.defined.insert(define);
+                if sort == Sort::Bool && !(0..=1).contains(&value) {
+                    self.error(name.span, format!("`{define}` is a truth value: define it 0 or 1"));
+                }
             }
+            self.declare(name, Meaning::Constant(value, sort.clone()));
         }
-        self.declare(name, Meaning::Constant(value, sort));
     }
 
     /// Variables of the state.

@@ -23,6 +23,7 @@ use crate::front::murphi::lex::TokenKind;
 use crate::front::token::{Parse, Parsed};
 use crate::ir::{Binary, Quantifier as Which, Unary};
 use crate::source::Span;
+use crate::trees::joined;
 
 /// Operators that lean to the left, level by level, the loosest first.
 const LEVELS: [&[(TokenKind, Binary)]; 3] = [
@@ -44,6 +45,8 @@ const TIGHT_LEVELS: [&[(TokenKind, Binary)]; 3] = [
 
 const COMPARISONS: &[(TokenKind, Binary)] = &[
     (TokenKind::Equal, Binary::Equal),
+    // Rumur's.
+    (TokenKind::DoubleEqual, Binary::Equal),
     (TokenKind::NotEqual, Binary::NotEqual),
     (TokenKind::Less, Binary::Less),
     (TokenKind::LessEqual, Binary::LessEqual),
@@ -54,9 +57,6 @@ const COMPARISONS: &[(TokenKind, Binary)] = &[
 /// So many operators of one level may follow each other, but for `&` and `|`: the tree that they make
 /// is as high, and everything that walks it goes as deep.
 const IN_A_ROW_MAX: usize = 1000;
-
-/// Conjunctions and disjunctions of up to so many operands lean to the left as written.
-const LEANING_MAX: usize = 100;
 
 impl<'a> Parser<'a> {
     /// An expression.
@@ -127,13 +127,8 @@ impl<'a> Parser<'a> {
         while self.operator(level)?.is_some() {
             operands.push(self.leaning(rest, tighter)?);
         }
-        if operands.len() <= LEANING_MAX {
-            let all = operands.into_iter();
-            return Ok(all
-                .reduce(|left, right| binary(operator, left, right))
-                .unwrap_or_else(|| unreachable!("there are two operands at least")));
-        }
-        Ok(balanced(operator, operands))
+        let joined = joined(operands, |left, right| binary(operator, left, right));
+        Ok(joined.unwrap_or_else(|| unreachable!("there are two operands at least")))
     }
 
     fn operator(&mut self, level: &[(TokenKind, Binary)]) -> Parsed<Option<Binary>> {
@@ -165,12 +160,7 @@ impl<'a> Parser<'a> {
 
     fn comparison(&mut self) -> Parsed<Expr<'a>> {
         let left = self.operation()?;
-        let Some(operator) = self.operator(COMPARISONS)? else {
-            return match self.kind() {
-                TokenKind::DoubleEqual => Err(self.unexpected("an operator")),
-                _ => Ok(left),
-            };
-        };
+        let Some(operator) = self.operator(COMPARISONS)? else { return Ok(left) };
         let right = match self.kind() {
             // `x = !y` has only one reading, whatever the levels say.
             TokenKind::Not => self.prefixed(Unary::Not, Self::operation)?,
@@ -203,7 +193,16 @@ impl<'a> Parser<'a> {
     /// Something with the fields and elements taken from it.
     pub(super) fn designator(&mut self) -> Parsed<Expr<'a>> {
         let mut expr = self.primary()?;
+        let mut parts = 0;
         loop {
+            if matches!(self.kind(), TokenKind::Dot | TokenKind::BracketOpen) {
+                parts += 1;
+                if parts > MAX_DEPTH {
+                    let error = format!("this names a part of a part more than {MAX_DEPTH} deep");
+                    return Err(Diagnostic::error(self.here(), error)
+                        .help("no type is nested as deep: is a comma or an operator missing?"));
+                }
+            }
             let kind = match self.kind() {
                 TokenKind::Dot => {
                     self.advance()?;
@@ -285,6 +284,16 @@ impl<'a> Parser<'a> {
             Some("0x" | "0X") => i64::from_str_radix(&text[2..], 16),
             _ => text.parse(),
         };
+        // Rumur reads what begins with 0 as C does.
+        let octal = text.strip_prefix('0').and_then(|it| i64::from_str_radix(it, 8).ok());
+        if let (Ok(value), Some(octal)) = (&value, octal)
+            && *value != octal
+        {
+            let message = format!("CMurphi takes this number for {value}, Rumur for {octal}");
+            return Err(
+                Diagnostic::error(span, message).help("write it without the zero before it")
+            );
+        }
         match value {
             Ok(value) => Ok(ExprKind::Number(value)),
             Err(_) => Err(Diagnostic::error(span, "this number does not fit 64 bits")),
@@ -294,10 +303,13 @@ impl<'a> Parser<'a> {
     /// `(e, e)`
     pub(super) fn arguments(&mut self) -> Parsed<Vec<Expr<'a>>> {
         self.expect(TokenKind::ParenOpen)?;
-        let arguments = match self.kind() {
-            TokenKind::ParenClose => Vec::new(),
-            _ => self.list(Self::expression)?,
-        };
+        let mut arguments = Vec::new();
+        while self.kind() != TokenKind::ParenClose {
+            arguments.push(self.expression()?);
+            if !self.eat(TokenKind::Comma)? {
+                break;
+            }
+        }
         self.expect(TokenKind::ParenClose)?;
         Ok(arguments)
     }
@@ -355,22 +367,6 @@ impl<'a> Parser<'a> {
         let step = if self.eat(TokenKind::By)? { Some(self.expression()?) } else { None };
         Ok(Quantifier { name, over: Range::Values { first, last, step } })
     }
-}
-
-/// Operands, at least one, as a tree of least height, in the same order.
-fn balanced<'a>(operator: Binary, mut operands: Vec<Expr<'a>>) -> Expr<'a> {
-    while operands.len() > 1 {
-        let mut rest = operands.into_iter();
-        let mut level = Vec::with_capacity(rest.len().div_ceil(2));
-        while let Some(left) = rest.next() {
-            level.push(match rest.next() {
-                Some(right) => binary(operator, left, right),
-                None => left,
-            });
-        }
-        operands = level;
-    }
-    operands.swap_remove(0)
 }
 
 fn binary<'a>(operator: Binary, left: Expr<'a>, right: Expr<'a>) -> Expr<'a> {

@@ -8,24 +8,6 @@ use crate::front::nearest;
 use crate::front::token::{Parse, Parsed};
 
 impl<'a> Parser<'a> {
-    /// Whether the next token is a word that begins a property, though it is not reserved.
-    pub(super) fn begins_rule(&self) -> bool {
-        self.soft_property().is_some()
-    }
-
-    /// `assume`, `cover` and `liveness` are words only before a string or an expression.
-    fn soft_property(&self) -> Option<PropertyKind> {
-        let words = [
-            ("assume", PropertyKind::Assume),
-            ("cover", PropertyKind::Cover),
-            ("liveness", PropertyKind::Liveness),
-        ];
-        let (_, kind) = words.into_iter().find(|(word, _)| self.is_word(word))?;
-        let mut ahead = self.clone();
-        let stands_alone = ahead.advance().is_ok() && ahead.kind() == TokenKind::String;
-        stands_alone.then_some(kind)
-    }
-
     /// One rule, and the semicolons after it.
     pub(super) fn rule(&mut self) -> Parsed<Rule<'a>> {
         let span = self.here();
@@ -136,7 +118,7 @@ impl<'a> Parser<'a> {
             return Ok(None);
         }
         let begins_body = match self.kind() {
-            TokenKind::Name => false,
+            TokenKind::Name => self.begins_property_of_body(),
             TokenKind::Begin | TokenKind::Var | TokenKind::Const | TokenKind::Type => true,
             TokenKind::End | TokenKind::EndRule => true,
             _ => self.begins_statement(),

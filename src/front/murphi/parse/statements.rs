@@ -26,9 +26,8 @@ impl<'a> Parser<'a> {
     pub(super) fn begins_statement(&self) -> bool {
         use TokenKind::*;
         match self.kind() {
-            Name => !self.begins_rule(),
-            If | Switch | For | While | Alias | Return | Clear | Undefine | Error | Assert
-            | Put | MultisetAdd | MultisetRemove | MultisetRemovePred => true,
+            Name | If | Switch | For | While | Alias | Return | Clear | Undefine | Error
+            | Assert | Put | MultisetAdd | MultisetRemove | MultisetRemovePred => true,
             _ => false,
         }
     }
@@ -36,11 +35,18 @@ impl<'a> Parser<'a> {
     fn statement(&mut self) -> Parsed<Stmt<'a>> {
         let start = self.here();
         let kind = match self.kind() {
-            TokenKind::Name if self.is_assume() => {
-                self.advance()?;
-                StmtKind::Assume(self.expression()?)
+            TokenKind::Name if self.begins_property("assume") => {
+                StmtKind::Assume(self.property_statement()?.0)
+            }
+            TokenKind::Name if self.begins_property("cover") => {
+                let (condition, name) = self.property_statement()?;
+                StmtKind::Cover(condition, name)
             }
             TokenKind::Name => self.assignment_or_call()?,
+            TokenKind::Assert => {
+                let (condition, text) = self.property_statement()?;
+                StmtKind::Assert(condition, text)
+            }
             TokenKind::If => self.if_()?,
             TokenKind::Switch => self.switch()?,
             TokenKind::For => {
@@ -70,12 +76,30 @@ impl<'a> Parser<'a> {
         Ok(Stmt { kind, span: start.to(self.last()) })
     }
 
-    /// Whether `assume` begins a statement here, and is not somebody's name.
-    fn is_assume(&self) -> bool {
+    /// Whether this word begins a statement about the state here, and is not somebody's name.
+    fn begins_property(&self, word: &str) -> bool {
         let mut ahead = self.clone();
-        self.is_word("assume")
+        self.is_word(word)
             && ahead.advance().is_ok()
             && !matches!(ahead.kind(), TokenKind::Assign | TokenKind::Dot | TokenKind::BracketOpen)
+    }
+
+    /// Whether a statement about the state is next where a guard may stand: a guard does not begin with two
+    /// names, nor with a name and a string.
+    pub(super) fn begins_property_of_body(&self) -> bool {
+        let mut ahead = self.clone();
+        ["assume", "cover"].iter().any(|it| self.is_word(it))
+            && ahead.advance().is_ok()
+            && matches!(ahead.kind(), TokenKind::Name | TokenKind::String)
+    }
+
+    /// What a statement about the state says, and its name, which stands before or behind that.
+    fn property_statement(&mut self) -> Parsed<(Expr<'a>, Option<&'a str>)> {
+        self.advance()?;
+        let name = self.string()?;
+        let condition = self.expression()?;
+        let name = if name.is_some() { name } else { self.string()? };
+        Ok((condition, name))
     }
 
     fn assignment_or_call(&mut self) -> Parsed<StmtKind<'a>> {
@@ -149,7 +173,8 @@ impl<'a> Parser<'a> {
             aliases.push(Alias { name, value: self.expression()? });
             self.at_most_in_a_list(aliases.len())?;
             let more = self.eat(TokenKind::Semicolon)? || self.eat(TokenKind::Comma)?;
-            if !more || self.kind() == TokenKind::Do {
+            while self.eat(TokenKind::Semicolon)? {}
+            if self.kind() == TokenKind::Do || !more && self.kind() != TokenKind::Name {
                 self.expect(TokenKind::Do)?;
                 return Ok(aliases);
             }
@@ -169,14 +194,6 @@ impl<'a> Parser<'a> {
             TokenKind::Error => match self.string()? {
                 Some(text) => StmtKind::Error(text),
                 None => return Err(self.unexpected("a string")),
-            },
-            TokenKind::Assert => match self.string()? {
-                // Rumur has the message first, if it has one.
-                Some(text) => StmtKind::Assert(self.expression()?, Some(text)),
-                None => {
-                    let condition = self.expression()?;
-                    StmtKind::Assert(condition, self.string()?)
-                }
             },
             TokenKind::Put => match self.string()? {
                 Some(text) => StmtKind::PutText(text),

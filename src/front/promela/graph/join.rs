@@ -4,6 +4,7 @@ use super::{Act, Control, Graph, Lead, Marks, Move, NodeId, Place, SequenceId, W
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::StmtKind;
 use crate::ir::{Entity, Turn};
+use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 impl<'a> Graph<'a> {
@@ -192,12 +193,13 @@ impl<'a> Graph<'a> {
         };
         if let Work::DStep(_) = self.nodes[lead.node].work {
             let first = self.first_of(lead.node);
-            done.act = match self.leads.get(&first) {
-                Some(_) => self.act(first),
+            // The statements behind it are told of, and counted, by themselves.
+            (done.act, done.span) = match self.leads.get(&first) {
+                Some(_) => (self.act(first), self.nodes[first].span),
                 None => {
                     let mut options = Vec::new();
                     self.first_acts(first, &mut options);
-                    Act::Enter(options)
+                    (Act::Enter(options), head_of(done.span))
                 }
             };
             if let Some(inside) = self.inside(lead.node) {
@@ -249,4 +251,10 @@ fn tiers(list: &[Lead]) -> Vec<NodeId> {
     let mut tiers: Vec<NodeId> = list.iter().filter_map(|lead| lead.tier).collect();
     tiers.dedup();
     tiers
+}
+
+/// Where the word `d_step` stands, of where all of one does.
+fn head_of(span: Span) -> Span {
+    let end = span.end.min(span.start + "d_step".len() as u32);
+    Span { end, ..span }
 }

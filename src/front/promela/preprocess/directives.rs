@@ -150,7 +150,7 @@ impl Preprocessor<'_> {
         // A search that goes on has brought the files it began with.
         let kept = self.sources.iter().skip(1).position(|file| file.name == name);
         let number = match kept {
-            Some(number) => number as u16 + 1,
+            Some(number) => number as u32 + 1,
             None => {
                 let bytes = source::read(&path).map_err(|why| {
                     let message =

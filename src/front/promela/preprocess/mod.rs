@@ -45,7 +45,7 @@ pub struct Preprocessed {
 pub fn preprocess(
     sources: &mut Sources,
     options: &Options,
-    others: &[u16],
+    others: &[u32],
 ) -> Result<Preprocessed, Diagnostic> {
     let mut preprocessor = Preprocessor {
         sources,
@@ -83,7 +83,7 @@ type Hidden = Rc<Vec<Rc<str>>>;
 type Expanded = (Token, Hidden);
 
 struct File {
-    number: u16,
+    number: u32,
     place: Place,
     /// The next token, if it has been looked at.
     next: Option<Token>,
@@ -135,7 +135,7 @@ impl Preprocessor<'_> {
     }
 
     /// Begins to read a file.
-    fn open(&mut self, number: u16) {
+    fn open(&mut self, number: u32) {
         self.files.push(File { number, place: Place::default(), next: None });
     }
 
@@ -151,7 +151,7 @@ impl Preprocessor<'_> {
     }
 
     /// All tokens of a file and what it includes, the end last.
-    fn whole(&mut self, number: u16) -> Result<Vec<Token>, Diagnostic> {
+    fn whole(&mut self, number: u32) -> Result<Vec<Token>, Diagnostic> {
         self.open(number);
         let mut tokens = Vec::new();
         while let Some((token, _)) = self.next()? {

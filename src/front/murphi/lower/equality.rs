@@ -1,0 +1,108 @@
+//! Records and arrays compared.
+//!
+//! Two aggregates of one shape are equal if their scalars are, one by one. As in Rumur, which compares
+//! bits, two scalars that are both undefined are equal. An array makes a quantifier over its indices.
+
+use super::fold::{binary, unary};
+use super::places::TypedPlace;
+use super::sorts::Sort;
+use super::{LocalKind, Lowerer};
+use crate::ir::{Binary, Domain, Expr, ExprKind, Place, Quantifier, Selector, Type, TypeId, Unary};
+use crate::source::Span;
+
+impl Lowerer<'_, '_> {
+    /// Whether a type is of more than one value.
+    pub(super) fn is_aggregate(&self, ty: TypeId) -> bool {
+        self.domain(ty).is_none()
+    }
+
+    /// `left = right` or `left != right` of two aggregates.
+    pub(super) fn aggregates_compared(
+        &mut self,
+        operator: Binary,
+        one: TypedPlace,
+        other: TypedPlace,
+        span: Span,
+    ) -> Option<(Expr, Sort)> {
+        let equal = self.equal_parts((one.place, one.ty), (other.place, other.ty), span)?;
+        match operator {
+            Binary::NotEqual => Some((unary(Unary::Not, equal, span), Sort::Bool)),
+            _ => Some((equal, Sort::Bool)),
+        }
+    }
+
+    /// Whether what is at two places is equal, part by part.
+    fn equal_parts(
+        &mut self,
+        (one, ty): (Place, TypeId),
+        (other, other_ty): (Place, TypeId),
+        span: Span,
+    ) -> Option<Expr> {
+        match (self.program.types[ty].clone(), self.program.types[other_ty].clone()) {
+            (Type::Scalar(left), Type::Scalar(right))
+                if Sort::of(&left.domain) == Sort::of(&right.domain) =>
+            {
+                let read = |place| Box::new(Expr { kind: ExprKind::Read(place), span });
+                Some(Expr { kind: ExprKind::Same(read(one), read(other)), span })
+            }
+            (Type::Record { fields, .. }, Type::Record { fields: others, .. })
+                if fields.len() == others.len() =>
+            {
+                let mut all = Vec::new();
+                for (at, (field, theirs)) in (0..).zip(fields.iter().zip(&others)) {
+                    let part = |place: &Place| within(place, Selector::Field(at));
+                    all.push(self.equal_parts(
+                        (part(&one), field.1),
+                        (part(&other), theirs.1),
+                        span,
+                    )?);
+                }
+                let all = all.into_iter();
+                let and = |left, right| binary(Binary::And, left, right, span);
+                Some(all.reduce(and).unwrap_or_else(|| Expr::constant(1, span)))
+            }
+            (
+                Type::Array { low, length, element, .. },
+                Type::Array { low: their_low, length: their_length, element: theirs, .. },
+            ) if length == their_length && self.has_like_indices(ty, other_ty) => {
+                let over = self.scalar_type(self.indices[&ty].clone());
+                let local = self.fresh(LocalKind::Value(over));
+                let index = Expr { kind: ExprKind::Local(local), span };
+                let offset = Expr::constant(their_low - low, span);
+                let their_index = match their_low == low {
+                    true => index.clone(),
+                    false => binary(Binary::Add, index.clone(), offset, span),
+                };
+                let one = within(&one, Selector::Index(index));
+                let other = within(&other, Selector::Index(their_index));
+                let body = Box::new(self.equal_parts((one, element), (other, theirs), span)?);
+                let quantifier = Quantifier::All;
+                Some(Expr { kind: ExprKind::Quantified { quantifier, local, over, body }, span })
+            }
+            (Type::Multiset { .. }, Type::Multiset { .. }) => {
+                let help =
+                    "compare the numbers of their elements: `multisetcount (i: m, condition)`";
+                self.error_with(span, "multisets are not compared", help);
+                None
+            }
+            _ => {
+                let help = "records and arrays are compared with others of their own type";
+                self.error_with(span, "the two sides are of different types", help);
+                None
+            }
+        }
+    }
+
+    /// Whether two arrays are indexed by values of one sort.
+    fn has_like_indices(&self, one: TypeId, other: TypeId) -> bool {
+        let sort = |ty: TypeId| self.indices.get(&ty).map(|it: &Domain| Sort::of(it));
+        sort(one) == sort(other)
+    }
+}
+
+/// A part of a place.
+fn within(place: &Place, selector: Selector) -> Place {
+    let mut part = place.clone();
+    part.path.push(selector);
+    part
+}

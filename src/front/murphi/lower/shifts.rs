@@ -1,0 +1,84 @@
+//! Shifts, which only Rumur has: by a negative number they go the other way, and by 64 or more they give
+//! 0. A program's own shifts fail there, so a number that is not known becomes a call of a function.
+
+use super::fold::{binary, unary};
+use super::sorts::Sort;
+use super::{Lowerer, ROUTINE_SPAN};
+use crate::ir::{
+    Argument, Binary, Expr, ExprKind, Function, FunctionId, FunctionParameter, LocalId, Stmt,
+    StmtKind, Unary,
+};
+use crate::source::Span;
+
+/// The bits of a number.
+const WORD: i64 = 64;
+
+impl Lowerer<'_, '_> {
+    /// `left << right`, or `left >> right`.
+    pub(super) fn shift(&mut self, operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
+        match right.as_constant() {
+            Some(by) if by <= -WORD || by >= WORD => {
+                // What is shifted is judged all the same: it may be undefined.
+                binary(Binary::Multiply, left, Expr::constant(0, span), span)
+            }
+            Some(by) if by < 0 => {
+                binary(opposite(operator), left, Expr::constant(-by, right.span), span)
+            }
+            Some(_) => binary(operator, left, right, span),
+            None => {
+                let function = self.shift_function(operator);
+                let arguments = vec![Argument::Value(left), Argument::Value(right)];
+                Expr { kind: ExprKind::Call(function, arguments), span }
+            }
+        }
+    }
+
+    /// The function that shifts so.
+    fn shift_function(&mut self, operator: Binary) -> FunctionId {
+        let right = operator == Binary::ShiftRight;
+        if let Some(known) = self.shifts[usize::from(right)] {
+            return known;
+        }
+        let ty = self.widest(&Sort::Number);
+        let parameter = |number, name: &str| FunctionParameter {
+            local: LocalId(number),
+            name: name.to_owned(),
+            ty,
+            by_reference: false,
+        };
+        let span = ROUTINE_SPAN;
+        let local = |number| Expr { kind: ExprKind::Local(LocalId(number)), span };
+        let (value, by) = (local(0), local(1));
+        let known = |value| Expr::constant(value, span);
+        let returned = |value| Stmt { kind: StmtKind::Return(Some(value)), span };
+        let compared = |operator, bound| binary(operator, by.clone(), known(bound), span);
+        let back = unary(Unary::Negate, by.clone(), span);
+        let branches = vec![
+            (Some(compared(Binary::LessEqual, -WORD)), vec![returned(known(0))]),
+            (Some(compared(Binary::GreaterEqual, WORD)), vec![returned(known(0))]),
+            (
+                Some(compared(Binary::Less, 0)),
+                vec![returned(binary(opposite(operator), value.clone(), back, span))],
+            ),
+            (None, vec![returned(binary(operator, value, by.clone(), span))]),
+        ];
+        let name = if right { "shift right" } else { "shift left" };
+        let function = self.add_function(Function {
+            name: name.to_owned(),
+            parameters: vec![parameter(0, "value"), parameter(1, "by")],
+            result: Some(ty),
+            body: vec![Stmt { kind: StmtKind::If(branches), span }],
+            whole: false,
+            span,
+        });
+        self.shifts[usize::from(right)] = Some(function);
+        function
+    }
+}
+
+fn opposite(operator: Binary) -> Binary {
+    match operator {
+        Binary::ShiftLeft => Binary::ShiftRight,
+        _ => Binary::ShiftLeft,
+    }
+}
