@@ -503,10 +503,10 @@ mod tests {
         fn bits_are_read_back_and_leave_their_neighbours(
             before in prop::collection::vec(any::<u8>(), 12),
             at in 0u32..60,
-            bits in 0u32..=32,
-            value in any::<u32>(),
+            bits in 0u32..=33,
+            value in any::<u64>(),
         ) {
-            let value = (u64::from(value) & ((1u64 << bits) - 1)) as u32;
+            let value = value & ((1u64 << bits) - 1);
             let mut state = before.clone();
             write_bits(&mut state, at, bits, value);
             prop_assert_eq!(read_bits(&state, at, bits), value);
