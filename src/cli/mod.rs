@@ -12,6 +12,7 @@ mod finder;
 mod fold;
 mod foreign;
 mod from;
+mod further;
 mod going;
 mod graph;
 mod languages;
@@ -139,8 +140,8 @@ fn check(args: &CheckArgs) -> Ending {
     if let Some(wanted) = args.runs.property.wanted() {
         return liveness::check(args, wanted);
     }
-    if let Some(file) = &args.property_file {
-        return questions::check(args, file);
+    if args.asked.mcc || args.asked.property_file.is_some() {
+        return questions::check(args);
     }
     let (model, warned) = model::open_quietly(&args.model)?;
     if let Some(name) = liveness::own(args, &model) {

@@ -8,14 +8,15 @@ use super::bounds::bounds;
 use super::colours::{Addend, ClassId, Part, TOKENS_MAX, Values};
 use super::condition::{Condition, ConditionKind};
 use super::net::{Does, Flow, Net, Place, Transition};
+use super::sorts::Partition;
 use super::symmetry::interchangeable;
 use super::xml::Read;
 use crate::diag::Diagnostic;
 use crate::ir::validate::STATE_BITS_MAX;
 use crate::ir::{
-    self, Action, Binary, Control, Convert, Domain, Enum, Expr, ExprKind, LocalId, Overflow,
-    Parameter, Program, Quantifier, Renumbered, Scalar, Scalarset, Selector, Start, Stmt, StmtKind,
-    Type, TypeId, Unary, VarId, Variable,
+    self, Action, Arithmetic, Binary, Control, Convert, Domain, Enum, Expr, ExprKind, LocalId,
+    Overflow, Parameter, Program, Quantifier, Renumbered, Scalar, Scalarset, Selector, Start, Stmt,
+    StmtKind, Type, TypeId, Unary, VarId, Variable,
 };
 use crate::source::Span;
 use std::collections::HashMap;
@@ -91,7 +92,9 @@ pub(super) fn lower(net: &Net, name: &str, asked: &[Query]) -> Read<(Program, Ve
     let rooms = net.places.iter().zip(bounds(net)).map(|(it, bound)| Room::of(net, it, bound));
     let rooms: Vec<Room> = rooms.collect();
     refuse_too_wide(net, &rooms)?;
-    let program = Program { name: name.to_owned(), ..Program::default() };
+    // Tokens of many colours may be more than 32 bits hold.
+    let arithmetic = Arithmetic::Checked64;
+    let program = Program { name: name.to_owned(), arithmetic, ..Program::default() };
     let mut lowering =
         Lowering { net, program, classes: Vec::new(), counters: Vec::new(), types: HashMap::new() };
     lowering.classes(asked);
@@ -371,6 +374,21 @@ impl<'l, 'n> Binding<'l, 'n> {
                     vec![piece(low, bend - 1, shift), piece(bend, low + size - 1, shift - size)];
                 expr(ExprKind::Convert(Box::new(Convert { operand: it, pieces })), span)
             }
+            Part::Element(variable, shift, partition) => {
+                let Partition { base, element_of, .. } =
+                    &self.lowering.net.colours.partitions[partition];
+                let value = self.value(Part::Variable(variable, shift), *base, None, span);
+                let from = self.lowering.classes[*base].low;
+                let elements = element_of.iter().map(|it| low + i64::from(*it)).zip(from..);
+                let mut runs: Vec<(i64, i64)> = Vec::new();
+                for (element, last) in elements {
+                    match runs.last_mut() {
+                        Some(run) if run.0 == element => run.1 = last,
+                        _ => runs.push((element, last)),
+                    }
+                }
+                of_run(&value, &runs)
+            }
         }
     }
 
@@ -528,6 +546,20 @@ impl<'l, 'n> Binding<'l, 'n> {
             span,
         })
     }
+}
+
+/// The number of the run that a value is in: each has a number and a last value.
+fn of_run(value: &Expr, runs: &[(i64, i64)]) -> Expr {
+    let span = value.span;
+    if let [(number, _)] = runs {
+        return Expr::constant(*number, span);
+    }
+    // No branch is deep, as many runs there may be.
+    let (first, second) = runs.split_at(runs.len() / 2);
+    let last = Expr::constant(first.last().map_or(0, |it| it.1), span);
+    let is_first = binary(Binary::LessEqual, value.clone(), last, span);
+    let [first, second] = [first, second].map(|it| Box::new(of_run(value, it)));
+    expr(ExprKind::Conditional(Box::new(is_first), first, second), span)
 }
 
 /// Whether some tokens are taken away from others.
