@@ -11,6 +11,7 @@ use super::net::{Does, Flow, Net, Place, Transition};
 use super::sorts::Partition;
 use super::symmetry::interchangeable;
 use super::xml::Read;
+use crate::analysis::bindings::{BindingPlan, BindingStep, Scan, conjuncts};
 use crate::diag::Diagnostic;
 use crate::ir::validate::STATE_BITS_MAX;
 use crate::ir::{
@@ -204,12 +205,32 @@ impl Lowering<'_> {
     fn fireable(&self, number: usize, locals: &mut u32, span: Span) -> Expr {
         let transition = &self.net.transitions[number];
         let mut binding = Binding::of(self, transition, *locals);
-        let guard = binding.guard(transition);
+        let guards = binding.guards(transition);
         *locals = binding.next;
-        let guard = guard.unwrap_or(Expr::constant(1, span));
-        binding.parameters.into_iter().rev().fold(guard, |body, Parameter { local, over, .. }| {
+        let conjuncts: Vec<&Expr> = guards.iter().flat_map(conjuncts).collect();
+        let plan = BindingPlan::of_conjuncts(&self.program, &binding.parameters, &conjuncts);
+        let (steps, rest) = match plan {
+            Some(BindingPlan { steps, rest }) => (steps, rest),
+            None => {
+                let steps = (0..binding.parameters.len()).map(BindingStep::Each);
+                (steps.collect(), (0..conjuncts.len()).collect())
+            }
+        };
+        let rest = rest.into_iter().map(|it| conjuncts[it].clone()).reduce(and);
+        let guard = rest.unwrap_or(Expr::constant(1, span));
+        let some = |body: Expr, parameter: usize| {
+            let Parameter { local, over, .. } = binding.parameters[parameter];
             let (quantifier, body) = (Quantifier::Some, Box::new(body));
             expr(ExprKind::Quantified { quantifier, local, over, body }, span)
+        };
+        // What rules many bindings out is asked before more is bound.
+        steps.iter().rev().fold(guard, |body, step| match step {
+            BindingStep::Test(number) => and(conjuncts[*number].clone(), body),
+            BindingStep::Each(parameter) => some(body, *parameter),
+            BindingStep::Scan(Scan { conjunct, binds }) => {
+                let body = and(conjuncts[*conjunct].clone(), body);
+                binds.iter().rev().fold(body, |body, it| some(body, it.parameter))
+            }
         })
     }
 
@@ -265,6 +286,12 @@ fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
     expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span)
 }
 
+/// Both hold; the second is asked where the first does.
+fn and(left: Expr, right: Expr) -> Expr {
+    let span = left.span;
+    binary(Binary::And, left, right, span)
+}
+
 impl<'l, 'n> Binding<'l, 'n> {
     /// Names for what a transition has to do with, from this number on.
     fn of(lowering: &'l Lowering<'n>, transition: &Transition, next: u32) -> Self {
@@ -293,18 +320,14 @@ impl<'l, 'n> Binding<'l, 'n> {
         (LocalId(self.next - 1), self.lowering.classes[class].ty)
     }
 
-    /// What a transition waits for, if it waits for anything.
-    fn guard(&mut self, transition: &Transition) -> Option<Expr> {
+    /// What a transition waits for, part by part.
+    fn guards(&mut self, transition: &Transition) -> Vec<Expr> {
         let condition = transition.condition.as_ref().map(|it| self.condition(it));
         let mut guards: Vec<Expr> = condition.into_iter().collect();
         for flow in self.by_tokens(transition) {
             guards.extend(self.waits_for(flow));
         }
-        let and = |left: Expr, right: Expr| {
-            let span = left.span;
-            binary(Binary::And, left, right, span)
-        };
-        guards.into_iter().reduce(and)
+        guards
     }
 
     /// What a transition has to do with places, those first that have the fewest tokens at first: most often it fails there.
@@ -316,7 +339,7 @@ impl<'l, 'n> Binding<'l, 'n> {
     }
 
     fn action(mut self, transition: &Transition) -> Action {
-        let guard = self.guard(transition);
+        let guard = self.guards(transition).into_iter().reduce(and);
         let mut body = Vec::new();
         let mut places: Vec<usize> = transition.flows.iter().map(|it| it.place).collect();
         places.sort_unstable();
