@@ -104,6 +104,16 @@ pub struct SourceFile {
     /// What stands in it.
     pub text: String,
     line_starts: Vec<u32>,
+    /// How many characters begin before each block of so many bytes. A line may be the whole file.
+    characters: Vec<u32>,
+}
+
+/// The bytes of a block whose characters are counted together.
+const BLOCK: usize = 256;
+
+/// How many characters begin in some bytes of a text.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|it| !(0x80..0xc0).contains(*it)).count()
 }
 
 /// Line and column of a place, both counted from 1; the column in characters.
@@ -142,7 +152,20 @@ impl SourceFile {
     fn new(name: String, text: String) -> Self {
         let mut line_starts = vec![0];
         line_starts.extend(text.match_indices('\n').map(|(at, _)| at as u32 + 1));
-        Self { name, text, line_starts }
+        let blocks = text.as_bytes().chunks(BLOCK).scan(0, |before, block| {
+            let here = *before;
+            *before += characters(block) as u32;
+            Some(here)
+        });
+        let characters = blocks.collect();
+        Self { name, text, line_starts, characters }
+    }
+
+    /// How many characters begin before a byte offset of the text.
+    fn characters_before(&self, offset: usize) -> usize {
+        let block = (offset / BLOCK).min(self.characters.len().saturating_sub(1));
+        let before = self.characters.get(block).copied().unwrap_or(0) as usize;
+        before + characters(&self.text.as_bytes()[block * BLOCK..offset])
     }
 
     /// The line and column of a byte offset.
@@ -150,7 +173,7 @@ impl SourceFile {
         let line = self.line_at(offset) - 1;
         let start = self.line_starts[line] as usize;
         let end = (offset as usize).min(self.text.len());
-        let column = String::from_utf8_lossy(&self.text.as_bytes()[start..end]).chars().count();
+        let column = self.characters_before(end) - self.characters_before(start);
         Position { line: line + 1, column: column + 1 }
     }
 
@@ -232,5 +255,37 @@ impl Sources {
             .get(span.file as usize)
             .and_then(|file| file.text.get(span.start as usize..span.end as usize))
             .unwrap_or("")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Columns count characters, wherever a block of bytes ends.
+    #[test]
+    fn columns_are_counted_in_characters() {
+        let pieces = ["a", "é", "→", "𝄞", "\n", "\t"];
+        let text: String = (0..6000).map(|it| pieces[it * it % 17 % pieces.len()]).collect();
+        let mut sources = Sources::default();
+        let file = sources.add("text", text.as_str());
+        let (mut line, mut column) = (1, 1);
+        for (offset, it) in text.char_indices() {
+            let found = sources.file(file).position(offset as u32);
+            assert_eq!(found, Position { line, column }, "{offset}");
+            (line, column) = if it == '\n' { (line + 1, 1) } else { (line, column + 1) };
+        }
+        assert_eq!(sources.file(file).position(text.len() as u32), Position { line, column });
+        let empty = sources.add("empty", "");
+        assert_eq!(sources.file(empty).position(0), Position { line: 1, column: 1 });
+    }
+
+    /// A file that is one long line takes no longer than its length.
+    #[test]
+    fn places_on_a_long_line_are_found_without_reading_it() {
+        let mut sources = Sources::default();
+        let file = sources.add("line", "é".repeat(8_000_000));
+        let ends = (0..20_000).map(|it| sources.file(file).position(800 * it).column);
+        assert_eq!(ends.max(), Some(1 + 400 * 19_999));
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod automorphisms;
+pub mod bindings;
 pub mod bisimulation;
 pub mod bits;
 mod blocks;

@@ -3,6 +3,7 @@
 mod brief;
 mod page;
 mod property;
+mod questions;
 mod resources;
 mod task;
 mod trace;
@@ -12,6 +13,7 @@ pub use page::{
     CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, ValuesArgs, WatchArgs,
 };
 pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
+pub use questions::QuestionArgs;
 pub use resources::RunArgs;
 pub use task::{Request, TaskArgs, TaskCommand};
 pub use trace::TraceArgs;
@@ -292,15 +294,8 @@ pub struct CheckArgs {
     /// removed after a verdict]
     #[arg(long)]
     pub dir: Option<PathBuf>,
-    /// Answer what this file asks.
-    #[arg(long = "property", value_name = "FILE", conflicts_with_all = ["ltl", "automaton", "acceptance", "non_progress", "shortest"], help = format!(
-        "Answer what this file asks, as the Model Checking Contest has them ({})",
-        languages::titles(|it| it.questions.is_some())
-    ))]
-    pub property_file: Option<PathBuf>,
-    /// Answer only these of what --property asks
-    #[arg(long = "question", value_name = "NAME", requires = "property_file")]
-    pub questions: Vec<String>,
+    #[command(flatten)]
+    pub(super) asked: QuestionArgs,
     /// Check only these
     #[arg(long, value_name = "CHECKS", value_delimiter = ',', value_enum)]
     pub only: Vec<CheckKind>,
@@ -529,8 +524,8 @@ impl CheckArgs {
                 faults: wanted(CheckKind::Error),
                 claims: wanted(CheckKind::Claim),
             },
-            stop_on_violation: !self.keep_going && self.property_file.is_none(),
-            stop_when_answered: self.property_file.is_some() && !self.keep_going,
+            stop_on_violation: !self.keep_going && self.asked.property_file.is_none(),
+            stop_when_answered: self.asked.property_file.is_some() && !self.keep_going,
             max_states: self.run.max_states,
             shortest: self.shortest,
             coverage: !self.no_coverage,

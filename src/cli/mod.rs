@@ -12,6 +12,7 @@ mod finder;
 mod fold;
 mod foreign;
 mod from;
+mod further;
 mod going;
 mod graph;
 mod http;
@@ -167,8 +168,8 @@ fn check(args: &CheckArgs) -> Ending {
 
 /// The same with the slots for processes that are said.
 fn check_once(args: &CheckArgs) -> Ending {
-    if let Some(file) = &args.property_file {
-        return questions::check(args, file);
+    if args.asked.mcc || args.asked.property_file.is_some() {
+        return questions::check(args);
     }
     let preparation = Preparation::begin(&args.run);
     if let Some(wanted) = args.runs.property.wanted() {

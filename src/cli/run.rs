@@ -2,15 +2,16 @@
 
 use super::args::{CheckArgs, CheckKind, ModelArgs, ResumeArgs, RunArgs, RunsArgs};
 use super::failure::{self, Failure};
+use super::further::{self, Answered};
 use super::page::Shown;
 use super::preparation::Preparation;
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::trail::Written;
-use super::{Ending, files, output, print, reduce, say, storage, trail, values, warn, warnings};
+use super::{Ending, files, output, print, reduce, say, storage, trail, warn, warnings};
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
-use crate::report::{self, Most, Report, ViolationReport};
+use crate::report::{self, Report, ViolationReport};
 use crate::search::checkpoint::Saved;
 use crate::search::control::Phase;
 use crate::search::trace::Counterexample;
@@ -89,8 +90,7 @@ fn check_but((args, known): Begun<'_>, model: TextModel, preparation: Preparatio
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     directory.keep_means(&args.run.means())?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
-    let sitting =
-        Sitting { model: &model, session, args: &args.run, control, unreduced, most: Vec::new() };
+    let sitting = Sitting::new(&model, session, (&args.run, control), unreduced);
     sitting.run(None, true, signals)
 }
 
@@ -155,8 +155,7 @@ pub(super) fn resume(
     drop(largest);
     let (control, signals) = preparation.end();
     let session = Session::new(searched, about, limits, (storage, plan), directory);
-    let sitting =
-        Sitting { model: &model, session, args: &args.run, control, unreduced, most: Vec::new() };
+    let sitting = Sitting::new(&model, session, (&args.run, control), unreduced);
     sitting.run(saved, false, signals)
 }
 
@@ -179,11 +178,20 @@ struct Sitting<'a> {
     control: Arc<Control>,
     /// For a search for a shorter counterexample, if that is wanted.
     unreduced: Option<Unreduced<'a>>,
-    /// What variables come to at most, where that is wanted and known.
-    most: Vec<Most>,
+    /// What is asked beside conditions on states.
+    answered: Answered,
 }
 
-impl Sitting<'_> {
+impl<'a> Sitting<'a> {
+    fn new(
+        model: &'a TextModel,
+        session: Session<'a>,
+        (args, control): (&'a RunArgs, Arc<Control>),
+        unreduced: Option<Unreduced<'a>>,
+    ) -> Self {
+        Sitting { model, session, args, control, unreduced, answered: Answered::default() }
+    }
+
     /// Searches and tells the result. Where there were too few slots, nothing is left of a search that is new.
     fn run(mut self, saved: Option<Saved>, is_new: bool, mut signals: Signals) -> Ending {
         let control = self.control.clone();
@@ -205,8 +213,9 @@ impl Sitting<'_> {
             Verdict::Incomplete => failure::STOPPED,
         };
         signals.end_with(code, &control);
+        let dir = &self.session.directory.path;
+        self.answered = further::answer(self.args, dir, outcome.verdict, &control)?;
         if outcome.verdict != Verdict::Incomplete {
-            self.most = self.met()?;
             self.session.directory.remove_if_temporary();
         }
         if outcome.verdict == Verdict::Violated {
@@ -217,31 +226,17 @@ impl Sitting<'_> {
             self.session.directory.keep();
         }
         let is_whole = self.session.scope().unchecked.is_empty();
+        let code = further::worst(code, &self.answered.further);
         let told = self.tell(outcome.verdict, &control);
         self.say_what_is_kept(stopped, outcome.levels.is_empty());
         told?;
         Ok(judge(self.args.strict, code, is_whole))
     }
 
-    /// What variables come to at most in all states, if that is wanted.
-    fn met(&self) -> Result<Vec<Most>, Failure> {
-        let wanted = &self.args.most;
-        if wanted.is_empty() {
-            return Ok(Vec::new());
-        }
-        let dir = &self.session.directory.path;
-        let sums: Vec<Vec<String>> = wanted.iter().map(|it| it.1.clone()).collect();
-        let (_, met, _) = values::met((dir, self.args.memory), &Contents::read(dir)?, &sums)?;
-        let all = wanted.iter().zip(met.asked);
-        Ok(all
-            .map(|((name, _), range)| Most { name: name.clone(), most: range.map(|it| it.1) })
-            .collect())
-    }
-
     /// What is told of the search.
     fn told(&self) -> Option<Report<'_>> {
         let report = self.session.report()?;
-        Some(Report { most: self.most.clone(), ..report })
+        Some(Report { further: self.answered.further.clone(), ..report })
     }
 
     /// Searches for a shorter counterexample, if that is wanted. Where that does not come to its end, what was
@@ -335,7 +330,11 @@ impl Sitting<'_> {
     /// Prints the result, behind the counterexample that ends so, if one is shown.
     fn report(&self, ending: Option<&report::Ending>) {
         let Some(report) = self.told() else { return };
-        print(&report::print_result(&report, ending, self.args.verbose));
+        print(&match (self.args.mcc, self.args.asks_space) {
+            (false, _) => report::print_result(&report, ending, self.args.verbose),
+            (true, false) => report::contest_lines(&report),
+            (true, true) => report::contest_space(&report, self.answered.tokens),
+        });
     }
 
     /// Prints the result as an object, with the counterexample.

@@ -96,7 +96,7 @@ pub(super) fn with_report(
         peak_rss_bytes: saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
         shortened: shortened_in(dir, &found)?,
         promises: Vec::new(),
-        most: Vec::new(),
+        further: Vec::new(),
         disk: DiskFigures { peak: disk.peak.max(*bytes), ..disk },
         store_bytes: *bytes,
         dir: Some(dir.display().to_string()),

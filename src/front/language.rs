@@ -8,8 +8,8 @@
 use super::{Asked, LANGUAGES, Loaded, Options, Proposition, Question};
 use crate::diag::Diagnostic;
 use crate::exec::{Step, Value};
-use crate::ir::{Condition, Holds, Property};
-use crate::source::Sources;
+use crate::ir::{Condition, Property};
+use crate::source::{Sources, Span};
 use std::io::{self, Write};
 
 /// A modelling language.
@@ -153,17 +153,22 @@ impl Language {
     ) -> Result<Loaded, Vec<Diagnostic>> {
         let asked = sources.iter().zip(0..).skip(1).filter_map(|(file, number)| {
             let Condition { holds, name } = Condition::of_file(&file.name)?;
-            Some((number, (holds, name.map(str::to_owned))))
+            // It stands where it was asked, whatever part of the model it speaks of.
+            let text = file.text.trim();
+            let start = file.text.len() - file.text.trim_start().len();
+            let span = Span::new(number, start..start + text.len());
+            Some((number, (holds, name.map(str::to_owned), span)))
         });
-        let (files, asked): (Vec<u32>, Vec<(Holds, Option<String>)>) = asked.unzip();
+        let (files, asked): (Vec<u32>, Vec<_>) = asked.unzip();
         if files.is_empty() {
             return (self.load)(sources, options, None);
         }
         let mut loaded = (self.load)(sources, options, Some(&Asked::Propositions(files)))?;
         let propositions = loaded.observed.take().map_or(Vec::new(), |it| it.propositions);
-        for ((holds, name), Proposition { text, condition }) in asked.into_iter().zip(propositions)
+        for ((holds, name, span), Proposition { text, condition }) in
+            asked.into_iter().zip(propositions)
         {
-            let (span, kind) = (condition.span, holds.property(condition));
+            let kind = holds.property(condition);
             let name = name.unwrap_or(text);
             loaded.program.properties.push(Property { name, kind, span });
         }

@@ -2,7 +2,7 @@
 
 use super::coverage::is_whole;
 use super::rows::row;
-use super::{Most, Report};
+use super::{FurtherAnswer, FurtherResult, Report};
 use crate::exec::{PropertyInfo, Violation, is_hoped_for};
 use crate::ir::Condition;
 use crate::numbers::count;
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 /// Something that was asked by name, and the answer.
 pub(super) struct Answer {
     check: Violation,
-    name: String,
+    pub(super) name: String,
     /// Whether it is so; nothing where that is not known yet.
-    holds: Option<bool>,
+    pub(super) holds: Option<bool>,
     /// In words.
     says: String,
     /// After how many steps there was a state that decides it, if one does.
@@ -51,36 +51,54 @@ pub(super) fn has(all: &[Answer], check: Violation) -> bool {
     all.iter().any(|it| it.check == check)
 }
 
-/// How many of them are what, in a sentence; nothing if none was asked.
-pub(super) fn summary(all: &[Answer]) -> Option<String> {
-    let of = |holds| all.iter().filter(|it| it.holds == holds).count();
+/// How many of them are what, in a sentence, with those that were answered otherwise; nothing if none was asked.
+pub(super) fn summary(all: &[Answer], further: &[FurtherAnswer]) -> Option<String> {
+    let numbers = |it: &&FurtherAnswer| !matches!(it.came, FurtherResult::Most(_));
+    let further = further.iter().filter(numbers).map(|it| match it.came {
+        FurtherResult::Holds(holds) => Some(holds),
+        FurtherResult::Most(_) | FurtherResult::Open(_) => None,
+    });
+    let each: Vec<Option<bool>> = all.iter().map(|it| it.holds).chain(further).collect();
+    let of = |holds| each.iter().filter(|it| **it == holds).count();
     let (so, not, open) = (of(Some(true)), of(Some(false)), of(None));
-    if all.is_empty() {
+    if each.is_empty() {
         return None;
     }
-    let questions = count(all.len() as u64, "question");
+    let questions = count(each.len() as u64, "question");
     let open = if open > 0 { format!(", {open} not known yet") } else { String::new() };
     Some(format!("{questions}: {so} true, {not} false{open}"))
 }
 
-/// A row for each, and for what variables come to at most.
-pub(super) fn rows(all: &[Answer], most: &[Most]) -> String {
+/// A row for each, and for what else was asked.
+pub(super) fn rows(all: &[Answer], further: &[FurtherAnswer]) -> String {
     let told = |it: &Answer| {
         let label = it.holds.map_or("open", |it| if it { "true" } else { "false" });
         row(label, &format!("{}: {}", it.name, it.says))
     };
-    let at_most = |Most { name, most }: &Most| {
-        let most = most.map_or("nothing".to_owned(), |it| it.to_string());
-        row("most", &format!("{name}: {most}"))
+    let told_further = |FurtherAnswer { name, came }: &FurtherAnswer| match came {
+        FurtherResult::Most(most) => {
+            let most = most.map_or("nothing".to_owned(), |it| it.to_string());
+            row("most", &format!("{name}: {most}"))
+        }
+        FurtherResult::Holds(true) => row("true", name),
+        FurtherResult::Holds(false) => row("false", name),
+        FurtherResult::Open(why) => row("open", &format!("{name}: {why}")),
     };
-    all.iter().map(told).chain(most.iter().map(at_most)).collect()
+    all.iter().map(told).chain(further.iter().map(told_further)).collect()
 }
 
 /// The same as JSON.
 pub(super) fn as_json(report: &Report) -> Value {
-    let told = |name: &str, holds, depth, most| json!({ "name": name, "holds": holds, "depth": depth, "most": most });
+    let told = |name: &str, holds: Option<bool>, depth, most: Option<i64>, open: Option<&str>| json!({ "name": name, "holds": holds, "depth": depth, "most": most, "open": open });
     let all = answers(report);
-    let all = all.iter().map(|it| told(&it.name, it.holds, it.depth, None));
-    let most = report.most.iter().map(|it| told(&it.name, None, None, it.most));
-    all.chain(most).collect()
+    let all = all.iter().map(|it| {
+        let open = it.holds.is_none().then_some(it.says.as_str());
+        told(&it.name, it.holds, it.depth, None, open)
+    });
+    let further = report.further.iter().map(|FurtherAnswer { name, came }| match came {
+        FurtherResult::Most(most) => told(name, None, None, *most, None),
+        FurtherResult::Holds(holds) => told(name, Some(*holds), None, None, None),
+        FurtherResult::Open(why) => told(name, None, None, None, Some(why)),
+    });
+    all.chain(further).collect()
 }

@@ -3,6 +3,8 @@
 mod answers;
 mod changes;
 mod chart;
+#[cfg(feature = "cli")]
+mod contest;
 mod coverage;
 mod disabled;
 mod ending;
@@ -25,6 +27,8 @@ mod values;
 
 pub use crate::numbers::{count, grouped};
 pub use changes::{print_changes, print_state};
+#[cfg(feature = "cli")]
+pub use contest::{contest_line, contest_lines, contest_space, truth};
 pub use coverage::{Covered, coverage};
 pub use ending::Ending;
 #[cfg(feature = "cli")]
@@ -119,8 +123,8 @@ pub struct Report<'a> {
     pub shortened: Option<Shortened>,
     /// What came of what is said to be so eventually.
     pub promises: Vec<Promise>,
-    /// What variables come to at most, where that was asked.
-    pub most: Vec<Most>,
+    /// What was asked beside conditions on states.
+    pub further: Vec<FurtherAnswer>,
     /// What was asked of the disk.
     pub disk: DiskFigures,
     /// The bytes on disk now.
@@ -156,13 +160,24 @@ impl Report<'_> {
     }
 }
 
-/// What variables come to at most in all states, their numbers added up.
+/// Something that was asked beside conditions on states, and the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Most {
-    /// What that is called.
+pub struct FurtherAnswer {
+    /// What it is called.
     pub name: String,
-    /// Nothing where there is no number.
-    pub most: Option<i64>,
+    /// The answer.
+    pub came: FurtherResult,
+}
+
+/// The answer to something that was asked beside conditions on states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FurtherResult {
+    /// What variables come to at most in all states, their numbers added up; nothing where there is no number.
+    Most(Option<i64>),
+    /// Whether a formula holds.
+    Holds(bool),
+    /// There is no answer, for this reason.
+    Open(String),
 }
 
 /// Something that is said to be so eventually.

@@ -36,7 +36,7 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     if let Some(shortened) = report.shortened {
         out += &row("shortest", &print_shortened("searched with all steps", shortened));
     }
-    out += &answers::rows(&answers, &report.most);
+    out += &answers::rows(&answers, &report.further);
     out += &print_others(report, (&found, &answers), (told, broken.map(|it| it.0)));
     let broken = report.promises.iter().filter(|it| it.broken.is_some());
     let violations = match found.len() + broken.count() {
@@ -74,7 +74,7 @@ pub(super) fn verdict(report: &Report, ending: Option<&Ending>) -> String {
     let first = first(report, ending, &found);
     // What else is violated is worse than any answer.
     if first.is_none_or(|it| answers::has(&answers, it.check))
-        && let Some(summary) = answers::summary(&answers)
+        && let Some(summary) = answers::summary(&answers, &report.further)
     {
         return summary;
     }

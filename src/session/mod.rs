@@ -377,7 +377,7 @@ impl<'m> Session<'m> {
             peak_rss_bytes: MemoryPlan::peak_resident(),
             shortened: self.shortened(),
             promises: self.promised.iter().map(Promised::told).collect(),
-            most: Vec::new(),
+            further: Vec::new(),
             disk: *disk,
             store_bytes: directory.disk.usage().live,
             dir: (!directory.is_temporary()).then(|| directory.path.display().to_string()),

@@ -18,6 +18,20 @@ fn questions(properties: &str) -> Result<Vec<Question>, String> {
     read(&sources, file).map_err(|error| error.render(&sources).to_string())
 }
 
+/// What is wrong with a file, or with its only question.
+fn wrong(properties: &str) -> String {
+    match questions(properties) {
+        Err(error) => error,
+        Ok(mut all) => {
+            let error = all.remove(0).asks.unwrap_err();
+            let mut sources = Sources::default();
+            sources.add("net.pnml", NET);
+            sources.add("file.xml", properties);
+            error.render(&sources).to_string()
+        }
+    }
+}
+
 /// A file that asks one formula.
 fn asking(formula: &str) -> String {
     format!(
@@ -29,7 +43,7 @@ fn asking(formula: &str) -> String {
 fn asks(formula: &str) -> Asks {
     let mut all = questions(&asking(formula)).unwrap_or_else(|error| panic!("{formula}: {error}"));
     assert_eq!((all.len(), all[0].name.as_str()), (1, "one"));
-    all.remove(0).asks
+    all.remove(0).asks.unwrap_or_else(|error| panic!("{formula}: {error:?}"))
 }
 
 fn number(it: u32) -> String {
@@ -110,6 +124,21 @@ fn formulas_of_runs_and_bounds_are_told_apart() {
 }
 
 #[test]
+fn a_question_that_is_wrong_leaves_the_others_alone() {
+    let some = |inside: &str| node("exists-path", &[&node("finally", &[inside])]);
+    let le = some(&node("integer-le", &[&tokens("p"), "<integer-constant>-3</integer-constant>"]));
+    let property = |name: &str, formula: &str| {
+        format!("<property><id>{name}</id><formula>{formula}</formula></property>")
+    };
+    let file = [property("a", "<odd/>"), property("b", &le), property("c", "")].concat();
+    let all = questions(&format!("<property-set>{file}</property-set>")).unwrap();
+    let known: Vec<_> = all.iter().map(|it| (it.name.as_str(), it.asks.is_ok())).collect();
+    assert_eq!(known, [("a", false), ("b", true), ("c", false)]);
+    let asks = Asks::Condition(Holds::Sometimes, "\"q\" <= -3".to_owned());
+    assert_eq!(all[1].asks, Ok(asks));
+}
+
+#[test]
 fn what_is_not_read_is_told_with_its_place() {
     let le = node("integer-le", &[&tokens("p"), &number(3)]);
     let some = |inside: &str| node("exists-path", &[&node("finally", &[inside])]);
@@ -138,17 +167,17 @@ fn what_is_not_read_is_told_with_its_place() {
             "`x` is no whole number",
         ),
         (
-            asking(&node("exists-path", &[&node("globally", &[&le])])),
-            "<globally> of some run is not read",
+            asking(&node("exists-path", &[&node("globally", &[&node("finally", &[&le])])])),
+            "<exists-path> is no question that is read",
         ),
         (
-            asking(&node("all-paths", &[&node("globally", &[&some(&le)])])),
-            "<exists-path> within a formula is not read",
+            asking(&node("all-paths", &[&node("globally", &[&node("next", &[&some(&le)])])])),
+            "<all-paths> is no question that is read",
         ),
-        (asking("<quasi-liveness/>"), "<quasi-liveness> is no question that is read"),
+        (asking("<quasi-liveness/>"), "<quasi-liveness> is nothing that is so or not"),
         (
             asking(&node("negation", &["<place-bound><place>p</place></place-bound>"])),
-            "<negation> of this is not read",
+            "<place-bound> is nothing that is so or not",
         ),
         (asking(""), "the property has no <formula>"),
         (
@@ -164,7 +193,7 @@ fn what_is_not_read_is_told_with_its_place() {
         ),
     ];
     for (text, told) in cases {
-        let error = questions(&text).unwrap_err();
+        let error = wrong(&text);
         assert!(error.starts_with("file.xml:") && error.contains(told), "{error} for {text}");
     }
     let many = asking("<x/>").replace("<x/>", &some("<true/>"));

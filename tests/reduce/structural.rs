@@ -123,6 +123,7 @@ fn net(tokens: &[i64], transitions: &[(&[usize], &[usize])]) -> Net {
         }
     };
     Net {
+        elements: Vec::new(),
         classes: Vec::new(),
         places: tokens.iter().map(|it| (Vec::new(), bag(*it))).collect(),
         transitions: transitions.iter().map(transition).collect(),
@@ -367,7 +368,7 @@ fn random(dice: &mut Dice) -> (Net, String) {
         _ => format!("{one} == {few} imply {other} < {many}"),
     };
     let places = places.into_iter().map(|it| (Vec::new(), bag(it))).collect();
-    (Net { classes: Vec::new(), places, transitions }, asked)
+    (Net { classes: Vec::new(), elements: Vec::new(), places, transitions }, asked)
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a sitting of a search may take, and how sizes and times are written.
 
+use crate::cli::further::Further;
 use crate::exec::Exec;
 use crate::report::View;
 use crate::session::{Budget, Means};
@@ -99,9 +100,15 @@ pub struct RunArgs {
     /// End with exit code 1 where the model asks for something that was not checked, too
     #[arg(long)]
     pub strict: bool,
-    /// What variables come to at most that is to be told, each with a name.
+    /// What a file asks beside conditions on states, each with a name.
     #[arg(skip)]
-    pub(in crate::cli) most: Vec<(String, Vec<String>)>,
+    pub(in crate::cli) further: Vec<(String, Further)>,
+    /// Whether only the contest's lines are printed.
+    #[arg(skip)]
+    pub(in crate::cli) mcc: bool,
+    /// Whether it is asked how large the state space is.
+    #[arg(skip)]
+    pub(in crate::cli) asks_space: bool,
     /// When the time is up, if that was settled before this sitting began.
     #[arg(skip)]
     pub(in crate::cli) deadline: Option<Instant>,

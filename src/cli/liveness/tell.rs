@@ -31,6 +31,8 @@ pub(super) enum Errors {
 /// How something is printed.
 pub(super) struct Tell<'a> {
     pub(super) json: bool,
+    /// Whether nothing is printed here, as somebody else tells the answer.
+    is_quiet: bool,
     /// Whether what was not looked for counts.
     pub(super) strict: bool,
     /// With the run that was found.
@@ -50,10 +52,10 @@ pub(super) struct Tell<'a> {
 impl Tell<'_> {
     /// What came of a sitting, whose search is kept in a directory, if it is.
     pub(super) fn of<'a>(args: &'a RunArgs, errors: Errors, dir: Option<&Path>) -> Tell<'a> {
-        let RunArgs { json, strict, no_trace, ref spin_trail, .. } = *args;
+        let RunArgs { json, mcc: is_quiet, strict, no_trace, ref spin_trail, .. } = *args;
         let (trail, view) = (spin_trail.as_deref(), args.view());
         let again = report::print_look_again(dir.map(|it| it.display().to_string()).as_deref());
-        Tell { json, strict, trace: !no_trace, trail, view, format: None, errors, again }
+        Tell { json, is_quiet, strict, trace: !no_trace, trail, view, format: None, errors, again }
     }
 
     /// What was found before.
@@ -61,7 +63,8 @@ impl Tell<'_> {
         let (json, trail, view) = (args.json, args.spin_trail.as_deref(), args.view.view());
         let format = args.format.map(Format::from);
         let (errors, again) = (Errors::Told, String::new());
-        Tell { json, strict: false, trace: true, trail, view, format, errors, again }
+        let (is_quiet, strict) = (false, false);
+        Tell { json, is_quiet, strict, trace: true, trail, view, format, errors, again }
     }
 
     /// Whether what was found has errors looked for next.
@@ -97,6 +100,7 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
     let errors_next = how.errors_next(told);
     let code = code(&told.found);
     match how.json {
+        _ if how.is_quiet => {}
         // One object is printed: that of the search for errors.
         true if errors_next => {
             let name = &watched.name;
@@ -274,12 +278,14 @@ pub(super) fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -
     let says = format!("verified: no run violates {name}, whatever the model does");
     let as_text = report::wrapped("", &format!("{model}: {says}"))
         + &report::print_unchecked(&scope.unchecked);
-    print(&match args.run.json {
-        false => as_text.clone(),
+    match args.run.json {
+        _ if args.run.mcc => {}
+        false => print(&as_text),
         true => {
-            format!("{:#}\n", as_json((watched, None, fairness), &Told::NOTHING, None))
+            let told = as_json((watched, None, fairness), &Told::NOTHING, None);
+            print(&format!("{told:#}\n"));
         }
-    });
+    }
     let texts = Some(Texts::uncounted(&watched.model.sources));
     let page = Page { says, texts, ..Page::new(model, Verdict::Verified, as_text) };
     let made = Made { dir: None, seconds: 0.0 };

@@ -11,6 +11,9 @@ use std::ops::ControlFlow;
 /// Of so many instances of an action it is looked why.
 const INSTANCES_MAX: usize = 200;
 
+/// Among so many it is looked for them.
+const TRIED_MAX: usize = 20_000;
+
 impl Interp {
     /// The instances of the actions of no process, in a state from which none leads on.
     pub(super) fn disabled_in(&self, state: &[u8]) -> Vec<Disabled> {
@@ -18,7 +21,7 @@ impl Interp {
         for &id in &self.free {
             let action = &self.program.actions[id];
             let locals = Locals::new(&self.layout.frames.actions[id]);
-            let most = found.len() + INSTANCES_MAX;
+            let (most, mut tried) = (found.len() + INSTANCES_MAX, 0);
             let _ = self.bindings_until(&action.parameters, &locals, &mut |locals| {
                 let taken = Taken { action: id, slot: 0, combination: locals.combination.get() };
                 if let Some(lacks) = self.lacks_of(action, state, locals) {
@@ -29,7 +32,8 @@ impl Interp {
                         lacks,
                     });
                 }
-                match found.len() < most {
+                tried += 1;
+                match found.len() < most && tried < TRIED_MAX {
                     true => ControlFlow::Continue(()),
                     false => ControlFlow::Break(()),
                 }

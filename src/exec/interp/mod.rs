@@ -10,6 +10,7 @@
 //! - `multisets`: multisets; `sorting`: their canonical form;
 //! - `steps`: which actions can be taken in a state, in which order;
 //! - `turns`: the same for programs whose processes come and go, with actions that hang together;
+//! - `bindings`: which values of an action's parameters are tried;
 //! - `slots`: processes that come and go; `channels`: channels as values;
 //! - `claims`: which moves a claim can take in a state;
 //! - `masks`: which bits of a state a step can change;
@@ -20,6 +21,7 @@
 //! - `supported`: what is refused before a search begins.
 
 mod apply;
+mod bindings;
 mod channels;
 mod claims;
 mod covers;
@@ -107,6 +109,8 @@ pub struct Interp {
     assumptions: Vec<Expr>,
     /// What holds where nothing goes on while processes remain, with the numbers of the properties.
     at_ends: Vec<(u32, Expr)>,
+    /// How the parameters of each action are bound, where that is not in order.
+    plans: Vec<Option<bindings::Plan>>,
     digest: [u8; 32],
     /// Where is noted what is looked at, if anybody wants to know.
     reads: Option<recorder::Reads>,
@@ -186,10 +190,12 @@ impl Interp {
         let has_timeout = program.actions.values().any(Action::asks_for_timeout)
             || provided.into_iter().any(Expr::asks_for_timeout);
         let codes = layout.codes();
+        let plans = bindings::Plan::all(&program);
         Ok(Interp {
             program,
             layout,
             codes,
+            plans,
             from,
             free,
             has_committed,

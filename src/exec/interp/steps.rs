@@ -246,7 +246,7 @@ impl Interp {
     ) {
         let action = &self.program.actions[id];
         let locals = Locals::new(&self.layout.frames.actions[id]);
-        self.each_binding(&action.parameters, &locals, &mut |locals| match &action.communication {
+        self.each_likely_binding(id, state, &locals, &mut |locals| match &action.communication {
             Some(communication) if self.is_rendezvous(communication) => {
                 if matches!(communication, Communication::Receive { .. }) {
                     self.receive(id, only_committed, state, locals, work, visit);
@@ -539,8 +539,9 @@ impl Interp {
         self.arrive(work)
     }
 
-    /// Calls `visit` with every combination of the parameters' values, the last varying fastest.
-    fn each_binding<'f>(
+    /// Calls `visit` with every combination of the parameters' values, the last varying fastest. Where an action has a
+    /// [plan](Interp::plan) its combinations are listed by that instead.
+    pub(super) fn each_binding<'f>(
         &self,
         parameters: &[Parameter],
         locals: &Locals<'f>,

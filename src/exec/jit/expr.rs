@@ -22,7 +22,7 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 
 /// Loops over values of names are unrolled as long as code is not emitted more often than this:
 /// known values make places known.
-const COPIES_MAX: u64 = 32;
+pub(super) const COPIES_MAX: u64 = 32;
 
 /// How a loop is left when it is time to stop.
 #[derive(Clone, Copy)]

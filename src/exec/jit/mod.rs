@@ -22,6 +22,7 @@
 //! about successors of many states (steps, traces, printing) is the interpreter's too.
 
 mod bags;
+mod bindings;
 mod bits;
 mod call;
 mod channels;

@@ -1,5 +1,6 @@
 //! Actions: from guards to candidates, in the interpreter's order.
 
+use super::bindings::Listed;
 use super::code::Mode;
 use super::emitter::{Emitter, Exit, Frame, OnFault};
 use super::expr::Leave;
@@ -11,6 +12,7 @@ use super::simple::Test;
 use super::supported::is_native;
 use super::val::Val;
 use super::words::At;
+use crate::analysis::bindings::conjuncts;
 use crate::exec::interp::ChannelAt;
 use crate::exec::{FaultKind, LABEL_BYTES};
 use crate::ir::layout::Cell;
@@ -125,33 +127,53 @@ impl Emitter<'_, '_> {
 
     /// An action that its mover takes alone.
     fn single(&mut self, id: ActionId) {
-        let action = &self.interp.program().actions[id];
-        let size = self.sizes.action(self.interp.program(), action);
-        self.each_binding(&action.parameters, size, &mut |this, next| {
-            let able = this.begin_instance(id, next, |this| this.number_alone(id, 0));
-            let parent = this.judging(&[action]);
-            this.guard(action, &parent, next);
-            let message = action.communication.as_ref().map(|it| {
-                let channel = this.names.named(this.interp.program(), named(it.channel()));
-                (it, channel)
+        let interp = self.interp;
+        let action = &interp.program().actions[id];
+        let size = self.sizes.action(interp.program(), action);
+        let (Some(plan), Some(guard)) = (interp.plan(id), &action.guard) else {
+            return self.each_binding(&action.parameters, size, &mut |this, next| {
+                this.take_alone(id, action.guard.as_ref(), next);
             });
-            if let Some((communication, channel)) = message {
-                this.wait_for(communication, channel, &parent, next);
-            }
-            if let Some(able) = able {
-                return this.end_look(able, next);
-            }
-            let mut footprint = Footprint::new(this.interp, this.known(), &this.names);
-            footprint.action(id, action);
-            let work = this.copy(&footprint.words());
-            if let Some((communication, channel)) = message {
-                this.exchange(communication, channel, &parent, &work);
-            }
-            this.complete(0, id, &work);
-            this.count_taken(id);
-            this.candidate(id, &work, footprint.multisets_written());
-            this.jump(next);
+        };
+        let (conjuncts, end) = (conjuncts(guard), self.block());
+        let rest = plan.plan.rest.iter().map(|it| conjuncts[*it].clone());
+        let rest = rest.reduce(|left, right| Expr {
+            span: left.span,
+            kind: ExprKind::Binary(Binary::And, Box::new(left), Box::new(right)),
         });
+        let listed = Listed { parameters: &action.parameters, conjuncts: &conjuncts, size };
+        self.follow(&listed, &plan.plan.steps, end, &mut |this, next| {
+            this.take_alone(id, rest.as_ref(), next);
+        });
+        self.go_on_at(end);
+    }
+
+    /// An action whose parameters are bound, if this holds; then code goes on at `next`.
+    fn take_alone(&mut self, id: ActionId, guard: Option<&Expr>, next: Block) {
+        let action = &self.interp.program().actions[id];
+        let able = self.begin_instance(id, next, |this| this.number_alone(id, 0));
+        let parent = self.judging(&[action]);
+        self.guard(guard, &parent, next);
+        let message = action.communication.as_ref().map(|it| {
+            let channel = self.names.named(self.interp.program(), named(it.channel()));
+            (it, channel)
+        });
+        if let Some((communication, channel)) = message {
+            self.wait_for(communication, channel, &parent, next);
+        }
+        if let Some(able) = able {
+            return self.end_look(able, next);
+        }
+        let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
+        footprint.action(id, action);
+        let work = self.copy(&footprint.words());
+        if let Some((communication, channel)) = message {
+            self.exchange(communication, channel, &parent, &work);
+        }
+        self.complete(0, id, &work);
+        self.count_taken(id);
+        self.candidate(id, &work, footprint.multisets_written());
+        self.jump(next);
     }
 
     /// Begins what an action instance does. If it is not chosen that is nothing. Where only what is
@@ -189,8 +211,8 @@ impl Emitter<'_, '_> {
     }
 
     /// Goes on if the guard holds, else to `otherwise`.
-    fn guard(&mut self, action: &Action, parent: &Frame, otherwise: Block) {
-        if let Some(guard) = &action.guard {
+    fn guard(&mut self, guard: Option<&Expr>, parent: &Frame, otherwise: Block) {
+        if let Some(guard) = guard {
             let holds = self.block();
             self.branch(guard, parent, holds, otherwise);
             self.go_on_at(holds);
@@ -476,7 +498,7 @@ impl Emitter<'_, '_> {
                 this.number_meeting(((sender_id, 0), theirs), ((receiver_id, 0), combination))
             });
             let parent = &this.judging(&[receiver, sender]);
-            this.guard(sender, parent, next);
+            this.guard(sender.guard.as_ref(), parent, next);
             let message: Vec<Val> = values.iter().map(|value| this.value(value, parent)).collect();
             let message = this.fitting(named(channel), values, message);
             let theirs = std::mem::replace(&mut this.names, ours.clone());

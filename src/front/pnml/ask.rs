@@ -1,8 +1,8 @@
 //! What is asked of markings: numbers of tokens, compared and joined.
 //!
 //! `Fork[p0] + Fork[p1] <= 2 && fireable(eat)`: a place is its tokens, of all colours or of one; `fireable(t)` is whether a
-//! transition can be taken by some binding, `deadlock` whether none can. What is no name otherwise stands in double quotes. Operators are those of C, and
-//! `and`, `or`, `not`, `imply`.
+//! transition can be taken by some binding, `deadlock` (or `deadlock()`, where a place is called so) whether none can. What is no name otherwise stands in double quotes. Operators are those of C, and
+//! `and`, `or`, `not`, `imply`. A node that has no such name is looked up by its id.
 
 use super::colours::{ClassId, Values};
 use super::net::Net;
@@ -14,6 +14,7 @@ use crate::ltl::{Word, words};
 use crate::numbers::count;
 use crate::source::Span;
 use crate::trees::joined;
+use std::collections::HashMap;
 
 /// The deepest nest of what stands in brackets or behind operators, weaker ones around stronger ones.
 const DEPTH_MAX: usize = 1000;
@@ -87,11 +88,56 @@ impl Query {
     }
 }
 
+/// The numbers of the nodes of a net, by their names, and by their ids.
+pub(super) struct Nodes<'n> {
+    net: &'n Net,
+    places: Kind<'n>,
+    transitions: Kind<'n>,
+}
+
+/// Those of a kind.
+struct Kind<'n> {
+    what: &'static str,
+    by_name: HashMap<&'n str, usize>,
+    by_id: HashMap<&'n str, usize>,
+}
+
+impl<'n> Nodes<'n> {
+    pub(super) fn of(net: &'n Net) -> Self {
+        let places = net.places.iter().map(|it| (it.name.as_str(), it.id.as_str()));
+        let transitions = net.transitions.iter().map(|it| (it.name.as_str(), it.id.as_str()));
+        let (places, transitions) =
+            (Kind::of("place", places), Kind::of("transition", transitions));
+        Nodes { net, places, transitions }
+    }
+}
+
+impl<'n> Kind<'n> {
+    fn of(what: &'static str, all: impl Iterator<Item = (&'n str, &'n str)> + Clone) -> Self {
+        let by_name = all.clone().zip(0..).map(|((name, _), number)| (name, number)).collect();
+        let by_id = all.zip(0..).map(|((_, id), number)| (id, number)).collect();
+        Kind { what, by_name, by_id }
+    }
+
+    /// The number of what is called so.
+    fn find(&self, word: &str, at: Span) -> Read<usize> {
+        let name = bare(word);
+        let found = self.by_name.get(name).or_else(|| self.by_id.get(name));
+        found.copied().ok_or_else(|| {
+            let mut all: Vec<(&str, &usize)> =
+                self.by_name.iter().map(|it| (*it.0, it.1)).collect();
+            all.sort_unstable_by_key(|it| it.1);
+            let names: Vec<&str> = all.into_iter().map(|it| it.0).collect();
+            none_called(name, at, self.what, &names)
+        })
+    }
+}
+
 /// Reads what stands at a place of a text.
-pub(super) fn parse(net: &Net, text: &str, span: Span) -> Read<Query> {
+pub(super) fn parse(nodes: &Nodes<'_>, text: &str, span: Span) -> Read<Query> {
     let (words, end) = words(&text[..span.end as usize], span.file);
     let at = words.partition_point(|it| it.span.start < span.start);
-    let mut reader = Reader { net, words: &words, end, at, depth: 0 };
+    let mut reader = Reader { nodes, words: &words, end, at, depth: 0 };
     let query = reader.level(0)?.need(true)?;
     let (at, found) = reader.next();
     let more = || format!("expected an operator or the end, found `{found}`");
@@ -124,7 +170,7 @@ fn is_associative(operator: Binary) -> bool {
 const TRUTHS: usize = 3;
 
 struct Reader<'a> {
-    net: &'a Net,
+    nodes: &'a Nodes<'a>,
     words: &'a [Word],
     end: Span,
     at: usize,
@@ -218,6 +264,7 @@ impl<'a> Reader<'a> {
             }
             "!!" => return self.level(LEVELS.len())?.need(true),
             "!" | "not" => QueryKind::Not(Box::new(self.level(LEVELS.len())?.need(true)?)),
+            "-" => self.negative(span)?,
             "true" | "false" => {
                 let [one, other] = [1, i64::from(word == "true")];
                 let number = |it| Box::new(Query { kind: QueryKind::Number(it), span });
@@ -226,28 +273,42 @@ impl<'a> Reader<'a> {
             "fireable" if self.next().1 == "(" => {
                 self.take();
                 let (at, name) = self.take();
-                let transitions = self.net.transitions.iter().map(|it| it.name.as_str());
-                let number = find(name, at, transitions, "transition")?;
+                let number = self.nodes.transitions.find(name, at)?;
                 self.expect(")")?;
                 QueryKind::Fireable(number)
             }
-            "deadlock" if self.net.places.iter().all(|it| it.name != word) => QueryKind::Deadlock,
-            _ if word.starts_with(|it: char| it.is_ascii_digit()) => {
-                let wrong = |_| Diagnostic::error(span, format!("`{word}` is no number of tokens"));
-                QueryKind::Number(word.parse::<i32>().map_err(wrong)?.into())
+            "deadlock" if self.next().1 == "(" => {
+                self.take();
+                self.expect(")")?;
+                QueryKind::Deadlock
             }
+            "deadlock" if !self.nodes.places.by_name.contains_key(word) => QueryKind::Deadlock,
+            _ if is_number(word) => QueryKind::Number(number(word, span)?),
             _ => self.tokens(word, span)?,
         };
         Ok(Query { kind, span: span.to(self.words[self.at - 1].span) })
     }
 
+    /// What stands behind a minus sign, less than nothing.
+    fn negative(&mut self, span: Span) -> Read<QueryKind> {
+        let (at, word) = self.next();
+        if is_number(word) {
+            self.take();
+            return Ok(QueryKind::Number(-number(word, at)?));
+        }
+        let zero = Query { kind: QueryKind::Number(0), span };
+        let less = self.level(LEVELS.len())?.need(false)?;
+        Ok(QueryKind::Joined(Binary::Subtract, Box::new(zero), Box::new(less)))
+    }
+
     fn tokens(&mut self, word: &str, span: Span) -> Read<QueryKind> {
-        let number = find(word, span, self.net.places.iter().map(|it| it.name.as_str()), "place")?;
-        let sort = &self.net.places[number].sort;
+        let net = self.nodes.net;
+        let number = self.nodes.places.find(word, span)?;
+        let sort = &net.places[number].sort;
         let mut parts = Vec::new();
         while self.takes("[") {
             let (at, value) = self.take();
-            let Some(class) = sort.get(parts.len()).map(|it| &self.net.colours.classes[*it]) else {
+            let Some(class) = sort.get(parts.len()).map(|it| &net.colours.classes[*it]) else {
                 let error = format!(
                     "colours of `{}` have {}",
                     bare(word),
@@ -256,7 +317,11 @@ impl<'a> Reader<'a> {
                 return Err(Diagnostic::error(at, error));
             };
             let position = match &class.values {
-                Values::Names(names) => find(value, at, names.iter().map(String::as_str), "value")?,
+                Values::Names(names) => {
+                    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                    let found = names.iter().position(|it| *it == bare(value));
+                    found.ok_or_else(|| none_called(bare(value), at, "value", &names))?
+                }
                 Values::Range(low, high) => {
                     let number = value.parse::<i64>().ok().filter(|it| (low..=high).contains(&it));
                     let none = || {
@@ -286,12 +351,18 @@ fn bare(word: &str) -> &str {
     word.trim_matches('"')
 }
 
-/// The number of what is called so.
-fn find<'n>(word: &str, at: Span, names: impl Iterator<Item = &'n str>, what: &str) -> Read<usize> {
-    let (name, names) = (bare(word), names.collect::<Vec<_>>());
-    let number = names.iter().position(|it| *it == name);
-    number.ok_or_else(|| {
-        let error = Diagnostic::error(at, format!("there is no {what} `{name}`"));
-        error.help(help(name, &names, &format!("{what}s")))
-    })
+/// That nothing of a kind is called so.
+fn none_called(name: &str, at: Span, what: &str, names: &[&str]) -> Diagnostic {
+    let error = Diagnostic::error(at, format!("there is no {what} `{name}`"));
+    error.help(help(name, names, &format!("{what}s")))
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|it: char| it.is_ascii_digit())
+}
+
+/// A number of tokens.
+fn number(word: &str, span: Span) -> Read<i64> {
+    let wrong = |_| Diagnostic::error(span, format!("`{word}` is no number of tokens"));
+    word.parse().map_err(wrong)
 }

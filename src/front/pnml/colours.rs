@@ -3,15 +3,14 @@
 //! A class is a finite list of values, by their positions from 0; a tuple of values is a colour of a product of classes.
 //! The colour of a place without is the empty tuple.
 
-use super::parse::{Declaration, Document, Term};
+use super::parse::Term;
+use super::sorts::Partition;
 use super::xml::{Read, number};
 use crate::diag::Diagnostic;
 use crate::numbers::count as counted;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
-
-/// The most values of a class.
-const VALUES_MAX: i64 = 1 << 16;
+use std::ops::Range;
 
 /// A list of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,11 +52,13 @@ pub(super) struct Variable {
 pub(super) struct Colours {
     pub(super) classes: Vec<Class>,
     pub(super) variables: Vec<Variable>,
+    pub(super) partitions: Vec<Partition>,
     /// The classes that a sort is a product of, by its name.
-    sorts: HashMap<String, Vec<ClassId>>,
+    pub(super) sorts: HashMap<String, Vec<ClassId>>,
     /// The class of a named value, and its position.
-    constants: HashMap<String, (ClassId, u32)>,
-    variables_by_name: HashMap<String, usize>,
+    pub(super) constants: HashMap<String, (ClassId, u32)>,
+    /// The variables that a name stands for: one for each class of its sort.
+    pub(super) variables_by_name: HashMap<String, Range<usize>>,
 }
 
 /// A part of a colour, where the variables of a transition have values.
@@ -65,6 +66,8 @@ pub(super) struct Colours {
 pub(super) enum Part {
     /// The value of a variable, or the one so many behind it, around the class.
     Variable(usize, u32),
+    /// The element, of the partition of this number, that holds such a value.
+    Element(usize, u32, usize),
     /// The value at a position.
     Constant(u32),
     /// Each value of the class.
@@ -75,7 +78,7 @@ impl Part {
     /// The variable that it speaks of.
     pub(super) fn variable(&self) -> Option<usize> {
         match self {
-            Part::Variable(variable, _) => Some(*variable),
+            Part::Variable(variable, _) | Part::Element(variable, ..) => Some(*variable),
             Part::Constant(_) | Part::All => None,
         }
     }
@@ -89,129 +92,30 @@ pub(super) struct Addend {
     pub(super) span: Span,
 }
 
+/// The most tokens that a number in a net may speak of.
+pub(super) const TOKENS_MAX: i64 = 1 << 30;
+
+/// The most addends that one term may become.
+const ADDENDS_MAX: usize = 1 << 20;
+
 fn error<T>(span: Span, message: impl Into<String>) -> Read<T> {
     Err(Diagnostic::error(span, message))
 }
 
 impl Colours {
-    /// What a net declares.
-    pub(super) fn of(document: &Document) -> Read<Colours> {
-        let mut all = Colours::default();
-        let is = |it: &&Declaration, names: &[&str]| names.contains(&it.element.name.as_str());
-        let declared = || document.declarations.iter();
-        for it in declared().filter(|it| is(it, &["namedsort", "partition"])) {
-            all.sort_declared(it)?;
-        }
-        for it in declared().filter(|it| is(it, &["variabledecl"])) {
-            all.variable_declared(it)?;
-        }
-        let known = ["namedsort", "partition", "variabledecl"];
-        match declared().find(|it| !is(it, &known)) {
-            None => Ok(all),
-            Some(it) => error(
-                it.element.span,
-                format!("declarations by <{}> are not read", it.element.name),
-            ),
-        }
-    }
-
-    fn sort_declared(&mut self, it: &Declaration) -> Read<()> {
-        let (id, span) = (it.element.need("id")?.to_owned(), it.element.span);
-        if it.element.name == "partition" {
-            return error(span, "partitions of classes are not read yet").map_err(
-                |it: Diagnostic| it.help("a class of its own for each part says the same"),
-            );
-        }
-        let name = it.element.get("name").unwrap_or(&id).to_owned();
-        let [term] = it.terms.as_slice() else {
-            return error(span, "a sort is declared by one term");
-        };
-        let classes = self.sort_of(term, Some(&name))?;
-        match self.sorts.insert(id, classes) {
-            None => Ok(()),
-            Some(_) => error(span, "a sort of this name has been declared before"),
-        }
-    }
-
-    fn variable_declared(&mut self, it: &Declaration) -> Read<()> {
-        let (id, span) = (it.element.need("id")?.to_owned(), it.element.span);
-        let name = it.element.get("name").unwrap_or(&id).to_owned();
-        let [sort] = it.terms.as_slice() else {
-            return error(span, "a variable is declared with one sort");
-        };
-        let [class] = self.sort_of(sort, None)?[..] else {
-            return error(span, "variables of a product of sorts are not read yet")
-                .map_err(|it: Diagnostic| it.help("a variable for each part says the same"));
-        };
-        self.variables_by_name.insert(id, self.variables.len());
-        self.variables.push(Variable { name, class });
-        Ok(())
-    }
-
-    /// The classes that a sort is a product of; where it is a new class, that has this name.
-    pub(super) fn sort_of(&mut self, term: &Term, name: Option<&str>) -> Read<Vec<ClassId>> {
-        let span = term.span();
-        let values = match term.name() {
-            "usersort" => {
-                let declaration = term.element.need("declaration")?;
-                let known = self.sorts.get(declaration).cloned();
-                let unknown = || format!("the sort `{declaration}` is not declared");
-                return known.ok_or_else(|| Diagnostic::error(span, unknown()));
-            }
-            "productsort" => {
-                let each = term.terms.iter().map(|it| self.sort_of(it, None));
-                return each.collect::<Read<Vec<_>>>().map(|it| it.concat());
-            }
-            "dot" => return Ok(Vec::new()),
-            "bool" => Values::Names(vec!["false".to_owned(), "true".to_owned()]),
-            "cyclicenumeration" | "finiteenumeration" => {
-                let names =
-                    term.terms.iter().zip(0..).map(|(it, position)| self.named_value(it, position));
-                Values::Names(names.collect::<Read<_>>()?)
-            }
-            "finiteintrange" => {
-                let (low, high) = (term.element.number("start")?, term.element.number("end")?);
-                if !(0..VALUES_MAX).contains(&(high.saturating_sub(low))) || low.abs() > VALUES_MAX
-                {
-                    return error(span, format!("a range has one to {VALUES_MAX} values"));
-                }
-                Values::Range(low, high)
-            }
-            other => return error(span, format!("sorts by <{other}> are not read")),
-        };
-        if matches!(&values, Values::Names(names) if !(1..=VALUES_MAX).contains(&(names.len() as i64)))
-        {
-            return error(span, format!("a class has one to {VALUES_MAX} values"));
-        }
-        // What has no name and stands in several places is one class, unless it declares its values.
-        let is_new = name.is_some() || term.name().ends_with("enumeration");
-        let same = self.classes.iter().position(|it| !is_new && it.values == values);
-        Ok(vec![same.unwrap_or_else(|| {
-            let name = name.unwrap_or(term.name()).to_owned();
-            self.classes.push(Class { name, values });
-            self.classes.len() - 1
-        })])
-    }
-
-    /// A value of a class that comes next, at a position.
-    fn named_value(&mut self, term: &Term, position: u32) -> Read<String> {
-        let id = term.element.need("id")?;
-        match self.constants.insert(id.to_owned(), (self.classes.len(), position)) {
-            None => Ok(term.element.get("name").unwrap_or(id).to_owned()),
-            Some(_) => error(term.span(), format!("the value `{id}` has been declared before")),
-        }
-    }
-
     /// The class of what a term says, if that is to be seen of it.
     pub(super) fn class_of(&self, term: &Term) -> Option<ClassId> {
         let get = |attribute| term.element.get(attribute);
         match term.name() {
             "variable" => {
-                let number = self.variables_by_name.get(get("refvariable")?)?;
-                Some(self.variables[*number].class)
+                let numbers = self.variables_by_name.get(get("refvariable")?)?;
+                self.variables.get(numbers.clone()).and_then(|it| it.first()).map(|it| it.class)
             }
             "useroperator" => self.constants.get(get("declaration")?).map(|it| it.0),
             "successor" | "predecessor" => self.class_of(term.terms.first()?),
+            "partitionelementof" => {
+                self.sorts.get(get("refpartition")?).and_then(|it| it.first().copied())
+            }
             _ => None,
         }
     }
@@ -227,23 +131,103 @@ impl Colours {
         self.classes.iter().position(|it| it.values == values)
     }
 
+    /// The partition of a class that has another class as its elements.
+    pub(super) fn partition(&self, base: ClassId, class: ClassId) -> Option<usize> {
+        self.partitions.iter().position(|it| it.base == base && it.class == class)
+    }
+
+    /// The position of the value that a part is, where variables have these; nothing of each value, and of an unknown one.
+    pub(super) fn value(&self, part: Part, values: &[(usize, u32)]) -> Option<u32> {
+        let of = |variable: usize, shift: u32| {
+            let (_, value) = values.iter().find(|it| it.0 == variable)?;
+            let size = self.classes[self.variables[variable].class].size();
+            Some((value + shift) % size)
+        };
+        match part {
+            Part::Variable(variable, shift) => of(variable, shift),
+            Part::Element(variable, shift, partition) => {
+                let value = of(variable, shift)?;
+                Some(self.partitions[partition].element_of[value as usize])
+            }
+            Part::Constant(position) => Some(position),
+            Part::All => None,
+        }
+    }
+
+    /// The variables that a term is; nothing if it is something else.
+    pub(super) fn variables_in(&self, term: &Term) -> Option<Range<usize>> {
+        let name = term.element.get("refvariable").filter(|_| term.name() == "variable")?;
+        self.variables_by_name.get(name).cloned()
+    }
+
+    /// The element of a partition that holds a value.
+    pub(super) fn in_partition(&self, value: Part, partition: usize) -> Part {
+        match value {
+            Part::Variable(number, shift) => Part::Element(number, shift, partition),
+            Part::Constant(at) => {
+                Part::Constant(self.partitions[partition].element_of[at as usize])
+            }
+            Part::Element(..) | Part::All => Part::All,
+        }
+    }
+
+    /// The position of the value that a term names, which has no variables.
+    pub(super) fn constant(&self, term: &Term, class: ClassId) -> Read<u32> {
+        match self.part(term, class)? {
+            Part::Constant(position) => Ok(position),
+            _ => error(term.span(), "one value is named here"),
+        }
+    }
+
+    /// How many parts of a colour a term says.
+    fn width(&self, term: &Term) -> usize {
+        match term.name() {
+            "dotconstant" => 0,
+            "variable" => {
+                let name = term.element.get("refvariable").unwrap_or_default();
+                self.variables_by_name.get(name).map_or(1, |it| it.len())
+            }
+            "useroperator" => usize::from(!self.is_dot(term)),
+            "all" => {
+                let sort = term.terms.first().and_then(|it| it.element.get("declaration"));
+                sort.and_then(|it| self.sorts.get(it)).map_or(1, Vec::len)
+            }
+            "tuple" => term.terms.iter().map(|it| self.width(it)).sum(),
+            "add" => term.terms.first().map_or(1, |it| self.width(it)),
+            _ => 1,
+        }
+    }
+
+    /// Whether a term is the only value of the sort without colours, which some tools name as a value of a class.
+    fn is_dot(&self, term: &Term) -> bool {
+        let name = term.element.get("declaration").unwrap_or_default();
+        let is_sort = self.sorts.get(name).is_some_and(Vec::is_empty);
+        !self.constants.contains_key(name) && (name == "dot" || is_sort)
+    }
+
+    /// The variables that a term of this name stands for.
+    pub(super) fn variables_of(&self, term: &Term) -> Read<Range<usize>> {
+        let name = term.element.need("refvariable")?;
+        let numbers = self.variables_by_name.get(name).cloned();
+        let unknown = || format!("the variable `{name}` is not declared");
+        numbers.ok_or_else(|| Diagnostic::error(term.span(), unknown()))
+    }
+
     /// What a term says of a value of a class.
     pub(super) fn part(&self, term: &Term, class: ClassId) -> Read<Part> {
-        let (span, size) = (term.span(), self.classes[class].size());
+        let span = term.span();
         if self.class_of(term).is_some_and(|it| it != class) {
             let name = &self.classes[class].name;
-            return error(
-                span,
-                format!("here stands a value of `{name}`, and this is of another class"),
-            );
+            let message = format!("here stands a value of `{name}`, and this is of another class");
+            return error(span, message);
         }
         match term.name() {
             "variable" => {
-                let name = term.element.need("refvariable")?;
-                let number = self.variables_by_name.get(name);
-                let unknown =
-                    || Diagnostic::error(span, format!("the variable `{name}` is not declared"));
-                number.map(|it| Part::Variable(*it, 0)).ok_or_else(unknown)
+                let numbers = self.variables_of(term)?;
+                match numbers.len() {
+                    1 => Ok(Part::Variable(numbers.start, 0)),
+                    _ => error(span, "this variable is no value of one class"),
+                }
             }
             "useroperator" => {
                 let name = term.element.need("declaration")?;
@@ -262,18 +246,38 @@ impl Colours {
                     }
                 }
             }
-            "successor" | "predecessor" => {
-                let [inner] = term.parts()?;
-                let by = if term.name() == "successor" { 1 } else { size - 1 };
-                Ok(match self.part(inner, class)? {
-                    Part::Variable(number, shift) => Part::Variable(number, (shift + by) % size),
-                    Part::Constant(position) => Part::Constant((position + by) % size),
-                    Part::All => return error(span, "this is not of one value"),
-                })
-            }
+            "successor" | "predecessor" => self.moved(term, class),
+            "partitionelementof" => self.element_of(term, class),
             "all" => Ok(Part::All),
             "dotconstant" => error(span, "a token without colour is no part of a colour"),
             other => error(span, format!("values by <{other}> are not read")),
+        }
+    }
+
+    /// The value behind or before another, around the class.
+    fn moved(&self, term: &Term, class: ClassId) -> Read<Part> {
+        let ([inner], size) = (term.parts()?, self.classes[class].size());
+        let by = if term.name() == "successor" { 1 } else { size - 1 };
+        match self.part(inner, class)? {
+            Part::Variable(number, shift) => Ok(Part::Variable(number, (shift + by) % size)),
+            Part::Constant(position) => Ok(Part::Constant((position + by) % size)),
+            Part::Element(..) => error(term.span(), "elements of partitions have no neighbours"),
+            Part::All => error(term.span(), "this is not of one value"),
+        }
+    }
+
+    /// The element of a partition that holds a value.
+    fn element_of(&self, term: &Term, class: ClassId) -> Read<Part> {
+        let [inner] = term.parts()?;
+        let name = term.element.need("refpartition")?;
+        let partition = self.partitions.iter().position(|it| it.class == class);
+        let Some(partition) = partition else {
+            return error(term.span(), format!("the partition `{name}` is not declared"));
+        };
+        let value = self.part(inner, self.partitions[partition].base)?;
+        match self.in_partition(value, partition) {
+            Part::All => error(term.span(), "this is not of one value"),
+            part => Ok(part),
         }
     }
 
@@ -289,57 +293,121 @@ impl Colours {
     fn addends(&self, term: &Term, sort: &[ClassId]) -> Read<Vec<Addend>> {
         let span = term.span();
         let one = |colour| Ok(vec![Addend { times: 1, colour, span }]);
-        let is_of = |count: usize| match count == sort.len() {
-            true => Ok(()),
+        match term.name() {
+            "add" => self.sum(&term.terms, sort),
+            "subtract" => {
+                let Some((from, less)) = term.terms.split_first() else {
+                    return error(span, "<subtract> has something to subtract from");
+                };
+                let mut all = self.addends(from, sort)?;
+                let less = self.sum(less, sort)?.into_iter();
+                all.extend(less.map(|it| Addend { times: -it.times, ..it }));
+                Ok(all)
+            }
+            "numberof" | "scalarproduct" => self.multiplied(term, sort),
+            "empty" => Ok(Vec::new()),
+            "all" => one(vec![Part::All; sort.len()]),
+            _ if self.width(term) != sort.len() => error(
+                span,
+                format!("a colour of the place has {}", counted(sort.len() as u64, "part")),
+            ),
+            "tuple" => self.product(&term.terms, sort, span),
+            "dotconstant" => one(Vec::new()),
+            "useroperator" if sort.is_empty() => one(Vec::new()),
+            "useroperator" if self.class_of(term).is_some_and(|it| it != sort[0]) => {
+                self.values_of_element(term, sort[0])
+            }
+            "variable" => {
+                let numbers = self.variables_of(term)?;
+                let is_of = |number: usize, class: &ClassId| self.variables[number].class == *class;
+                match numbers.clone().zip(sort).all(|(number, class)| is_of(number, class)) {
+                    true => one(numbers.map(|it| Part::Variable(it, 0)).collect()),
+                    // The message names the class.
+                    false => self.part(term, sort[0]).and_then(|it| one(vec![it])),
+                }
+            }
+            _ => one(vec![self.part(term, sort[0])?]),
+        }
+    }
+
+    fn sum(&self, terms: &[Term], sort: &[ClassId]) -> Read<Vec<Addend>> {
+        let each = terms.iter().map(|it| self.addends(it, sort));
+        each.collect::<Read<Vec<_>>>().map(|it| it.concat())
+    }
+
+    /// Each value of a class that an element of a partition of it holds.
+    fn values_of_element(&self, term: &Term, class: ClassId) -> Read<Vec<Addend>> {
+        let Some((element, partition)) = self.element(term, class) else {
+            return self.part(term, class).map(|_| Vec::new());
+        };
+        let held = partition.element_of.iter().zip(0..).filter(|(it, _)| **it == element);
+        let colour = |value| vec![Part::Constant(value)];
+        let addend = |(_, value)| Addend { times: 1, colour: colour(value), span: term.span() };
+        Ok(held.map(addend).collect())
+    }
+
+    /// The element of a partition of a class that a term names.
+    pub(super) fn element(&self, term: &Term, class: ClassId) -> Option<(u32, &Partition)> {
+        let (of, element) = self.constants.get(term.element.get("declaration")?)?;
+        Some((*element, &self.partitions[self.partition(class, *of)?]))
+    }
+
+    /// So many times what stands behind the number; once, if there is none.
+    fn multiplied(&self, term: &Term, sort: &[ClassId]) -> Read<Vec<Addend>> {
+        let has_number = |it: &Term| it.name() == "numberconstant";
+        let (times, terms) = match term.terms.split_first() {
+            Some((count, terms)) if has_number(count) => {
+                (number(count.element.need("value")?, count.span())?, terms)
+            }
+            _ => (1, &term.terms[..]),
+        };
+        let Some(first) = terms.first() else {
+            return error(term.span(), format!("<{}> names no tokens", term.name()));
+        };
+        if !(0..=TOKENS_MAX).contains(&times) {
+            let span = term.terms[0].span();
+            return error(span, format!("at most {TOKENS_MAX} tokens at a time"));
+        }
+        // Several terms are the parts of one colour, unless each is a colour of the place.
+        let of = match terms.len() > 1 && self.width(first) != sort.len() {
+            true => self.product(terms, sort, term.span())?,
+            false => self.sum(terms, sort)?,
+        };
+        let of = of.into_iter();
+        let of = of.map(|it| Addend { times: it.times.saturating_mul(times), ..it });
+        Ok(of.filter(|it| it.times != 0).collect())
+    }
+
+    /// The colours whose parts are what these terms say: each of one term with each of the others.
+    fn product(&self, terms: &[Term], sort: &[ClassId], span: Span) -> Read<Vec<Addend>> {
+        let (mut all, mut rest) = (vec![Addend { times: 1, colour: Vec::new(), span }], sort);
+        for term in terms {
+            let Some((own, behind)) = rest.split_at_checked(self.width(term)) else { break };
+            rest = behind;
+            let parts = self.addends(term, own)?;
+            if all.len().saturating_mul(parts.len()) > ADDENDS_MAX {
+                return error(span, format!("these are more than {ADDENDS_MAX} colours"));
+            }
+            let with = |it: &Addend| {
+                let each = parts.iter().map(|part| Addend {
+                    times: it.times.saturating_mul(part.times),
+                    colour: [&it.colour[..], &part.colour].concat(),
+                    span,
+                });
+                each.collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        let found = sort.len() - rest.len();
+        match rest.is_empty() && terms.iter().map(|it| self.width(it)).sum::<usize>() == found {
+            true => Ok(all),
             false => error(
                 span,
                 format!("a colour of the place has {}", counted(sort.len() as u64, "part")),
             ),
-        };
-        match term.name() {
-            "dotconstant" => is_of(0).and_then(|()| one(Vec::new())),
-            "all" => one(vec![Part::All; sort.len()]),
-            "tuple" => {
-                // What has no colour adds nothing to one.
-                let terms: Vec<&Term> =
-                    term.terms.iter().filter(|it| it.name() != "dotconstant").collect();
-                is_of(terms.len())?;
-                let parts = terms.into_iter().zip(sort).map(|(it, class)| self.part(it, *class));
-                one(parts.collect::<Read<_>>()?)
-            }
-            "add" => {
-                let each = term.terms.iter().map(|it| self.addends(it, sort));
-                each.collect::<Read<Vec<_>>>().map(|it| it.concat())
-            }
-            "subtract" => {
-                let [from, less] = term.parts()?;
-                let less = self.addends(less, sort)?.into_iter();
-                let less = less.map(|it| Addend { times: -it.times, ..it });
-                Ok(self.addends(from, sort)?.into_iter().chain(less).collect())
-            }
-            "numberof" | "scalarproduct" => {
-                let [count, of] = term.parts()?;
-                let times = number(count.element.need("value")?, count.span())?;
-                if !(0..=TOKENS_MAX).contains(&times) {
-                    return error(count.span(), format!("at most {TOKENS_MAX} tokens at a time"));
-                }
-                let of = self.addends(of, sort)?.into_iter();
-                let of = of.map(|it| Addend { times: it.times.saturating_mul(times), ..it });
-                Ok(of.filter(|it| it.times != 0).collect())
-            }
-            "empty" => Ok(Vec::new()),
-            _ => match sort {
-                [class] => one(vec![self.part(term, *class)?]),
-                _ => is_of(1).and_then(|()| {
-                    error(span, format!("tokens by <{}> are not read", term.name()))
-                }),
-            },
         }
     }
 }
-
-/// The most tokens that a number in a net may speak of.
-pub(super) const TOKENS_MAX: i64 = 1 << 30;
 
 /// The same tokens, where those of all values of a class that stand one by one at a part of their colours are told at once, as
 /// who unfolds `all` writes them.

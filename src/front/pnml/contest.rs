@@ -4,8 +4,10 @@
 //! Each is written anew as somebody would write it for `--invariant`, `--cover` or `--ltl`. Nodes have their ids in such a file
 //! and their names in ours.
 
+use super::ask::{Nodes, parse};
+use super::branching::is_branching;
 use super::net::Net;
-use super::parse::{Document, Term, terms_of};
+use super::parse::{Term, terms_of};
 use super::xml::{Element, Read, Xml, number};
 use crate::diag::Diagnostic;
 use crate::front::{Asks, Question};
@@ -17,16 +19,15 @@ use std::collections::HashMap;
 const QUESTIONS_MAX: usize = 10_000;
 
 /// What a file asks of a net.
-pub(super) fn questions(
-    (document, net): (&Document, &Net),
-    file: u32,
-    text: &str,
-) -> Read<Vec<Question>> {
-    let places = document.places.iter().map(|it| it.id.as_str());
-    let transitions = document.transitions.iter().map(|it| it.id.as_str());
+pub(super) fn questions(net: &Net, file: u32, text: &str) -> Read<Vec<Question>> {
     let names = Names {
-        places: places.zip(net.places.iter().map(|it| it.name.as_str())).collect(),
-        transitions: transitions.zip(net.transitions.iter().map(|it| it.name.as_str())).collect(),
+        nodes: Nodes::of(net),
+        places: net.places.iter().map(|it| (it.id.as_str(), it.name.as_str())).collect(),
+        transitions: net.transitions.iter().map(|it| (it.id.as_str(), it.name.as_str())).collect(),
+        deadlock: match net.places.iter().any(|it| it.name == "deadlock") {
+            true => "deadlock()",
+            false => "deadlock",
+        },
     };
     let (mut found, mut root) = (Vec::new(), None);
     let mut xml = Xml::new(file, text);
@@ -56,20 +57,29 @@ pub(super) fn questions(
 }
 
 /// What is said of a term, by what it is called and what it is made of.
-fn refused(term: &Term, why: &str) -> Diagnostic {
+pub(super) fn refused(term: &Term, why: &str) -> Diagnostic {
     Diagnostic::error(term.span(), format!("<{}> {why}", term.name()))
+}
+
+/// The only part of a term.
+pub(super) fn inner(of: &Term) -> Read<&Term> {
+    of.parts::<1>().map(|[it]| it)
 }
 
 /// The names of nodes, by their ids.
 type ById<'n> = HashMap<&'n str, &'n str>;
 
 /// Those of a net.
-struct Names<'n> {
+pub(super) struct Names<'n> {
+    nodes: Nodes<'n>,
     places: ById<'n>,
     transitions: ById<'n>,
+    /// How it is asked whether no transition can be taken.
+    deadlock: &'static str,
 }
 
 impl<'n> Names<'n> {
+    /// A property; what is wrong with its formula is wrong with this question only.
     fn property(&self, xml: &mut Xml, of: &Element) -> Read<Question> {
         let (mut name, mut formula) = (None, None);
         xml.each(of, &mut |xml, element| {
@@ -83,50 +93,47 @@ impl<'n> Names<'n> {
         let missing =
             |what: &str| Diagnostic::error(of.span, format!("the property has no {what}"));
         let name = name.filter(|it| !it.is_empty()).ok_or_else(|| missing("<id>"))?;
-        let formula = formula.ok_or_else(|| missing("<formula>"))?;
-        Ok(Question { name, asks: self.asks(&formula)?, span: of.span })
+        let formula = formula.ok_or_else(|| missing("<formula>"));
+        let asks = formula.and_then(|it| self.asks(&it));
+        Ok(Question { name, asks, span: of.span })
     }
 
     fn asks(&self, formula: &Term) -> Read<Asks> {
-        let inner = |of: &Term| of.parts::<1>().map(|[it]| it.clone());
-        match formula.name() {
-            "place-bound" => {
-                let named = formula.terms.iter().map(|it| Ok(self.place(it)?.to_owned()));
-                Ok(Asks::Most(named.collect::<Read<_>>()?))
-            }
-            "exists-path" => {
-                let path = inner(formula)?;
-                match path.name() {
-                    "finally" => Ok(Asks::Condition(Holds::Sometimes, self.state(&inner(&path)?)?)),
-                    _ => Err(refused(&path, "of some run is not read")
-                        .help("<exists-path><finally> of a state is, and <all-paths> of a run")),
-                }
-            }
-            "all-paths" => {
-                let path = inner(formula)?;
-                match path.name() == "globally" && !is_temporal(&inner(&path)?) {
-                    true => Ok(Asks::Condition(Holds::Always, self.state(&inner(&path)?)?)),
-                    false => Ok(Asks::Runs(self.run(&path)?)),
-                }
-            }
-            "negation" => match self.asks(&inner(formula)?)? {
-                Asks::Condition(Holds::Always, text) => {
-                    Ok(Asks::Condition(Holds::Sometimes, format!("!({text})")))
-                }
-                Asks::Condition(Holds::Sometimes, text) => {
-                    Ok(Asks::Condition(Holds::Always, format!("!({text})")))
-                }
-                Asks::Runs(_) | Asks::Most(_) => Err(refused(formula, "of this is not read")),
-            },
-            _ => Err(refused(formula, "is no question that is read")
-                .help("<exists-path>, <all-paths> and <place-bound> are")),
+        if formula.name() == "place-bound" {
+            let named = formula.terms.iter().map(|it| Ok(self.place(it)?.to_owned()));
+            return Ok(Asks::Most(named.collect::<Read<_>>()?));
         }
+        if let Some((holds, state, is_negated)) = of_reachable(formula, false) {
+            let text = self.condition(state)?;
+            let text = if is_negated { format!("!({text})") } else { text };
+            return Ok(Asks::Condition(holds, text));
+        }
+        if formula.name() == "all-paths" && !has_quantifier(inner(formula)?) {
+            return Ok(Asks::Runs(self.run(inner(formula)?)?));
+        }
+        match is_branching(formula) {
+            true => Ok(Asks::Branching(self.branching(formula)?)),
+            false => Err(refused(formula, "is no question that is read").help(
+                "<place-bound>, <all-paths> of a run, and formulas in which each quantifier of \
+                 paths stands right before an operator are",
+            )),
+        }
+    }
+
+    /// A condition on markings that is known to have a meaning.
+    pub(super) fn condition(&self, term: &Term) -> Read<String> {
+        let text = self.state(term)?;
+        let whole = Span::new(term.span().file, 0..text.len());
+        let read = parse(&self.nodes, &text, whole);
+        // What is wrong is wrong at this term: nobody has seen the text.
+        read.map_err(|error| Diagnostic { span: term.span(), ..error })?;
+        Ok(text)
     }
 
     /// A formula about the rest of a run.
     fn run(&self, term: &Term) -> Read<String> {
         if !is_temporal(term) {
-            return self.state(term);
+            return self.condition(term);
         }
         let of = |it: &Term| self.run(it);
         let prefix = |sign: &str| {
@@ -142,8 +149,10 @@ impl<'n> Names<'n> {
                 let ([before], [reach]) = (before.parts()?, reach.parts()?);
                 Ok(format!("({}) U ({})", of(before)?, of(reach)?))
             }
-            "all-paths" | "exists-path" => Err(refused(term, "within a formula is not read")
-                .help("formulas of branching time are not")),
+            "all-paths" | "exists-path" => {
+                Err(refused(term, "within a formula about a run is not read")
+                    .help("formulas of branching time that are no CTL are not"))
+            }
             _ => joined(term, &of),
         }
     }
@@ -155,7 +164,8 @@ impl<'n> Names<'n> {
             Ok(format!("{} {sign} {}", self.number(left)?, self.number(right)?))
         };
         match term.name() {
-            "true" | "false" | "deadlock" => Ok(term.name().to_owned()),
+            "true" | "false" => Ok(term.name().to_owned()),
+            "deadlock" => Ok(self.deadlock.to_owned()),
             "is-fireable" => {
                 let each = term.terms.iter().map(|it| {
                     let name = self.node(it, "transition", &self.transitions)?;
@@ -238,7 +248,30 @@ fn joined(term: &Term, of: &dyn Fn(&Term) -> Read<String>) -> Read<String> {
 }
 
 /// Whether a formula says something of more than the state that it is asked of.
-fn is_temporal(term: &Term) -> bool {
+pub(super) fn is_temporal(term: &Term) -> bool {
     let operators = ["globally", "finally", "next", "until", "all-paths", "exists-path"];
     operators.contains(&term.name()) || term.terms.iter().any(is_temporal)
+}
+
+/// Whether a formula says something of other paths than the one that it is asked of.
+fn has_quantifier(term: &Term) -> bool {
+    matches!(term.name(), "all-paths" | "exists-path") || term.terms.iter().any(has_quantifier)
+}
+
+/// The condition on single states that is asked of some state, or of all, and whether it is negated; nothing where
+/// something else is asked.
+fn of_reachable(formula: &Term, is_negated: bool) -> Option<(Holds, &Term, bool)> {
+    let [path] = formula.terms.as_slice() else { return None };
+    let (holds, state) = match (formula.name(), path.name(), path.terms.as_slice()) {
+        ("negation", ..) => return of_reachable(path, !is_negated),
+        ("exists-path", "finally", [state]) => (Holds::Sometimes, state),
+        ("all-paths", "globally", [state]) => (Holds::Always, state),
+        _ => return None,
+    };
+    let holds = match (holds, is_negated) {
+        (holds, false) => holds,
+        (Holds::Sometimes, true) => Holds::Always,
+        (Holds::Always, true) => Holds::Sometimes,
+    };
+    (!is_temporal(state)).then_some((holds, state, is_negated))
 }

@@ -8,14 +8,16 @@ use super::bounds::bounds;
 use super::colours::{Addend, ClassId, Part, TOKENS_MAX, Values};
 use super::condition::{Condition, ConditionKind};
 use super::net::{Does, Flow, Net, Place, Transition};
+use super::sorts::Partition;
 use super::symmetry::interchangeable;
 use super::xml::Read;
+use crate::analysis::bindings::{BindingPlan, BindingStep, Scan, conjuncts};
 use crate::diag::Diagnostic;
 use crate::ir::validate::STATE_BITS_MAX;
 use crate::ir::{
-    self, Action, Binary, Control, Convert, Domain, Enum, Expr, ExprKind, LocalId, Overflow,
-    Parameter, Program, Quantifier, Renumbered, Scalar, Scalarset, Selector, Start, Stmt, StmtKind,
-    Type, TypeId, Unary, VarId, Variable,
+    self, Action, Arithmetic, Binary, Control, Convert, Domain, Enum, Expr, ExprKind, LocalId,
+    Overflow, Parameter, Program, Quantifier, Renumbered, Scalar, Scalarset, Selector, Start, Stmt,
+    StmtKind, Type, TypeId, Unary, VarId, Variable,
 };
 use crate::source::Span;
 use crate::trees::{self, balanced};
@@ -92,7 +94,9 @@ pub(super) fn lower(net: &Net, name: &str, asked: &[Query]) -> Read<(Program, Ve
     let rooms = net.places.iter().zip(bounds(net)).map(|(it, bound)| Room::of(net, it, bound));
     let rooms: Vec<Room> = rooms.collect();
     refuse_too_wide(net, &rooms)?;
-    let program = Program { name: name.to_owned(), ..Program::default() };
+    // Tokens of many colours may be more than 32 bits hold.
+    let arithmetic = Arithmetic::Checked64;
+    let program = Program { name: name.to_owned(), arithmetic, ..Program::default() };
     let mut lowering =
         Lowering { net, program, classes: Vec::new(), counters: Vec::new(), types: HashMap::new() };
     lowering.classes(asked);
@@ -202,12 +206,32 @@ impl Lowering<'_> {
     fn fireable(&self, number: usize, locals: &mut u32, span: Span) -> Expr {
         let transition = &self.net.transitions[number];
         let mut binding = Binding::of(self, transition, *locals);
-        let guard = binding.guard(transition);
+        let guards = binding.guards(transition);
         *locals = binding.next;
-        let guard = guard.unwrap_or(Expr::constant(1, span));
-        binding.parameters.into_iter().rev().fold(guard, |body, Parameter { local, over, .. }| {
+        let conjuncts: Vec<&Expr> = guards.iter().flat_map(conjuncts).collect();
+        let plan = BindingPlan::of_conjuncts(&self.program, &binding.parameters, &conjuncts);
+        let (steps, rest) = match plan {
+            Some(BindingPlan { steps, rest }) => (steps, rest),
+            None => {
+                let steps = (0..binding.parameters.len()).map(BindingStep::Each);
+                (steps.collect(), (0..conjuncts.len()).collect())
+            }
+        };
+        let rest = rest.into_iter().map(|it| conjuncts[it].clone()).reduce(and);
+        let guard = rest.unwrap_or(Expr::constant(1, span));
+        let some = |body: Expr, parameter: usize| {
+            let Parameter { local, over, .. } = binding.parameters[parameter];
             let (quantifier, body) = (Quantifier::Some, Box::new(body));
             expr(ExprKind::Quantified { quantifier, local, over, body }, span)
+        };
+        // What rules many bindings out is asked before more is bound.
+        steps.iter().rev().fold(guard, |body, step| match step {
+            BindingStep::Test(number) => and(conjuncts[*number].clone(), body),
+            BindingStep::Each(parameter) => some(body, *parameter),
+            BindingStep::Scan(Scan { conjunct, binds }) => {
+                let body = and(conjuncts[*conjunct].clone(), body);
+                binds.iter().rev().fold(body, |body, it| some(body, it.parameter))
+            }
         })
     }
 
@@ -253,6 +277,12 @@ fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
     expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span)
 }
 
+/// Both hold; the second is asked where the first does.
+fn and(left: Expr, right: Expr) -> Expr {
+    let span = left.span;
+    binary(Binary::And, left, right, span)
+}
+
 impl<'l, 'n> Binding<'l, 'n> {
     /// Names for what a transition has to do with, from this number on.
     fn of(lowering: &'l Lowering<'n>, transition: &Transition, next: u32) -> Self {
@@ -281,18 +311,14 @@ impl<'l, 'n> Binding<'l, 'n> {
         (LocalId(self.next - 1), self.lowering.classes[class].ty)
     }
 
-    /// What a transition waits for, if it waits for anything.
-    fn guard(&mut self, transition: &Transition) -> Option<Expr> {
+    /// What a transition waits for, part by part.
+    fn guards(&mut self, transition: &Transition) -> Vec<Expr> {
         let condition = transition.condition.as_ref().map(|it| self.condition(it));
         let mut guards: Vec<Expr> = condition.into_iter().collect();
         for flow in self.by_tokens(transition) {
             guards.extend(self.waits_for(flow));
         }
-        let and = |left: Expr, right: Expr| {
-            let span = left.span;
-            binary(Binary::And, left, right, span)
-        };
-        trees::joined(guards, and)
+        guards
     }
 
     /// What a transition has to do with places, those first that have the fewest tokens at first: most often it fails there.
@@ -304,7 +330,7 @@ impl<'l, 'n> Binding<'l, 'n> {
     }
 
     fn action(mut self, transition: &Transition) -> Action {
-        let guard = self.guard(transition);
+        let guard = self.guards(transition).into_iter().reduce(and);
         let mut body = Vec::new();
         let mut places: Vec<usize> = transition.flows.iter().map(|it| it.place).collect();
         places.sort_unstable();
@@ -361,6 +387,21 @@ impl<'l, 'n> Binding<'l, 'n> {
                 let pieces =
                     vec![piece(low, bend - 1, shift), piece(bend, low + size - 1, shift - size)];
                 expr(ExprKind::Convert(Box::new(Convert { operand: it, pieces })), span)
+            }
+            Part::Element(variable, shift, partition) => {
+                let Partition { base, element_of, .. } =
+                    &self.lowering.net.colours.partitions[partition];
+                let value = self.value(Part::Variable(variable, shift), *base, None, span);
+                let from = self.lowering.classes[*base].low;
+                let elements = element_of.iter().map(|it| low + i64::from(*it)).zip(from..);
+                let mut runs: Vec<(i64, i64)> = Vec::new();
+                for (element, last) in elements {
+                    match runs.last_mut() {
+                        Some(run) if run.0 == element => run.1 = last,
+                        _ => runs.push((element, last)),
+                    }
+                }
+                of_run(&value, &runs)
             }
         }
     }
@@ -516,6 +557,20 @@ impl<'l, 'n> Binding<'l, 'n> {
             span,
         })
     }
+}
+
+/// The number of the run that a value is in: each has a number and a last value.
+fn of_run(value: &Expr, runs: &[(i64, i64)]) -> Expr {
+    let span = value.span;
+    if let [(number, _)] = runs {
+        return Expr::constant(*number, span);
+    }
+    // No branch is deep, as many runs there may be.
+    let (first, second) = runs.split_at(runs.len() / 2);
+    let last = Expr::constant(first.last().map_or(0, |it| it.1), span);
+    let is_first = binary(Binary::LessEqual, value.clone(), last, span);
+    let [first, second] = [first, second].map(|it| Box::new(of_run(value, it)));
+    expr(ExprKind::Conditional(Box::new(is_first), first, second), span)
 }
 
 /// Whether some tokens are taken away from others.

@@ -1,6 +1,6 @@
 //! PNML, the exchange format of Petri nets (ISO/IEC 15909-2): place/transition nets and symmetric nets.
 //!
-//! [`xml`] reads elements, [`parse`] puts together what the pages have, [`colours`] and [`net`] give it a meaning,
+//! [`xml`] reads elements, [`parse`] puts together what the pages have, [`sorts`], [`colours`] and [`net`] give it a meaning,
 //! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with what [`condition`] says of colours, and [`words`]
 //! says in reports what a transition waits for. [`ask`] reads what is asked of markings, [`contest`] files of such questions. [`picture`] draws a net.
 //!
@@ -15,10 +15,14 @@
 //!   with an error that names the place.
 //! - The standard leaves out what a negative number of tokens is; what is subtracted has to be there for every binding.
 //!
-//! Refused: nets of other types, partitions of classes, variables of products of classes, operators of users.
+//! - An element of a partition stands for all values that it holds where tokens of the divided class are named, and a value
+//!   equals it where the element holds the value.
+//!
+//! Refused: nets of other types, operators of users.
 
 mod ask;
 mod bounds;
+mod branching;
 mod colours;
 mod condition;
 mod contest;
@@ -26,6 +30,8 @@ mod lower;
 mod net;
 mod parse;
 mod picture;
+mod sorts;
+mod subtract;
 mod symmetry;
 mod words;
 mod xml;
@@ -66,8 +72,7 @@ fn draw(sources: &Sources, drawn: &Drawn<'_>) -> xml::Read<String> {
 
 /// What another file asks of the net in file 0.
 fn questions(sources: &Sources, file: u32) -> xml::Read<Vec<Question>> {
-    let (document, net) = net_of(sources)?;
-    contest::questions((&document, &net), file, &sources.file(file).text)
+    contest::questions(&net_of(sources)?.1, file, &sources.file(file).text)
 }
 
 /// Reads the net in file 0 of `sources`.
@@ -83,8 +88,9 @@ fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml:
     // Files may be large, and it is not needed any more.
     drop(document);
     let split = Split::of(sources, asked, &Spelling::WORDS, &|name| net.has_name(name))?;
+    let nodes = ask::Nodes::of(&net);
     let asked = split.iter().flat_map(|it| &it.propositions);
-    let asked = asked.map(|span| ask::parse(&net, &sources.file(span.file).text, *span));
+    let asked = asked.map(|span| ask::parse(&nodes, &sources.file(span.file).text, *span));
     let asked: Vec<ask::Query> = asked.collect::<xml::Read<_>>()?;
     let (program, conditions) = lower::lower(&net, stem(&file.name, LANGUAGE.endings), &asked)?;
     let observed = split.map(|it| it.observed(sources, conditions));

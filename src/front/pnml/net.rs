@@ -20,6 +20,8 @@ pub(super) struct Net {
 
 /// A place.
 pub(super) struct Place {
+    pub(super) id: String,
+    /// What it is called in reports; no other place is called so.
     pub(super) name: String,
     /// The classes that its colours are made of; none in a place without colours.
     pub(super) sort: Vec<ClassId>,
@@ -30,6 +32,8 @@ pub(super) struct Place {
 
 /// A transition.
 pub(super) struct Transition {
+    pub(super) id: String,
+    /// What it is called in reports; no other transition is called so.
     pub(super) name: String,
     pub(super) condition: Option<Condition>,
     /// The condition in words, if its author has some.
@@ -70,14 +74,29 @@ enum Node {
     Transition(usize),
 }
 
-/// Names that differ: what is called as something before has what tells them apart instead.
-struct Names(HashSet<String>);
+/// Gives each node a name that no other node of its kind has, and that can stand in quotes.
+struct Names<'d> {
+    /// The names that the file gives.
+    written: HashSet<&'d str>,
+    given: HashSet<String>,
+}
 
-impl Names {
+impl<'d> Names<'d> {
+    fn new(written: impl Iterator<Item = &'d String>) -> Self {
+        Names { written: written.map(String::as_str).collect(), given: HashSet::new() }
+    }
+
+    /// The name as it is written, or the id, or both: the first of these that is no other node's.
     fn unlike(&mut self, name: &str, id: &str) -> String {
-        let name = if self.0.contains(name) { id } else { name };
-        self.0.insert(name.to_owned());
-        name.to_owned()
+        let is_own = |it: &&str| *it == name || !self.written.contains(it);
+        let plain = [name, id].into_iter().filter(is_own).map(|it| it.replace('"', "'"));
+        let both = format!("{name} ({id})").replace('"', "'");
+        let numbered = (2..).map(|number| format!("{both} {number}"));
+        let mut all = plain.chain([both.clone()]).chain(numbered);
+        let free = all.find(|it| !it.is_empty() && !self.given.contains(it));
+        let free = free.unwrap_or_else(|| unreachable!("there are numbers without end"));
+        self.given.insert(free.clone());
+        free
     }
 }
 
@@ -97,7 +116,8 @@ impl Net {
             says_safe: document.says_safe,
         };
         let mut nodes = HashMap::new();
-        let mut names = Names(HashSet::new());
+        let mut names = Names::new(document.places.iter().map(|it| &it.name));
+        let is_coloured = document.is_coloured();
         let mut twice = |id: &str, node, span| match nodes.insert(id.to_owned(), node) {
             None => Ok(()),
             Some(_) => {
@@ -107,11 +127,12 @@ impl Net {
         for it in &document.places {
             twice(&it.id, Node::Place(net.places.len()), it.span)?;
             let sort = match &it.sort {
-                Some(sort) if document.is_coloured => net.colours.sort_of(sort, None)?,
+                Some(sort) if is_coloured => net.colours.sort_of(sort)?,
                 _ => Vec::new(),
             };
             let name = names.unlike(&it.name, &it.id);
-            let mut place = Place { name, sort, initial: Vec::new(), span: it.span };
+            let id = it.id.clone();
+            let mut place = Place { id, name, sort, initial: Vec::new(), span: it.span };
             let bag = match (&it.marking, it.tokens) {
                 (Some(marking), _) => net.colours.bag(marking, &place.sort)?,
                 (None, Some(tokens)) => vec![plain(tokens, it.span)?],
@@ -120,11 +141,12 @@ impl Net {
             place.mark(&net.colours, &bag)?;
             net.places.push(place);
         }
-        let mut names = Names(HashSet::new());
+        let mut names = Names::new(document.transitions.iter().map(|it| &it.name));
         for it in &document.transitions {
             twice(&it.id, Node::Transition(net.transitions.len()), it.span)?;
             let condition = it.condition.as_ref().map(|it| Condition::of(&net.colours, it));
             net.transitions.push(Transition {
+                id: it.id.clone(),
                 name: names.unlike(&it.name, &it.id),
                 condition: condition.transpose()?,
                 says: it.says.clone(),
@@ -175,9 +197,7 @@ impl Net {
                     .help("as the <structure> of its <hlinscription>"));
             }
         };
-        if bag.iter().any(|it| it.times < 0 && !bag.iter().any(|other| covers(other, it))) {
-            return error("what is subtracted has to be among what it is subtracted from");
-        }
+        self.refuse_negative(&bag, self.transitions[transition].condition.as_ref(), arc.span)?;
         let flows = &mut self.transitions[transition].flows;
         let known = flows.iter_mut().find(|it| it.place == place && it.does == does);
         match known.filter(|_| matches!(does, Does::Take | Does::Put)) {
@@ -186,12 +206,6 @@ impl Net {
         }
         Ok(())
     }
-}
-
-/// Whether there are at least as many of each colour of what is taken away.
-fn covers(all: &Addend, less: &Addend) -> bool {
-    let parts = || all.colour.iter().zip(&less.colour);
-    all.times >= -less.times && parts().all(|(all, less)| all == less || *all == Part::All)
 }
 
 /// Tokens without colour.
@@ -252,7 +266,7 @@ fn colours_of(parts: &[Part], sizes: &[u64], span: Span) -> Read<Vec<u64>> {
         let positions = match part {
             Part::Constant(it) => u64::from(*it)..u64::from(*it) + 1,
             Part::All => 0..*size,
-            Part::Variable(..) => {
+            Part::Variable(..) | Part::Element(..) => {
                 return Err(Diagnostic::error(span, "the first tokens have no variables"));
             }
         };

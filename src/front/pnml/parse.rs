@@ -19,8 +19,8 @@ pub(super) struct Document {
     pub(super) references: HashMap<String, String>,
     /// Sorts, operators and variables, in order.
     pub(super) declarations: Vec<Declaration>,
-    /// Whether places and arcs may have colours.
-    pub(super) is_coloured: bool,
+    /// Whether its type is one of nets with colours.
+    says_coloured: bool,
     /// Whether it says, by its units (NUPN), that no place ever has more than one token.
     pub(super) says_safe: bool,
     /// Other nets of the file, which are left aside.
@@ -116,8 +116,8 @@ pub(super) fn parse(file: u32, text: &str) -> Read<Document> {
         }
         xml.each(&element, &mut |xml, net| match (net.name.as_str(), &mut found) {
             ("net", None) => {
-                let is_coloured = is_coloured(&net)?;
-                let mut document = Document { is_coloured, ..Document::default() };
+                let says_coloured = says_coloured(&net)?;
+                let mut document = Document { says_coloured, ..Document::default() };
                 document.page(xml, &net)?;
                 found = Some(document);
                 Ok(())
@@ -133,8 +133,8 @@ pub(super) fn parse(file: u32, text: &str) -> Read<Document> {
     found.ok_or_else(|| Diagnostic::error(nowhere, "there is no <net> in it"))
 }
 
-/// Whether the places of a net have colours, going by its type.
-fn is_coloured(net: &Element) -> Read<bool> {
+/// Whether the type of a net is one of those with colours.
+fn says_coloured(net: &Element) -> Read<bool> {
     let kind = net.need("type")?;
     match kind.rsplit('/').next().unwrap_or(kind) {
         "ptnet" => Ok(false),
@@ -166,6 +166,11 @@ impl Document {
             }
             _ => Ok(()),
         })
+    }
+
+    /// Whether places and arcs have colours, whatever the type says: some tools give coloured nets the type of plain ones.
+    pub(super) fn is_coloured(&self) -> bool {
+        self.says_coloured || self.places.iter().any(|it| it.sort.is_some())
     }
 
     fn place(&mut self, xml: &mut Xml, of: &Element) -> Read<()> {

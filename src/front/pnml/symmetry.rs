@@ -12,12 +12,16 @@ pub(super) fn interchangeable(net: &Net) -> Vec<bool> {
             condition.each_compared(&mut |operator, class, sides| {
                 alike[class] &= matches!(operator, Binary::Equal | Binary::NotEqual)
                     && sides.iter().all(tells_none_apart);
+                for divided in sides.iter().filter_map(|it| divided(net, it)) {
+                    alike[divided] = false;
+                }
             });
         }
         for flow in &transition.flows {
             let sort = &net.places[flow.place].sort;
             for (part, class) in flow.bag.iter().flat_map(|it| it.colour.iter().zip(sort)) {
                 alike[*class] &= tells_none_apart(part);
+                divided(net, part).into_iter().for_each(|it| alike[it] = false);
             }
         }
     }
@@ -29,6 +33,14 @@ pub(super) fn interchangeable(net: &Net) -> Vec<bool> {
         }
     }
     alike
+}
+
+/// The class whose values a part tells apart by the elements of a partition.
+fn divided(net: &Net, part: &Part) -> Option<ClassId> {
+    match part {
+        Part::Element(_, _, partition) => Some(net.colours.partitions[*partition].base),
+        _ => None,
+    }
 }
 
 /// Whether it means the same whatever the values of its class are called.

@@ -1,6 +1,6 @@
 //! What transitions wait for, in words: `2 Fork[x] + Fork[x + 1]`.
 
-use super::colours::{Addend, Part, Values};
+use super::colours::{Addend, Part, Values, Variable};
 use super::net::{Does, Flow, Net};
 use crate::source::Sources;
 
@@ -44,17 +44,24 @@ fn addend(net: &Net, (place, with_place): (usize, bool), it: &Addend) -> String 
             (Part::All, _) => "all".to_owned(),
             (Part::Constant(at), Values::Names(names)) => names[at as usize].clone(),
             (Part::Constant(at), Values::Range(low, _)) => (low + i64::from(at)).to_string(),
-            (Part::Variable(variable, shift), _) => {
-                let name = &net.colours.variables[variable].name;
-                match shift {
-                    0 => name.clone(),
-                    // The class is a circle: the shorter way round.
-                    it if it > class.size() / 2 => format!("{name} - {}", class.size() - it),
-                    it => format!("{name} + {it}"),
-                }
+            (Part::Variable(variable, shift), _) => moved(net, variable, shift),
+            (Part::Element(variable, shift, _), _) => {
+                format!("{} of {}", class.name, moved(net, variable, shift))
             }
         };
         format!("[{value}]")
     });
     format!("{times}{name}{}", parts.collect::<String>())
+}
+
+/// A value so many behind that of a variable.
+fn moved(net: &Net, variable: usize, shift: u32) -> String {
+    let Variable { name, class } = &net.colours.variables[variable];
+    let size = net.colours.classes[*class].size();
+    match shift {
+        0 => name.clone(),
+        // The class is a circle: the shorter way round.
+        it if it > size / 2 => format!("{name} - {}", size - it),
+        it => format!("{name} + {it}"),
+    }
 }

@@ -1,0 +1,394 @@
+//! In which order the parameters of an action are bound, and which parts of its guard are judged before all of them are.
+//!
+//! An action exists once for each combination of its parameters' values, and most of these are impossible in most states.
+//! So the combinations are not listed and then judged one by one. A conjunct of the guard is judged as soon as the parameters
+//! that it mentions are bound, and parameters are bound by *sources* where there are some: a conjunct that holds only where an
+//! element of an array is not 0, such as a token that has to be there, names the values that are worth trying.
+//! The next source is the one with the fewest such elements, as far as the start tells.
+//!
+//! Everybody who lists combinations follows the same plan: so the order of steps is the same.
+
+mod total;
+
+use crate::ir::walk::{self, Visitor};
+use crate::ir::{
+    Action, Binary, Convert, Expr, ExprKind, LocalId, Parameter, Place, Program, Renumbered, Root,
+    Scalar, Selector, Type, TypeId,
+};
+use std::collections::BTreeSet;
+pub use total::Total;
+
+/// Where there are no more combinations than this, they are listed as they come.
+const COMBINATIONS_MAX: u64 = 32;
+
+/// How the parameters of an action are bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BindingPlan {
+    /// What is done, one after the other; each is done for every way to do those before it.
+    pub steps: Vec<BindingStep>,
+    /// The conjuncts of the guard that are left to be judged when all parameters are bound, in order.
+    pub rest: Vec<usize>,
+}
+
+/// Something that is done to bind parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BindingStep {
+    /// A parameter, by its number, is bound to each of its values, ascending.
+    Each(usize),
+    /// Parameters are bound so that an element of an array is not 0, ascending by its place.
+    Scan(Scan),
+    /// A conjunct of the guard, by its number, has to hold.
+    Test(usize),
+}
+
+/// The elements of an array that are not 0, and the parameters that their indices give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scan {
+    /// The conjunct of the guard that asks for such an element.
+    pub conjunct: usize,
+    /// What the last indices of its place bind, the last one at last.
+    pub binds: Vec<Bind>,
+}
+
+/// A parameter that an index binds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bind {
+    /// Its number.
+    pub parameter: usize,
+    /// The least index, and how many there are.
+    pub low: i64,
+    pub length: u32,
+    /// How its value comes of the index; nothing where it is the index.
+    pub pieces: Option<Vec<Renumbered>>,
+}
+
+/// The conjuncts of a condition, in order.
+pub fn conjuncts(condition: &Expr) -> Vec<&Expr> {
+    let (mut found, mut open) = (Vec::new(), vec![condition]);
+    while let Some(expr) = open.pop() {
+        match &expr.kind {
+            ExprKind::Binary(Binary::And, left, right) => open.extend([&**right, &**left]),
+            _ => found.push(expr),
+        }
+    }
+    found
+}
+
+impl Bind {
+    /// The value of the parameter that an index gives, if one does.
+    pub fn value(&self, index: i64) -> Option<i64> {
+        match &self.pieces {
+            None => Some(index),
+            Some(pieces) => {
+                let piece = pieces.iter().find(|it| (it.low..=it.high).contains(&index))?;
+                Some(index + piece.by)
+            }
+        }
+    }
+}
+
+impl BindingPlan {
+    /// That of an action; nothing where its combinations are listed as they come.
+    pub fn of(program: &Program, action: &Action) -> Option<BindingPlan> {
+        let guard = action.guard.as_ref().filter(|_| action.communication.is_none())?;
+        BindingPlan::of_conjuncts(program, &action.parameters, &conjuncts(guard))
+    }
+
+    /// The same of parameters and what has to hold for them.
+    pub fn of_conjuncts(
+        program: &Program,
+        parameters: &[Parameter],
+        conjuncts: &[&Expr],
+    ) -> Option<BindingPlan> {
+        let sizes: Vec<u64> = parameters.iter().map(|it| size(program, it.over)).collect();
+        let combinations = sizes.iter().fold(1, |all: u64, it| all.saturating_mul(*it));
+        if combinations <= COMBINATIONS_MAX {
+            return None;
+        }
+        let mut total = Total::new(program);
+        parameters.iter().for_each(|it| total.bind(it.local, it.over));
+        // A conjunct that is judged earlier must not hide that one before it fails.
+        let certain = conjuncts.iter().take_while(|it| total.is_total(it)).count();
+        if certain == 0 {
+            return None;
+        }
+        let known = conjuncts[..certain].iter().map(|it| Known::of(program, parameters, it));
+        let planner = Planner {
+            sizes,
+            known: known.collect(),
+            bound: BTreeSet::new(),
+            judged: vec![false; certain],
+            steps: Vec::new(),
+        };
+        Some(planner.plan(conjuncts.len()))
+    }
+}
+
+/// How many values a scalar type has.
+fn size(program: &Program, ty: TypeId) -> u64 {
+    match &program.types[ty] {
+        Type::Scalar(Scalar { domain, .. }) => {
+            let (low, high) = program.bounds(domain);
+            high.saturating_sub(low).saturating_add(1).max(0) as u64
+        }
+        _ => u64::MAX,
+    }
+}
+
+/// What is known of a conjunct that cannot fail.
+struct Known {
+    /// The parameters that it mentions.
+    mentions: BTreeSet<usize>,
+    /// The array element that is not 0 where it holds.
+    source: Option<Source>,
+    /// Whether it holds wherever that element is not 0.
+    is_source: bool,
+}
+
+/// An element of an array that has to be other than 0.
+struct Source {
+    indices: Vec<Index>,
+    /// How many elements of the array are not 0 at first.
+    tokens: u64,
+}
+
+/// An index of an element.
+struct Index {
+    length: u64,
+    mentions: BTreeSet<usize>,
+    /// What it would bind, if it is a parameter, or one in another numbering.
+    binds: Option<Bind>,
+}
+
+impl Known {
+    fn of(program: &Program, parameters: &[Parameter], conjunct: &Expr) -> Known {
+        let place = not_zero(conjunct);
+        let source = place.and_then(|(it, _)| Source::of(program, parameters, it));
+        let is_source = source.is_some() && place.is_some_and(|it| it.1);
+        Known { mentions: mentioned(parameters, conjunct), source, is_source }
+    }
+}
+
+/// The parameters that an expression mentions.
+fn mentioned(parameters: &[Parameter], expr: &Expr) -> BTreeSet<usize> {
+    struct Locals(BTreeSet<LocalId>);
+    impl Visitor for Locals {
+        fn expr(&mut self, expr: &Expr) {
+            if let ExprKind::Local(local) = expr.kind {
+                self.0.insert(local);
+            }
+            walk::expr(self, expr);
+        }
+    }
+    let mut locals = Locals(BTreeSet::new());
+    locals.expr(expr);
+    let all = parameters.iter().enumerate();
+    all.filter(|(_, it)| locals.0.contains(&it.local)).map(|(number, _)| number).collect()
+}
+
+/// The place that is not 0 where a condition holds, and whether the condition says nothing else.
+pub fn not_zero(condition: &Expr) -> Option<(&Place, bool)> {
+    let ExprKind::Binary(operator, left, right) = &condition.kind else {
+        return match &condition.kind {
+            ExprKind::Read(place) => Some((place, true)),
+            _ => None,
+        };
+    };
+    let (operator, place, other) = match (operator, &left.kind, &right.kind) {
+        (operator, ExprKind::Read(place), _) => (*operator, place, right),
+        (Binary::LessEqual, _, ExprKind::Read(place)) => (Binary::GreaterEqual, place, left),
+        (Binary::Less, _, ExprKind::Read(place)) => (Binary::Greater, place, left),
+        (Binary::Equal | Binary::NotEqual, _, ExprKind::Read(place)) => (*operator, place, left),
+        _ => return None,
+    };
+    let least = least(other);
+    match operator {
+        Binary::GreaterEqual if least >= 1 => Some((place, other.as_constant() == Some(1))),
+        Binary::Greater if least >= 0 => Some((place, other.as_constant() == Some(0))),
+        Binary::Equal if least >= 1 => Some((place, false)),
+        Binary::NotEqual if other.as_constant() == Some(0) => Some((place, true)),
+        _ => None,
+    }
+}
+
+/// What an expression is at least, as far as its constants tell.
+fn least(expr: &Expr) -> i64 {
+    match &expr.kind {
+        ExprKind::Constant(value) => *value,
+        ExprKind::Binary(Binary::Add, left, right) => least(left).saturating_add(least(right)),
+        ExprKind::Conditional(_, then, otherwise) => least(then).min(least(otherwise)),
+        _ => i64::MIN,
+    }
+}
+
+impl Source {
+    /// That of a place: an element of an array of a variable of the program, all whose values are numbers from 0 on.
+    fn of(program: &Program, parameters: &[Parameter], place: &Place) -> Option<Source> {
+        let Root::Variable(id) = place.root else { return None };
+        let variable = &program.variables[id];
+        let (mut ty, mut indices) = (variable.ty, Vec::new());
+        for selector in &place.path {
+            let (&Type::Array { low, length, element, .. }, Selector::Index(index)) =
+                (&program.types[ty], selector)
+            else {
+                return None;
+            };
+            let mentions = mentioned(parameters, index);
+            let binds = bind(parameters, index, (low, length));
+            indices.push(Index { length: u64::from(length), mentions, binds });
+            ty = element;
+        }
+        let is_counter = matches!(&program.types[ty], Type::Scalar(scalar)
+            if !scalar.undefined && program.bounds(&scalar.domain).0 == 0);
+        if indices.is_empty() || !is_counter || place.slot.is_some() {
+            return None;
+        }
+        let tokens = variable.initial.iter().filter(|it| it.unwrap_or(0) != 0).count() as u64;
+        Some(Source { indices, tokens })
+    }
+}
+
+/// What an index binds, if it is a parameter, or one in another numbering that can be undone.
+fn bind(parameters: &[Parameter], index: &Expr, (low, length): (i64, u32)) -> Option<Bind> {
+    let number = |expr: &Expr| match expr.kind {
+        ExprKind::Local(local) => parameters.iter().position(|it| it.local == local),
+        _ => None,
+    };
+    match &index.kind {
+        ExprKind::Convert(convert) => {
+            let Convert { operand, pieces } = &**convert;
+            let undone = pieces.iter().map(|it| Renumbered {
+                low: it.low + it.by,
+                high: it.high + it.by,
+                by: -it.by,
+            });
+            let mut undone: Vec<Renumbered> = undone.collect();
+            undone.sort_unstable_by_key(|it| it.low);
+            let is_one_to_one = undone.windows(2).all(|it| it[0].high < it[1].low);
+            let parameter = number(operand).filter(|_| is_one_to_one)?;
+            Some(Bind { parameter, low, length, pieces: Some(undone) })
+        }
+        _ => Some(Bind { parameter: number(index)?, low, length, pieces: None }),
+    }
+}
+
+struct Planner {
+    sizes: Vec<u64>,
+    known: Vec<Known>,
+    bound: BTreeSet<usize>,
+    judged: Vec<bool>,
+    steps: Vec<BindingStep>,
+}
+
+/// A source, and what has to be done to use it.
+struct Choice {
+    conjunct: usize,
+    /// Parameters that are bound to each of their values before.
+    each: Vec<usize>,
+    binds: Vec<Bind>,
+    /// How much there is to do, about.
+    cost: f64,
+}
+
+impl Planner {
+    fn plan(mut self, conjuncts: usize) -> BindingPlan {
+        self.judge();
+        while self.bound.len() < self.sizes.len() {
+            let open = (0..self.known.len()).filter(|it| !self.judged[*it]);
+            let choices = open.filter_map(|it| self.choice(it));
+            match choices.min_by(|one, other| one.cost.total_cmp(&other.cost)) {
+                Some(choice) => self.take(choice),
+                None => self.bind_next(),
+            }
+            self.judge();
+        }
+        let certain = self.judged.len();
+        let rest = (0..conjuncts).filter(|it| *it >= certain || !self.judged[*it]).collect();
+        BindingPlan { steps: self.steps, rest }
+    }
+
+    /// Judges what can be judged now.
+    fn judge(&mut self) {
+        for (number, known) in self.known.iter().enumerate() {
+            if !self.judged[number] && known.mentions.is_subset(&self.bound) {
+                self.judged[number] = true;
+                self.steps.push(BindingStep::Test(number));
+            }
+        }
+    }
+
+    fn is_open(&self, parameter: usize) -> bool {
+        !self.bound.contains(&parameter)
+    }
+
+    /// How a conjunct would be used to bind parameters.
+    fn choice(&self, conjunct: usize) -> Option<Choice> {
+        let source = self.known[conjunct].source.as_ref()?;
+        let is_open = |it: &Index| it.mentions.iter().any(|it| self.is_open(*it));
+        if !source.indices.iter().any(is_open) {
+            return None;
+        }
+        // Elements side by side are looked at together: those of the last indices.
+        let mut binds: Vec<Bind> = Vec::new();
+        for (at, index) in source.indices.iter().enumerate().rev() {
+            let others = source.indices.iter().enumerate().filter(|(other, _)| *other != at);
+            let is_alone = |bind: &&Bind| {
+                let mut others = others.clone().map(|(_, it)| &it.mentions);
+                self.is_open(bind.parameter) && !others.any(|it| it.contains(&bind.parameter))
+            };
+            let Some(bind) = index.binds.as_ref().filter(is_alone) else { break };
+            binds.insert(0, bind.clone());
+        }
+        let is_scanned = |parameter: usize| binds.iter().any(|it| it.parameter == parameter);
+        let mentioned = source.indices.iter().flat_map(|it| &it.mentions).copied();
+        let each: BTreeSet<usize> =
+            mentioned.filter(|it| self.is_open(*it) && !is_scanned(*it)).collect();
+        let product = |all: &mut dyn Iterator<Item = u64>| all.fold(1, u64::saturating_mul) as f64;
+        let scanned = product(&mut binds.iter().map(|it| self.sizes[it.parameter]));
+        let loops = product(&mut each.iter().map(|it| self.sizes[*it]));
+        let known = source.indices.iter().filter(|it| !is_open(it)).map(|it| it.length);
+        let found = source.tokens.max(1) as f64 / product(&mut known.into_iter());
+        let cost = found + loops * (1.0 + scanned / SCANNED_AT_ONCE) / LOOKS;
+        Some(Choice { conjunct, each: each.into_iter().collect(), binds, cost })
+    }
+
+    /// Uses a source.
+    fn take(&mut self, Choice { conjunct, each, binds, .. }: Choice) {
+        for parameter in each {
+            self.bind(parameter);
+        }
+        if binds.is_empty() {
+            return;
+        }
+        self.bound.extend(binds.iter().map(|it| it.parameter));
+        self.judged[conjunct] |= self.known[conjunct].is_source;
+        self.steps.push(BindingStep::Scan(Scan { conjunct, binds }));
+    }
+
+    /// Binds a parameter to each of its values, and judges what can be judged then.
+    fn bind(&mut self, parameter: usize) {
+        self.bound.insert(parameter);
+        self.steps.push(BindingStep::Each(parameter));
+        self.judge();
+    }
+
+    /// Binds the parameter that lets most be judged; of those that let as much, the one with the fewest values.
+    fn bind_next(&mut self) {
+        let open = (0..self.sizes.len()).filter(|it| self.is_open(*it));
+        let judged = |parameter: usize| {
+            let is_last = |it: &&Known| {
+                let mut left = it.mentions.iter().filter(|it| self.is_open(**it));
+                left.next() == Some(&parameter) && left.next().is_none()
+            };
+            self.known.iter().filter(is_last).count()
+        };
+        let next = open.min_by_key(|it| (std::cmp::Reverse(judged(*it)), self.sizes[*it]));
+        next.into_iter().for_each(|it| self.bind(it));
+    }
+}
+
+/// So many elements are looked at together, about.
+const SCANNED_AT_ONCE: f64 = 64.0;
+
+/// So many looks cost about as much as one combination that is tried.
+const LOOKS: f64 = 16.0;

@@ -1,0 +1,133 @@
+//! Expressions that have a value in every state: judging them cannot fail, so they may be judged at any time.
+
+use crate::ir::{
+    Arithmetic, Binary, Convert, Expr, ExprKind, LocalId, Place, Program, Root, Scalar, Selector,
+    Type, TypeId, Unary,
+};
+use std::collections::HashMap;
+
+/// The least and the greatest value of an expression, wide enough for sums of what 64 bits hold.
+type Range = (i128, i128);
+
+/// The truth values.
+const TRUTHS: Range = (0, 1);
+
+/// Finds out which expressions are total.
+pub struct Total<'p> {
+    program: &'p Program,
+    locals: HashMap<LocalId, Range>,
+}
+
+impl<'p> Total<'p> {
+    /// Of expressions of a program, none of whose names is bound.
+    pub fn new(program: &'p Program) -> Self {
+        Total { program, locals: HashMap::new() }
+    }
+
+    /// A name stands for the values of a type.
+    pub fn bind(&mut self, local: LocalId, over: TypeId) {
+        if let Type::Scalar(Scalar { domain, .. }) = &self.program.types[over] {
+            let (low, high) = self.program.bounds(domain);
+            self.locals.insert(local, (low.into(), high.into()));
+        }
+    }
+
+    /// Whether an expression has a value in every state.
+    pub fn is_total(&mut self, expr: &Expr) -> bool {
+        self.range(expr).is_some()
+    }
+
+    /// Where the values of an expression are, if it is total.
+    fn range(&mut self, expr: &Expr) -> Option<Range> {
+        match &expr.kind {
+            ExprKind::Constant(value) => Some((i128::from(*value), i128::from(*value))),
+            ExprKind::Local(local) => self.locals.get(local).copied(),
+            ExprKind::Read(place) => self.read(place),
+            ExprKind::Unary(Unary::Not, operand) => self.range(operand).map(|_| TRUTHS),
+            ExprKind::Binary(operator, left, right) => {
+                let (left, right) = (self.range(left)?, self.range(right)?);
+                self.computed(*operator, left, right)
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                self.range(condition)?;
+                let (then, otherwise) = (self.range(then)?, self.range(otherwise)?);
+                Some((then.0.min(otherwise.0), then.1.max(otherwise.1)))
+            }
+            ExprKind::Quantified { local, over, body, .. } => {
+                self.bind(*local, *over);
+                self.range(body).map(|_| TRUTHS)
+            }
+            ExprKind::Convert(convert) => self.converted(convert),
+            _ => None,
+        }
+    }
+
+    fn computed(&self, operator: Binary, left: Range, right: Range) -> Option<Range> {
+        let (low, high) = match operator {
+            Binary::Add => (left.0 + right.0, left.1 + right.1),
+            Binary::Subtract => (left.0 - right.1, left.1 - right.0),
+            Binary::Equal
+            | Binary::NotEqual
+            | Binary::Less
+            | Binary::LessEqual
+            | Binary::Greater
+            | Binary::GreaterEqual
+            | Binary::And
+            | Binary::Or
+            | Binary::Implies => return Some(TRUTHS),
+            _ => return None,
+        };
+        let fits = match self.program.arithmetic {
+            Arithmetic::Checked64 => i64::try_from(low).is_ok() && i64::try_from(high).is_ok(),
+            Arithmetic::Wrapping32 => i32::try_from(low).is_ok() && i32::try_from(high).is_ok(),
+        };
+        fits.then_some((low, high))
+    }
+
+    /// A value in another numbering: it has to be in some piece.
+    fn converted(&mut self, convert: &Convert) -> Option<Range> {
+        let (low, high) = self.range(&convert.operand)?;
+        let mut pieces: Vec<Range> =
+            convert.pieces.iter().map(|it| (it.low.into(), it.high.into())).collect();
+        pieces.sort_unstable();
+        let reached = pieces.iter().fold(low, |next, piece| match piece.0 <= next {
+            true => next.max(piece.1 + 1),
+            false => next,
+        });
+        let moved = convert.pieces.iter().map(|it| {
+            (i128::from(it.low) + i128::from(it.by), i128::from(it.high) + i128::from(it.by))
+        });
+        let hull = moved.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        hull.filter(|_| reached > high)
+    }
+
+    /// A place that is always there, with a value.
+    fn read(&mut self, place: &Place) -> Option<Range> {
+        let Root::Variable(id) = place.root else { return None };
+        if place.slot.is_some() {
+            return None;
+        }
+        let mut ty = self.program.variables[id].ty;
+        for selector in &place.path {
+            ty = match (&self.program.types[ty], selector) {
+                (Type::Array { low, length, element, .. }, Selector::Index(index)) => {
+                    let (least, most) = self.range(index)?;
+                    let first = i128::from(*low);
+                    let is_inside = first <= least && most < first + i128::from(*length);
+                    is_inside.then_some(*element)?
+                }
+                (Type::Record { fields, .. }, Selector::Field(number)) => {
+                    fields.get(*number as usize)?.1
+                }
+                _ => return None,
+            };
+        }
+        match &self.program.types[ty] {
+            Type::Scalar(scalar) if !scalar.undefined => {
+                let (low, high) = self.program.bounds(&scalar.domain);
+                Some((low.into(), high.into()))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What a file asks of a model, and in which form that is answered.
+
+use crate::cli::languages;
+use clap::Args;
+use std::path::PathBuf;
+
+/// What a file asks.
+#[derive(Args, Clone, Debug)]
+pub struct QuestionArgs {
+    /// Answer what this file asks.
+    #[arg(long = "property", value_name = "FILE", conflicts_with_all = ["ltl", "automaton", "acceptance", "non_progress", "shortest"], help = format!(
+        "Answer what this file asks, as the Model Checking Contest has them ({})",
+        languages::titles(|it| it.questions.is_some())
+    ))]
+    pub property_file: Option<PathBuf>,
+    /// Answer only these of what --property asks
+    #[arg(long = "question", value_name = "NAME", requires = "property_file")]
+    pub questions: Vec<String>,
+    /// Print only the lines of the Model Checking Contest.
+    #[arg(long, conflicts_with_all = ["json", "spin_trail", "ltl", "automaton", "acceptance", "non_progress"], help = format!(
+        "Print only the contest's lines: the answers to --property, or the size of the state space ({})",
+        languages::titles(|it| it.questions.is_some())
+    ))]
+    pub mcc: bool,
+}

@@ -1,0 +1,162 @@
+//! The bindings of an action's parameters that are worth trying in a state, as its plan lists them.
+
+use super::Interp;
+use super::frames::{Bound, Locals};
+use crate::analysis::bindings::{Bind, BindingPlan, BindingStep, Scan, conjuncts, not_zero};
+use crate::exec::stop;
+use crate::ir::{ActionId, Expr, Parameter, Place, Program};
+use std::ops::ControlFlow;
+
+/// How the parameters of an action are bound.
+#[derive(Clone, Debug)]
+pub(in crate::exec) struct Plan {
+    pub plan: BindingPlan,
+    /// By how much the number of a combination grows with each parameter's value.
+    strides: Vec<u32>,
+}
+
+impl Plan {
+    /// Those of all actions of a program that have one.
+    pub(super) fn all(program: &Program) -> Vec<Option<Plan>> {
+        let of = |action| {
+            let plan = BindingPlan::of(program, action)?;
+            let mut stride = 1u32;
+            let strides = action.parameters.iter().rev().map(|it| {
+                let own = stride;
+                let (low, high) = bounds(program, it);
+                stride = stride.wrapping_mul(high.wrapping_sub(low).wrapping_add(1) as u32);
+                own
+            });
+            let mut strides: Vec<u32> = strides.collect();
+            strides.reverse();
+            Some(Plan { plan, strides })
+        };
+        program.actions.values().map(of).collect()
+    }
+}
+
+/// The least and the greatest value of a parameter.
+fn bounds(program: &Program, parameter: &Parameter) -> (i64, i64) {
+    match &program.types[parameter.over] {
+        crate::ir::Type::Scalar(scalar) => program.bounds(&scalar.domain),
+        _ => unreachable!("the validator lets only scalar types be ranged over"),
+    }
+}
+
+/// An action whose bindings are listed.
+struct Listed<'a> {
+    parameters: &'a [Parameter],
+    conjuncts: Vec<&'a Expr>,
+    plan: &'a Plan,
+    state: &'a [u8],
+}
+
+impl Interp {
+    /// The plan by which an action's parameters are bound, if it has one.
+    pub(in crate::exec) fn plan(&self, id: ActionId) -> Option<&Plan> {
+        self.plans.get(crate::ir::Entity::index(id))?.as_ref()
+    }
+
+    /// Calls `visit` with every combination of an action's parameters that may be possible in a state.
+    pub(super) fn each_likely_binding<'f>(
+        &self,
+        id: ActionId,
+        state: &[u8],
+        locals: &Locals<'f>,
+        visit: &mut dyn FnMut(&Locals<'f>),
+    ) {
+        let action = &self.program.actions[id];
+        let (Some(plan), Some(guard)) = (self.plan(id), &action.guard) else {
+            return self.each_binding(&action.parameters, locals, visit);
+        };
+        let parameters = &action.parameters;
+        let listed = Listed { parameters, conjuncts: conjuncts(guard), plan, state };
+        let _ = self.follow(&listed, &plan.plan.steps, locals, visit);
+    }
+
+    fn follow<'f>(
+        &self,
+        listed: &Listed<'_>,
+        steps: &[BindingStep],
+        locals: &Locals<'f>,
+        visit: &mut dyn FnMut(&Locals<'f>),
+    ) -> ControlFlow<()> {
+        if stop::is_asked() {
+            return ControlFlow::Break(());
+        }
+        let Some((step, rest)) = steps.split_first() else {
+            visit(locals);
+            return ControlFlow::Continue(());
+        };
+        let mut go_on = |locals: &Locals<'f>| self.follow(listed, rest, locals, visit);
+        match step {
+            BindingStep::Test(number) => {
+                // It cannot fail; if it does, whoever judges the whole guard says so.
+                match self.eval(listed.conjuncts[*number], listed.state, locals) {
+                    Ok(0) => ControlFlow::Continue(()),
+                    _ => go_on(locals),
+                }
+            }
+            BindingStep::Each(parameter) => {
+                let (low, high) = bounds(&self.program, &listed.parameters[*parameter]);
+                let values = low..=high;
+                values
+                    .into_iter()
+                    .try_for_each(|it| listed.bind(*parameter, it, low, locals, &mut go_on))
+            }
+            BindingStep::Scan(Scan { conjunct, binds }) => {
+                let place = not_zero(listed.conjuncts[*conjunct]).map(|it| it.0);
+                let place = place.unwrap_or_else(|| unreachable!("a source reads a place"));
+                self.scan((listed, place), binds, locals, &mut go_on)
+            }
+        }
+    }
+
+    /// Binds what the indices of a place give, so that it is not 0.
+    fn scan<'f>(
+        &self,
+        (listed, place): (&Listed<'_>, &Place),
+        binds: &[Bind],
+        locals: &Locals<'f>,
+        go_on: &mut dyn FnMut(&Locals<'f>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Some((bind, rest)) = binds.split_first() else {
+            return match self.cell(place, listed.state, locals) {
+                Ok((cell, _)) if self.layout.get(listed.state, cell) == Some(0) => {
+                    ControlFlow::Continue(())
+                }
+                _ => go_on(locals),
+            };
+        };
+        let (least, _) = bounds(&self.program, &listed.parameters[bind.parameter]);
+        let indices = bind.low..bind.low + i64::from(bind.length);
+        let values = indices.filter_map(|index| bind.value(index));
+        for value in values {
+            listed.bind(bind.parameter, value, least, locals, &mut |locals| {
+                self.scan((listed, place), rest, locals, go_on)
+            })?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Listed<'_> {
+    /// Does something with a parameter bound to a value.
+    fn bind<'f>(
+        &self,
+        parameter: usize,
+        value: i64,
+        least: i64,
+        locals: &Locals<'f>,
+        go_on: &mut dyn FnMut(&Locals<'f>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let outer = locals.combination.get();
+        let offset = value.wrapping_sub(least) as u32;
+        locals.set(self.parameters[parameter].local, Bound::Value(value));
+        let further = offset.wrapping_mul(self.plan.strides[parameter]);
+        locals.combination.set(outer.wrapping_add(further));
+        let went = go_on(locals);
+        locals.combination.set(outer);
+        went
+    }
+}

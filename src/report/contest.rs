@@ -1,0 +1,51 @@
+//! What a search of a net found, in the lines of the Model Checking Contest (<https://mcc.lip6.fr>).
+
+use super::answers::answers;
+use super::{FurtherAnswer, FurtherResult, Report};
+
+/// How answers were found, in the contest's words.
+const TECHNIQUES: &str = "TECHNIQUES EXPLICIT STATE_COMPRESSION";
+
+/// The lines of the Model Checking Contest: one for each question.
+pub fn contest_lines(report: &Report) -> String {
+    let all = answers(report);
+    let all = all.iter().map(|it| contest_line(&it.name, it.holds.map(truth)));
+    let further = report.further.iter().map(|FurtherAnswer { name, came }| {
+        let says = match came {
+            FurtherResult::Most(most) => most.map(|it| it.to_string()),
+            FurtherResult::Holds(holds) => Some(truth(*holds)),
+            FurtherResult::Open(_) => None,
+        };
+        contest_line(name, says)
+    });
+    all.chain(further).collect()
+}
+
+/// The contest's line for a question with this answer, if there is one.
+pub fn contest_line(name: &str, says: Option<String>) -> String {
+    match says {
+        Some(says) => format!("FORMULA {name} {says} {TECHNIQUES}\n"),
+        None => format!("FORMULA {name} CANNOT_COMPUTE\n"),
+    }
+}
+
+/// The contest's word for it.
+pub fn truth(holds: bool) -> String {
+    if holds { "TRUE".to_owned() } else { "FALSE".to_owned() }
+}
+
+/// What a whole search of a net found, as the contest has it: the most tokens in a place and in a marking beside the counts;
+/// nothing of these where the search did not come to its end.
+pub fn contest_space(report: &Report, most: Option<(i64, i64)>) -> String {
+    let Some((in_place, in_marking)) = most else {
+        return "STATE_SPACE CANNOT_COMPUTE\n".to_owned();
+    };
+    let outcome = report.outcome;
+    let rows = [
+        ("STATES", outcome.states().to_string()),
+        ("TRANSITIONS", outcome.transitions.to_string()),
+        ("MAX_TOKEN_PER_MARKING", in_marking.to_string()),
+        ("MAX_TOKEN_IN_PLACE", in_place.to_string()),
+    ];
+    rows.map(|(what, number)| format!("STATE_SPACE {what} {number} {TECHNIQUES}\n")).concat()
+}
