@@ -16,3 +16,4 @@ mod promela;
 mod promela_claims;
 mod promela_mutations;
 mod promela_trails;
+mod rumur;

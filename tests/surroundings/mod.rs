@@ -1,6 +1,8 @@
 //! Surroundings that mean no good: outputs that are full or closed, signals, small limits, names that
 //! are no files. The command ends, with the documented exit code and a message, and nothing is lost.
 
+mod deep;
+
 use super::{Bench, COUNTER, GRID, ROOMY, Ran, SPILLWAY};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
