@@ -75,18 +75,19 @@ fn conditions([and, or, not, implies, equal]: [&str; 5]) -> Vec<String> {
     ]
 }
 
-/// Statements, declarations and the like that are deep or long.
-fn models() -> Vec<(&'static str, String)> {
+/// So many of what has numbers.
+fn numbered(each: &dyn Fn(usize) -> String) -> String {
+    (0..MANY).map(each).collect()
+}
+
+/// Statements, declarations and the like of Murphi that are deep or long.
+fn models_of_murphi() -> Vec<(&'static str, String)> {
     let murphi = |declared: &str, body: &str| {
         format!(
             "{declared} var x: 0..3; b: boolean; startstate begin x := 0; b := true; end;
              rule begin {body} x := (x + 1) % 4; end;"
         )
     };
-    let promela = |declared: &str, body: &str| {
-        format!("{declared}\nbyte x; active proctype P() {{ {body} do :: x = (x + 1) % 4 od }}")
-    };
-    let numbered = |each: &dyn Fn(usize) -> String| (0..MANY).map(each).collect::<String>();
     let records = numbered(&|it| format!("t{}: record a: t{it}; end; ", it + 1));
     let changing = "var c: boolean; function f(): boolean; begin c := true; return c; end;";
     vec![
@@ -107,6 +108,15 @@ fn models() -> Vec<(&'static str, String)> {
         ("s.m", murphi(&format!("type t0: boolean; {records} var v: t{MANY};"), "")),
         ("s.m", murphi("", &"x := 0; ".repeat(MANY))),
         ("s.m", murphi("", &"/*".repeat(MANY))),
+    ]
+}
+
+/// The same of other languages.
+fn models_of_others() -> Vec<(&'static str, String)> {
+    let promela = |declared: &str, body: &str| {
+        format!("{declared}\nbyte x; active proctype P() {{ {body} do :: x = (x + 1) % 4 od }}")
+    };
+    vec![
         ("s.pml", promela("", &nested("if :: true -> ", "x = 0; ", "fi; "))),
         ("s.pml", promela("", &nested("{ ", "x = 0; ", "} "))),
         ("s.pml", promela("", &nested("{ ", "x = 0", " } unless { x > 4 }"))),
@@ -211,7 +221,7 @@ fn expressions_of_models_may_be_deep_and_long() {
 #[test]
 fn statements_and_declarations_may_be_deep_and_long() {
     let bench = Bench::new();
-    for (file, text) in models() {
+    for (file, text) in models_of_murphi().into_iter().chain(models_of_others()) {
         bench.write(file, &text);
         is_read_or_refused(&bench, &["check", file], &format!("{file}: {text}"));
     }
