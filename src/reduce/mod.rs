@@ -132,6 +132,21 @@ pub struct Wished {
 }
 
 impl Wished {
+    /// Adds linear sets to what is wanted, if they are wished for, or why there are none to what is refused.
+    fn add_linear<'m>(
+        &self,
+        (wanted, refused): (&mut Vec<Box<dyn Reduction<'m> + 'm>>, &mut Vec<Refused>),
+        (program, layout): (&'m Program, &'m Layout),
+    ) {
+        match (self.linear, as_written(program, layout)) {
+            (false, _) => {}
+            (true, Some(why)) => {
+                refused.push(Refused { name: linear::NAME.into(), why: why.to_owned() });
+            }
+            (true, None) => wanted.extend(Linear::of(program, layout).map(boxed)),
+        }
+    }
+
     /// What is symmetric in a program whose states are laid out so, as far as it is wished for.
     pub fn symmetry_of<'m>(
         &self,
@@ -247,13 +262,7 @@ impl<'m> Stack<'m> {
             }
         }
         wanted.extend(symmetry.map(boxed));
-        match (wished.linear, as_written(program, layout)) {
-            (false, _) => {}
-            (true, Some(why)) => {
-                refused.push(Refused { name: linear::NAME.into(), why: why.to_owned() });
-            }
-            (true, None) => wanted.extend(Linear::of(program, layout).map(boxed)),
-        }
+        wished.add_linear((&mut wanted, &mut refused), (program, layout));
         wished.pruning.add_to((&mut wanted, &mut refused), interp);
         let mut stack = Stack::new(wanted);
         stack.refused.append(&mut refused);
