@@ -288,4 +288,13 @@ mod tests {
         let ends = (0..20_000).map(|it| sources.file(file).position(800 * it).column);
         assert_eq!(ends.max(), Some(1 + 400 * 19_999));
     }
+
+    #[test]
+    fn there_may_be_more_files_than_16_bits_count() {
+        let mut sources = Sources::default();
+        let numbers = (0..70_000).map(|it| sources.add(format!("file {it}"), "text"));
+        let last = numbers.last().unwrap();
+        assert_eq!(sources.place(Span::new(last, 0..2)).unwrap().file, "file 69999");
+        assert_eq!(sources.text(Span::new(last, 0..2)), "te");
+    }
 }

@@ -303,6 +303,29 @@ e.m: VIOLATED: error: two is too many in go at e.m:4:17
     assert_eq!(code, 1);
 }
 
+/// Of many calls the innermost and the outermost are told.
+#[test]
+fn an_error_in_many_calls_is_told_with_some_of_them() {
+    let text = "var x: 0..99;
+function f(n: 0..99): 0..99;
+begin
+  if n = 0 then error \"zero\"; end;
+  return f(n - 1);
+end;
+startstate begin x := 0; end;
+rule \"go\" true ==> begin x := f(20); end;
+";
+    let inner = "         in f, called at e.m:5:10\n";
+    let calls = format!(
+        "         error: zero (e.m:4:17)\n{}         in 13 more calls\n{}         in f, called at e.m:8:31\n",
+        inner.repeat(4),
+        inner.repeat(3)
+    );
+    let (code, out) = told("e.m", text, &[]);
+    assert!(out.contains(&calls), "{out}");
+    assert_eq!(code, 1);
+}
+
 /// Where all states are visited, the model's formula is named with what looks for it, and counts where that is asked for.
 #[test]
 fn a_formula_that_is_not_searched_is_named() {

@@ -135,6 +135,23 @@ pub struct Wished {
 }
 
 impl Wished {
+    /// Adds linear sets, if they are wished for, or why there are none.
+    fn add_linear<'m>(
+        &self,
+        gathered: &mut Gathered<'m>,
+        (program, layout): (&'m Program, &'m Layout),
+        budget: &AnalysisBudget,
+    ) {
+        match (self.linear, as_written(program, layout)) {
+            (false, _) => {}
+            (true, Some(why)) => gathered.refuse([linear::NAME], why),
+            (true, None) => {
+                let found = Linear::of(program, layout, &budget.for_analysis(linear::NAME));
+                gathered.add_if_any((Analysed::Linear, linear::NAME), found);
+            }
+        }
+    }
+
     /// What is symmetric in a program whose states are laid out so, as far as it is wished for.
     pub fn symmetry_of<'m>(
         &self,
@@ -289,16 +306,7 @@ impl<'m> Stack<'m> {
             gathered.add((Analysed::Reversible, reversible::REDUCTION_NAME), found);
         }
         gathered.add_if_any((Analysed::Symmetry, "symmetry"), symmetry);
-        match as_written(program, layout).filter(|_| wished.linear) {
-            Some(why) => {
-                gathered.refuse([linear::NAME], why);
-            }
-            None if wished.linear => {
-                let found = Linear::of(program, layout, &budget.for_analysis(linear::NAME));
-                gathered.add_if_any((Analysed::Linear, linear::NAME), found);
-            }
-            None => {}
-        }
+        wished.add_linear(&mut gathered, (program, layout), budget);
         wished.pruning.add_to(&mut gathered, interp, budget);
         let Gathered { wanted, mut refused, exceeded } = gathered;
         let mut stack = Stack::new(wanted);

@@ -19,3 +19,4 @@ mod promela_mutations;
 mod promela_parameters;
 mod promela_traces;
 mod promela_trails;
+mod rumur;

@@ -362,7 +362,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ),
     (
         "ruleset i := 1 to 5000000000 do rule true ==> end; end; startstate end;",
-        "more than 2^48 - 1 values",
+        "more than 2^32 - 1 values",
         "",
     ),
     (

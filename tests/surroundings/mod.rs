@@ -1,6 +1,7 @@
 //! Surroundings that mean no good: outputs that are full or closed, signals, small limits, names that
 //! are no files. The command ends, with the documented exit code and a message, and nothing is lost.
 
+mod deep;
 mod directories;
 
 use super::{Bench, COUNTER, GRID, ROOMY, Ran, SPILLWAY};

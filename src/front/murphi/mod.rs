@@ -25,8 +25,12 @@
 //! - States that break an `assume` are left out; steps to them are counted. Where an `assume` of a body
 //!   does not hold, there is no such step.
 //!
-//! Refused: real numbers, recursion, and calls that change the state where nothing may change.
-//! `cover` and `liveness` are read and checked for their types; they are not verified yet.
+//! - A function that calls itself does so a limited number of times: a call beyond is an error.
+//! - `cover` among rules is met in states, in a body where it is executed.
+//! - Records and arrays are equal if all their scalars are, those that are undefined too.
+//!
+//! Refused: real numbers, and calls that change the state where nothing may change. `liveness` is read
+//! and checked for its types; it is not verified yet.
 
 pub mod ast;
 mod habits;

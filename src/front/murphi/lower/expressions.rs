@@ -95,33 +95,7 @@ impl<'a> Lowerer<'a, '_> {
         span: Span,
     ) -> Option<(Expr, Sort)> {
         match operator {
-            Binary::Equal | Binary::NotEqual => {
-                let (one, other) = (self.lowered(left)?, self.lowered(right)?);
-                let (one, other) = match (one, other) {
-                    (Lowered::TypedPlace(one), Lowered::TypedPlace(other))
-                        if self.is_aggregate(one.ty) && self.is_aggregate(other.ty) =>
-                    {
-                        return self.aggregates_compared(operator, one, other, span);
-                    }
-                    scalars => scalars,
-                };
-                let (one, from) = self.value_of(one)?;
-                let (other, to) = self.value_of(other)?;
-                let Some(common) = self.common(&from, &to) else {
-                    let (from, to) = (self.sort_name(&from), self.sort_name(&to));
-                    let help = "what is compared must be of one type";
-                    self.error_with(span, format!("{from} is compared with {to}"), help);
-                    return None;
-                };
-                let one = self.converted(one, &from, &common, left.span)?;
-                let other = self.converted(other, &to, &common, right.span)?;
-                if !common.may_be_compared_undefined() {
-                    return Some((binary(operator, one, other, span), Sort::Bool));
-                }
-                let same = same(one, other, span);
-                let differ = operator == Binary::NotEqual;
-                Some((if differ { unary(Unary::Not, same, span) } else { same }, Sort::Bool))
-            }
+            Binary::Equal | Binary::NotEqual => self.equal(operator, left, right, span),
             Binary::And | Binary::Or | Binary::Implies => {
                 let (one, from) = self.value(left)?;
                 if from == Sort::Number && operator != Binary::Implies {
@@ -151,6 +125,41 @@ impl<'a> Lowerer<'a, '_> {
                 Some((value, Sort::Number))
             }
         }
+    }
+
+    /// `left = right` or `left != right`.
+    fn equal(
+        &mut self,
+        operator: Binary,
+        left: &Tree<'a>,
+        right: &Tree<'a>,
+        span: Span,
+    ) -> Option<(Expr, Sort)> {
+        let (one, other) = (self.lowered(left)?, self.lowered(right)?);
+        let (one, other) = match (one, other) {
+            (Lowered::TypedPlace(one), Lowered::TypedPlace(other))
+                if self.is_aggregate(one.ty) && self.is_aggregate(other.ty) =>
+            {
+                return self.aggregates_compared(operator, one, other, span);
+            }
+            scalars => scalars,
+        };
+        let (one, from) = self.value_of(one)?;
+        let (other, to) = self.value_of(other)?;
+        let Some(common) = self.common(&from, &to) else {
+            let (from, to) = (self.sort_name(&from), self.sort_name(&to));
+            let help = "what is compared must be of one type";
+            self.error_with(span, format!("{from} is compared with {to}"), help);
+            return None;
+        };
+        let one = self.converted(one, &from, &common, left.span)?;
+        let other = self.converted(other, &to, &common, right.span)?;
+        if !common.may_be_compared_undefined() {
+            return Some((binary(operator, one, other, span), Sort::Bool));
+        }
+        let same = same(one, other, span);
+        let differ = operator == Binary::NotEqual;
+        Some((if differ { unary(Unary::Not, same, span) } else { same }, Sort::Bool))
     }
 
     /// `&`, `|` or `->`, whose right side, and what is hoisted from it, may not run.

@@ -116,6 +116,13 @@ impl<'a> Lowerer<'a, '_> {
             match enclosure {
                 Enclosure::Quantifier(quantifier) => {
                     let (local, over) = self.ranged(quantifier)?;
+                    let (low, high) = self.program.bounds(self.domain(over)?);
+                    // Whoever takes a rule numbers the values of its parameters.
+                    if u32::try_from(i128::from(high) - i128::from(low) + 1).is_err() {
+                        let message = "this ranges over more than 2^32 - 1 values";
+                        self.error(quantifier.name.span, message);
+                        return None;
+                    }
                     let name = quantifier.name.text.to_owned();
                     entered.parameters.push(Parameter { local, name, over });
                 }

@@ -1,0 +1,132 @@
+//! Rumur's own tests, if `SPILLWAY_RUMUR` names the folder with them: each has the outcome that its
+//! comments expect, or is in the list of those that are read otherwise here, with why.
+
+use spillway::exec::{Interp, Jit, Model};
+use spillway::front::{Options, murphi};
+use spillway::ir::EndRule;
+use spillway::ir::validate::validate;
+use spillway::search::{Checks, Limits, memory};
+use spillway::source::Sources;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// What comes of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Refused,
+    Verified,
+    Violated,
+}
+
+use Outcome::{Refused, Verified, Violated};
+
+/// Tests whose outcome is another here, and why.
+const OTHERWISE: &[(&str, Outcome, &str)] = &[
+    ("boolean-shadow.m", Verified, "a model may declare the names that every model knows again"),
+    ("bound-illegal.m", Verified, "the flag `--bound` is Rumur's"),
+    ("bound-limit.m", Violated, "the flag `--bound` is Rumur's"),
+    ("const-folding2.m", Refused, "calls are never constant"),
+    ("const-folding3.m", Refused, "calls are never constant"),
+    ("const-folding4.m", Refused, "calls are never constant"),
+    ("const-folding5.m", Refused, "calls are never constant"),
+    ("const-folding6.m", Refused, "calls are never constant"),
+    ("for-step-1.m", Verified, "a loop whose step leads away from its end has no rounds"),
+    ("for-step-neg-1.m", Verified, "a loop whose step leads away from its end has no rounds"),
+    ("isundefined-rvalue.m", Violated, "what always has a value may be asked for it"),
+    ("isundefined-rvalue2.m", Violated, "what always has a value may be asked for it"),
+    ("liveness-in-ruleset2.m", Verified, "liveness is read, and not verified yet"),
+    ("liveness-miss1.m", Verified, "liveness is read, and not verified yet"),
+    ("liveness-miss2.m", Verified, "liveness is read, and not verified yet"),
+    ("liveness-miss3.m", Verified, "liveness is read, and not verified yet"),
+    ("octal-literal.m", Verified, "09 is CMurphi's 9"),
+    ("octal-literal2.m", Refused, "010 is CMurphi's 10 and Rumur's 8"),
+    ("read-slice.m", Refused, "it has no start state"),
+    ("section-order6.m", Verified, "rules may stand before functions that they call"),
+    ("section-order7.m", Verified, "rules may stand before variables that they use"),
+    ("string-escape1.m", Verified, "CMurphi reads a string that ends in a backslash"),
+    ("uint64-model.m", Refused, "numbers have 64 bits with a sign, ranges 2^48 - 1 values"),
+];
+
+/// What a test says of itself in the comments that it begins with.
+fn comments(text: &str) -> BTreeMap<&str, &str> {
+    let of_line = |line: &'_ str| -> Option<(usize, usize)> {
+        let inner = line.trim_start().strip_prefix("--")?;
+        let colon = inner.find(':')?;
+        let is_key = |it: &str| {
+            !it.is_empty() && it.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
+        };
+        is_key(inner[..colon].trim()).then(|| (line.len() - inner.len(), colon))
+    };
+    let mut found = BTreeMap::new();
+    for line in text.lines() {
+        let Some((start, colon)) = of_line(line) else { break };
+        let inner = &line[start..];
+        found.insert(inner[..colon].trim(), inner[colon + 1..].trim());
+    }
+    found
+}
+
+/// Loads a model and searches it, interpreted and compiled.
+fn outcome(name: &str, text: &str, options: &Options, checks: Checks) -> Outcome {
+    let mut sources = Sources::default();
+    sources.add(name, text);
+    let Ok(loaded) = murphi::LANGUAGE.load(&mut sources, options) else { return Refused };
+    assert_eq!(validate(&loaded.program).map_err(|problems| format!("{problems:?}")), Ok(()));
+    let interp = Interp::new(loaded.program).unwrap();
+    let limits = Limits { stop_on_violation: false, checks, ..Limits::default() };
+    let searched = |model: &dyn Model| {
+        let outcome = memory::search(model, &limits).unwrap();
+        let is_violated = limits.checks.are_violated(model, &outcome.findings);
+        (is_violated, outcome.states(), outcome.transitions)
+    };
+    let expected = searched(&interp);
+    if let Ok(jit) = Jit::new(&interp) {
+        assert_eq!(searched(&jit), expected, "{name}: compiled");
+    }
+    if expected.0 { Violated } else { Verified }
+}
+
+#[test]
+fn rumurs_tests_have_their_outcome() {
+    let Some(folder) = std::env::var_os("SPILLWAY_RUMUR") else {
+        return println!("skipped: SPILLWAY_RUMUR is not set");
+    };
+    let entries = std::fs::read_dir(Path::new(&folder)).expect("SPILLWAY_RUMUR is no folder");
+    let mut files: Vec<_> = entries.map(|it| it.unwrap().path()).collect();
+    files.retain(|it| it.extension().is_some_and(|ending| ending == "m"));
+    files.sort();
+    assert!(files.len() > 300, "SPILLWAY_RUMUR names Rumur's folder `tests`");
+    let (mut wrong, mut seen, mut skipped) = (Vec::new(), BTreeSet::new(), 0);
+    for file in &files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(file).unwrap();
+        let said = comments(&text);
+        let flags = said.get("rumur_flags").copied().unwrap_or_default();
+        // What a solver finds out about expressions is Rumur's.
+        if flags.contains("smt") {
+            skipped += 1;
+            continue;
+        }
+        let stuck = flags.contains("'--deadlock-detection', 'stuck'");
+        let deadlock = stuck.then_some(EndRule::Never);
+        let is_free = flags.contains("'--deadlock-detection', 'off'");
+        let number = |key| said.get(key).map_or(0, |it| it.parse::<i32>().unwrap_or(0));
+        let wanted = match (number("rumur_exit_code"), number("checker_exit_code")) {
+            (0, 0) => Verified,
+            (0, _) => Violated,
+            _ => Refused,
+        };
+        let checks = Checks { deadlock: !is_free, ..Checks::ALL };
+        let found = outcome(&name, &text, &Options { deadlock, ..Options::default() }, checks);
+        let other = OTHERWISE.iter().find(|it| it.0 == name);
+        seen.extend(other.map(|it| it.0));
+        let expected = other.map_or(wanted, |it| it.1);
+        if found != expected || other.is_some_and(|it| it.1 == wanted) {
+            wrong.push(format!("{name}: {found:?}, its comments say {wanted:?}"));
+        }
+    }
+    println!("{} tests of Rumur's, {skipped} of them skipped", files.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let gone: Vec<_> = OTHERWISE.iter().filter(|it| !seen.contains(it.0)).collect();
+    assert!(gone.is_empty(), "no longer there: {gone:?}");
+}
