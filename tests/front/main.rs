@@ -13,5 +13,7 @@ mod murphi_mistakes;
 mod pnml;
 mod promela;
 mod promela_claims;
+mod promela_lines;
 mod promela_mutations;
+mod promela_text;
 mod promela_trails;

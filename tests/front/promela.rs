@@ -11,11 +11,11 @@ use spillway::ir::validate::validate;
 use spillway::search::{Limits, memory};
 use spillway::source::Sources;
 
-fn load(text: &str) -> Result<(Interp, Sources), String> {
+pub(crate) fn load(text: &str) -> Result<(Interp, Sources), String> {
     load_as(text, &Options::default())
 }
 
-fn load_as(text: &str, options: &Options) -> Result<(Interp, Sources), String> {
+pub(crate) fn load_as(text: &str, options: &Options) -> Result<(Interp, Sources), String> {
     let mut sources = Sources::default();
     sources.add("model.pml", text);
     match promela::LANGUAGE.load(&mut sources, options) {
@@ -31,11 +31,11 @@ fn load_as(text: &str, options: &Options) -> Result<(Interp, Sources), String> {
 }
 
 /// States, transitions and errors, as SPIN counts them.
-fn counts(text: &str) -> (u64, u64, u64) {
+pub(crate) fn counts(text: &str) -> (u64, u64, u64) {
     counts_as(text, &Options::default())
 }
 
-fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
+pub(crate) fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
     let (model, _) = load_as(text, options).unwrap();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let outcome = memory::search(&model, &limits).unwrap();
@@ -54,7 +54,7 @@ fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
 }
 
 /// Models of one point each, with SPIN's counts.
-fn all_count(models: &[(&str, (u64, u64, u64))]) {
+pub(crate) fn all_count(models: &[(&str, (u64, u64, u64))]) {
     for (model, expected) in models {
         assert_eq!(counts(model), *expected, "{model}");
     }
