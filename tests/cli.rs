@@ -362,6 +362,8 @@ fn a_wrong_command_line_is_refused() {
     let bare = "--define NAME without =VALUE is for models in Promela, and";
     bench.run(&["check", "m.m", "-D", "size"]).refused(2, &[bare, "m.m is in murphi"]);
     bench.run(&["explain", "model.dve", "-DN"]).refused(2, &[bare, "model.dve is in dve"]);
+    let text = "--define NAME=VALUE with a VALUE that is no integer is for models in Promela, and";
+    bench.run(&["check", "m.m", "-D", "size=many"]).refused(2, &[text, "m.m is in murphi"]);
     for (model, define) in
         [("m.pml", "EXTRA=1"), ("m.pml", "EXTRA"), ("m.pml", "SIZE=3"), ("m.m", "size=3")]
     {
@@ -375,6 +377,14 @@ fn a_wrong_command_line_is_refused() {
     };
     assert_eq!(states("SIZE"), states("SIZE=1"));
     assert_ne!(states("SIZE"), states("SIZE=2"));
+    // A macro may be any text, and a search that goes on has it still.
+    assert_eq!(states("SIZE=(1 + x - x) * 3"), states("SIZE=3"));
+    let begun = ["check", "m.pml", "--no-deadlock", "-D", "SIZE=2 + 1", "--dir", "text"];
+    assert_eq!(bench.run(&[&begun[..], &["--max-states", "1"]].concat()).code, 3);
+    assert_eq!(
+        bench.run(&["resume", "text", "--json"]).json()["states"].as_u64(),
+        states("SIZE=3")
+    );
     // What stands in the formula alone is defined for that.
     let asked = ["check", "m.pml", "--define", "MOST=3", "--ltl", "[] (x < MOST)"];
     assert_eq!(bench.run(&asked).code, 0);

@@ -15,7 +15,7 @@ pub(crate) fn load(text: &str) -> Result<(Interp, Sources), String> {
     load_as(text, &Options::default())
 }
 
-fn load_as(text: &str, options: &Options) -> Result<(Interp, Sources), String> {
+pub(crate) fn load_as(text: &str, options: &Options) -> Result<(Interp, Sources), String> {
     let mut sources = Sources::default();
     sources.add("model.pml", text);
     match promela::LANGUAGE.load(&mut sources, options) {
@@ -35,7 +35,7 @@ pub(crate) fn counts(text: &str) -> (u64, u64, u64) {
     counts_as(text, &Options::default())
 }
 
-fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
+pub(crate) fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
     let (model, _) = load_as(text, options).unwrap();
     let limits = Limits { stop_on_violation: false, ..Limits::default() };
     let outcome = memory::search(&model, &limits).unwrap();

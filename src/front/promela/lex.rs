@@ -56,14 +56,14 @@ struct Lexer<'a> {
 impl Lexer<'_> {
     fn token(&mut self) -> Option<Token> {
         let comment = self.skip_blank();
-        let start = self.cursor.ahead(0);
+        let start = comment.as_ref().map_or(self.cursor.ahead(0), |(_, span)| *span);
         let first = self.cursor.rest().chars().next();
         let (begins_line, spaced) = (self.begins_line, self.spaced);
         // The C preprocessor breaks the line where there is white space.
         let after_line_end = self.line_changed && (spaced || begins_line);
         self.line_changed &= !after_line_end;
         let (kind, spelling) = match (comment, first) {
-            (Some(comment), _) => (comment, None),
+            (Some((comment, _)), _) => (comment, None),
             (None, None) => return None,
             (None, Some(first)) => self.kind(first),
         };
@@ -104,14 +104,14 @@ impl Lexer<'_> {
     }
 
     /// Skips white space and comments; gives a comment that has no end.
-    fn skip_blank(&mut self) -> Option<Kind> {
+    fn skip_blank(&mut self) -> Option<(Kind, Span)> {
         loop {
             let rest = self.cursor.rest();
             let joint = joint(rest);
             let length = if let Some(opening) = length_of("/*", rest) {
                 let Some(length) = rest[opening..].find("*/") else {
-                    self.cursor.take(rest.len());
-                    return Some(Kind::Broken("/*".into(), Flaw::OpenComment));
+                    let span = self.cursor.take(rest.len());
+                    return Some((Kind::Broken("/*".into(), Flaw::OpenComment), span));
                 };
                 self.line_changed |= rest[..opening + length].contains(LINE_ENDS);
                 opening + length + 2
