@@ -1,6 +1,7 @@
 //! A small server of pages for browsers on this machine: what `watch` shows, and whatever else is to be looked at.
 //!
-//! The protocol is hyper's. Here are the bounds, as anybody can connect: how long a head may be and take, how long an answer may
+//! The protocol is hyper's, which is kept well and has the bounds that are needed; a framework on top of it would only bring a
+//! router, and what there is to route is a `match`. Here are the bounds, as anybody can connect: how long a head may be and take, how long an answer may
 //! take to be read, how many connections there are. Each request has a connection of its own, and what it sends behind its head
 //! is not read. An answer is made on a thread beside, so whoever is slow keeps nobody waiting; one that panics is an answer, too.
 //!
@@ -8,6 +9,7 @@
 //! name (DNS rebinding): a server that listens to this machine alone answers to names of this machine alone. And a page elsewhere
 //! cannot have a browser ask for it in the background, which might keep this machine busy; a link to here can be followed.
 
+use super::failure::Failure;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -44,7 +46,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// There are no more connections: for another one, the oldest is closed.
 const CONNECTIONS_MAX: usize = 200;
 
-/// So long nothing is accepted where the system has no more descriptors.
+/// So long nothing is accepted where the system has no more descriptors; the oldest connection is closed then.
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) const HTML: &str = "text/html; charset=utf-8";
@@ -132,9 +134,12 @@ impl Server {
         Ok(Server { address, thread })
     }
 
-    /// Waits until the process ends.
-    pub(super) fn wait(self) {
-        let _ = self.thread.join();
+    /// Waits until the process ends: where this returns, nobody answers any more.
+    pub(super) fn wait(self) -> Failure {
+        let Server { address, thread } = self;
+        let _ = thread.join();
+        let fault = "that is a fault of spillway, please report it";
+        Failure::wrong(format!("nobody answers at {address} any more: {fault}"))
     }
 }
 
@@ -174,14 +179,15 @@ impl Host {
     async fn answers(self: Arc<Self>, listener: tokio::net::TcpListener) {
         let mut open: VecDeque<AbortHandle> = VecDeque::new();
         loop {
-            let Ok((stream, _)) = listener.accept().await else {
+            let accepted = listener.accept().await;
+            open.retain(|it| !it.is_finished());
+            if open.len() >= CONNECTIONS_MAX || accepted.is_err() {
+                open.pop_front().inspect(AbortHandle::abort);
+            }
+            let Ok((stream, _)) = accepted else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            open.retain(|it| !it.is_finished());
-            if open.len() >= CONNECTIONS_MAX {
-                open.pop_front().inspect(AbortHandle::abort);
-            }
             open.push_back(tokio::spawn(self.clone().connected(stream)).abort_handle());
         }
     }

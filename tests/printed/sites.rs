@@ -16,7 +16,9 @@ const UNSEEN: [(&str, &str); 42] = [
     ("; no more than", MACHINE),
     ("there is no machine code for this machine: models are interpreted", MACHINE),
     ("cannot be written to as a search has to:", MACHINE),
-    ("this page cannot be made: that is a fault of spillway", "a page has to panic"),
+    ("this page cannot be made: that is a fault of spillway", FAULT),
+    ("that is a fault of spillway, please report it", FAULT),
+    ("nobody answers at", FAULT),
     ("resume it with the version of spillway", FORMAT),
     ("resume it with that version", FORMAT),
     ("is in use by a running search", RUNNING),
@@ -52,6 +54,7 @@ const UNSEEN: [(&str, &str); 42] = [
     ("left to the interpreter", "a model with much more code than a test should have"),
 ];
 
+const FAULT: &str = "a page, or the server of pages, has to panic";
 const MACHINE: &str = "a machine or a disk of another kind";
 const SAMPLE: &str = "a model with many states that another order stores in much less";
 const FORMAT: &str =

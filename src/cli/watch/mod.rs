@@ -41,7 +41,7 @@ pub(super) fn watch(args: &WatchArgs) -> Ending {
     let is_drawn = output::columns_of_output().is_some();
     if !is_drawn {
         match server {
-            Some(server) => server.wait(),
+            Some(server) => return Err(server.wait()),
             None => print(&screen(&dirs, fold::COLUMNS, usize::MAX).0),
         }
         return Ok(failure::VERIFIED);
