@@ -1,5 +1,7 @@
 //! Why a command ended without a verdict, and the exit code that says so.
 
+use crate::diag::Mistake;
+use crate::escape;
 use crate::session::{Error, Taken};
 use std::fmt;
 use std::io::ErrorKind;
@@ -20,18 +22,25 @@ pub const DAMAGED: u8 = 4;
 pub const STALE: u8 = 5;
 
 /// A message for the user and an exit code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     /// The exit code.
     pub code: u8,
     /// What happened and what to do.
     pub message: String,
+    /// The mistakes in a model that it tells of.
+    pub mistakes: Vec<Mistake>,
 }
 
 impl Failure {
+    /// A message that is told with an exit code.
+    pub fn with_code(code: u8, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), mistakes: Vec::new() }
+    }
+
     /// The command line or its surroundings are wrong.
     pub fn wrong(message: impl Into<String>) -> Self {
-        Self { code: WRONG, message: format!("error: {}", message.into()) }
+        Self::with_code(WRONG, format!("error: {}", message.into()))
     }
 
     /// A file that was asked for cannot be written: `what` is in it.
@@ -58,28 +67,29 @@ impl Failure {
                     _ => format!("{dir}: {error}"),
                 })
             }
-            spill::Error::Corrupt { .. } => Self {
-                code: DAMAGED,
-                message: format!(
+            spill::Error::Corrupt { .. } => Self::with_code(
+                DAMAGED,
+                format!(
                     "error: {dir}: {error}\n  help: restore the directory from a copy, or remove \
                      it and check the model again"
                 ),
-            },
+            ),
             spill::Error::Version { .. } => Self::wrong(format!(
                 "{dir}: {error}\n  help: resume it with the version of spillway that made it, or \
                  remove it and check the model again"
             )),
             spill::Error::Locked { .. } => Self::wrong(format!(
-                "{dir} is in use by a running search\n  help: `spillway status {dir}` shows how \
-                 far it is"
+                "{dir} is in use by a running search\n  help: `spillway status {}` shows how \
+                 far it is",
+                escape::shell_path(path)
             )),
-            error if is_missing_piece(&error) => Self {
-                code: DAMAGED,
-                message: format!(
+            error if is_missing_piece(&error) => Self::with_code(
+                DAMAGED,
+                format!(
                     "error: {dir}: {error}\n  help: the file belongs to the search: restore it from \
                      a copy, or remove the directory and check the model again"
                 ),
-            },
+            ),
             error => Self::wrong(format!("{dir}: {error}")),
         }
     }
@@ -92,10 +102,10 @@ impl Failure {
         let help = match &error {
             spill::Error::Corrupt { .. } => return Self::opening(dir, error),
             spill::Error::Source { .. } => {
-                let dir = dir.display();
+                let (dir, word) = (dir.display(), escape::shell_path(dir));
                 return Self::wrong(format!(
                     "{dir}: {error}\n  the search stopped at its last checkpoint\n  help: \
-                     `spillway resume {dir}` goes on once the model can"
+                     `spillway resume {word}` goes on once the model can"
                 ));
             }
             spill::Error::Levels { .. } => {
@@ -121,14 +131,14 @@ impl Failure {
             },
             _ => "once the disk works again",
         };
-        let dir = dir.display();
-        Self {
-            code: STOPPED,
-            message: format!(
+        let (dir, word) = (dir.display(), escape::shell_path(dir));
+        Self::with_code(
+            STOPPED,
+            format!(
                 "error: {dir}: {error}\n  the search stopped at its last checkpoint\n  help: \
-                 `spillway resume {dir}` goes on {help}"
+                 `spillway resume {word}` goes on {help}"
             ),
-        }
+        )
     }
 }
 
@@ -136,7 +146,10 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let help = match &error {
             // Each mistake says itself that it is one.
-            Error::Text(mistakes) => return Failure { code: WRONG, message: mistakes.clone() },
+            Error::Text(shown, mistakes) => {
+                let mistakes = mistakes.clone();
+                return Failure { mistakes, ..Failure::with_code(WRONG, shown) };
+            }
             Error::Open(..) | Error::Begin(..) | Error::Run(..) => return Failure::of_disk(error),
             Error::Memory(_) => "give at least that much with --memory".into(),
             Error::Nothing { model, impossible, there } => {
@@ -149,7 +162,7 @@ impl From<Error> for Failure {
             Error::NotEmpty(_) => "name a new or empty one".into(),
             Error::Taken(path, Taken::SameModel) => format!(
                 "`spillway resume {}` goes on with it; to begin anew, remove it or name another",
-                path.display()
+                escape::shell_path(path)
             ),
             Error::Taken(_, Taken::OtherModel(_) | Taken::Otherwise) => {
                 "name another directory".into()

@@ -4,9 +4,15 @@ use super::args::RunArgs;
 use super::failure::Failure;
 use super::page::{self, Shown};
 use super::{output, say};
-use crate::report::{self, Judgements, Page, Report, Way, junit, sarif};
+use crate::report::{
+    self, Failed, Judgements, Page, Report, Way, junit, junit_of_failure, sarif, sarif_of_failure,
+};
 use crate::session::TextModel;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether results are written, or were to be.
+static IS_BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// Writes those of a search for what is to be seen in states and steps, with the counterexample that is shown.
 pub(super) fn write(
@@ -27,18 +33,40 @@ pub(super) fn write(
             (violation.check, Way::of(&ending, way, &model.sources))
         });
         let told = report::print_result(report, None, true);
-        judged(args, &Judgements::of(report, shown, told))?;
+        judged(args, &Judgements::of(report, shown, told, args.strict))?;
     }
     Ok(())
 }
 
-/// Writes those that tell what came of each thing that was looked for.
+/// Writes those that tell what came of each property.
 pub(super) fn judged(args: &RunArgs, judgements: &Judgements) -> Result<(), Failure> {
+    results(args, || junit(judgements), || sarif(judgements))
+}
+
+/// Writes to those files why there is no verdict, unless they are what could not be written.
+pub(super) fn failed(args: &RunArgs, name: &Path, failure: &Failure) {
+    if IS_BEGUN.load(Ordering::Relaxed) {
+        return;
+    }
+    let Failure { code, message, mistakes } = failure;
+    let (message, mistakes) = (message.clone(), mistakes.clone());
+    let failed = Failed { model: name.display().to_string(), message, mistakes, code: *code };
+    let written = results(args, || junit_of_failure(&failed), || sarif_of_failure(&failed));
+    written.unwrap_or_else(say);
+}
+
+/// Writes the files that are asked for.
+fn results(
+    args: &RunArgs,
+    junit: impl FnOnce() -> String,
+    sarif: impl FnOnce() -> String,
+) -> Result<(), Failure> {
+    IS_BEGUN.store(true, Ordering::Relaxed);
     if let Some(path) = &args.junit {
-        put("the JUnit file", path, &junit(judgements))?;
+        put("the JUnit file", path, &junit())?;
     }
     if let Some(path) = &args.sarif {
-        put("the SARIF file", path, &sarif(judgements))?;
+        put("the SARIF file", path, &sarif())?;
     }
     Ok(())
 }

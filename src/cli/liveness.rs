@@ -9,7 +9,10 @@ use super::going::{heading, with_going};
 use super::page::Beside;
 use super::progress::{self, Display};
 use super::signals::Signals;
-use super::{Ending, finder, model, only, output, print, reduce, run, say, trail, warn};
+use super::{
+    Ending, finder, model, only, output, print, print_json, reduce, run, say, trail, warn,
+};
+use crate::escape;
 use crate::exec::{Executor, Explain, Step};
 use crate::front::ClaimChoice;
 use crate::reduce::Refused;
@@ -276,7 +279,7 @@ fn pursue(
     let told = told.shortened(of.1, args.room(), &control);
     let errors_next = how.errors_next(&told);
     let ended = tell(of, &told, how);
-    let dir = pursuit.directory.path.display().to_string();
+    let dir = escape::shell_path(&pursuit.directory.path);
     if told.found == Probed::Open {
         pursuit.directory.keep();
         say(format!("stopped at a checkpoint; `spillway resume {dir}` goes on"));
@@ -393,15 +396,16 @@ pub(super) fn page(dir: &Path, contents: &Contents, beside: Beside<'_>) -> Resul
 
 /// What `trace` prints before there is a checkpoint.
 fn trace_of_nothing(args: &TraceArgs, job: &Job) -> Ending {
-    print(&match args.json {
-        false => "no checkpoint yet, so no counterexample\n".to_owned(),
+    match args.json {
+        false => print("no checkpoint yet, so no counterexample\n"),
         true => {
             let (watched, fairness) = asked_by(job)?;
             let told = Told { found: Probed::Open, stage: Stage::Reaching, ..Told::NOTHING };
             let searched = watched.model.searched();
-            format!("{:#}\n", as_json((&watched, Some(&searched), fairness), &told, None))
+            let told = as_json((&watched, Some(&searched), fairness), &told, None);
+            print_json(&format!("{told:#}\n"));
         }
-    });
+    }
     Ok(failure::VERIFIED)
 }
 
@@ -426,17 +430,17 @@ pub(super) fn status(dir: &Path, contents: &Contents, live: &Live, json: bool) -
         None => Told::on_disk(Probed::Open, &outcome, swept),
     };
     let searched = watched.model.searched();
-    print(&match json {
+    match json {
         true => {
             let told = as_json((&watched, Some(&searched), fairness), &told, None);
-            format!("{:#}\n", with_going(told, live))
+            print_json(&format!("{:#}\n", with_going(told, live)));
         }
         false => {
             let is_begun = swept.is_none() && answer.is_none();
             let told = as_text((&watched, &searched, fairness), (&told, false), None);
-            heading(live, is_begun) + &told
+            print(&(heading(live, is_begun) + &told));
         }
-    });
+    }
     Ok(failure::VERIFIED)
 }
 

@@ -45,7 +45,7 @@ use crate::session::{Contents, Directory, traced_in};
 use args::{CheckArgs, Command, ResumeArgs, TraceArgs};
 use failure::Failure;
 use files::Notice;
-use output::{print, say, warn, warnings};
+use output::{print, print_json, say, warn, warnings};
 use std::process::ExitCode;
 
 /// What a command ends with.
@@ -88,6 +88,11 @@ pub fn run() -> ExitCode {
         Command::Resume(args) => Notice::of(&args.run, None, Some(&args.dir)),
         _ => None,
     };
+    let writes = match &cli.command {
+        Command::Check(args) => Some((args.run.clone(), args.model.model.clone())),
+        Command::Resume(args) => Some((args.run.clone(), args.dir.clone())),
+        _ => None,
+    };
     let ending = match cli.command {
         Command::Check(args) => check(&args),
         Command::Resume(args) => resume(&args),
@@ -105,9 +110,12 @@ pub fn run() -> ExitCode {
         Command::Task(args) => task::task(&args),
         Command::Watch(args) => watch::watch(&args),
     };
-    let failed = ending.as_ref().err().map(|it| it.message.clone());
+    let failure = ending.as_ref().err().cloned();
     let code = ended(ending, as_json);
-    notice.inspect(|it| it.send(code, failed.as_deref()));
+    if let Some((failure, (args, name))) = failure.as_ref().zip(writes) {
+        files::failed(&args, &name, failure);
+    }
+    notice.inspect(|it| it.send(code, failure.as_ref().map(|it| it.message.as_str())));
     ExitCode::from(code)
 }
 
@@ -129,7 +137,7 @@ fn print_failure(message: &str, code: u8) {
     let told = serde_json::json!({
         "error": message, "exit_code": code, "warnings": warnings(),
     });
-    print(&format!("{told:#}\n"));
+    print_json(&format!("{told:#}\n"));
 }
 
 /// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be

@@ -6,7 +6,10 @@ use super::page::Shown;
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::trail::Written;
-use super::{Ending, files, output, print, reduce, say, storage, trail, values, warn, warnings};
+use super::{
+    Ending, files, output, print, print_json, reduce, say, storage, trail, values, warn, warnings,
+};
+use crate::escape;
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
 use crate::report::{self, Most, Report, ViolationReport};
@@ -116,12 +119,8 @@ fn begin(
 
 /// The command line, as a shell takes it.
 fn command() -> String {
-    let plain = |it: char| it.is_ascii_alphanumeric() || "-_./=:,+@%".contains(it);
-    let quoted = |word: String| match !word.is_empty() && word.chars().all(plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    let words = std::env::args_os().skip(1).map(|it| quoted(it.to_string_lossy().into_owned()));
+    let words =
+        std::env::args_os().skip(1).map(|it| escape::shell(&it.to_string_lossy()).into_owned());
     std::iter::once("spillway".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
@@ -274,14 +273,14 @@ impl Sitting<'_> {
         let is_left = report.and_then(|it| it.shortened).is_some_and(|it| !it.is_done);
         if shortened.is_err() || is_left {
             self.session.directory.keep();
-            let dir = self.session.directory.path.display();
+            let dir = escape::shell_path(&self.session.directory.path);
             say(format!("`spillway resume {dir}` goes on to look for a shorter counterexample"));
         }
     }
 
     /// Says what is left in the search directory, where there is something to do with it.
     fn say_what_is_kept(&mut self, stopped: bool, at_the_start: bool) {
-        let dir = self.session.directory.path.display().to_string();
+        let dir = escape::shell_path(&self.session.directory.path);
         if output::lost().is_some() {
             say(format!("the result is kept: `spillway status {dir}` and `trace` show it"));
             self.session.directory.keep();
@@ -322,7 +321,7 @@ impl Sitting<'_> {
         filed?;
         if is_missed {
             self.session.directory.keep();
-            let dir = self.session.directory.path.display();
+            let dir = escape::shell_path(&self.session.directory.path);
             say(format!(
                 "stopped before the counterexample was found; `spillway trace {dir}` finds it"
             ));
@@ -357,7 +356,7 @@ impl Sitting<'_> {
     /// Prints the result as an object, with the counterexample.
     fn report_as_json(&self, shown: Option<&(ViolationReport, Counterexample)>) {
         let Some(report) = self.told() else { return };
-        report::write_json_result((&report, &warnings()), shown, &mut |it| print(it));
+        report::write_json_result((&report, &warnings()), shown, &mut |it| print_json(it));
     }
 }
 

@@ -4,6 +4,7 @@ use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
 use super::from::{Begun, From};
 use super::{Ending, model, print, say};
+use crate::escape;
 use crate::exec::{Explain, Step, StepOutcome, Value, Violation};
 use crate::random::Random;
 use crate::report;
@@ -146,7 +147,7 @@ impl Walk<'_> {
     fn show(&self) {
         let Some(state) = self.states.last() else { return };
         for (name, value) in self.walked.describe(state) {
-            print(&format!("       {name} = {value}\n"));
+            print(&report::wrapped(MARGIN, &format!("{name} = {value}")));
         }
     }
 }
@@ -200,7 +201,9 @@ fn ask(walk: &Walk<'_>, options: &[Step]) -> Wish {
             let place = place.unwrap_or_default();
             let fails = matches!(step.outcome, StepOutcome::Fault(_));
             let fails = if fails { ", fails" } else { "" };
-            print(&format!("       [{number}] {}    {place}{fails}\n", step.title()));
+            let title = step.title();
+            let title = escape::line(&title);
+            print(&format!("       [{number}] {title}    {}{fails}\n", escape::line(&place)));
         }
     };
     list();

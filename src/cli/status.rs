@@ -3,7 +3,7 @@
 use super::args::StatusArgs;
 use super::failure::{self, Failure};
 use super::going::{heading, with_going};
-use super::{Ending, liveness, print, temporary, warnings};
+use super::{Ending, liveness, print, print_json, temporary, warnings};
 use crate::report::{self, Report, Shortened};
 use crate::search::checkpoint::{DiskFigures, Saved};
 use crate::search::comback::Rebuilt;
@@ -39,7 +39,7 @@ fn status_of_levels(dir: &Path, contents: Contents, live: &Live, args: &StatusAr
     let saved = contents.saved.as_ref();
     with_report(dir, &contents, &model, |report| {
         if args.json {
-            print(&format!("{:#}\n", with_going(report::result(report, &warnings()), live)));
+            print_json(&format!("{:#}\n", with_going(report::result(report, &warnings()), live)));
             return Ok(());
         }
         let is_decided = saved.is_some_and(|saved| saved.verdict != 0);
@@ -121,7 +121,7 @@ fn status_of_rust_type(dir: &Path, contents: &Contents, live: &Live, args: &Stat
             "warnings": warnings(),
             "dir": dir.display().to_string(),
         });
-        print(&format!("{:#}\n", with_going(told, live)));
+        print_json(&format!("{:#}\n", with_going(told, live)));
         return Ok(failure::VERIFIED);
     }
     print(&heading(live, outcome.verdict == Verdict::Incomplete));

@@ -3,7 +3,7 @@
 use super::args::{Request, TaskArgs, TaskCommand};
 use super::asking::{Asked, line};
 use super::failure::{self, Failure};
-use super::{Ending, print};
+use super::{Ending, print_json};
 use crate::search::checkpoint::Saved;
 use crate::search::tasks::{Followed, Next, Wanted};
 use crate::session::{Shared, Tasks};
@@ -29,7 +29,7 @@ pub(super) fn task(args: &TaskArgs) -> Ending {
     };
     let shared = Shared::open(dir, None)?;
     let told = does(&shared.tasks(memory), &request)?;
-    print(&format!("{told}\n"));
+    print_json(&format!("{told}\n"));
     Ok(failure::VERIFIED)
 }
 
@@ -42,7 +42,7 @@ fn serve(dir: &Path, memory: u64, origin: Option<&Arc<dyn Origin>>) -> Ending {
         let tasks = shared.tasks(memory);
         // The line that shows that another search is there is that one's.
         while let Some(line) = asked.take_if(|_| !shared.is_another().unwrap_or(true)) {
-            print(&format!("{}\n", answered(&tasks, &line)));
+            print_json(&format!("{}\n", answered(&tasks, &line)));
             asked = next()?;
         }
     }
@@ -54,7 +54,7 @@ fn answered(tasks: &Tasks<'_>, line: &str) -> Value {
     let request = Request::try_parse_from(line.split_whitespace());
     let request = request.map_err(|error| {
         let message = error.to_string().trim().to_owned();
-        Failure { code: failure::WRONG, message }
+        Failure::with_code(failure::WRONG, message)
     });
     match request.and_then(|it| does(tasks, &it)) {
         Ok(told) => {
@@ -62,7 +62,7 @@ fn answered(tasks: &Tasks<'_>, line: &str) -> Value {
             add(&mut answer, told);
             answer
         }
-        Err(Failure { code, message }) => json!({"code": code, "error": message}),
+        Err(Failure { code, message, .. }) => json!({"code": code, "error": message}),
     }
 }
 
@@ -117,7 +117,7 @@ fn commit(tasks: &Tasks<'_>, plan: &str) -> Told {
                 "error: task {task} of {plan} is not done\n  help: do it by `spillway task run`, \
                  then commit"
             );
-            return Err(Failure { code: failure::STOPPED, message });
+            return Err(Failure::with_code(failure::STOPPED, message));
         }
     };
     let mut told = json!({"plan": plan});
@@ -128,7 +128,7 @@ fn commit(tasks: &Tasks<'_>, plan: &str) -> Told {
 /// That a plan is not the current one.
 fn stale(plan: &str) -> Failure {
     let message = format!("note: {plan} is not the current plan any more: plan again");
-    Failure { code: failure::STALE, message }
+    Failure::with_code(failure::STALE, message)
 }
 
 /// How far the search is.

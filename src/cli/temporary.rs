@@ -1,7 +1,8 @@
 //! `status --all`: searches in temporary directories, and the end of those that nobody searches in.
 
 use super::failure::{self, Failure};
-use super::{Ending, figures, print, say};
+use super::{Ending, figures, print, print_json, say};
+use crate::escape;
 use crate::session::{JobFound, Removal, Temporary, temporary_in};
 use serde_json::{Value, json};
 
@@ -28,7 +29,7 @@ pub(super) fn list(remove_stale: bool, as_json: bool) -> Ending {
     match as_json {
         true => {
             let searches: Vec<Value> = both().map(|(it, end)| to_json(it, end.as_ref())).collect();
-            print(&format!("{:#}\n", json!({ "folder": folder, "searches": searches })));
+            print_json(&format!("{:#}\n", json!({ "folder": folder, "searches": searches })));
         }
         false if all.is_empty() => print(&format!("no searches in {folder}\n")),
         false => {
@@ -87,8 +88,8 @@ fn table<'a>(all: impl Iterator<Item = (&'a Temporary, &'a Option<Removal>)>) ->
             state(search, end.as_ref()).to_owned(),
             format!("{} ago", figures::about(search.age)),
             figures::size(search.bytes),
-            search.path.display().to_string(),
-            named.unwrap_or_default(),
+            escape::line(&search.path.display().to_string()).into_owned(),
+            escape::line(&named.unwrap_or_default()).into_owned(),
         ]);
     }
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);

@@ -5,7 +5,7 @@ use super::failure::{self, Failure};
 use super::finder::{budget, finder};
 use super::signals::Signals;
 use super::trail::Written;
-use super::{Ending, only, print, run, trail, warnings};
+use super::{Ending, only, print, print_json, run, trail, warnings};
 use crate::report::{self, Format, Scope, ViolationReport};
 use crate::search::Control;
 use crate::search::checkpoint::Saved;
@@ -40,8 +40,10 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
                 written = Some(trail::write_of_way(path, &model, &way)?);
             }
             if args.json {
-                print(if number == 0 { "\n    " } else { ",\n    " });
-                report::write_json_trace(sources, violation, &way, "    ", &mut |it| print(it));
+                print_json(if number == 0 { "\n    " } else { ",\n    " });
+                report::write_json_trace(sources, violation, &way, "    ", &mut |it| {
+                    print_json(it)
+                });
             } else {
                 let ending = report::Ending::of(violation, &way, sources);
                 report::write_trace((sources, &view), &ending, &way, &mut |it| print(it));
@@ -90,9 +92,8 @@ pub(super) struct Found<'f> {
 impl<'f> Found<'f> {
     /// The counterexample to one of these.
     pub fn way(&self, violation: &ViolationReport) -> Result<Counterexample<'f>, Failure> {
-        self.evidence.find(&self.finder, violation.check)?.ok_or_else(|| Failure {
-            code: failure::STOPPED,
-            message: "stopped before the counterexample was found".into(),
+        self.evidence.find(&self.finder, violation.check)?.ok_or_else(|| {
+            Failure::with_code(failure::STOPPED, "stopped before the counterexample was found")
         })
     }
 }
@@ -133,7 +134,7 @@ impl Shown<'_> {
     fn begin(&self) {
         let [checked, ..] = report::scope_as_json(self.scope);
         if self.json {
-            print(&format!("{{\n{},\n  \"counterexamples\": [", member(&checked)));
+            print_json(&format!("{{\n{},\n  \"counterexamples\": [", member(&checked)));
         }
     }
 
@@ -159,7 +160,7 @@ impl Shown<'_> {
                 let warned = ("warnings", warnings().into());
                 let rest: Vec<_> = rest.iter().chain([&warned]).map(member).collect();
                 let end = if none { "]" } else { "\n  ]" };
-                print(&format!("{end},\n{}\n}}\n", rest.join(",\n")));
+                print_json(&format!("{end},\n{}\n}}\n", rest.join(",\n")));
             }
             (false, true) => {
                 let checked = self.scope.checked();

@@ -3,7 +3,7 @@
 use super::args::ValuesArgs;
 use super::failure::{self, Failure};
 use super::signals::Signals;
-use super::{Ending, finder, print, warnings};
+use super::{Ending, finder, print, print_json, warnings};
 use crate::exec::Tally;
 use crate::report::{count, grouped, row, wrapped};
 use crate::search::Control;
@@ -19,10 +19,10 @@ pub(super) fn values(args: &ValuesArgs) -> Ending {
     let contents = Contents::read(&args.dir)?;
     let sums: Vec<Vec<String>> = args.sums.iter().map(|it| it.0.clone()).collect();
     let (model, met, reduced) = self::met((&args.dir, args.memory), &contents, &sums)?;
-    print(&match args.json {
-        true => format!("{:#}\n", as_json(&model, (&met, &sums), &reduced)),
-        false => as_text(&model, (&met, &sums), &reduced),
-    });
+    match args.json {
+        true => print_json(&format!("{:#}\n", as_json(&model, (&met, &sums), &reduced))),
+        false => print(&as_text(&model, (&met, &sums), &reduced)),
+    }
     Ok(failure::VERIFIED)
 }
 
@@ -50,8 +50,8 @@ pub(super) fn met(
     let memory = memory.unwrap_or(saved.plan.budget);
     let finder = finder::finder(searched.model(), memory, (dir, &disk), &control);
     let Some(met) = values_met(&finder, &model, (dir, saved), sums)? else {
-        let message = "stopped before all states were looked at".into();
-        return Err(Failure { code: failure::STOPPED, message });
+        let message = "stopped before all states were looked at";
+        return Err(Failure::with_code(failure::STOPPED, message));
     };
     let told = searched.stack().told(&Tally::default());
     let reduced = told.into_iter().map(|it| it.name).collect();

@@ -28,13 +28,15 @@ pub use changes::{print_changes, print_state};
 pub use coverage::{Covered, coverage};
 pub use ending::Ending;
 #[cfg(feature = "cli")]
-pub use formats::{Format, formatted, formatted_run, junit, sarif};
+pub use formats::{
+    Failed, Format, formatted, formatted_run, junit, junit_of_failure, sarif, sarif_of_failure,
+};
 pub use json::{
     result, scope as scope_as_json, shortened, unchecked, write_result as write_json_result,
     write_trace as write_json_trace,
 };
 #[cfg(feature = "cli")]
-pub use judgement::{Came, Judgement, Judgements};
+pub use judgement::{Came, Judgement, Judgements, of_runs as judgements_of_runs};
 pub use lasso::{Run, RunEnd};
 #[cfg(feature = "cli")]
 pub use page::{Glance, Page, Seen, StateGraph, StateStep, Texts, Way, overview};

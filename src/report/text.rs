@@ -6,6 +6,7 @@ use super::lasso::length as length_of_run;
 use super::rows::{row, wrapped};
 use super::steps::{View, write_steps};
 use super::{Ending, Example, Missed, RUST, Report, Scope, Shortened, ViolationReport};
+use crate::escape;
 use crate::exec::{COVER, Compiled, EVENTUALLY, Violation};
 use crate::numbers::{count, grouped};
 use crate::reduce::{Refused, Told};
@@ -312,7 +313,9 @@ fn print_kept(report: &Report) -> String {
 pub fn print_look_again(dir: Option<&str>) -> String {
     match dir {
         None => row("next", LOOK_AGAIN),
-        Some(dir) => row("kept in", dir) + &row("next", &format!("spillway trace {dir}")),
+        Some(dir) => {
+            row("kept in", dir) + &row("next", &format!("spillway trace {}", escape::shell(dir)))
+        }
     }
 }
 

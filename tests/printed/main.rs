@@ -5,6 +5,7 @@ mod covers;
 mod drawn;
 mod files;
 mod folded;
+mod hostile;
 mod page;
 mod questions;
 mod schema;

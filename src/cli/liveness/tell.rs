@@ -5,13 +5,13 @@ use super::told::{Stage, Told};
 use crate::cli::args::{CheckArgs, RunArgs, TraceArgs};
 use crate::cli::failure::{self, Failure};
 use crate::cli::trail::Written;
-use crate::cli::{Ending, files, print, run, say, trace, trail, warn, warnings};
-use crate::exec::{Step, StepOutcome, Tally};
+use crate::cli::{Ending, files, print, print_json, run, say, trace, trail, warn, warnings};
+use crate::exec::{Explain, Step, StepOutcome, Tally};
 use crate::front::TrailEnd;
 use crate::reduce::Refused;
 use crate::report::{
-    self, Came, Format, Judgement, Judgements, Page, Run, RunEnd, Scene, Scope, Texts, View, Way,
-    count, grouped,
+    self, Came, Format, Judgements, Page, Run, RunEnd, Scene, Scope, Texts, View, Way, count,
+    grouped,
 };
 use crate::search::lasso::{Lasso, Probed};
 use crate::search::{Verdict, events};
@@ -104,7 +104,7 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
         }
         true => {
             let told = as_json((watched, Some(searched), fairness), told, run.as_ref());
-            print(&format!("{told:#}\n"));
+            print_json(&format!("{told:#}\n"));
         }
         false => {
             let run = run.as_ref().map(|it| (it, &how.view));
@@ -166,32 +166,36 @@ pub(super) fn write_files(
     made: Made<'_>,
 ) -> Result<(), Failure> {
     match args.writes_results() {
-        true => write_page(args, of.0, (page(of, told, true)?, &told.found), made),
+        true => {
+            let scope = scope(of.0, Some(of.1.searched), told);
+            write_page(args, (of.0, &scope), (page(of, told, true)?, &told.found), made)
+        }
         false => Ok(()),
     }
 }
 
 fn write_page(
     args: &RunArgs,
-    watched: &Watched,
+    (watched, scope): (&Watched, &Scope),
     (mut page, found): (Page<'_>, &Probed),
     Made { dir, seconds }: Made<'_>,
 ) -> Result<(), Failure> {
     let (events, name) = (dir.map(events::read), dir.map(|it| it.display().to_string()));
-    let (came, says) = match found {
-        Probed::None => (Came::Held, ""),
-        Probed::Found(_) => (Came::Violated, "a run does not have it"),
-        Probed::Open => (Came::Open, "the search has not come to its end"),
+    let came = match found {
+        Probed::None => Came::Held,
+        Probed::Found(_) => Came::Violated,
+        Probed::Open => Came::Open,
     };
-    let property = Judgement::of_runs(&watched.name, came, says);
     if let Some(path) = &args.report {
         let (events, dir) = (events.as_deref().unwrap_or_default(), name.as_deref());
         page = Page { events, dir, ..page };
         files::put("the report", path, &page.html())?;
     }
-    let (model, all) = (watched.model.name().to_owned(), vec![property]);
+    let of = (&watched.model.interp as &dyn Explain, &watched.model.sources);
+    let all = report::judgements_of_runs(watched.property(), came, of, scope);
+    let (model, strict) = (watched.model.name().to_owned(), args.strict);
     let Page { told, way, .. } = page;
-    files::judged(args, &Judgements { model, seconds, all, told, way })
+    files::judged(args, &Judgements { model, seconds, all, told, way, strict })
 }
 
 /// Writes what is shown of a run as SPIN would have.
@@ -274,17 +278,18 @@ pub(super) fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -
     let says = format!("verified: no run violates {name}, whatever the model does");
     let as_text = report::wrapped("", &format!("{model}: {says}"))
         + &report::print_unchecked(&scope.unchecked);
-    print(&match args.run.json {
-        false => as_text.clone(),
+    match args.run.json {
+        false => print(&as_text),
         true => {
-            format!("{:#}\n", as_json((watched, None, fairness), &Told::NOTHING, None))
+            let told = as_json((watched, None, fairness), &Told::NOTHING, None);
+            print_json(&format!("{told:#}\n"));
         }
-    });
+    }
     let texts = Some(Texts::uncounted(&watched.model.sources));
     let page = Page { says, texts, ..Page::new(model, Verdict::Verified, as_text) };
     let made = Made { dir: None, seconds: 0.0 };
     if args.run.writes_results() {
-        write_page(&args.run, watched, (page, &Probed::None), made)?;
+        write_page(&args.run, (watched, &scope), (page, &Probed::None), made)?;
     }
     Ok(judge(args.run.strict, failure::VERIFIED, &scope))
 }

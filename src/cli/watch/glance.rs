@@ -4,6 +4,7 @@ use super::named;
 use crate::cli::failure::Failure;
 use crate::cli::figures::{about, clock, rate, share, size};
 use crate::cli::going::ahead;
+use crate::escape;
 use crate::report::{Glance, Seen, count, grouped};
 use crate::search::Verdict;
 use crate::search::events::{Event, LevelsDone, levels_done};
@@ -55,7 +56,7 @@ pub(super) fn of(dir: &Path, live: &Live) -> Glance {
 
 /// What it is doing, or what became of it, in a sentence.
 fn says(dir: &Path, live: &Live) -> String {
-    let dir = named(dir);
+    let dir = escape::shell_path(dir);
     let goes_on = match live.going.at {
         Some(_) => format!("`spillway resume {dir}` goes on"),
         None => format!("`spillway resume {dir}` begins anew, as there is no checkpoint"),

@@ -5,6 +5,7 @@ use super::super::chart::Chart;
 use super::super::steps::{Course, Folded, folded, title};
 use super::super::{Ending, Run};
 use super::sequence;
+use crate::escape;
 use crate::exec::{StepOutcome, Value};
 use crate::numbers::{count, grouped};
 use crate::search::trace::Counterexample;
@@ -192,7 +193,7 @@ impl Way {
             "steps": steps.collect::<Vec<_>>(),
             "folds": folds.collect::<Vec<_>>(),
         });
-        told.to_string().replace('<', "\\u003c")
+        escape::json_in_html(&told.to_string())
     }
 }
 
