@@ -26,8 +26,9 @@ use crate::search::comback::{CacheKind, CacheSize};
 use crate::search::{Checks, Limits};
 use crate::session::KeyOrder;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use resources::size;
+use resources::{duration, size};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Exact, disk-backed model checking in a fixed memory budget.
 #[derive(Debug, Parser)]
@@ -559,6 +560,9 @@ pub struct StatusArgs {
     /// Remove those of them that are not running
     #[arg(long, requires = "all", conflicts_with = "dir")]
     pub remove_stale: bool,
+    /// Remove those of them in which nobody has searched for so long [default: 7d]
+    #[arg(long, value_name = "TIME", requires = "all", conflicts_with_all = ["dir", "remove_stale"], num_args = 0..=1, default_missing_value = "7d", value_parser = duration)]
+    pub clean: Option<Duration>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -601,7 +605,7 @@ pub struct SimulateArgs {
     /// Choose each step by hand
     #[arg(long, short)]
     pub interactive: bool,
-    /// The most steps to take [default: 20]
+    /// The most steps to take [default: 20; by hand, any number]
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
     /// The seed of the random choices; the same seed walks the same way

@@ -3,7 +3,7 @@
 use super::args::RunArgs;
 use super::failure::Failure;
 use super::page::{self, Shown};
-use super::{output, say};
+use super::say;
 use crate::report::{
     self, Failed, Judgements, Page, Report, Way, junit, junit_of_failure, sarif, sarif_of_failure,
 };
@@ -77,46 +77,4 @@ pub(super) fn put(what: &str, path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(|error| Failure::writing(what, path, error))?;
     say(format!("wrote {}", path.display()));
     Ok(())
-}
-
-/// What is run when a search has ended, and what it is told.
-pub(super) struct Notice {
-    command: String,
-    model: Option<String>,
-    dir: Option<String>,
-}
-
-impl Notice {
-    /// That of a sitting; nothing if nobody asked for it.
-    pub(super) fn of(args: &RunArgs, model: Option<&Path>, dir: Option<&Path>) -> Option<Notice> {
-        let shown = |it: &Path| it.display().to_string();
-        let command = args.notify.clone()?;
-        Some(Notice { command, model: model.map(shown), dir: dir.map(shown) })
-    }
-
-    /// Runs it. What becomes of it changes nothing, but is told where it fails.
-    pub(super) fn send(&self, code: u8, failed: Option<&str>) {
-        let verdict = match (failed, code) {
-            (Some(_), _) => "failed",
-            (None, super::failure::VERIFIED) => "verified",
-            (None, super::failure::VIOLATED) => "violated",
-            (None, _) => "incomplete",
-        };
-        let mut command = std::process::Command::new("sh");
-        command.args(["-c", &self.command]).stdin(std::process::Stdio::null());
-        command.env("SPILLWAY_VERDICT", verdict).env("SPILLWAY_EXIT_CODE", code.to_string());
-        for (name, value) in [
-            ("SPILLWAY_MODEL", self.model.as_deref()),
-            ("SPILLWAY_DIR", self.dir.as_deref()),
-            ("SPILLWAY_ERROR", failed),
-        ] {
-            command.env(name, value.unwrap_or_default());
-        }
-        let why = match command.status() {
-            Ok(status) if status.success() => return,
-            Ok(status) => status.to_string(),
-            Err(error) => error.to_string(),
-        };
-        output::say(format!("warning: the command of --notify failed: {why}"));
-    }
 }

@@ -1,5 +1,6 @@
 //! The command line: reads flags, prints, sets exit codes. Nothing else does any of these.
 
+mod again;
 mod allocation;
 mod args;
 mod asking;
@@ -18,6 +19,7 @@ mod languages;
 mod liveness;
 mod model;
 mod new;
+mod notice;
 mod only;
 mod output;
 mod page;
@@ -44,7 +46,6 @@ pub use allocation::Allocator;
 use crate::session::{Contents, Directory, traced_in};
 use args::{CheckArgs, Command, ResumeArgs, TraceArgs};
 use failure::Failure;
-use files::Notice;
 use output::{print, print_json, say, warn, warnings};
 use std::process::ExitCode;
 
@@ -83,11 +84,6 @@ pub fn run() -> ExitCode {
         | Command::Task(_)
         | Command::Watch(_) => false,
     };
-    let notice = match &cli.command {
-        Command::Check(args) => Notice::of(&args.run, Some(&args.model.model), args.dir.as_deref()),
-        Command::Resume(args) => Notice::of(&args.run, None, Some(&args.dir)),
-        _ => None,
-    };
     let writes = match &cli.command {
         Command::Check(args) => Some((args.run.clone(), args.model.model.clone())),
         Command::Resume(args) => Some((args.run.clone(), args.dir.clone())),
@@ -115,7 +111,7 @@ pub fn run() -> ExitCode {
     if let Some((failure, (args, name))) = failure.as_ref().zip(writes) {
         files::failed(&args, &name, failure);
     }
-    notice.inspect(|it| it.send(code, failure.as_ref().map(|it| it.message.as_str())));
+    notice::send(code, failure.as_ref().map(|it| it.message.as_str()));
     ExitCode::from(code)
 }
 
@@ -143,6 +139,7 @@ fn print_failure(message: &str, code: u8) {
 /// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be
 /// seen in states and steps.
 fn check(args: &CheckArgs) -> Ending {
+    notice::expect(&args.run, Some(&args.model.model), args.dir.as_deref());
     crate::search::return_large_blocks(args.run.means().memory);
     if let Some(wanted) = args.runs.property.wanted() {
         return liveness::check(args, wanted);
@@ -161,8 +158,11 @@ fn check(args: &CheckArgs) -> Ending {
 
 /// `spillway resume`.
 fn resume(args: &ResumeArgs) -> Ending {
+    notice::expect(&args.run, None, Some(&args.dir));
     let (directory, contents) = Directory::open(&args.dir, args.run.disk_limit)?;
-    let args = ResumeArgs { run: args.run.after(directory.kept), ..args.clone() };
+    let run = args.run.after(directory.kept.clone(), &args.dir);
+    let args = ResumeArgs { run, ..args.clone() };
+    notice::expect_kept(&args.run);
     crate::search::return_large_blocks(args.run.means().memory);
     for name in contents.job.changed() {
         say(format!(

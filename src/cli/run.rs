@@ -1,13 +1,17 @@
 //! `check` and `resume`: one sitting of a search, from the directory to the exit code.
 
+use super::again::{self, Found};
 use super::args::{CheckArgs, CheckKind, ModelArgs, ResumeArgs, RunArgs, RunsArgs};
 use super::failure::{self, Failure};
+use super::liveness::stopped_early;
+use super::notice;
 use super::page::Shown;
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::trail::Written;
 use super::{
-    Ending, files, output, print, print_json, reduce, say, storage, trail, values, warn, warnings,
+    Ending, figures, files, output, print, print_json, reduce, say, storage, trail, values, warn,
+    warnings,
 };
 use crate::escape;
 use crate::exec::{Executor, Interp};
@@ -110,6 +114,7 @@ fn begin(
     let wished = searched.wished();
     let unreduced = again.map(|runs| model.unreduced(runs, wished, (&limits, &storage)));
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
+    notice::searched_in(&directory.path);
     directory.keep_means(&args.run.means())?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
     let sitting =
@@ -178,6 +183,7 @@ pub(super) fn resume(
 
 /// Says that there is nothing left to search.
 pub(super) fn say_ended() {
+    notice::ended_before();
     say("note: this search has come to its end before; this is what it found");
 }
 
@@ -249,14 +255,18 @@ impl Sitting<'_> {
         let (_, met, _) = values::met((dir, self.args.memory), &Contents::read(dir)?, &sums)?;
         let all = wanted.iter().zip(met.asked);
         Ok(all
-            .map(|((name, _), range)| Most { name: name.clone(), most: range.map(|it| it.1) })
+            .map(|((name, _), sum)| Most { name: name.clone(), most: sum.range.map(|it| it.1) })
             .collect())
     }
 
     /// What is told of the search.
     fn told(&self) -> Option<Report<'_>> {
         let report = self.session.report()?;
-        Some(Report { most: self.most.clone(), ..report })
+        let found = Found::of(&report).filter(|_| report.verdict() == Verdict::Violated);
+        let (model, dir) = (self.model, report.dir.clone());
+        let commands = |found| again::commands(model, found, dir.as_deref(), Some(self.args));
+        let next = found.map(commands).unwrap_or_default();
+        Some(Report { most: self.most.clone(), next, ..report })
     }
 
     /// Searches for a shorter counterexample, if that is wanted. Where that does not come to its end, what was
@@ -285,11 +295,12 @@ impl Sitting<'_> {
             say(format!("the result is kept: `spillway status {dir}` and `trace` show it"));
             self.session.directory.keep();
         } else if stopped && at_the_start {
-            say(format!(
-                "stopped before the first level was complete; `spillway resume {dir}` begins anew"
-            ));
+            say(stopped_early(&dir));
         } else if stopped {
             say(format!("stopped at a checkpoint; `spillway resume {dir}` goes on"));
+        }
+        if stopped {
+            say_where(&self.session.directory);
         }
     }
 
@@ -311,6 +322,10 @@ impl Sitting<'_> {
         let has_a_way = |it: &ViolationReport| it.has_a_way();
         let found = self.session.report().map_or(Vec::new(), |it| it.violations());
         let is_missed = violated && shown.is_none() && found.iter().any(has_a_way);
+        notice::summarise(|| {
+            let report = self.told();
+            report.map_or(String::new(), |it| report::print_result(&it, ending.as_ref(), false))
+        });
         match json {
             true => self.report_as_json(shown.as_ref().filter(|_| !no_trace)),
             false => self.report(ending.as_ref()),
@@ -357,6 +372,17 @@ impl Sitting<'_> {
     fn report_as_json(&self, shown: Option<&(ViolationReport, Counterexample)>) {
         let Some(report) = self.told() else { return };
         report::write_json_result((&report, &warnings()), shown, &mut |it| print_json(it));
+    }
+}
+
+/// Says where a search that was stopped is kept, if nobody said where, and how to be rid of it.
+pub(super) fn say_where(directory: &Directory) {
+    if directory.is_unnamed() {
+        let (dir, bytes) = (directory.path.display(), directory.disk.usage().live);
+        say(format!(
+            "note: {dir} keeps it, {}; `spillway status --all --clean` removes what is a week old",
+            figures::size(bytes)
+        ));
     }
 }
 

@@ -1,5 +1,6 @@
 //! `status`: whether a search is running, for how long, and how far it was at its last checkpoint.
 
+use super::again::{self, Found};
 use super::args::StatusArgs;
 use super::failure::{self, Failure};
 use super::going::{heading, with_going};
@@ -13,11 +14,15 @@ use crate::search::{Outcome, Verdict};
 use crate::session::{Contents, Error, Evidence, Live, TextModel, shortened_in};
 use serde_json::json;
 use std::path::Path;
+use std::time::Duration;
 
 /// `spillway status`.
 pub(super) fn status(args: &StatusArgs) -> Ending {
     match &args.dir {
-        None => temporary::list(args.remove_stale, args.json),
+        None => {
+            let all = args.remove_stale.then_some(Duration::ZERO);
+            temporary::list(args.clean.or(all), args.json)
+        }
         Some(dir) => status_of(dir, args),
     }
 }
@@ -51,6 +56,23 @@ fn status_of_levels(dir: &Path, contents: Contents, live: &Live, args: &StatusAr
         Ok(())
     })?;
     Ok(failure::VERIFIED)
+}
+
+/// The verdict of the search in a directory that has ended, in the words of the command that searched.
+pub(super) fn verdict(dir: &Path, contents: Contents, live: &Live) -> Result<String, Failure> {
+    let job = &contents.job;
+    if job.is_of_rust_type() {
+        return Ok(verdict_of_rust_type(&outcome_of_rust_type(dir, &contents)?).to_owned());
+    }
+    if job.runs().is_some() {
+        return liveness::verdict(dir, &contents, live);
+    }
+    let (model, mut told) = (job.model(dir)?, String::new());
+    with_report(dir, &contents, &model, |report| {
+        told = report::print_verdict(report);
+        Ok(())
+    })?;
+    Ok(told)
 }
 
 /// Does something with the report of the search in a directory, as far as its last checkpoint tells.
@@ -99,7 +121,13 @@ pub(super) fn with_report(
         disk: DiskFigures { peak: disk.peak.max(*bytes), ..disk },
         store_bytes: *bytes,
         dir: Some(dir.display().to_string()),
+        next: Vec::new(),
     };
+    if report.verdict() == Verdict::Violated {
+        let found = Found::of(&report);
+        let commands = |found| again::commands(model, found, report.dir.as_deref(), None);
+        report.next = found.map(commands).unwrap_or_default();
+    }
     and_then(&mut report)
 }
 
@@ -139,11 +167,7 @@ pub(super) fn outcome_of_rust_type(dir: &Path, contents: &Contents) -> Result<Ou
 /// The same in words.
 pub(super) fn rust_type_as_text(dir: &Path, contents: &Contents, outcome: &Outcome) -> String {
     let Contents { job, saved, .. } = contents;
-    let verdict = match outcome.verdict {
-        Verdict::Verified => "every reachable state was visited, no violation in states and steps",
-        Verdict::Violated => "VIOLATED: the program that searched it tells what",
-        Verdict::Incomplete => "incomplete: the search has not come to its end",
-    };
+    let verdict = verdict_of_rust_type(outcome);
     let states = report::count(outcome.states(), "state");
     let transitions = report::count(outcome.transitions, "transition");
     let levels = report::count(outcome.levels.len() as u64, "level");
@@ -152,6 +176,15 @@ pub(super) fn rust_type_as_text(dir: &Path, contents: &Contents, outcome: &Outco
     report::wrapped("", &format!("{}: {verdict}", job.model_name()))
         + &report::row("found", &format!("{states}, {transitions}, {levels}; {took}"))
         + &report::row("kept in", &dir.display().to_string())
+}
+
+/// The verdict of a search of a Rust type, as far as it is known here.
+fn verdict_of_rust_type(outcome: &Outcome) -> &'static str {
+    match outcome.verdict {
+        Verdict::Verified => "every reachable state was visited, no violation in states and steps",
+        Verdict::Violated => "VIOLATED: the program that searched it tells what",
+        Verdict::Incomplete => "incomplete: the search has not come to its end",
+    }
 }
 
 /// What memory the last sitting takes for what, if that is asked for.

@@ -53,7 +53,11 @@ pub(super) fn write(
     write().map_err(|error| Failure::writing("the trail", path, error))?;
     let (shown, path, name) =
         (path.display(), escape::shell_path(path), escape::shell(model.name()));
-    Ok(Written(format!("wrote {shown}; `spin -t -p -k {path} {name}` replays it")))
+    let defines = model.options.defines.iter();
+    let define =
+        |(name, value): &(String, i64)| format!("{} ", escape::shell(&format!("-D{name}={value}")));
+    let defines: String = defines.map(define).collect();
+    Ok(Written(format!("wrote {shown}; `spin {defines}-t -p -k {path} {name}` replays it")))
 }
 
 /// Refuses a trail of a model whose language SPIN does not read, if one is wanted.

@@ -271,7 +271,7 @@ fn sequence(actions: &[String], width: usize) -> Vec<String> {
 
 /// A text in lines of so many characters, broken between words where that can be, else behind whatever is no letter, else
 /// anywhere.
-fn broken(text: &str, width: usize) -> Vec<String> {
+pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
     let (mut rest, mut lines): (Vec<char>, _) = (escape::line(text).chars().collect(), Vec::new());
     while rest.len() > width {
         let last =

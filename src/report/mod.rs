@@ -45,8 +45,8 @@ pub use scene::Scene;
 pub use scope::{Missed, Scope};
 pub use steps::View;
 pub use text::{
-    print_compiled, print_look_again, print_result, print_scope, print_shortened, print_unchecked,
-    print_violated, write_trace,
+    print_compiled, print_next, print_result, print_scope, print_shortened, print_unchecked,
+    print_verdict, print_violated, write_trace,
 };
 pub use values::print_values;
 
@@ -128,6 +128,8 @@ pub struct Report<'a> {
     pub store_bytes: u64,
     /// The search directory, if it is kept.
     pub dir: Option<String>,
+    /// Commands that show more of the counterexample.
+    pub next: Vec<String>,
 }
 
 impl Report<'_> {

@@ -21,6 +21,11 @@ pub fn row(label: &str, text: &str) -> String {
     wrapped(&first, text)
 }
 
+/// A row that is not broken, however long it is.
+pub(super) fn row_on_one_line(label: &str, text: &str) -> String {
+    format!("  {label:<0$}{1}\n", TEXT - 2, escape::line(text))
+}
+
 /// A text behind a beginning, in as many lines as it takes; the further ones stand where texts of rows do. Where it
 /// can be, a line ends behind a comma or the like.
 pub fn wrapped(first: &str, text: &str) -> String {

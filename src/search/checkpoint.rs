@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub const MANIFEST: &str = "manifest";
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 22 };
+pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 23 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]

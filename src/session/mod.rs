@@ -44,7 +44,7 @@ pub use job::Job;
 pub use judged::Judged;
 pub use live::{Ahead, Live, State};
 pub use liveness::{AcceptingParts, Shown, probe_product, probe_reduced, replay, verdict};
-pub use means::Means;
+pub use means::{Birth, Means, Outputs};
 pub use memory::{Budget, threads_to_trace};
 pub use promises::Promised;
 pub use pursuit::{Pursued, Pursuit, Swept, Target};
@@ -57,7 +57,7 @@ pub use slots::{exceeded, fewer};
 pub use tasks::{Shared, Tasks};
 pub use temporary::{JobFound, Removal, Temporary, temporary_in};
 pub use text::{TextModel, read_text};
-pub use values::{Values, ValuesMet, values_met};
+pub use values::{Sum, Values, ValuesMet, values_met};
 pub use watched::{Fairness, Kept, Wanted, Watched};
 
 use crate::exec::{Violation, keeps_depth};
@@ -338,6 +338,7 @@ impl<'m> Session<'m> {
             disk: *disk,
             store_bytes: directory.disk.usage().live,
             dir: (!directory.is_temporary()).then(|| directory.path.display().to_string()),
+            next: Vec::new(),
         })
     }
 }

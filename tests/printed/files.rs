@@ -316,15 +316,99 @@ fn a_command_is_run_at_the_end_and_told_what_came() {
     };
     let stopped = ["check", "low.m", "--max-states", "2", "--reduce", "none", "--dir", "d"];
     told(&stopped, "incomplete 3 low.m d, \n");
-    told(&["resume", "d"], "violated 1  d, \n");
+    // Whoever goes on with it is told, too, where nobody says otherwise.
+    std::fs::remove_file(folder.path("told")).unwrap();
+    assert_eq!(folder.run(&["resume", "d"]).code, 1);
+    assert_eq!(read(&folder, "told"), "violated 1  d, \n");
     told(&["check", "low.m", "--only", "error", "--no-deadlock"], "verified 0 low.m , \n");
     told(
         &["check", "absent.m"],
         "failed 2 absent.m , error: cannot read the model absent.m: No such file or directory (os error 2)\n",
     );
+    // A search that was stopped where nobody named a directory is somewhere, and one with a verdict is gone.
+    let stopped = [
+        "check",
+        "low.m",
+        "--max-states",
+        "2",
+        "--reduce",
+        "none",
+        "--notify",
+        "echo \"$SPILLWAY_DIR\" > told",
+    ];
+    assert_eq!(folder.run(&stopped).code, 3);
+    let dir = read(&folder, "told").trim().to_owned();
+    assert!(dir.contains("/tmp/spillway-") && std::path::Path::new(&dir).is_dir(), "{dir}");
+    assert_eq!(folder.run(&["resume", &dir]).code, 1);
+    assert_eq!(read(&folder, "told"), format!("{dir}\n"));
     let ran = folder.run(&["check", "low.m", "--no-trace", "--notify", "exit 7"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.ends_with("warning: the command of --notify failed: exit status: 7\n"));
+}
+
+#[test]
+fn the_command_at_the_end_reads_the_result() {
+    let folder = Folder::with("low.m", LOW);
+    let summary = |args: &[&str]| {
+        let ran = folder.run(&[args, &["--notify", "cat > told"]].concat());
+        (ran.out, read(&folder, "told"))
+    };
+    let (out, told) = summary(&["check", "low.m", "--no-trace"]);
+    assert!(
+        told.starts_with("low.m: VIOLATED: invariant: low at low.m:4:1\n") && told == out,
+        "{told}"
+    );
+    let (_, told) = summary(&["check", "low.m", "--json"]);
+    assert!(told.starts_with("low.m: VIOLATED: invariant: low at low.m:4:1\n"), "{told}");
+    let (_, told) = summary(&["check", "low.m", "--ltl", "<> (x = 3)"]);
+    assert!(told.starts_with("low.m: verified: every run satisfies <> (x = 3)\n"), "{told}");
+    let (_, told) = summary(&["check", "low.m", "--ltl", "true"]);
+    assert!(told.starts_with("low.m: verified: no run violates true"), "{told}");
+    let (_, told) = summary(&["check", "absent.m"]);
+    assert!(told.starts_with("error: cannot read the model absent.m: "), "{told}");
+    // Whoever does not read it is not waited for.
+    let ran = folder.run(&["check", "low.m", "--no-trace", "--notify", "exec 0<&-; exit 0"]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+}
+
+#[test]
+fn what_is_written_at_the_end_is_written_by_whoever_goes_on() {
+    let folder = Folder::with("low.m", LOW);
+    let files = ["--report", "r.html", "--junit", "r.xml", "--sarif", "r.sarif"];
+    let stopped = ["check", "low.m", "--max-states", "2", "--reduce", "none", "--dir", "d"];
+    assert_eq!(folder.run(&[&stopped[..], &files].concat()).code, 3);
+    let names = ["r.html", "r.xml", "r.sarif"];
+    names.iter().for_each(|it| std::fs::remove_file(folder.path(it)).unwrap());
+    // A copy may come from anybody, and says what is left out.
+    std::fs::create_dir(folder.path("copy")).unwrap();
+    for file in std::fs::read_dir(folder.path("d")).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), folder.path("copy").join(file.file_name())).unwrap();
+    }
+    let ran = folder.run(&["resume", "copy", "--no-trace", "--junit", "own.xml"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("note: the directory comes from elsewhere, so what it says of its end is left out: --report "), "{}", ran.err);
+    assert!(
+        ran.err.contains("r.sarif; give it again if it is wanted\n")
+            && !ran.err.contains("--junit"),
+        "{}",
+        ran.err
+    );
+    assert!(folder.path("own.xml").exists() && !names.iter().any(|it| folder.path(it).exists()));
+    // It is written where it was to be, wherever that is said.
+    let ran = folder.run(&["resume", "d", "--no-trace"]);
+    assert_eq!(ran.code, 1);
+    for name in names {
+        assert!(ran.err.contains(&format!("/{name}\n")), "{}", ran.err);
+        assert!(read(&folder, name).contains("low"), "{name}");
+    }
+    // So it is in a search about runs.
+    let runs = ["check", "low.m", "--ltl", "<> (x = 3)", "--max-states", "2", "--dir", "runs"];
+    assert_eq!(
+        folder.run(&[&runs[..], &["--notify", "echo $SPILLWAY_VERDICT >> all"]].concat()).code,
+        3
+    );
+    assert_eq!(folder.run(&["resume", "runs"]).code, 0);
+    assert_eq!(read(&folder, "all"), "incomplete\nverified\n");
 }
 
 #[test]

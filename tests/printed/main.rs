@@ -1,5 +1,6 @@
 //! All that is printed, word for word: what `tests/told.rs` and the tutorials do not come to.
 
+mod again;
 mod asked;
 mod covers;
 mod drawn;

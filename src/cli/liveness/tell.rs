@@ -2,10 +2,13 @@
 
 use super::Asked;
 use super::told::{Stage, Told};
+use crate::cli::again::{self, Found};
 use crate::cli::args::{CheckArgs, RunArgs, TraceArgs};
 use crate::cli::failure::{self, Failure};
 use crate::cli::trail::Written;
-use crate::cli::{Ending, files, print, print_json, run, say, trace, trail, warn, warnings};
+use crate::cli::{
+    Ending, files, notice, print, print_json, run, say, trace, trail, warn, warnings,
+};
 use crate::exec::{Explain, Step, StepOutcome, Tally};
 use crate::front::TrailEnd;
 use crate::reduce::Refused;
@@ -15,7 +18,7 @@ use crate::report::{
 };
 use crate::search::lasso::{Lasso, Probed};
 use crate::search::{Verdict, events};
-use crate::session::{Fairness, Searched, Shown, Swept, Watched, verdict};
+use crate::session::{Fairness, Searched, Shown, Swept, Watched};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -43,16 +46,16 @@ pub(super) struct Tell<'a> {
     pub(super) format: Option<Format>,
     /// What is done about errors.
     pub(super) errors: Errors,
-    /// How to look at the run again, in rows; nothing where that is what is done.
-    again: String,
+    /// The command line, and where the search is kept, where it is told how to look at the run again.
+    again: Option<(&'a RunArgs, Option<&'a Path>)>,
 }
 
 impl Tell<'_> {
     /// What came of a sitting, whose search is kept in a directory, if it is.
-    pub(super) fn of<'a>(args: &'a RunArgs, errors: Errors, dir: Option<&Path>) -> Tell<'a> {
+    pub(super) fn of<'a>(args: &'a RunArgs, errors: Errors, dir: Option<&'a Path>) -> Tell<'a> {
         let RunArgs { json, strict, no_trace, ref spin_trail, .. } = *args;
         let (trail, view) = (spin_trail.as_deref(), args.view());
-        let again = report::print_look_again(dir.map(|it| it.display().to_string()).as_deref());
+        let again = Some((args, dir));
         Tell { json, strict, trace: !no_trace, trail, view, format: None, errors, again }
     }
 
@@ -60,7 +63,7 @@ impl Tell<'_> {
     pub(super) fn again(args: &TraceArgs) -> Tell<'_> {
         let (json, trail, view) = (args.json, args.spin_trail.as_deref(), args.view.view());
         let format = args.format.map(Format::from);
-        let (errors, again) = (Errors::Told, String::new());
+        let (errors, again) = (Errors::Told, None);
         Tell { json, strict: false, trace: true, trail, view, format, errors, again }
     }
 
@@ -96,6 +99,7 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
     let run = run.filter(|_| how.trace);
     let errors_next = how.errors_next(told);
     let code = code(&told.found);
+    notice::summarise(|| as_text((watched, searched, fairness), (told, errors_next), None));
     match how.json {
         // One object is printed: that of the search for errors.
         true if errors_next => {
@@ -109,8 +113,10 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
         false => {
             let run = run.as_ref().map(|it| (it, &how.view));
             print(&as_text((watched, searched, fairness), (told, errors_next), run));
-            if matches!(told.found, Probed::Found(_)) {
-                print(&how.again);
+            if let (Probed::Found(_), Some((args, dir))) = (&told.found, how.again) {
+                let dir = dir.map(|it| it.display().to_string());
+                let next = again::commands(&watched.model, Found::RUN, dir.as_deref(), Some(args));
+                print(&report::print_next(dir.as_deref(), &next));
             }
         }
     }
@@ -135,11 +141,7 @@ pub(super) fn page<'p>(
         }
         Probed::Found(_) | Probed::None | Probed::Open => None,
     };
-    let verdict = match told.found {
-        Probed::None => Verdict::Verified,
-        Probed::Found(_) => Verdict::Violated,
-        Probed::Open => Verdict::Incomplete,
-    };
+    let verdict = told.verdict();
     let as_text = as_text((watched, judged.searched, judged.fairness()), (told, false), None);
     let figures = [("states", told.states), ("transitions", told.transitions)];
     Ok(Page {
@@ -278,6 +280,7 @@ pub(super) fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -
     let says = format!("verified: no run violates {name}, whatever the model does");
     let as_text = report::wrapped("", &format!("{model}: {says}"))
         + &report::print_unchecked(&scope.unchecked);
+    notice::summarise(|| as_text.clone());
     match args.run.json {
         false => print(&as_text),
         true => {
@@ -309,19 +312,19 @@ fn reduced_by(searched: &Searched<'_>) -> Vec<String> {
 }
 
 /// The answer, in words.
-fn answer(told: &Told, fairness: Fairness, name: &str) -> String {
+pub(super) fn answer(told: &Told, fairness: Fairness, name: &str) -> String {
     let of_a_sort = match fairness {
         Fairness::None => "run",
         Fairness::Weak => "weakly fair run",
     };
-    match told.found {
-        Probed::None if told.faults > 0 => {
+    match told.verdict() {
+        Verdict::Verified if told.faults > 0 => {
             format!("every {of_a_sort} that meets no run-time error satisfies {name}")
         }
-        Probed::None => format!("verified: every {of_a_sort} satisfies {name}"),
-        Probed::Found(_) => format!("VIOLATED: a {of_a_sort} does not satisfy {name}"),
-        Probed::Open => {
-            format!("not decided yet: no {of_a_sort} that violates {name} was found so far")
+        Verdict::Verified => format!("verified: every {of_a_sort} satisfies {name}"),
+        Verdict::Violated => format!("VIOLATED: a {of_a_sort} does not satisfy {name}"),
+        Verdict::Incomplete => {
+            format!("incomplete: no {of_a_sort} that violates {name} was found so far")
         }
     }
 }
@@ -398,7 +401,7 @@ pub(super) fn as_json(
         "model": watched.model.name(),
         "language": watched.model.language.name,
         "property": watched.name,
-        "verdict": verdict(&told.found),
+        "verdict": told.verdict().name(),
         "vacuous": searched.is_none(),
         "fairness": fairness.name(),
         "states": told.states,
