@@ -289,8 +289,7 @@ pub struct CheckArgs {
     pub(super) run: RunArgs,
     #[command(flatten)]
     pub(super) runs: RunsArgs,
-    /// Keep the search in this directory, which must be new or empty [default: a temporary one,
-    /// removed after a verdict]
+    /// Keep the search in this directory, which must be new or empty [default: a temporary one, removed after a verdict]
     #[arg(long)]
     pub dir: Option<PathBuf>,
     /// Answer what this file asks.
@@ -311,8 +310,7 @@ pub struct CheckArgs {
     /// Explore the whole state space and count violations
     #[arg(long)]
     pub keep_going: bool,
-    /// Search on for a shorter counterexample: without partial order, where one was found with it; or, beside --ltl
-    /// and the like, for a shortest run
+    /// Search on for a shorter counterexample: without partial order, where one was found with it; or, beside --ltl and the like, for a shortest run
     #[arg(long, conflicts_with = "keep_going")]
     pub shortest: bool,
     /// Do not count how often each action is taken, nor tell which never was
@@ -342,12 +340,10 @@ pub struct CheckArgs {
 /// Which reductions are used.
 #[derive(Args, Clone, Debug)]
 pub struct ReduceArgs {
-    /// Which reductions are used: none, auto, or the names of some [default: auto; with --keep-going
-    /// symmetry]
+    /// Which reductions are used: none, auto, or the names of some [default: auto; with --keep-going symmetry]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
     pub reduce: Vec<ReduceArg>,
-    /// Which of the states that differ only in the names of a scalarset's elements are visited [default:
-    /// exact]
+    /// Which of the states that differ only in the names of a scalarset's elements are visited [default: exact]
     #[arg(long, value_enum)]
     pub symmetry: Option<SymmetryArg>,
     /// Undo rules that can be undone, and store what is left: all such rules, or some of these
@@ -368,8 +364,7 @@ pub struct ReduceArgs {
     /// --reduce names por, or finds it good]
     #[arg(long, value_name = "METHOD", value_enum)]
     pub por: Option<PartialOrderArg>,
-    /// What keeps steps from being put off for ever [default: static; levels beside symmetry; --reduce auto
-    /// tries levels where static does not save enough]
+    /// What keeps steps from being put off for ever [default: static; levels beside symmetry; --reduce auto tries levels where static does not save enough]
     #[arg(long, value_enum)]
     pub por_proviso: Option<ProvisoArg>,
     /// How steps that come to the same whatever else happens first are used [default: map]
