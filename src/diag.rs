@@ -1,6 +1,7 @@
 //! Diagnostics: one clear message about a place in the source.
 
-use crate::source::{Sources, Span};
+use crate::escape;
+use crate::source::{Place, Sources, Span};
 use std::fmt;
 
 /// How bad it is.
@@ -25,7 +26,24 @@ pub struct Diagnostic {
     pub help: Option<String>,
 }
 
+/// A mistake in a text, told apart from the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where, if it is anywhere.
+    pub place: Option<Place>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
 impl Diagnostic {
+    /// The same apart from the text.
+    pub fn mistake(&self, sources: &Sources) -> Mistake {
+        let Diagnostic { message, span, help, .. } = self.clone();
+        Mistake { message, place: sources.place(span), help }
+    }
+
     /// An error at `span`.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, message: message.into(), span, help: None }
@@ -60,6 +78,7 @@ const WIDTH: usize = 80;
 impl fmt::Display for Rendered<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { diagnostic: Diagnostic { severity, message, span, help }, sources } = self;
+        let message = escape::terminal(message);
         let word = match severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -67,12 +86,12 @@ impl fmt::Display for Rendered<'_> {
         match sources.locate(*span) {
             None => write!(f, "{word}: {message}")?,
             Some(place) => {
-                write!(f, "{place}: {word}: {message}")?;
+                write!(f, "{}: {word}: {message}", escape::line(&place))?;
                 write_excerpt(f, sources, *span)?;
             }
         }
         if let Some(help) = help {
-            write!(f, "\n  help: {help}")?;
+            write!(f, "\n  help: {}", escape::terminal(help))?;
         }
         Ok(())
     }
@@ -90,7 +109,7 @@ fn write_excerpt(f: &mut fmt::Formatter<'_>, sources: &Sources, span: Span) -> f
         .chars()
         .skip(skipped)
         .take(most)
-        .map(|c| if c.is_control() { ' ' } else { c })
+        .map(|c| if escape::is_control(c) { ' ' } else { c })
         .collect();
     let indent = at.column - 1 - skipped;
     let length = sources.text(span).lines().next().unwrap_or("").chars().count();

@@ -56,6 +56,8 @@ pub mod budget;
 pub mod cli;
 #[doc(hidden)]
 pub mod diag;
+#[cfg_attr(not(feature = "cli"), allow(dead_code))]
+mod escape;
 pub mod exec;
 pub mod front;
 #[doc(hidden)]

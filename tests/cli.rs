@@ -1242,7 +1242,7 @@ fn a_directory_in_use_is_refused_and_can_be_asked_for_its_status() {
     assert_eq!(ran.code, 0);
     assert!(ran.out.starts_with("running"), "{}", ran.out);
     drop(lock);
-    assert!(bench.run(&["status", "d"]).out.starts_with("not running"));
+    assert!(bench.run(&["status", "d"]).out.starts_with("stopped "));
 }
 
 #[test]

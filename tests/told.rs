@@ -81,7 +81,8 @@ lock.m: VIOLATED: invariant: one writer at lock.m:9:1
   checked  deadlocks, invariants, run-time errors
   reduced  by symmetry exact, which preserves everything: a state stands for up
            to 6
-  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
+  next     spillway check lock.m --dir DIR;
+           spillway simulate lock.m --from DIR
 ";
     prints("lock.m", LOCK, &[], (1, expected));
 }
@@ -109,7 +110,9 @@ stuck.dve: VIOLATED: deadlock: no successor
            Q  works (line 6), has ended
   found    1 violation in 5 states, 6 transitions, 3 levels, 1 deadlock; *
   checked  deadlocks, run-time errors
-  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
+  next     spillway check stuck.dve --msc
+           spillway check stuck.dve --dir DIR;
+           spillway simulate stuck.dve --from DIR
 ";
     prints("stuck.dve", STUCK, &[], (1, expected));
 }
@@ -164,7 +167,9 @@ channel.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 3) at
   checked  deadlocks, assertions, run-time errors
   reduced  by dead variables, which preserves everything: 1 variable reset in 1
            place
-  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
+  next     spillway check channel.pml --msc
+           spillway check channel.pml --dir DIR;
+           spillway simulate channel.pml --from DIR
 ";
     prints("channel.pml", CHANNEL, &[], (1, expected));
 }
@@ -193,7 +198,8 @@ net.m: VIOLATED: error: undefined value in take at net.m:10:32
   checked  deadlocks, run-time errors
   reduced  by symmetry exact, which preserves everything: a state stands for up
            to 2
-  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
+  next     spillway check net.m --dir DIR;
+           spillway simulate net.m --from DIR
 ";
     prints("net.m", NET, &[], (1, expected));
 }
@@ -225,7 +231,8 @@ read.m: VIOLATED: error: undefined value in invariant small at read.m:5:38
   checked  deadlocks, invariants, run-time errors
   reduced  by symmetry exact, which preserves everything: a state stands for up
            to 6
-  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
+  next     spillway check read.m --dir DIR;
+           spillway simulate read.m --from DIR
 ";
     prints("read.m", text, &[], (1, expected));
 }
@@ -375,7 +382,8 @@ lock.m: VIOLATED: deadlock: no successor
   not looked for  invariants, run-time errors
   reduced  by symmetry exact, which preserves everything: a state stands for up
            to 6
-  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
+  next     spillway check lock.m --keep-going --only deadlock --dir DIR;
+           spillway simulate lock.m --from DIR
 ";
     prints("lock.m", LOCK, &["--keep-going", "--only", "deadlock"], (1, expected));
 }

@@ -28,8 +28,9 @@ use crate::search::comback::{CacheKind, CacheSize};
 use crate::search::{Checks, Limits};
 use crate::session::KeyOrder;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use resources::size;
+use resources::{duration, size};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Exact, disk-backed model checking in a fixed memory budget.
 #[derive(Debug, Parser)]
@@ -290,8 +291,7 @@ pub struct CheckArgs {
     pub(super) run: RunArgs,
     #[command(flatten)]
     pub(super) runs: RunsArgs,
-    /// Keep the search in this directory, which must be new or empty [default: a temporary one,
-    /// removed after a verdict]
+    /// Keep the search in this directory, which must be new or empty [default: a temporary one, removed after a verdict]
     #[arg(long)]
     pub dir: Option<PathBuf>,
     #[command(flatten)]
@@ -305,8 +305,7 @@ pub struct CheckArgs {
     /// Explore the whole state space and count violations
     #[arg(long)]
     pub keep_going: bool,
-    /// Search on for a shorter counterexample: without partial order, where one was found with it; or, beside --ltl
-    /// and the like, for a shortest run
+    /// Search on for a shorter counterexample: without partial order, where one was found with it; or, beside --ltl and the like, for a shortest run
     #[arg(long, conflicts_with = "keep_going")]
     pub shortest: bool,
     /// Do not count how often each action is taken, nor tell which never was
@@ -336,12 +335,10 @@ pub struct CheckArgs {
 /// Which reductions are used.
 #[derive(Args, Clone, Debug)]
 pub struct ReduceArgs {
-    /// Which reductions are used: none, auto, or the names of some [default: auto; with --keep-going
-    /// symmetry]
+    /// Which reductions are used: none, auto, or the names of some [default: auto; with --keep-going symmetry]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
     pub reduce: Vec<ReduceArg>,
-    /// Which of the states that differ only in the names of a scalarset's elements are visited [default:
-    /// exact]
+    /// Which of the states that differ only in the names of a scalarset's elements are visited [default: exact]
     #[arg(long, value_enum)]
     pub symmetry: Option<SymmetryArg>,
     /// Undo rules that can be undone, and store what is left: all such rules, or some of these
@@ -362,8 +359,7 @@ pub struct ReduceArgs {
     /// --reduce names por, or finds it good]
     #[arg(long, value_name = "METHOD", value_enum)]
     pub por: Option<PartialOrderArg>,
-    /// What keeps steps from being put off for ever [default: static; levels beside symmetry; --reduce auto
-    /// tries levels where static does not save enough]
+    /// What keeps steps from being put off for ever [default: static; levels beside symmetry; --reduce auto tries levels where static does not save enough]
     #[arg(long, value_enum)]
     pub por_proviso: Option<ProvisoArg>,
     /// How steps that come to the same whatever else happens first are used [default: map]
@@ -554,6 +550,9 @@ pub struct StatusArgs {
     /// Remove those of them that are not running
     #[arg(long, requires = "all", conflicts_with = "dir")]
     pub remove_stale: bool,
+    /// Remove those of them in which nobody has searched for so long [default: 7d]
+    #[arg(long, value_name = "TIME", requires = "all", conflicts_with_all = ["dir", "remove_stale"], num_args = 0..=1, default_missing_value = "7d", value_parser = duration)]
+    pub clean: Option<Duration>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,
@@ -596,7 +595,7 @@ pub struct SimulateArgs {
     /// Choose each step by hand
     #[arg(long, short)]
     pub interactive: bool,
-    /// The most steps to take [default: 20]
+    /// The most steps to take [default: 20; by hand, any number]
     #[arg(long, value_name = "N")]
     pub steps: Option<u64>,
     /// The seed of the random choices; the same seed walks the same way

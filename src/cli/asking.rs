@@ -50,7 +50,7 @@ impl Origin for Asked {
 /// The answer to a question about a file.
 fn asked(action: &'static str, name: &str, question: &Value) -> Result<bool> {
     let _turn = TURN.lock();
-    super::print(&format!("{question}\n"));
+    super::print_json(&format!("{question}\n"));
     let failed = |why: String| Error::io(action, name, io::Error::other(why));
     let said = line().map_err(|error| failed(error.to_string()))?;
     let said = said.ok_or_else(|| failed("nobody answers".into()))?;

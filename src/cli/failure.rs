@@ -1,5 +1,7 @@
 //! Why a command ended without a verdict, and the exit code that says so.
 
+use crate::diag::Mistake;
+use crate::escape;
 use crate::ir::ProcessId;
 use crate::search::files::DirectoryFile;
 use crate::session::{Error, Taken};
@@ -22,20 +24,22 @@ pub const DAMAGED: u8 = 4;
 pub const STALE: u8 = 5;
 
 /// A message for the user and an exit code.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     /// The exit code.
     pub code: u8,
     /// What happened and what to do.
     pub message: String,
+    /// The mistakes in a model that it tells of.
+    pub mistakes: Vec<Mistake>,
     /// The process that found no slot, if the search is to be made again with more.
     pub lacks_slots: Option<ProcessId>,
 }
 
 impl Failure {
     /// One with this exit code.
-    pub fn of_code(code: u8, message: String) -> Self {
-        Self { code, message, lacks_slots: None }
+    pub fn of_code(code: u8, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), mistakes: Vec::new(), lacks_slots: None }
     }
 
     /// The command line or its surroundings are wrong.
@@ -86,8 +90,9 @@ impl Failure {
                  remove it and check the model again"
             )),
             spill::Error::Locked { .. } => Self::wrong(format!(
-                "{dir} is in use by a running search\n  help: `spillway status {dir}` shows how \
-                 far it is"
+                "{dir} is in use by a running search\n  help: `spillway status {}` shows how \
+                 far it is",
+                escape::shell_path(path)
             )),
             error if is_missing_piece(&error) => Self::of_code(
                 DAMAGED,
@@ -114,10 +119,10 @@ impl Failure {
                 return Self { code: STOPPED, ..Self::opening(dir, error) };
             }
             spill::Error::Source { .. } => {
-                let dir = dir.display();
+                let (dir, word) = (dir.display(), escape::shell_path(dir));
                 return Self::wrong(format!(
                     "{dir}: {error}\n  the search stopped at its last checkpoint\n  help: \
-                     `spillway resume {dir}` goes on once the model can"
+                     `spillway resume {word}` goes on once the model can"
                 ));
             }
             spill::Error::Levels { .. } => {
@@ -142,12 +147,12 @@ impl Failure {
                 _ => "once the disk works again",
             },
         };
-        let dir = dir.display();
+        let (dir, word) = (dir.display(), escape::shell_path(dir));
         Self::of_code(
             STOPPED,
             format!(
                 "error: {dir}: {error}\n  the search stopped at its last checkpoint\n  help: \
-                 `spillway resume {dir}` goes on {help}"
+                 `spillway resume {word}` goes on {help}"
             ),
         )
     }
@@ -162,7 +167,10 @@ impl From<Error> for Failure {
         }
         let help = match &error {
             // Each mistake says itself that it is one.
-            Error::Text(mistakes) => return Failure::of_code(WRONG, mistakes.clone()),
+            Error::Text(shown, mistakes) => {
+                let mistakes = mistakes.clone();
+                return Failure { mistakes, ..Failure::of_code(WRONG, shown) };
+            }
             Error::Open(..) | Error::Begin(..) | Error::Run(..) => return Failure::of_disk(error),
             Error::Stopped(_) => return Failure::not_begun(&error),
             Error::Memory(_) => "give at least that much with --memory".into(),
@@ -176,7 +184,7 @@ impl From<Error> for Failure {
             Error::NotEmpty(_) => "name a new or empty one".into(),
             Error::Taken(path, Taken::SameModel) => format!(
                 "`spillway resume {}` goes on with it; to begin anew, remove it or name another",
-                path.display()
+                escape::shell_path(path)
             ),
             Error::Taken(_, Taken::OtherModel(_) | Taken::Otherwise) => {
                 "name another directory".into()

@@ -1,5 +1,7 @@
 //! Text that is written in long lines, in lines that a terminal has room for.
 
+use crate::escape;
+
 /// Columns of a terminal that nobody has made wider.
 pub(super) const COLUMNS: usize = 80;
 
@@ -60,7 +62,7 @@ fn fold(line: &str, columns: usize, out: &mut String) {
     }
 }
 
-/// As much of a text as fits into so many columns. What is not ASCII may take two; what is no text at all is not shown.
+/// As much of a text as fits into so many columns. What is not ASCII may take two; in place of what is no text at all is a `?`.
 pub(super) fn cut(text: &str, columns: usize) -> String {
     let mut room = columns;
     let fits = |it: &char| {
@@ -68,7 +70,7 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
         room = left.unwrap_or(0);
         left.is_some()
     };
-    let printed = |it: char| if it.is_control() { '?' } else { it };
+    let printed = |it: char| if escape::is_control(it) { '?' } else { it };
     text.chars().map(printed).take_while(fits).collect()
 }
 

@@ -1,7 +1,10 @@
 //! What people type who come from other checkers: they are told what is meant here.
 
+use crate::escape;
 use crate::front::{LANGUAGES, Language};
+use crate::session::Directory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::path::Path;
 
 /// A command line that is not understood, and what helps with it, if it is known from elsewhere.
 pub(super) fn told(mut error: clap::Error) -> (clap::Error, Option<String>) {
@@ -14,13 +17,24 @@ pub(super) fn told(mut error: clap::Error) -> (clap::Error, Option<String>) {
             format!("help: {typed} is a flag of {meant}")
         }),
         ErrorKind::InvalidSubcommand => match error.get(ContextKind::InvalidSubcommand) {
-            Some(ContextValue::String(file)) => Language::of_file(file)
-                .map(|_| format!("help: `spillway check {file}` searches the model")),
+            Some(ContextValue::String(name)) => forgotten(name),
             _ => None,
         },
         _ => None,
     };
     (error, help)
+}
+
+/// The command that is meant where a model or a search directory stands in its place.
+fn forgotten(name: &str) -> Option<String> {
+    let command = match () {
+        () if Directory::has_search(Path::new(name)) => "status",
+        () if Language::of_file(name).is_some() => "check",
+        () => return None,
+    };
+    let words = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned());
+    let words: Vec<String> = words.map(|it| escape::shell(&it).into_owned()).collect();
+    Some(format!("help: did you mean `spillway {command} {}`?", words.join(" ")))
 }
 
 /// The first flag of another checker that was typed, and what is meant by it.

@@ -67,7 +67,7 @@ pub(super) fn answer(
             Further::Refused(why) => FurtherResult::Open(why.clone()),
             _ if !is_whole => FurtherResult::Open("not known yet".to_owned()),
             Further::Most(_) => {
-                FurtherResult::Most(most.next().copied().flatten().map(|range| range.1))
+                FurtherResult::Most(most.next().and_then(|it| it.range).map(|range| range.1))
             }
             Further::Branching(formula) => branching(formula, control),
         };

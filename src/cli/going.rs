@@ -9,11 +9,15 @@ use serde_json::{Value, json};
 /// Whether a search is running, and how it goes; with where it is in its levels, if it `is_in_levels`.
 pub(super) fn heading(live: &Live, is_in_levels: bool) -> String {
     let going = &live.going;
-    let mut out = match (going.is_running, going.running_for) {
-        (true, Some(time)) => format!("running for {}", figures::clock(time)),
-        (true, None) => "running".to_owned(),
-        (false, _) => "not running".to_owned(),
+    let mut out = live.state.name().to_owned();
+    out += &match (going.is_running, going.running_for, live.ended_ago()) {
+        (true, Some(time), _) => format!(" for {}", figures::clock(time)),
+        (false, _, Some(ago)) => format!(" {} ago", figures::about(ago)),
+        _ => String::new(),
     };
+    if !live.state.is_open() {
+        return out + ":\n";
+    }
     let checkpoint = match going.checkpoint_ago.filter(|_| going.at.is_some()) {
         None => "no checkpoint yet\n".to_owned(),
         Some(ago) => format!("last checkpoint {} ago:\n", figures::about(ago)),
@@ -92,6 +96,7 @@ pub(super) fn with_going(mut result: Value, live: &Live) -> Value {
     let going = &live.going;
     let at = going.at;
     let figures = json!({
+        "state": live.state.name(),
         "running": going.is_running,
         "running_seconds": going.running_for.map(|it| it.as_secs_f64()),
         "checkpoint_seconds_ago": going.checkpoint_ago.map(|it| it.as_secs_f64()),

@@ -5,6 +5,7 @@ use super::failure::{self, Failure};
 use super::from::From;
 use super::states::{Edge, Graph};
 use super::{Ending, languages, model, print, say};
+use crate::escape;
 use crate::exec::{Explain, StepOutcome};
 use crate::front::Drawn;
 use crate::report::{count, grouped, print_changes, print_state};
@@ -32,7 +33,8 @@ fn write_to(path: Option<&Path>, text: &str) -> Ending {
         Some(path) => {
             let failed = |error| Failure::writing("the graph", path, error);
             std::fs::write(path, text).map_err(failed)?;
-            say(format!("wrote {}; `dot -Tsvg {0}` draws it", path.display()));
+            let word = escape::shell_path(path);
+            say(format!("wrote {}; `dot -Tsvg {word}` draws it", path.display()));
         }
     }
     Ok(failure::VERIFIED)
@@ -77,8 +79,7 @@ impl Graph<'_> {
         let (states, steps) = (self.states.len() as u64, self.steps.len() as u64);
         let told =
             format!("{}: {}, {}", model.name(), count(states, "state"), count(steps, "step"));
-        let mut out =
-            format!("// {}\ndigraph {} {{\n", told.replace('\n', " "), quoted(model.name()));
+        let mut out = format!("// {}\ndigraph {} {{\n", escape::line(&told), quoted(model.name()));
         out += "  node [shape=box, fontname=\"monospace\", fontsize=10];\n  edge [fontname=\"monospace\", fontsize=9];\n";
         let values: Vec<_> = self.states.iter().map(|it| self.walked.describe(it)).collect();
         for (number, state) in self.states.iter().enumerate() {
@@ -123,15 +124,10 @@ impl Graph<'_> {
 
 /// Lines as a label, each from the left.
 fn label(lines: &[String]) -> String {
-    format!("\"{}\"", lines.iter().map(|it| escaped(it) + "\\l").collect::<String>())
+    format!("\"{}\"", lines.iter().map(|it| escape::dot(it) + "\\l").collect::<String>())
 }
 
 /// A text as an identifier of DOT.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", escaped(text))
-}
-
-/// A text as it stands between quotes.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ")
+    format!("\"{}\"", escape::dot(text))
 }

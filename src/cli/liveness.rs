@@ -10,8 +10,11 @@ use super::page::Beside;
 use super::preparation::Preparation;
 use super::progress::{self, Display};
 use super::signals::Signals;
-use super::{Ending, finder, model, only, output, print, reduce, run, say, trail, warn};
+use super::{
+    Ending, finder, model, notice, only, output, print, print_json, reduce, run, say, trail, warn,
+};
 use crate::budget::AnalysisBudget;
+use crate::escape;
 use crate::exec::{Executor, Explain, Step};
 use crate::front::ClaimChoice;
 use crate::reduce::Refused;
@@ -22,7 +25,7 @@ use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::search::{Control, Limits, MemoryPlan, Storage, events};
 use crate::session::{
     Answer, Budget, Contents, Directory, Error, Fairness, Job, Judged, Live, Pursued, Pursuit,
-    Reduce, Searched, Swept, TextModel, Wanted, Watched,
+    Reduce, Searched, State, Swept, TextModel, Wanted, Watched,
 };
 use spill::RealDisk;
 use std::path::Path;
@@ -146,14 +149,15 @@ fn search(
         signals.end_with(code(&probe.found), &control);
         return decided(args, (&watched, &judged), &job, (probe, errors, &control));
     }
-    drop(probe);
     let plan = planned(&watched, &searched, (budget, &storage))?;
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
+    notice::searched_in(&directory.path);
     directory.keep_means(&args.run.means())?;
     let pursuit = Pursuit::new(&judged, plan, args.run.max_states, directory);
     let of = (&watched, &judged);
     let how = Tell::of(&args.run, errors, args.dir.as_deref());
-    let (code, errors_next) = pursue(of, pursuit, None, (&args.run, how, control, signals), true)?;
+    let with = (&args.run, how, control, signals);
+    let (code, errors_next) = pursue(of, pursuit, (None, Some(&probe)), with, true)?;
     Ok(Ended { code, errors_next, keeps_directory: args.dir.is_some() })
 }
 
@@ -220,7 +224,7 @@ pub(super) fn resume(
         let pursuit = Pursuit::new(judged, plan, args.run.max_states, directory);
         let (control, signals) = begun;
         let with = (&args.run, how, control, signals);
-        Ok(pursue((watched, judged), pursuit, saved, with, false)?.0)
+        Ok(pursue((watched, judged), pursuit, (saved, None), with, false)?.0)
     })
 }
 
@@ -300,7 +304,7 @@ fn planned(
 fn pursue(
     of: Asked<'_, '_>,
     mut pursuit: Pursuit<'_>,
-    saved: Option<Saved>,
+    (saved, probe): (Option<Saved>, Option<&Probe>),
     (args, how, control, mut signals): (&RunArgs, Tell<'_>, Arc<Control>, Signals),
     is_new: bool,
 ) -> Result<(u8, bool), Failure> {
@@ -316,7 +320,10 @@ fn pursue(
         pursued => pursued?,
     };
     let Pursued { found, outcome, swept, seconds } = pursued;
-    let told = Told::on_disk(found, &outcome, swept);
+    let (told, is_kept) = (Told::on_disk(found, &outcome, swept), !outcome.levels.is_empty());
+    // Nothing is left in memory of a search that had as many states as it may.
+    let probe = probe.filter(|_| control.should_stop());
+    let told = probe.into_iter().fold(told, Told::at_least);
     signals.end_with(code(&told.found), &control);
     if told.found != Probed::Open {
         pursuit.directory.remove_if_temporary();
@@ -324,10 +331,14 @@ fn pursue(
     let told = told.shortened(of.1, args.room(), &control);
     let errors_next = how.errors_next(&told);
     let ended = tell(of, &told, how);
-    let dir = pursuit.directory.path.display().to_string();
+    let dir = escape::shell_path(&pursuit.directory.path);
     if told.found == Probed::Open {
         pursuit.directory.keep();
-        say(format!("stopped at a checkpoint; `spillway resume {dir}` goes on"));
+        say(match is_kept {
+            true => format!("stopped at a checkpoint; `spillway resume {dir}` goes on"),
+            false => stopped_early(&dir),
+        });
+        run::say_where(&pursuit.directory);
     } else if told.shortened.is_some_and(|it| !it.is_done) && control.should_stop() {
         pursuit.directory.keep();
         say(format!("`spillway resume {dir}` goes on to look for a shorter counterexample"));
@@ -376,7 +387,7 @@ fn with_found(
     let states = saved.as_ref().map_or(0, |it| it.store.levels.each_keys().sum());
     let before = || match saved {
         Some(saved) => saved.plan.budget,
-        None => contents.means.unwrap_or_default().memory,
+        None => contents.means.clone().unwrap_or_default().memory,
     };
     let memory = memory.unwrap_or_else(before);
     let budget = finder::budget(memory, states);
@@ -439,15 +450,16 @@ pub(super) fn page(dir: &Path, contents: &Contents, beside: Beside<'_>) -> Resul
 
 /// What `trace` prints before there is a checkpoint.
 fn trace_of_nothing(args: &TraceArgs, job: &Job) -> Ending {
-    print(&match args.json {
-        false => "no checkpoint yet, so no counterexample\n".to_owned(),
+    match args.json {
+        false => print("no checkpoint yet, so no counterexample\n"),
         true => {
             let (watched, fairness) = asked_by(job)?;
             let told = Told { found: Probed::Open, stage: Stage::Reaching, ..Told::NOTHING };
             let searched = watched.model.searched();
-            format!("{:#}\n", as_json((&watched, Some(&searched), fairness), &told, None))
+            let told = as_json((&watched, Some(&searched), fairness), &told, None);
+            print_json(&format!("{told:#}\n"));
         }
-    });
+    }
     Ok(failure::VERIFIED)
 }
 
@@ -459,10 +471,21 @@ fn asked_by(job: &Job) -> Result<(Watched, Fairness), Failure> {
     }
 }
 
-/// How far a search in a directory is.
-pub(super) fn status(dir: &Path, contents: &Contents, live: &Live, json: bool) -> Ending {
-    let Contents { job, saved, answer, .. } = contents;
-    let (watched, fairness) = asked_by(job)?;
+/// That no level was complete when a search was stopped.
+pub(super) fn stopped_early(dir: &str) -> String {
+    format!("stopped before the first level was complete; `spillway resume {dir}` begins anew")
+}
+
+/// The verdict of the search in a directory that has ended, in a sentence.
+pub(super) fn verdict(dir: &Path, contents: &Contents, live: &Live) -> Result<String, Failure> {
+    let (watched, fairness) = asked_by(&contents.job)?;
+    let (told, _) = told_of(dir, contents, live)?;
+    Ok(tell::answer(&told, fairness, &watched.name))
+}
+
+/// How far a search in a directory is, and whether it is still reaching states.
+fn told_of(dir: &Path, contents: &Contents, live: &Live) -> Result<(Told, bool), Failure> {
+    let Contents { saved, answer, .. } = contents;
     let open = |error| Error::Open(dir.to_path_buf(), error);
     let disk = RealDisk::open(dir).map_err(open)?;
     let swept = Swept::in_directory(&disk).map_err(open)?;
@@ -471,18 +494,28 @@ pub(super) fn status(dir: &Path, contents: &Contents, live: &Live, json: bool) -
         Some(answer) => Told::of_probe(answer.probe()),
         None => Told::on_disk(Probed::Open, &outcome, swept),
     };
+    let decided = match live.state {
+        State::Ended(verdict) => Some(verdict),
+        _ => None,
+    };
+    Ok((Told { decided, ..told }, swept.is_none() && answer.is_none()))
+}
+
+/// How far a search in a directory is.
+pub(super) fn status(dir: &Path, contents: &Contents, live: &Live, json: bool) -> Ending {
+    let (watched, fairness) = asked_by(&contents.job)?;
+    let (told, is_begun) = told_of(dir, contents, live)?;
     let searched = watched.model.searched();
-    print(&match json {
+    match json {
         true => {
             let told = as_json((&watched, Some(&searched), fairness), &told, None);
-            format!("{:#}\n", with_going(told, live))
+            print_json(&format!("{:#}\n", with_going(told, live)));
         }
         false => {
-            let is_begun = swept.is_none() && answer.is_none();
             let told = as_text((&watched, &searched, fairness), (&told, false), None);
-            heading(live, is_begun) + &told
+            print(&(heading(live, is_begun) + &told));
         }
-    });
+    }
     Ok(failure::VERIFIED)
 }
 

@@ -1,5 +1,6 @@
 //! The command line: reads flags, prints, sets exit codes. Nothing else does any of these.
 
+mod again;
 mod allocation;
 mod args;
 mod asking;
@@ -20,6 +21,7 @@ mod languages;
 mod liveness;
 mod model;
 mod new;
+mod notice;
 mod only;
 mod output;
 mod page;
@@ -47,11 +49,11 @@ pub use allocation::Allocator;
 
 use crate::search::control::Phase;
 use crate::session::{Contents, Directory, traced_in};
-use args::{CheckArgs, Command, ResumeArgs, TraceArgs};
+use args::{CheckArgs, Command, ResumeArgs, RunArgs, TraceArgs};
 use failure::Failure;
-use files::Notice;
-use output::{print, say, warn, warnings};
+use output::{print, print_json, say, warn, warnings};
 use preparation::Preparation;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -90,12 +92,12 @@ pub fn run() -> ExitCode {
         | Command::Task(_)
         | Command::Watch(_) => false,
     };
-    let notice = match &cli.command {
-        Command::Check(args) => Notice::of(&args.run, Some(&args.model.model), args.dir.as_deref()),
-        Command::Resume(args) => Notice::of(&args.run, None, Some(&args.dir)),
+    let writes = match &cli.command {
+        Command::Check(args) => Some((args.run.clone(), args.model.model.clone())),
+        Command::Resume(args) => Some((args.run.clone(), args.dir.clone())),
         _ => None,
     };
-    let _ = LAST_WORDS.set((as_json, notice));
+    let _ = LAST_WORDS.set((as_json, writes));
     let ending = match cli.command {
         Command::Check(args) => check(&args),
         Command::Resume(args) => resume(&args),
@@ -116,23 +118,25 @@ pub fn run() -> ExitCode {
     ExitCode::from(end(ending))
 }
 
-/// How the command ends: whether an object is expected, and who is to be told.
-static LAST_WORDS: OnceLock<(bool, Option<Notice>)> = OnceLock::new();
+/// How the command ends: whether an object is expected, and the files that tell of it, with the name of what was checked.
+static LAST_WORDS: OnceLock<(bool, Option<(RunArgs, PathBuf)>)> = OnceLock::new();
 
 /// Says how the command ended, and gives its exit code.
 fn end(ending: Ending) -> u8 {
-    let failed = ending.as_ref().err().map(|it| it.message.clone());
-    let (as_json, notice) =
-        LAST_WORDS.get().map_or((false, None), |(it, told)| (*it, told.as_ref()));
+    let failure = ending.as_ref().err().cloned();
+    let (as_json, writes) =
+        LAST_WORDS.get().map_or((false, None), |(it, writes)| (*it, writes.as_ref()));
     let code = ended(ending, as_json);
-    notice.inspect(|it| it.send(code, failed.as_deref()));
+    if let Some((failure, (args, name))) = failure.as_ref().zip(writes) {
+        files::failed(args, name, failure);
+    }
+    notice::send(code, failure.as_ref().map(|it| it.message.as_str()));
     code
 }
 
 /// Ends the process with a failure, from whatever thread.
 fn end_now(failure: &Failure) -> ! {
-    let failure = Failure::of_code(failure.code, failure.message.clone());
-    std::process::exit(i32::from(end(Err(failure))))
+    std::process::exit(i32::from(end(Err(failure.clone()))))
 }
 
 /// Says what is wrong with the command line; where an object is expected, that says it, too.
@@ -153,12 +157,13 @@ fn print_failure(message: &str, code: u8) {
     let told = serde_json::json!({
         "error": message, "exit_code": code, "warnings": warnings(),
     });
-    print(&format!("{told:#}\n"));
+    print_json(&format!("{told:#}\n"));
 }
 
 /// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be
 /// seen in states and steps.
 fn check(args: &CheckArgs) -> Ending {
+    notice::expect(&args.run, Some(&args.model.model), args.dir.as_deref());
     crate::search::return_large_blocks(args.run.means().memory);
     let mut args = args.clone();
     args.run.deadline = args.run.deadline();
@@ -187,6 +192,7 @@ fn check_once(args: &CheckArgs) -> Ending {
 
 /// `spillway resume`.
 fn resume(args: &ResumeArgs) -> Ending {
+    notice::expect(&args.run, None, Some(&args.dir));
     let mut args = args.clone();
     args.run.deadline = args.run.deadline();
     loop {
@@ -203,7 +209,9 @@ fn resume(args: &ResumeArgs) -> Ending {
 /// The same with the slots for processes that the search has.
 fn resume_once(args: &ResumeArgs) -> Ending {
     let (directory, contents) = Directory::open(&args.dir, args.run.disk_limit)?;
-    let args = ResumeArgs { run: args.run.after(directory.kept), ..args.clone() };
+    let run = args.run.after(directory.kept.clone(), &args.dir);
+    let args = ResumeArgs { run, ..args.clone() };
+    notice::expect_kept(&args.run);
     let preparation = Preparation::begin(&args.run);
     preparation.enter(Phase::Reading);
     crate::search::return_large_blocks(args.run.means().memory);

@@ -4,6 +4,7 @@ use super::Ending;
 use super::args::NewArgs;
 use super::failure::{self, Failure};
 use super::print;
+use crate::escape;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -16,8 +17,10 @@ pub(super) fn new(args: &NewArgs) -> Ending {
     let ending = args.language.endings[0];
     let path = args.file.clone().unwrap_or_else(|| PathBuf::from("model").with_extension(ending));
     let name = format!("{NAME}.{ending}");
-    write(&path, &args.language.template.replace(&name, &path.display().to_string()))?;
-    print(&format!("wrote {0}; `spillway check {0}` checks it\n", path.display()));
+    let shown = path.display().to_string();
+    // It stands in a comment, which a line end would end.
+    write(&path, &args.language.template.replace(&name, &escape::line(&shown)))?;
+    print(&format!("wrote {shown}; `spillway check {}` checks it\n", escape::shell(&shown)));
     Ok(failure::VERIFIED)
 }
 

@@ -1,10 +1,14 @@
 //! What a command says: results on standard output, all else on standard error.
 //!
+//! What is printed or said is text: control characters in it are shown, not obeyed (`escape`). Only [`print_drawn`] and [`draw`]
+//! write control sequences, which are our own.
+//!
 //! Neither is a reason to panic. What cannot be said on standard error is not said. A result that
 //! cannot be written is a failure of the command, told once, at its end ([`lost`]); only a reader that
 //! went away (`spillway ... | head`) is none: it has seen what it wanted to see.
 
 use super::fold::{COLUMNS, folded};
+use crate::escape;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,8 +31,18 @@ pub(super) fn is_begun() -> bool {
     IS_BEGUN.load(Ordering::Relaxed)
 }
 
-/// Prints to standard output.
+/// Prints text to standard output.
 pub(super) fn print(text: &str) {
+    print_drawn(&escape::terminal(text));
+}
+
+/// Prints JSON, or a part of it.
+pub(super) fn print_json(text: &str) {
+    print_drawn(&escape::json(text));
+}
+
+/// Prints text that draws on the terminal by control sequences; text of others in it is escaped already.
+pub(super) fn print_drawn(text: &str) {
     IS_BEGUN.store(true, Ordering::Relaxed);
     let mut broken = BROKEN.lock().unwrap_or_else(PoisonError::into_inner);
     if broken.is_some() {
@@ -98,8 +112,9 @@ pub(super) fn draw(text: &str) {
 /// Says a line on standard error, or more; on a terminal they are folded between words.
 pub fn say(line: impl Display) {
     let line = line.to_string();
+    let line = escape::terminal(&line);
     let line = match columns() {
-        Some(columns) if columns >= NARROW => folded(&line, columns),
+        Some(columns) if columns >= NARROW => folded(&line, columns).into(),
         _ => line,
     };
     let _ = writeln!(io::stderr(), "{line}");

@@ -7,6 +7,7 @@
 use super::args::RunArgs;
 use super::fold::{COLUMNS, cut};
 use super::{figures, output, say};
+use crate::escape;
 use crate::report::{count, grouped};
 use crate::search::control::Phase;
 use crate::search::cycles::STAGES;
@@ -154,9 +155,9 @@ impl Drop for Display {
 
 /// Where a temporary directory is, for somebody who finds the search gone.
 pub(super) fn note(directory: &Directory) -> Option<String> {
-    let dir = directory.path.display();
+    let (dir, word) = (directory.path.display(), escape::shell_path(&directory.path));
     directory.is_temporary().then(|| {
-        format!("note: the search is kept in {dir}; after a crash `spillway resume {dir}` goes on")
+        format!("note: the search is kept in {dir}; after a crash `spillway resume {word}` goes on")
     })
 }
 

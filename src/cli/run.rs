@@ -1,14 +1,20 @@
 //! `check` and `resume`: one sitting of a search, from the directory to the exit code.
 
+use super::again::{self, Found};
 use super::args::{CheckArgs, CheckKind, ModelArgs, ResumeArgs, RunArgs, RunsArgs};
 use super::failure::{self, Failure};
 use super::further::{self, Answered};
+use super::liveness::stopped_early;
+use super::notice;
 use super::page::Shown;
 use super::preparation::Preparation;
 use super::progress::{self, Display};
 use super::signals::Signals;
 use super::trail::Written;
-use super::{Ending, files, output, print, reduce, say, storage, trail, warn, warnings};
+use super::{
+    Ending, figures, files, output, print, print_json, reduce, say, storage, trail, warn, warnings,
+};
+use crate::escape;
 use crate::exec::{Executor, Interp};
 use crate::reduce::Refused;
 use crate::report::{self, Report, ViolationReport};
@@ -88,6 +94,7 @@ fn check_but((args, known): Begun<'_>, model: TextModel, preparation: Preparatio
     drop(analysis);
     let (control, signals) = preparation.end();
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
+    notice::searched_in(&directory.path);
     directory.keep_means(&args.run.means())?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
     let sitting = Sitting::new(&model, session, (&args.run, control), unreduced);
@@ -96,12 +103,8 @@ fn check_but((args, known): Begun<'_>, model: TextModel, preparation: Preparatio
 
 /// The command line, as a shell takes it.
 fn command() -> String {
-    let plain = |it: char| it.is_ascii_alphanumeric() || "-_./=:,+@%".contains(it);
-    let quoted = |word: String| match !word.is_empty() && word.chars().all(plain) {
-        true => word,
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    };
-    let words = std::env::args_os().skip(1).map(|it| quoted(it.to_string_lossy().into_owned()));
+    let words =
+        std::env::args_os().skip(1).map(|it| escape::shell(&it.to_string_lossy()).into_owned());
     std::iter::once("spillway".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
@@ -161,6 +164,7 @@ pub(super) fn resume(
 
 /// Says that there is nothing left to search.
 pub(super) fn say_ended() {
+    notice::ended_before();
     say("note: this search has come to its end before; this is what it found");
 }
 
@@ -236,7 +240,11 @@ impl<'a> Sitting<'a> {
     /// What is told of the search.
     fn told(&self) -> Option<Report<'_>> {
         let report = self.session.report()?;
-        Some(Report { further: self.answered.further.clone(), ..report })
+        let found = Found::of(&report).filter(|_| report.verdict() == Verdict::Violated);
+        let (model, dir) = (self.model, report.dir.clone());
+        let commands = |found| again::commands(model, found, dir.as_deref(), Some(self.args));
+        let next = found.map(commands).unwrap_or_default();
+        Some(Report { further: self.answered.further.clone(), next, ..report })
     }
 
     /// Searches for a shorter counterexample, if that is wanted. Where that does not come to its end, what was
@@ -253,23 +261,24 @@ impl<'a> Sitting<'a> {
         let is_left = report.and_then(|it| it.shortened).is_some_and(|it| !it.is_done);
         if shortened.is_err() || is_left {
             self.session.directory.keep();
-            let dir = self.session.directory.path.display();
+            let dir = escape::shell_path(&self.session.directory.path);
             say(format!("`spillway resume {dir}` goes on to look for a shorter counterexample"));
         }
     }
 
     /// Says what is left in the search directory, where there is something to do with it.
     fn say_what_is_kept(&mut self, stopped: bool, at_the_start: bool) {
-        let dir = self.session.directory.path.display().to_string();
+        let dir = escape::shell_path(&self.session.directory.path);
         if output::lost().is_some() {
             say(format!("the result is kept: `spillway status {dir}` and `trace` show it"));
             self.session.directory.keep();
         } else if stopped && at_the_start {
-            say(format!(
-                "stopped before the first level was complete; `spillway resume {dir}` begins anew"
-            ));
+            say(stopped_early(&dir));
         } else if stopped {
             say(format!("stopped at a checkpoint; `spillway resume {dir}` goes on"));
+        }
+        if stopped {
+            say_where(&self.session.directory);
         }
     }
 
@@ -291,6 +300,10 @@ impl<'a> Sitting<'a> {
         let has_a_way = |it: &ViolationReport| it.has_a_way();
         let found = self.session.report().map_or(Vec::new(), |it| it.violations());
         let is_missed = violated && shown.is_none() && found.iter().any(has_a_way);
+        notice::summarise(|| {
+            let report = self.told();
+            report.map_or(String::new(), |it| report::print_result(&it, ending.as_ref(), false))
+        });
         match json {
             true => self.report_as_json(shown.as_ref().filter(|_| !no_trace)),
             false => self.report(ending.as_ref()),
@@ -301,7 +314,7 @@ impl<'a> Sitting<'a> {
         filed?;
         if is_missed {
             self.session.directory.keep();
-            let dir = self.session.directory.path.display();
+            let dir = escape::shell_path(&self.session.directory.path);
             say(format!(
                 "stopped before the counterexample was found; `spillway trace {dir}` finds it"
             ));
@@ -340,7 +353,18 @@ impl<'a> Sitting<'a> {
     /// Prints the result as an object, with the counterexample.
     fn report_as_json(&self, shown: Option<&(ViolationReport, Counterexample)>) {
         let Some(report) = self.told() else { return };
-        report::write_json_result((&report, &warnings()), shown, &mut |it| print(it));
+        report::write_json_result((&report, &warnings()), shown, &mut |it| print_json(it));
+    }
+}
+
+/// Says where a search that was stopped is kept, if nobody said where, and how to be rid of it.
+pub(super) fn say_where(directory: &Directory) {
+    if directory.is_unnamed() {
+        let (dir, bytes) = (directory.path.display(), directory.disk.usage().live);
+        say(format!(
+            "note: {dir} keeps it, {}; `spillway status --all --clean` removes what is a week old",
+            figures::size(bytes)
+        ));
     }
 }
 

@@ -4,14 +4,18 @@ use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
 use super::from::{Begun, From};
 use super::{Ending, model, print, say};
+use crate::escape;
 use crate::exec::{Explain, Step, StepOutcome, Value, Violation};
 use crate::random::Random;
 use crate::report;
 use crate::session::TextModel;
 use std::io::BufRead;
 
-/// So many steps are taken if nothing is said of it.
+/// So many steps are taken at random if nothing is said of it.
 const STEPS: u64 = 20;
+
+/// So many steps in a row that are the only ones are taken by themselves in a walk by hand; then it is asked.
+const ALONE_MAX: usize = 20;
 
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> Ending {
@@ -49,10 +53,12 @@ impl Walk<'_> {
     /// Takes steps, until there are as many as are wanted, there are no more, or something is wrong.
     fn go(mut self, args: &SimulateArgs) -> Ending {
         let mut chooser = match args.interactive {
-            true => Chooser::Person,
+            true => Chooser::Person(Person::default()),
             false => Chooser::Random(Random::new(args.seed)),
         };
-        let steps = args.steps.unwrap_or(STEPS);
+        // Whoever walks by hand ends the walk.
+        let usual = if args.interactive { u64::MAX } else { STEPS };
+        let steps = args.steps.unwrap_or(usual);
         let most = (self.states.len() as u64).saturating_sub(1).saturating_add(steps);
         while self.states.len() as u64 <= most {
             let options = self.options();
@@ -156,7 +162,7 @@ impl Walk<'_> {
     fn show(&self) {
         let Some(state) = self.states.last() else { return };
         for (name, value) in self.walked.describe(state) {
-            print(&format!("       {name} = {value}\n"));
+            print(&report::wrapped(MARGIN, &format!("{name} = {value}")));
         }
     }
 }
@@ -175,9 +181,18 @@ fn with(operands: &[(String, Value)]) -> String {
 /// Who decides.
 enum Chooser {
     /// A person, asked on the terminal.
-    Person,
+    Person(Person),
     /// A generator.
     Random(Random),
+}
+
+/// Somebody who walks by hand.
+#[derive(Default)]
+struct Person {
+    /// What was typed last, which an empty line means again.
+    last: String,
+    /// How many steps in a row were the only ones.
+    alone: usize,
 }
 
 /// What is to come next.
@@ -193,45 +208,66 @@ impl Chooser {
         match self {
             Chooser::Random(_) if options.is_empty() => Wish::Leave,
             Chooser::Random(random) => Wish::Take(random.below(options.len())),
-            Chooser::Person if options.len() == 1 => Wish::Take(0),
-            Chooser::Person => ask(walk, options),
+            Chooser::Person(person) if options.len() == 1 && person.alone < ALONE_MAX => {
+                person.alone += 1;
+                Wish::Take(0)
+            }
+            Chooser::Person(person) => {
+                person.alone = 0;
+                person.ask(walk, options)
+            }
         }
     }
 }
 
 /// What can be answered beside a number.
 const ANSWERS: &str = "       a number takes that step, b goes back to the last choice,
-       s shows the state, l lists the steps, q ends\n";
+       s shows the state, l lists the steps, q ends;
+       an empty line is the last answer again\n";
 
-fn ask(walk: &Walk<'_>, options: &[Step]) -> Wish {
-    let list = || {
-        for (number, step) in options.iter().enumerate() {
-            let place = step.spans.first().and_then(|&span| walk.model.sources.locate(span));
-            let place = place.unwrap_or_default();
-            let fails = matches!(step.outcome, StepOutcome::Fault(_));
-            let fails = if fails { ", fails" } else { "" };
-            print(&format!("       [{number}] {}    {place}{fails}\n", step.title()));
-        }
-    };
-    list();
-    let mut lines = std::io::stdin().lock().lines();
-    loop {
-        print(&match options.len().checked_sub(1) {
-            Some(last) => format!("step 0 to {last}, or b, s, l, h (help), q: "),
-            None => "no step is left; b, s, h (help), q: ".to_owned(),
-        });
-        let Some(Ok(line)) = lines.next() else { return Wish::Leave };
-        match line.trim() {
-            "q" | "quit" => return Wish::Leave,
-            "b" | "back" if walk.states.is_empty() => print("this is the start\n"),
-            "b" | "back" => return Wish::Back,
-            "s" | "state" => walk.show(),
-            "l" | "list" => list(),
-            "h" | "help" | "?" => print(ANSWERS),
-            number => match number.parse() {
-                Ok(number) if number < options.len() => return Wish::Take(number),
-                _ => print(&format!("there is no step `{number}`; h tells what there is\n")),
-            },
+/// Lists steps with their numbers.
+fn list(walk: &Walk<'_>, options: &[Step]) {
+    for (number, step) in options.iter().enumerate() {
+        let place = step.spans.first().and_then(|&span| walk.model.sources.locate(span));
+        let place = place.unwrap_or_default();
+        let fails = matches!(step.outcome, StepOutcome::Fault(_));
+        let fails = if fails { ", fails" } else { "" };
+        let title = step.title();
+        let title = escape::line(&title);
+        print(&format!("       [{number}] {title}    {}{fails}\n", escape::line(&place)));
+    }
+}
+
+impl Person {
+    fn ask(&mut self, walk: &Walk<'_>, options: &[Step]) -> Wish {
+        list(walk, options);
+        let mut lines = std::io::stdin().lock().lines();
+        loop {
+            print(&match options.len().checked_sub(1) {
+                Some(0) => "step 0, or b, s, l, h (help), q: ".to_owned(),
+                Some(last) => format!("step 0 to {last}, or b, s, l, h (help), q: "),
+                None => "no step is left; b, s, h (help), q: ".to_owned(),
+            });
+            let Some(Ok(line)) = lines.next() else { return Wish::Leave };
+            let before = self.last.clone();
+            if !line.trim().is_empty() {
+                line.trim().clone_into(&mut self.last);
+            }
+            match self.last.as_str() {
+                "" | "l" | "list" => list(walk, options),
+                "q" | "quit" => return Wish::Leave,
+                "b" | "back" if walk.states.is_empty() => print("this is the start\n"),
+                "b" | "back" => return Wish::Back,
+                "s" | "state" => walk.show(),
+                "h" | "help" | "?" => print(ANSWERS),
+                number => match number.parse() {
+                    Ok(number) if number < options.len() => return Wish::Take(number),
+                    _ => {
+                        print(&format!("there is no step `{number}`; h tells what there is\n"));
+                        self.last = before;
+                    }
+                },
+            }
         }
     }
 }

@@ -1,9 +1,10 @@
 //! `status`: whether a search is running, for how long, and how far it was at its last checkpoint.
 
+use super::again::{self, Found};
 use super::args::StatusArgs;
 use super::failure::{self, Failure};
 use super::going::{heading, with_going};
-use super::{Ending, liveness, print, temporary, warnings};
+use super::{Ending, liveness, print, print_json, temporary, warnings};
 use crate::exec::EVENTUALLY;
 use crate::report::{self, Report, Shortened};
 use crate::search::checkpoint::{DiskFigures, Saved};
@@ -14,11 +15,15 @@ use crate::search::{Outcome, Verdict};
 use crate::session::{Contents, Error, Evidence, Live, TextModel, shortened_in};
 use serde_json::json;
 use std::path::Path;
+use std::time::Duration;
 
 /// `spillway status`.
 pub(super) fn status(args: &StatusArgs) -> Ending {
     match &args.dir {
-        None => temporary::list(args.remove_stale, args.json),
+        None => {
+            let all = args.remove_stale.then_some(Duration::ZERO);
+            temporary::list(args.clean.or(all), args.json)
+        }
         Some(dir) => status_of(dir, args),
     }
 }
@@ -40,7 +45,7 @@ fn status_of_levels(dir: &Path, contents: Contents, live: &Live, args: &StatusAr
     let saved = contents.saved.as_ref();
     with_report(dir, &contents, &model, |report| {
         if args.json {
-            print(&format!("{:#}\n", with_going(report::result(report, &warnings()), live)));
+            print_json(&format!("{:#}\n", with_going(report::result(report, &warnings()), live)));
             return Ok(());
         }
         let is_decided = saved.is_some_and(|saved| saved.verdict != 0);
@@ -52,6 +57,23 @@ fn status_of_levels(dir: &Path, contents: Contents, live: &Live, args: &StatusAr
         Ok(())
     })?;
     Ok(failure::VERIFIED)
+}
+
+/// The verdict of the search in a directory that has ended, in the words of the command that searched.
+pub(super) fn verdict(dir: &Path, contents: Contents, live: &Live) -> Result<String, Failure> {
+    let job = &contents.job;
+    if job.is_of_rust_type() {
+        return Ok(verdict_of_rust_type(&contents, &outcome_of_rust_type(dir, &contents)?));
+    }
+    if job.runs().is_some() {
+        return liveness::verdict(dir, &contents, live);
+    }
+    let (model, mut told) = (job.model(dir)?, String::new());
+    with_report(dir, &contents, &model, |report| {
+        told = report::print_verdict(report);
+        Ok(())
+    })?;
+    Ok(told)
 }
 
 /// Does something with the report of the search in a directory, as far as its last checkpoint tells.
@@ -100,7 +122,13 @@ pub(super) fn with_report(
         disk: DiskFigures { peak: disk.peak.max(*bytes), ..disk },
         store_bytes: *bytes,
         dir: Some(dir.display().to_string()),
+        next: Vec::new(),
     };
+    if report.verdict() == Verdict::Violated {
+        let found = Found::of(&report);
+        let commands = |found| again::commands(model, found, report.dir.as_deref(), None);
+        report.next = found.map(commands).unwrap_or_default();
+    }
     and_then(&mut report)
 }
 
@@ -123,7 +151,7 @@ fn status_of_rust_type(dir: &Path, contents: &Contents, live: &Live, args: &Stat
             "warnings": warnings(),
             "dir": dir.display().to_string(),
         });
-        print(&format!("{:#}\n", with_going(told, live)));
+        print_json(&format!("{:#}\n", with_going(told, live)));
         return Ok(failure::VERIFIED);
     }
     print(&heading(live, outcome.verdict == Verdict::Incomplete));
@@ -143,9 +171,24 @@ pub(super) fn outcome_of_rust_type(dir: &Path, contents: &Contents) -> Result<Ou
 /// The same in words.
 pub(super) fn rust_type_as_text(dir: &Path, contents: &Contents, outcome: &Outcome) -> String {
     let Contents { job, saved, promises, .. } = contents;
-    let broken = promises.iter().find(|it| it.broken.is_some());
-    let visited_all = saved.as_ref().is_some_and(Saved::is_verified);
-    let verdict = match (outcome.verdict, broken) {
+    let verdict = verdict_of_rust_type(contents, outcome);
+    let rows: String = promises.iter().map(|it| report::row(EVENTUALLY, &it.summary())).collect();
+    let states = report::count(outcome.states(), "state");
+    let transitions = report::count(outcome.transitions, "transition");
+    let levels = report::count(outcome.levels.len() as u64, "level");
+    let (seconds, resident) = saved.as_ref().map_or((0.0, 0), |it| (it.seconds, it.peak_rss_bytes));
+    let took = format!("{seconds:.1} s, {} of memory", Bytes(resident));
+    report::wrapped("", &format!("{}: {verdict}", job.model_name()))
+        + &report::row("found", &format!("{states}, {transitions}, {levels}; {took}"))
+        + &rows
+        + &report::row("kept in", &dir.display().to_string())
+}
+
+/// The verdict of a search of a Rust type, as far as it is known here.
+fn verdict_of_rust_type(contents: &Contents, outcome: &Outcome) -> String {
+    let broken = contents.promises.iter().find(|it| it.broken.is_some());
+    let visited_all = contents.saved.as_ref().is_some_and(Saved::is_verified);
+    match (outcome.verdict, broken) {
         (Verdict::Verified, _) => {
             "verified: every reachable state was visited, no violation".into()
         }
@@ -161,17 +204,7 @@ pub(super) fn rust_type_as_text(dir: &Path, contents: &Contents, outcome: &Outco
                 .into()
         }
         (Verdict::Incomplete, _) => "incomplete: the search has not come to its end".to_owned(),
-    };
-    let rows: String = promises.iter().map(|it| report::row(EVENTUALLY, &it.summary())).collect();
-    let states = report::count(outcome.states(), "state");
-    let transitions = report::count(outcome.transitions, "transition");
-    let levels = report::count(outcome.levels.len() as u64, "level");
-    let (seconds, resident) = saved.as_ref().map_or((0.0, 0), |it| (it.seconds, it.peak_rss_bytes));
-    let took = format!("{seconds:.1} s, {} of memory", Bytes(resident));
-    report::wrapped("", &format!("{}: {verdict}", job.model_name()))
-        + &report::row("found", &format!("{states}, {transitions}, {levels}; {took}"))
-        + &rows
-        + &report::row("kept in", &dir.display().to_string())
+    }
 }
 
 /// What memory the last sitting takes for what, if that is asked for.

@@ -3,7 +3,7 @@
 use super::args::{Request, TaskArgs, TaskCommand};
 use super::asking::{Asked, Line, line};
 use super::failure::{self, Failure};
-use super::{Ending, print};
+use super::{Ending, print_json};
 use crate::search::checkpoint::Saved;
 use crate::search::tasks::{Followed, Next, ReceiptFault, Wanted};
 use crate::session::{Shared, Tasks};
@@ -29,7 +29,7 @@ pub(super) fn task(args: &TaskArgs) -> Ending {
     };
     let shared = Shared::open(dir, None)?;
     let told = does(&shared.tasks(memory), &request)?;
-    print(&format!("{told}\n"));
+    print_json(&format!("{told}\n"));
     Ok(failure::VERIFIED)
 }
 
@@ -42,7 +42,7 @@ fn serve(dir: &Path, memory: u64, origin: Option<&Arc<dyn Origin>>) -> Ending {
         let tasks = shared.tasks(memory);
         // The line that shows that another search is there is that one's.
         while let Some(line) = asked.take_if(|_| !shared.is_another().unwrap_or(true)) {
-            print(&format!("{}\n", answered(&tasks, line)));
+            print_json(&format!("{}\n", answered(&tasks, line)));
             asked = next()?;
         }
     }

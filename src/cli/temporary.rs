@@ -1,17 +1,20 @@
 //! `status --all`: searches in temporary directories, and the end of those that nobody searches in.
 
 use super::failure::{self, Failure};
-use super::{Ending, figures, print, say};
+use super::{Ending, figures, print, print_json, say};
+use crate::escape;
 use crate::session::{JobFound, Removal, Temporary, temporary_in};
 use serde_json::{Value, json};
+use std::time::Duration;
 
-/// Lists the searches in temporary directories, and removes the stale ones if that is wanted.
-pub(super) fn list(remove_stale: bool, as_json: bool) -> Ending {
+/// Lists the searches in temporary directories, and removes those in which nobody has searched for so long, if that is wanted.
+pub(super) fn list(remove: Option<Duration>, as_json: bool) -> Ending {
     let folder = std::env::temp_dir();
     let all = temporary_in(&folder)?;
     let (mut ends, mut failed) = (Vec::new(), Vec::new());
     for search in &all {
-        let is_to_go = remove_stale && !search.running;
+        let idle = search.checkpoint_ago.map_or(search.age, |it| it.min(search.age));
+        let is_to_go = !search.running && remove.is_some_and(|it| idle >= it);
         match is_to_go.then(|| search.remove()).transpose() {
             Ok(end) => {
                 end.iter().filter_map(|end| why_left(search, end)).for_each(say);
@@ -28,12 +31,12 @@ pub(super) fn list(remove_stale: bool, as_json: bool) -> Ending {
     match as_json {
         true => {
             let searches: Vec<Value> = both().map(|(it, end)| to_json(it, end.as_ref())).collect();
-            print(&format!("{:#}\n", json!({ "folder": folder, "searches": searches })));
+            print_json(&format!("{:#}\n", json!({ "folder": folder, "searches": searches })));
         }
         false if all.is_empty() => print(&format!("no searches in {folder}\n")),
         false => {
             print(&table(both()));
-            print(&summary(both(), remove_stale));
+            print(&summary(both(), remove.is_some()));
         }
     }
     match failed.is_empty() {
@@ -57,9 +60,8 @@ fn why_left(search: &Temporary, end: &Removal) -> Option<String> {
 fn state(search: &Temporary, end: Option<&Removal>) -> &'static str {
     match (end, &search.found) {
         (Some(Removal::Removed), _) => "removed",
-        _ if search.running => "running",
         (_, JobFound::Damaged(_)) => "damaged",
-        _ => "not running",
+        _ => search.state,
     }
 }
 
@@ -87,8 +89,8 @@ fn table<'a>(all: impl Iterator<Item = (&'a Temporary, &'a Option<Removal>)>) ->
             state(search, end.as_ref()).to_owned(),
             format!("{} ago", figures::about(search.age)),
             figures::size(search.bytes),
-            search.path.display().to_string(),
-            named.unwrap_or_default(),
+            escape::line(&search.path.display().to_string()).into_owned(),
+            escape::line(&named.unwrap_or_default()).into_owned(),
         ]);
     }
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0);
@@ -103,7 +105,7 @@ fn table<'a>(all: impl Iterator<Item = (&'a Temporary, &'a Option<Removal>)>) ->
 /// What there is to do now.
 fn summary<'a>(
     all: impl Iterator<Item = (&'a Temporary, &'a Option<Removal>)>,
-    remove_stale: bool,
+    is_removing: bool,
 ) -> String {
     let (mut stale, mut removed, mut bytes) = (0, 0, 0);
     for (search, end) in all {
@@ -112,13 +114,14 @@ fn summary<'a>(
             (removed, bytes) = (removed + 1, bytes + search.bytes);
         }
     }
-    match remove_stale {
+    match is_removing {
         true => {
             let searches = if removed == 1 { "search" } else { "searches" };
             format!("{removed} {searches} removed, {}\n", figures::size(bytes))
         }
         false if stale == 0 => String::new(),
         false => "`spillway resume DIRECTORY` goes on with one that is not running,\n\
+                  `spillway status --all --clean` removes those that nobody searched in for a week,\n\
                   `spillway status --all --remove-stale` removes all that are not running\n"
             .to_owned(),
     }
@@ -133,6 +136,7 @@ fn to_json(search: &Temporary, end: Option<&Removal>) -> Value {
         "dir": search.path.display().to_string(),
         "model": model(search),
         "language": language,
+        "state": search.state,
         "running": search.running,
         "age_seconds": search.age.as_secs_f64(),
         "checkpoint_seconds_ago": search.checkpoint_ago.map(|it| it.as_secs_f64()),

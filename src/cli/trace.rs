@@ -5,7 +5,7 @@ use super::failure::{self, Failure};
 use super::finder::{budget, finder};
 use super::signals::Signals;
 use super::trail::Written;
-use super::{Ending, only, print, run, trail, warnings};
+use super::{Ending, only, print, print_json, run, trail, warnings};
 use crate::budget::AnalysisBudget;
 use crate::report::{self, Format, Scope, ViolationReport};
 use crate::search::Control;
@@ -41,8 +41,10 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
                 written = Some(trail::write_of_way(path, &model, &way)?);
             }
             if args.json {
-                print(if number == 0 { "\n    " } else { ",\n    " });
-                report::write_json_trace(sources, violation, &way, "    ", &mut |it| print(it));
+                print_json(if number == 0 { "\n    " } else { ",\n    " });
+                report::write_json_trace(sources, violation, &way, "    ", &mut |it| {
+                    print_json(it)
+                });
             } else {
                 let ending = report::Ending::of(violation, &way, sources);
                 report::write_trace((sources, &view), &ending, &way, &mut |it| print(it));
@@ -92,8 +94,7 @@ impl<'f> Found<'f> {
     /// The counterexample to one of these.
     pub fn way(&self, violation: &ViolationReport) -> Result<Counterexample<'f>, Failure> {
         self.evidence.find(&self.finder, violation.check)?.ok_or_else(|| {
-            let message = "stopped before the counterexample was found".into();
-            Failure::of_code(failure::STOPPED, message)
+            Failure::of_code(failure::STOPPED, "stopped before the counterexample was found")
         })
     }
 }
@@ -136,7 +137,7 @@ impl Shown<'_> {
     fn begin(&self) {
         let [checked, ..] = report::scope_as_json(self.scope);
         if self.json {
-            print(&format!("{{\n{},\n  \"counterexamples\": [", member(&checked)));
+            print_json(&format!("{{\n{},\n  \"counterexamples\": [", member(&checked)));
         }
     }
 
@@ -162,7 +163,7 @@ impl Shown<'_> {
                 let warned = ("warnings", warnings().into());
                 let rest: Vec<_> = rest.iter().chain([&warned]).map(member).collect();
                 let end = if none { "]" } else { "\n  ]" };
-                print(&format!("{end},\n{}\n}}\n", rest.join(",\n")));
+                print_json(&format!("{end},\n{}\n}}\n", rest.join(",\n")));
             }
             (false, true) => {
                 let checked = self.scope.checked();

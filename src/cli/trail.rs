@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use super::{languages, say};
+use crate::escape;
 use crate::exec::{Step, Violation};
 use crate::front::{EachStep, MakeTrail, TrailEnd};
 use crate::search::trace::Counterexample;
@@ -50,8 +51,13 @@ pub(super) fn write(
         .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
     let mut write = || writer.write(each_step, end, &mut BufWriter::new(File::create(path)?));
     write().map_err(|error| Failure::writing("the trail", path, error))?;
-    let (path, name) = (path.display(), model.name());
-    Ok(Written(format!("wrote {path}; `spin -t -p -k {path} {name}` replays it")))
+    let (shown, path, name) =
+        (path.display(), escape::shell_path(path), escape::shell(model.name()));
+    let defines = model.options.defines.iter();
+    let define =
+        |(name, value): &(String, i64)| format!("{} ", escape::shell(&format!("-D{name}={value}")));
+    let defines: String = defines.map(define).collect();
+    Ok(Written(format!("wrote {shown}; `spin {defines}-t -p -k {path} {name}` replays it")))
 }
 
 /// Refuses a trail of a model whose language SPIN does not read, if one is wanted.

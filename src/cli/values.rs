@@ -3,12 +3,12 @@
 use super::args::ValuesArgs;
 use super::failure::{self, Failure};
 use super::signals::Signals;
-use super::{Ending, finder, print, warnings};
+use super::{Ending, finder, print, print_json, warnings};
 use crate::exec::Tally;
 use crate::report::{count, grouped, row, wrapped};
 use crate::search::Control;
 use crate::search::checkpoint::Saved;
-use crate::session::{Contents, TextModel, Values, ValuesMet, values_met};
+use crate::session::{Contents, Sum, TextModel, Values, ValuesMet, values_met};
 use serde_json::{Value, json};
 use spill::RealDisk;
 use std::path::Path;
@@ -19,10 +19,10 @@ pub(super) fn values(args: &ValuesArgs) -> Ending {
     let contents = Contents::read(&args.dir)?;
     let sums: Vec<Vec<String>> = args.sums.iter().map(|it| it.0.clone()).collect();
     let (model, met, reduced) = self::met((&args.dir, args.memory), &contents, &sums)?;
-    print(&match args.json {
-        true => format!("{:#}\n", as_json(&model, (&met, &sums), &reduced)),
-        false => as_text(&model, (&met, &sums), &reduced),
-    });
+    match args.json {
+        true => print_json(&format!("{:#}\n", as_json(&model, (&met, &sums), &reduced))),
+        false => print(&as_text(&model, (&met, &sums), &reduced)),
+    }
     Ok(failure::VERIFIED)
 }
 
@@ -49,12 +49,16 @@ pub(super) fn met(
     saved.check_model(searched.model()).map_err(|error| Failure::opening(dir, error))?;
     let memory = memory.unwrap_or(saved.plan.budget);
     let finder = finder::finder(searched.model(), memory, (dir, &disk), &control);
-    let Some(met) = values_met(&finder, &model, (dir, saved), sums)? else {
-        let message = "stopped before all states were looked at".into();
+    let Some(mut met) = values_met(&finder, &model, (dir, saved), sums)? else {
+        let message = "stopped before all states were looked at";
         return Err(Failure::of_code(failure::STOPPED, message));
     };
     let told = searched.stack().told(&Tally::default());
-    let reduced = told.into_iter().map(|it| it.name).collect();
+    let reduced: Vec<String> = told.into_iter().map(|it| it.name).collect();
+    // Of what was wished for only what was used changes anything.
+    let is_used = |it: &&str| reduced.iter().any(|name| name == it);
+    met.all.iter_mut().for_each(|it| it.changed_by.retain(is_used));
+    met.asked.iter_mut().for_each(|it| it.changed_by.retain(is_used));
     drop(searched);
     Ok((model, met, reduced))
 }
@@ -70,21 +74,24 @@ fn as_text(
         true => grouped_signed(least),
         false => format!("{} to {}", grouped_signed(least), grouped_signed(greatest)),
     };
-    for Values { name, range, names, undefined } in &met.all {
+    for Values { name, range, names, undefined, changed_by } in &met.all {
         let mut told: Vec<String> = match (names, range) {
             (Some(names), _) => names.clone(),
             (None, Some(range)) => vec![between(*range)],
             (None, None) => Vec::new(),
         };
         told.extend(undefined.then(|| "undefined".to_owned()));
-        out += &row(name, &told.join(", "));
+        out += &row(name, &(told.join(", ") + &changed(changed_by)));
     }
-    for (names, range) in sums.iter().zip(&met.asked) {
+    for (names, Sum { range, changed_by }) in sums.iter().zip(&met.asked) {
         let told = range.map_or(String::new(), between);
-        out += &row(&names.join(" + "), &told);
+        out += &row(&names.join(" + "), &(told + &changed(changed_by)));
     }
     if let Some((what, sums)) = model.language.options.whole.zip(met.sums) {
-        out += &row(what, &format!("{} all together", between(sums)));
+        let mut by: Vec<&str> =
+            met.all.iter().flat_map(|it| it.changed_by.iter().copied()).collect();
+        by.dedup();
+        out += &row(what, &format!("{} all together{}", between(sums), changed(&by)));
     }
     if !reduced.is_empty() {
         let told = format!(
@@ -92,8 +99,18 @@ fn as_text(
             reduced.join(", ")
         );
         out += &row("reduced", &told);
+        if met.all.iter().any(|it| !it.changed_by.is_empty()) {
+            let told = "what is changed is told as it is stored, not as it is in the model; \
+                        `--reduce none --symmetry off` stores all values of the model";
+            out += &row("", told);
+        }
     }
     out
+}
+
+/// That reductions store other values than the model has, if some do.
+fn changed(by: &[&str]) -> String {
+    if by.is_empty() { String::new() } else { format!(" (changed by {})", by.join(", ")) }
 }
 
 /// A number that may be below zero, its digits in groups.
@@ -113,10 +130,13 @@ fn as_json(
     let all = met.all.iter().map(|it| {
         json!({
             "name": it.name, "range": between(it.range), "names": it.names, "undefined": it.undefined,
+            "changed_by": it.changed_by,
         })
     });
     let asked = asked.iter().zip(&met.asked);
-    let asked = asked.map(|(names, range)| json!({ "of": names, "range": between(*range) }));
+    let asked = asked.map(|(names, it)| {
+        json!({ "of": names, "range": between(it.range), "changed_by": it.changed_by })
+    });
     let sums = met.sums.filter(|_| model.language.options.whole.is_some());
     json!({
         "model": model.name(),

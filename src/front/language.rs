@@ -54,9 +54,12 @@ impl Habit {
         Habit { flag, here }
     }
 
-    /// Whether it is what was typed, a value behind `=` aside.
+    /// Whether it is what was typed, a value behind `=` aside. A word may have one dash or two in front.
     pub fn is(&self, typed: &str) -> bool {
         let typed = typed.split('=').next().unwrap_or(typed);
+        let is_word = typed.len() > "--x".len() && !self.flag.starts_with("--");
+        let typed =
+            typed.strip_prefix('-').filter(|it| is_word && it.starts_with('-')).unwrap_or(typed);
         match self.flag.strip_suffix('#') {
             None => typed == self.flag,
             Some(flag) => {

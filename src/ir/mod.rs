@@ -41,7 +41,7 @@ pub use expr::{
 pub use layout::Layout;
 pub use messages::{Fit, Misfit};
 pub use types::{Domain, Enum, Scalar, Scalarset, Type};
-pub use unchecked::{Unchecked, UncheckedKind};
+pub use unchecked::{ACCEPTANCE, NON_PROGRESS, Unchecked, UncheckedKind};
 
 use crate::source::Span;
 

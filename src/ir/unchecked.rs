@@ -15,6 +15,12 @@ pub struct Unchecked {
     pub span: Span,
 }
 
+/// The property that no run passes `accept` labels again and again: its kind, and what it is called.
+pub const ACCEPTANCE: (&str, &str) = ("acceptance", "no acceptance cycle");
+
+/// The property that every run passes `progress` labels again and again.
+pub const NON_PROGRESS: (&str, &str) = ("non-progress", "no non-progress cycle");
+
 /// The sorts of what is not looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UncheckedKind {
@@ -68,6 +74,16 @@ impl UncheckedKind {
             UncheckedKind::AcceptLabel | UncheckedKind::AcceptingState => Some("accept"),
             UncheckedKind::ProgressLabel => Some("progress"),
             _ => None,
+        }
+    }
+
+    /// The kind and the name of the property that one of this name is, or belongs to: labels of a kind mark one property.
+    pub fn property(self, name: &str) -> (&'static str, &str) {
+        match self {
+            UncheckedKind::AcceptLabel | UncheckedKind::AcceptingState => ACCEPTANCE,
+            UncheckedKind::ProgressLabel => NON_PROGRESS,
+            UncheckedKind::Claim => ("claim", name),
+            _ => (self.name(), name),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::automaton::Automaton;
 use super::components::Components;
+use crate::escape;
 use crate::numbers::count;
 use std::fmt::Write;
 
@@ -44,5 +45,5 @@ impl Automaton {
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", escape::dot(text))
 }

@@ -5,6 +5,7 @@
 
 use super::Values;
 use super::values::value_of;
+use crate::escape;
 use crate::exec::{Step, StepOutcome, Value};
 use std::collections::HashMap;
 
@@ -270,8 +271,8 @@ fn sequence(actions: &[String], width: usize) -> Vec<String> {
 
 /// A text in lines of so many characters, broken between words where that can be, else behind whatever is no letter, else
 /// anywhere.
-fn broken(text: &str, width: usize) -> Vec<String> {
-    let (mut rest, mut lines): (Vec<char>, _) = (text.chars().collect(), Vec::new());
+pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
+    let (mut rest, mut lines): (Vec<char>, _) = (escape::line(text).chars().collect(), Vec::new());
     while rest.len() > width {
         let last =
             |is_end: &dyn Fn(usize) -> bool| (width / 2..=width).rev().find(|&at| is_end(at));

@@ -61,20 +61,21 @@ pub(super) fn is_whole(report: &Report) -> bool {
     report.limits.visited_all(report.model, report.outcome)
 }
 
-/// So many actions are named where not all are asked for.
+/// No more actions are named in text, nor longer names: a list would scroll the verdict away. JSON has all of them.
 const NAMED: usize = 5;
+const NAME_MAX: usize = 60;
 
 /// Which actions were never taken by a search that came to its end, in a line; nothing if all were, or that is not known.
-pub(super) fn never_taken(report: &Report, all: bool) -> Option<String> {
+pub(super) fn never_taken(report: &Report) -> Option<String> {
     let covered = coverage(report).filter(|_| is_whole(report))?;
     let never: Vec<&Covered> = covered.iter().filter(|it| it.is_never_taken()).collect();
     if never.is_empty() {
         return None;
     }
-    let named = if all { never.len() } else { never.len().min(NAMED) };
+    let named = never.len().min(NAMED);
     let told = never[..named].iter().map(|it| match &it.place {
-        Some(place) => format!("{} ({})", it.name, place.line()),
-        None => it.name.clone(),
+        Some(place) => format!("{} ({})", cut(&it.name), place.line()),
+        None => cut(&it.name),
     });
     let told = told.collect::<Vec<_>>().join(", ");
     let rest = match never.len() - named {
@@ -84,6 +85,14 @@ pub(super) fn never_taken(report: &Report, all: bool) -> Option<String> {
     let reduced = if leaves_states_out(report) { " in the reduced search" } else { "" };
     let all = count(covered.len() as u64, "action");
     Some(format!("{} of {all}{reduced}: {told}{rest}", never.len()))
+}
+
+/// As much of a name as is shown.
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(NAME_MAX) {
+        None => name.to_owned(),
+        Some((end, _)) => format!("{}...", name[..end].trim_end()),
+    }
 }
 
 /// The same as JSON.

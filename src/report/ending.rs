@@ -4,6 +4,8 @@ use super::ViolationReport;
 use super::rows::row;
 use super::scene::Scene;
 use super::steps::{Course, Visit, each_step};
+#[cfg(feature = "cli")]
+use super::text::end;
 use crate::exec::{StepOutcome, Violation};
 use crate::numbers::count;
 use crate::search::trace::Counterexample;
@@ -55,6 +57,15 @@ impl Ending {
         let ViolationReport { kind, name, shortest, .. } = &self.violation;
         let perhaps = if *shortest { "" } else { "; there may be a shorter one" };
         format!("{kind}: {name}, {}{perhaps}", count(self.depth, "step"))
+    }
+
+    /// What is wrong at its last step, in lines: what is violated, and with which values.
+    #[cfg(feature = "cli")]
+    pub(super) fn wrong(&self) -> Vec<String> {
+        let says = end(&self.violation);
+        let says =
+            says.unwrap_or_else(|| format!("{}: {}", self.violation.kind, self.violation.name));
+        std::iter::once(says).chain(self.scene.with()).collect()
     }
 
     /// In rows: after how many steps, with which values, and where the processes are.

@@ -32,13 +32,15 @@ pub use contest::{contest_line, contest_lines, contest_space, truth};
 pub use coverage::{Covered, coverage};
 pub use ending::Ending;
 #[cfg(feature = "cli")]
-pub use formats::{Format, formatted, formatted_run, junit, sarif};
+pub use formats::{
+    Failed, Format, formatted, formatted_run, junit, junit_of_failure, sarif, sarif_of_failure,
+};
 pub use json::{
     promise_as_json, result, scope as scope_as_json, shortened, unchecked,
     write_result as write_json_result, write_trace as write_json_trace,
 };
 #[cfg(feature = "cli")]
-pub use judgement::{Came, Judgement, Judgements};
+pub use judgement::{Came, Judgement, Judgements, of_runs as judgements_of_runs};
 pub use lasso::{Run, RunEnd};
 #[cfg(feature = "cli")]
 pub use page::{Glance, Page, Seen, StateGraph, StateStep, Texts, Way, overview};
@@ -47,8 +49,8 @@ pub use scene::Scene;
 pub use scope::{Missed, Scope};
 pub use steps::{View, called_from};
 pub use text::{
-    print_compiled, print_look_again, print_result, print_scope, print_shortened, print_unchecked,
-    print_violated, write_trace,
+    print_compiled, print_next, print_result, print_scope, print_shortened, print_unchecked,
+    print_verdict, print_violated, write_trace,
 };
 pub use values::print_values;
 
@@ -131,6 +133,8 @@ pub struct Report<'a> {
     pub store_bytes: u64,
     /// The search directory, if it is kept.
     pub dir: Option<String>,
+    /// Commands that show more of the counterexample.
+    pub next: Vec<String>,
 }
 
 impl Report<'_> {

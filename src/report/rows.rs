@@ -1,5 +1,7 @@
 //! Rows of a report: a label and a text, in as many lines as it takes, within the width of a terminal.
 
+use crate::escape;
+
 /// The width of a terminal that nobody has made wider, in characters.
 pub(super) const WIDTH: usize = 80;
 
@@ -11,6 +13,7 @@ const SHORT: usize = 50;
 
 /// A row. A label that is longer than others has the text behind it.
 pub fn row(label: &str, text: &str) -> String {
+    let label = escape::line(label);
     let first = match label.chars().count() + 2 < TEXT {
         true => format!("  {label:<0$}", TEXT - 2),
         false => format!("  {label}  "),
@@ -18,11 +21,18 @@ pub fn row(label: &str, text: &str) -> String {
     wrapped(&first, text)
 }
 
+/// A row that is not broken, however long it is.
+pub(super) fn row_on_one_line(label: &str, text: &str) -> String {
+    format!("  {label:<0$}{1}\n", TEXT - 2, escape::line(text))
+}
+
 /// A text behind a beginning, in as many lines as it takes; the further ones stand where texts of rows do. Where it
 /// can be, a line ends behind a comma or the like.
 pub fn wrapped(first: &str, text: &str) -> String {
-    let mut lines = Lines { out: first.to_owned(), used: first.chars().count(), is_begun: false };
-    for part in pieces(text) {
+    let (first, text) = (escape::line(first), escape::line(text));
+    let used = first.chars().count();
+    let mut lines = Lines { out: first.into_owned(), used, is_begun: false };
+    for part in pieces(&text) {
         // What fits no line is broken between words wherever it stands.
         let is_long = TEXT + part.chars().count() > WIDTH;
         match lines.holds(part) || is_long || lines.used < SHORT {
@@ -39,6 +49,7 @@ pub fn wrapped(first: &str, text: &str) -> String {
 
 /// A title with the places that it is about: behind it, or below it where there is no room for both in a line.
 pub(super) fn places_behind(title: &str, places: &str) -> String {
+    let (title, places) = (&*escape::line(title), &*escape::line(places));
     let (shown, margin) = (title.trim_start(), title.len() - title.trim_start().len());
     let used = |text: &str| text.chars().count();
     match places {

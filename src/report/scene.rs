@@ -126,6 +126,13 @@ impl Scene {
         Scene { disabled, ..self }
     }
 
+    /// With which values, if any decided.
+    #[cfg(feature = "cli")]
+    pub(super) fn with(&self) -> Option<String> {
+        let values = print_values(&self.operands);
+        (!values.is_empty()).then(|| format!("with {values}"))
+    }
+
     /// In rows: with which values, and where the processes are.
     pub(super) fn rows(&self) -> String {
         let mut out = String::new();

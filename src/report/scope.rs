@@ -3,9 +3,9 @@
 //! There are three ways for something not to be looked for: the model has it and no search looks for
 //! it, a flag leaves it out, or it lies behind a step that ends in an error that a flag leaves out.
 
-use crate::exec::{EVENTUALLY, Explain, FaultKind, SOMETIMES, Violation};
+use crate::exec::{COVER, EVENTUALLY, Explain, FaultKind, SOMETIMES, TRACE, Violation};
 use crate::ir::walk;
-use crate::ir::{Asserted, Assertions, Program, PropertyKind, Stmt, StmtKind};
+use crate::ir::{Asserted, Assertions, Program, PropertyKind, Stmt, StmtKind, UncheckedKind};
 use crate::search::{Checks, Outcome};
 use crate::source::{Place, Sources};
 
@@ -29,7 +29,7 @@ pub struct Scope {
     /// What the model asks for and no search looks for.
     pub unchecked: Vec<Missed>,
     /// The property that every run without errors is known to have.
-    pub known: Option<String>,
+    pub known: Option<Missed>,
     checks: Checks,
     assertions: Assertions,
     /// Errors of actions from this number on are met while properties are judged, not in steps.
@@ -39,7 +39,9 @@ pub struct Scope {
 /// Something that the model asks for and that was not looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missed {
-    /// What sort of thing: `ltl`, `progress label`, `cover`.
+    /// What sort of thing.
+    pub kind: UncheckedKind,
+    /// The same in words: `ltl`, `progress label`, `cover`.
     pub what: &'static str,
     /// The user's name for it.
     pub name: String,
@@ -53,12 +55,19 @@ impl Missed {
     /// All that a program asks for and no search of it looks for.
     pub fn all(program: &Program, sources: &Sources) -> Vec<Missed> {
         let missed = program.unchecked.iter().map(|it| Missed {
+            kind: it.kind,
             what: it.kind.name(),
             name: it.name.clone(),
             place: sources.place(it.span),
             flag: it.kind.flag(&it.name),
         });
         missed.collect()
+    }
+
+    /// The kind and the name of the property that it is, or belongs to.
+    #[cfg(feature = "cli")]
+    pub(super) fn property(&self) -> (&'static str, &str) {
+        self.kind.property(&self.name)
     }
 }
 
@@ -113,8 +122,8 @@ impl Scope {
 
     /// Takes it as known that every run without errors has the property of this name.
     pub fn know(&mut self, name: &str) {
-        self.unchecked.retain(|it| it.name != name);
-        self.known = Some(name.to_owned());
+        let at = self.unchecked.iter().position(|it| it.name == name);
+        self.known = at.map(|at| self.unchecked.remove(at));
     }
 
     /// What a search for runs of `program`, with the automaton that is its claim, looks for beside that; errors in steps are, if all
@@ -132,8 +141,19 @@ impl Scope {
 
     /// Whether what the model asserts, or says of its states, is not looked for.
     pub fn leaves_out_asked(&self) -> bool {
-        let asked = [ASSERTIONS, EVENTS, INVARIANTS, COVERS];
-        self.left_out.iter().any(|it| asked.contains(&it.as_str()))
+        ["assert", TRACE, "invariant", COVER].into_iter().any(|it| self.leaves_out(it))
+    }
+
+    /// Whether what the model says of its states by properties of a kind is not looked for.
+    pub fn leaves_out(&self, kind: &str) -> bool {
+        let word = match kind {
+            "assert" => ASSERTIONS,
+            TRACE => EVENTS,
+            "invariant" => INVARIANTS,
+            COVER => COVERS,
+            _ => return false,
+        };
+        self.left_out.iter().any(|it| it == word)
     }
 
     /// What a search of a model that came from no text looks for.

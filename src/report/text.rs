@@ -3,7 +3,7 @@
 use super::answers::{self, Answer, answers};
 use super::coverage::never_taken;
 use super::lasso::length as length_of_run;
-use super::rows::{row, wrapped};
+use super::rows::{row, row_on_one_line, wrapped};
 use super::steps::{View, write_steps};
 use super::{Ending, Example, Missed, RUST, Report, Scope, Shortened, ViolationReport};
 use crate::exec::{COVER, Compiled, EVENTUALLY, TRACE, Violation};
@@ -56,7 +56,7 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     out += &print_scope(report.scope);
     out += &print_errors(report);
     out += &print_reductions(report, verbose);
-    out += &never_taken(report, verbose).map_or(String::new(), |told| row("never taken", &told));
+    out += &never_taken(report).map_or(String::new(), |told| row("never taken", &told));
     if let Some(claim) = report.claim {
         out += &row("claim", &format!("{claim}, which leaves deadlocks out"));
     }
@@ -69,6 +69,11 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
 }
 
 /// The answer in a sentence.
+pub fn print_verdict(report: &Report) -> String {
+    verdict(report, None)
+}
+
+/// The same, where a counterexample is shown that ends so.
 pub(super) fn verdict(report: &Report, ending: Option<&Ending>) -> String {
     let (found, answers) = (report.violations(), answers(report));
     let first = first(report, ending, &found);
@@ -290,9 +295,6 @@ pub fn print_shortened(how: &str, told: Shortened) -> String {
     }
 }
 
-/// What to do with a counterexample of a search that is not kept.
-const LOOK_AGAIN: &str = "with --dir DIR: trace DIR --msc, simulate MODEL --from DIR";
-
 /// Where the search is kept, and what is to be done there.
 fn print_kept(report: &Report) -> String {
     match (&report.dir, report.language, report.verdict()) {
@@ -304,16 +306,17 @@ fn print_kept(report: &Report) -> String {
             row("kept in", dir)
         }
         (None, RUST, _) | (None, _, Verdict::Verified | Verdict::Incomplete) => String::new(),
-        (dir, _, Verdict::Violated) => print_look_again(dir.as_deref()),
+        (dir, _, Verdict::Violated) => print_next(dir.as_deref(), &report.next),
     }
 }
 
-/// How to look at a counterexample again, by the directory that keeps its search, if one does.
-pub fn print_look_again(dir: Option<&str>) -> String {
-    match dir {
-        None => row("next", LOOK_AGAIN),
-        Some(dir) => row("kept in", dir) + &row("next", &format!("spillway trace {dir}")),
-    }
+/// The directory that keeps a search, if one does, and what to do next with its counterexample. A command is on one line, so that it can
+/// be copied.
+pub fn print_next(dir: Option<&str>, next: &[String]) -> String {
+    let kept = dir.map_or(String::new(), |dir| row("kept in", dir));
+    let labels = std::iter::once("next").chain(std::iter::repeat(""));
+    let lines = next.iter().zip(labels);
+    lines.fold(kept, |out, (command, label)| out + &row_on_one_line(label, command))
 }
 
 /// What was found besides the violation, or the broken promise, that is told already.
@@ -363,19 +366,20 @@ pub fn write_trace(
     write(&print_end(violation));
 }
 
-/// What is wrong at the end of a counterexample.
+/// What is wrong at the end of a counterexample, in a line of its own.
 fn print_end(violation: &ViolationReport) -> String {
+    end(violation).map_or(String::new(), |it| wrapped("       ", &it))
+}
+
+/// What is wrong at the end of a counterexample; nothing where its last step says it.
+pub(super) fn end(violation: &ViolationReport) -> Option<String> {
+    let ViolationReport { kind, name, check, .. } = violation;
     let place = violation.place.as_ref().map_or("the model".to_owned(), Place::to_string);
-    let ending = match violation.kind {
-        "deadlock" => "no step can be taken here".to_string(),
-        _ if matches!(violation.check, Violation::Fault(..)) => String::new(),
-        "claim" => {
-            format!("here the claim `{}` of {place} comes to its end", violation.name)
-        }
-        TRACE => format!("nothing goes on here, and what {place} declares is not complete"),
-        kind => {
-            format!("here the {kind} `{}` of {place} does not hold", violation.name)
-        }
-    };
-    if ending.is_empty() { String::new() } else { wrapped("       ", &ending) }
+    match *kind {
+        "deadlock" => Some("no step can be taken here".to_owned()),
+        _ if matches!(check, Violation::Fault(..)) => None,
+        "claim" => Some(format!("here the claim `{name}` of {place} comes to its end")),
+        TRACE => Some(format!("nothing goes on here, and what {place} declares is not complete")),
+        kind => Some(format!("here the {kind} `{name}` of {place} does not hold")),
+    }
 }

@@ -101,7 +101,7 @@ impl<'m> Check<'m> {
     }
 
     fn of(subject: Subject<'m>) -> Check<'m> {
-        let Means { memory, threads, disk_limit, checkpoint_every, exec } = Means::default();
+        let Means { memory, threads, disk_limit, checkpoint_every, exec, .. } = Means::default();
         Check {
             subject,
             state_bytes: None,
@@ -279,7 +279,8 @@ impl<'m> Check<'m> {
         };
         let Budget { memory, threads, exec, .. } = budget;
         let (disk_limit, checkpoint_every) = (directory.disk.limit(), self.checkpoint_every);
-        let means = Means { memory, threads, disk_limit, checkpoint_every, exec };
+        let usual = Means::default();
+        let means = Means { memory, threads, disk_limit, checkpoint_every, exec, ..usual };
         directory.keep_means(&means)?;
         let stored = (storage.clone(), plan);
         let mut session = Session::new(searched, about, limits.clone(), stored, directory);

@@ -92,7 +92,7 @@ impl Directory {
         let directory = Directory::lock(path.to_path_buf(), None, disk_limit)?;
         // Read again: another process may have ended its search just before the lock was taken.
         let contents = Contents::read(path)?;
-        Ok((Directory { kept: contents.means, ..directory }, contents))
+        Ok((Directory { kept: contents.means.clone(), ..directory }, contents))
     }
 
     /// Whether a search has begun in a directory.
@@ -146,12 +146,13 @@ impl Directory {
 
     /// Keeps what this sitting takes for the next one.
     pub fn keep_means(&self, means: &Means) -> Result<(), Error> {
+        let means = means.in_directory(&self.path);
         means.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
     /// The same, where it is not what the sitting before took. What is refused is not to be kept.
     pub fn keep_changed_means(&self, means: &Means) -> Result<(), Error> {
-        match self.kept == Some(*means) {
+        match self.kept.as_ref().is_some_and(|it| it.is_like(means)) {
             true => Ok(()),
             false => self.keep_means(means),
         }
@@ -223,6 +224,11 @@ impl Directory {
             let _ = abandon(&path);
         }
         drop(disk);
+    }
+
+    /// Whether it was made where temporary files are, since nobody named one.
+    pub fn is_unnamed(&self) -> bool {
+        is_temporary(&self.path)
     }
 
     /// Whether it will be removed.

@@ -1,6 +1,6 @@
 //! Why a search did not begin, or did not end.
 
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Diagnostic, Mistake, Severity};
 use crate::search::plan::TooSmall;
 use crate::source::Sources;
 use crate::system::Misfit;
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 pub enum Error {
     /// There is no text of a model to be read, and why.
     Unreadable(String),
-    /// The text of the model is wrong: each mistake with its file, its line and the place in it.
-    Text(String),
+    /// The text of the model is wrong: all mistakes as they are printed, with file, line and the place in it, and each by itself.
+    Text(String, Vec<Mistake>),
     /// The program that was made of the text is not well-formed, which is a fault of Spillway: what is
     /// wrong with it.
     IllFormed(String),
@@ -88,8 +88,9 @@ impl Error {
     /// The mistakes among some diagnostics.
     pub(crate) fn text(diagnostics: &[Diagnostic], sources: &Sources) -> Error {
         let mistakes = diagnostics.iter().filter(|it| it.severity == Severity::Error);
-        let shown: Vec<String> = mistakes.map(|it| it.render(sources).to_string()).collect();
-        Error::Text(shown.join("\n"))
+        let shown: Vec<String> =
+            mistakes.clone().map(|it| it.render(sources).to_string()).collect();
+        Error::Text(shown.join("\n"), mistakes.map(|it| it.mistake(sources)).collect())
     }
 
     /// The search in `dir` failed.
@@ -122,7 +123,7 @@ impl fmt::Debug for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Text(said) | Error::Unreadable(said) => f.write_str(said),
+            Error::Text(said, _) | Error::Unreadable(said) => f.write_str(said),
             Error::IllFormed(problems) => write!(
                 f,
                 "the program made from this model is not well-formed; this is a fault of spillway, \

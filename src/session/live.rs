@@ -8,6 +8,7 @@ use crate::search::events::{self, Event, levels_done};
 use crate::search::status::Status;
 use spill::free_bytes;
 use std::path::Path;
+use std::time::Duration;
 
 /// What a search is at once all states are reached.
 const SWEEPS: [Phase; 3] = [Phase::Gathering, Phase::Sweeping, Phase::Tracing];
@@ -33,6 +34,18 @@ pub enum State {
 }
 
 impl State {
+    /// The word by which every command calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::Ended(_) => "ended",
+            State::Stopped => "stopped",
+            State::Failed(_) => "failed",
+            State::Killed => "killed",
+            State::Unknown => "not running",
+        }
+    }
+
     /// Whether it is not known yet what it comes to.
     pub fn is_open(&self) -> bool {
         !matches!(self, State::Ended(_))
@@ -77,6 +90,18 @@ impl Live {
             bytes: contents.bytes,
             free: free_bytes(dir),
             disk_limit: contents.means.as_ref().and_then(|it| it.disk_limit),
+        }
+    }
+}
+
+impl Live {
+    /// How long ago the last process that searched in it ended, as far as it told.
+    pub fn ended_ago(&self) -> Option<Duration> {
+        match self.state {
+            State::Running | State::Killed | State::Unknown => None,
+            State::Ended(_) | State::Stopped | State::Failed(_) => {
+                self.status.as_ref().map(Status::age).or(self.going.checkpoint_ago)
+            }
         }
     }
 }

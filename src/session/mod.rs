@@ -45,7 +45,7 @@ pub use job::Job;
 pub use judged::Judged;
 pub use live::{Ahead, Live, State};
 pub use liveness::{AcceptingParts, Shown, probe_product, probe_reduced, replay, verdict};
-pub use means::Means;
+pub use means::{Birth, Means, Outputs};
 pub use memory::{Budget, threads_to_trace};
 pub use promises::{EventuallyVerdict, Promised};
 pub use pursuit::{Pursued, Pursuit, Swept, Target};
@@ -58,7 +58,7 @@ pub use slots::{Room, lacking};
 pub use tasks::{Shared, Tasks};
 pub use temporary::{JobFound, Removal, Temporary, temporary_in};
 pub use text::{TextModel, read_text};
-pub use values::{Values, ValuesMet, values_met};
+pub use values::{Sum, Values, ValuesMet, values_met};
 pub use watched::{Fairness, Kept, Wanted, Watched};
 
 use crate::exec::{Violation, keeps_depth};
@@ -381,6 +381,7 @@ impl<'m> Session<'m> {
             disk: *disk,
             store_bytes: directory.disk.usage().live,
             dir: (!directory.is_temporary()).then(|| directory.path.display().to_string()),
+            next: Vec::new(),
         })
     }
 }

@@ -3,11 +3,11 @@
 //! What is removed is only what a search made: the directory has the prefix, is ours, has a job in it, and nothing that is
 //! not a search's; and its lock is held while it goes.
 
-use super::Error;
 use super::directory::PREFIX;
 use super::going::{checkpoint_ago, written_ago};
 use super::job::Job;
 use super::removal::{folders_in, foreign_in, remove_whole};
+use super::{Contents, Error, Live, State};
 use crate::search::files::JOB;
 use spill::RealDisk;
 use std::fs;
@@ -27,6 +27,8 @@ pub struct Temporary {
     pub bytes: u64,
     /// Whether a search is running in it.
     pub running: bool,
+    /// What it is doing or what became of it, in the word of [`State::name`].
+    pub state: &'static str,
     /// How long ago the search began, by the clock of its job.
     pub age: Duration,
     /// How long ago the last checkpoint was made, by the clock of its file, if there is one.
@@ -101,7 +103,9 @@ impl Temporary {
             Err(error) => JobFound::Damaged(error),
         };
         let (bytes, running) = (bytes_in(&path), disk.is_locked());
-        Some(Temporary { path, found, bytes, running, age, checkpoint_ago })
+        let unknown = if running { State::Running } else { State::Unknown };
+        let state = Contents::read(&path).map_or(unknown, |it| Live::of(&path, &it).state).name();
+        Some(Temporary { path, found, bytes, running, state, age, checkpoint_ago })
     }
 
     /// Removes it, unless a search is running in it or there is something in it that is no search's.

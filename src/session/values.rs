@@ -1,14 +1,19 @@
 //! Which values the variables of a model have in the states that a search has come to.
 
 use super::{Error, TextModel};
+use crate::analysis::linear::linear_sets;
 use crate::budget::AnalysisBudget;
 use crate::front::nearest;
-use crate::ir::layout::{CellId, Layout};
-use crate::ir::{Domain, Entity, Instances, Owner, Program, Scalar, Type, TypeId};
+use crate::ir::layout::{CellId, Content, Layout};
+use crate::ir::{
+    Domain, Entity, Instances, Owner, ProcessId, Program, Scalar, Type, TypeId, VarId,
+};
+use crate::reduce::{dead, linear, slice, structural, values};
 use crate::search::Storage;
 use crate::search::checkpoint::Saved;
 use crate::search::revisit::revisit;
 use crate::search::trace::Finder;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Of domains with no more values than this it is told which of them are met.
@@ -25,6 +30,8 @@ pub struct Values {
     pub names: Option<Vec<String>>,
     /// Whether it is undefined somewhere.
     pub undefined: bool,
+    /// The reductions that store other values than the model has.
+    pub changed_by: Vec<&'static str>,
 }
 
 /// The values in all states that were visited.
@@ -34,19 +41,35 @@ pub struct ValuesMet {
     pub all: Vec<Values>,
     /// The least and the greatest sum of all numbers of a state.
     pub sums: Option<(i64, i64)>,
-    /// The least and the greatest sum of all numbers of the variables that were asked for.
-    pub asked: Vec<Option<(i64, i64)>>,
+    /// Of the variables that were asked for.
+    pub asked: Vec<Sum>,
     /// How many states were looked at.
     pub states: u64,
+}
+
+/// What the numbers of some variables come to together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sum {
+    /// The least and the greatest; nothing where there is no state.
+    pub range: Option<(i64, i64)>,
+    /// The reductions that store other values of these variables than the model has.
+    pub changed_by: Vec<&'static str>,
 }
 
 /// Numbers or names that belong together, and where they are in a state.
 struct Leaf {
     name: String,
-    /// The variable's name.
+    /// The variable's name; empty for what is no variable's.
     of: String,
     domain: Domain,
-    cells: Vec<CellId>,
+    cells: Vec<Held>,
+}
+
+/// A cell, which holds something if all of these hold more than these codes: of a process that comes and goes if there is one, of a
+/// message if so many wait.
+struct Held {
+    cell: CellId,
+    if_above: Vec<(CellId, u32)>,
 }
 
 /// The least and the greatest of some numbers.
@@ -101,6 +124,12 @@ pub fn values_met(
     let form = model.form(model.wished.rewritings, &AnalysisBudget::largest());
     let (program, layout) = (form.interp().program(), form.interp().layout());
     let leaves = leaves(program, layout);
+    let changed = changed(model, layout);
+    let changed_by = |leaf: &Leaf| -> Vec<&'static str> {
+        let is_changed =
+            |cells: &BTreeSet<CellId>| leaf.cells.iter().any(|it| cells.contains(&it.cell));
+        changed.iter().filter(|(_, cells)| is_changed(cells)).map(|it| it.0).collect()
+    };
     let groups = asked.iter().map(|names| group(&leaves, names)).collect::<Result<Vec<_>, _>>()?;
     let open = Error::open(dir);
     let codec = match saved.storage().map_err(&open)? {
@@ -130,13 +159,17 @@ pub fn values_met(
     let Some(found) = found.map_err(&open)? else { return Ok(None) };
     let all = leaves.iter().enumerate().map(|(number, leaf)| {
         let met = found.iter().map(|it| it.met[number]).fold(Met::NOTHING, Met::and);
-        leaf.values(program, met)
+        Values { changed_by: changed_by(leaf), ..leaf.values(program, met) }
     });
     let states = found.iter().map(|it| it.states).sum();
     let all_of =
         |of: &dyn Fn(&Room) -> Range| found.iter().map(of).fold(Range::NOTHING, Range::and).told();
     let sums = all_of(&|it| it.sums);
-    let asked = (0..groups.len()).map(|number| all_of(&|it| it.asked[number]));
+    let asked = groups.iter().enumerate().map(|(number, group)| {
+        let mut changed_by: Vec<_> = group.iter().flat_map(|&it| changed_by(&leaves[it])).collect();
+        changed_by.dedup();
+        Sum { range: all_of(&|it| it.asked[number]), changed_by }
+    });
     Ok(Some(ValuesMet { all: all.collect(), sums, asked: asked.collect(), states }))
 }
 
@@ -152,7 +185,8 @@ struct Room {
 
 /// The leaves of variables of these names.
 fn group(leaves: &[Leaf], names: &[String]) -> Result<Vec<usize>, Error> {
-    let known: Vec<&str> = leaves.iter().map(|it| it.of.as_str()).collect();
+    let known = leaves.iter().map(|it| it.of.as_str()).filter(|it| !it.is_empty());
+    let known: Vec<&str> = known.collect();
     if let Some(name) = names.iter().find(|it| !known.contains(&it.as_str())) {
         let help = nearest::help(name, &known, "variables");
         let error = format!("the model has no variable {name} with numbers\n  help: {help}");
@@ -168,7 +202,10 @@ fn group(leaves: &[Leaf], names: &[String]) -> Result<Vec<usize>, Error> {
 /// Notes the values of a leaf in a state, and gives their sum.
 fn look(layout: &Layout, leaf: &Leaf, met: &mut Met, state: &[u8]) -> i64 {
     let mut sum = 0;
-    for cell in &leaf.cells {
+    for Held { cell, if_above } in &leaf.cells {
+        if if_above.iter().any(|&(cell, code)| layout.code(state, cell) <= code) {
+            continue;
+        }
         match layout.get(state, *cell) {
             None => met.undefined = true,
             Some(value) => {
@@ -196,68 +233,159 @@ impl Leaf {
             }
             _ => None,
         };
-        Values { name: self.name.clone(), range: met.range.told(), names, undefined: met.undefined }
+        let (name, range, undefined) = (self.name.clone(), met.range.told(), met.undefined);
+        Values { name, range, names, undefined, changed_by: Vec::new() }
     }
 }
 
-/// What there is to be looked at: variables of the program and of processes that are always there, but for multisets, values
-/// that may be exchanged, and numbers of channels and processes.
+/// The cells of which reductions store other values than the model has, by the name of the reduction.
+fn changed(model: &TextModel, layout: &Layout) -> Vec<(&'static str, BTreeSet<CellId>)> {
+    let of = |variables: Vec<VarId>| -> BTreeSet<CellId> {
+        let groups = layout.groups.values().filter(|it| match it.part {
+            Content::Variable(id) => variables.contains(&id),
+            Content::Location(_) | Content::Channel(_) => false,
+        });
+        let cells = groups.flat_map(|it| it.first.index()..it.first.index() + it.cells as usize);
+        cells.map(CellId::from_index).collect()
+    };
+    let mut all = Vec::new();
+    if let Some(it) = model.rewritten(model.wished.rewritings, &AnalysisBudget::largest()) {
+        let program = it.interp().program();
+        let net = it.structural().map(|it| {
+            let places =
+                it.agglomerated().iter().map(|it| it.0).chain(it.redundant().iter().copied());
+            of(places.collect())
+        });
+        let dead =
+            it.dead().map(|it| of(it.variables(program).iter().map(|it| it.variable).collect()));
+        all.extend(it.slice().map(|it| (slice::NAME, of(it.variables().to_vec()))));
+        all.extend(net.map(|it| (structural::NAME, it)));
+        all.extend(it.values().map(|it| (values::NAME, it.cells().collect())));
+        all.extend(dead.map(|it| (dead::NAME, it)));
+    }
+    if model.wished.linear {
+        let budget = AnalysisBudget::largest();
+        let sets = linear_sets(model.interp.program(), layout, &budget).unwrap_or_default();
+        let cells = sets.iter().flat_map(|it| it.cells.iter().map(|it| it.0));
+        all.push((linear::NAME, cells.collect()));
+    }
+    all
+}
+
+/// What there is to be looked at: variables of the program and of processes, and of channels the number of messages and what they
+/// are, but for multisets, values that may be exchanged, and numbers of channels and processes.
 fn leaves(program: &Program, layout: &Layout) -> Vec<Leaf> {
     let mut leaves: Vec<Leaf> = Vec::new();
     for (id, variable) in program.variables.iter() {
-        let is_there = match variable.owner {
-            Owner::Program => true,
-            Owner::Process(process) => program.processes[process].instances == Instances::One,
-        };
-        if is_there {
-            let name = program.owned_name(variable.owner, &variable.name);
-            let mut next = layout.variables[id].in_slot(0).index();
-            let from = leaves.len();
-            part(program, layout, (variable.ty, &name), &mut next, &mut leaves, from);
-            leaves[from..].iter_mut().for_each(|it| it.of.clone_from(&name));
+        let name = named(program, variable.owner, &variable.name);
+        let from = leaves.len();
+        for (slot, if_there) in slots(program, layout, variable.owner) {
+            let next = layout.variables[id].in_slot(slot).index();
+            let mut part = Part { program, layout, next, if_there, leaves: &mut leaves, from };
+            part.add(variable.ty, &name);
+        }
+        leaves[from..].iter_mut().for_each(|it| it.of.clone_from(&name));
+    }
+    for (id, channel) in program.channels.iter().filter(|(_, it)| it.capacity > 0) {
+        let name = named(program, channel.owner, &channel.name);
+        let from = leaves.len();
+        leaves.push(Leaf {
+            name: format!("len({name})"),
+            of: String::new(),
+            domain: Domain::Range { low: 0, high: channel.capacity.into() },
+            cells: Vec::new(),
+        });
+        for (slot, if_there) in slots(program, layout, channel.owner) {
+            let count = layout.channels[id].in_slot(slot);
+            leaves[from].cells.push(Held { cell: count, if_above: if_there.clone() });
+            let mut next = count.index() + 1;
+            for message in 0..channel.capacity {
+                let if_waiting = [&if_there[..], &[(count, message)]].concat();
+                for (number, &ty) in (1..).zip(&channel.fields) {
+                    let one = channel.fields.len() == 1;
+                    let field =
+                        if one { format!("{name}[]") } else { format!("{name}[].{number}") };
+                    let if_there = if_waiting.clone();
+                    let mut part =
+                        Part { program, layout, next, if_there, leaves: &mut leaves, from };
+                    part.add(ty, &field);
+                    next = part.next;
+                }
+            }
         }
     }
     leaves
 }
 
-/// Adds the parts of something to the leaves of its variable, which begin with that of number `from`.
-fn part(
-    program: &Program,
-    layout: &Layout,
-    (ty, name): (TypeId, &str),
-    next: &mut usize,
-    leaves: &mut Vec<Leaf>,
+/// What something of an owner is called: of a process that comes and goes, for all of them.
+fn named(program: &Program, owner: Owner, name: &str) -> String {
+    match owner {
+        Owner::Process(process) if program.processes[process].instances != Instances::One => {
+            format!("{}[].{name}", program.processes[process].name)
+        }
+        _ => program.owned_name(owner, name),
+    }
+}
+
+/// The slots of an owner, each with when there is somebody in it.
+fn slots(program: &Program, layout: &Layout, owner: Owner) -> Vec<(u32, Vec<(CellId, u32)>)> {
+    let is_there = |process: ProcessId, slot| match program.processes[process].instances {
+        Instances::One => Vec::new(),
+        Instances::Slots { .. } => vec![(layout.locations[process].in_slot(slot), 0)],
+    };
+    match owner {
+        Owner::Program => vec![(0, Vec::new())],
+        Owner::Process(process) => {
+            (0..program.slots(process)).map(|slot| (slot, is_there(process, slot))).collect()
+        }
+    }
+}
+
+/// A part of a variable or of a message.
+struct Part<'p> {
+    program: &'p Program,
+    layout: &'p Layout,
+    /// The number of its first cell.
+    next: usize,
+    /// When it is there.
+    if_there: Vec<(CellId, u32)>,
+    leaves: &'p mut Vec<Leaf>,
+    /// The number of the first leaf that it may belong to.
     from: usize,
-) {
-    match &program.types[ty] {
-        Type::Scalar(Scalar { domain, .. }) => {
-            let cell = CellId::from_index(*next);
-            *next += 1;
-            let is_told = matches!(domain, Domain::Bool | Domain::Range { .. } | Domain::Enum(_));
-            match leaves[from..].iter_mut().find(|it| it.name == name) {
-                Some(leaf) => leaf.cells.push(cell),
-                None if is_told => {
-                    leaves.push(Leaf {
+}
+
+impl Part<'_> {
+    /// Adds it to the leaves.
+    fn add(&mut self, ty: TypeId, name: &str) {
+        let program = self.program;
+        match &program.types[ty] {
+            Type::Scalar(Scalar { domain, .. }) => {
+                let cell = CellId::from_index(self.next);
+                self.next += 1;
+                let held = Held { cell, if_above: self.if_there.clone() };
+                let is_told =
+                    matches!(domain, Domain::Bool | Domain::Range { .. } | Domain::Enum(_));
+                match self.leaves[self.from..].iter_mut().find(|it| it.name == name) {
+                    Some(leaf) => leaf.cells.push(held),
+                    None if is_told => self.leaves.push(Leaf {
                         name: name.to_owned(),
                         of: String::new(),
                         domain: domain.clone(),
-                        cells: vec![cell],
-                    });
+                        cells: vec![held],
+                    }),
+                    None => {}
                 }
-                None => {}
             }
-        }
-        Type::Array { length, element, .. } => {
-            let name = format!("{name}[]");
-            for _ in 0..*length {
-                part(program, layout, (*element, &name), next, leaves, from);
+            Type::Array { length, element, .. } => {
+                let name = format!("{name}[]");
+                (0..*length).for_each(|_| self.add(*element, &name));
             }
-        }
-        Type::Record { fields, .. } => {
-            for (field, ty) in fields {
-                part(program, layout, (*ty, &format!("{name}.{field}")), next, leaves, from);
+            Type::Record { fields, .. } => {
+                for (field, ty) in fields {
+                    self.add(*ty, &format!("{name}.{field}"));
+                }
             }
+            Type::Multiset { .. } => self.next += self.layout.sizes[ty] as usize,
         }
-        Type::Multiset { .. } => *next += layout.sizes[ty] as usize,
     }
 }

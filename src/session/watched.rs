@@ -7,7 +7,7 @@ use crate::budget::AnalysisBudget;
 use crate::diag::Diagnostic;
 use crate::exec::Checks;
 use crate::front::{Asked, ClaimChoice, Demand, Label, Language, Loaded, Observed, Options};
-use crate::ir::{Program, PropertyKind};
+use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, Formula, hoa};
 use crate::reduce::claim::EndedRuns;
 use crate::reduce::{Refused, Wished};
@@ -144,6 +144,8 @@ pub struct Watched {
     pub name: String,
     /// Accepts the runs that violate it; none where the model's own never claim does, as it stands.
     pub automaton: Option<Automaton>,
+    /// The kind of the property, as tools of continuous integration are told: `ltl`, `claim`, `automaton`.
+    pub kind: &'static str,
     /// What was asked.
     pub kept: Kept,
     /// Why the automaton may see how often a state is repeated, if it may.
@@ -207,7 +209,17 @@ impl Watched {
         let counts_steps = why_counting(&observed, &kept);
         let wished = Wished { runs: Some(wanted.ended()), ..Wished::default() };
         let model = TextModel { wished, ..model };
-        Ok((Watched { model, name, automaton, kept, counts_steps, asked_in }, warnings))
+        let kind = kind(&observed, &kept);
+        Ok((Watched { model, name, automaton, kind, kept, counts_steps, asked_in }, warnings))
+    }
+
+    /// The kind and the name of the property, which are the same whether it is checked or not.
+    pub fn property(&self) -> (&'static str, &str) {
+        match self.kept {
+            Kept::Accept => ACCEPTANCE,
+            Kept::Progress => NON_PROGRESS,
+            Kept::Formula(_) | Kept::Automaton(..) => (self.kind, &self.name),
+        }
     }
 
     /// What is said of a search: where it came through all states with all their steps, and met no error, that there is none is
@@ -296,6 +308,18 @@ fn let_claims_end(program: &mut Program) {
         if let PropertyKind::Claim(claim) = &mut program.properties[property].kind {
             claim.stay_at_ends();
         }
+    }
+}
+
+/// The kind of a property, as the model's own are called.
+fn kind(observed: &Observed, kept: &Kept) -> &'static str {
+    match (kept, &observed.demand) {
+        (Kept::Accept, _) => ACCEPTANCE.0,
+        (Kept::Progress, _) => NON_PROGRESS.0,
+        (Kept::Automaton(..), _) => "automaton",
+        (Kept::Formula(_), Demand::Claim) => "claim",
+        (Kept::Formula(_), Demand::Automaton(_)) => UncheckedKind::PropertyProcess.name(),
+        (Kept::Formula(_), _) => UncheckedKind::Formula.name(),
     }
 }
 

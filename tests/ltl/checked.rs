@@ -145,7 +145,7 @@ fn what_is_not_decided_vacuous_or_does_not_fit_is_told() {
     let bench = Bench::of_each_language();
     let (code, out, err) = bench.check(&["stays.dve", "--ltl", "[]<> x == 1", "--max-states", "1"]);
     assert_eq!(code, 3, "{out}");
-    assert!(out.contains("not decided yet: no run that violates []<> x == 1 was found"), "{out}");
+    assert!(out.contains("incomplete: no run that violates []<> x == 1 was found"), "{out}");
     // There is a temporary directory with it.
     let dir = err.split('`').nth(1).and_then(|it| it.strip_prefix("spillway resume ")).unwrap();
     std::fs::remove_dir_all(dir).unwrap();

@@ -334,7 +334,7 @@ fn the_run_of_a_search_on_disk_is_traced_for_spin() {
     begin("m.pml", "reaches", "p");
     let trace = |dir| bench.run(&["trace", dir, "--spin-trail", "trail"]);
     let told = trace("p");
-    assert!(told.code == 0 && told.out.contains("not decided yet"), "{}{}", told.out, told.err);
+    assert!(told.code == 0 && told.out.contains("incomplete: no run"), "{}{}", told.out, told.err);
     assert!(!bench.0.path().join("trail").exists());
     let resumed = bench.run(&["resume", "p"]);
     assert!(!resumed.err.contains("note: "), "{}", resumed.err);

@@ -35,7 +35,7 @@ fn junit_has_a_case_for_each_thing_that_was_looked_for() {
         "x: 4 -&gt; 5",
         "<testcase name=\"invariant: whole\"",
         "<testcase name=\"error: no run-time error\"",
-        "<testcase name=\"deadlock: no successor\"",
+        "<testcase name=\"deadlock: no state without successor\"",
         "<system-out>low.m: VIOLATED",
     ] {
         assert!(xml.contains(part), "{part}: {xml}");
@@ -123,16 +123,14 @@ fn what_is_said_of_runs_is_a_case_too_and_what_was_not_looked_for_is_skipped() {
         ["check", "mixed.pml", "--ltl", "small", "--junit", "small.xml", "--sarif", "s.sarif"];
     assert_eq!(folder.run(&holds).code, 0);
     let xml = read(&folder, "small.xml");
-    assert!(xml.contains("tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"0\""), "{xml}");
-    assert!(xml.contains("<testcase name=\"property: small\""), "{xml}");
+    // What is asserted is looked for by another search.
+    assert!(xml.contains("tests=\"2\" skipped=\"1\" errors=\"0\" failures=\"0\""), "{xml}");
+    assert!(xml.contains("<testcase name=\"ltl: small\""), "{xml}");
     let broken =
         ["check", "mixed.pml", "--ltl", "<> (x == 2)", "--junit", "x.xml", "--sarif", "s.sarif"];
     assert_eq!(folder.run(&broken).code, 1);
     let xml = read(&folder, "x.xml");
-    assert!(
-        xml.contains("<failure message=\"a run does not have it\" type=\"property\">"),
-        "{xml}"
-    );
+    assert!(xml.contains("<failure message=\"a run does not have it\" type=\"ltl\">"), "{xml}");
     let asserts = ["check", "mixed.pml", "--no-claim", "--only", "assert", "--no-trace"];
     folder.write("holds.pml", &MIXED.replace("x < 3", "x < 5"));
     let holds = [&asserts[..1], &["holds.pml"], &asserts[2..], &["--junit", "holds.xml"]].concat();
@@ -140,21 +138,172 @@ fn what_is_said_of_runs_is_a_case_too_and_what_was_not_looked_for_is_skipped() {
     let xml = read(&folder, "holds.xml");
     assert!(xml.contains("<testcase name=\"assert: no assertion fails\""), "{xml}");
     let told: Value = serde_json::from_str(&read(&folder, "s.sarif")).unwrap();
-    assert_eq!(told["runs"][0]["results"][0]["ruleId"], "property/<> (x == 2)");
+    assert_eq!(told["runs"][0]["results"][0]["ruleId"], "ltl/<> (x == 2)");
     assert!(told["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0].is_object());
     let states = ["check", "mixed.pml", "--no-claim", "--junit", "states.xml", "--no-trace"];
     assert_eq!(folder.run(&states).code, 1);
     let xml = read(&folder, "states.xml");
     assert!(xml.contains("<testcase name=\"ltl: small\""), "{xml}");
-    assert!(xml.contains("<skipped message=\"it was not looked for\""), "{xml}");
+    assert!(xml.contains("<skipped message=\"it was not checked\""), "{xml}");
     // What the model asks of its runs holds of those without errors, which are looked for next.
     let own = ["check", "mixed.pml", "--junit", "own.xml", "--no-trace"];
     let ran = folder.run(&own);
     assert_eq!(ran.code, 1, "{}", ran.err);
     let xml = read(&folder, "own.xml");
     assert!(xml.contains("tests=\"3\" skipped=\"1\" errors=\"0\" failures=\"1\""), "{xml}");
-    let (_, case) = xml.split_once("<testcase name=\"property: small\"").unwrap();
+    let (_, case) = xml.split_once("<testcase name=\"ltl: small\"").unwrap();
     assert!(!case.split_once("</testcase>").unwrap().0.contains("<failure"), "{xml}");
+}
+
+/// The ids of all rules, and the names of all test cases, that a search with these flags has.
+fn ids(folder: &Folder, args: &[&str]) -> (Vec<String>, Vec<String>, Value, String) {
+    let files = ["--junit", "ids.xml", "--sarif", "ids.sarif", "--no-trace"];
+    folder.run(&[&["check"], args, &files].concat());
+    let told: Value = serde_json::from_str(&read(folder, "ids.sarif")).unwrap();
+    let rules = told["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    let rules = rules.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect();
+    let xml = read(folder, "ids.xml");
+    let cases = xml.split("<testcase name=\"").skip(1);
+    let mut cases: Vec<String> = cases.map(|it| it.split('"').next().unwrap().to_owned()).collect();
+    cases.sort();
+    (rules, cases, told, xml)
+}
+
+#[test]
+fn a_property_has_one_id_whatever_comes_of_it() {
+    let text = "byte x;
+active proctype P() { accept_a: do :: x < 4 -> progress: x++; assert(x < LIMIT); assert(x < LIMIT + 1) :: x == 4 -> break od }
+ltl small { [] (x < 9) }
+ltl two { <> (x == 4) }
+";
+    let folder = Folder::with("holds.pml", &text.replace("LIMIT", "9"));
+    folder.write("breaks.pml", &text.replace("LIMIT", "2"));
+    let all = ["acceptance", "assert", "deadlock", "error", "ltl/small", "ltl/two", "non-progress"];
+    let cases = [
+        "acceptance: no acceptance cycle",
+        "assert: no assertion fails",
+        "deadlock: no state without successor",
+        "error: no run-time error",
+        "ltl: small",
+        "ltl: two",
+        "non-progress: no non-progress cycle",
+    ];
+    for flags in [
+        &["holds.pml"][..],
+        &["breaks.pml"],
+        &["breaks.pml", "--keep-going"],
+        &["holds.pml", "--strict"],
+        &["holds.pml", "--max-states", "2"],
+    ] {
+        let (rules, names, _, xml) = ids(&folder, flags);
+        assert_eq!(
+            (&rules[..], &names[..]),
+            (&all.map(str::to_owned)[..], &cases.map(str::to_owned)[..]),
+            "{flags:?}: {xml}"
+        );
+    }
+    // Two assertions fail: they are two violations of one property.
+    let (.., told, xml) = ids(&folder, &["breaks.pml", "--keep-going"]);
+    let results = told["runs"][0]["results"].as_array().unwrap();
+    assert!(results.len() == 2 && results.iter().all(|it| it["ruleId"] == "assert"), "{told}");
+    assert!(xml.contains("assertion failed in P: assert(x &lt; 2): violated after "), "{xml}");
+    assert!(xml.contains("assert: assertion failed in P: assert(x &lt; 2 + 1)"), "{xml}");
+    assert_eq!(xml.matches("<failure").count(), 1, "{xml}");
+    // By itself each is called the same, and the others stay what they are.
+    for (flags, checked) in [
+        (&["--ltl", "small"][..], "ltl/small"),
+        (&["--ltl", "two"], "ltl/two"),
+        (&["--acceptance"], "acceptance"),
+        (&["--non-progress"], "non-progress"),
+    ] {
+        let (mut rules, .., told, xml) = ids(&folder, &[&["holds.pml"], flags].concat());
+        // A search that comes through all steps without an error has checked that there is none, too.
+        rules.retain(|it| it != "error");
+        let of_runs = ["acceptance", "assert", "ltl/small", "ltl/two", "non-progress"];
+        assert_eq!(rules, of_runs, "{flags:?}");
+        let notes = &told["runs"][0]["invocations"][0]["toolExecutionNotifications"];
+        let notes = notes.as_array().unwrap().iter().map(|it| &it["associatedRule"]["id"]);
+        assert!(notes.clone().count() >= 3 && notes.clone().all(|it| it != checked), "{told}");
+        let skipped = xml.matches("<skipped message=\"it was not checked\"/>").count();
+        assert_eq!(skipped, notes.count(), "{xml}");
+    }
+    // In DVE each assertion of a state is a property. Two invariants of one name are told apart.
+    folder.write("two.dve", "byte x; process P { state a; init a; assert a: x < 3; trans a -> a { guard x < 2; effect x = x + 1; }; } system async;");
+    assert_eq!(ids(&folder, &["two.dve"]).0, ["assert/x < 3", "deadlock", "error"]);
+    folder.write("same.m", "var x: 0..3; startstate begin x := 0; end; rule begin x := 0; end; invariant \"i\" x < 3; invariant \"i\" x < 2;");
+    assert_eq!(ids(&folder, &["same.m"]).0, ["deadlock", "error", "invariant/i", "invariant/i#2"]);
+}
+
+#[test]
+fn what_is_not_checked_is_a_failure_where_it_counts() {
+    let folder = Folder::with("mixed.pml", &MIXED.replace("x < 3", "x < 5"));
+    let states = ["check", "mixed.pml", "--no-claim", "--no-deadlock", "--strict"];
+    let (.., told, xml) = ids(&folder, &states[1..]);
+    assert_eq!(folder.run(&states).code, 1);
+    let failure = "<failure message=\"it was not checked\" type=\"unchecked\">mixed.pml:3:5: ltl: small</failure>";
+    assert!(xml.contains("failures=\"1\"") && xml.contains(failure), "{xml}");
+    let result = &told["runs"][0]["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&json!("ltl/small"), &json!("error")));
+    let region = &result["locations"][0]["physicalLocation"]["region"];
+    assert_eq!(region["startLine"], 3, "{told}");
+    // What a search for runs leaves out of what the model asserts counts as well.
+    let runs = ["check", "mixed.pml", "--ltl", "<> (x >= 0)", "--strict"];
+    let (.., told, xml) = ids(&folder, &runs[1..]);
+    assert_eq!(folder.run(&runs).code, 1);
+    assert!(xml.contains("failures=\"1\" errors=\"0\"") || xml.contains("failures=\"2\""), "{xml}");
+    assert!(
+        told["runs"][0]["results"].as_array().unwrap().iter().any(|it| it["ruleId"] == "ltl/small")
+    );
+}
+
+#[test]
+fn a_model_that_cannot_be_read_is_told_in_each_file_with_its_place() {
+    let folder = Folder::with("bad.pml", "byte x;\nactive proctype P() { x = = 1 }\n");
+    let files = ["--junit", "e.xml", "--sarif", "e.sarif"];
+    let ran = folder.run(&[&["check", "bad.pml"][..], &files].concat());
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.starts_with("bad.pml:2:27: error: ") && ran.err.ends_with("wrote e.sarif\n"));
+    let xml = read(&folder, "e.xml");
+    for part in [
+        "tests=\"1\" skipped=\"0\" errors=\"1\" failures=\"0\"",
+        "<testcase name=\"mistake: the model can be read\" classname=\"bad.pml\">",
+        "<error message=\"bad.pml:2:27: error: ",
+    ] {
+        assert!(xml.contains(part), "{part}: {xml}");
+    }
+    let told: Value = serde_json::from_str(&read(&folder, "e.sarif")).unwrap();
+    let run = &told["runs"][0];
+    let invocation = &run["invocations"][0];
+    assert_eq!(
+        (&invocation["executionSuccessful"], &invocation["exitCode"]),
+        (&json!(false), &json!(2))
+    );
+    let result = &run["results"][0];
+    assert_eq!((&result["ruleId"], &result["level"]), (&json!("mistake"), &json!("error")));
+    let at = &result["locations"][0]["physicalLocation"];
+    assert_eq!(at["artifactLocation"]["uri"], "bad.pml");
+    assert_eq!((&at["region"]["startLine"], &at["region"]["startColumn"]), (&json!(2), &json!(27)));
+    // Also what has no place: a model that is not there, flags that do not go together, a directory that is damaged.
+    folder.write("job", "dear reader");
+    std::fs::create_dir(folder.path("d")).unwrap();
+    std::fs::rename(folder.path("job"), folder.path("d/job")).unwrap();
+    for (args, code, part) in [
+        (&["check", "absent.m"][..], 2, "cannot read the model absent.m"),
+        (&["check", "bad.pml", "--fair", "strong", "--ltl", "x"], 2, "bad.pml:2:27: error"),
+        (&["resume", "d"], 4, "job is damaged"),
+    ] {
+        let files = ["--junit", "f.xml", "--sarif", "f.sarif"];
+        assert_eq!(folder.run(&[args, &files].concat()).code, code, "{args:?}");
+        let xml = read(&folder, "f.xml");
+        assert!(xml.contains("errors=\"1\"") && xml.contains(part), "{xml}");
+        let told: Value = serde_json::from_str(&read(&folder, "f.sarif")).unwrap();
+        assert_eq!(told["runs"][0]["invocations"][0]["exitCode"], code);
+        std::fs::remove_file(folder.path("f.xml")).unwrap();
+        std::fs::remove_file(folder.path("f.sarif")).unwrap();
+    }
+    folder.run(&["resume", "d", "--junit", "failure.xml"]);
+    let xml = read(&folder, "failure.xml");
+    assert!(xml.contains("<testcase name=\"failure: the search comes to its end\""), "{xml}");
 }
 
 #[test]
@@ -167,15 +316,99 @@ fn a_command_is_run_at_the_end_and_told_what_came() {
     };
     let stopped = ["check", "low.m", "--max-states", "2", "--reduce", "none", "--dir", "d"];
     told(&stopped, "incomplete 3 low.m d, \n");
-    told(&["resume", "d"], "violated 1  d, \n");
+    // Whoever goes on with it is told, too, where nobody says otherwise.
+    std::fs::remove_file(folder.path("told")).unwrap();
+    assert_eq!(folder.run(&["resume", "d"]).code, 1);
+    assert_eq!(read(&folder, "told"), "violated 1  d, \n");
     told(&["check", "low.m", "--only", "error", "--no-deadlock"], "verified 0 low.m , \n");
     told(
         &["check", "absent.m"],
         "failed 2 absent.m , error: cannot read the model absent.m: No such file or directory (os error 2)\n",
     );
+    // A search that was stopped where nobody named a directory is somewhere, and one with a verdict is gone.
+    let stopped = [
+        "check",
+        "low.m",
+        "--max-states",
+        "2",
+        "--reduce",
+        "none",
+        "--notify",
+        "echo \"$SPILLWAY_DIR\" > told",
+    ];
+    assert_eq!(folder.run(&stopped).code, 3);
+    let dir = read(&folder, "told").trim().to_owned();
+    assert!(dir.contains("/tmp/spillway-") && std::path::Path::new(&dir).is_dir(), "{dir}");
+    assert_eq!(folder.run(&["resume", &dir]).code, 1);
+    assert_eq!(read(&folder, "told"), format!("{dir}\n"));
     let ran = folder.run(&["check", "low.m", "--no-trace", "--notify", "exit 7"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.ends_with("warning: the command of --notify failed: exit status: 7\n"));
+}
+
+#[test]
+fn the_command_at_the_end_reads_the_result() {
+    let folder = Folder::with("low.m", LOW);
+    let summary = |args: &[&str]| {
+        let ran = folder.run(&[args, &["--notify", "cat > told"]].concat());
+        (ran.out, read(&folder, "told"))
+    };
+    let (out, told) = summary(&["check", "low.m", "--no-trace"]);
+    assert!(
+        told.starts_with("low.m: VIOLATED: invariant: low at low.m:4:1\n") && told == out,
+        "{told}"
+    );
+    let (_, told) = summary(&["check", "low.m", "--json"]);
+    assert!(told.starts_with("low.m: VIOLATED: invariant: low at low.m:4:1\n"), "{told}");
+    let (_, told) = summary(&["check", "low.m", "--ltl", "<> (x = 3)"]);
+    assert!(told.starts_with("low.m: verified: every run satisfies <> (x = 3)\n"), "{told}");
+    let (_, told) = summary(&["check", "low.m", "--ltl", "true"]);
+    assert!(told.starts_with("low.m: verified: no run violates true"), "{told}");
+    let (_, told) = summary(&["check", "absent.m"]);
+    assert!(told.starts_with("error: cannot read the model absent.m: "), "{told}");
+    // Whoever does not read it is not waited for.
+    let ran = folder.run(&["check", "low.m", "--no-trace", "--notify", "exec 0<&-; exit 0"]);
+    assert_eq!((ran.code, ran.err.as_str()), (1, ""));
+}
+
+#[test]
+fn what_is_written_at_the_end_is_written_by_whoever_goes_on() {
+    let folder = Folder::with("low.m", LOW);
+    let files = ["--report", "r.html", "--junit", "r.xml", "--sarif", "r.sarif"];
+    let stopped = ["check", "low.m", "--max-states", "2", "--reduce", "none", "--dir", "d"];
+    assert_eq!(folder.run(&[&stopped[..], &files].concat()).code, 3);
+    let names = ["r.html", "r.xml", "r.sarif"];
+    names.iter().for_each(|it| std::fs::remove_file(folder.path(it)).unwrap());
+    // A copy may come from anybody, and says what is left out.
+    std::fs::create_dir(folder.path("copy")).unwrap();
+    for file in std::fs::read_dir(folder.path("d")).unwrap().map(Result::unwrap) {
+        std::fs::copy(file.path(), folder.path("copy").join(file.file_name())).unwrap();
+    }
+    let ran = folder.run(&["resume", "copy", "--no-trace", "--junit", "own.xml"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("note: the directory comes from elsewhere, so what it says of its end is left out: --report "), "{}", ran.err);
+    assert!(
+        ran.err.contains("r.sarif; give it again if it is wanted\n")
+            && !ran.err.contains("--junit"),
+        "{}",
+        ran.err
+    );
+    assert!(folder.path("own.xml").exists() && !names.iter().any(|it| folder.path(it).exists()));
+    // It is written where it was to be, wherever that is said.
+    let ran = folder.run(&["resume", "d", "--no-trace"]);
+    assert_eq!(ran.code, 1);
+    for name in names {
+        assert!(ran.err.contains(&format!("/{name}\n")), "{}", ran.err);
+        assert!(read(&folder, name).contains("low"), "{name}");
+    }
+    // So it is in a search about runs.
+    let runs = ["check", "low.m", "--ltl", "<> (x = 3)", "--max-states", "2", "--dir", "runs"];
+    assert_eq!(
+        folder.run(&[&runs[..], &["--notify", "echo $SPILLWAY_VERDICT >> all"]].concat()).code,
+        3
+    );
+    assert_eq!(folder.run(&["resume", "runs"]).code, 0);
+    assert_eq!(read(&folder, "all"), "incomplete\nverified\n");
 }
 
 #[test]

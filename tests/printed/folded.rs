@@ -73,7 +73,8 @@ counts.pml: VIOLATED: assert: assertion failed in Sender: assert(sent < 9) at
   reduced  by dead variables, which preserves everything: 1 variable reset in 1
            place
   kept in  d
-  next     spillway trace d
+  next     spillway trace d --msc
+           spillway simulate counts.pml --from d
 ";
     let folder = Folder::with("counts.pml", COUNTS);
     folder.prints(&["check", "counts.pml", "--dir", "d"], 1, expected);
@@ -138,7 +139,9 @@ loops.pml: VIOLATED: a run does not satisfy low
   searched in memory, without reductions
   not looked for  deadlocks, run-time errors
            looked for by --no-claim
-  next     with --dir DIR: trace DIR --msc, simulate MODEL --from DIR
+  next     spillway check loops.pml --shortest --msc
+           spillway check loops.pml --shortest --dir DIR;
+           spillway simulate loops.pml --from DIR
 ";
     Folder::with("loops.pml", LOOPS).prints(&["check", "loops.pml", "--shortest"], 1, expected);
 }

@@ -1,10 +1,12 @@
 //! All that is printed, word for word: what `tests/told.rs` and the tutorials do not come to.
 
+mod again;
 mod asked;
 mod covers;
 mod drawn;
 mod files;
 mod folded;
+mod hostile;
 mod page;
 mod peers;
 mod questions;

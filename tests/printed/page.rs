@@ -61,7 +61,8 @@ fn a_page_has_the_counterexample_the_search_and_the_text() {
         "location of A",
         "Beside each line is how often its actions were taken up to where the search ended. Lines of which none was are ",
         "marked</span>, those of which some were not at their number.",
-        "Arrow keys go through it step by step, Home and End to its ends. ",
+        "It is opened at its last step. Arrow keys go through it step by step, Home and End to its ends. ",
+        "<div class=\"wrong\">assert: assertion failed in A: assert(false)</div>",
         "Only steps with ",
         "as a message sequence chart</summary>",
         "sent in step 1</title>",
@@ -114,7 +115,7 @@ fn a_directory_has_a_page_whatever_became_of_its_search() {
     let page = read(&folder, "d.html");
     is_by_itself(&page);
     assert!(page.contains("<title>count.dve: incomplete</title>"));
-    assert!(page.contains("<p class=\"note\">not running; last checkpoint"));
+    assert!(page.contains("<p class=\"note\">stopped "));
     assert_eq!(folder.run(&["resume", "d"]).code, 0);
     report(&["d", "--out", "whole.html"], 0, "wrote whole.html");
     let page = read(&folder, "whole.html");
@@ -291,7 +292,7 @@ addEventListener('load', () => {
   const press = (key) => document.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
   const now = () => document.querySelector('#steps tr.now').dataset.step;
   const seen = [now()];
-  for (const key of ['ArrowRight', 'ArrowDown', 'End', 'ArrowLeft', 'Home']) { press(key); seen.push(now()); }
+  for (const key of ['Home', 'ArrowRight', 'ArrowDown', 'End', 'ArrowLeft', 'Home']) { press(key); seen.push(now()); }
   press('End');
   const values = document.getElementById('values').innerText.replaceAll(/\\s+/g, ' ');
   const asked = performance.getEntriesByType('resource').length;
@@ -343,8 +344,9 @@ fn a_browser_goes_through_a_counterexample_by_keyboard() {
         .iter()
         .map(|it| it.as_str().unwrap().parse().unwrap())
         .collect();
-    let last = seen[3];
-    assert_eq!(seen, [0, 1, 2, last, last - 1, 0]);
+    // It is opened at the step that fails.
+    let last = seen[0];
+    assert_eq!(seen, [last, 0, 1, 2, last, last - 1, 0]);
     assert!(told["values"].as_str().unwrap().contains("c &lt;&gt;"), "{told}");
 }
 

@@ -44,6 +44,74 @@ m.m: values in 35 states
     );
 }
 
+const PASSED: &str = "mtype = { ping, pong };
+chan c = [2] of { mtype, byte }; chan one = [1] of { bool }; chan meets = [0] of { byte };
+byte lastval; byte seen;
+proctype W() { byte mine; do :: mine < 2 -> mine++; c!pong(mine) :: mine == 2 -> break od }
+active proctype R() { byte got; do :: c?_(got) -> lastval = got; seen++; one!true; one?_ od }
+init { run W() }
+";
+
+#[test]
+fn channels_and_variables_of_processes_that_come_and_go_have_values() {
+    let folder = Folder::with("passed.pml", PASSED);
+    let check = ["check", "passed.pml", "--no-deadlock", "--reduce", "none", "--dir", "d"];
+    assert_eq!(folder.run(&check).code, 0);
+    let out = folder.run(&["values", "d"]).out;
+    let (_, rows) = out.split_once('\n').unwrap();
+    let expected = "  lastval  0 to 2
+  seen     0 to 2
+  W[].mine 0 to 2
+  R[].got  0 to 2
+  len(c)   0 to 2
+  c[].1    pong
+  c[].2    1 to 2
+  len(one) 0 to 1
+  one[]    true
+";
+    assert_eq!(rows, expected, "{out}");
+    let out = folder.run(&["values", "d", "--sum", "W[].mine,seen"]).out;
+    assert!(out.ends_with("  W[].mine + seen  0 to 4\n"), "{out}");
+    let ran = folder.run(&["values", "d", "--sum", "c"]);
+    assert!(ran.err.contains("error: the model has no variable c with numbers\n"), "{}", ran.err);
+}
+
+#[test]
+fn what_a_reduction_changed_is_marked() {
+    let folder = Folder::with("passed.pml", PASSED);
+    let check = ["check", "passed.pml", "--no-deadlock", "--reduce", "dead", "--dir", "d"];
+    assert_eq!(folder.run(&check).code, 0);
+    let out = folder.run(&["values", "d"]).out;
+    for part in [
+        "  lastval  0 (changed by dead variables)\n",
+        "  R[].got  0 (changed by dead variables)\n",
+        "  len(c)   0 to 2\n",
+        "           what is changed is told as it is stored, not as it is in the model;\n           `--reduce none --symmetry off` stores all values of the model\n",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    // The counterexample has the value that the row says nothing of.
+    folder.write("late.pml", &PASSED.replace("one?_", "one?_; assert(seen < 2)"));
+    let check = ["check", "late.pml", "--no-deadlock", "--reduce", "dead", "--dir", "l"];
+    let ran = folder.run(&check);
+    assert!(ran.code == 1 && ran.out.contains("lastval: 0 -> 1"), "{}", ran.out);
+    let json: Value =
+        serde_json::from_str(&folder.run(&["values", "l", "--json", "--sum", "lastval"]).out)
+            .unwrap();
+    let of = |name: &str| {
+        json["values"].as_array().unwrap().iter().find(|it| it["name"] == name).unwrap()
+    };
+    assert_eq!(of("lastval")["changed_by"], serde_json::json!(["dead variables"]));
+    assert_eq!(of("len(c)")["changed_by"], serde_json::json!([]));
+    assert_eq!(json["sums"][0]["changed_by"], serde_json::json!(["dead variables"]));
+    // Each reduction that stores something else says so.
+    folder.write("slice.dve", "byte x; byte y; process P { state a; init a; trans a -> a { guard x < 3; effect x = x + 1, y = (y + x) % 7; }; } system async;");
+    let check = ["check", "slice.dve", "--no-deadlock", "--reduce", "slice", "--dir", "s"];
+    assert_eq!(folder.run(&check).code, 0);
+    let out = folder.run(&["values", "s"]).out;
+    assert!(out.contains("(changed by slice)"), "{out}");
+}
+
 #[test]
 fn a_net_has_tokens_in_a_marking() {
     let root = env!("CARGO_MANIFEST_DIR");

@@ -111,7 +111,8 @@ behind step 34 of the counterexample to assert: assertion failed in Sender:
 step 0 to 1, or b, s, l, h (help), q:        [0] Receiver[1]: m2s?b    counts.pml:4:44
        [1] Sender[0]: assert(sent < 9)    counts.pml:3:51, fails
 step 0 to 1, or b, s, l, h (help), q:        a number takes that step, b goes back to the last choice,
-       s shows the state, l lists the steps, q ends
+       s shows the state, l lists the steps, q ends;
+       an empty line is the last answer again
 step 0 to 1, or b, s, l, h (help), q:    35  Sender[0]: assert(sent < 9)
        assert: (sent < 9) (counts.pml:3:51)
        with sent = 9
@@ -145,6 +146,40 @@ active proctype Q() { y = 3 }
         seen.insert(steps.len());
     }
     assert!(seen.len() > 1, "the choice between P and Q is the walk's: {seen:?}");
+}
+
+/// Turns round for ever; there is no choice.
+const RING: &str = "byte x; process P { state a; init a; trans a -> a { effect x = (x + 1) % 250; }; } system async;";
+
+#[test]
+fn a_walk_by_hand_goes_on_until_somebody_ends_it_and_an_empty_line_is_the_last_answer() {
+    let folder = Folder::with(
+        "two.dve",
+        "byte x; byte y; process P { state a; init a; trans a -> a { guard x < 200; effect x = x + 1; }, a -> a { guard y < 200; effect y = y + 1; }; } system async;",
+    );
+    let typed = format!("\n0\n{}9\n\nb\n\nq\n", "\n".repeat(59));
+    let ran = folder.answered(&["simulate", "two.dve", "-i"], &typed);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains("\n   60  P.a -> a\n       x: 59 -> 60\n"), "{}", ran.out);
+    // What is no step is not said again, and the last step is.
+    assert!(ran.out.contains("there is no step `9`; h tells what there is\n"), "{}", ran.out);
+    assert!(ran.out.contains("       x: 60 -> 61\n"), "{}", ran.out);
+    assert!(ran.out.contains("back behind step 60\n") && ran.out.contains("back behind step 59\n"));
+    // At first there is nothing to do again: the steps are listed once more.
+    let listed = "       [0] P.a -> a    two.dve:1:49\n";
+    let before = ran.out.split("    1  P.a -> a\n").next().unwrap();
+    assert_eq!(before.matches(listed).count(), 2, "{before}");
+    // With a length it ends there; at random it is twenty steps.
+    let ran = folder.answered(&["simulate", "two.dve", "-i", "--steps", "2"], "0\n\n\n\n");
+    assert!(ran.out.ends_with("    2  P.a -> a\n       x: 1 -> 2\n"), "{}", ran.out);
+    folder.write("ring.dve", RING);
+    let ran = folder.answered(&["simulate", "ring.dve", "-i"], "0\n");
+    assert!(
+        ran.out.contains("\nstep 0, or b, s, l, h (help), q:    20  P.a -> a\n"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.code == 0 && ran.out.matches("step 0, or b").count() == 2, "{}", ran.out);
 }
 
 #[test]

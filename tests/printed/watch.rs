@@ -95,8 +95,8 @@ fn whatever_became_of_a_search_is_said() {
     assert_eq!(first, "count.dve: stopped at a checkpoint; `spillway resume d` goes on");
     for part in [
         "  found    1,035 states, level 44, frontier 45, 0% expanded\n",
-        "  last heard of  ",
-        " ago, ",
+        "  stopped  ",
+        " ago\n",
         "  memory   ",
         "  checkpoint  the last ",
         " free\n",
@@ -117,8 +117,13 @@ fn whatever_became_of_a_search_is_said() {
     assert!(schema.is_valid(&folder.status()), "{}", folder.status());
     assert!(!schema.is_valid(&json!({ "version": 1 })));
 
+    assert!(!text.contains("last heard of"), "{text}");
+    assert!(folder.run(&["status", "d"]).out.starts_with("stopped "), "{text}");
+
     folder.came_to(Value::Null, None);
     let text = folder.watched(&["d"]);
+    assert!(text.contains("  last heard of  ") && text.contains(" ago, "), "{text}");
+    assert!(folder.run(&["status", "d"]).out.starts_with("killed; last checkpoint "), "{text}");
     assert!(
         text.starts_with(
             "count.dve: killed, or the machine went down; `spillway resume d` goes on\n"
@@ -153,8 +158,11 @@ fn searches_that_have_ended_are_told_one_below_the_other() {
     assert_eq!(folder.run(&["check", "count.dve", "--no-deadlock", "--dir", "good"]).code, 0);
     assert_eq!(folder.run(&["check", "bad.dve", "--dir", "bad"]).code, 1);
     let text = folder.watched(&["good", "bad"]);
-    assert!(text.starts_with("count.dve: verified: nothing that was looked for is violated\n"));
-    assert!(text.contains("\n\nbad.dve: VIOLATED: `spillway trace bad` tells how\n"), "{text}");
+    let verified = "count.dve: verified: every reachable state was visited";
+    assert!(text.starts_with(verified), "{text}");
+    let violated =
+        "\n\nbad.dve: VIOLATED: assert: x < 2 at bad.dve:1:53; `spillway trace bad` tells how\n";
+    assert!(text.contains(violated), "{text}");
     assert!(!text.contains("  in all ") && !text.contains("  checkpoint  "), "{text}");
     let refused = |args: &[&str], said: &str| {
         let Ran { code, out, err } = folder.run(args);
@@ -168,6 +176,68 @@ fn searches_that_have_ended_are_told_one_below_the_other() {
         &["watch", "bad", "--listen", "everywhere"],
         "it is a port, as 8080, or an address and a port, as 127.0.0.1:8080",
     );
+}
+
+/// The verdict of a search, and the word for what it is doing, are the same in all commands.
+#[test]
+fn a_search_that_has_ended_is_told_as_the_command_that_searched_told_it() {
+    let folder = Folder::with("count.dve", &COUNT.replace("30000", "9"));
+    folder.write("asks.pml", "byte x; active proctype P() { do :: x < 3 -> x++ :: else -> break od } ltl p { <> (x == 3) }");
+    folder.write("low.m", "var x: 0..9; startstate begin x := 0; end; rule x < 9 ==> begin x := x + 1; end; invariant \"low\" x < 5;");
+    for (number, args) in [
+        &["count.dve", "--no-deadlock"][..],
+        &["count.dve", "--no-deadlock", "--reduce", "por"],
+        &["asks.pml", "--no-claim"],
+        &["asks.pml"],
+        &["asks.pml", "--ltl", "[] (x < 3)"],
+        &["low.m"],
+        &["low.m", "--only", "error"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let dir = format!("d{number}");
+        let checked = folder.run(&[&["check", "--no-trace", "--dir", &dir], args].concat());
+        let verdict = |text: &str| {
+            let rows = ["  found  ", "  after  ", "  ended  ", "  disk  ", "  time  "];
+            let lines = text.lines().take_while(|it| !rows.iter().any(|row| it.starts_with(row)));
+            lines.map(str::trim).collect::<Vec<_>>().join(" ")
+        };
+        let status = folder.run(&["status", &dir]).out;
+        let (first, rest) = status.split_once('\n').unwrap();
+        assert!(first.starts_with("ended") && first.ends_with(':'), "{status}");
+        assert_eq!(verdict(rest), verdict(&checked.out));
+        let text = folder.watched(&[&dir]);
+        let told = verdict(&text).replace(&format!("; `spillway trace {dir}` tells how"), "");
+        assert_eq!(told, verdict(&checked.out), "{text}");
+        for word in ["expanded", "last heard of", "settling", "memory"] {
+            assert!(!text.contains(word), "{word}: {text}");
+        }
+        let json: Value =
+            serde_json::from_str(&folder.run(&["status", &dir, "--json"]).out).unwrap();
+        assert_eq!(json["state"], "ended", "{json}");
+        assert_eq!(json["verdict"] == "violated", checked.code == 1, "{json}");
+    }
+}
+
+/// Also one about runs that had to go to the disk.
+#[test]
+fn a_verdict_about_runs_is_told_by_status() {
+    let folder = Folder::with("count.dve", &COUNT.replace("30000", "20"));
+    for (formula, said) in
+        [("<> (x == 20)", "verified: every run"), ("<> (x == 21)", "VIOLATED: a run")]
+    {
+        let dir = said.split(':').next().unwrap();
+        let check = ["check", "count.dve", "--ltl", formula, "--reduce", "none", "--dir", dir];
+        assert_eq!(folder.run(&[&check[..], &["--max-states", "9"]].concat()).code, 3);
+        let text = folder.run(&["status", dir]).out;
+        assert!(text.starts_with("stopped ") && text.contains("incomplete: no run that"), "{text}");
+        folder.run(&["resume", dir, "--no-trace"]);
+        for command in ["status", "watch"] {
+            let text = folder.run(&[command, dir]).out;
+            assert!(text.contains(&format!("count.dve: {said}")), "{command}: {text}");
+        }
+    }
 }
 
 /// Levels like a bell, of which the first half has been searched, at a thousand states a second.

@@ -222,7 +222,8 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
     let json = bench.status("d");
     assert_eq!((&json["running"], &json["running_seconds"]), (&false.into(), &Value::Null));
     assert!(json["sitting_states_per_second"].is_f64() && json["level"].is_u64());
-    assert!(bench.run(&["status", "d"]).out.starts_with("not running; last checkpoint "));
+    assert!(bench.run(&["status", "d"]).out.starts_with("killed; last checkpoint "));
+    assert_eq!(bench.status("d")["state"], "killed");
     // What was searched before is not this sitting's.
     assert_eq!(bench.run(&["resume", "d", "--max-time", "0s"]).code, 3);
     let after = bench.status("d");
@@ -339,7 +340,7 @@ fn searches_in_temporary_directories_are_listed_and_stale_ones_removed_on_reques
         let line = text.out.lines().find(|line| line.contains(dir.to_str().unwrap()));
         line.unwrap_or_else(|| panic!("{}", text.out))
     };
-    assert!(line(&stale).starts_with("not running") && line(&stale).ends_with("  model.dve"));
+    assert!(line(&stale).starts_with("stopped ") && line(&stale).ends_with("  model.dve"));
     assert!(line(&running).starts_with("running") && line(&running).ends_with("  m.dve"));
     assert!(line(&damaged).starts_with("damaged"), "{}", text.out);
     assert!(text.out.ends_with("removes all that are not running\n"), "{}", text.out);

@@ -1,6 +1,7 @@
 //! Which flags `-h` shows: those of the first hour, on one screen. `--help` shows all.
 
 use super::Cli;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, FromArgMatches};
 
 /// By the names of their fields.
@@ -31,8 +32,25 @@ const BRIEF: [&str; 21] = [
 /// What the command line asks for.
 pub fn parse() -> Result<Cli, clap::Error> {
     let mut command = command();
-    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let matches = matches.map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => not_asked(&command).unwrap_or(error),
+        _ => error,
+    })?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The error that nobody asked for help: a flag that only begins like that for it, as another checker's `-h12`, is none of ours. A script
+/// would take the exit code of help for that of a verified model.
+fn not_asked(command: &clap::Command) -> Option<clap::Error> {
+    let words = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned());
+    let words: Vec<String> = words.take_while(|it| it != "--").collect();
+    let is_longer = |it: &&String| it.len() > 2 && (it.starts_with("-h") || it.starts_with("-V"));
+    let typed = words.iter().find(is_longer)?;
+    let of = words.iter().find_map(|it| command.find_subcommand(it)).unwrap_or(command);
+    let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(of);
+    error.insert(ContextKind::InvalidArg, ContextValue::String(typed.clone()));
+    Some(error)
 }
 
 fn command() -> clap::Command {

@@ -1,11 +1,13 @@
 //! What a sitting of a search may take, and how sizes and times are written.
 
 use crate::cli::further::Further;
+use crate::cli::{output, say};
+use crate::escape;
 use crate::exec::Exec;
 use crate::report::View;
-use crate::session::{Budget, Means};
+use crate::session::{Budget, Means, Outputs};
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How the model is run.
@@ -79,6 +81,9 @@ pub struct RunArgs {
     /// Show each step of the counterexample, also where some come again and again
     #[arg(long, conflicts_with = "json")]
     pub unfolded: bool,
+    /// Show the counterexample as a message sequence chart
+    #[arg(long, conflicts_with_all = ["json", "no_trace", "unfolded"])]
+    pub msc: bool,
     /// Tell what the search took, too: of time, memory, disk and store, and which reductions did not pay
     #[arg(long, short)]
     pub verbose: bool,
@@ -116,11 +121,16 @@ pub struct RunArgs {
 
 impl RunArgs {
     /// The same in a sitting after one that took this.
-    pub(in crate::cli) fn after(&self, kept: Option<Means>) -> RunArgs {
-        let Some(Means { memory, threads, disk_limit, checkpoint_every, exec }) = kept else {
-            return self.clone();
-        };
+    pub(in crate::cli) fn after(&self, kept: Option<Means>, dir: &Path) -> RunArgs {
+        let Some(kept) = kept else { return self.clone() };
+        let outputs = self.outputs_after(&kept, dir);
+        let Means { memory, threads, disk_limit, checkpoint_every, exec, .. } = kept;
+        let Outputs { notify, report, junit, sarif } = outputs;
         RunArgs {
+            notify: self.notify.clone().or(notify),
+            report: self.report.clone().or(report.map(PathBuf::from)),
+            junit: self.junit.clone().or(junit.map(PathBuf::from)),
+            sarif: self.sarif.clone().or(sarif.map(PathBuf::from)),
             memory: self.memory.or(Some(memory)),
             threads: self.threads.or(threads),
             disk_limit: self.disk_limit.or(disk_limit),
@@ -136,6 +146,39 @@ impl RunArgs {
         self.deadline.or_else(counted)
     }
 
+    /// What is written at the end of a search in a directory, as it was said when the search began; nothing in a directory that came
+    /// from elsewhere.
+    fn outputs_after(&self, kept: &Means, dir: &Path) -> Outputs {
+        if kept.is_of(dir) {
+            return kept.outputs.clone();
+        }
+        let mine = self.outputs();
+        let is_said = |flag: &str| mine.flags().iter().any(|it| it.0 == flag);
+        let all = kept.outputs.flags();
+        let left = all.iter().filter(|it| !is_said(it.0));
+        let left: Vec<String> =
+            left.map(|(flag, value)| format!("{flag} {}", escape::shell(value))).collect();
+        if !left.is_empty() {
+            say(format!(
+                "note: the directory comes from elsewhere, so what it says of its end is left out: {}; give it again if it is wanted",
+                left.join(" ")
+            ));
+        }
+        Outputs::default()
+    }
+
+    /// What is written at the end. Files have the names that they have everywhere.
+    fn outputs(&self) -> Outputs {
+        let whole = |it: &PathBuf| std::path::absolute(it).unwrap_or_else(|_| it.clone());
+        let whole = |it: &Option<PathBuf>| it.as_ref().map(|it| whole(it).display().to_string());
+        Outputs {
+            notify: self.notify.clone(),
+            report: whole(&self.report),
+            junit: whole(&self.junit),
+            sarif: whole(&self.sarif),
+        }
+    }
+
     /// What the sitting takes.
     pub(in crate::cli) fn means(&self) -> Means {
         let RunArgs { memory, threads, disk_limit, checkpoint_every, exec, .. } = *self;
@@ -146,6 +189,8 @@ impl RunArgs {
             disk_limit,
             checkpoint_every: checkpoint_every.unwrap_or(usual.checkpoint_every),
             exec: exec.map_or(usual.exec, Exec::from),
+            outputs: self.outputs(),
+            ..usual
         }
     }
 
@@ -157,7 +202,8 @@ impl RunArgs {
 
     /// What is shown of a counterexample.
     pub(in crate::cli) fn view(&self) -> View {
-        View { unfolded: self.unfolded, ..View::default() }
+        let width = output::columns_of_output();
+        View { unfolded: self.unfolded, chart: self.msc, width, ..View::default() }
     }
 
     /// Whether a file is to be written that tells the result.
@@ -202,7 +248,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 }
 
 /// A time: `30s`, `10min`, `1.5h`, `2d`; without a unit, seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let units: [(&str, f64); 8] = [
         ("", 1.0),
         ("ms", 0.001),

@@ -2,20 +2,23 @@
 
 use super::Asked;
 use super::told::{Stage, Told};
+use crate::cli::again::{self, Found};
 use crate::cli::args::{CheckArgs, RunArgs, TraceArgs};
 use crate::cli::failure::{self, Failure};
 use crate::cli::trail::Written;
-use crate::cli::{Ending, files, print, run, say, trace, trail, warn, warnings};
-use crate::exec::{Step, StepOutcome, Tally};
+use crate::cli::{
+    Ending, files, notice, print, print_json, run, say, trace, trail, warn, warnings,
+};
+use crate::exec::{Explain, Step, StepOutcome, Tally};
 use crate::front::TrailEnd;
 use crate::reduce::Refused;
 use crate::report::{
-    self, Came, Format, Judgement, Judgements, Page, Run, RunEnd, Scene, Scope, Texts, View, Way,
-    count, grouped,
+    self, Came, Format, Judgements, Page, Run, RunEnd, Scene, Scope, Texts, View, Way, count,
+    grouped,
 };
 use crate::search::lasso::{Lasso, Probed};
 use crate::search::{Verdict, events};
-use crate::session::{Fairness, Searched, Shown, Swept, Watched, verdict};
+use crate::session::{Fairness, Searched, Shown, Swept, Watched};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -45,16 +48,16 @@ pub(super) struct Tell<'a> {
     pub(super) format: Option<Format>,
     /// What is done about errors.
     pub(super) errors: Errors,
-    /// How to look at the run again, in rows; nothing where that is what is done.
-    again: String,
+    /// The command line, and where the search is kept, where it is told how to look at the run again.
+    again: Option<(&'a RunArgs, Option<&'a Path>)>,
 }
 
 impl Tell<'_> {
     /// What came of a sitting, whose search is kept in a directory, if it is.
-    pub(super) fn of<'a>(args: &'a RunArgs, errors: Errors, dir: Option<&Path>) -> Tell<'a> {
+    pub(super) fn of<'a>(args: &'a RunArgs, errors: Errors, dir: Option<&'a Path>) -> Tell<'a> {
         let RunArgs { json, mcc: is_quiet, strict, no_trace, ref spin_trail, .. } = *args;
         let (trail, view) = (spin_trail.as_deref(), args.view());
-        let again = report::print_look_again(dir.map(|it| it.display().to_string()).as_deref());
+        let again = Some((args, dir));
         Tell { json, is_quiet, strict, trace: !no_trace, trail, view, format: None, errors, again }
     }
 
@@ -62,7 +65,7 @@ impl Tell<'_> {
     pub(super) fn again(args: &TraceArgs) -> Tell<'_> {
         let (json, trail, view) = (args.json, args.spin_trail.as_deref(), args.view.view());
         let format = args.format.map(Format::from);
-        let (errors, again) = (Errors::Told, String::new());
+        let (errors, again) = (Errors::Told, None);
         let (is_quiet, strict) = (false, false);
         Tell { json, is_quiet, strict, trace: true, trail, view, format, errors, again }
     }
@@ -99,6 +102,7 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
     let run = run.filter(|_| how.trace);
     let errors_next = how.errors_next(told);
     let code = code(&told.found);
+    notice::summarise(|| as_text((watched, searched, fairness), (told, errors_next), None));
     match how.json {
         _ if how.is_quiet => {}
         // One object is printed: that of the search for errors.
@@ -108,13 +112,15 @@ pub(super) fn tell((watched, judged): Asked<'_, '_>, told: &Told, how: Tell<'_>)
         }
         true => {
             let told = as_json((watched, Some(searched), fairness), told, run.as_ref());
-            print(&format!("{told:#}\n"));
+            print_json(&format!("{told:#}\n"));
         }
         false => {
             let run = run.as_ref().map(|it| (it, &how.view));
             print(&as_text((watched, searched, fairness), (told, errors_next), run));
-            if matches!(told.found, Probed::Found(_)) {
-                print(&how.again);
+            if let (Probed::Found(_), Some((args, dir))) = (&told.found, how.again) {
+                let dir = dir.map(|it| it.display().to_string());
+                let next = again::commands(&watched.model, Found::RUN, dir.as_deref(), Some(args));
+                print(&report::print_next(dir.as_deref(), &next));
             }
         }
     }
@@ -139,11 +145,7 @@ pub(super) fn page<'p>(
         }
         Probed::Found(_) | Probed::None | Probed::Open => None,
     };
-    let verdict = match told.found {
-        Probed::None => Verdict::Verified,
-        Probed::Found(_) => Verdict::Violated,
-        Probed::Open => Verdict::Incomplete,
-    };
+    let verdict = told.verdict();
     let as_text = as_text((watched, judged.searched, judged.fairness()), (told, false), None);
     let figures = [("states", told.states), ("transitions", told.transitions)];
     Ok(Page {
@@ -170,32 +172,36 @@ pub(super) fn write_files(
     made: Made<'_>,
 ) -> Result<(), Failure> {
     match args.writes_results() {
-        true => write_page(args, of.0, (page(of, told, true)?, &told.found), made),
+        true => {
+            let scope = scope(of.0, Some(of.1.searched), told);
+            write_page(args, (of.0, &scope), (page(of, told, true)?, &told.found), made)
+        }
         false => Ok(()),
     }
 }
 
 fn write_page(
     args: &RunArgs,
-    watched: &Watched,
+    (watched, scope): (&Watched, &Scope),
     (mut page, found): (Page<'_>, &Probed),
     Made { dir, seconds }: Made<'_>,
 ) -> Result<(), Failure> {
     let (events, name) = (dir.map(events::read), dir.map(|it| it.display().to_string()));
-    let (came, says) = match found {
-        Probed::None => (Came::Held, ""),
-        Probed::Found(_) => (Came::Violated, "a run does not have it"),
-        Probed::Open => (Came::Open, "the search has not come to its end"),
+    let came = match found {
+        Probed::None => Came::Held,
+        Probed::Found(_) => Came::Violated,
+        Probed::Open => Came::Open,
     };
-    let property = Judgement::of_runs(&watched.name, came, says);
     if let Some(path) = &args.report {
         let (events, dir) = (events.as_deref().unwrap_or_default(), name.as_deref());
         page = Page { events, dir, ..page };
         files::put("the report", path, &page.html())?;
     }
-    let (model, all) = (watched.model.name().to_owned(), vec![property]);
+    let of = (&watched.model.interp as &dyn Explain, &watched.model.sources);
+    let all = report::judgements_of_runs(watched.property(), came, of, scope);
+    let (model, strict) = (watched.model.name().to_owned(), args.strict);
     let Page { told, way, .. } = page;
-    files::judged(args, &Judgements { model, seconds, all, told, way })
+    files::judged(args, &Judgements { model, seconds, all, told, way, strict })
 }
 
 /// Writes what is shown of a run as SPIN would have.
@@ -278,19 +284,20 @@ pub(super) fn vacuous(args: &CheckArgs, watched: &Watched, fairness: Fairness) -
     let says = format!("verified: no run violates {name}, whatever the model does");
     let as_text = report::wrapped("", &format!("{model}: {says}"))
         + &report::print_unchecked(&scope.unchecked);
+    notice::summarise(|| as_text.clone());
     match args.run.json {
         _ if args.run.mcc => {}
         false => print(&as_text),
         true => {
             let told = as_json((watched, None, fairness), &Told::NOTHING, None);
-            print(&format!("{told:#}\n"));
+            print_json(&format!("{told:#}\n"));
         }
     }
     let texts = Some(Texts::uncounted(&watched.model.sources));
     let page = Page { says, texts, ..Page::new(model, Verdict::Verified, as_text) };
     let made = Made { dir: None, seconds: 0.0 };
     if args.run.writes_results() {
-        write_page(&args.run, watched, (page, &Probed::None), made)?;
+        write_page(&args.run, (watched, &scope), (page, &Probed::None), made)?;
     }
     Ok(judge(args.run.strict, failure::VERIFIED, &scope))
 }
@@ -310,19 +317,19 @@ fn reduced_by(searched: &Searched<'_>) -> Vec<String> {
 }
 
 /// The answer, in words.
-fn answer(told: &Told, fairness: Fairness, name: &str) -> String {
+pub(super) fn answer(told: &Told, fairness: Fairness, name: &str) -> String {
     let of_a_sort = match fairness {
         Fairness::None => "run",
         Fairness::Weak => "weakly fair run",
     };
-    match told.found {
-        Probed::None if told.faults > 0 => {
+    match told.verdict() {
+        Verdict::Verified if told.faults > 0 => {
             format!("every {of_a_sort} that meets no run-time error satisfies {name}")
         }
-        Probed::None => format!("verified: every {of_a_sort} satisfies {name}"),
-        Probed::Found(_) => format!("VIOLATED: a {of_a_sort} does not satisfy {name}"),
-        Probed::Open => {
-            format!("not decided yet: no {of_a_sort} that violates {name} was found so far")
+        Verdict::Verified => format!("verified: every {of_a_sort} satisfies {name}"),
+        Verdict::Violated => format!("VIOLATED: a {of_a_sort} does not satisfy {name}"),
+        Verdict::Incomplete => {
+            format!("incomplete: no {of_a_sort} that violates {name} was found so far")
         }
     }
 }
@@ -399,7 +406,7 @@ pub(super) fn as_json(
         "model": watched.model.name(),
         "language": watched.model.language.name,
         "property": watched.name,
-        "verdict": verdict(&told.found),
+        "verdict": told.verdict().name(),
         "vacuous": searched.is_none(),
         "fairness": fairness.name(),
         "states": told.states,

@@ -6,7 +6,7 @@ use crate::exec::Violation;
 use crate::report::Shortened;
 use crate::search::lasso::{Probe, ProbeLimits, Probed};
 use crate::search::shortest::Shorter;
-use crate::search::{Control, Outcome};
+use crate::search::{Control, Outcome, Verdict};
 use crate::session::{Judged, Swept};
 
 /// What there is to tell of a search.
@@ -19,6 +19,8 @@ pub(super) struct Told {
     pub(super) stage: Stage,
     /// What came of looking for a shorter run than the one found first.
     pub(super) shortened: Option<Shortened>,
+    /// What it came to, where that is known and the run is not looked up.
+    pub(super) decided: Option<Verdict>,
 }
 
 /// Where a search is, or was decided.
@@ -55,10 +57,31 @@ impl Told {
         faults: 0,
         stage: Stage::Memory,
         shortened: None,
+        decided: None,
     };
 
     pub(super) fn of_probe(Probe { found, states, transitions, faults }: Probe) -> Told {
-        Told { found, states, transitions, faults, stage: Stage::Memory, shortened: None }
+        Told { found, states, transitions, faults, ..Told::NOTHING }
+    }
+
+    /// What it came to.
+    pub(super) fn verdict(&self) -> Verdict {
+        match (&self.found, self.decided) {
+            (Probed::None, _) => Verdict::Verified,
+            (Probed::Found(_), _) => Verdict::Violated,
+            (Probed::Open, decided) => decided.unwrap_or(Verdict::Incomplete),
+        }
+    }
+
+    /// The same, where a look at states in memory that did not come to its end had come further.
+    pub(super) fn at_least(self, probe: &Probe) -> Told {
+        match self.found == Probed::Open && self.states < probe.states {
+            true => {
+                let &Probe { states, transitions, faults, .. } = probe;
+                Told { states, transitions, faults, stage: Stage::Memory, ..self }
+            }
+            false => self,
+        }
     }
 
     pub(super) fn on_disk(found: Probed, outcome: &Outcome, swept: Option<Swept>) -> Told {
@@ -71,6 +94,7 @@ impl Told {
             faults: faults.map(|(_, finding)| finding.count).sum(),
             stage: swept.map_or(Stage::Reaching, Stage::Sweeping),
             shortened: None,
+            decided: None,
         }
     }
 
@@ -98,5 +122,22 @@ impl Told {
         let depth = (steps < below).then_some(steps as u64);
         let shortened = Some(Shortened { below: below as u64, states, depth, is_done });
         Told { found: Probed::Found(lasso), shortened, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_that_is_stopped_in_memory_tells_of_the_states_there() {
+        let probe = Probe { found: Probed::Open, states: 12_345, transitions: 23_456, faults: 7 };
+        let begun = || Told { found: Probed::Open, stage: Stage::Reaching, ..Told::NOTHING };
+        let Told { states, transitions, faults, stage, .. } = begun().at_least(&probe);
+        assert_eq!((states, transitions, faults, stage.name()), (12_345, 23_456, 7, "in memory"));
+        // On disk it came further, or to an end.
+        let further = Told { states: 20_000, ..begun() }.at_least(&probe);
+        assert_eq!((further.states, further.stage.name()), (20_000, "reaching states"));
+        assert_eq!(Told { states: 3, ..Told::NOTHING }.at_least(&probe).states, 3);
     }
 }

@@ -4,6 +4,8 @@ use super::named;
 use crate::cli::failure::Failure;
 use crate::cli::figures::{about, clock, percent, rate, share, size};
 use crate::cli::going::ahead;
+use crate::cli::status;
+use crate::escape;
 use crate::report::{Glance, Seen, count, grouped};
 use crate::search::Verdict;
 use crate::search::events::{Event, LevelsDone, levels_done};
@@ -17,7 +19,10 @@ const BARS_MAX: usize = 32;
 /// What is to be seen of the search in a directory.
 pub(super) fn at(dir: &Path) -> Glance {
     match Contents::read(dir) {
-        Ok(contents) => of(dir, &Live::of(dir, &contents)),
+        Ok(contents) => {
+            let live = Live::of(dir, &contents);
+            of(dir, &live, contents)
+        }
         Err(error) => {
             let why = Failure::from(error).message.replace('\n', " ");
             Glance {
@@ -34,7 +39,7 @@ pub(super) fn at(dir: &Path) -> Glance {
 }
 
 /// The same of what is known already.
-pub(super) fn of(dir: &Path, live: &Live) -> Glance {
+fn of(dir: &Path, live: &Live, contents: Contents) -> Glance {
     let seen = match live.state {
         State::Running => Seen::Running,
         State::Ended(Verdict::Verified) => Seen::Verified,
@@ -46,7 +51,7 @@ pub(super) fn of(dir: &Path, live: &Live) -> Glance {
         name: live.model.clone(),
         dir: named(dir),
         seen,
-        says: says(dir, live),
+        says: says(dir, live, contents),
         rows: rows(live),
         bars: bars(live),
         stamp: format!("{seen:?} {checkpoint:?} {}", live.events.len()),
@@ -54,8 +59,8 @@ pub(super) fn of(dir: &Path, live: &Live) -> Glance {
 }
 
 /// What it is doing, or what became of it, in a sentence.
-fn says(dir: &Path, live: &Live) -> String {
-    let dir = named(dir);
+fn says(path: &Path, live: &Live, contents: Contents) -> String {
+    let dir = escape::shell_path(path);
     let goes_on = match live.going.at {
         Some(_) => format!("`spillway resume {dir}` goes on"),
         None => format!("`spillway resume {dir}` begins anew, as there is no checkpoint"),
@@ -65,10 +70,15 @@ fn says(dir: &Path, live: &Live) -> String {
             Some(time) => format!("running for {}", clock(time)),
             None => "running".to_owned(),
         },
-        State::Ended(Verdict::Verified) => {
-            "verified: nothing that was looked for is violated".to_owned()
+        State::Ended(verdict) => {
+            let told = status::verdict(path, contents, live);
+            // What cannot be read any more has its verdict nevertheless.
+            let told = told.unwrap_or_else(|_| verdict.name().to_owned());
+            match verdict {
+                Verdict::Violated => format!("{told}; `spillway trace {dir}` tells how"),
+                Verdict::Verified | Verdict::Incomplete => told,
+            }
         }
-        State::Ended(_) => format!("VIOLATED: `spillway trace {dir}` tells how"),
         State::Stopped => format!("stopped at a checkpoint; {goes_on}"),
         State::Failed(None) => format!("failed; {goes_on}"),
         State::Failed(Some(why)) => format!("failed: {why}; {goes_on}"),
@@ -80,6 +90,7 @@ fn says(dir: &Path, live: &Live) -> String {
 fn rows(live: &Live) -> Vec<(&'static str, String)> {
     let mut rows = Vec::new();
     rows.extend(found(live).map(|it| ("found", it)));
+    rows.extend(live.ended_ago().map(|it| (live.state.name(), format!("{} ago", about(it)))));
     if let Some(status) = &live.status {
         let now = &status.now;
         match live.state {
@@ -88,11 +99,14 @@ fn rows(live: &Live) -> Vec<(&'static str, String)> {
                 let threads = count(u64::from(status.threads), "thread");
                 rows.push(("speed", format!("{fast}{threads}; {}", now.phase)));
             }
-            _ => {
+            State::Killed | State::Unknown => {
                 rows.push(("last heard of", format!("{} ago, {}", about(status.age()), now.phase)))
             }
+            State::Ended(_) | State::Stopped | State::Failed(_) => {}
         }
-        rows.push(("memory", share(now.memory, status.budget)));
+        if live.state.is_open() {
+            rows.push(("memory", share(now.memory, status.budget)));
+        }
         let all = Duration::try_from_secs_f64(status.before + now.seconds).unwrap_or_default();
         rows.push(("time", time(live, all)));
     }
@@ -114,6 +128,10 @@ fn found(live: &Live) -> Option<String> {
         format!("{states}, level {level}, frontier {}, {share}% expanded", grouped(frontier))
     };
     let now = live.status.as_ref().map(|it| &it.now);
+    if !live.state.is_open() {
+        let Reached { states, level, .. } = live.going.at?;
+        return Some(format!("{}, {}", count(states, "state"), count(level + 1, "level")));
+    }
     match (now, live.going.at) {
         (Some(now), _) if now.states > 0 => {
             Some(told((now.states, now.level, now.frontier, now.expanded)))

@@ -8,7 +8,7 @@ mod web;
 
 use super::args::WatchArgs;
 use super::failure::{self, Failure};
-use super::output::{self, print, say};
+use super::output::{self, print, print_drawn, say};
 use super::{Ending, fold};
 use crate::report::{Glance, Seen};
 use crate::session::{Temporary, temporary_in};
@@ -46,11 +46,11 @@ pub(super) fn watch(args: &WatchArgs) -> Ending {
         }
         return Ok(failure::VERIFIED);
     }
-    print("\x1b[2J");
+    print_drawn("\x1b[2J");
     loop {
         let (columns, lines) = output::size_of_output().unwrap_or((fold::COLUMNS, LINES));
         let (text, is_over) = screen(&dirs, columns, lines.saturating_sub(1));
-        print(&format!("{HOME}{}{REST}", text.replace('\n', END_OF_LINE)));
+        print_drawn(&format!("{HOME}{}{REST}", text.replace('\n', END_OF_LINE)));
         if is_over && server.is_none() || output::is_broken() {
             return Ok(failure::VERIFIED);
         }

@@ -2,6 +2,7 @@
 
 use super::net::{Does, Flow, Net};
 use super::words;
+use crate::escape;
 use crate::exec::Value;
 use crate::front::Drawn;
 use std::fmt::Write;
@@ -24,8 +25,8 @@ pub(super) fn picture(net: &Net, drawn: &Drawn<'_>) -> String {
     }
     for (number, transition) in net.transitions.iter().enumerate() {
         let label = match &transition.says {
-            Some(says) => format!("{}\\n[{}]", escaped(&transition.name), escaped(says)),
-            None => escaped(&transition.name),
+            Some(says) => format!("{}\\n[{}]", escape::dot(&transition.name), escape::dot(says)),
+            None => escape::dot(&transition.name),
         };
         let can_be = drawn.next.contains(&transition.name);
         let style = if can_be { ", style=filled, fillcolor=palegreen" } else { "" };
@@ -70,9 +71,5 @@ fn arc(net: &Net, transition: usize, flow: &Flow) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", escaped(text))
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ")
+    format!("\"{}\"", escape::dot(text))
 }

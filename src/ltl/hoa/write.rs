@@ -1,5 +1,6 @@
 //! From an automaton to text.
 
+use crate::escape;
 use crate::ltl::automaton::Automaton;
 use crate::ltl::components::{Class, Components};
 use crate::ltl::cube::Cube;
@@ -39,7 +40,7 @@ impl Automaton {
 }
 
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", escape::hoa(text))
 }
 
 fn label(cube: Cube) -> String {

@@ -63,6 +63,11 @@ impl Merged {
         Ok((pass.changes > 0).then_some(Merged { apart, cells }))
     }
 
+    /// The cells in which one of several values is stored.
+    pub fn cells(&self) -> impl Iterator<Item = CellId> {
+        self.cells.iter().map(|it| it.0)
+    }
+
     /// The variables of which some values are one.
     pub fn variables(&self) -> Vec<EquivalentValues> {
         let all = self.apart.variables();

@@ -1,6 +1,7 @@
 //! Sequence diagrams: who sends what to whom, and what everybody does.
 
 use super::Told;
+use crate::escape;
 use std::fmt::Write;
 
 /// What differs between languages of diagrams.
@@ -19,7 +20,7 @@ pub(super) fn plant_uml(told: &Told) -> String {
     let language = Language {
         ends: ("@startuml\n", "@enduml\n"),
         participant: |id, name| format!("participant \"{name}\" as {id}\n"),
-        escaped: |text| text.replace('\\', "\\\\").replace('<', "~<").replace('"', "'"),
+        escaped: escape::plant_uml,
         alone: |id, text| format!("{id} -> {id} : {text}\n"),
     };
     let title = format!("title {}\n", (language.escaped)(&told.title));
@@ -30,20 +31,10 @@ pub(super) fn mermaid(told: &Told) -> String {
     let language = Language {
         ends: ("sequenceDiagram\n", ""),
         participant: |id, name| format!("  participant {id} as {name}\n"),
-        // A semicolon ends a statement, and # begins an entity.
-        escaped: |text| {
-            let each = |it| match it {
-                '#' => "#35;".to_owned(),
-                ';' => "#59;".to_owned(),
-                '<' => "#lt;".to_owned(),
-                '>' => "#gt;".to_owned(),
-                it => String::from(it),
-            };
-            text.chars().map(each).collect()
-        },
+        escaped: escape::mermaid,
         alone: |id, text| format!("  Note over {id}: {text}\n"),
     };
-    let title = format!("  %% {}\n", told.title);
+    let title = format!("  %% {}\n", (language.escaped)(&told.title));
     diagram(told, &language, &title)
 }
 

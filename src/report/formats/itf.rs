@@ -2,6 +2,7 @@
 
 use super::super::values::value_of;
 use super::Told;
+use crate::escape;
 use crate::exec::Value;
 use serde_json::{Map, Value as Json, json};
 
@@ -37,7 +38,7 @@ pub(super) fn text(told: &Told) -> String {
         // The last state is the same as the one behind which the loop begins: what follows it is what follows that.
         whole["loop"] = json!(back + 1);
     }
-    format!("{whole:#}\n")
+    escape::json(&format!("{whole:#}\n")).into_owned()
 }
 
 /// A value as the format has it.

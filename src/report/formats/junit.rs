@@ -1,15 +1,34 @@
-//! JUnit's XML, as Jenkins and its kin read it: a test case for each thing that was looked for.
+//! JUnit's XML, as Jenkins and its kin read it: a test case for each property.
 
+use super::Failed;
+use crate::escape;
 use crate::report::judgement::{Came, Judgement, Judgements};
+use crate::source::Place;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 
-/// The text of the file.
+/// What came of all properties.
 pub fn junit(judged: &Judgements) -> String {
-    let mut suite = TestSuite::new(judged.model.as_str());
-    let seconds = Duration::try_from_secs_f64(judged.seconds).unwrap_or_default();
-    suite.set_time(seconds).set_system_out(judged.told.as_str());
-    suite.add_test_cases(judged.all.iter().map(|it| case(judged, it)));
+    let cases = judged.all.iter().map(|it| case(judged, it)).collect();
+    whole(&judged.model, judged.seconds, (cases, &judged.told))
+}
+
+/// Why there was no verdict.
+pub fn junit_of_failure(failed: &Failed) -> String {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type(failed.id()).set_message(text(&failed.headline()));
+    status.set_description(text(&failed.message));
+    let mut case = TestCase::new(failed.title(), status);
+    case.set_classname(text(&failed.model));
+    whole(&failed.model, 0.0, (vec![case], &failed.message))
+}
+
+/// The file of a model with some test cases, and all that was told.
+fn whole(model: &str, seconds: f64, (cases, told): (Vec<TestCase>, &str)) -> String {
+    let mut suite = TestSuite::new(text(model));
+    let seconds = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    suite.set_time(seconds).set_system_out(text(told));
+    suite.add_test_cases(cases);
     let mut report = Report::new("spillway");
     report.set_time(seconds).add_test_suite(suite);
     // Only writing could fail, and that is to memory.
@@ -19,25 +38,50 @@ pub fn junit(judged: &Judgements) -> String {
     xml.replacen(" disabled=\"", " skipped=\"", 1)
 }
 
+fn text(text: &str) -> String {
+    escape::xml(text).into_owned()
+}
+
 fn case(judged: &Judgements, it: &Judgement) -> TestCase {
-    let place = it.place.as_ref().map_or(String::new(), |place| format!("{place}: "));
     let status = match it.came {
         Came::Held => TestCaseStatus::success(),
-        Came::Violated => {
+        Came::Violated => violated(judged, it),
+        Came::Unchecked if judged.strict => {
             let mut failed = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            failed.set_type(it.kind.as_str()).set_message(it.says.as_str());
-            let steps = judged.way.as_ref().filter(|_| it.has_way);
-            let steps = steps.map_or(String::new(), |way| way.lines().join("\n"));
-            failed.set_description(format!("{place}{}\n{steps}", it.title()));
+            failed.set_type("unchecked").set_message(text(&it.says));
+            failed.set_description(text(&format!("{}{}", place(it.place.as_ref()), it.title())));
             failed
         }
         Came::Open | Came::Unchecked => {
             let mut skipped = TestCaseStatus::skipped();
-            skipped.set_message(it.says.as_str());
+            skipped.set_message(text(&it.says));
             skipped
         }
     };
-    let mut case = TestCase::new(it.title(), status);
-    case.set_classname(judged.model.as_str());
+    let mut case = TestCase::new(text(&it.title()), status);
+    case.set_classname(text(&judged.model));
     case
+}
+
+/// What is violated, with the counterexample to it.
+fn violated(judged: &Judgements, it: &Judgement) -> TestCaseStatus {
+    let mut failed = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    let says = it.breaches.first().map_or(String::new(), |breach| match &breach.what {
+        Some(what) => format!("{what}: {}", breach.says),
+        None => breach.says.clone(),
+    });
+    let mut told = String::new();
+    for breach in &it.breaches {
+        told += &format!("{}{}\n", place(breach.place.as_ref()), it.title_of(breach));
+        let steps = judged.way.as_ref().filter(|_| breach.has_way);
+        told += &steps.map_or(String::new(), |way| way.lines().join("\n") + "\n");
+    }
+    failed.set_type(it.kind.as_str()).set_message(text(&says));
+    failed.set_description(text(told.trim_end_matches('\n')));
+    failed
+}
+
+/// A place in front of what is said of it.
+fn place(place: Option<&Place>) -> String {
+    place.map_or(String::new(), |it| format!("{it}: "))
 }

@@ -1,13 +1,15 @@
 //! Counterexamples as other tools read them.
 
 mod diagrams;
+mod failed;
 mod itf;
 mod junit;
 mod sarif;
 mod table;
 
-pub use junit::junit;
-pub use sarif::sarif;
+pub use failed::Failed;
+pub use junit::{junit, junit_of_failure};
+pub use sarif::{sarif, sarif_of_failure};
 
 use super::changes::{changes, lines};
 use super::chart::Chart;

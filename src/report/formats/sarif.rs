@@ -1,7 +1,9 @@
-//! SARIF 2.1.0 (OASIS, 2020), as code scanning reads it: a rule for each thing that was looked for, a result for each that is
-//! violated, the counterexample as its code flow.
+//! SARIF 2.1.0 (OASIS, 2020), as code scanning reads it: a rule for each property, a result for each violation, the
+//! counterexample as its code flow.
 
-use crate::report::judgement::{Came, Judgement, Judgements};
+use super::Failed;
+use crate::escape;
+use crate::report::judgement::{Breach, Came, Judgement, Judgements};
 use crate::report::page::Way;
 use crate::source::Place;
 use serde_json::{Value, json};
@@ -9,28 +11,68 @@ use std::collections::BTreeMap;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// What is no letter, digit or one of these is written as its bytes in an address.
-const PLAIN: &str = "-_.~/";
-
-/// The text of the file.
+/// What came of all properties.
 pub fn sarif(judged: &Judgements) -> String {
-    let mut rules: BTreeMap<String, Value> = BTreeMap::new();
+    let rules: BTreeMap<&str, Value> =
+        judged.all.iter().map(|it| (it.id.as_str(), rule(&it.id, &it.title()))).collect();
+    let numbers: BTreeMap<&str, usize> = rules.keys().copied().zip(0..).collect();
+    let mut results = Vec::new();
     for it in &judged.all {
-        rules.entry(id(it)).or_insert_with(|| {
-            json!({
-                "id": id(it),
-                "shortDescription": { "text": it.title() },
-                "defaultConfiguration": { "level": "error" },
-            })
-        });
+        let of = (it.id.as_str(), numbers[it.id.as_str()]);
+        let violated = it.breaches.iter().map(|breach| violation(it, breach, judged.way.as_ref()));
+        results.extend(violated.map(|(text, place, flow)| {
+            let mut result = result(of, &text, place);
+            flow.into_iter().for_each(|flow| result["codeFlows"] = flow);
+            result
+        }));
+        if judged.strict && it.came == Came::Unchecked {
+            let text = format!("{}: {}", it.title(), it.says);
+            results.push(result(of, &text, it.place.as_ref()));
+        }
     }
-    let numbers: BTreeMap<&String, usize> = rules.keys().zip(0..).collect();
-    let failed = judged.all.iter().filter(|it| it.came == Came::Violated);
-    let results = failed.map(|it| result(it, numbers[&id(it)], judged.way.as_ref()));
     let open = judged.all.iter().filter(|it| matches!(it.came, Came::Open | Came::Unchecked));
     let notes = open.map(|it| {
-        json!({ "level": "note", "message": { "text": format!("{}: {}", it.title(), it.says) } })
+        json!({
+            "level": if it.came == Came::Unchecked { "warning" } else { "note" },
+            "message": { "text": format!("{}: {}", it.title(), it.says) },
+            "associatedRule": { "id": it.id, "index": numbers[it.id.as_str()] },
+        })
     });
+    let invocation = json!({
+        "executionSuccessful": true,
+        "toolExecutionNotifications": notes.collect::<Vec<_>>(),
+    });
+    whole(rules.values().cloned().collect(), &results, &invocation)
+}
+
+/// Why there was no verdict: a result for each mistake in the model, or one without a place.
+pub fn sarif_of_failure(failed: &Failed) -> String {
+    let of = (failed.id(), 0);
+    let mistakes = failed.mistakes.iter().map(|it| {
+        let help = it.help.as_ref().map_or(String::new(), |it| format!("\nhelp: {it}"));
+        result(of, &format!("{}{help}", it.message), it.place.as_ref())
+    });
+    let mut results: Vec<Value> = mistakes.collect();
+    if results.is_empty() {
+        results.push(result(of, &failed.message, None));
+    }
+    let places = failed.mistakes.iter().filter_map(|it| it.place.as_ref());
+    let note = json!({
+        "level": "error",
+        "message": { "text": failed.message },
+        "locations": places.map(|it| location(it, None)).collect::<Vec<_>>(),
+        "associatedRule": { "id": failed.id(), "index": 0 },
+    });
+    let invocation = json!({
+        "executionSuccessful": false,
+        "exitCode": failed.code,
+        "toolExecutionNotifications": [note],
+    });
+    whole(vec![rule(failed.id(), failed.title())], &results, &invocation)
+}
+
+/// The file with some rules, results, and what the run was.
+fn whole(rules: Vec<Value>, results: &[Value], invocation: &Value) -> String {
     let whole = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -38,52 +80,56 @@ pub fn sarif(judged: &Judgements) -> String {
             "tool": { "driver": {
                 "name": "Spillway",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
-                "rules": rules.values().collect::<Vec<_>>(),
+                "rules": rules,
             } },
             "columnKind": "unicodeCodePoints",
-            "invocations": [{
-                "executionSuccessful": true,
-                "toolExecutionNotifications": notes.collect::<Vec<_>>(),
-            }],
-            "results": results.collect::<Vec<_>>(),
+            "invocations": [invocation],
+            "results": results,
         }],
     });
-    format!("{whole:#}\n")
+    escape::json(&format!("{whole:#}\n")).into_owned()
 }
 
-/// What a rule is called: errors in steps are all of one rule, what has a name of its own is one.
-fn id(it: &Judgement) -> String {
-    match it.kind.as_str() {
-        kind @ ("deadlock" | "error") => kind.to_owned(),
-        kind => format!("{kind}/{}", it.name),
-    }
+fn rule(id: &str, title: &str) -> Value {
+    json!({
+        "id": id,
+        "shortDescription": { "text": title },
+        "defaultConfiguration": { "level": "error" },
+    })
 }
 
-fn result(it: &Judgement, rule: usize, way: Option<&Way>) -> Value {
-    let text = format!("{}: {}", it.title(), it.says);
-    let place = it.place.as_ref().map(|place| location(place, None));
-    let mut result = json!({
-        "ruleId": id(it),
-        "ruleIndex": rule,
+/// A result of the rule of this id and number.
+fn result((id, number): (&str, usize), text: &str, place: Option<&Place>) -> Value {
+    json!({
+        "ruleId": id,
+        "ruleIndex": number,
         "level": "error",
         "message": { "text": text },
-        "locations": place.into_iter().collect::<Vec<_>>(),
-    });
-    if let Some(way) = way.filter(|_| it.has_way) {
+        "locations": place.map(|place| location(place, None)).into_iter().collect::<Vec<_>>(),
+    })
+}
+
+/// A violation in words, where it stands, and the counterexample to it, if it is shown.
+fn violation<'j>(
+    it: &Judgement,
+    breach: &'j Breach,
+    way: Option<&Way>,
+) -> (String, Option<&'j Place>, Option<Value>) {
+    let text = format!("{}: {}", it.title_of(breach), breach.says);
+    let flow = way.filter(|_| breach.has_way).map(|way| {
         let steps = way.flow().map(|(text, place)| match place {
             Some(place) => json!({ "location": location(place, Some(&text)) }),
             None => json!({ "location": { "message": { "text": text } } }),
         });
-        let flow = json!([{ "threadFlows": [{ "locations": steps.collect::<Vec<_>>() }] }]);
-        result["codeFlows"] = flow;
-    }
-    result
+        json!([{ "threadFlows": [{ "locations": steps.collect::<Vec<_>>() }] }])
+    });
+    (text, breach.place.as_ref(), flow)
 }
 
 fn location(place: &Place, text: Option<&str>) -> Value {
     let mut location = json!({
         "physicalLocation": {
-            "artifactLocation": { "uri": address(&place.file) },
+            "artifactLocation": { "uri": escape::uri(&place.file) },
             "region": {
                 "startLine": place.position.line,
                 "startColumn": place.position.column,
@@ -94,25 +140,4 @@ fn location(place: &Place, text: Option<&str>) -> Value {
         location["message"] = json!({ "text": text });
     }
     location
-}
-
-/// The name of a file as an address.
-fn address(file: &str) -> String {
-    let plain = |it: &u8| it.is_ascii_alphanumeric() || PLAIN.as_bytes().contains(it);
-    let escaped: String = file
-        .bytes()
-        .map(|it| if plain(&it) { char::from(it).to_string() } else { format!("%{it:02X}") })
-        .collect();
-    if file.starts_with('/') { format!("file://{escaped}") } else { escaped }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_files_become_addresses() {
-        assert_eq!(address("models/a b.pml"), "models/a%20b.pml");
-        assert_eq!(address("/tmp/ü.m"), "file:///tmp/%C3%BC.m");
-    }
 }

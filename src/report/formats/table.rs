@@ -2,6 +2,7 @@
 
 use super::super::values::value_of;
 use super::Told;
+use crate::escape;
 use csv::Writer;
 
 /// The head of a column that has, in the last row of a run that ends in a loop, the step behind which the loop begins.
@@ -15,13 +16,13 @@ pub(super) fn text(told: &Told) -> String {
     let head = ["step", "action", "place"].into_iter().chain(goes_on);
     let head = head.chain(variables.iter().copied());
     // Writing to memory does not fail.
-    let _ = table.write_record(head);
+    let _ = table.write_record(head.map(cell));
     for (number, (step, values)) in told.steps.iter().enumerate() {
         let value = |name: &&str| {
             let values = values.as_deref().unwrap_or_default();
-            value_of(values, name).map_or(String::new(), ToString::to_string)
+            cell(&value_of(values, name).map_or(String::new(), ToString::to_string))
         };
-        let about = [number.to_string(), told.title_of(number), told.places(step)];
+        let about = [number.to_string(), cell(&told.title_of(number)), cell(&told.places(step))];
         let is_last = number + 1 == told.steps.len();
         let goes_on = back.clone().map(|it| if is_last { it } else { String::new() });
         let about = about.into_iter().chain(goes_on);
@@ -29,4 +30,8 @@ pub(super) fn text(told: &Told) -> String {
     }
     let bytes = table.into_inner().unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn cell(text: &str) -> String {
+    escape::csv(text).into_owned()
 }

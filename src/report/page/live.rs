@@ -1,6 +1,7 @@
 //! A search as it looks at one moment: in lines for a terminal, and on a page that asks for it again and again.
 
 use super::document;
+use crate::escape;
 use crate::numbers::grouped;
 use crate::report::rows::{row, wrapped};
 use maud::{Markup, html};
@@ -70,7 +71,7 @@ impl Glance {
 
     /// As the part of a page that is asked for again and again.
     pub fn part(&self) -> String {
-        self.section().into_string()
+        escape::html(&self.section().into_string()).into_owned()
     }
 
     /// The same, where the rest of the page tells of one that has ended.

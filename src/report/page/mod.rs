@@ -3,7 +3,7 @@
 //!
 //! The page is one file that asks nobody for anything: its style and its script are in it, and it forbids itself all else;
 //! only one that is shown while its search runs may ask for its own parts again. It is read without the script, too. What
-//! comes from a model is text and stays text: the writer escapes it.
+//! comes from a model is text and stays text: `maud` escapes it, and `escape` what is no text in it.
 
 mod live;
 mod plots;
@@ -18,6 +18,7 @@ pub use states::{StateGraph, StateStep};
 pub use way::Way;
 
 use super::{Ending, Report, Verdict, print_result, text};
+use crate::escape;
 use crate::numbers::{count, grouped};
 use crate::search::events::Event;
 use crate::search::plan::Bytes;
@@ -193,5 +194,5 @@ fn document((title, live): (&str, bool), body: &Markup) -> String {
             }
         }
     };
-    page.into_string()
+    escape::html(&page.into_string()).into_owned()
 }

@@ -29,7 +29,14 @@
       drawn.get(rows[at].dataset.step)?.classList.add("now");
       if (scrolls) rows[at].scrollIntoView({ block: "nearest" });
       const told = values(at);
-      const now = new Set(steps[at][1].map(([number]) => number));
+      const [, changed, wrong] = steps[at];
+      const now = new Set(changed.map(([number]) => number));
+      const fails = wrong.map((text) => {
+        const line = document.createElement("p");
+        line.className = "wrong";
+        line.textContent = text;
+        return line;
+      });
       const table = document.createElement("table");
       const head = table.insertRow();
       head.insertCell().textContent = "step " + rows[at].dataset.step;
@@ -40,7 +47,7 @@
         row.insertCell().textContent = told[number];
         row.classList.toggle("now", now.has(number));
       });
-      aside.replaceChildren(table);
+      aside.replaceChildren(...fails, table);
     }
 
     // The next row that is not hidden, in steps of one or minus one.
@@ -94,7 +101,10 @@
     gone = () => document.removeEventListener("keydown", key);
     rows.forEach((row, number) => row.addEventListener("click", () => show(number, false)));
     find.addEventListener("input", hide);
-    show(0, false);
+    // It is the last step that fails; the page stays at its top.
+    show(rows.length - 1, false);
+    const box = document.querySelector("#way .steps");
+    box.scrollTop = box.scrollHeight;
   }
 
   begin();

@@ -143,15 +143,15 @@ impl Plot {
         let mut svg = String::new();
         // Drawing into a text does not fail; if it did, there would be no plot.
         let drawn = match self.is_logarithmic {
-            true => self.draw(&mut svg, right, (0.8..top * 1.3).log_scale()),
-            false => self.draw(&mut svg, right, 0.0..top * 1.08),
+            true => self.draw(&mut svg, (right, top), (0.8..top * 1.3).log_scale()),
+            false => self.draw(&mut svg, (right, top), 0.0..top * 1.08),
         };
         drawn?;
         let label = format!("<svg class=\"plot\" role=\"img\" aria-label=\"{}\" ", self.title);
         Some(svg.replacen("<svg ", &label, 1))
     }
 
-    fn draw<Y>(&self, svg: &mut String, right: f64, up: Y) -> Option<()>
+    fn draw<Y>(&self, svg: &mut String, (right, top): (f64, f64), up: Y) -> Option<()>
     where
         Y: plotters::coord::ranged1d::AsRangedCoord<Value = f64>,
         Y::CoordDescType: plotters::coord::ranged1d::ValueFormatter<f64>,
@@ -171,8 +171,8 @@ impl Plot {
             .y_labels(6)
             .light_line_style(TRANSPARENT)
             .bold_line_style(BLACK.mix(0.12))
-            .y_label_formatter(&|it| short(*it))
-            .x_label_formatter(&|it| short(*it))
+            .y_label_formatter(&|it| short(*it, top / 5.0))
+            .x_label_formatter(&|it| short(*it, right / 7.0))
             .draw()
             .ok()?;
         for (number, (what, points)) in self.lines.iter().enumerate() {
@@ -192,14 +192,41 @@ impl Plot {
     }
 }
 
-/// A number in few characters.
-fn short(number: f64) -> String {
-    let (scaled, unit) = match number {
-        it if it >= 1e9 => (it / 1e9, "G"),
-        it if it >= 1e6 => (it / 1e6, "M"),
-        it if it >= 1e4 => (it / 1e3, "k"),
-        it => (it, ""),
+/// A number in few characters, with as many decimals as tell it from others that are at least half of `apart` from it.
+fn short(number: f64, apart: f64) -> String {
+    let (scale, unit) = match number.abs() {
+        it if it >= 1e9 => (1e9, "G"),
+        it if it >= 1e6 => (1e6, "M"),
+        it if it >= 1e4 => (1e3, "k"),
+        _ => (1.0, ""),
     };
-    let text = if scaled < 10.0 { format!("{scaled:.1}") } else { format!("{scaled:.0}") };
-    text.strip_suffix(".0").unwrap_or(&text).to_owned() + unit
+    let decimals = (-(apart / 2.0 / scale).log10()).ceil().clamp(0.0, 9.0);
+    let text = format!("{:.*}", decimals as usize, number / scale);
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    text.to_owned() + unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_an_axis_are_told_apart() {
+        let axis =
+            |apart: f64| (0..8).map(|it| short(f64::from(it) * apart, apart)).collect::<Vec<_>>();
+        assert_eq!(axis(0.05), ["0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35"]);
+        assert_eq!(axis(2.0)[..4], ["0", "2", "4", "6"]);
+        assert_eq!(axis(2500.0)[3..6], ["7500", "10k", "12.5k"]);
+        assert_eq!(axis(1e9)[..3], ["0", "1G", "2G"]);
+        for apart in [0.002, 0.03, 0.1, 0.7, 3.0, 40.0, 1250.0, 30_000.0, 2e6, 5e8] {
+            let labels = axis(apart);
+            let mut told = labels.clone();
+            told.dedup();
+            assert_eq!(told, labels);
+            assert!(labels.iter().all(|it| it.len() < 8), "{labels:?}");
+        }
+    }
 }

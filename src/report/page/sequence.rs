@@ -1,65 +1,113 @@
 //! A counterexample as a message sequence chart, drawn.
 
-use super::super::chart::{Chart, Row};
+use super::super::chart::{Chart, Row, broken};
 use maud::{Markup, html};
 
 /// Of longer counterexamples the last steps are drawn.
 const ROWS_MAX: usize = 300;
 
-/// From one lifeline to the next, and from one step to the next, in pixels.
-const COLUMN: usize = 190;
+/// From one step to the next, what another line of text takes, and a character of it, in pixels.
 const ROW: usize = 26;
+const LINE: usize = 13;
+const CHARACTER: usize = 7;
 
 /// In front of the first lifeline.
 const MARGIN: usize = 110;
 
-/// Above the first step.
-const HEAD: usize = 40;
+/// What an action or a process is called is broken into lines of as many characters as its longest word, within these bounds.
+const NARROW: usize = 26;
+const WIDE: usize = 48;
 
-/// What an action is called is cut behind so many characters.
-const TEXT_MAX: usize = 26;
-
-fn x(column: usize) -> usize {
-    MARGIN + column * COLUMN
+/// Where lifelines are.
+#[derive(Clone, Copy)]
+struct Lifelines {
+    /// The characters between one and the next.
+    characters: usize,
 }
 
-/// The chart; nothing of a model without processes.
-pub(super) fn drawn(chart: &Chart) -> Option<Markup> {
+impl Lifelines {
+    /// Those for some texts.
+    fn of<'t>(texts: impl Iterator<Item = &'t String>) -> Lifelines {
+        let words = texts.flat_map(|it| it.split(' ')).map(|it| it.chars().count());
+        Lifelines { characters: words.max().unwrap_or(0).clamp(NARROW, WIDE) }
+    }
+
+    fn x(self, column: usize) -> usize {
+        MARGIN + column * (self.characters + 1) * CHARACTER
+    }
+
+    fn broken(self, text: &str) -> Vec<String> {
+        broken(text, self.characters)
+    }
+}
+
+/// The chart, whose last step is the one that fails, if it `fails`; nothing of a model without processes.
+pub(super) fn drawn(chart: &Chart, fails: bool) -> Option<Markup> {
     if chart.columns.is_empty() {
         return None;
     }
     let rows = &chart.rows[chart.rows.len().saturating_sub(ROWS_MAX)..];
     let left_out = chart.rows.len() - rows.len();
-    let (width, height) = (x(chart.columns.len()), HEAD + rows.len() * ROW + ROW);
+    let actions = rows.iter().flat_map(|row| row.actions.iter().flat_map(|it| &it.1));
+    let at = Lifelines::of(chart.columns.iter().chain(actions));
+    let names: Vec<Vec<String>> = chart.columns.iter().map(|it| at.broken(it)).collect();
+    let head = ROW + LINE * names.iter().map(Vec::len).max().unwrap_or(1);
+    // Each step is as high as its text.
+    let (mut placed, mut end) = (Vec::new(), head);
+    for row in rows {
+        let actions: Vec<_> =
+            row.actions.iter().map(|it| (it.0, at.broken(&it.1.join("; ")))).collect();
+        end += actions.iter().map(|it| it.1.len() - 1).max().unwrap_or(0) * LINE;
+        placed.push((row, actions, end + ROW / 2));
+        end += ROW;
+    }
+    let (width, height) = (at.x(chart.columns.len()), end + ROW / 2);
     Some(html! {
         @if left_out > 0 { p.note { "The last " (rows.len()) " steps are drawn." } }
         div.wide {
             svg.sequence width=(width) height=(height) viewBox={ "0 0 " (width) " " (height) } role="img" {
                 title { "message sequence chart" }
-                @for (column, name) in chart.columns.iter().enumerate() {
-                    line.life x1=(x(column)) x2=(x(column)) y1=(HEAD - 12) y2=(height - 8) {}
-                    text.who x=(x(column)) y="18" text-anchor="middle" { (name) }
+                @for (column, name) in names.iter().enumerate() {
+                    line.life x1=(at.x(column)) x2=(at.x(column)) y1=(head - 12) y2=(height - 8) {}
+                    (lines(name, (at.x(column), head - ROW + 4), Some("middle"), "who"))
                 }
-                @for (number, row) in rows.iter().enumerate() { (step(row, HEAD + number * ROW + ROW / 2)) }
+                @for (number, (row, actions, y)) in placed.iter().enumerate() {
+                    (step(row, actions, (at, *y), fails && number + 1 == placed.len()))
+                }
             }
         }
     })
 }
 
 /// A step, so far down.
-fn step(row: &Row, y: usize) -> Markup {
+fn step(
+    row: &Row,
+    actions: &[(usize, Vec<String>)],
+    (at, y): (Lifelines, usize),
+    fails: bool,
+) -> Markup {
     let to = row.actions.first().map_or(0, |it| it.0);
+    let class = if fails { "step bad" } else { "step" };
     html! {
-        g class="step" data-step=(row.number) {
+        g class=(class) data-step=(row.number) {
             text.number x="6" y=(y + 4) { (row.number) }
             @if let Some((from, sent)) = row.from.filter(|it| it.0 != to) {
-                (arrow(x(from), x(to), y))
+                (arrow(at.x(from), at.x(to), y))
                 title { "sent in step " (sent) }
             }
-            @for (column, actions) in &row.actions {
-                circle cx=(x(*column)) cy=(y) r="4" {}
-                text x=(x(*column) + 8) y=(y - 5) { (cut(&actions.join("; "))) title { (actions.join("; ")) } }
+            @for (column, action) in actions {
+                circle cx=(at.x(*column)) cy=(y) r="4" {}
+                (lines(action, (at.x(*column) + 8, y - 5), None, "does"))
             }
+        }
+    }
+}
+
+/// Lines of text, of which the last is at a place.
+fn lines(all: &[String], (x, y): (usize, usize), anchor: Option<&str>, class: &str) -> Markup {
+    html! {
+        @for (number, line) in all.iter().rev().enumerate() {
+            text class=(class) x=(x) y=(y - number * LINE) text-anchor=[anchor] { (line) }
         }
     }
 }
@@ -71,12 +119,5 @@ fn arrow(from: usize, to: usize, y: usize) -> Markup {
     html! {
         line.arrow x1=(from) x2=(head) y1=(y) y2=(y) {}
         path.arrow d={ "M" (back) " " (y - 4) " L" (head) " " (y) " L" (back) " " (y + 4) } {}
-    }
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(TEXT_MAX) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }

@@ -5,6 +5,7 @@ use super::super::chart::Chart;
 use super::super::steps::{Course, Folded, folded, title};
 use super::super::{Ending, Run};
 use super::sequence;
+use crate::escape;
 use crate::exec::{StepOutcome, Value};
 use crate::numbers::{count, grouped};
 use crate::search::trace::Counterexample;
@@ -16,6 +17,9 @@ use std::collections::HashMap;
 /// Of longer counterexamples so many of the first and of the last steps are shown.
 const FIRST: u64 = 500;
 const LAST: u64 = 3500;
+
+/// What is wrong at the end of a run that is violated by then.
+const DECIDED: &str = "whatever follows now, the property is violated";
 
 /// A counterexample, ready to be shown.
 pub struct Way {
@@ -48,6 +52,8 @@ struct Step {
     /// The first of them.
     place: Option<Place>,
     changed: Vec<String>,
+    /// What is wrong there, if something is: it is the failing step.
+    wrong: Vec<String>,
     /// What has another value behind it, by its number among all that change, and that value.
     values: Vec<(usize, String)>,
 }
@@ -77,13 +83,22 @@ impl Way {
     /// That of a counterexample that ends.
     pub fn of(ending: &Ending, way: &Counterexample, sources: &Sources) -> Way {
         let told = (ending.title(), ending.rows());
-        ending.along(way, |course| Way::along(course, told, sources))
+        let told = ending.along(way, |course| Way::along(course, told, sources));
+        told.failing(ending.wrong())
     }
 
     /// That of a run.
     pub fn of_run(run: &Run, name: &str, sources: &Sources) -> Way {
         let title = format!("{name}: {}", run.length());
-        run.along(|course| Way::along(course, (title, run.rows()), sources))
+        let told = run.along(|course| Way::along(course, (title, run.rows()), sources));
+        let is_decided = run.loop_start().is_none();
+        told.failing(is_decided.then(|| DECIDED.to_owned()).into_iter().collect())
+    }
+
+    /// The same, where this is wrong at its last step.
+    fn failing(mut self, wrong: Vec<String>) -> Way {
+        self.shown.last_mut().into_iter().for_each(|it| it.wrong.clone_from(&wrong));
+        self
     }
 
     fn along(
@@ -114,6 +129,7 @@ impl Way {
                     place: step.spans.iter().find_map(|&it| sources.place(it)),
                     values: values.collect(),
                     changed: found.iter().flat_map(lines).collect(),
+                    wrong: Vec::new(),
                 };
                 if (1..course.last).contains(&number) {
                     let new = titles.len() as u32;
@@ -136,7 +152,7 @@ impl Way {
         let told = |it: &Step| {
             let places = it.places.iter().map(|at| format!("  ({})", at.2)).collect::<String>();
             let first = format!("{:>5}  {}{places}", it.number, it.title);
-            let changed = it.changed.iter().map(|it| format!("         {it}"));
+            let changed = it.changed.iter().chain(&it.wrong).map(|it| format!("         {it}"));
             std::iter::once(first).chain(changed).collect::<Vec<_>>()
         };
         self.shown.iter().flat_map(told).collect()
@@ -163,7 +179,7 @@ impl Way {
                     p.note { "Of " (grouped(all)) " steps " (grouped(left_out))
                         " in the middle are left out; " code { "spillway trace" } " tells them." }
                 }
-                p.keys { "Arrow keys go through it step by step, Home and End to its ends. "
+                p.keys { "It is opened at its last step. Arrow keys go through it step by step, Home and End to its ends. "
                     label { "Only steps with " input #find type="search" placeholder="text"; } }
                 div.stepping {
                     div.steps {
@@ -175,24 +191,29 @@ impl Way {
                     p { "From its last step on it goes on as after step " (grouped(start)) "." }
                 }
                 script #way-data type="application/json" { (PreEscaped(self.data())) }
-                @if let Some(drawn) = sequence::drawn(&self.chart) {
+                @if let Some(drawn) = sequence::drawn(&self.chart, self.fails()) {
                     details open { summary { "as a message sequence chart" } (drawn) }
                 }
             }
         }
     }
 
+    /// Whether its last step is the one that fails.
+    fn fails(&self) -> bool {
+        self.shown.last().is_some_and(|it| !it.wrong.is_empty())
+    }
+
     /// For the script: what changes, at each step that is shown what has another value, and which steps are folded.
     /// No `<` is in it, so that nothing ends it.
     fn data(&self) -> String {
-        let steps = self.shown.iter().map(|it| json!([it.number, it.values]));
+        let steps = self.shown.iter().map(|it| json!([it.number, it.values, it.wrong]));
         let folds = self.steps.folds.iter().map(|it| json!([it.from(), it.until, it.says()]));
         let told = json!({
             "changing": self.changing,
             "steps": steps.collect::<Vec<_>>(),
             "folds": folds.collect::<Vec<_>>(),
         });
-        told.to_string().replace('<', "\\u003c")
+        escape::json_in_html(&told.to_string())
     }
 }
 
@@ -213,12 +234,15 @@ fn places(sources: &Sources, spans: &[Span]) -> Vec<(u32, usize, String)> {
 
 impl Step {
     fn changes(&self) -> Markup {
-        html! { @for change in &self.changed { div.change { (change) } } }
+        html! {
+            @for change in &self.changed { div.change { (change) } }
+            @for wrong in &self.wrong { div.wrong { (wrong) } }
+        }
     }
 
     fn row(&self, loop_start: Option<u64>) -> Markup {
         html! {
-            tr data-step=(self.number) {
+            tr data-step=(self.number) class=[(!self.wrong.is_empty()).then_some("bad")] {
                 td.number { (self.number) }
                 td {
                     (self.title)
@@ -229,7 +253,7 @@ impl Step {
                 }
                 td {
                     @if self.number == 0 {
-                        details { summary { (count(self.changed.len() as u64, "value")) } (self.changes()) }
+                        details open[!self.wrong.is_empty()] { summary { (count(self.changed.len() as u64, "value")) } (self.changes()) }
                     } @else {
                         (self.changes())
                     }

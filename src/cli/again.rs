@@ -1,0 +1,83 @@
+//! What to do next with a counterexample: commands that work as they are printed.
+
+use super::args::RunArgs;
+use crate::escape;
+use crate::exec::Violation;
+use crate::front::Language;
+use crate::report::{Report, ViolationReport};
+use crate::session::TextModel;
+
+/// A counterexample, as far as that decides what can be done with it.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    /// Whether it has a step.
+    pub has_steps: bool,
+    /// Whether it has a state to walk on from.
+    pub has_states: bool,
+}
+
+impl Found {
+    /// A run.
+    pub(super) const RUN: Found = Found { has_steps: true, has_states: true };
+
+    /// The first of a report, if there is one.
+    pub(super) fn of(report: &Report) -> Option<Found> {
+        let all = report.violations();
+        let ViolationReport { depth, check, .. } = all.iter().find(|it| it.has_a_way())?;
+        let is_fault = matches!(check, Violation::Fault(..));
+        Some(Found { has_steps: *depth > 0, has_states: *depth > 0 || !is_fault })
+    }
+}
+
+/// The commands for a counterexample of a model, whose search is kept in a directory, if it is.
+pub(super) fn commands(
+    model: &TextModel,
+    found: Found,
+    dir: Option<&str>,
+    args: Option<&RunArgs>,
+) -> Vec<String> {
+    let has_chart = found.has_steps && !model.interp.program().processes.is_empty();
+    let walk = |dir: &str| {
+        let words = [&["spillway", "simulate"].map(str::to_owned)[..], &named(model)].concat();
+        format!("{} --from {dir}", words.join(" "))
+    };
+    if let Some(dir) = dir {
+        let dir = escape::shell(dir);
+        let chart = if has_chart { " --msc" } else { "" };
+        let trace = format!("spillway trace {dir}{chart}");
+        return std::iter::once(trace).chain(found.has_states.then(|| walk(&dir))).collect();
+    }
+    let Some(check) = args.and_then(|args| checking(model, args)) else { return Vec::new() };
+    let is_chart = args.is_some_and(|it| it.msc);
+    let chart = (has_chart && !is_chart).then(|| format!("{check} --msc"));
+    let kept = found.has_states.then(|| [format!("{check} --dir DIR;"), walk("DIR")]);
+    chart.into_iter().chain(kept.into_iter().flatten()).collect()
+}
+
+/// The command that checks a model as it was checked, and shows the counterexample; nothing if none would be shown.
+fn checking(model: &TextModel, args: &RunArgs) -> Option<String> {
+    let mut words: Vec<String> =
+        std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+    let is_wanted = |it: &String| it != "--no-trace";
+    match words.first().map(String::as_str) {
+        // Of several questions none is shown.
+        Some("check") if args.no_trace && words.iter().all(is_wanted) => return None,
+        Some("check") => words.retain(is_wanted),
+        Some("report") => words = [&["check".to_owned()][..], &named(model)].concat(),
+        _ => return None,
+    }
+    let words = words.iter().map(|it| escape::shell(it).into_owned());
+    Some(std::iter::once("spillway".to_owned()).chain(words).collect::<Vec<_>>().join(" "))
+}
+
+/// A model on a command line: its file, its language where that is not to be seen, and what its constants are.
+fn named(model: &TextModel) -> Vec<String> {
+    let mut words = vec![escape::shell(model.name()).into_owned()];
+    if Language::of_file(model.name()) != Some(model.language) {
+        words.extend(["--language".to_owned(), model.language.name.to_owned()]);
+    }
+    for (name, value) in &model.options.defines {
+        words.extend(["-D".to_owned(), escape::shell(&format!("{name}={value}")).into_owned()]);
+    }
+    words
+}

@@ -1,0 +1,143 @@
+//! What is offered to be done next with a counterexample works as it is printed.
+
+use super::{Folder, Ran};
+use std::process::Command;
+
+/// The commands that are offered, each line by itself.
+fn offered(out: &str) -> Vec<String> {
+    let rows = out.lines().skip_while(|it| !it.starts_with("  next     "));
+    rows.map(|it| it.get(11..).unwrap_or_default().to_owned()).collect()
+}
+
+/// What a line of a shell comes to, with `DIR` called so.
+fn typed(folder: &Folder, line: &str, dir: &str) -> Ran {
+    let spillway = env!("CARGO_BIN_EXE_spillway");
+    let line = line.replace("spillway ", &format!("{spillway} ")).replace("DIR", dir);
+    let ran = Command::new("sh").args(["-c", &line]).current_dir(folder.path("")).output().unwrap();
+    let [out, err] = [ran.stdout, ran.stderr].map(|it| String::from_utf8(it).unwrap());
+    Ran { code: ran.status.code().unwrap(), out, err }
+}
+
+const LIMIT: &str = "byte x;
+active proctype P() { do :: x < LIM -> x++ :: else -> break od; assert(x < 4) }
+active proctype Q() { skip }
+ltl low { [] (x < 3) }
+";
+const LOW: &str = "var x: 0..9; startstate begin x := 0; end;
+rule x < 9 ==> begin x := x + 1; end; invariant \"low\" x < 5;";
+const AT_ONCE: &str = "var x: 0..3; startstate begin undefine x; x := x + 1; end; rule x < 3 ==> begin x := x + 1; end;";
+const NOWHERE: &str = "var x: 0..3; startstate begin x := 0; end; rule true ==> begin x := 0; end; cover \"two\" x = 2;";
+const NET: &str = "<pnml xmlns=\"http://www.pnml.org/version-2009/grammar/pnml\"><net id=\"n\" type=\"http://www.pnml.org/version-2009/grammar/ptnet\"><page id=\"g\">
+<place id=\"p\"><initialMarking><text>1</text></initialMarking></place><transition id=\"t\"/><arc id=\"a\" source=\"p\" target=\"t\"/></page></net></pnml>";
+
+#[test]
+fn what_is_offered_works() {
+    let folder = Folder::with("lim it.pml", LIMIT);
+    folder.write("low.m", LOW);
+    folder.write("low.txt", LOW);
+    folder.write("at_once.m", AT_ONCE);
+    folder.write("nowhere.m", NOWHERE);
+    folder.write("net.pnml", NET);
+    let limit = ["check", "lim it.pml", "-D", "LIM=5", "--no-claim"];
+    for (number, (args, has_chart, has_walk)) in [
+        (&limit[..], true, true),
+        (
+            &["check", "lim it.pml", "-DLIM=5", "--no-claim", "--no-trace", "--keep-going"],
+            true,
+            true,
+        ),
+        (&["check", "lim it.pml", "-DLIM=5"], true, true),
+        (&["check", "lim it.pml", "-DLIM=5", "--ltl", "[] (x != 2)"], true, true),
+        (&["check", "low.m", "--threads", "1"], false, true),
+        (&["check", "low.txt", "--language", "murphi"], false, true),
+        (&["check", "low.m", "--invariant", "x != 3"], false, true),
+        (&["check", "low.m", "--ltl", "[] (x < 2)"], false, true),
+        (&["check", "net.pnml"], false, true),
+        (&["check", "at_once.m"], false, false),
+        (&["check", "nowhere.m"], false, false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let ran = folder.run(args);
+        assert_eq!(ran.code, 1, "{args:?}: {}", ran.err);
+        let lines = offered(&ran.out);
+        let count = usize::from(has_chart) + 2 * usize::from(has_walk);
+        assert_eq!(lines.len(), count, "{args:?}: {}", ran.out);
+        if has_chart {
+            let shown = typed(&folder, &lines[0], "");
+            assert!(
+                lines[0].ends_with(" --msc") && shown.out.contains("\n step  P"),
+                "{}",
+                shown.out
+            );
+            assert_eq!((shown.code, shown.err.as_str()), (1, ""));
+        }
+        if has_walk {
+            let dir = format!("d{number}");
+            let kept = typed(&folder, &lines[count - 2], &dir);
+            assert_eq!(kept.code, 1, "{}: {}", lines[count - 2], kept.err);
+            let walk = typed(&folder, &lines[count - 1], &dir);
+            assert!(
+                walk.out.contains(" of the counterexample to "),
+                "{}: {}",
+                lines[count - 1],
+                walk.err
+            );
+            assert_eq!(
+                walk.err
+                    .replace("note: this is as far as 20 steps come; --steps N takes more\n", ""),
+                ""
+            );
+            // In the directory, too, all that is offered works.
+            let lines = offered(&kept.out);
+            assert_eq!(lines.len(), 2, "{}", kept.out);
+            assert_eq!(lines[0].ends_with(" --msc"), has_chart, "{}", kept.out);
+            for line in lines {
+                let ran = typed(&folder, &line, "");
+                assert!(
+                    ran.code < 2 && !ran.out.contains("no process takes part"),
+                    "{line}: {}",
+                    ran.err
+                );
+            }
+            // By what `status` says of it, too.
+            let status = folder.run(&["status", &dir]).out;
+            let is_of_runs = args.contains(&"--ltl") || args == ["check", "lim it.pml", "-DLIM=5"];
+            assert_eq!(offered(&status).len(), if is_of_runs { 0 } else { 2 }, "{status}");
+        }
+    }
+}
+
+#[test]
+fn a_chart_is_shown_where_it_is_asked_for() {
+    let folder = Folder::with("lim.pml", LIMIT);
+    let ran =
+        folder.run(&["check", "lim.pml", "-DLIM=5", "--no-claim", "--reduce", "none", "--msc"]);
+    assert!(ran.code == 1 && ran.out.contains("\n step  P[0]\n    1  x < LIM\n"), "{}", ran.out);
+    assert!(!offered(&ran.out).iter().any(|it| it.ends_with("--msc")), "{}", ran.out);
+    for other in ["--json", "--no-trace", "--unfolded"] {
+        let ran = folder.run(&["check", "lim.pml", "-DLIM=5", "--msc", other]);
+        assert!(ran.code == 2 && ran.err.contains("cannot be used with"), "{}", ran.err);
+    }
+    folder.write("fine.pml", "byte x; active proctype P() { x = 1 }");
+    let ran = folder.run(&["check", "fine.pml", "--msc"]);
+    assert!(ran.code == 0 && offered(&ran.out).is_empty(), "{}", ran.out);
+}
+
+/// What SPIN is told has the macros, too.
+#[test]
+fn a_trail_is_replayed_by_the_command_that_is_told() {
+    let folder = Folder::with("lim.pml", LIMIT);
+    let args =
+        ["check", "lim.pml", "-DLIM=5", "--no-claim", "--no-trace", "--spin-trail", "a trail"];
+    let ran = folder.run(&args);
+    let told = "wrote a trail; `spin -DLIM=5 -t -p -k 'a trail' lim.pml` replays it\n";
+    assert_eq!((ran.code, ran.err.as_str()), (1, told));
+    let command = told.split('`').nth(1).unwrap();
+    if Command::new("spin").arg("-V").output().is_err() {
+        return eprintln!("left out: there is no SPIN");
+    }
+    let replayed = typed(&folder, command, "");
+    assert!(replayed.out.contains("assertion violated"), "{} {}", replayed.out, replayed.err);
+}
