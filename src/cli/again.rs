@@ -76,8 +76,8 @@ fn named(model: &TextModel) -> Vec<String> {
     if Language::of_file(model.name()) != Some(model.language) {
         words.extend(["--language".to_owned(), model.language.name.to_owned()]);
     }
-    for (name, value) in &model.options.defines {
-        words.extend(["-D".to_owned(), escape::shell(&format!("{name}={value}")).into_owned()]);
+    for define in model.options.defined() {
+        words.extend(["-D".to_owned(), escape::shell(&define).into_owned()]);
     }
     words
 }

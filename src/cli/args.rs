@@ -1,6 +1,7 @@
 //! Commands and flags.
 
 mod brief;
+mod define;
 mod page;
 mod property;
 mod questions;
@@ -9,10 +10,12 @@ mod task;
 mod trace;
 
 pub use brief::parse;
+pub use define::Define;
 pub use page::{
     CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, ValuesArgs, WatchArgs,
 };
 pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
+pub(in crate::cli) use questions::Further;
 pub use questions::QuestionArgs;
 pub use resources::RunArgs;
 pub use task::{Request, TaskArgs, TaskCommand};
@@ -606,37 +609,6 @@ pub struct SimulateArgs {
     pub from: Option<String>,
 }
 
-/// A constant or macro that is given a value, or named alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Define {
-    pub name: String,
-    /// As it is written, if it is.
-    pub value: Option<String>,
-}
-
-impl Define {
-    fn read(text: &str) -> Result<Define, String> {
-        let (name, value) = match text.split_once('=') {
-            None => (text, None),
-            Some((name, value)) => (name, Some(value.trim().to_owned())),
-        };
-        match name.trim() {
-            "" => Err("expected NAME=VALUE, or NAME alone".to_owned()),
-            name => Ok(Define { name: name.to_owned(), value }),
-        }
-    }
-
-    /// The value, if it is an integer.
-    pub fn integer(&self) -> Option<i64> {
-        self.value.as_ref()?.parse().ok()
-    }
-
-    /// The text, which is 1 where none is written.
-    pub fn text(&self) -> &str {
-        self.value.as_deref().unwrap_or("1")
-    }
-}
-
 /// A cache of rebuilt states: `none`, `fifo`, `stratified-5:1000`.
 fn cache(text: &str) -> Result<(CacheKind, CacheSize), String> {
     let (kind, size) = match text.split_once(':') {
@@ -684,22 +656,6 @@ mod tests {
             ["", "lru", "fifo:", "fifo:0", "fifo:many", "none:5", "stratified-0", "stratified-x"]
         {
             assert!(cache(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn definitions_have_a_name_and_perhaps_a_value() {
-        let integer = |text: &str| Define::read(text).map(|it| it.integer());
-        assert_eq!(integer("N=3"), Ok(Some(3)));
-        assert_eq!(integer(" N = -3 "), Ok(Some(-3)));
-        assert_eq!([integer("N"), integer("N="), integer("N=x")], [Ok(None), Ok(None), Ok(None)]);
-        let text =
-            |text: &str| Define::read(text).map(|it| (it.name.clone(), it.text().to_owned()));
-        assert_eq!(text("N"), Ok(("N".into(), "1".into())));
-        assert_eq!(text("N="), Ok(("N".into(), String::new())));
-        assert_eq!(text(" F(x) = x == 1 "), Ok(("F(x)".into(), "x == 1".into())));
-        for wrong in ["", "=", "=3"] {
-            assert!(Define::read(wrong).is_err(), "{wrong}");
         }
     }
 }

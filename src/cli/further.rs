@@ -1,6 +1,6 @@
 //! What is asked beside conditions on states, and is answered from all states once they are reached.
 
-use super::args::RunArgs;
+use super::args::{Further, RunArgs};
 use super::failure::{self, Failure};
 use super::values;
 use crate::front::Branching;
@@ -8,32 +8,6 @@ use crate::report::{FurtherAnswer, FurtherResult};
 use crate::search::{Control, Verdict};
 use crate::session::{Contents, ValuesMet};
 use std::path::Path;
-
-/// What is asked beside conditions on states and properties of runs.
-#[derive(Clone, Debug)]
-pub(super) enum Further {
-    /// What these variables come to at most, their numbers added up.
-    Most(Vec<String>),
-    /// Whether a formula of branching time holds.
-    Branching(Branching),
-    /// Nothing that is supported, for this reason.
-    Refused(String),
-}
-
-impl Further {
-    /// Whether all states of the model as it is written are needed for it.
-    pub(super) fn needs_all(&self) -> bool {
-        !matches!(self, Further::Refused(_))
-    }
-
-    /// The variables whose numbers are added up.
-    fn variables(&self) -> Option<Vec<String>> {
-        match self {
-            Further::Most(variables) => Some(variables.clone()),
-            Further::Branching(_) | Further::Refused(_) => None,
-        }
-    }
-}
 
 /// What was asked, answered.
 #[derive(Default)]

@@ -6,6 +6,7 @@ mod told;
 use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, RunArgs, StoreArg, TraceArgs};
 use super::failure::{self, Failure};
 use super::going::{heading, with_going};
+use super::output::stopped_early;
 use super::page::Beside;
 use super::preparation::Preparation;
 use super::progress::{self, Display};
@@ -469,11 +470,6 @@ fn asked_by(job: &Job) -> Result<(Watched, Fairness), Failure> {
         (Some(watched), Some((.., fairness))) => Ok((watched, fairness)),
         _ => unreachable!("such a job asks about runs"),
     }
-}
-
-/// That no level was complete when a search was stopped.
-pub(super) fn stopped_early(dir: &str) -> String {
-    format!("stopped before the first level was complete; `spillway resume {dir}` begins anew")
 }
 
 /// The verdict of the search in a directory that has ended, in a sentence.

@@ -3,7 +3,7 @@
 use super::args::{Define, ModelArgs};
 use super::failure::Failure;
 use super::progress::Display;
-use super::{languages, slots, warn};
+use super::{languages, slot_survey, warn};
 use crate::front::{Language, Options, OwnOptions};
 use crate::ir::{Condition, EndRule, Holds, Overflow};
 use crate::session::{Error, TextModel, Wanted, Watched, read_text};
@@ -57,7 +57,7 @@ fn read<T>(
         return Ok((loaded, warnings));
     }
     drop(loaded);
-    let room = slots::taken(language, &sources, &options, args.before.deadline)?;
+    let room = slot_survey::taken(language, &sources, &options, args.before.deadline)?;
     Ok(load(language, sources, Options { room, ..options })?)
 }
 

@@ -150,3 +150,8 @@ extern "C" fn look() {
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
+
+/// That no level was complete when a search was stopped.
+pub(super) fn stopped_early(dir: &str) -> String {
+    format!("stopped before the first level was complete; `spillway resume {dir}` begins anew")
+}

@@ -45,7 +45,7 @@ pub(super) struct Preparation {
 impl Preparation {
     /// One that begins now, in a command with these arguments.
     pub(super) fn begin(args: &RunArgs) -> Preparation {
-        Preparation::again(args, super::run::control(args))
+        Preparation::again(args, super::control::control(args))
     }
 
     /// One of another search of the same command.

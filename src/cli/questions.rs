@@ -4,9 +4,8 @@
 //! branching time are evaluated over them; each property of runs is a search of its own. A question that cannot be answered
 //! loses only its own row.
 
-use super::args::{CheckArgs, CheckKind, ModelArgs, ReduceArg, SymmetryArg};
+use super::args::{CheckArgs, CheckKind, Further, ModelArgs, ReduceArg, SymmetryArg};
 use super::failure::{self, Failure};
-use super::further::Further;
 use super::preparation::Preparation;
 use super::{Ending, languages, liveness, model, print, run, say, warn};
 use crate::diag::Diagnostic;

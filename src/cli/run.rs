@@ -4,8 +4,8 @@ use super::again::{self, Found};
 use super::args::{CheckArgs, CheckKind, ModelArgs, ResumeArgs, RunArgs, RunsArgs};
 use super::failure::{self, Failure};
 use super::further::{self, Answered};
-use super::liveness::stopped_early;
 use super::notice;
+use super::output::stopped_early;
 use super::page::Shown;
 use super::preparation::Preparation;
 use super::progress::{self, Display};
@@ -26,7 +26,6 @@ use crate::session::{
     Budget, Contents, Directory, Job, Session, TextModel, Unreduced, check_room, refuse_nothing,
 };
 use std::sync::Arc;
-use std::time::Instant;
 
 /// `spillway check` of what is to be seen in states and steps.
 pub(super) fn check(args: &CheckArgs, model: TextModel, preparation: Preparation) -> Ending {
@@ -99,23 +98,6 @@ fn check_but((args, known): Begun<'_>, model: TextModel, preparation: Preparatio
     let session = Session::new(searched, about, limits, (storage, plan), directory);
     let sitting = Sitting::new(&model, session, (&args.run, control), unreduced);
     sitting.run(None, true, signals)
-}
-
-/// The command line, as a shell takes it.
-fn command() -> String {
-    let words =
-        std::env::args_os().skip(1).map(|it| escape::shell(&it.to_string_lossy()).into_owned());
-    std::iter::once("spillway".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
-}
-
-/// What a sitting is told, from now on.
-pub(super) fn control(args: &RunArgs) -> Arc<Control> {
-    let deadline = args.deadline();
-    let mut control = Control::new(args.means().checkpoint_every, deadline);
-    control.command = Some(command());
-    let control = Arc::new(control);
-    stop_at(deadline, &control);
-    control
 }
 
 /// `spillway resume`, in a directory with its job and its last checkpoint.
@@ -375,15 +357,4 @@ pub(super) fn judge(strict: bool, code: u8, is_whole: bool) -> u8 {
     }
     say("with --strict what is NOT checked counts as violated");
     failure::VIOLATED
-}
-
-/// Asks for a stop when the time is up, wherever the search then is.
-fn stop_at(deadline: Option<Instant>, control: &Arc<Control>) {
-    let Some(deadline) = deadline else { return };
-    let control = Arc::downgrade(control);
-    // Without a thread the search looks at the clock itself, if less often.
-    let _ = std::thread::Builder::new().spawn(move || {
-        std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
-        control.upgrade().inspect(|control| control.stop());
-    });
 }

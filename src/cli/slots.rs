@@ -3,15 +3,10 @@
 
 use super::args::ModelArgs;
 use super::failure::Failure;
-use super::progress::Display;
 use super::{Ending, model, say};
-use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::ProcessId;
 use crate::report::count;
-use crate::search::Control;
 use crate::session::{Room, TextModel};
-use crate::source::Sources;
-use std::time::{Duration, Instant};
 
 /// Runs a search, and again with more slots whenever a process finds none.
 pub(super) fn growing<A>(
@@ -50,18 +45,4 @@ fn named(model: &TextModel, process: ProcessId) -> (String, u32) {
     let program = model.interp.program();
     let name = program.processes.get(process).map(|it| it.name.clone());
     (name.unwrap_or_default(), program.slots(process))
-}
-
-/// The slots that a short look at a model finds taken.
-pub(super) fn taken(
-    language: &'static Language,
-    sources: &Sources,
-    options: &Options,
-    deadline: Option<Instant>,
-) -> Result<Room, Failure> {
-    let _shown = Display::of_wait("counting processes that run at one time".into());
-    let options = Options { claim: ClaimChoice::Leave, ..options.clone() };
-    let (model, _) = TextModel::with_most_slots(language, sources, &options)?;
-    let control = Control::new(Duration::MAX, deadline);
-    Ok(model.slots_taken(&control))
 }

@@ -53,10 +53,8 @@ pub(super) fn write(
     write().map_err(|error| Failure::writing("the trail", path, error))?;
     let (shown, path, name) =
         (path.display(), escape::shell_path(path), escape::shell(model.name()));
-    let defines = model.options.defines.iter();
-    let define =
-        |(name, value): &(String, i64)| format!("{} ", escape::shell(&format!("-D{name}={value}")));
-    let defines: String = defines.map(define).collect();
+    let define = |it: String| format!("{} ", escape::shell(&format!("-D{it}")));
+    let defines: String = model.options.defined().map(define).collect();
     Ok(Written(format!("wrote {shown}; `spin {defines}-t -p -k {path} {name}` replays it")))
 }
 

@@ -53,6 +53,14 @@ pub struct Options {
     pub lossy: bool,
 }
 
+impl Options {
+    /// What is defined, as `-D` has it.
+    pub fn defined(&self) -> impl Iterator<Item = String> {
+        let constants = self.defines.iter().map(|(name, value)| format!("{name}={value}"));
+        constants.chain(self.macros.iter().map(|(name, text)| format!("{name}={text}")))
+    }
+}
+
 /// Which claim of a model is searched with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ClaimChoice {

@@ -11,19 +11,11 @@ use super::signs::{
     ALWAYS, AND_LEVEL, EVENTUALLY, IMPLIES_LEVEL, LEVELS, NEXT, NOT, OR_LEVEL, YIELDING,
     meant_operator,
 };
+use super::words::Word;
 use crate::diag::Diagnostic;
 use crate::source::Span;
 use crate::trees::joined;
 use std::ops::Range;
-
-/// A name, a number or a sign.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
-    /// How it is written.
-    pub text: String,
-    /// Where it stands.
-    pub span: Span,
-}
 
 /// How a language spells what formulas share with its expressions, beside SPIN's signs.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 //! name like that. Spot's other signs and Unicode's are rewritten to SPIN's before anything else, see [`ascii`].
 
 use super::formula::Connective;
-use super::parse::Word;
+use super::words::Word;
 use crate::source::Span;
 use std::borrow::Cow;
 

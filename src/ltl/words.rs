@@ -1,7 +1,15 @@
 //! From text to words, for languages whose own lexers would not know the operators of formulas.
 
-use super::parse::Word;
 use crate::source::Span;
+
+/// A name, a number or a sign.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// How it is written.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
 
 /// Signs of several characters, longer ones first.
 const SIGNS: [&str; 19] = [

@@ -4,12 +4,10 @@ use super::ViolationReport;
 use super::rows::row;
 use super::scene::Scene;
 use super::steps::{Course, Visit, each_step};
-#[cfg(feature = "cli")]
-use super::text::end;
-use crate::exec::{StepOutcome, Violation};
+use crate::exec::{StepOutcome, TRACE, Violation};
 use crate::numbers::count;
 use crate::search::trace::Counterexample;
-use crate::source::Sources;
+use crate::source::{Place, Sources};
 
 /// The end of a counterexample.
 pub struct Ending {
@@ -80,5 +78,18 @@ impl Ending {
     pub fn members(&self) -> [serde_json::Value; 3] {
         let [operands, ends_at] = self.scene.members();
         [operands, ends_at, self.scene.disabled()]
+    }
+}
+
+/// What is wrong at the end of a counterexample; nothing where its last step says it.
+pub(super) fn end(violation: &ViolationReport) -> Option<String> {
+    let ViolationReport { kind, name, check, .. } = violation;
+    let place = violation.place.as_ref().map_or("the model".to_owned(), Place::to_string);
+    match *kind {
+        "deadlock" => Some("no step can be taken here".to_owned()),
+        _ if matches!(check, Violation::Fault(..)) => None,
+        "claim" => Some(format!("here the claim `{name}` of {place} comes to its end")),
+        TRACE => Some(format!("nothing goes on here, and what {place} declares is not complete")),
+        kind => Some(format!("here the {kind} `{name}` of {place} does not hold")),
     }
 }

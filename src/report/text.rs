@@ -6,14 +6,14 @@ use super::lasso::length as length_of_run;
 use super::rows::{row, row_on_one_line, wrapped};
 use super::steps::{View, write_steps};
 use super::{Ending, Example, Missed, RUST, Report, Scope, Shortened, ViolationReport};
-use crate::exec::{COVER, Compiled, EVENTUALLY, TRACE, Violation};
+use crate::exec::{COVER, Compiled, EVENTUALLY, Violation};
 use crate::numbers::{count, grouped};
 use crate::reduce::{Refused, Told};
 use crate::search::Verdict;
 use crate::search::parts::StorePart;
 use crate::search::plan::Bytes;
 use crate::search::trace::Counterexample;
-use crate::source::{Place, Sources};
+use crate::source::Sources;
 
 /// The result of a search, ending in a line break; `ending` is the end of the counterexample, if one is shown. What
 /// the search took is told in full if that is asked for.
@@ -368,18 +368,5 @@ pub fn write_trace(
 
 /// What is wrong at the end of a counterexample, in a line of its own.
 fn print_end(violation: &ViolationReport) -> String {
-    end(violation).map_or(String::new(), |it| wrapped("       ", &it))
-}
-
-/// What is wrong at the end of a counterexample; nothing where its last step says it.
-pub(super) fn end(violation: &ViolationReport) -> Option<String> {
-    let ViolationReport { kind, name, check, .. } = violation;
-    let place = violation.place.as_ref().map_or("the model".to_owned(), Place::to_string);
-    match *kind {
-        "deadlock" => Some("no step can be taken here".to_owned()),
-        _ if matches!(check, Violation::Fault(..)) => None,
-        "claim" => Some(format!("here the claim `{name}` of {place} comes to its end")),
-        TRACE => Some(format!("nothing goes on here, and what {place} declares is not complete")),
-        kind => Some(format!("here the {kind} `{name}` of {place} does not hold")),
-    }
+    super::ending::end(violation).map_or(String::new(), |it| wrapped("       ", &it))
 }

@@ -1,8 +1,9 @@
 //! Asking for a search: a model, what to look for, what it may take.
 
 use super::memory::Budget;
-use super::reduce::{Reduce, Steps};
+use super::reduce::Reduce;
 use super::searched::{About, Decided, Searched};
+use super::steps::Steps;
 use super::{
     Directory, Error, Found, Job, Means, Promised, Runnable, Session, TextModel, check_room,
     refuse_nothing,

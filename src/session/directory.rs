@@ -5,9 +5,9 @@
 
 use super::answer::Answer;
 use super::error::{Error, Taken};
+use super::eventually_verdicts::EventuallyVerdicts;
 use super::job::Job;
 use super::means::Means;
-use super::promises::EventuallyVerdicts;
 use super::removal::{Removed, abandon, remove_files};
 use super::searched::Decided;
 use super::sitting::Sitting;

@@ -2,7 +2,8 @@
 //! resumed anywhere by itself.
 
 use super::error::Error;
-use super::reduce::{Reduce, Steps};
+use super::reduce::Reduce;
+use super::steps::Steps;
 use super::watched::{Fairness, Kept, Watched};
 use super::{KeyOrder, Room, Searched, TextModel};
 use crate::exec::Model;

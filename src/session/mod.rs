@@ -9,6 +9,7 @@ mod applicable;
 mod check;
 mod directory;
 mod error;
+mod eventually_verdicts;
 mod evidence;
 mod found;
 mod going;
@@ -27,6 +28,7 @@ mod searched;
 mod shorter;
 mod sitting;
 mod slots;
+mod steps;
 mod tasks;
 mod temporary;
 mod text;
@@ -49,12 +51,13 @@ pub use means::{Birth, Means, Outputs};
 pub use memory::{Budget, threads_to_trace};
 pub use promises::{EventuallyVerdict, Promised};
 pub use pursuit::{Pursued, Pursuit, Swept, Target};
-pub use reduce::{Reduce, Steps};
+pub use reduce::Reduce;
 pub use runnable::Runnable;
 pub use searched::{About, Searched};
 pub use shorter::{Unreduced, shortened_in, traced_in};
 pub use sitting::Sitting;
 pub use slots::{Room, lacking};
+pub use steps::Steps;
 pub use tasks::{Shared, Tasks};
 pub use temporary::{JobFound, Removal, Temporary, temporary_in};
 pub use text::{TextModel, read_text};
@@ -69,7 +72,7 @@ use crate::search::files::EVENTUALLY_VERDICTS;
 use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
-use promises::EventuallyVerdicts;
+use eventually_verdicts::EventuallyVerdicts;
 
 /// What comes first in the key by which states are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -245,7 +248,10 @@ impl<'m> Session<'m> {
     }
 
     fn keep_verdicts(&self, promised: &[Promised<'m>]) -> Result<(), Error> {
-        let verdicts = EventuallyVerdicts::of(self.searched.model().digest(), promised);
+        let verdicts = EventuallyVerdicts::of(
+            self.searched.model().digest(),
+            promised.iter().map(Promised::told).collect(),
+        );
         let Directory { path, disk, .. } = &self.directory;
         verdicts.commit(&**disk).map_err(|error| Error::run(path, error))
     }

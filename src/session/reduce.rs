@@ -1,6 +1,7 @@
 //! Which reductions a search uses: as it is asked, or as the first states tell.
 
 use super::searched::Searched;
+use super::steps::Steps;
 use super::{Runnable, TextModel};
 use crate::analysis::instances::NotNumbered;
 use crate::budget::AnalysisBudget;
@@ -62,18 +63,6 @@ pub struct Reduce {
     pub pruning: Pruning,
     /// Which steps are taken of a state.
     pub steps: Steps,
-}
-
-/// Which steps are taken of a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Steps {
-    /// All.
-    All,
-    /// Those that partial-order reduction chooses, in some way.
-    Chosen(Way),
-    /// The same by the best method, with the first proviso by which the first states show that it saves half or more;
-    /// else all.
-    Auto,
 }
 
 impl Reduce {

@@ -1,6 +1,6 @@
 //! A model as it is searched, and what there is to tell of it.
 
-use super::reduce::Steps;
+use super::steps::Steps;
 use crate::exec::{Compiled, Model};
 use crate::reduce::{Refused, Stack, Wished};
 use crate::report::Scope;

@@ -11,7 +11,6 @@ mod packed;
 mod packing;
 mod panics;
 mod property;
-mod sample;
 mod told;
 
 pub use agree::{Disagreement, agree};

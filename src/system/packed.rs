@@ -1,9 +1,11 @@
 //! A transition system as a model: its states packed.
 
+mod sample;
+
 use super::packing::{self, Misfit};
 use super::panics::caught;
 use super::property::Expectation;
-use super::{Property, TransitionSystem, sample};
+use super::{Property, TransitionSystem};
 use crate::exec::{
     EVENTUALLY, Expansion, Explain, Fault, FaultKind, Lift, Model, Postpones, PropertyInfo,
     SOMETIMES, Step, StepOutcome, Value, Violation, any_bits, stop,

@@ -67,7 +67,7 @@ fn channels_and_variables_of_processes_that_come_and_go_have_values() {
   c[].1    pong
   c[].2    1 to 2
   len(one) 0 to 1
-  one[]    true
+  one[]    1
 ";
     assert_eq!(rows, expected, "{out}");
     let out = folder.run(&["values", "d", "--sum", "W[].mine,seen"]).out;

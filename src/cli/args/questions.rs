@@ -1,6 +1,7 @@
 //! What a file asks of a model, and in which form that is answered.
 
 use crate::cli::languages;
+use crate::front::Branching;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -22,4 +23,30 @@ pub struct QuestionArgs {
         languages::titles(|it| it.questions.is_some())
     ))]
     pub mcc: bool,
+}
+
+/// What is asked beside conditions on states and properties of runs.
+#[derive(Clone, Debug)]
+pub(in crate::cli) enum Further {
+    /// What these variables come to at most, their numbers added up.
+    Most(Vec<String>),
+    /// Whether a formula of branching time holds.
+    Branching(Branching),
+    /// Nothing that is supported, for this reason.
+    Refused(String),
+}
+
+impl Further {
+    /// Whether all states of the model as it is written are needed for it.
+    pub(in crate::cli) fn needs_all(&self) -> bool {
+        !matches!(self, Further::Refused(_))
+    }
+
+    /// The variables whose numbers are added up.
+    pub(in crate::cli) fn variables(&self) -> Option<Vec<String>> {
+        match self {
+            Further::Most(variables) => Some(variables.clone()),
+            Further::Branching(_) | Further::Refused(_) => None,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What a sitting of a search may take, and how sizes and times are written.
 
-use crate::cli::further::Further;
+use super::questions::Further;
 use crate::cli::{output, say};
 use crate::escape;
 use crate::exec::Exec;

@@ -5,32 +5,6 @@ use super::parse::Term;
 use super::xml::Read;
 use crate::front::questions::{Branching, BranchingNode};
 
-/// Whether each quantifier of paths stands right before an operator about the rest of a path, and each of these right behind
-/// one.
-pub(super) fn is_branching(term: &Term) -> bool {
-    match term.name() {
-        "exists-path" | "all-paths" => match term.terms.as_slice() {
-            [path] => is_path(path) && states_of(path).all(is_branching),
-            _ => false,
-        },
-        _ if is_path(term) => false,
-        _ => term.terms.iter().all(is_branching),
-    }
-}
-
-/// Whether a term says something of the rest of a path.
-fn is_path(term: &Term) -> bool {
-    matches!(term.name(), "globally" | "finally" | "next" | "until")
-}
-
-/// The formulas on states that a path is about.
-fn states_of(path: &Term) -> impl Iterator<Item = &Term> {
-    let is_side = |it: &Term| matches!(it.name(), "before" | "reach");
-    path.terms
-        .iter()
-        .flat_map(move |it| if is_side(it) { &it.terms[..] } else { std::slice::from_ref(it) })
-}
-
 impl Names<'_> {
     /// The formula that a term is.
     pub(super) fn branching(&self, term: &Term) -> Read<Branching> {

@@ -4,13 +4,22 @@
 //! The colour of a place without is the empty tuple.
 
 use super::parse::Term;
-use super::sorts::Partition;
 use super::xml::{Read, number};
 use crate::diag::Diagnostic;
 use crate::numbers::count as counted;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+/// A partition of a class: a class of its own, whose values are sets of values of the other.
+pub(super) struct Partition {
+    /// The class of its elements.
+    pub(super) class: ClassId,
+    /// The class that it divides.
+    pub(super) base: ClassId,
+    /// For each value of that class, the position of the element that holds it.
+    pub(super) element_of: Vec<u32>,
+}
 
 /// A list of values.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@
 //! and their names in ours.
 
 use super::ask::{Nodes, parse};
-use super::branching::is_branching;
 use super::net::Net;
 use super::parse::{Term, terms_of};
+use super::paths::is_branching;
 use super::xml::{Element, Read, Xml, number};
 use crate::diag::Diagnostic;
 use crate::front::{Asks, Question};

@@ -5,10 +5,10 @@
 
 use super::ask::{Query, QueryKind};
 use super::bounds::bounds;
+use super::colours::Partition;
 use super::colours::{Addend, ClassId, Part, TOKENS_MAX, Values};
 use super::condition::{Condition, ConditionKind};
 use super::net::{Does, Flow, Net, Place, Transition};
-use super::sorts::Partition;
 use super::symmetry::interchangeable;
 use super::xml::Read;
 use crate::analysis::bindings::{BindingPlan, BindingStep, Scan, conjuncts};

@@ -29,6 +29,7 @@ mod contest;
 mod lower;
 mod net;
 mod parse;
+mod paths;
 mod picture;
 mod sorts;
 mod subtract;

@@ -2,7 +2,7 @@
 //!
 //! Declarations may come in any order: a sort is resolved when it is first asked for.
 
-use super::colours::{Class, ClassId, Colours, Values, Variable};
+use super::colours::{Class, ClassId, Colours, Partition, Values, Variable};
 use super::parse::{Declaration, Document, Term};
 use super::xml::Read;
 use crate::diag::Diagnostic;
@@ -14,16 +14,6 @@ const VALUES_MAX: i64 = 1 << 16;
 
 /// How many sorts may be declared by each other, one by the next.
 const DEPTH_MAX: usize = 256;
-
-/// A partition of a class: a class of its own, whose values are sets of values of the other.
-pub(super) struct Partition {
-    /// The class of its elements.
-    pub(super) class: ClassId,
-    /// The class that it divides.
-    pub(super) base: ClassId,
-    /// For each value of that class, the position of the element that holds it.
-    pub(super) element_of: Vec<u32>,
-}
 
 /// The declared sorts that are not resolved yet, and those that are being resolved.
 pub(super) struct Pending<'d> {

@@ -4,9 +4,8 @@
 //! The sample is the first states in breadth-first order and those on a few walks. Which steps the walks take is fixed, so
 //! that a system has the same sample each time.
 
-use super::TransitionSystem;
-use super::packed::Packed;
-use super::packing;
+use super::Packed;
+use crate::system::{TransitionSystem, packing};
 use std::collections::{HashSet, VecDeque};
 
 /// States that are looked at in breadth-first order.

@@ -1,0 +1,39 @@
+//! The verdicts on the `eventually` properties of a Rust type, as a search directory keeps them.
+
+use crate::report::Promise;
+use crate::search::checkpoint::FORMAT;
+use crate::search::files::EVENTUALLY_VERDICTS;
+use rkyv::{Archive, Deserialize, Serialize};
+use spill::Disk;
+
+/// What came of each `eventually` property, kept in the search directory: the verdict on all states says nothing of
+/// runs, and only the program that knows the type can judge these.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub(super) struct EventuallyVerdicts {
+    /// The digest of the model.
+    digest: [u8; 32],
+    all: Vec<Promise>,
+}
+
+impl EventuallyVerdicts {
+    /// Those of a model with this digest.
+    pub(super) fn of(digest: [u8; 32], all: Vec<Promise>) -> EventuallyVerdicts {
+        EventuallyVerdicts { digest, all }
+    }
+
+    pub(super) fn commit(&self, disk: &dyn Disk) -> spill::Result<()> {
+        spill::commit_value(disk, EVENTUALLY_VERDICTS, FORMAT, self)
+    }
+
+    /// Reads those of the job of the model with this digest.
+    pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> spill::Result<Vec<Promise>> {
+        let kept: EventuallyVerdicts = spill::load_value(disk, EVENTUALLY_VERDICTS, FORMAT)?;
+        match kept.digest == digest {
+            true => Ok(kept.all),
+            false => {
+                let why = "it does not belong to the job";
+                Err(spill::Error::corrupt(EVENTUALLY_VERDICTS, 0, why))
+            }
+        }
+    }
+}
