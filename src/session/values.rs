@@ -6,7 +6,7 @@ use crate::budget::AnalysisBudget;
 use crate::front::nearest;
 use crate::ir::layout::{CellId, Content, Layout};
 use crate::ir::{
-    Domain, Entity, Instances, Owner, ProcessId, Program, Scalar, Type, TypeId, VarId,
+    Domain, Entity, Instances, Owner, Pid, ProcessId, Program, Scalar, Type, TypeId, VarId,
 };
 use crate::reduce::{dead, linear, slice, structural, values};
 use crate::search::Storage;
@@ -276,7 +276,9 @@ fn changed(model: &TextModel, layout: &Layout) -> Vec<(&'static str, BTreeSet<Ce
 /// are, but for multisets, values that may be exchanged, and numbers of channels and processes.
 fn leaves(program: &Program, layout: &Layout) -> Vec<Leaf> {
     let mut leaves: Vec<Leaf> = Vec::new();
-    for (id, variable) in program.variables.iter() {
+    // Which pid a process has is no variable of the model.
+    let is_pid = |id: VarId| program.processes.values().any(|it| it.life.pid == Pid::In(id));
+    for (id, variable) in program.variables.iter().filter(|(id, _)| !is_pid(*id)) {
         let name = named(program, variable.owner, &variable.name);
         let from = leaves.len();
         for (slot, if_there) in slots(program, layout, variable.owner) {
