@@ -21,8 +21,8 @@ pub struct TooLarge;
 
 /// The most transitions of a state.
 const TRANSITIONS_MAX: usize = 20_000;
-/// The most pairs of transitions that are compared or joined for one automaton: a second of work.
-const PAIRS_MAX: u64 = 10_000_000;
+/// The most pairs of transitions that are compared or joined for one automaton: some seconds of work.
+const PAIRS_MAX: u64 = 100_000_000;
 
 /// The automaton of all terms, made as it is asked for.
 #[derive(Debug, Default)]
