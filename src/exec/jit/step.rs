@@ -5,6 +5,8 @@ use super::code::Mode;
 use super::emitter::{Emitter, Exit, Frame, OnFault};
 use super::expr::Leave;
 use super::footprint::Footprint;
+use super::guards::first_conjunct;
+use super::named_channels::{named, named_or_none};
 use super::purpose::may_be_taken_back;
 use super::runtime::Runtime;
 use super::shape::location_in;
@@ -17,9 +19,9 @@ use crate::exec::interp::ChannelAt;
 use crate::exec::{FaultKind, LABEL_BYTES};
 use crate::ir::layout::Cell;
 use crate::ir::{
-    Action, ActionId, Assertions, Binary, ChannelId, ChannelRef, Communication, Edge, Expr,
-    ExprKind, Fit, Instance, LocationId, Overflow, Parameter, Pattern, Place, ProcessId, StmtKind,
-    Urgency, messages,
+    Action, ActionId, Assertions, Binary, ChannelId, Communication, Edge, Expr, ExprKind, Fit,
+    Instance, LocationId, Overflow, Parameter, Pattern, Place, ProcessId, StmtKind, Urgency,
+    messages,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -689,28 +691,4 @@ impl Emitter<'_, '_> {
             }
         }
     }
-}
-
-/// The channel; in programs whose processes do not come and go, others are left to the interpreter.
-fn named(channel: &ChannelRef) -> ChannelId {
-    match channel {
-        ChannelRef::Named(id) => *id,
-        _ => unreachable!("left to the interpreter"),
-    }
-}
-
-fn named_or_none(communication: &Communication) -> Option<ChannelId> {
-    match communication.channel() {
-        ChannelRef::Named(id) => Some(*id),
-        _ => None,
-    }
-}
-
-/// What a guard begins with.
-fn first_conjunct(action: &Action) -> Option<&Expr> {
-    let mut first = action.guard.as_ref()?;
-    while let ExprKind::Binary(Binary::And, left, _) = &first.kind {
-        first = left;
-    }
-    Some(first)
 }
