@@ -73,6 +73,19 @@ pub(super) enum Sought<'c> {
     Runs,
 }
 
+/// Refuses to run through states where several steps are taken together.
+fn refuse_chains_of_several(way: Way) -> Result<(), NotApplied> {
+    let is_chained = matches!(way.proviso, Proviso::Chains | Proviso::StaticChains);
+    match way.method.takes_several() && is_chained {
+        false => Ok(()),
+        true => Err(format!(
+            "states are run through where a single step is taken, not several together: ask for `--por-proviso {}`",
+            Proviso::Static.name()
+        )
+        .into()),
+    }
+}
+
 impl<'m> Choosers<'m> {
     /// Those for a program, or why there are none.
     pub fn new(
@@ -92,15 +105,7 @@ impl<'m> Choosers<'m> {
             }
             Sought::Runs => of_runs(interp, &table, way)?,
         };
-        if way.method.takes_several()
-            && matches!(way.proviso, Proviso::Chains | Proviso::StaticChains)
-        {
-            return Err(format!(
-                "states are run through where a single step is taken, not several together: ask for `--por-proviso {}`",
-                Proviso::Static.name()
-            )
-            .into());
-        }
+        refuse_chains_of_several(way)?;
         // A claim has to see every state.
         let proviso = match way.proviso {
             Proviso::StaticChains if aims.claim.is_some() => Proviso::Static,
