@@ -68,9 +68,11 @@ proptest! {
         let (model, other) = reordered(name, seed);
         let translate = |mut steps: Vec<spillway::exec::Step>| {
             for step in &mut steps {
-                if let StepOutcome::Successor(state) = &mut step.outcome {
-                    *state = moved(state, model.layout(), other.layout());
-                }
+                let state = match &mut step.outcome {
+                    StepOutcome::Successor(state) => Some(state),
+                    StepOutcome::Fault(fault) => fault.reached.as_mut(),
+                };
+                state.into_iter().for_each(|it| *it = moved(it, model.layout(), other.layout()));
             }
             steps
         };

@@ -178,9 +178,11 @@ fn same_but_for_layout(
     for state in states.chunks_exact(one.width()) {
         let mut steps = one.steps(state);
         for step in &mut steps {
-            if let StepOutcome::Successor(state) = &mut step.outcome {
-                *state = there(state);
-            }
+            let state = match &mut step.outcome {
+                StepOutcome::Successor(state) => Some(state),
+                StepOutcome::Fault(fault) => fault.reached.as_mut(),
+            };
+            state.into_iter().for_each(|it| *it = there(it));
         }
         prop_assert_eq!(steps, other.steps(&there(state)));
         prop_assert_eq!(one.violations(state), other.violations(&there(state)));
