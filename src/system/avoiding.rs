@@ -21,11 +21,16 @@ pub struct Avoiding<'s, T: TransitionSystem> {
 impl<'s, T: TransitionSystem> Avoiding<'s, T> {
     /// One for each thing that is said to be so eventually in a system whose states take so many bytes, with its name.
     pub fn each(system: &'s T, width: usize) -> Vec<(String, Avoiding<'s, T>)> {
-        let promised = system.properties().into_iter().filter(Property::is_promised);
-        let avoiding = promised.map(|avoided| {
-            let (packed, name) = (Packed::with_width(system, width), avoided.name.clone());
+        let promised: Vec<Property<'s, T::State>> =
+            system.properties().into_iter().filter(Property::is_promised).collect();
+        if promised.is_empty() {
+            return Vec::new();
+        }
+        let of_system = Packed::with_width(system, width).digest();
+        let avoiding = promised.into_iter().map(|avoided| {
+            let (packed, name) = (Packed::without_digest(system, width), avoided.name.clone());
             let mut hasher = blake3::Hasher::new();
-            hasher.update(&packed.digest()).update(b"avoiding\0").update(name.as_bytes());
+            hasher.update(&of_system).update(b"avoiding\0").update(name.as_bytes());
             let digest = *hasher.finalize().as_bytes();
             (name, Avoiding { packed, avoided, digest })
         });

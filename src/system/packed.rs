@@ -55,17 +55,22 @@ impl<'s, T: TransitionSystem> Packed<'s, T> {
         Packed::with_width(system, packing::width(system))
     }
 
+    /// The same for whoever identifies it otherwise: a digest takes a sample of what the system does.
+    pub(super) fn without_digest(system: &'s T, width: usize) -> Packed<'s, T> {
+        let (properties, width) = (system.properties(), width.max(1));
+        Packed { system, properties, width, digest: [0; 32] }
+    }
+
     /// The model of a system whose states take so many bytes at most.
     pub fn with_width(system: &'s T, width: usize) -> Packed<'s, T> {
-        let (properties, width) = (system.properties(), width.max(1));
-        let mut packed = Packed { system, properties, width, digest: [0; 32] };
+        let mut packed = Packed::without_digest(system, width);
         let mut hasher = blake3::Hasher::new();
         hasher.update(std::any::type_name::<T>().as_bytes()).update(&[0]);
         hasher.update(system.parameters().as_bytes()).update(&[0]);
         for Property { name, expectation, .. } in &packed.properties {
             hasher.update(name.as_bytes()).update(&[0, *expectation as u8]);
         }
-        hasher.update(&(width as u64).to_le_bytes());
+        hasher.update(&(packed.width as u64).to_le_bytes());
         // What is wrong with them is told by the search.
         sample::hash_behaviour(&packed, packed.starting().unwrap_or_default(), &mut hasher);
         packed.digest = *hasher.finalize().as_bytes();
