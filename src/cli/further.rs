@@ -3,9 +3,8 @@
 use super::args::{Further, RunArgs};
 use super::failure::{self, Failure};
 use super::values;
-use crate::front::Branching;
 use crate::report::{FurtherAnswer, FurtherResult};
-use crate::search::{Control, Verdict};
+use crate::search::Verdict;
 use crate::session::{Contents, ValuesMet};
 use std::path::Path;
 
@@ -19,12 +18,7 @@ pub(super) struct Answered {
 }
 
 /// Answers what is asked of the states in a directory whose search came to this.
-pub(super) fn answer(
-    args: &RunArgs,
-    dir: &Path,
-    verdict: Verdict,
-    control: &Control,
-) -> Result<Answered, Failure> {
+pub(super) fn answer(args: &RunArgs, dir: &Path, verdict: Verdict) -> Result<Answered, Failure> {
     let mut answered = Answered::default();
     if args.further.is_empty() && !args.asks_space {
         return Ok(answered);
@@ -43,7 +37,9 @@ pub(super) fn answer(
             Further::Most(_) => {
                 FurtherResult::Most(most.next().and_then(|it| it.range).map(|range| range.1))
             }
-            Further::Branching(formula) => branching(formula, control),
+            Further::Branching => {
+                FurtherResult::Open("not supported: a formula of branching time".to_owned())
+            }
         };
         answered.further.push(FurtherAnswer { name: name.clone(), came });
     }
@@ -66,8 +62,4 @@ pub(super) fn worst(code: u8, further: &[FurtherAnswer]) -> u8 {
         failure::VERIFIED if is_violated => failure::VIOLATED,
         code => code,
     }
-}
-
-fn branching(_formula: &Branching, _control: &Control) -> FurtherResult {
-    FurtherResult::Open("not supported: a formula of branching time".to_owned())
 }

@@ -200,7 +200,7 @@ impl<'a> Sitting<'a> {
         };
         signals.end_with(code, &control);
         let dir = &self.session.directory.path;
-        self.answered = further::answer(self.args, dir, outcome.verdict, &control)?;
+        self.answered = further::answer(self.args, dir, outcome.verdict)?;
         if outcome.verdict != Verdict::Incomplete {
             self.session.directory.remove_if_temporary();
         }
@@ -282,13 +282,12 @@ impl<'a> Sitting<'a> {
         let has_a_way = |it: &ViolationReport| it.has_a_way();
         let found = self.session.report().map_or(Vec::new(), |it| it.violations());
         let is_missed = violated && shown.is_none() && found.iter().any(has_a_way);
-        notice::summarise(|| {
-            let report = self.told();
-            report.map_or(String::new(), |it| report::print_result(&it, ending.as_ref(), false))
-        });
-        match json {
-            true => self.report_as_json(shown.as_ref().filter(|_| !no_trace)),
-            false => self.report(ending.as_ref()),
+        if let Some(report) = self.told() {
+            notice::summarise(|| report::print_result(&report, ending.as_ref(), false));
+            match json {
+                true => print_as_json(&report, shown.as_ref().filter(|_| !no_trace)),
+                false => self.report(&report, ending.as_ref()),
+            }
         }
         let filed = self.write_files(shown.as_ref());
         drop(shown);
@@ -323,19 +322,12 @@ impl<'a> Sitting<'a> {
     }
 
     /// Prints the result, behind the counterexample that ends so, if one is shown.
-    fn report(&self, ending: Option<&report::Ending>) {
-        let Some(report) = self.told() else { return };
+    fn report(&self, report: &Report, ending: Option<&report::Ending>) {
         print(&match (self.args.mcc, self.args.asks_space) {
-            (false, _) => report::print_result(&report, ending, self.args.verbose),
-            (true, false) => report::contest_lines(&report),
-            (true, true) => report::contest_space(&report, self.answered.tokens),
+            (false, _) => report::print_result(report, ending, self.args.verbose),
+            (true, false) => report::contest_lines(report),
+            (true, true) => report::contest_space(report, self.answered.tokens),
         });
-    }
-
-    /// Prints the result as an object, with the counterexample.
-    fn report_as_json(&self, shown: Option<&(ViolationReport, Counterexample)>) {
-        let Some(report) = self.told() else { return };
-        report::write_json_result((&report, &warnings()), shown, &mut |it| print_json(it));
     }
 }
 
@@ -357,4 +349,9 @@ pub(super) fn judge(strict: bool, code: u8, is_whole: bool) -> u8 {
     }
     say("with --strict what is NOT checked counts as violated");
     failure::VIOLATED
+}
+
+/// Prints a result as an object, with the counterexample.
+fn print_as_json(report: &Report, shown: Option<&(ViolationReport, Counterexample)>) {
+    report::write_json_result((report, &warnings()), shown, &mut |it| print_json(it));
 }

@@ -1,7 +1,6 @@
 //! What a file asks of a model, and in which form that is answered.
 
 use crate::cli::languages;
-use crate::front::Branching;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -31,7 +30,7 @@ pub(in crate::cli) enum Further {
     /// What these variables come to at most, their numbers added up.
     Most(Vec<String>),
     /// Whether a formula of branching time holds.
-    Branching(Branching),
+    Branching,
     /// Nothing that is supported, for this reason.
     Refused(String),
 }
@@ -46,7 +45,7 @@ impl Further {
     pub(in crate::cli) fn variables(&self) -> Option<Vec<String>> {
         match self {
             Further::Most(variables) => Some(variables.clone()),
-            Further::Branching(_) | Further::Refused(_) => None,
+            Further::Branching | Further::Refused(_) => None,
         }
     }
 }
