@@ -1840,7 +1840,7 @@ fn all_commands_have_as_many_slots_and_states_too_wide_are_refused() {
     // What is asked of runs, walks and graphs get as many.
     let model = bench.write(
         "many.pml",
-        &format!("byte n; {idle} init {{ do :: n < 20 -> run W(); n++ :: else -> break od }}"),
+        format!("byte n; {idle} init {{ do :: n < 20 -> run W(); n++ :: else -> break od }}"),
     );
     for args in [
         &["check", &model, "--ltl", "[] (n <= 20)"][..],

@@ -164,7 +164,7 @@ impl Deadline {
         *at = after.map(|it| Instant::now() + it);
     }
 
-    async fn is_over(self) {
+    async fn passed(self) {
         let is_over = || {
             let at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             at.is_some_and(|it| Instant::now() >= it)
@@ -213,7 +213,7 @@ impl Host {
             .max_headers(HEAD_LINES)
             .title_case_headers(true)
             .serve_connection(TokioIo::new(stream), service);
-        let (mut connection, mut is_over) = (pin!(connection), pin!(until.is_over()));
+        let (mut connection, mut is_over) = (pin!(connection), pin!(until.passed()));
         poll_fn(|context| {
             // What goes wrong on a connection is no reason to say anything: whoever asked knows.
             let is_done = connection.as_mut().poll(context).is_ready();

@@ -140,7 +140,6 @@ fn search(
     args.dir.as_deref().map_or(Ok(()), |dir| Directory::refuse_if_used(dir, &job))?;
     let states = args.run.max_states.map_or(STATES_MAX, |most| most.min(STATES_MAX));
     let limits = ProbeLimits { states, bytes: budget.memory / 4 };
-    drop(analysis);
     let (control, mut signals) = preparation.end();
     let shown = Display::of_wait("looking for a run that violates it".into());
     let probe = judged.probe(limits, &control);
@@ -252,7 +251,6 @@ fn with_kept(
     let Ready { searched, executor, all_steps } = ready;
     preparation.as_ref().map_or(Ok(()), Preparation::go_on)?;
     let judged = Judged::new(&watched, (&product, &searched), &executor, fairness)?;
-    drop(analysis);
     let stopping = match preparation {
         Some(preparation) => preparation.end(),
         None => {

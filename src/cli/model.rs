@@ -64,10 +64,9 @@ fn read<T>(
 /// The text that the command line names, with what is asked of its states, and how it is read.
 fn to_read(args: &ModelArgs) -> Result<(&'static Language, Sources, Options), Failure> {
     let (language, mut sources) = self::sources(args)?;
-    let (defines, macros) = defined(&args.defines, language);
     let options = Options {
-        defines,
-        macros,
+        defines: constants(&args.defines, language),
+        macros: macros(&args.defines, language),
         overflow: args.overflow.map(Overflow::from),
         deadlock: args.deadlock.map(EndRule::from),
         slots: args.slots,
@@ -83,15 +82,17 @@ fn to_read(args: &ModelArgs) -> Result<(&'static Language, Sources, Options), Fa
     Ok((language, sources, options))
 }
 
-/// What the command line defines: constants, or macros if the language has these.
-fn defined(defines: &[Define], language: &Language) -> (Vec<(String, i64)>, Vec<(String, String)>) {
-    if language.options.macros {
-        let macros = defines.iter().map(|it| (it.name.clone(), it.text().to_owned()));
-        return (Vec::new(), macros.collect());
-    }
+/// The constants that the command line defines. A language with macros has none: `-D` defines macros there.
+fn constants(defines: &[Define], language: &Language) -> Vec<(String, i64)> {
+    let constants = defines.iter().filter(|_| !language.options.macros);
     // What is no integer has been refused (`own_flags`).
-    let integers = defines.iter().filter_map(|it| Some((it.name.clone(), it.integer()?)));
-    (integers.collect(), Vec::new())
+    constants.filter_map(|it| Some((it.name.clone(), it.integer()?))).collect()
+}
+
+/// The macros that the command line defines, if the language has macros.
+fn macros(defines: &[Define], language: &Language) -> Vec<(String, String)> {
+    let macros = defines.iter().filter(|_| language.options.macros);
+    macros.map(|it| (it.name.clone(), it.text().to_owned())).collect()
 }
 
 /// The text of the model that the command line names, and its language.

@@ -45,7 +45,7 @@ fn answer(args: &CheckArgs, file: &Path) -> Ending {
     if refused.len() == all.len() {
         return Err(Error::text(&refused, &sources).into());
     }
-    refused.iter().for_each(|it| say(&it.render(&sources).to_string()));
+    refused.iter().for_each(|it| say(it.render(&sources).to_string()));
     let Sorted { of_states, of_runs, further } = sorted(all, &sources);
     let asks_states = !of_states.is_empty() || further.iter().any(|it| it.1.needs_all());
     let searches = usize::from(asks_states) + of_runs.len();

@@ -90,7 +90,6 @@ fn check_but((args, known): Begun<'_>, model: TextModel, preparation: Preparatio
     let wished = searched.wished();
     let stored = (&limits, &storage);
     let unreduced = again.map(|runs| model.unreduced(runs, wished, stored, &analysis));
-    drop(analysis);
     let (control, signals) = preparation.end();
     let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
     notice::searched_in(&directory.path);
@@ -137,7 +136,6 @@ pub(super) fn resume(
     directory.keep_changed_means(&args.run.means())?;
     let (wished, stored) = (searched.wished(), (&limits, &storage));
     let unreduced = again.map(|runs| model.unreduced(runs, wished, stored, &largest));
-    drop(largest);
     let (control, signals) = preparation.end();
     let session = Session::new(searched, about, limits, (storage, plan), directory);
     let sitting = Sitting::new(&model, session, (&args.run, control), unreduced);

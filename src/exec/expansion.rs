@@ -417,12 +417,17 @@ impl FaultKind {
         FaultKind::Event,
     ];
 
-    /// Whether the step of such an error may go on (in Promela, see [`crate::ir::messages`]).
-    pub fn may_go_on(self) -> bool {
-        self.is_assertion()
+    /// Whether it is a communication with more or fewer values than its channel has (in Promela, see
+    /// [`crate::ir::messages`]).
+    pub fn is_misfit(self) -> bool {
+        self.always_goes_on()
             || self == FaultKind::TooFewReceived
             || self == FaultKind::TooManyReceived
-            || self.always_goes_on()
+    }
+
+    /// Whether the step of such an error may go on (in Promela, see [`crate::ir::messages`]).
+    pub fn may_go_on(self) -> bool {
+        self.is_assertion() || self.is_misfit()
     }
 
     /// Whether the step of such an error always goes on.

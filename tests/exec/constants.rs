@@ -24,6 +24,8 @@ struct Dialect {
     has_truth: bool,
     /// How it compares, if its variables do not hold all integers.
     equal: Option<&'static str>,
+    /// What a shift gives, if it is not what the program form says.
+    shift: Option<fn(bool, i64, i64) -> Expected>,
     /// The operators that are computed where their operands are known.
     folds: fn(Binary) -> bool,
     /// A model whose statements assign these to variables, one after another.
@@ -78,7 +80,12 @@ impl Dialect {
         let sign = (self.binary)(operator)?;
         let is_logical = matches!(operator, Binary::And | Binary::Or | Binary::Implies);
         let [one, other] = [left, right].map(|it| self.operand(is_logical, it));
-        let expected = binary(self.arithmetic, operator, left, right);
+        let expected = match (self.shift, operator) {
+            (Some(shift), Binary::ShiftLeft | Binary::ShiftRight) => {
+                shift(operator == Binary::ShiftLeft, left, right)
+            }
+            _ => binary(self.arithmetic, operator, left, right),
+        };
         let compares = matches!(
             operator,
             Binary::Equal
@@ -181,6 +188,7 @@ fn dve_folds_as_its_operators_are_defined() {
         },
         has_truth: false,
         equal: Some("=="),
+        shift: None,
         folds: |_| true,
         model: |texts| {
             let effects: Vec<String> = texts.iter().map(|it| format!("x = {it}")).collect();
@@ -217,8 +225,8 @@ fn murphi_folds_as_its_operators_are_defined() {
         },
         has_truth: true,
         equal: Some("="),
-        // Those of shifts are told where they are met.
-        folds: |operator| !matches!(operator, Binary::ShiftLeft | Binary::ShiftRight),
+        shift: Some(rumur_shift),
+        folds: |_| true,
         model: |texts| {
             let body: Vec<String> = texts.iter().map(|it| format!("x := {it};")).collect();
             let body = body.join("\n");
@@ -249,6 +257,7 @@ fn promela_folds_as_its_operators_are_defined() {
         has_truth: false,
         equal: None,
         // What sizes of arrays are made of.
+        shift: None,
         folds: |operator| {
             matches!(
                 operator,
@@ -266,6 +275,20 @@ fn promela_folds_as_its_operators_are_defined() {
         },
     };
     dialect.folds_as_defined();
+}
+
+/// A shift as Rumur defines it: a negative count shifts the other way, and a count of 64 and more gives 0.
+fn rumur_shift(goes_left: bool, value: i64, count: i64) -> Expected {
+    match count.unsigned_abs() {
+        64.. => Ok(0),
+        places => {
+            let operator = match goes_left == (count >= 0) {
+                true => Binary::ShiftLeft,
+                false => Binary::ShiftRight,
+            };
+            binary(Arithmetic::Checked64, operator, value, places as i64)
+        }
+    }
 }
 
 /// Operators as C has them, where languages agree.

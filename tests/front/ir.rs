@@ -441,8 +441,12 @@ fn rule_body(m: &Model) -> Vec<Stmt> {
             asserted: Asserted::Event,
         }),
         s(StmtKind::Print { format: "turn {}\n".into(), values: vec![read(m.turn)] }),
+        s(StmtKind::Cover { property: REACHED, condition: bin(Binary::Equal, read(m.turn), c(1)) }),
     ]
 }
+
+/// The property that a statement meets.
+const REACHED: PropertyId = PropertyId(4);
 
 fn ends(m: &mut Model) {
     let body = vec![assign(place(m.turn), local(0))];
@@ -461,6 +465,8 @@ fn ends(m: &mut Model) {
     m.program.properties.push(property("never", PropertyKind::Automaton(m.watch)));
     let done = bin(Binary::Equal, read(m.turn), c(0));
     m.program.properties.push(property("over", PropertyKind::AtEnd(done)));
+    let reached = m.program.properties.push(property("first", PropertyKind::Reached));
+    assert_eq!(reached, REACHED);
     claims(m);
 }
 
@@ -586,6 +592,7 @@ action settle (n: Node or undefined, turn$1: Node or undefined) {
   assert Client.turn == false, "y fell";
   expect Client.turn < 9, "y rose";
   print "turn {}\n", turn;
+  cover "first": turn == 1;
 }
 
 start `any turn` (t: 0..255) { turn := t; }
@@ -597,6 +604,8 @@ assertion `assert 1`: Worker@work -> mine == 0
 automaton never: Watch
 
 at end over: turn == 0
+
+reached first
 
 claim never_0 {
   locations `1:2` (start), done (end)
@@ -622,6 +631,18 @@ fn the_base_is_valid() {
 
 type Change = fn(&mut Model);
 
+/// Makes a program with one action, which communicates over a queue of two bytes. No process comes and goes.
+fn alone(m: &mut Model, communication: fn(ChannelRef) -> Communication) {
+    m.program = Program { name: "alone".into(), ..Program::default() };
+    let byte = m.program.types.push(scalar(Domain::Range { low: 0, high: 255 }));
+    let queue = m.channel("queue", Owner::Program, 1, &[byte, byte]);
+    let client = m.process("Client", vec![location("ncs")], Instances::One);
+    let go = m.action("go", Some((client, 0, 0)));
+    m.program.actions[go].communication = Some(communication(ChannelRef::Named(queue)));
+    let (parameters, body) = (vec![], vec![]);
+    m.program.starts.push(Start { name: "start".into(), parameters, body, span: NOWHERE });
+}
+
 /// What breaks each rule, and no other.
 const BREACHES: &[(Rule, Change)] = &[
     (Rule::Ids, |m| m.go().guard = Some(read(VarId(99)))),
@@ -643,8 +664,8 @@ const BREACHES: &[(Rule, Change)] = &[
         m.program.types.push(scalar(Domain::Range { low: i64::MIN, high: i64::MAX }));
     }),
     (Rule::DomainSize, |m| {
-        let (low, high) = (i32::MIN.into(), i32::MAX.into());
-        m.program.types.push(optional(Domain::Range { low, high }));
+        m.program.arithmetic = Arithmetic::Checked64;
+        m.program.types.push(optional(Domain::Range { low: 0, high: (1 << 48) - 1 }));
     }),
     (Rule::Integers, |m| m.go().guard = Some(c(1 << 31))),
     (Rule::Integers, |m| {
@@ -746,12 +767,8 @@ const BREACHES: &[(Rule, Change)] = &[
         let over = m.program.variables[m.bag].ty;
         m.go().body = vec![for_each(0, over, vec![])];
     }),
-    (Rule::MessageArity, |m| {
-        m.go().communication = Some(send(ChannelRef::Named(m.queue), vec![c(0)]));
-    }),
-    (Rule::MessageArity, |m| {
-        m.go().communication = Some(receive(ChannelRef::Named(m.queue), vec![Pattern::Any; 3]));
-    }),
+    (Rule::MessageArity, |m| alone(m, |queue| send(queue, vec![c(0)]))),
+    (Rule::MessageArity, |m| alone(m, |queue| receive(queue, vec![Pattern::Any; 3]))),
     (Rule::Buffered, |m| m.go().guard = Some(e(ExprKind::Length(ChannelRef::Named(m.meet))))),
     (Rule::Buffered, |m| {
         let meeting = receive(ChannelRef::Named(m.meet), vec![Pattern::Any; 2]);
@@ -845,6 +862,10 @@ const BREACHES: &[(Rule, Change)] = &[
     }),
     (Rule::Starts, |m| m.program.starts.clear()),
     (Rule::Claims, |m| claim(m).start = LocationId(2)),
+    (Rule::Covers, |m| {
+        let first = m.program.properties.keys().next().unwrap();
+        m.go().body = vec![s(StmtKind::Cover { property: first, condition: c(1) })];
+    }),
     (Rule::Claims, |m| claim(m).moves[0].to = LocationId(2)),
     (Rule::Claims, |m| {
         let writes = assign(place(m.turn), c(1));

@@ -111,7 +111,7 @@ fn a_line_that_cannot_begin_a_statement_is_refused_with_advice() {
         ("typedef T { byte a[2\n] } init { skip }", "found the end of the line"),
     ];
     for (text, expected) in refused {
-        let error = load(&format!("{COMMON}{text}")).err().expect(text);
+        let error = load(&format!("{COMMON}{text}")).expect_err(text);
         assert!(error.contains(expected), "{text}:\n{error}");
     }
     let error = load(&format!("{COMMON}init {{ x == y\n&& y == 5 }}")).err().unwrap();

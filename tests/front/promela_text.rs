@@ -120,7 +120,7 @@ fn text_that_is_left_out_may_be_anything() {
         ("#if 0\n/* open\n#endif\ninit { skip }", "2:1: error: this comment is never closed"),
         ("byte x = 12ab; init { skip }", "`12ab` is no number"),
     ] {
-        let error = load(text).err().expect(text);
+        let error = load(text).expect_err(text);
         assert!(error.contains(expected), "{text}:\n{error}");
     }
 }

@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+/// Puts something where a model was.
+type Plant<'p> = &'p dyn Fn(&Path);
+
 const LETTER: &str = "dear reader, this is more than a few bytes";
 
 /// What each command has to end within, whatever it is given.
@@ -156,7 +159,7 @@ fn the_model_is_compared_by_its_name_only_where_it_can_be_the_text() {
         file.set_len(3 << 30).unwrap();
     };
     let as_long = |place: &Path| fs::write(place, " ".repeat(GRID.len())).unwrap();
-    let plants: [(&dyn Fn(&Path), bool); 6] = [
+    let plants: [(Plant<'_>, bool); 6] = [
         (&pipe, false),
         (&|place| symlink("/dev/zero", place).unwrap(), false),
         (&|place| fs::create_dir(place).unwrap(), false),

@@ -225,8 +225,10 @@ impl Emitter<'_> {
             }
             StmtKind::Cover { property, condition } => {
                 self.put("cover ");
-                let name = &self.program.properties[*property].name;
-                self.string(name);
+                match self.program.properties.get(*property) {
+                    Some(reached) => self.string(&reached.name),
+                    None => self.string(&format!("{property:?}")),
+                }
                 self.put(": ");
                 self.condition(condition);
             }

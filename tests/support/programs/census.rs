@@ -110,7 +110,9 @@ impl Census {
         assert!(self.share_of_at_least(10) >= 0.8, "few programs have hardly any states");
         assert!(self.fired * 10 >= self.actions * 6, "most actions lead somewhere");
         assert!(self.faulty * 20 >= self.actions, "some actions meet faults");
-        for kind in FaultKind::ALL {
+        // Here no process comes and goes, so all messages fit their channels (rule 18 of the program form). Tests of Promela's
+        // messages meet the others.
+        for kind in FaultKind::ALL.into_iter().filter(|it| !it.is_misfit()) {
             assert!(self.faults.get(&kind) >= Some(&50), "{} is met", kind.name());
         }
         for construct in CONSTRUCTS {

@@ -25,11 +25,23 @@ impl<'a> Parser<'a> {
     /// Whether the next token can begin a statement.
     pub(super) fn begins_statement(&self) -> bool {
         use TokenKind::*;
-        match self.kind() {
-            Name | If | Switch | For | While | Alias | Return | Clear | Undefine | Error
-            | Assert | Put | MultisetAdd | MultisetRemove | MultisetRemovePred => true,
-            _ => false,
-        }
+        matches!(
+            self.kind(),
+            Name | If
+                | Switch
+                | For
+                | While
+                | Alias
+                | Return
+                | Clear
+                | Undefine
+                | Error
+                | Assert
+                | Put
+                | MultisetAdd
+                | MultisetRemove
+                | MultisetRemovePred
+        )
     }
 
     fn statement(&mut self) -> Parsed<Stmt<'a>> {
