@@ -353,7 +353,7 @@ fn a_wrong_command_line_is_refused() {
         ("m.pml", "SAFETY=1", "is nowhere in the model"),
         ("m.pml", "NFAIR=3", "`--fair weak`"),
         ("m.pml", "HC4=1", "states are exact"),
-        ("m.pml", "SAFETY", "deadlocks, assertions and errors are what is looked for"),
+        ("m.pml", "SAFETY", "deadlocks, assertions and errors are checked"),
         ("m.m", "siz=3", "did you mean `size`?"),
         ("m.m", "many=3", "its constants are `size`"),
     ] {

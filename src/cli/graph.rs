@@ -4,7 +4,7 @@ use super::args::GraphArgs;
 use super::failure::{self, Failure};
 use super::from::From;
 use super::states::{Edge, Graph};
-use super::{Ending, languages, model, print, say};
+use super::{Ending, languages, model, print, say, warn};
 use crate::escape;
 use crate::exec::{Explain, StepOutcome};
 use crate::front::Drawn;
@@ -16,7 +16,8 @@ use std::path::Path;
 
 /// `spillway graph`.
 pub(super) fn graph(args: &GraphArgs) -> Ending {
-    let model = model::open_widest(&args.model)?;
+    let (model, warnings) = model::open_widest(&args.model)?;
+    warnings.iter().for_each(warn);
     if args.structure {
         return structure(args, &model);
     }

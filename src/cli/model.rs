@@ -21,14 +21,13 @@ pub(super) fn open_quietly(args: &ModelArgs) -> Result<(TextModel, Vec<String>),
     read(args, TextModel::load, |model| model)
 }
 
-/// The same with the most slots for processes, for who takes steps one by one. Warnings go to standard error.
-pub(super) fn open_widest(args: &ModelArgs) -> Result<TextModel, Failure> {
+/// The same with the most slots for processes, for who takes steps one by one.
+pub(super) fn open_widest(args: &ModelArgs) -> Result<(TextModel, Vec<String>), Failure> {
     let (language, sources, options) = to_read(args)?;
     let shown = Display::of_wait(format!("reading {}", args.model.display()));
-    let (model, warnings) = TextModel::with_most_slots(language, &sources, &options)?;
+    let opened = TextModel::with_most_slots(language, &sources, &options)?;
     drop(shown);
-    warnings.iter().for_each(warn);
-    Ok(model)
+    Ok(opened)
 }
 
 /// Reads the model that the command line names, and what is asked of its runs.

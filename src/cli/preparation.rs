@@ -168,7 +168,7 @@ fn stopped(control: &Control) -> Failure {
 impl Failure {
     /// A command was stopped before its search began.
     pub(super) fn not_begun(error: &Error) -> Failure {
-        let help = "nothing is kept; give more time with --max-time";
+        let help = "no search directory was changed; give more time with --max-time";
         Failure::of_code(STOPPED, format!("{error}\n  help: {help}"))
     }
 }

@@ -114,7 +114,7 @@ pub(super) fn resume(
     // What was applied when the search began is applied again, whatever the memory budget is now.
     let largest = preparation.largest_budget();
     let executor = |it| preparation.executor(it, budget);
-    let runs = model.runnable(model.wished.rewritings, &largest, executor);
+    let runs = model.runnable(job.rewritings(), &largest, executor);
     let storage = job.storage(&args.dir, model.searched().model().width())?;
     preparation.go_on()?;
     let again = job.wants_shortest().then(|| runs.clone());

@@ -3,7 +3,7 @@
 use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
 use super::from::{Begun, From};
-use super::{Ending, model, print, say};
+use super::{Ending, model, print, say, warn};
 use crate::escape;
 use crate::exec::{Explain, Step, StepOutcome, Value, Violation};
 use crate::random::Random;
@@ -19,7 +19,11 @@ const ALONE_MAX: usize = 20;
 
 /// `spillway simulate`.
 pub(super) fn simulate(args: &SimulateArgs) -> Ending {
-    let model = model::open_widest(&args.model)?;
+    let (model, warnings) = model::open_widest(&args.model)?;
+    if args.from.is_none() {
+        // Otherwise the search told them.
+        warnings.iter().for_each(warn);
+    }
     match args.from.as_deref().map(From::read) {
         None => {
             let searched = model.searched();

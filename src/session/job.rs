@@ -361,7 +361,7 @@ impl Job {
                 spill::Error::corrupt(JOB, 0, format!("the key order: {error}")),
             )
         })?;
-        let (wished, left_off) = (self.wished(), self.left_off());
+        let (wished, left_off) = (self.applied(), self.left_off());
         let model = TextModel { wished, left_off, ..model };
         self.check_digest(&model)?;
         Ok(model)
@@ -382,7 +382,7 @@ impl Job {
             model = model.in_key_order(KeyOrder::Static, &Control::default())?.0;
         }
         let order = model.interp.layout().order.iter().map(|group| group.0).collect();
-        let (wished, left_off) = (self.wished(), self.left_off());
+        let (wished, left_off) = (self.applied(), self.left_off());
         let model = TextModel { wished, left_off, ..model };
         let searched = model.searched();
         let storage = self.storage.restore(searched.model().width());
@@ -396,7 +396,7 @@ impl Job {
         let Some((kept, ..)) = self.runs() else { return Ok(None) };
         let (language, sources, options) = self.to_read()?;
         let (mut watched, _) = Watched::load(language, sources, options, kept.wanted())?;
-        watched.model.wished = self.wished();
+        watched.model.wished = self.applied();
         watched.model.left_off = self.left_off();
         self.check_digest(&watched.model)?;
         Ok(Some(watched))
@@ -433,6 +433,20 @@ impl Job {
         Wished { reversible, rewritings, linear, symmetry, processes, partial_order, pruning, runs }
     }
 
+    /// How the state space is reduced so far. Before that is decided it is not reduced.
+    fn applied(&self) -> Wished {
+        let wished = self.wished();
+        match self.undecided() {
+            Some(_) => Wished { runs: wished.runs, ..Wished::default() },
+            None => wished,
+        }
+    }
+
+    /// How the program is to be rewritten, also where that is still to be decided.
+    pub fn rewritings(&self) -> Rewritings {
+        self.wished().rewritings
+    }
+
     /// What need not be explored, or visited.
     fn pruning(&self, checks: Checks) -> Pruning {
         let sense = |is_up| if is_up { Sense::Up } else { Sense::Down };
@@ -450,15 +464,7 @@ impl Job {
     }
 
     fn check_digest(&self, model: &TextModel) -> Result<(), Error> {
-        // Before it was decided how it is reduced, it was not.
-        let digest = match self.undecided() {
-            Some(_) => {
-                let wished = Wished { runs: model.wished.runs, ..Wished::default() };
-                model.searched_as(wished).model().digest()
-            }
-            None => model.searched().model().digest(),
-        };
-        match digest == self.digest {
+        match model.searched().model().digest() == self.digest {
             true => Ok(()),
             false => Err(Error::Understood),
         }

@@ -342,7 +342,7 @@ fn the_run_of_a_search_on_disk_is_traced_for_spin() {
     assert!(again.err.contains("has come to its end before"), "{}", again.err);
     let told = trace("p");
     // Whoever traces a search knows how to look at it again.
-    let next = "  kept in  p\n  next     spillway trace p\n";
+    let next = "  kept in  p\n  next     spillway trace p --msc\n           spillway simulate m.pml --from p\n";
     assert_eq!((told.code, told.out + next), (0, resumed.out), "{}", told.err);
     assert!(told.err.contains("`spin -t -p -k trail m.pml` replays it"), "{}", told.err);
     let lines = std::fs::read_to_string(bench.0.path().join("trail")).unwrap();

@@ -58,7 +58,7 @@ fn what_was_decided_in_memory_is_kept_in_the_directory_that_is_named() {
             let trail = bench.run(&["trace", name, "--spin-trail", "t"]);
             assert_eq!(trail.code, 0, "{}", trail.err);
             let text = bench.run(&["check", "loops.pml", "--dir", "other", "--ltl", "comes"]);
-            let kept = "  kept in  other\n  next     spillway trace other\n";
+            let kept = "  kept in  other\n  next     spillway trace other --msc\n";
             assert!(text.out.contains(kept), "{}", text.out);
             std::fs::remove_dir_all(bench.0.path().join("other")).unwrap();
         }

@@ -286,6 +286,8 @@ fn what_a_model_brings_with_it_is_checked_unless_something_else_is_said() {
         [("process.dve", "L", 1), ("formula.pml", "up", 0), ("claim.pml", "low", 1)]
     {
         let asked = bench.comes_to(code, &[model, "--ltl", name]);
+        // The commands at the end name what was asked for.
+        let asked = asked.replace(&format!(" --ltl {name} "), " ");
         assert_eq!(bench.comes_to(code, &[model]), asked);
         assert!(!asked.contains("NOT checked"), "{asked}");
         // On disk, where nothing else names it, the search goes on with it.

@@ -54,7 +54,7 @@ fn what_is_offered_works() {
         (&["check", "low.m", "--ltl", "[] (x < 2)"], false, true),
         (&["check", "net.pnml"], false, true),
         (&["check", "at_once.m"], false, false),
-        (&["check", "nowhere.m"], false, false),
+        (&["check", "nowhere.m", "--no-deadlock"], false, false),
     ]
     .into_iter()
     .enumerate()

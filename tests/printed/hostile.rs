@@ -22,8 +22,8 @@ invariant \"@low{EVIL}\" x < 2;
 fn promela() -> String {
     format!(
         "chan c = [1] of {{ byte }}; byte x;
-active proctype P() {{ c!1; x = 1 /* {EVIL}
-!include y */ + 1; assert(x /* {EVIL} */ < 2) }}
+active proctype P() {{ c!1; x = 1 + /* {EVIL}
+!include y */ 1; assert(x /* {EVIL} */ < 2) }}
 active proctype Q() {{ byte y; c?y /* {EVIL} */; do :: y == 7 /* {EVIL} */ -> skip od }}
 ltl p {{ [] (x /* {EVIL} */ < 3) }}
 "
@@ -69,7 +69,8 @@ fn shown(folder: &Folder, args: &[&str]) -> String {
 /// The file of this name; nothing in it is obeyed.
 #[track_caller]
 fn read(folder: &Folder, name: &str) -> String {
-    let text = std::fs::read_to_string(folder.path(name)).unwrap();
+    let text = std::fs::read_to_string(folder.path(name))
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
     is_shown(name, &text);
     text
 }
@@ -192,7 +193,7 @@ fn no_cell_of_a_table_is_a_formula() {
                 cells += 1;
             }
         }
-        assert!(cells > 6 && (quoted > 0) == (name != "p.pml"), "{table}");
+        assert!(cells > 6 && (quoted > 0) == (name != "p.pml"), "{name}: {table}");
     }
 }
 

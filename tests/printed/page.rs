@@ -56,6 +56,7 @@ fn a_page_has_the_counterexample_the_search_and_the_text() {
         "<div class=\"change\">c: &lt;&gt; -&gt; &lt;ping&gt;</div>",
         "<a href=\"#l0-4\">line 4</a>",
         "<line class=\"arrow\"",
+        "<g class=\"step bad\"",
         "<tr class=\"\" id=\"l0-1\">",
         "spillway check mixed.pml --reduce none --no-trace --report out.html",
         "location of A",

@@ -30,6 +30,12 @@ end;
 invariant \"one writer\" forall n: Node do st[n].at = E -> sharers = 0 end;
 ";
 
+const CALLED: &str = "var x: 0..3;
+procedure fails(); begin error \"too high\"; end;
+startstate begin x := 0; end;
+rule x < 3 ==> begin if x = 2 then fails(); end; x := x + 1; end;
+";
+
 /// One counts to the end and stops; another divides by what is left.
 const COUNT: &str = "byte x = 0; byte y = 1; int room[4];
 process P { state a, b; init a; trans a -> a { guard x < 60; effect x = x + 1, room[x % 4] = x; }, a -> b { guard x == 60; }; }
@@ -135,6 +141,9 @@ fn of_searches(printed: &mut Printed, folder: &Folder) {
     check(&["check", "lock.m", "--dir", "d"], 1);
     check(&["check", "lock.m", "--only", "deadlock"], 1);
     check(&["check", "lock.m", "--only", "error", "--reversible"], 0);
+    let told = check(&["check", "called.m"], 1);
+    let steps = told["counterexample"]["steps"].as_array().unwrap();
+    assert_eq!(steps.last().unwrap()["error"]["calls"][0]["function"], "fails");
     check(&["check", "count.dve", "--key-order", "sampled", "--store", "huffman"], 1);
     let told = check(&["check", "dividing.dve"], 1);
     let steps = told["counterexample"]["steps"].as_array().unwrap();
@@ -163,7 +172,12 @@ fn of_nets(printed: &mut Printed, folder: &Folder) {
     let asked = "<property-set><property><id>few</id><formula><place-bound><place>p</place></place-bound></formula></property>
         <property><id>stuck</id><formula><exists-path><finally><deadlock/></finally></exists-path></formula></property></property-set>";
     folder.write("three.xml", asked);
-    printed.prints("check", (folder, &["check", "three.pnml", "--property", "three.xml"]), 0);
+    let asked = ["check", "three.pnml", "--property", "three.xml"];
+    let told = printed.prints("check", (folder, &asked), 0);
+    assert!(told["answers"].as_array().unwrap().iter().all(|it| it["open"].is_null()), "{told}");
+    let stopped = [&asked[..], &["--max-states", "1"]].concat();
+    let told = printed.prints("check", (folder, &stopped), 3);
+    assert!(told["answers"].as_array().unwrap().iter().any(|it| it["open"].is_string()), "{told}");
     let told = printed.prints("values_met", (folder, &["values", "three", "--sum", "p"]), 0);
     assert_eq!(told["all_together"], json!({ "least": 0, "greatest": 3 }));
 }
@@ -290,6 +304,7 @@ fn what_is_printed_with_json_is_what_the_schema_says_and_no_more() {
     let mut printed = Printed::new();
     let folder = Folder::with("abp.pml", ABP);
     folder.write("lock.m", LOCK);
+    folder.write("called.m", CALLED);
     folder.write("count.dve", COUNT);
     folder.write("dividing.dve", &dividing());
     folder.write("wrong.pml", "active proctype P() { x = 1 }");

@@ -160,13 +160,13 @@ fn a_walk_by_hand_goes_on_until_somebody_ends_it_and_an_empty_line_is_the_last_a
     let typed = format!("\n0\n{}9\n\nb\n\nq\n", "\n".repeat(59));
     let ran = folder.answered(&["simulate", "two.dve", "-i"], &typed);
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-    assert!(ran.out.contains("\n   60  P.a -> a\n       x: 59 -> 60\n"), "{}", ran.out);
+    assert!(ran.out.contains("   60  P.a -> a\n       x: 59 -> 60\n"), "{}", ran.out);
     // What is no step is not said again, and the last step is.
     assert!(ran.out.contains("there is no step `9`; h tells what there is\n"), "{}", ran.out);
     assert!(ran.out.contains("       x: 60 -> 61\n"), "{}", ran.out);
     assert!(ran.out.contains("back behind step 60\n") && ran.out.contains("back behind step 59\n"));
     // At first there is nothing to do again: the steps are listed once more.
-    let listed = "       [0] P.a -> a    two.dve:1:49\n";
+    let listed = "       [0] P.a -> a    two.dve:1:52\n";
     let before = ran.out.split("    1  P.a -> a\n").next().unwrap();
     assert_eq!(before.matches(listed).count(), 2, "{before}");
     // With a length it ends there; at random it is twenty steps.

@@ -140,6 +140,8 @@ fn a_log_gets_plain_lines_and_the_name_of_a_temporary_directory() {
         signal(&child, "-TERM");
         let end = next();
         assert!(end.starts_with("stopped at a checkpoint"), "{end}");
+        let kept = next();
+        assert!(kept.contains("`spillway status --all --clean` removes"), "{kept}");
         assert!(lines.next().is_none());
         let ran = Ran::from(child.wait_with_output().unwrap());
         assert_eq!(ran.code, 3);
@@ -176,9 +178,13 @@ fn killed(mut child: Child) {
     assert_eq!(child.wait().unwrap().code(), None);
 }
 
+/// What is said of a command that is stopped before its search begins.
+const NOTHING_CHANGED: &str = "no search directory was changed; give more time with --max-time";
+
 /// What `status` tells beside the result.
-pub const GOING: [&str; 9] = [
+pub const GOING: [&str; 10] = [
     "running",
+    "state",
     "running_seconds",
     "checkpoint_seconds_ago",
     "level",
@@ -202,7 +208,7 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
     assert_eq!(json["running"], true);
     assert_eq!(json["now"]["verdict"], Value::Null);
     assert!(json["now"]["now"]["states"].as_u64() >= json["states"].as_u64(), "{json}");
-    for key in GOING.into_iter().skip(1).filter(|it| !["now", "estimate"].contains(it)) {
+    for key in GOING.into_iter().skip(2).filter(|it| !["now", "estimate"].contains(it)) {
         assert!(json[key].as_f64().is_some_and(|it| it >= 0.0), "{key}: {json}");
     }
     // Each level has one state.
@@ -224,8 +230,15 @@ fn status_tells_of_a_running_search_for_how_long_how_far_and_how_fast() {
     assert!(json["sitting_states_per_second"].is_f64() && json["level"].is_u64());
     assert!(bench.run(&["status", "d"]).out.starts_with("killed; last checkpoint "));
     assert_eq!(bench.status("d")["state"], "killed");
+    // A sitting that is stopped before it begins changes nothing.
+    let ran = bench.run(&["resume", "d", "--max-time", "0s"]);
+    let said = "stopped before the search began, while ";
+    assert!(ran.code == 3 && ran.err.starts_with(said), "{}", ran.err);
+    assert!(ran.err.contains(NOTHING_CHANGED), "{}", ran.err);
+    assert_eq!(bench.status("d")["state"], "killed");
     // What was searched before is not this sitting's.
-    assert_eq!(bench.run(&["resume", "d", "--max-time", "0s"]).code, 3);
+    let states = json["states"].to_string();
+    assert_eq!(bench.run(&["resume", "d", "--max-states", &states]).code, 3);
     let after = bench.status("d");
     assert_eq!(after["sitting_states_per_second"], Value::Null);
     assert!(after["states"].as_u64() >= json["states"].as_u64(), "{after}");
