@@ -56,33 +56,30 @@ fn that_go_together(
     budget.work((kept.len() + cases.len()) as u64 * EACH_PAIR)?;
     let mut all = Undone::new(kept.iter().chain(&cases).collect());
     let new = kept.len()..all.cases.len();
+    let depending = vec![Vec::new(); all.cases.len()];
+    let mut pairs = Pairs { depending, lost: BTreeSet::new(), held: 0 };
     let mut met = Met { rounds: vec![0; all.cases.len()], round: 0 };
-    let mut lost = Vec::new();
     for at in new.clone() {
         met.round += 1;
-        if !all.goes_with_all(at, &mut met, budget)? {
-            lost.push(at);
+        // Those kept come first, so each pair is looked at once.
+        for other in all.meeting(at).filter(|&it| it < at && met.is_new(it)) {
+            pairs.compare(&all, (at, other), new.start, budget)?;
         }
     }
-    // Whether two cases commute depends on the cases of their instances: only pairs with one of an instance that lost some
-    // have to be looked at again.
-    while !lost.is_empty() {
-        let instances: BTreeSet<InstanceId> =
-            lost.iter().map(|&it| all.cases[it].instance).collect();
-        lost.drain(..).for_each(|it| all.is_left[it] = false);
-        let of_these = instances.iter().flat_map(|it| &all.by_instance[it]).copied();
-        let again: Vec<usize> = of_these.filter(|&it| all.is_left[it]).collect();
-        for at in new.clone().filter(|&it| all.is_left[it]) {
-            met.round += 1;
-            let goes = match instances.contains(&all.cases[at].instance) {
-                true => all.goes_with_all(at, &mut met, budget)?,
-                false => all.goes_with(at, again.iter().copied(), budget)?,
-            };
-            if !goes {
-                lost.push(at);
+    // Whether two cases commute may depend on two others: without these they are looked at again.
+    while !pairs.lost.is_empty() {
+        let lost = std::mem::take(&mut pairs.lost);
+        lost.iter().for_each(|&it| all.is_left[it] = false);
+        for gone in lost {
+            for (at, other) in std::mem::take(&mut pairs.depending[gone]) {
+                let pair = (at as usize, other as usize);
+                if all.is_left[pair.0] && all.is_left[pair.1] {
+                    pairs.compare(&all, pair, new.start, budget)?;
+                }
             }
         }
     }
+    budget.give_back(pairs.held);
     let is_left: Vec<bool> = all.is_left.drain(new).collect();
     let mut is_left = is_left.into_iter();
     cases.retain(|_| is_left.next().unwrap_or_default());
@@ -126,6 +123,54 @@ impl Met {
     }
 }
 
+/// Whether two cases may be undone together.
+#[derive(Clone, Copy)]
+enum Goes {
+    Never,
+    Always,
+    /// As long as these two are left.
+    With(usize, usize),
+}
+
+/// What pairs of cases have come to.
+struct Pairs {
+    /// For each case the pairs that go together as long as it is left.
+    depending: Vec<Vec<(u32, u32)>>,
+    /// The cases of pairs that do not go together.
+    lost: BTreeSet<usize>,
+    /// The bytes that all of this has taken.
+    held: usize,
+}
+
+impl Pairs {
+    /// Looks at a pair. Cases before `new` are kept, whatever comes.
+    fn compare(
+        &mut self,
+        all: &Undone<'_>,
+        (at, other): (usize, usize),
+        new: usize,
+        budget: &AnalysisBudget,
+    ) -> Result<(), Exceeded> {
+        budget.work(EACH_PAIR)?;
+        let is_known = |it: usize| it < new || self.lost.contains(&it);
+        if is_known(at) && is_known(other) {
+            return Ok(());
+        }
+        match all.commute(at, other, budget)? {
+            Goes::Always => {}
+            Goes::Never => self.lost.extend([at, other].into_iter().filter(|&it| it >= new)),
+            Goes::With(one, two) => {
+                let pair = (at as u32, other as u32);
+                let bytes = 2 * size_of_val(&pair);
+                budget.hold(bytes)?;
+                self.held += bytes;
+                [one, two].into_iter().for_each(|it| self.depending[it].push(pair));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Cases that may be undone, by what they are about.
 struct Undone<'c> {
     cases: Vec<&'c Case>,
@@ -164,80 +209,69 @@ impl<'c> Undone<'c> {
         all
     }
 
-    /// Whether the inverse of a case commutes with that of each other one which is about something that it is about.
-    fn goes_with_all(
-        &self,
-        at: usize,
-        met: &mut Met,
-        budget: &AnalysisBudget,
-    ) -> Result<bool, Exceeded> {
+    /// The cases that are about something that a case is about, some of them more than once.
+    fn meeting(&self, at: usize) -> impl Iterator<Item = usize> {
         let case = self.cases[at];
         let cells = case.held.iter().filter_map(|it| self.by_cell.get(&it.cell));
         let bags = case.counted.iter().filter_map(|it| self.by_bag.get(&it.bag));
-        let others = cells.chain(bags).flatten().copied();
-        self.goes_with(at, others.filter(|&it| met.is_new(it)), budget)
+        cells.chain(bags).flatten().copied()
     }
 
-    /// The same of each of these, as far as they are left and are about something that it is about.
-    fn goes_with(
-        &self,
-        at: usize,
-        others: impl Iterator<Item = usize>,
-        budget: &AnalysisBudget,
-    ) -> Result<bool, Exceeded> {
-        let case = self.cases[at];
-        for other in others {
-            budget.work(EACH_PAIR)?;
-            let theirs = self.cases[other];
-            let is_about = other != at && self.is_left[other] && meet(case, theirs);
-            if is_about && !contradict(case, theirs) && !self.commute(at, other, budget)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Whether the inverses of two cases commute wherever both can be undone, of which some state may have come.
-    fn commute(&self, at: usize, other: usize, budget: &AnalysisBudget) -> Result<bool, Exceeded> {
+    /// Whether the inverses of two cases commute wherever both can be undone.
+    fn commute(&self, at: usize, other: usize, budget: &AnalysisBudget) -> Result<Goes, Exceeded> {
         let (one, two) = (self.cases[at], self.cases[other]);
+        if contradict(one, two) {
+            return Ok(Goes::Always);
+        }
         let sizes = sizes_commute(one, two);
         if sizes == Sizes::Exclude {
-            return Ok(true);
+            return Ok(Goes::Always);
         }
         // The state has two predecessors by one rule.
         if one.instance == two.instance {
-            return Ok(false);
+            return Ok(Goes::Never);
         }
         let are_only = self.is_only[at] && self.is_only[other];
         if sizes == Sizes::Commute && are_only && !changes_of(one, two) && !changes_of(two, one) {
-            return Ok(true);
+            return Ok(Goes::Always);
         }
         budget.work(EACH_UNDONE + (one.held.len() + two.held.len()) as u64)?;
         let state = KnownState::behind(one, two);
         let (after_one, after_two) = (state.undone(one), state.undone(two));
         // Both were the same step.
         if add_the_same(one, two) && after_one == after_two {
-            return Ok(true);
+            return Ok(Goes::Always);
         }
-        Ok(sizes == Sizes::Commute && {
-            let this_first = self.undone(&after_one, two);
-            this_first.is_some() && this_first == self.undone(&after_two, one)
+        if sizes == Sizes::Differ {
+            return Ok(Goes::Never);
+        }
+        let (then_two, then_one) =
+            (self.undone(&after_one, two, budget)?, self.undone(&after_two, one, budget)?);
+        Ok(match (then_two, then_one) {
+            (Some((two, this_first)), Some((one, other_first))) if this_first == other_first => {
+                Goes::With(one, two)
+            }
+            _ => Goes::Never,
         })
     }
 
-    /// What is known of a state after a case of the instance that a case is of is undone.
-    fn undone(&self, state: &KnownState, like: &Case) -> Option<KnownState> {
-        let all = self.by_instance[&like.instance].iter().filter(|it| self.is_left[**it]);
-        let mut all = all.map(|&it| self.cases[it]);
-        let found = all.find(|it| it.counted == like.counted && state.is_behind(it))?;
-        Some(state.undone(found))
+    /// The case of the instance that a case is of by which a state that is known so may have come, and what is known of
+    /// it after that is undone.
+    fn undone(
+        &self,
+        state: &KnownState,
+        like: &Case,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<(usize, KnownState)>, Exceeded> {
+        for &at in &self.by_instance[&like.instance] {
+            budget.work(1)?;
+            let case = self.cases[at];
+            if self.is_left[at] && case.counted == like.counted && state.is_behind(case) {
+                return Ok(Some((at, state.undone(case))));
+            }
+        }
+        Ok(None)
     }
-}
-
-/// Whether two cases are about a cell or a multiset in common.
-fn meet(one: &Case, other: &Case) -> bool {
-    one.held.iter().any(|it| other.of(it.cell).is_some())
-        || one.counted.iter().any(|it| other.of_bag(it.bag).is_some())
 }
 
 /// Whether undoing one case changes a cell that another is about.
