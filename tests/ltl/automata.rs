@@ -96,9 +96,19 @@ fn automata_of_the_known_families_accept_what_they_say() {
 /// what its `genltl` and `randltl` print.
 #[test]
 fn automata_of_formulas_in_a_folder_accept_what_they_say() {
-    let Ok(folder) = std::env::var("SPILLWAY_FORMULAS") else { return };
+    let mut chance = Chance(5);
+    for (formula, count) in of_folder() {
+        let samples = random_words(&mut chance, count);
+        check(&formula, count, &samples);
+    }
+}
+
+/// The formulas of at most twelve propositions in the folder that `SPILLWAY_FORMULAS` names, each with their number. Without the
+/// variable there are none.
+pub fn of_folder() -> Vec<(Formula, usize)> {
+    let Ok(folder) = std::env::var("SPILLWAY_FORMULAS") else { return Vec::new() };
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
-    let (mut chance, mut read_formulas) = (Chance(5), 0);
+    let mut found = Vec::new();
     for entry in std::fs::read_dir(&folder).unwrap() {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
         for line in text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'))
@@ -117,14 +127,13 @@ fn automata_of_formulas_in_a_folder_accept_what_they_say() {
             let Ok(parsed) = parse(&tokens, end, &Spelling::WORDS, &is_name) else { continue };
             let count = parsed.propositions.len();
             if count <= 12 {
-                let samples = random_words(&mut chance, count);
-                check(&parsed.formula, count, &samples);
-                read_formulas += 1;
+                found.push((parsed.formula, count));
             }
         }
     }
-    println!("{read_formulas} formulas");
-    assert!(read_formulas > 0, "{folder} has no formulas");
+    println!("{} formulas", found.len());
+    assert!(!found.is_empty(), "{folder} has no formulas");
+    found
 }
 
 /// The words of a text, operators that stand together apart.

@@ -27,4 +27,5 @@ mod reduced;
 mod shortest;
 mod swept;
 mod symmetric;
+mod tableau;
 mod words;

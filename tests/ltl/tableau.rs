@@ -1,0 +1,290 @@
+//! Formulas on random Kripke structures: whether some run satisfies a formula, by its automaton and by a tableau.
+//!
+//! The tableau is that of Clarke, Grumberg and Hamaguchi ("Another look at LTL model checking", 1997). A node is a state of
+//! the structure with a guess, for each temporal subformula, of what it says from the next state on. It shares no code with
+//! the translation to automata.
+
+use super::automata::of_folder;
+use super::families;
+use super::formulas::{Chance, random};
+use spillway::ltl::{Automaton, Connective, Formula, translate};
+use std::collections::HashMap;
+
+/// More temporal subformulas make too many guesses.
+const TEMPORAL_MAX: usize = 7;
+
+/// States with the propositions that hold in them, as bits, and their successors. The first is the initial one.
+struct Kripke {
+    labels: Vec<u64>,
+    next: Vec<Vec<usize>>,
+}
+
+impl Kripke {
+    fn random(chance: &mut Chance, propositions: usize) -> Kripke {
+        let count = 1 + chance.below(7);
+        let label = |chance: &mut Chance| {
+            (0..propositions).fold(0, |bits, at| bits | (chance.below(2) as u64) << at)
+        };
+        let labels = (0..count).map(|_| label(chance)).collect();
+        let successors = |chance: &mut Chance| {
+            let mut all: Vec<usize> =
+                (0..1 + chance.below(3)).map(|_| chance.below(count)).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        Kripke { labels, next: (0..count).map(|_| successors(chance)).collect() }
+    }
+}
+
+/// A graph with sets of nodes that a fair run is in again and again.
+struct FairGraph {
+    initial: Vec<usize>,
+    next: Vec<Vec<usize>>,
+    fair: Vec<Vec<bool>>,
+}
+
+impl FairGraph {
+    /// Whether there is a fair run: by the greatest set of nodes from which, within the set, a node of each fair set is
+    /// reached by one step or more (Emerson and Lei 1986).
+    fn has_run(&self) -> bool {
+        let count = self.next.len();
+        let mut set = vec![true; count];
+        loop {
+            let before = set.iter().filter(|it| **it).count();
+            let all = vec![true; count];
+            for fair in self.fair.iter().chain(std::iter::once(&all)) {
+                let goal: Vec<bool> = (0..count).map(|at| fair[at] && set[at]).collect();
+                let reaches = self.reaching(&goal, &set);
+                set = (0..count)
+                    .map(|at| set[at] && self.next[at].iter().any(|&to| set[to] && reaches[to]))
+                    .collect();
+            }
+            if set.iter().filter(|it| **it).count() == before {
+                break;
+            }
+        }
+        let anywhere = vec![true; count];
+        let reaches = self.reaching(&set, &anywhere);
+        self.initial.iter().any(|&it| reaches[it])
+    }
+
+    /// The nodes of a set from which a goal is reached within the set, by no step or more.
+    fn reaching(&self, goal: &[bool], set: &[bool]) -> Vec<bool> {
+        let mut before = vec![Vec::new(); self.next.len()];
+        for (from, all) in self.next.iter().enumerate() {
+            all.iter().for_each(|&to| before[to].push(from));
+        }
+        let mut reaches = goal.to_vec();
+        let mut open: Vec<usize> = (0..goal.len()).filter(|&at| goal[at]).collect();
+        while let Some(node) = open.pop() {
+            for &from in &before[node] {
+                if set[from] && !std::mem::replace(&mut reaches[from], true) {
+                    open.push(from);
+                }
+            }
+        }
+        reaches
+    }
+}
+
+/// The subformulas of a formula, each after its parts.
+struct Closure<'f> {
+    all: Vec<&'f Formula>,
+    places: HashMap<&'f Formula, usize>,
+    /// Which are temporal, by their places.
+    temporal: Vec<usize>,
+}
+
+impl<'f> Closure<'f> {
+    fn of(formula: &'f Formula) -> Closure<'f> {
+        let (all, places, temporal) = (Vec::new(), HashMap::new(), Vec::new());
+        let mut closure = Closure { all, places, temporal };
+        closure.add(formula);
+        closure
+    }
+
+    fn add(&mut self, formula: &'f Formula) {
+        if self.places.contains_key(formula) {
+            return;
+        }
+        let is_temporal = match formula {
+            Formula::Constant(_) | Formula::Proposition(_) => false,
+            Formula::Not(it) => {
+                self.add(it);
+                false
+            }
+            Formula::Next(it) | Formula::Eventually(it) | Formula::Always(it) => {
+                self.add(it);
+                true
+            }
+            Formula::Binary(operator, left, right) => {
+                self.add(left);
+                self.add(right);
+                operator.is_temporal()
+            }
+        };
+        let place = self.all.len();
+        if is_temporal {
+            self.temporal.push(place);
+        }
+        self.places.insert(formula, place);
+        self.all.push(formula);
+    }
+
+    /// Which subformulas are true where these propositions hold, if the temporal ones say so from the next state on.
+    fn values(&self, label: u64, later: usize) -> Vec<bool> {
+        let mut values: Vec<bool> = Vec::new();
+        for (place, formula) in self.all.iter().enumerate() {
+            let guess = self.temporal.iter().position(|it| *it == place);
+            let next = guess.is_some_and(|it| later >> it & 1 == 1);
+            let of = |it: &Formula| values[self.places[it]];
+            let value = match formula {
+                Formula::Constant(value) => *value,
+                Formula::Proposition(number) => label >> number & 1 == 1,
+                Formula::Not(it) => !of(it),
+                Formula::Next(_) => next,
+                Formula::Eventually(it) => of(it) || next,
+                Formula::Always(it) => of(it) && next,
+                Formula::Binary(operator, left, right) => {
+                    let (left, right) = (of(left), of(right));
+                    match operator {
+                        Connective::And => left && right,
+                        Connective::Or => left || right,
+                        Connective::Implies => !left || right,
+                        Connective::Equivalent => left == right,
+                        Connective::Differ => left != right,
+                        Connective::Until | Connective::WeakUntil => right || left && next,
+                        Connective::Release | Connective::StrongRelease => right && (left || next),
+                    }
+                }
+            };
+            values.push(value);
+        }
+        values
+    }
+
+    /// What a temporal subformula says from the next state on, if these are true there.
+    fn later(&self, values: &[bool]) -> usize {
+        let said = |place: usize| match self.all[place] {
+            Formula::Next(it) => values[self.places[&**it]],
+            _ => values[place],
+        };
+        let bits = self.temporal.iter().enumerate();
+        bits.fold(0, |bits, (at, &place)| bits | usize::from(said(place)) << at)
+    }
+
+    /// Whether nothing that a subformula promises is put off here: true again and again in a run if no promise is put off for
+    /// ever.
+    fn is_kept(&self, place: usize, values: &[bool]) -> bool {
+        let of = |it: &Formula| values[self.places[it]];
+        let value = values[place];
+        match self.all[place] {
+            Formula::Eventually(it) => !value || of(it),
+            Formula::Always(it) => value || !of(it),
+            Formula::Binary(Connective::Until, _, right) => !value || of(right),
+            Formula::Binary(Connective::StrongRelease, left, right) => {
+                !value || of(left) && of(right)
+            }
+            Formula::Binary(Connective::Release, _, right) => value || !of(right),
+            Formula::Binary(Connective::WeakUntil, left, right) => value || !of(left) && !of(right),
+            _ => true,
+        }
+    }
+}
+
+/// Whether some run of the structure satisfies the formula, by the tableau.
+fn satisfied(formula: &Formula, kripke: &Kripke) -> bool {
+    let closure = Closure::of(formula);
+    let guesses = 1usize << closure.temporal.len();
+    let count = kripke.labels.len() * guesses;
+    let values: Vec<Vec<bool>> = (0..count)
+        .map(|node| closure.values(kripke.labels[node / guesses], node % guesses))
+        .collect();
+    let said: Vec<usize> = values.iter().map(|it| closure.later(it)).collect();
+    let next = (0..count).map(|node| {
+        let to = kripke.next[node / guesses].iter();
+        let to = to.flat_map(|state| state * guesses..(state + 1) * guesses);
+        to.filter(|&to| said[to] == node % guesses).collect()
+    });
+    let root = closure.places[formula];
+    let fair = |place: &usize| values.iter().map(|it| closure.is_kept(*place, it)).collect();
+    let graph = FairGraph {
+        initial: (0..guesses).filter(|&node| values[node][root]).collect(),
+        next: next.collect(),
+        fair: closure.temporal.iter().map(fair).collect(),
+    };
+    graph.has_run()
+}
+
+/// Whether some run of the structure is accepted.
+fn accepted(automaton: &Automaton, kripke: &Kripke) -> bool {
+    if automaton.is_empty() {
+        return false;
+    }
+    let width = automaton.states.len();
+    let count = kripke.labels.len() * width;
+    let next = (0..count).map(|node| {
+        let (state, at) = (node / width, &automaton.states[node % width]);
+        let edges = at.edges.iter().filter(|it| it.cube.accepts(kripke.labels[state]));
+        edges.flat_map(|it| kripke.next[state].iter().map(|to| to * width + it.to)).collect()
+    });
+    let next = next.collect();
+    let accepts = (0..count).map(|node| automaton.states[node % width].accepts).collect();
+    FairGraph { initial: vec![0], next, fair: vec![accepts] }.has_run()
+}
+
+/// Compares both for a formula and its negation. Whether the formula was small enough, and what was found of the two.
+fn compare(formula: &Formula, propositions: usize, chance: &mut Chance) -> Option<(bool, bool)> {
+    if Closure::of(formula).temporal.len() > TEMPORAL_MAX {
+        return None;
+    }
+    let names: Vec<String> = (0..propositions).map(|at| format!("p{at}")).collect();
+    let kripke = Kripke::random(chance, propositions);
+    let mut found = [false; 2];
+    for (found, formula) in found.iter_mut().zip([formula.clone(), formula.clone().negated()]) {
+        let automaton = translate(&formula, names.clone()).expect("a formula of few operators");
+        *found = satisfied(&formula, &kripke);
+        let shown = formula.with_names(&names);
+        assert_eq!(
+            accepted(&automaton, &kripke),
+            *found,
+            "{shown} on {:?}, {:?}",
+            kripke.labels,
+            kripke.next
+        );
+    }
+    // Each run satisfies one of the two.
+    assert!(found[0] || found[1]);
+    Some((found[0], found[1]))
+}
+
+#[test]
+fn automata_have_runs_of_random_structures_as_a_tableau_has() {
+    let (mut chance, mut kinds) = (Chance(6), HashMap::new());
+    for round in 0..1500 {
+        let propositions = 1 + round % 3;
+        let formula = random(&mut chance, 1 + round % 9, propositions);
+        *kinds.entry(compare(&formula, propositions, &mut chance)).or_insert(0) += 1;
+    }
+    for text in families::PATTERNS.into_iter().chain(families::ETESSAMI_HOLZMANN) {
+        let (formula, propositions) = super::automata::read(text);
+        compare(&formula, propositions.len(), &mut chance);
+    }
+    for kind in [Some((true, false)), Some((false, true)), Some((true, true))] {
+        assert!(kinds.get(&kind) >= Some(&100), "{kinds:?}");
+    }
+}
+
+/// The same of the formulas in the folder that `SPILLWAY_FORMULAS` names, each on ten structures.
+#[test]
+fn so_have_automata_of_formulas_in_a_folder() {
+    let mut chance = Chance(7);
+    let (mut all, mut compared) = (0, 0);
+    for (formula, propositions) in of_folder() {
+        all += 1;
+        let results = (0..10).map(|_| compare(&formula, propositions, &mut chance));
+        compared += usize::from(results.flatten().count() > 0);
+    }
+    println!("{compared} of {all} formulas");
+}
