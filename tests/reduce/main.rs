@@ -31,6 +31,7 @@ mod sleep;
 mod slice;
 mod stacks;
 mod states;
+mod stopped;
 mod structural;
 mod symmetry;
 mod together;
