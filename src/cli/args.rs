@@ -100,7 +100,7 @@ pub struct ModelArgs {
     pub language: Option<&'static Language>,
     /// Replace the value of a constant of the model.
     #[arg(long = "define", short = 'D', value_name = "NAME[=VALUE]", value_parser = Define::read, help = format!(
-        "Replace the value of a constant of the model; in {} a macro, of any text, and a NAME alone is 1",
+        "Replace a constant's value; in {} define a macro, of any text (a NAME alone is 1)",
         languages::titles(|it| it.options.macros)
     ))]
     pub defines: Vec<Define>,

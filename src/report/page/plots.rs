@@ -192,7 +192,7 @@ impl Plot {
     }
 }
 
-/// A number in few characters, with as many decimals as tell it from others that are at least half of `apart` from it.
+/// A number in few characters, on an axis whose labels are `apart`: wrong by at most a twentieth of that.
 fn short(number: f64, apart: f64) -> String {
     let (scale, unit) = match number.abs() {
         it if it >= 1e9 => (1e9, "G"),
@@ -200,7 +200,7 @@ fn short(number: f64, apart: f64) -> String {
         it if it >= 1e4 => (1e3, "k"),
         _ => (1.0, ""),
     };
-    let decimals = (-(apart / 2.0 / scale).log10()).ceil().clamp(0.0, 9.0);
+    let decimals = (-(apart / 20.0 / scale).log10()).ceil().clamp(0.0, 9.0);
     let text = format!("{:.*}", decimals as usize, number / scale);
     let text = match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.'),
