@@ -7,9 +7,13 @@ runners alike.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 import socket
+import threading
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import ray
@@ -17,7 +21,8 @@ from ray import cloudpickle
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from . import objects, worker
-from .failure import Failure
+from .failure import STOPPED, Lost, Unreachable
+from .objects import first_line
 from .runner import Order, Outcome, outcome
 
 # Workers get the functions themselves, and need not have this package.
@@ -31,6 +36,13 @@ FIT_SECONDS = 30
 # How long a cluster may take to answer at its address; Ray itself tries for minutes.
 ANSWER_SECONDS = 10
 
+# How often the cluster is asked, while no task ends, whether this machine is one of it. Without
+# Ray's own process on this machine nothing comes of tasks any more, and Ray says nothing.
+LOOK_SECONDS = 5.0
+
+# How long Ray may take to let go of a cluster that may not answer.
+CLOSE_SECONDS = 30.0
+
 
 def look_for(address: str) -> None:
     """Fails if nobody answers at an address that names a port."""
@@ -39,27 +51,37 @@ def look_for(address: str) -> None:
         socket.create_connection((found[1], int(found[2])), ANSWER_SECONDS).close()
 
 
+@contextlib.contextmanager
+def answering() -> Iterator[None]:
+    """While Ray is asked something. Whatever it raises, the cluster does not answer any more."""
+    try:
+        yield
+    except Exception as error:
+        why = f"{type(error).__name__}: {first_line(error)}"
+        raise Lost(f"the cluster of Ray does not answer any more: {why}") from error
+
+
 class Cluster:
     """A cluster of Ray: one that runs somewhere, or one that is started here."""
 
     def __init__(self, address: str | None, memory: int) -> None:
         self._memory = memory
         self._open: dict[Any, int] = {}
+        self._looked = time.monotonic()
         try:
             if address is not None:
                 look_for(address)
             ray.init(address=address, logging_level=logging.WARNING)
         except Exception as error:
             where = "Ray" if address is None else f"Ray at {address}"
-            raise Failure(f"{where} cannot be reached: {error}") from error
+            raise Unreachable(f"{where} cannot be reached: {error}") from error
         # A task that is lost is told of at once, and given again by whoever counts that.
         self._work = ray.remote(max_retries=0)(worker.work)
         self._unfit = ray.remote(num_cpus=0, max_retries=2)(worker.unfit)
 
     def _nodes(self) -> list[dict[str, Any]]:
         """The machines that tasks can run on."""
-        alive = (it for it in ray.nodes() if it["Alive"])  # type: ignore[no-untyped-call]
-        return [it for it in alive if it["Resources"].get("CPU", 0) >= 1]
+        return [it for it in alive_nodes() if it["Resources"].get("CPU", 0) >= 1]
 
     def room(self) -> int:
         resources = [it["Resources"] for it in self._nodes()]
@@ -70,7 +92,10 @@ class Cluster:
         for node in self._nodes():
             there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             asked.append(self._unfit.options(scheduling_strategy=there).remote(*fit))
-        done, _ = ray.wait(asked, num_returns=len(asked), timeout=FIT_SECONDS) if asked else ([], 0)
+        if not asked:
+            return []
+        with answering():
+            done, _ = ray.wait(asked, num_returns=len(asked), timeout=FIT_SECONDS)
         found = []
         for it in done:
             try:
@@ -90,14 +115,26 @@ class Cluster:
             scheduling_strategy="SPREAD",
         )
         order_of = (order.command, order.request, order.fit, order.timeout)
-        self._open[options.remote(*order_of)] = order.task
+        with answering():
+            self._open[options.remote(*order_of)] = order.task
 
     def ended(self, seconds: float) -> list[Outcome]:
         open_ = list(self._open)
-        done, _ = ray.wait(open_, num_returns=len(open_), timeout=0)
-        if not done:
-            done, _ = ray.wait(open_, num_returns=1, timeout=seconds)
+        with answering():
+            done, _ = ray.wait(open_, num_returns=len(open_), timeout=0)
+            if not done:
+                done, _ = ray.wait(open_, num_returns=1, timeout=seconds)
+        if not done and time.monotonic() - self._looked > LOOK_SECONDS:
+            self._look()
         return [self._outcome(it, self._open.pop(it)) for it in done]
+
+    def _look(self) -> None:
+        """Fails if this machine is not one of the cluster any more."""
+        with answering():
+            here = ray.get_runtime_context().get_node_id()
+        if here not in [it["NodeID"] for it in alive_nodes()]:
+            raise Lost("Ray's process on this machine is gone")
+        self._looked = time.monotonic()
 
     @staticmethod
     def _outcome(done: Any, task: int) -> Outcome:
@@ -105,16 +142,33 @@ class Cluster:
             return outcome(task, ray.get(done))
         except ray.exceptions.RayTaskError as error:
             # What failed is the little that is done around the binary.
-            last = str(error).strip().splitlines()[-1]
-            raise Failure(f"task {task} cannot be run: {last}") from error
+            last = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            return Outcome(task, STOPPED, err=f"error: the task cannot be run: {last}")
+        except ray.exceptions.LocalRayletDiedError as error:
+            raise Lost("Ray's process on this machine is gone") from error
         except ray.exceptions.RayError as error:
-            return Outcome(task, None, err=str(error).strip().splitlines()[0])
+            return Outcome(task, None, err=f"{type(error).__name__}: {first_line(error)}")
 
     def cancel(self) -> None:
-        for it in self._open:
-            ray.cancel(it, force=False)
-        self._open.clear()
+        open_, self._open = self._open, {}
+        # Where the cluster does not answer, whatever was begun there is of no account.
+        with contextlib.suppress(Exception):
+            for it in open_:
+                ray.cancel(it, force=False)
 
     def close(self) -> None:
+        closing = threading.Thread(target=self._let_go, daemon=True)
+        closing.start()
+        closing.join(CLOSE_SECONDS)
+
+    def _let_go(self) -> None:
         self.cancel()
-        ray.shutdown()
+        with contextlib.suppress(Exception):
+            ray.shutdown()
+
+
+def alive_nodes() -> list[dict[str, Any]]:
+    """The machines of the cluster that answer."""
+    with answering():
+        found = ray.nodes()  # type: ignore[no-untyped-call]
+    return [it for it in found if it["Alive"]]

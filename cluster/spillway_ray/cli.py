@@ -8,18 +8,33 @@ import os
 import re
 import subprocess
 import sys
-from typing import NoReturn
+import traceback
 
 from . import __version__
+from .apart import Ended, run_apart
 from .binary import Binary, Sitting, refuse_absent
 from .driver import Driver, Wishes
-from .failure import STOPPED, WRONG, Failure, Stopped
+from .failure import (
+    DAMAGED,
+    STOPPED,
+    VERIFIED,
+    VIOLATED,
+    WRONG,
+    Failure,
+    Lost,
+    Stopped,
+    Unreachable,
+)
 from .flags import refuse
+from .objects import first_line
 from .phase import Patience
 from .progress import Progress
 from .runner import LOCAL, Processes, Runner
 from .stop import Stop
 from .storage import Storage
+
+# The exit codes that a run may have, as `docs/usage.md` has them.
+CODES = (VERIFIED, VIOLATED, WRONG, STOPPED, DAMAGED)
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS.update({f"{k}{tail}": 2 ** (10 * i) for i, k in enumerate("KMGT", 1) for tail in ("", "iB")})
@@ -149,20 +164,28 @@ def runner(address: str | None, memory_per_task: int) -> Runner:
     return Cluster(address, memory_per_task)
 
 
-def status(asked: argparse.Namespace, flags: list[str]) -> NoReturn:
-    """It is the binary's."""
-    refuse_absent(asked.spillway)
-    if asked.storage is None:
-        os.execvp(asked.spillway, [asked.spillway, "status", asked.dir, *flags])
-    with Storage(asked.storage, asked.dir, 0).look() as folder:
-        sys.exit(subprocess.call([asked.spillway, "status", folder, *flags]))
+def status(asked: argparse.Namespace, flags: list[str]) -> int:
+    """It is the binary's; its exit code."""
+    try:
+        refuse_absent(asked.spillway)
+        with contextlib.ExitStack() as stack:
+            folder = asked.dir
+            if asked.storage is not None:
+                folder = stack.enter_context(Storage(asked.storage, asked.dir, 0).look())
+            code = subprocess.call([asked.spillway, "status", folder, *flags])
+        return code if code >= 0 else STOPPED
+    except KeyboardInterrupt:
+        return STOPPED
+    except Failure as failure:
+        Progress().say(failure.message)
+        return failure.code
+    except Exception as error:
+        Progress().say(unexpected(error))
+        return STOPPED
 
 
-def search(asked: argparse.Namespace, flags: list[str]) -> Sitting:
+def search(asked: argparse.Namespace, flags: list[str], stop: Stop, goes_on: bool) -> Sitting:
     """A run, to its last sitting."""
-    refuse(flags, asked.command == "check")
-    stop, progress = Stop(), Progress()
-    stop.listen()
     folder = os.path.abspath(asked.dir)
     storage = None
     if asked.storage is not None:
@@ -176,8 +199,61 @@ def search(asked: argparse.Namespace, flags: list[str]) -> Sitting:
         flags=flags,
     )
     room = size(asked.memory_per_task)
-    driver = Driver(binary, lambda: runner(asked.address, room), wished, progress, Patience())
-    return driver.check(asked.model) if asked.command == "check" else driver.resume()
+    driver = Driver(binary, lambda: runner(asked.address, room), wished, Progress(), Patience())
+    return driver.resume() if goes_on else driver.check(asked.model)
+
+
+def ended(asked: argparse.Namespace, flags: list[str], stop: Stop, goes_on: bool) -> Ended:
+    """How a run ends, whatever is raised in it: exit code 1 is a verdict, and no exception's."""
+    try:
+        # Standard output is for the report alone; Ray prints there when a machine is lost.
+        with contextlib.redirect_stdout(sys.stderr):
+            sitting = search(asked, flags, stop, goes_on)
+        code = sitting.code if sitting.code in CODES else STOPPED
+        return Ended(code, sitting.report)
+    except (Stopped, KeyboardInterrupt, SystemExit):
+        # Ray has a handler of its own for signals that come while it begins.
+        return Ended(STOPPED)
+    except Failure as failure:
+        was_reached = isinstance(failure, Lost)
+        is_away = was_reached or isinstance(failure, Unreachable)
+        return Ended(failure.code, b"", failure.message, is_away, was_reached)
+    except Exception as error:
+        return Ended(STOPPED, message=unexpected(error))
+
+
+def unexpected(error: Exception) -> str:
+    """What is said of an exception that nothing expects."""
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(at.filename)}, line {at.lineno}"
+    why = f"{type(error).__name__}: {first_line(error)}"
+    return f"error: {why} ({where})\n  help: this is a fault of spillway-ray; please report it"
+
+
+def run(asked: argparse.Namespace, flags: list[str]) -> Ended:
+    """A run. Where it uses Ray, a process of its own does it."""
+    stop, goes_on = Stop(), asked.command == "resume"
+    stop.listen()
+    try:
+        refuse(flags, not goes_on)
+        if asked.address == LOCAL:
+            return ended(asked, flags, stop, goes_on)
+        return run_apart(
+            lambda again: ended(asked, flags, stop, again),
+            goes_on,
+            lambda: is_begun(asked),
+            stop,
+            Patience(),
+        )
+    except Stopped:
+        return Ended(STOPPED)
+    except Failure as failure:
+        return Ended(failure.code, message=failure.message)
+
+
+def is_begun(asked: argparse.Namespace) -> bool:
+    """Whether there is a search, so that `resume` can go on with it."""
+    return asked.command == "resume" or os.path.isfile(os.path.join(asked.dir, "job"))
 
 
 def write(report: bytes) -> int:
@@ -198,20 +274,13 @@ def main(argv: list[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     at = argv.index("--") if "--" in argv else len(argv)
     asked, flags = parser().parse_args(argv[:at]), argv[at + 1 :]
+    if asked.command == "status":
+        return status(asked, flags)
     progress = Progress()
-    try:
-        if asked.command == "status":
-            status(asked, flags)
-        # Standard output is for the report alone; Ray prints there when a machine is lost.
-        with contextlib.redirect_stdout(sys.stderr):
-            ended = search(asked, flags)
-        code = ended.code if ended.code >= 0 else STOPPED
-        failed = write(ended.report)
-    except Stopped:
-        code, failed = STOPPED, 0
-    except Failure as failure:
-        progress.say(failure.message)
-        code, failed = failure.code, 0
-    if code == STOPPED:
+    found = run(asked, flags)
+    failed = write(found.report)
+    if found.message:
+        progress.say(found.message)
+    if found.code == STOPPED:
         progress.say(f"stopped; `spillway-ray resume {asked.dir}` goes on")
-    return failed or code
+    return failed or found.code

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 from .binary import Binary, Plan, Sitting
-from .failure import STOPPED, VERIFIED, VIOLATED, WRONG, Failure, Refused, Stale
+from .failure import DAMAGED, STOPPED, VERIFIED, VIOLATED, WRONG, Failure, Lost, Refused, Stale
 from .flags import of_resume
+from .objects import first_line
 from .phase import Patience, Phase
 from .progress import Progress
 from .runner import Runner
@@ -75,7 +76,9 @@ class Driver:
                 began = self.binary.sit(["check", model, *flags])
             except Stale:
                 raise Failure("another driver has begun a search there meanwhile") from None
-            if began.code != STOPPED or self.stop.asked:
+            if began.code in (VERIFIED, VIOLATED, WRONG, DAMAGED) or self.stop.asked:
+                return began
+            if not self.binary.has_search():
                 return began
             return self._go_on(runner)
 
@@ -94,8 +97,15 @@ class Driver:
         try:
             yield runner
         finally:
-            runner.close()
-            self.binary.close()
+            for it in (runner, self.binary):
+                self._close(it)
+
+    def _close(self, it: Runner | Binary) -> None:
+        """Lets go of something. Where that fails, what the run came to stands."""
+        try:
+            it.close()
+        except Exception as error:
+            self.progress.note(f"{type(it).__name__} cannot be closed: {first_line(error)}")
 
     def _go_on(self, runner: Runner) -> Sitting:
         bad = runner.unfit(self.binary.fit())
@@ -127,6 +137,8 @@ class Driver:
                 self._failed(plan, refused.message, self.patience.storage)
             elif plan is None or not self._is_over(runner, plan):
                 raise
+        except Lost:
+            raise
         except Failure:
             if plan is None or not self._is_over(runner, plan):
                 raise
@@ -170,10 +182,10 @@ class Driver:
             self._wait_for_another()
             return None
         self.sat = plan, time.monotonic() - began
-        if sitting.code in (WRONG, STOPPED) or sitting.code < 0:
-            # It stopped at its limit, or is no further than before, as the next plan will tell.
-            return self._stopped(plan, sitting)
-        return sitting
+        if sitting.code == DAMAGED:
+            return sitting
+        # It stopped at its limit, or is no further than before, as the next plan will tell.
+        return self._stopped(plan, sitting)
 
     def _tell_of_sitting(self, now: Plan) -> None:
         """What a sitting came to is told by the plan behind it."""
@@ -190,8 +202,7 @@ class Driver:
             return None
         self.failures += 1
         if self.failures >= limit:
-            code = sitting.code if sitting.code > 0 else STOPPED
-            return Sitting(code, sitting.report)
+            return sitting
         self.stop.pause(self.patience.after(self.failures))
         return None
 

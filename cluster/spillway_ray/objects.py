@@ -225,7 +225,8 @@ class Copies:
     def __init__(self, url: str, limit: int) -> None:
         self._bucket = Bucket(url)
         self._limit = limit
-        self.folder, self._lock = make_folder()
+        self.folder, lock = make_folder()
+        self._lock: int | None = lock
         self._head = Head()
         # What tasks have written that are not committed, by their receipts or by this process.
         self._loose: dict[str, Entry] = {}
@@ -236,9 +237,14 @@ class Copies:
         self._asked = 0
 
     def close(self) -> None:
-        """Removes the folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.close(self._lock)
+        """Removes the folder, if that was not done before.
+
+        The lock is closed once: its number may be that of another file afterwards.
+        """
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            os.close(lock)
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Does what the process asks for (`src/cli/asking.rs`)."""

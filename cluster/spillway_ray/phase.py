@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 from .binary import Binary, Plan
-from .failure import STALE, STOPPED, Failure, Stale
+from .failure import DAMAGED, STALE, STOPPED, WRONG, Failure, Stale
 from .runner import Order, Outcome, Runner
 from .stop import Stop
 
@@ -96,17 +96,17 @@ class Phase:
         if it.late:
             tries = f"did not end in {self.timeout:g} s"
             return self._again(it, "late", self.patience.late, f"{tries}; `--task-timeout` is more")
-        if it.code is None:
-            return self._again(
-                it, "lost", self.patience.lost, f"was lost with its worker: {it.err}"
-            )
         if it.code == 0:
             return True
         if it.code == STALE:
             raise Stale
         if it.code == STOPPED:
             return self._again(it, "storage", self.patience.storage, it.err)
-        raise Failure(it.err.strip() or f"task {it.task} fails on {it.host}", it.code, said=True)
+        if it.code in (WRONG, DAMAGED):
+            err = it.err.strip()
+            raise Failure(err or f"task {it.task} fails on {it.host}", it.code, said=True)
+        why = it.err.strip() or f"exit code {it.code}"
+        return self._again(it, "lost", self.patience.lost, f"was lost with its worker: {why}")
 
     def _again(self, it: Outcome, why: str, limit: int, message: str) -> bool:
         self.failed[why, it.task] += 1

@@ -7,7 +7,9 @@ judge: what is done again, and when, is the phase's matter (`phase`).
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import os
+import signal
 import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -71,8 +73,26 @@ def outcome(task: int, told: dict[str, Any]) -> Outcome:
     """What `worker.work` told of a task."""
     if "unfit" in told:
         return Outcome(task, None, unfit=told["unfit"])
-    code = None if worker.is_lost(told) else int(told["code"])
-    return Outcome(task, code, told["err"], told["host"], bool(told["late"]))
+    is_lost = worker.is_lost(told)
+    err = str(told["err"]).strip()
+    if is_lost:
+        how = f"its process {how_it_ended(told['code'])}"
+        err = ": ".join(it for it in (how, err) if it)
+    code = None if is_lost else int(told["code"])
+    return Outcome(task, code, err, told["host"], bool(told["late"]))
+
+
+def how_it_ended(code: int | None) -> str:
+    """How a process ended that gave no answer, as what is said of it."""
+    if code is None:
+        return "does not end"
+    if code >= 0:
+        return f"ended without an answer, with exit code {code}"
+    with contextlib.suppress(ValueError):
+        name = signal.Signals(-code).name
+        hint = ", as the system does where memory runs out" if -code == signal.SIGKILL else ""
+        return f"was ended by {name}{hint}"
+    return f"was ended by signal {-code}"
 
 
 def local_room(memory: int) -> int:

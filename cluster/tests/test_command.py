@@ -148,6 +148,23 @@ def test_what_is_refused(
     assert message in capsys.readouterr().err
 
 
+def test_an_exception_is_no_verdict(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Faulty(Processes):
+        def room(self) -> int:
+            raise ValueError("as the test wants it")
+
+    monkeypatch.setattr(cli, "runner", lambda _address, memory: Faulty(memory))
+    argv = place.command("check")[3:]
+    argv[argv.index("--tasks") : argv.index("--tasks") + 2] = []
+    assert cli.main(argv) == 3
+    told = capsys.readouterr().err
+    assert "error: ValueError: as the test wants it (test_command.py, line" in told
+    monkeypatch.setattr(cli, "refuse_absent", lambda _path: 1 / 0)
+    assert cli.main(["status", str(place.folder)]) == 3
+
+
 def test_sizes() -> None:
     sizes = {"1KiB": 1024, "4G": 4 << 30, "64MB": 64_000_000, "4096B": 4096, "1.5GiB": 3 << 29}
     assert {it: cli.size(it) for it in sizes} == sizes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Callable
 
 import pytest
 
-from spillway_ray import objects
+from spillway_ray import objects, worker
 from spillway_ray.driver import Wishes
 from spillway_ray.failure import Failure, Stale
 from spillway_ray.objects import PIECE, Behind, Bucket, Copies, Head, Mirror
@@ -103,6 +104,40 @@ def test_what_the_dead_have_left_is_removed(url: str) -> None:
     other = Copies(url, 1)
     assert copies.folder.exists()
     assert other.folder.exists()
+
+
+def test_what_is_closed_twice_closes_nothing_else(url: str) -> None:
+    """A server that is lost is closed by whoever finds it gone, and by its owner."""
+    script = "import os, sys; sys.stdin.readline(); os._exit(1)"
+    server = worker.Server(([sys.executable, "-c", script, url], 0))
+    told = server.ask("run")
+    assert (told["code"], told["answer"]) == (1, None)
+    # The numbers of what was closed are those of other files now.
+    others = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+    server.close()
+    copies = Copies(url, 1)
+    copies.close()
+    others += [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+    copies.close()
+    for it in others:
+        os.close(it)
+
+
+def test_a_task_whose_server_is_lost_is_done_again(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = "import sys\nfor line in sys.stdin: print(eval(line), flush=True)"
+    command = ([sys.executable, "-c", script, url], 0)
+    monkeypatch.setattr(worker, "unfit", lambda *_: None)
+    fit = ("binary", "version", url, "job")
+    try:
+        for _ in range(3):
+            lost = worker.work(command, "__import__('os').kill(__import__('os').getpid(), 9)", fit)
+            assert (lost["code"], lost["answer"]) == (-9, None)
+        told = worker.work(command, """'{"code": 0}'""", fit)
+        assert told["code"] == 0, told
+    finally:
+        worker.let_go()
 
 
 def test_a_commit_has_what_receipts_name(url: str, tmp_path: Path) -> None:
