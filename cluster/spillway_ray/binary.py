@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from . import worker
 from .failure import STALE, STOPPED, VERIFIED, VIOLATED, Failure, Refused, Stale
+from .objects import digest
 from .stop import Stop
 from .storage import Storage
 
@@ -107,7 +108,7 @@ class Binary:
         if self.storage is not None:
             return self.path, self.version, self.storage.url, self.storage.job()
         try:
-            job = worker.digest(os.path.join(self.folder, "job"))
+            job = digest(os.path.join(self.folder, "job"))
         except OSError as error:
             raise Failure(f"there is no search in {self.folder}: {error.strerror}") from error
         return self.path, self.version, self.folder, job
@@ -115,6 +116,11 @@ class Binary:
     def has_search(self) -> bool:
         """Whether a search was begun in the folder."""
         return os.path.lexists(os.path.join(self.folder, "job"))
+
+    def take_over(self) -> None:
+        """Takes a search that lies in the folder alone to where it is to lie."""
+        if self.storage is not None:
+            self.storage.take_over(self.is_running)
 
     def server(self, *flags: str) -> worker.Command:
         """What does what it is asked, wherever that is."""

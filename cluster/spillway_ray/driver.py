@@ -70,12 +70,18 @@ class Driver:
         first = self.wishes.thin or BEGIN_STATES
         flags = ["--dir", self.binary.folder, "--max-states", str(first), *self.wishes.flags]
         if self.binary.storage is not None:
-            self.binary.storage.refuse_search()
+            self.binary.storage.begin()
         with self._runner() as runner:
             try:
                 began = self.binary.sit(["check", model, *flags])
             except Stale:
                 raise Failure("another driver has begun a search there meanwhile") from None
+            except Refused as refused:
+                # The search is in the folder, if it could not be taken to where it is to lie.
+                if refused.code != STOPPED or not self.binary.has_search():
+                    raise
+                self._failed(None, refused.message, self.patience.storage)
+                return self._go_on(runner)
             if began.code in (VERIFIED, VIOLATED, WRONG, DAMAGED) or self.stop.asked:
                 return began
             if not self.binary.has_search():
@@ -84,9 +90,24 @@ class Driver:
 
     def resume(self) -> Sitting:
         """Goes on with a search to the verdict."""
-        self.binary.fit()
+        self._fit()
         with self._runner() as runner:
             return self._go_on(runner)
+
+    def _fit(self) -> tuple[str, str, str, str]:
+        """What machines are compared with, once the search is where it is to lie."""
+        while True:
+            self.stop.check()
+            try:
+                self.binary.take_over()
+                return self.binary.fit()
+            except Refused as refused:
+                if refused.code != STOPPED:
+                    raise
+                self._failed(None, refused.message, self.patience.storage)
+            except Stale:
+                # Somebody else has taken it there meanwhile.
+                continue
 
     @contextlib.contextmanager
     def _runner(self) -> Iterator[Runner]:
@@ -108,7 +129,7 @@ class Driver:
             self.progress.note(f"{type(it).__name__} cannot be closed: {first_line(error)}")
 
     def _go_on(self, runner: Runner) -> Sitting:
-        bad = runner.unfit(self.binary.fit())
+        bad = runner.unfit(self._fit())
         if bad:
             raise Failure("\n       ".join(bad))
         while True:

@@ -8,7 +8,6 @@ what goes to and fro is plain: numbers, texts, dictionaries.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import select
@@ -18,10 +17,9 @@ import sys
 import tempfile
 import threading
 import time
-from pathlib import Path
 from typing import Any, Callable
 
-from .objects import Bucket, Copies, first_line, job_digest
+from .objects import Bucket, Copies, digest, first_line, job_digest
 
 # What cannot be run, as shells have it.
 CANNOT_RUN = 127
@@ -215,11 +213,6 @@ def run(argv: list[str], timeout: float) -> dict[str, Any]:
         child.kill()
         return {"code": None, "out": "", "err": f"it does not end in {timeout:g} s"}
     return {"code": child.returncode, "out": out, "err": err}
-
-
-def digest(path: str) -> str:
-    """What tells a file from others."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def unfit(binary: str, version: str, folder: str, job: str) -> str | None:

@@ -254,7 +254,7 @@ def resume(argv: list[str]) -> NoReturn:
         asked.add_argument(f"--{it}")
     for it in ("spin-trail", "report", "junit", "sarif", "notify"):
         asked.add_argument(f"--{it}")
-    for it in ("json", "no-trace", "unfolded", "strict"):
+    for it in ("json", "msc", "no-trace", "unfolded", "strict"):
         asked.add_argument(f"--{it}", action="store_true")
     asked.add_argument("--verbose", "-v", action="store_true")
     found = asked.parse_args(argv)

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import pytest
 
-from spillway_ray import flags
+from spillway_ray import flags, objects
 from spillway_ray.driver import Wishes
 from spillway_ray.runner import Processes, Runner
 
@@ -72,6 +72,20 @@ def test_flags_are_those_of_resume() -> None:
     names = {name for _, name, _ in found} | {f"-{short}" for short, _, _ in found if short}
     assert names == flags.VALUED | flags.PLAIN | {"--max-states", "--max-time", "--help", "-h"}
     assert {name for _, name, value in found if value} - set(flags.OURS) == flags.VALUED
+
+
+def test_names_of_files_are_those_of_a_search(tmp_path: Path) -> None:
+    """One search that stops while it is expanded, and one that asks about runs."""
+    model = tmp_path / "grid.dve"
+    model.write_text(GRID)
+    grid = [SPILLWAY, "check", str(model), "--dir", str(tmp_path / "search"), *FLAGS]
+    subprocess.run([*grid, "--max-states", "20000"], stdout=-1, check=False)
+    runs = [SPILLWAY, "check", str(model), "--dir", str(tmp_path / "runs"), *FLAGS]
+    subprocess.run([*runs, "--ltl", "[] <> east == 0"], stdout=-1, check=False)
+    found = [it for name in ("search", "runs") for it in (tmp_path / name).iterdir()]
+    names = {it.name for it in found if it.is_file()} - {objects.LOCK}
+    assert {"job", "manifest", "levels-000", "answer"} <= names
+    assert [it for it in names if not objects.FILE_NAME.fullmatch(it)] == []
 
 
 def test_local_processes(compare: Callable[[Runner], None]) -> None:
