@@ -21,9 +21,9 @@ from ray import cloudpickle
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from . import objects, worker
-from .failure import STOPPED, Lost, Unreachable
+from .failure import STOPPED, Failure, Lost, Unreachable
 from .objects import first_line
-from .runner import Order, Outcome, outcome
+from .runner import Order, Outcome, outcome, too_small
 
 # Workers get the functions themselves, and need not have this package.
 for it in (worker, objects):
@@ -75,6 +75,11 @@ class Cluster:
         except Exception as error:
             where = "Ray" if address is None else f"Ray at {address}"
             raise Unreachable(f"{where} cannot be reached: {error}") from error
+        if is_started_here() and self._nodes() and self.room() == 0:
+            # No machine joins a cluster that was started for this run.
+            why = self.why_no_room()
+            self.close()
+            raise Failure(why)
         # A task that is lost is told of at once, and given again by whoever counts that.
         self._work = ray.remote(max_retries=0)(worker.work)
         self._unfit = ray.remote(num_cpus=0, max_retries=2)(worker.unfit)
@@ -86,6 +91,15 @@ class Cluster:
     def room(self) -> int:
         resources = [it["Resources"] for it in self._nodes()]
         return sum(int(min(it["CPU"], it.get("memory", 0) // self._memory)) for it in resources)
+
+    def why_no_room(self) -> str:
+        nodes = self._nodes()
+        if not nodes:
+            return "no machine of the cluster has a processor for a task"
+        largest = max(int(it["Resources"].get("memory", 0)) for it in nodes)
+        if largest >= self._memory:
+            return "no machine of the cluster has room for a task"
+        return too_small(largest, self._memory)
 
     def unfit(self, fit: tuple[str, str, str, str]) -> list[str]:
         asked = []
@@ -165,6 +179,12 @@ class Cluster:
         self.cancel()
         with contextlib.suppress(Exception):
             ray.shutdown()
+
+
+def is_started_here() -> bool:
+    """Whether the cluster was started by this process, and ends with it."""
+    node = getattr(ray._private.worker, "_global_node", None)
+    return bool(getattr(node, "head", False))
 
 
 def alive_nodes() -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import re
+import shlex
 import subprocess
 import sys
 import traceback
@@ -25,7 +26,7 @@ from .failure import (
     Stopped,
     Unreachable,
 )
-from .flags import refuse
+from .flags import of_resume, refuse
 from .objects import first_line
 from .phase import Patience
 from .progress import Progress
@@ -134,7 +135,7 @@ def wishes(it: argparse.ArgumentParser) -> None:
     )
     it.add_argument(
         "--copies",
-        type=size,
+        type=memory,
         default="10GiB",
         metavar="SIZE",
         help="with --storage, what a worker keeps of files on its own disk [default: 10GiB]",
@@ -189,7 +190,7 @@ def search(asked: argparse.Namespace, flags: list[str], stop: Stop, goes_on: boo
     folder = os.path.abspath(asked.dir)
     storage = None
     if asked.storage is not None:
-        storage = Storage(asked.storage, folder, asked.copies)
+        storage = Storage(asked.storage, folder, size(asked.copies))
     binary = Binary(asked.spillway, folder, stop, storage)
     wished = Wishes(
         memory=asked.memory_per_task,
@@ -251,6 +252,19 @@ def run(asked: argparse.Namespace, flags: list[str]) -> Ended:
         return Ended(failure.code, message=failure.message)
 
 
+def how_to_resume(asked: argparse.Namespace, flags: list[str]) -> str:
+    """The command that goes on with a search as this one did."""
+    words = ["spillway-ray", "resume", asked.dir]
+    defaults = parser().parse_args(["resume", asked.dir])
+    for name, default in vars(defaults).items():
+        value = getattr(asked, name)
+        if name not in ("command", "dir") and value != default:
+            shown = f"{value:g}" if isinstance(value, float) else str(value)
+            words += [f"--{name.replace('_', '-')}", shown]
+    kept = of_resume(flags)
+    return shlex.join(words + (["--", *kept] if kept else []))
+
+
 def is_begun(asked: argparse.Namespace) -> bool:
     """Whether there is a search, so that `resume` can go on with it."""
     return asked.command == "resume" or os.path.isfile(os.path.join(asked.dir, "job"))
@@ -281,6 +295,8 @@ def main(argv: list[str] | None = None) -> int:
     failed = write(found.report)
     if found.message:
         progress.say(found.message)
-    if found.code == STOPPED:
-        progress.say(f"stopped; `spillway-ray resume {asked.dir}` goes on")
+    if found.code == STOPPED and is_begun(asked):
+        progress.say(f"stopped; `{how_to_resume(asked, flags)}` goes on")
+    elif found.code == STOPPED:
+        progress.say("stopped before there was a search: the same command begins it")
     return failed or found.code

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from . import worker
+from .failure import Failure
 
 # The address that means no cluster.
 LOCAL = "local-processes"
@@ -52,6 +53,9 @@ class Runner(Protocol):
 
     def room(self) -> int:
         """How many tasks can run at the same time now."""
+
+    def why_no_room(self) -> str:
+        """Why no task can run now, as far as the machines that are there tell."""
 
     def unfit(self, fit: tuple[str, str, str, str]) -> list[str]:
         """Of the machines that are there now, why some cannot work in the folder."""
@@ -95,10 +99,28 @@ def how_it_ended(code: int | None) -> str:
     return f"was ended by signal {-code}"
 
 
+def sized(number: int) -> str:
+    """A number of bytes, as whoever gives memory to tasks reads it."""
+    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if number >= 1 << power:
+            return f"{number / (1 << power):.1f}{unit}"
+    return f"{number}B"
+
+
+def too_small(largest: int, memory: int) -> str:
+    """That no machine has the memory that a task is given."""
+    return (
+        f"no machine has {sized(memory)} of memory for a task: the largest has {sized(largest)}; "
+        "`--memory-per-task` says how much a task is given"
+    )
+
+
 def local_room(memory: int) -> int:
-    """How many tasks of so much memory this machine has room for."""
+    """How many tasks of so much memory this machine has room for; fails if it has for none."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if memory > total:
+        raise Failure(too_small(total, memory))
     return max(1, min(cores or 1, total * 8 // 10 // memory))
 
 
@@ -113,6 +135,9 @@ class Processes:
 
     def room(self) -> int:
         return self._room
+
+    def why_no_room(self) -> str:
+        return "this machine has no room for a task"
 
     def unfit(self, fit: tuple[str, str, str, str]) -> list[str]:
         why = worker.unfit(*fit)

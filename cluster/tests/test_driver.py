@@ -10,7 +10,7 @@ import pytest
 from spillway_ray.binary import Binary, Plan, Sitting
 from spillway_ray.driver import Wishes
 from spillway_ray.failure import DAMAGED, STOPPED, WRONG, Failure, Stopped
-from spillway_ray.runner import Processes
+from spillway_ray.runner import Processes, too_small
 from spillway_ray.stop import Stop
 
 from .conftest import HASTE, Place
@@ -161,6 +161,37 @@ def test_what_cannot_be_closed_changes_no_verdict(place: Place) -> None:
 
     ended = place.driver(None, lambda: Stuck(1 << 30)).check(str(place.model))
     assert (ended.code, ended.report) == (0, place.verified)
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "message"),
+    [
+        (2, "give at least that much with --memory", "much with --memory-per-task"),
+        (3, "less with --memory or --threads; `spillway", "less with --memory-per-task; `spillway"),
+        (2, "try --memory-limit or --memory", "try --memory-limit or --memory-per-task"),
+    ],
+)
+def test_tasks_have_memory_per_task(place: Place, code: int, said: str, message: str) -> None:
+    place.trouble({"command": "run", "times": 99, "do": "exit", "code": code, "message": said})
+    with pytest.raises(Failure) as failed:
+        place.check()
+    assert message in failed.value.message
+
+
+def test_no_room_is_told_at_once(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
+    class Small(Processes):
+        def room(self) -> int:
+            return 0
+
+        def why_no_room(self) -> str:
+            return too_small(1 << 30, 3 << 29)
+
+    wishes = Wishes(tasks=3, thin=5)
+    ended = place.driver(wishes, lambda: Small(1 << 30)).check(str(place.model))
+    assert ended.code == 0
+    told = capfd.readouterr().err
+    assert "no machine has 1.5GiB of memory for a task: the largest has 1.0GiB" in told
+    assert "waiting for a machine that has it" in told
 
 
 @pytest.mark.parametrize("code", [2, 3, 4])

@@ -12,12 +12,14 @@ import pytest
 
 from spillway_ray import flags, objects
 from spillway_ray.driver import Wishes
+from spillway_ray.failure import Failure
 from spillway_ray.runner import Processes, Runner
 
 pytest.importorskip("ray")
 
 from spillway_ray.by_ray import Cluster
 
+from .conftest import HASTE
 from .machines import several
 from .real import SPILLWAY, driver
 
@@ -90,6 +92,23 @@ def test_names_of_files_are_those_of_a_search(tmp_path: Path) -> None:
 
 def test_local_processes(compare: Callable[[Runner], None]) -> None:
     compare(Processes(MEMORY))
+
+
+def test_what_is_said_of_tasks_names_their_flags(tmp_path: Path) -> None:
+    model = tmp_path / "grid.dve"
+    model.write_text(GRID)
+    # Less than the model needs, and more than the system gives.
+    tasks = [("100KiB", 2, "give at least"), ("900GiB", 3, "the system gives no more memory")]
+    for memory, code, message in tasks:
+        wishes = Wishes(memory=memory, tasks=2, thin=50, flags=FLAGS)
+        folder = tmp_path / memory
+        search = driver(folder, Processes(MEMORY), wishes)
+        search.patience = HASTE
+        with pytest.raises(Failure, match=message) as failed:
+            search.check(str(model))
+        assert failed.value.code == code
+        assert "--memory-per-task" in failed.value.message
+        assert not re.search(r"--memory(?!-per-task)|--threads", failed.value.message)
 
 
 @pytest.mark.ray
