@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import re
 import socket
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -36,6 +39,9 @@ FIT_SECONDS = 30
 # How long a cluster may take to answer at its address; Ray itself tries for minutes.
 ANSWER_SECONDS = 10
 
+# What Ray says, to standard error or by an exception, where it asks for a token.
+TOKEN_SIGNS = ("InvalidAuthToken", "Unauthenticated", "authentication token")
+
 # How often the cluster is asked, while no task ends, whether this machine is one of it. Without
 # Ray's own process on this machine nothing comes of tasks any more, and Ray says nothing.
 LOOK_SECONDS = 5.0
@@ -49,6 +55,51 @@ def look_for(address: str) -> None:
     found = re.fullmatch(r"(?:ray://)?\[?([^/]+?)\]?:([0-9]{1,5})", address)
     if found is not None:
         socket.create_connection((found[1], int(found[2])), ANSWER_SECONDS).close()
+
+
+class Unauthenticated(Exception):
+    """The cluster asks for a token, and this machine does not have the right one."""
+
+
+def join(address: str | None) -> None:
+    """Joins a cluster, or starts one; `Unauthenticated` if a token is what was wrong.
+
+    Ray's exception does not say so. Its library does, once a second, on standard error.
+    """
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        why: Exception | None = None
+        try:
+            ray.init(address=address, logging_level=logging.WARNING)
+        except Exception as error:
+            why = error
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        file.seek(0)
+        said = file.read().decode(errors="replace")
+    if why is None:
+        sys.stderr.write(said)
+        return
+    if any(it in said + str(why) for it in TOKEN_SIGNS):
+        raise Unauthenticated(what_of_the_token()) from why
+    last = [it for it in said.splitlines() if it.strip()][-1:]
+    raise ConnectionError("\n  ".join([str(why), *last])) from why
+
+
+def what_of_the_token() -> str:
+    """What is wrong with the token that this machine sends, and what to do."""
+    if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
+        found = "RAY_AUTH_MODE is not `token` here, so none is sent"
+    else:
+        found = "none is found here, or another one"
+    return (
+        f"it asks for a token, and {found}\n  help: `export RAY_AUTH_MODE=token` on each machine, "
+        "with the token of the cluster's head in ~/.ray/auth_token (`ray get-auth-token` on the "
+        "head prints it); docs/cluster.md says more"
+    )
 
 
 @contextlib.contextmanager
@@ -71,7 +122,7 @@ class Cluster:
         try:
             if address is not None:
                 look_for(address)
-            ray.init(address=address, logging_level=logging.WARNING)
+            join(address)
         except Exception as error:
             where = "Ray" if address is None else f"Ray at {address}"
             raise Unreachable(f"{where} cannot be reached: {error}") from error
