@@ -123,7 +123,7 @@ HASTY = """
 import sys
 from spillway_ray import cli
 from spillway_ray.phase import Patience
-cli.Patience = lambda: Patience(pause=0.01)
+cli.Patience = lambda: Patience(pause=0.01, storage=1)
 sys.exit(cli.main(sys.argv[1:]))
 """
 
