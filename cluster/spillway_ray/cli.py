@@ -272,6 +272,10 @@ def is_begun(asked: argparse.Namespace) -> bool:
 
 def write(report: bytes) -> int:
     """Passes on the last report; a reader that goes away changes no exit code."""
+    if sys.stdout is None:
+        if report:
+            Progress().say("error: the result cannot be written: standard output is closed")
+        return WRONG if report else 0
     try:
         sys.stdout.buffer.write(report)
         sys.stdout.buffer.flush()
@@ -283,9 +287,33 @@ def write(report: bytes) -> int:
     return 0
 
 
+def open_streams() -> None:
+    """Opens the standard streams that whoever began this process has closed.
+
+    Otherwise a file that is opened later has the number of one, and what is said goes there.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # It has the lowest number that is free.
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+
+
 def main(argv: list[str] | None = None) -> int:
     """Runs the command; its exit code."""
-    argv = sys.argv[1:] if argv is None else argv
+    try:
+        open_streams()
+        return command(sys.argv[1:] if argv is None else argv)
+    except Exception as error:
+        Progress().say(unexpected(error))
+        return STOPPED
+
+
+def command(argv: list[str]) -> int:
+    """Reads the command line, does what it asks, and prints what comes of it; the exit code."""
     at = argv.index("--") if "--" in argv else len(argv)
     asked, flags = parser().parse_args(argv[:at]), argv[at + 1 :]
     if asked.command == "status":

@@ -218,6 +218,19 @@ def test_a_task_that_is_larger_than_the_machine(
     assert "`--memory-per-task` says how much" in told
 
 
+@pytest.mark.parametrize(
+    ("closed", "code"), [("2>&-", 0), ("<&-", 0), ("1>&-", 2), ("2>&- 1>&-", 2)]
+)
+def test_closed_streams_give_no_verdict(place: Place, closed: str, code: int) -> None:
+    argv = ["sh", "-c", f'exec "$@" {closed}', "sh", *place.command("check")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    run = subprocess.run(argv, env=environment, capture_output=True, check=False)
+    assert run.returncode == code, run.stderr
+    assert run.stdout == (place.verified if code == 0 else b"")
+    if closed == "1>&-":
+        assert b"error: the result cannot be written: standard output is closed" in run.stderr
+
+
 def test_sizes() -> None:
     sizes = {"1KiB": 1024, "4G": 4 << 30, "64MB": 64_000_000, "4096B": 4096, "1.5GiB": 3 << 29}
     assert {it: cli.size(it) for it in sizes} == sizes
