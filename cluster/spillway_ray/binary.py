@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from . import worker
-from .failure import STALE, STOPPED, Failure, Refused, Stale
+from .failure import STALE, STOPPED, VERIFIED, VIOLATED, Failure, Refused, Stale
+from .objects import digest
 from .stop import Stop
 from .storage import Storage
 
@@ -41,6 +42,10 @@ class Plan:
     def is_of_tasks(self) -> bool:
         """Whether it is done by tasks, not by one process."""
         return self.id != ""
+
+
+# The code of a sitting that said nothing. The codes of those that a signal ended are negative, too.
+NO_RESULT = -1
 
 
 @dataclass(frozen=True)
@@ -103,10 +108,19 @@ class Binary:
         if self.storage is not None:
             return self.path, self.version, self.storage.url, self.storage.job()
         try:
-            job = worker.digest(os.path.join(self.folder, "job"))
+            job = digest(os.path.join(self.folder, "job"))
         except OSError as error:
             raise Failure(f"there is no search in {self.folder}: {error.strerror}") from error
         return self.path, self.version, self.folder, job
+
+    def has_search(self) -> bool:
+        """Whether a search was begun in the folder."""
+        return os.path.lexists(os.path.join(self.folder, "job"))
+
+    def take_over(self) -> None:
+        """Takes a search that lies in the folder alone to where it is to lie."""
+        if self.storage is not None:
+            self.storage.take_over(self.is_running)
 
     def server(self, *flags: str) -> worker.Command:
         """What does what it is asked, wherever that is."""
@@ -130,6 +144,7 @@ class Binary:
 
     def _ask(self, request: str) -> dict[str, Any]:
         if self._server is None or not self._server.is_up:
+            self.close()
             self._server = worker.Server(self.server())
         # It is killed where somebody asks for an end, which is safe at any instant.
         told = self._server.ask(request, stopped=lambda: self.stop.asked > 0)
@@ -192,7 +207,18 @@ class Binary:
                         child.send_signal(signal.SIGTERM if passed == 1 else signal.SIGKILL)
             passing.join()
             out.seek(0)
-            return Sitting(child.returncode, out.read())
+            return read_sitting(child.returncode, out.read())
+
+
+def read_sitting(code: int, report: bytes) -> Sitting:
+    """What became of a process that searched. A verdict has a report.
+
+    What wraps the process may end with the code of a verdict, too, where it cannot begin.
+    """
+    if code in (VERIFIED, VIOLATED) and not report.strip():
+        print(f"note: the search ended with exit code {code} without a result", file=sys.stderr)
+        return Sitting(NO_RESULT, b"")
+    return Sitting(code, report)
 
 
 def pass_on(source: IO[bytes]) -> None:

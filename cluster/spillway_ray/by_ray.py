@@ -7,9 +7,16 @@ runners alike.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
 import re
 import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
 from typing import Any
 
 import ray
@@ -17,8 +24,9 @@ from ray import cloudpickle
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from . import objects, worker
-from .failure import Failure
-from .runner import Order, Outcome, outcome
+from .failure import STOPPED, Failure, Lost, Unreachable
+from .objects import first_line
+from .runner import Order, Outcome, outcome, too_small
 
 # Workers get the functions themselves, and need not have this package.
 for it in (worker, objects):
@@ -31,6 +39,20 @@ FIT_SECONDS = 30
 # How long a cluster may take to answer at its address; Ray itself tries for minutes.
 ANSWER_SECONDS = 10
 
+# What a run does without: a page for browsers, and the passing on of what workers print, which is
+# nothing. They take a tenth of the processor time that Ray itself takes.
+QUIET: dict[str, Any] = {"include_dashboard": False, "log_to_driver": False}
+
+# What Ray says, to standard error or by an exception, where it asks for a token.
+TOKEN_SIGNS = ("InvalidAuthToken", "Unauthenticated", "authentication token")
+
+# How often the cluster is asked, while no task ends, whether this machine is one of it. Without
+# Ray's own process on this machine nothing comes of tasks any more, and Ray says nothing.
+LOOK_SECONDS = 5.0
+
+# How long Ray may take to let go of a cluster that may not answer.
+CLOSE_SECONDS = 30.0
+
 
 def look_for(address: str) -> None:
     """Fails if nobody answers at an address that names a port."""
@@ -39,38 +61,110 @@ def look_for(address: str) -> None:
         socket.create_connection((found[1], int(found[2])), ANSWER_SECONDS).close()
 
 
+class Unauthenticated(Exception):
+    """The cluster asks for a token, and this machine does not have the right one."""
+
+
+def join(address: str | None) -> None:
+    """Joins a cluster, or starts one; `Unauthenticated` if a token is what was wrong.
+
+    Ray's exception does not say so. Its library does, once a second, on standard error.
+    """
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as file:
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        why: Exception | None = None
+        try:
+            ray.init(address=address, logging_level=logging.WARNING, **QUIET)
+        except Exception as error:
+            why = error
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        file.seek(0)
+        said = file.read().decode(errors="replace")
+    if why is None:
+        sys.stderr.write(said)
+        return
+    if any(it in said + str(why) for it in TOKEN_SIGNS):
+        raise Unauthenticated(what_of_the_token()) from why
+    last = [it for it in said.splitlines() if it.strip()][-1:]
+    raise ConnectionError("\n  ".join([str(why), *last])) from why
+
+
+def what_of_the_token() -> str:
+    """What is wrong with the token that this machine sends, and what to do."""
+    if os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
+        found = "RAY_AUTH_MODE is not `token` here, so none is sent"
+    else:
+        found = "none is found here, or another one"
+    return (
+        f"it asks for a token, and {found}\n  help: `export RAY_AUTH_MODE=token` on each machine, "
+        "with the token of the cluster's head in ~/.ray/auth_token (`ray get-auth-token` on the "
+        "head prints it); docs/cluster.md says more"
+    )
+
+
+@contextlib.contextmanager
+def answering() -> Iterator[None]:
+    """While Ray is asked something. Whatever it raises, the cluster does not answer any more."""
+    try:
+        yield
+    except Exception as error:
+        why = f"{type(error).__name__}: {first_line(error)}"
+        raise Lost(f"the cluster of Ray does not answer any more: {why}") from error
+
+
 class Cluster:
     """A cluster of Ray: one that runs somewhere, or one that is started here."""
 
     def __init__(self, address: str | None, memory: int) -> None:
         self._memory = memory
         self._open: dict[Any, int] = {}
+        self._looked = time.monotonic()
         try:
             if address is not None:
                 look_for(address)
-            ray.init(address=address, logging_level=logging.WARNING)
+            join(address)
         except Exception as error:
             where = "Ray" if address is None else f"Ray at {address}"
-            raise Failure(f"{where} cannot be reached: {error}") from error
+            raise Unreachable(f"{where} cannot be reached: {error}") from error
+        if is_started_here() and self._nodes() and self.room() == 0:
+            # No machine joins a cluster that was started for this run.
+            why = self.why_no_room()
+            self.close()
+            raise Failure(why)
         # A task that is lost is told of at once, and given again by whoever counts that.
         self._work = ray.remote(max_retries=0)(worker.work)
         self._unfit = ray.remote(num_cpus=0, max_retries=2)(worker.unfit)
 
     def _nodes(self) -> list[dict[str, Any]]:
         """The machines that tasks can run on."""
-        alive = (it for it in ray.nodes() if it["Alive"])  # type: ignore[no-untyped-call]
-        return [it for it in alive if it["Resources"].get("CPU", 0) >= 1]
+        return [it for it in alive_nodes() if it["Resources"].get("CPU", 0) >= 1]
 
     def room(self) -> int:
         resources = [it["Resources"] for it in self._nodes()]
         return sum(int(min(it["CPU"], it.get("memory", 0) // self._memory)) for it in resources)
+
+    def why_no_room(self) -> str:
+        nodes = self._nodes()
+        if not nodes:
+            return "no machine of the cluster has a processor for a task"
+        largest = max(int(it["Resources"].get("memory", 0)) for it in nodes)
+        if largest >= self._memory:
+            return "no machine of the cluster has room for a task"
+        return too_small(largest, self._memory)
 
     def unfit(self, fit: tuple[str, str, str, str]) -> list[str]:
         asked = []
         for node in self._nodes():
             there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
             asked.append(self._unfit.options(scheduling_strategy=there).remote(*fit))
-        done, _ = ray.wait(asked, num_returns=len(asked), timeout=FIT_SECONDS) if asked else ([], 0)
+        if not asked:
+            return []
+        with answering():
+            done, _ = ray.wait(asked, num_returns=len(asked), timeout=FIT_SECONDS)
         found = []
         for it in done:
             try:
@@ -90,14 +184,26 @@ class Cluster:
             scheduling_strategy="SPREAD",
         )
         order_of = (order.command, order.request, order.fit, order.timeout)
-        self._open[options.remote(*order_of)] = order.task
+        with answering():
+            self._open[options.remote(*order_of)] = order.task
 
     def ended(self, seconds: float) -> list[Outcome]:
         open_ = list(self._open)
-        done, _ = ray.wait(open_, num_returns=len(open_), timeout=0)
-        if not done:
-            done, _ = ray.wait(open_, num_returns=1, timeout=seconds)
+        with answering():
+            done, _ = ray.wait(open_, num_returns=len(open_), timeout=0)
+            if not done:
+                done, _ = ray.wait(open_, num_returns=1, timeout=seconds)
+        if not done and time.monotonic() - self._looked > LOOK_SECONDS:
+            self._look()
         return [self._outcome(it, self._open.pop(it)) for it in done]
+
+    def _look(self) -> None:
+        """Fails if this machine is not one of the cluster any more."""
+        with answering():
+            here = ray.get_runtime_context().get_node_id()
+        if here not in [it["NodeID"] for it in alive_nodes()]:
+            raise Lost("Ray's process on this machine is gone")
+        self._looked = time.monotonic()
 
     @staticmethod
     def _outcome(done: Any, task: int) -> Outcome:
@@ -105,16 +211,39 @@ class Cluster:
             return outcome(task, ray.get(done))
         except ray.exceptions.RayTaskError as error:
             # What failed is the little that is done around the binary.
-            last = str(error).strip().splitlines()[-1]
-            raise Failure(f"task {task} cannot be run: {last}") from error
+            last = (str(error).strip() or type(error).__name__).splitlines()[-1]
+            return Outcome(task, STOPPED, err=f"error: the task cannot be run: {last}")
+        except ray.exceptions.LocalRayletDiedError as error:
+            raise Lost("Ray's process on this machine is gone") from error
         except ray.exceptions.RayError as error:
-            return Outcome(task, None, err=str(error).strip().splitlines()[0])
+            return Outcome(task, None, err=f"{type(error).__name__}: {first_line(error)}")
 
     def cancel(self) -> None:
-        for it in self._open:
-            ray.cancel(it, force=False)
-        self._open.clear()
+        open_, self._open = self._open, {}
+        # Where the cluster does not answer, whatever was begun there is of no account.
+        with contextlib.suppress(Exception):
+            for it in open_:
+                ray.cancel(it, force=False)
 
     def close(self) -> None:
+        closing = threading.Thread(target=self._let_go, daemon=True)
+        closing.start()
+        closing.join(CLOSE_SECONDS)
+
+    def _let_go(self) -> None:
         self.cancel()
-        ray.shutdown()
+        with contextlib.suppress(Exception):
+            ray.shutdown()
+
+
+def is_started_here() -> bool:
+    """Whether the cluster was started by this process, and ends with it."""
+    node = getattr(ray._private.worker, "_global_node", None)
+    return bool(getattr(node, "head", False))
+
+
+def alive_nodes() -> list[dict[str, Any]]:
+    """The machines of the cluster that answer."""
+    with answering():
+        found = ray.nodes()  # type: ignore[no-untyped-call]
+    return [it for it in found if it["Alive"]]

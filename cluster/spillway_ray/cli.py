@@ -6,20 +6,36 @@ import argparse
 import contextlib
 import os
 import re
+import shlex
 import subprocess
 import sys
-from typing import NoReturn
+import traceback
 
 from . import __version__
+from .apart import Ended, run_apart
 from .binary import Binary, Sitting, refuse_absent
 from .driver import Driver, Wishes
-from .failure import STOPPED, WRONG, Failure, Stopped
-from .flags import refuse
+from .failure import (
+    DAMAGED,
+    STOPPED,
+    VERIFIED,
+    VIOLATED,
+    WRONG,
+    Failure,
+    Lost,
+    Stopped,
+    Unreachable,
+)
+from .flags import of_resume, refuse
+from .objects import first_line
 from .phase import Patience
 from .progress import Progress
 from .runner import LOCAL, Processes, Runner
 from .stop import Stop
 from .storage import Storage
+
+# The exit codes that a run may have, as `docs/usage.md` has them.
+CODES = (VERIFIED, VIOLATED, WRONG, STOPPED, DAMAGED)
 
 UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS.update({f"{k}{tail}": 2 ** (10 * i) for i, k in enumerate("KMGT", 1) for tail in ("", "iB")})
@@ -119,7 +135,7 @@ def wishes(it: argparse.ArgumentParser) -> None:
     )
     it.add_argument(
         "--copies",
-        type=size,
+        type=memory,
         default="10GiB",
         metavar="SIZE",
         help="with --storage, what a worker keeps of files on its own disk [default: 10GiB]",
@@ -149,24 +165,32 @@ def runner(address: str | None, memory_per_task: int) -> Runner:
     return Cluster(address, memory_per_task)
 
 
-def status(asked: argparse.Namespace, flags: list[str]) -> NoReturn:
-    """It is the binary's."""
-    refuse_absent(asked.spillway)
-    if asked.storage is None:
-        os.execvp(asked.spillway, [asked.spillway, "status", asked.dir, *flags])
-    with Storage(asked.storage, asked.dir, 0).look() as folder:
-        sys.exit(subprocess.call([asked.spillway, "status", folder, *flags]))
+def status(asked: argparse.Namespace, flags: list[str]) -> int:
+    """It is the binary's; its exit code."""
+    try:
+        refuse_absent(asked.spillway)
+        with contextlib.ExitStack() as stack:
+            folder = asked.dir
+            if asked.storage is not None:
+                folder = stack.enter_context(Storage(asked.storage, asked.dir, 0).look())
+            code = subprocess.call([asked.spillway, "status", folder, *flags])
+        return code if code >= 0 else STOPPED
+    except KeyboardInterrupt:
+        return STOPPED
+    except Failure as failure:
+        Progress().say(failure.message)
+        return failure.code
+    except Exception as error:
+        Progress().say(unexpected(error))
+        return STOPPED
 
 
-def search(asked: argparse.Namespace, flags: list[str]) -> Sitting:
+def search(asked: argparse.Namespace, flags: list[str], stop: Stop, goes_on: bool) -> Sitting:
     """A run, to its last sitting."""
-    refuse(flags, asked.command == "check")
-    stop, progress = Stop(), Progress()
-    stop.listen()
     folder = os.path.abspath(asked.dir)
     storage = None
     if asked.storage is not None:
-        storage = Storage(asked.storage, folder, asked.copies)
+        storage = Storage(asked.storage, folder, size(asked.copies))
     binary = Binary(asked.spillway, folder, stop, storage)
     wished = Wishes(
         memory=asked.memory_per_task,
@@ -176,12 +200,82 @@ def search(asked: argparse.Namespace, flags: list[str]) -> Sitting:
         flags=flags,
     )
     room = size(asked.memory_per_task)
-    driver = Driver(binary, lambda: runner(asked.address, room), wished, progress, Patience())
-    return driver.check(asked.model) if asked.command == "check" else driver.resume()
+    driver = Driver(binary, lambda: runner(asked.address, room), wished, Progress(), Patience())
+    return driver.resume() if goes_on else driver.check(asked.model)
+
+
+def ended(asked: argparse.Namespace, flags: list[str], stop: Stop, goes_on: bool) -> Ended:
+    """How a run ends, whatever is raised in it: exit code 1 is a verdict, and no exception's."""
+    try:
+        # Standard output is for the report alone; Ray prints there when a machine is lost.
+        with contextlib.redirect_stdout(sys.stderr):
+            sitting = search(asked, flags, stop, goes_on)
+        code = sitting.code if sitting.code in CODES else STOPPED
+        return Ended(code, sitting.report)
+    except (Stopped, KeyboardInterrupt, SystemExit):
+        # Ray has a handler of its own for signals that come while it begins.
+        return Ended(STOPPED)
+    except Failure as failure:
+        was_reached = isinstance(failure, Lost)
+        is_away = was_reached or isinstance(failure, Unreachable)
+        return Ended(failure.code, b"", failure.message, is_away, was_reached)
+    except Exception as error:
+        return Ended(STOPPED, message=unexpected(error))
+
+
+def unexpected(error: Exception) -> str:
+    """What is said of an exception that nothing expects."""
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(at.filename)}, line {at.lineno}"
+    why = f"{type(error).__name__}: {first_line(error)}"
+    return f"error: {why} ({where})\n  help: this is a fault of spillway-ray; please report it"
+
+
+def run(asked: argparse.Namespace, flags: list[str]) -> Ended:
+    """A run. Where it uses Ray, a process of its own does it."""
+    stop, goes_on = Stop(), asked.command == "resume"
+    stop.listen()
+    try:
+        refuse(flags, not goes_on)
+        if asked.address == LOCAL:
+            return ended(asked, flags, stop, goes_on)
+        return run_apart(
+            lambda again: ended(asked, flags, stop, again),
+            goes_on,
+            lambda: is_begun(asked),
+            stop,
+            Patience(),
+        )
+    except Stopped:
+        return Ended(STOPPED)
+    except Failure as failure:
+        return Ended(failure.code, message=failure.message)
+
+
+def how_to_resume(asked: argparse.Namespace, flags: list[str]) -> str:
+    """The command that goes on with a search as this one did."""
+    words = ["spillway-ray", "resume", asked.dir]
+    defaults = parser().parse_args(["resume", asked.dir])
+    for name, default in vars(defaults).items():
+        value = getattr(asked, name)
+        if name not in ("command", "dir") and value != default:
+            shown = f"{value:g}" if isinstance(value, float) else str(value)
+            words += [f"--{name.replace('_', '-')}", shown]
+    kept = of_resume(flags)
+    return shlex.join(words + (["--", *kept] if kept else []))
+
+
+def is_begun(asked: argparse.Namespace) -> bool:
+    """Whether there is a search, so that `resume` can go on with it."""
+    return asked.command == "resume" or os.path.isfile(os.path.join(asked.dir, "job"))
 
 
 def write(report: bytes) -> int:
     """Passes on the last report; a reader that goes away changes no exit code."""
+    if sys.stdout is None:
+        if report:
+            Progress().say("error: the result cannot be written: standard output is closed")
+        return WRONG if report else 0
     try:
         sys.stdout.buffer.write(report)
         sys.stdout.buffer.flush()
@@ -193,25 +287,44 @@ def write(report: bytes) -> int:
     return 0
 
 
+def open_streams() -> None:
+    """Opens the standard streams that whoever began this process has closed.
+
+    Otherwise a file that is opened later has the number of one, and what is said goes there.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # It has the lowest number that is free.
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+
+
 def main(argv: list[str] | None = None) -> int:
     """Runs the command; its exit code."""
-    argv = sys.argv[1:] if argv is None else argv
+    try:
+        open_streams()
+        return command(sys.argv[1:] if argv is None else argv)
+    except Exception as error:
+        Progress().say(unexpected(error))
+        return STOPPED
+
+
+def command(argv: list[str]) -> int:
+    """Reads the command line, does what it asks, and prints what comes of it; the exit code."""
     at = argv.index("--") if "--" in argv else len(argv)
     asked, flags = parser().parse_args(argv[:at]), argv[at + 1 :]
+    if asked.command == "status":
+        return status(asked, flags)
     progress = Progress()
-    try:
-        if asked.command == "status":
-            status(asked, flags)
-        # Standard output is for the report alone; Ray prints there when a machine is lost.
-        with contextlib.redirect_stdout(sys.stderr):
-            ended = search(asked, flags)
-        code = ended.code if ended.code >= 0 else STOPPED
-        failed = write(ended.report)
-    except Stopped:
-        code, failed = STOPPED, 0
-    except Failure as failure:
-        progress.say(failure.message)
-        code, failed = failure.code, 0
-    if code == STOPPED:
-        progress.say(f"stopped; `spillway-ray resume {asked.dir}` goes on")
-    return failed or code
+    found = run(asked, flags)
+    failed = write(found.report)
+    if found.message:
+        progress.say(found.message)
+    if found.code == STOPPED and is_begun(asked):
+        progress.say(f"stopped; `{how_to_resume(asked, flags)}` goes on")
+    elif found.code == STOPPED:
+        progress.say("stopped before there was a search: the same command begins it")
+    return failed or found.code

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Callable
 
 from .binary import Binary, Plan, Sitting
-from .failure import STOPPED, VERIFIED, VIOLATED, WRONG, Failure, Refused, Stale
+from .failure import DAMAGED, STOPPED, VERIFIED, VIOLATED, WRONG, Failure, Lost, Refused, Stale
 from .flags import of_resume
+from .objects import first_line
 from .phase import Patience, Phase
 from .progress import Progress
 from .runner import Runner
@@ -69,21 +70,44 @@ class Driver:
         first = self.wishes.thin or BEGIN_STATES
         flags = ["--dir", self.binary.folder, "--max-states", str(first), *self.wishes.flags]
         if self.binary.storage is not None:
-            self.binary.storage.refuse_search()
+            self.binary.storage.begin()
         with self._runner() as runner:
             try:
                 began = self.binary.sit(["check", model, *flags])
             except Stale:
                 raise Failure("another driver has begun a search there meanwhile") from None
-            if began.code != STOPPED or self.stop.asked:
+            except Refused as refused:
+                # The search is in the folder, if it could not be taken to where it is to lie.
+                if refused.code != STOPPED or not self.binary.has_search():
+                    raise
+                self._failed(None, refused.message, self.patience.storage)
+                return self._go_on(runner)
+            if began.code in (VERIFIED, VIOLATED, WRONG, DAMAGED) or self.stop.asked:
+                return began
+            if not self.binary.has_search():
                 return began
             return self._go_on(runner)
 
     def resume(self) -> Sitting:
         """Goes on with a search to the verdict."""
-        self.binary.fit()
+        self._fit()
         with self._runner() as runner:
             return self._go_on(runner)
+
+    def _fit(self) -> tuple[str, str, str, str]:
+        """What machines are compared with, once the search is where it is to lie."""
+        while True:
+            self.stop.check()
+            try:
+                self.binary.take_over()
+                return self.binary.fit()
+            except Refused as refused:
+                if refused.code != STOPPED:
+                    raise
+                self._failed(None, refused.message, self.patience.storage)
+            except Stale:
+                # Somebody else has taken it there meanwhile.
+                continue
 
     @contextlib.contextmanager
     def _runner(self) -> Iterator[Runner]:
@@ -94,11 +118,18 @@ class Driver:
         try:
             yield runner
         finally:
-            runner.close()
-            self.binary.close()
+            for it in (runner, self.binary):
+                self._close(it)
+
+    def _close(self, it: Runner | Binary) -> None:
+        """Lets go of something. Where that fails, what the run came to stands."""
+        try:
+            it.close()
+        except Exception as error:
+            self.progress.note(f"{type(it).__name__} cannot be closed: {first_line(error)}")
 
     def _go_on(self, runner: Runner) -> Sitting:
-        bad = runner.unfit(self.binary.fit())
+        bad = runner.unfit(self._fit())
         if bad:
             raise Failure("\n       ".join(bad))
         while True:
@@ -127,6 +158,8 @@ class Driver:
                 self._failed(plan, refused.message, self.patience.storage)
             elif plan is None or not self._is_over(runner, plan):
                 raise
+        except Lost:
+            raise
         except Failure:
             if plan is None or not self._is_over(runner, plan):
                 raise
@@ -170,10 +203,10 @@ class Driver:
             self._wait_for_another()
             return None
         self.sat = plan, time.monotonic() - began
-        if sitting.code in (WRONG, STOPPED) or sitting.code < 0:
-            # It stopped at its limit, or is no further than before, as the next plan will tell.
-            return self._stopped(plan, sitting)
-        return sitting
+        if sitting.code == DAMAGED:
+            return sitting
+        # It stopped at its limit, or is no further than before, as the next plan will tell.
+        return self._stopped(plan, sitting)
 
     def _tell_of_sitting(self, now: Plan) -> None:
         """What a sitting came to is told by the plan behind it."""
@@ -190,8 +223,7 @@ class Driver:
             return None
         self.failures += 1
         if self.failures >= limit:
-            code = sitting.code if sitting.code > 0 else STOPPED
-            return Sitting(code, sitting.report)
+            return sitting
         self.stop.pause(self.patience.after(self.failures))
         return None
 

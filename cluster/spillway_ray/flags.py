@@ -21,7 +21,7 @@ VALUED = {
     "--threads",
 }
 # And those that take none:
-PLAIN = {"--json", "--no-trace", "--strict", "--unfolded", "--verbose", "-v"}
+PLAIN = {"--json", "--msc", "--no-trace", "--strict", "--unfolded", "--verbose", "-v"}
 
 # What the driver says to the binary itself, or what would end each sitting and not the run.
 OURS = {

@@ -8,6 +8,11 @@ behind. Until it names them, objects do not count; when it names them no more, t
     data/ID-NAME       a file
     loose/NAME         a plan, or a receipt with what its task has written: a line that says which
                        object each of these files is, and the file itself
+    begun              {"host": HOST, "folder": FOLDER}, while there is no head: where the first
+                       sitting is, so that a search that was not taken to the bucket can be
+
+Whoever can write to a bucket can write anything there. So names and keys are compared with complete
+patterns before a file is opened or an object removed, and what is read as a whole has a bound.
 
 Ray sends this to its workers by value, as it does `worker`: nothing here uses the package.
 """
@@ -15,18 +20,22 @@ Ray sends this to its workers by value, as it does `worker`: nothing here uses t
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
+import socket
+import stat
 import tempfile
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, BinaryIO, Callable
 
 # Files are fetched in pieces of so many bytes, or more where neighbours are wanted, too.
 PIECE = 4 << 20
@@ -43,9 +52,35 @@ FOLDERS = "spillway-copies-"
 # Files of a plan, which stand beside the head.
 LOOSE = ("plan-", "receipt-")
 
-# What of a folder is nobody else's: the lock, and what is half written.
-PRIVATE_NAME = "lock"
-PRIVATE_END = ".new"
+# The names of folders with copies, as `mkdtemp` makes them.
+FOLDER_NAME = re.compile(re.escape(FOLDERS) + "[a-z0-9_]{8}")
+
+# The file that says which search a folder holds, and its name while it is written.
+JOB, NEW_JOB = "job", "job.new"
+
+# The lock of a folder is nobody else's.
+LOCK = "lock"
+
+# The names of the files of a search: those of `src/search/files.rs` but for the lock, and for what
+# is half written.
+PLAN_ID = "[0-9]{8,10}-(?:expand|settle|merge)-[0-9a-f]{12}"
+FILE_NAME = re.compile(
+    "job|means|sitting|manifest|cycles|answer|eventually|events[.]jsonl|status[.]json|temporary"
+    "|(?:levels|changes)-[0-9]{3,5}"
+    "|merged-[0-9]{8,10}-[0-9]{8,10}-[0-9]{3,5}"
+    "|(?:candidates|obligations|marks|layer)-[0-9]{8,10}-[0-9]{3,5}"
+    "|(?:frontier|fresh|carried)-[0-9]{8,10}"
+    f"|region-000|plan-{PLAN_ID}|receipt-{PLAN_ID}-[0-9]{{5,10}}"
+)
+
+# The key of a file: what no other has, and the name.
+KEY = re.compile("data/[0-9a-f]{32}-(.*)")
+
+# No object that is read as a whole has more bytes: the head, a job, a plan, a receipt.
+WHOLE_MAX = 256 << 20
+
+# Where the first sitting is.
+BEGUN = "begun"
 
 # A file: its object, and its length in bytes.
 Entry = tuple[str, int]
@@ -61,6 +96,10 @@ class Same(Exception):
 
 class AnotherSearch(Exception):
     """A folder holds something that is not of the search in the bucket."""
+
+
+class DamagedBucket(Exception):
+    """A bucket holds what no search writes."""
 
 
 class Bucket:
@@ -82,6 +121,8 @@ class Bucket:
             raise Same from error
         except FileNotFoundError:
             return None
+        if int(got.meta["size"]) > WHOLE_MAX:
+            raise DamagedBucket(f"the object {key} has {got.meta['size']:,} bytes")
         return bytes(got.bytes()), str(got.meta["e_tag"])
 
     def part(self, key: str, start: int, end: int) -> bytes:
@@ -91,7 +132,7 @@ class Bucket:
     def save(self, entry: Entry, path: Path) -> None:
         """A whole object as a file."""
         key, size = entry
-        with path.open("wb") as file:
+        with made(path) as file:
             for start in range(0, size, AT_ONCE * PIECE):
                 file.write(self.part(key, start, min(size, start + AT_ONCE * PIECE)))
 
@@ -143,7 +184,7 @@ class Head:
             return self
         if found is None:
             return Head()
-        return Head(entries(json.loads(found[0])["files"]), found[1])
+        return Head(read_files(found[0], "files"), found[1])
 
     def job(self, bucket: Bucket) -> bytes | None:
         """The job of the search."""
@@ -162,9 +203,66 @@ class Head:
         return [key for key, _ in self.files.values() if key not in left]
 
 
-def entries(told: dict[str, Any]) -> dict[str, Entry]:
-    """Files as JSON has them."""
-    return {name: (key, size) for name, (key, size) in told.items()}
+def read_files(text: bytes, member: str | None = None) -> dict[str, Entry]:
+    """Which object each file is, as JSON says it; `DamagedBucket` if it is not that."""
+    try:
+        told = json.loads(text)
+        found = (told if member is None else told[member]).items()
+        return {name: read_entry(name, *entry) for name, entry in found}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise DamagedBucket(f"`{shown(text)}` does not say which files a search has") from error
+
+
+def read_entry(name: str, key: str, size: int) -> Entry:
+    """The object of a file. A name may lead nowhere else, nor a key to what is not the file's."""
+    if not FILE_NAME.fullmatch(name):
+        raise DamagedBucket(f"no file of a search has the name `{shown(name)}`")
+    found = KEY.fullmatch(key)
+    if found is None or found[1] != name:
+        raise DamagedBucket(f"no object of `{name}` has the key `{shown(key)}`")
+    if type(size) is not int or not 0 <= size < 1 << 62:
+        raise DamagedBucket(f"`{name}` cannot have `{shown(size)}` bytes")
+    return key, size
+
+
+def shown(text: object) -> str:
+    """The beginning of what somebody else wrote, without control characters."""
+    found = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+    return "".join(it if it.isprintable() else "?" for it in found[:100])
+
+
+def is_regular(path: Path) -> bool:
+    """Whether a file is one of bytes, and no link to one."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def read_regular(path: str | Path) -> Iterator[bytes]:
+    """The bytes of a file. It fails where something else has the name, such as a link or a FIFO,
+    and does not wait for it."""
+    found = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(found, "rb") as file:
+        if not stat.S_ISREG(os.fstat(found).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+        while piece := file.read(PIECE):
+            yield piece
+
+
+def digest(path: str | Path) -> str:
+    """What tells a file from others."""
+    found = hashlib.sha256()
+    for piece in read_regular(path):
+        found.update(piece)
+    return found.hexdigest()
+
+
+def made(path: Path) -> BinaryIO:
+    """A new file. Whatever had its name has it no more, and is not written to."""
+    path.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return open(os.open(path, flags, 0o666), "wb")
 
 
 def first_line(error: Exception) -> str:
@@ -193,12 +291,14 @@ class Held:
 def make_folder() -> tuple[Path, int]:
     """A folder of this process, and its lock, which ends with the process however it ends.
 
-    Those of processes that are gone are removed.
+    Those of processes that are gone are removed. Anybody may write to the folder for temporary
+    files, so only what is a folder of the same user, of a complete name, is opened.
     """
     for it in Path(tempfile.gettempdir()).glob(FOLDERS + "*"):
-        with contextlib.suppress(OSError), opened(it) as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(it, ignore_errors=True)
+        if FOLDER_NAME.fullmatch(it.name):
+            with contextlib.suppress(OSError), opened(it) as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(it, ignore_errors=True)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=FOLDERS))
         lock = os.open(folder, os.O_RDONLY)
@@ -211,9 +311,12 @@ def make_folder() -> tuple[Path, int]:
 
 @contextlib.contextmanager
 def opened(folder: Path) -> Iterator[int]:
-    """A folder, for as long as it is locked."""
-    found = os.open(folder, os.O_RDONLY)
+    """A folder of this user, for as long as it is locked. What is none is not waited for."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    found = os.open(folder, flags)
     try:
+        if os.fstat(found).st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it belongs to somebody else", str(folder))
         yield found
     finally:
         os.close(found)
@@ -225,7 +328,8 @@ class Copies:
     def __init__(self, url: str, limit: int) -> None:
         self._bucket = Bucket(url)
         self._limit = limit
-        self.folder, self._lock = make_folder()
+        self.folder, lock = make_folder()
+        self._lock: int | None = lock
         self._head = Head()
         # What tasks have written that are not committed, by their receipts or by this process.
         self._loose: dict[str, Entry] = {}
@@ -236,14 +340,22 @@ class Copies:
         self._asked = 0
 
     def close(self) -> None:
-        """Removes the folder."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.close(self._lock)
+        """Removes the folder, if that was not done before.
+
+        The lock is closed once: its number may be that of another file afterwards.
+        """
+        lock, self._lock = self._lock, None
+        if lock is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            os.close(lock)
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
         """Does what the process asks for (`src/cli/asking.rs`)."""
         self._asked += 1
         try:
+            for it in ("bring", "take", "remove"):
+                if it in question and Path(name := str(question[it])).name != name:
+                    raise DamagedBucket(f"no file of a search has the name `{shown(name)}`")
             if "bring" in question:
                 whole = "from" not in question
                 span = None if whole else (int(question["from"]), int(question["until"]))
@@ -293,9 +405,7 @@ class Copies:
 
     def _begin(self, name: str, entry: Entry) -> Held:
         """A file of holes. The old one keeps its bytes for who has it open."""
-        path = self.folder / name
-        path.unlink(missing_ok=True)
-        with path.open("wb") as file:
+        with made(self.folder / name) as file:
             file.truncate(entry[1])
         held = self._held[name] = Held(*entry, pieces=set())
         return held
@@ -322,7 +432,7 @@ class Copies:
         if found is None:
             return False
         line, _, content = found[0].partition(b"\n")
-        self._loose.update(entries(json.loads(line)))
+        self._loose.update(read_files(line))
         new = self.folder / f"{name}.brought"
         new.write_bytes(content)
         new.replace(self.folder / name)
@@ -395,6 +505,22 @@ class Mirror:
         """Whether there is a search."""
         return bool(Head.of(self.bucket).files)
 
+    def begin(self) -> None:
+        """Says in the bucket where the first sitting is."""
+        self.bucket.put(BEGUN, json.dumps(self._here()).encode())
+
+    def is_begun_here(self) -> bool:
+        """Whether the folder holds a search that the bucket is to have, and has not yet."""
+        found = self.bucket.get(BEGUN)
+        if found is None or not is_regular(self._folder / JOB):
+            return False
+        with contextlib.suppress(ValueError):
+            return bool(json.loads(found[0]) == self._here())
+        return False
+
+    def _here(self) -> dict[str, str]:
+        return {"host": socket.gethostname(), "folder": str(self._folder.absolute())}
+
     def pull(self, is_wanted: Callable[[str], bool] = lambda _: True) -> None:
         """Makes the folder what the bucket has; what is not wanted only in length."""
         self._head = Head.of(self.bucket)
@@ -404,26 +530,30 @@ class Mirror:
         for path in self._files():
             if path.name not in self._head.files:
                 path.unlink()
-        for name, entry in self._head.files.items():
+        # The job is first, and there as a whole or not at all: by it the folder is known for a copy
+        # of the search, if this process is killed before all others are there.
+        for name, entry in sorted(self._head.files.items(), key=lambda it: it[0] != JOB):
             path = self._folder / name
             known = self._known.get(name)
             if known is not None and known[0] == entry and known[1] == stamp(path):
                 continue
-            path.unlink(missing_ok=True)
-            if is_wanted(name):
+            if name == JOB:
+                self.bucket.save(entry, self._folder / NEW_JOB)
+                (self._folder / NEW_JOB).replace(path)
+            elif is_wanted(name):
                 self.bucket.save(entry, path)
             else:
-                with path.open("wb") as file:
+                with made(path) as file:
                     file.truncate(entry[1])
             self._known[name] = entry, stamp(path)
 
     def _refuse_others(self) -> None:
         """Fails if there is something in the folder that is not of this search."""
-        files = self._files()
-        if not files:
+        if all(it.name in (LOCK, NEW_JOB) for it in self._folder.iterdir()):
             return
-        ours, theirs = self._folder / "job", self._head.job(self.bucket)
-        if theirs is None or not ours.is_file() or ours.read_bytes() != theirs:
+        ours, theirs = self._folder / JOB, self._head.job(self.bucket)
+        is_same = theirs is not None and is_regular(ours)
+        if not is_same or digest(ours) != hashlib.sha256(theirs or b"").hexdigest():
             raise AnotherSearch(
                 f"{self._folder} is not empty, and not a copy of the search in the object store: "
                 "name another folder by `--dir`, or empty it"
@@ -442,12 +572,12 @@ class Mirror:
         # Plans were of the manifest before, and what is not named now will never be.
         left = {key for key, _ in files.values()}
         stale = [it for it in self.bucket.keys("data/") if it not in left]
-        self.bucket.delete(stale + self.bucket.keys("loose/"))
+        self.bucket.delete([*stale, *self.bucket.keys("loose/"), BEGUN])
 
     def _files(self) -> list[Path]:
-        """What of the folder is the search's."""
-        files = sorted(it for it in self._folder.iterdir() if it.is_file())
-        return [it for it in files if it.name != PRIVATE_NAME and it.suffix != PRIVATE_END]
+        """What of the folder is the search's. Nothing else there is taken, nor removed."""
+        files = sorted(self._folder.iterdir())
+        return [it for it in files if FILE_NAME.fullmatch(it.name) and is_regular(it)]
 
 
 def stamp(path: Path) -> tuple[int, int]:

@@ -7,15 +7,29 @@ which pause, is a matter of patience.
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Callable
 
 from .binary import Binary, Plan
-from .failure import STALE, STOPPED, Failure, Stale
+from .failure import DAMAGED, STALE, STOPPED, WRONG, Failure, Stale
 from .runner import Order, Outcome, Runner
 from .stop import Stop
+
+# What the binary says of its own flags, and what it is for whoever starts tasks.
+TERMS = (
+    (re.compile(r"--memory(?: or --threads)?(?![\w-])"), "--memory-per-task"),
+    (re.compile("; `spillway resume` goes on with a search that has made a checkpoint"), ""),
+)
+
+
+def in_terms_of_tasks(message: str) -> str:
+    """What the binary says of a task, with the flags of this command."""
+    for pattern, instead in TERMS:
+        message = pattern.sub(instead, message)
+    return message
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,8 @@ class Phase:
         self.waiting = [(0.0, task) for task in range(self.plan.tasks)]
         left = self.plan.tasks
         quiet_since = time.monotonic()
+        if self.runner.room() == 0:
+            self._tell_why_quiet(left)
         try:
             while left > 0:
                 self.stop.check()
@@ -96,23 +112,23 @@ class Phase:
         if it.late:
             tries = f"did not end in {self.timeout:g} s"
             return self._again(it, "late", self.patience.late, f"{tries}; `--task-timeout` is more")
-        if it.code is None:
-            return self._again(
-                it, "lost", self.patience.lost, f"was lost with its worker: {it.err}"
-            )
         if it.code == 0:
             return True
         if it.code == STALE:
             raise Stale
         if it.code == STOPPED:
             return self._again(it, "storage", self.patience.storage, it.err)
-        raise Failure(it.err.strip() or f"task {it.task} fails on {it.host}", it.code, said=True)
+        if it.code in (WRONG, DAMAGED):
+            err = in_terms_of_tasks(it.err.strip())
+            raise Failure(err or f"task {it.task} fails on {it.host}", it.code, said=True)
+        why = it.err.strip() or f"exit code {it.code}"
+        return self._again(it, "lost", self.patience.lost, f"was lost with its worker: {why}")
 
     def _again(self, it: Outcome, why: str, limit: int, message: str) -> bool:
         self.failed[why, it.task] += 1
         times = self.failed[why, it.task]
         where = f" on {it.host}" if it.host else ""
-        told = f"task {it.task}{where}: {message.strip() or 'fails'}"
+        told = f"task {it.task}{where}: {in_terms_of_tasks(message.strip()) or 'fails'}"
         if times > limit:
             raise Failure(f"{told} (tried {times} times)", STOPPED)
         pause = self.patience.after(times)
@@ -123,7 +139,7 @@ class Phase:
 
     def _tell_why_quiet(self, left: int) -> None:
         if self.runner.room() == 0:
-            message = f"no machine has a processor and {self.memory} of memory for a task; waiting"
+            message = f"{self.runner.why_no_room()}; waiting for a machine that has it"
         else:
             message = f"{self.plan.phase}: {left} of {self.plan.tasks} tasks are not done yet"
         self.tell(message)

@@ -7,12 +7,15 @@ judge: what is done again, and when, is the phase's matter (`phase`).
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import os
+import signal
 import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from . import worker
+from .failure import Failure
 
 # The address that means no cluster.
 LOCAL = "local-processes"
@@ -51,6 +54,9 @@ class Runner(Protocol):
     def room(self) -> int:
         """How many tasks can run at the same time now."""
 
+    def why_no_room(self) -> str:
+        """Why no task can run now, as far as the machines that are there tell."""
+
     def unfit(self, fit: tuple[str, str, str, str]) -> list[str]:
         """Of the machines that are there now, why some cannot work in the folder."""
 
@@ -71,14 +77,50 @@ def outcome(task: int, told: dict[str, Any]) -> Outcome:
     """What `worker.work` told of a task."""
     if "unfit" in told:
         return Outcome(task, None, unfit=told["unfit"])
-    code = None if worker.is_lost(told) else int(told["code"])
-    return Outcome(task, code, told["err"], told["host"], bool(told["late"]))
+    is_lost = worker.is_lost(told)
+    err = str(told["err"]).strip()
+    if is_lost:
+        how = f"its process {how_it_ended(told['code'])}"
+        err = ": ".join(it for it in (how, err) if it)
+    code = None if is_lost else int(told["code"])
+    return Outcome(task, code, err, told["host"], bool(told["late"]))
+
+
+def how_it_ended(code: int | None) -> str:
+    """How a process ended that gave no answer, as what is said of it."""
+    if code is None:
+        return "does not end"
+    if code >= 0:
+        return f"ended without an answer, with exit code {code}"
+    with contextlib.suppress(ValueError):
+        name = signal.Signals(-code).name
+        hint = ", as the system does where memory runs out" if -code == signal.SIGKILL else ""
+        return f"was ended by {name}{hint}"
+    return f"was ended by signal {-code}"
+
+
+def sized(number: int) -> str:
+    """A number of bytes, as whoever gives memory to tasks reads it."""
+    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if number >= 1 << power:
+            return f"{number / (1 << power):.1f}{unit}"
+    return f"{number}B"
+
+
+def too_small(largest: int, memory: int) -> str:
+    """That no machine has the memory that a task is given."""
+    return (
+        f"no machine has {sized(memory)} of memory for a task: the largest has {sized(largest)}; "
+        "`--memory-per-task` says how much a task is given"
+    )
 
 
 def local_room(memory: int) -> int:
-    """How many tasks of so much memory this machine has room for."""
+    """How many tasks of so much memory this machine has room for; fails if it has for none."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if memory > total:
+        raise Failure(too_small(total, memory))
     return max(1, min(cores or 1, total * 8 // 10 // memory))
 
 
@@ -93,6 +135,9 @@ class Processes:
 
     def room(self) -> int:
         return self._room
+
+    def why_no_room(self) -> str:
+        return "this machine has no room for a task"
 
     def unfit(self, fit: tuple[str, str, str, str]) -> list[str]:
         why = worker.unfit(*fit)

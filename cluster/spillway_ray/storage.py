@@ -10,16 +10,17 @@ import contextlib
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Callable
 
-from .failure import STOPPED, Failure, Refused, Stale
-from .objects import AnotherSearch, Behind, Mirror, first_line, job_digest
+from .failure import DAMAGED, STOPPED, Failure, Refused, Stale
+from .objects import AnotherSearch, Behind, DamagedBucket, Mirror, first_line, job_digest
 
 
 class Storage:
     """A search below a URL, with the folder on this machine that sittings are in."""
 
     def __init__(self, url: str, folder: str, limit: int) -> None:
-        self.url = url
+        self.url, self.folder = url, folder
         # Bytes of copies that a process which does tasks may keep.
         self.limit = limit
         try:
@@ -33,12 +34,29 @@ class Storage:
             # Whatever it says of a URL or of the environment.
             raise Failure(f"`--storage {url}`: {first_line(error)}") from error
 
-    def refuse_search(self) -> None:
-        """Fails if there is a search already."""
+    def begin(self) -> None:
+        """Says that a search begins here; fails if there is one already."""
         with self._told():
             there = self._mirror.has_search()
+            here = not there and self._mirror.is_begun_here()
+            if not there and not here:
+                self._mirror.begin()
         if there:
             raise Failure(f"{self.url} holds a search already; `spillway-ray resume` goes on")
+        if here:
+            raise Failure(
+                f"{self.folder} holds a search that was begun for {self.url}; "
+                "`spillway-ray resume` goes on"
+            )
+
+    def take_over(self, is_running: Callable[[], bool]) -> None:
+        """Takes the search to the store, if it was begun in the folder and is not there yet."""
+        with self._told():
+            if self._mirror.has_search() or not self._mirror.is_begun_here():
+                return
+            if is_running():
+                raise Refused(f"another process searches in {self.folder}", STOPPED)
+            self._mirror.push()
 
     def job(self) -> str:
         """What tells the search from others."""
@@ -75,5 +93,9 @@ class Storage:
             raise Stale from error
         except AnotherSearch as error:
             raise Failure(str(error)) from error
+        except DamagedBucket as error:
+            raise Failure(f"{self.url} is damaged: {first_line(error)}", DAMAGED) from error
+        except Failure:
+            raise
         except Exception as error:
             raise Refused(f"{self.url}: {first_line(error)}", STOPPED) from error

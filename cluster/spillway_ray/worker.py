@@ -8,7 +8,6 @@ what goes to and fro is plain: numbers, texts, dictionaries.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import select
@@ -18,13 +17,15 @@ import sys
 import tempfile
 import threading
 import time
-from pathlib import Path
 from typing import Any, Callable
 
-from .objects import Bucket, Copies, first_line, job_digest
+from .objects import Bucket, Copies, digest, first_line, job_digest
 
 # What cannot be run, as shells have it.
 CANNOT_RUN = 127
+
+# The exit code of the binary for what may succeed when it is tried again.
+TRY_AGAIN = 3
 
 # The command line of a server, and how many bytes of copies it may keep, where the search lies in
 # an object store.
@@ -47,11 +48,11 @@ try:
 except Exception:
     pass
 if os.getppid() != parent:
-    sys.exit(1)
+    os._exit(127)
 try:
     os.execvp(program[0], program)
-except OSError as error:
-    print(f"error: cannot run {program[0]}: {error.strerror}", file=sys.stderr)
+except Exception as error:
+    print(f"error: cannot run {program[0]}: {error}", file=sys.stderr)
     sys.exit(127)
 """
 
@@ -67,23 +68,29 @@ class Server:
     def __init__(self, command: Command) -> None:
         argv, limit = command
         # Where the search lies in a bucket, it has a folder with copies.
+        self._err = tempfile.TemporaryFile()  # noqa: SIM115
         self._copies = Copies(argv[DIR], limit) if is_bucket(argv[DIR]) else None
         if self._copies is not None:
             argv = [*argv[:DIR], str(self._copies.folder), "--asks", *argv[DIR + 1 :]]
-        self._err = tempfile.TemporaryFile()  # noqa: SIM115
         self._rest = b""
-        self._child = subprocess.Popen(
-            leashed(argv, 9),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._err,
-            start_new_session=True,
-        )
+        self._is_closed = False
+        try:
+            self._child = subprocess.Popen(
+                leashed(argv, 9),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._err,
+                start_new_session=True,
+            )
+        except BaseException:
+            if self._copies is not None:
+                self._copies.close()
+            raise
 
     @property
     def is_up(self) -> bool:
         """Whether it takes requests."""
-        return self._child.poll() is None
+        return not self._is_closed and self._child.poll() is None
 
     def ask(
         self,
@@ -110,9 +117,7 @@ class Server:
                 self._copies.settle()
             return {**told, **read_answer(line)}
         # What ended by itself is let do so, as what it says last is told.
-        self.close(kill=line is None)
-        self._err.seek(0)
-        err = self._err.read().decode(errors="replace")
+        err = self.close(kill=line is None)
         return {**told, "code": self._child.returncode, "err": err}
 
     def _put(self, request: str) -> bytes | None:
@@ -138,10 +143,16 @@ class Server:
         self._rest = rest if end else line
         return line + end if end else None
 
-    def close(self, kill: bool = True) -> None:
-        """Ends it. What it is at is lost."""
+    def close(self, kill: bool = True) -> str:
+        """Ends it, and gives what it said on standard error. What it is at is lost.
+
+        It may be closed again: whoever finds it gone closes it, and so does its owner.
+        """
+        if self._is_closed:
+            return ""
         if kill and self.is_up:
             self._child.kill()
+        self._is_closed = True
         for pipe in (self._child.stdin, self._child.stdout):
             assert pipe is not None
             with contextlib.suppress(BrokenPipeError):
@@ -151,6 +162,9 @@ class Server:
             self._child.wait(10)
         if self._copies is not None:
             self._copies.close()
+        with self._err as err:
+            err.seek(0)
+            return err.read().decode(errors="replace")
 
 
 def is_bucket(place: str) -> bool:
@@ -199,11 +213,6 @@ def run(argv: list[str], timeout: float) -> dict[str, Any]:
         child.kill()
         return {"code": None, "out": "", "err": f"it does not end in {timeout:g} s"}
     return {"code": child.returncode, "out": out, "err": err}
-
-
-def digest(path: str) -> str:
-    """What tells a file from others."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def unfit(binary: str, version: str, folder: str, job: str) -> str | None:
@@ -274,8 +283,11 @@ def work(
             server = Server(command)
             SERVERS[thread] = wanted, server
         return server.ask(request, timeout, stopped)
-    except OSError as error:
-        return {"unfit": f"{socket.gethostname()}: no process can be run there: {error}"}
+    except Exception as error:
+        # The task may succeed when it is tried again, here or elsewhere.
+        host, why = socket.gethostname(), f"{type(error).__name__}: {first_line(error)}"
+        err = f"error: the task cannot be run: {why}"
+        return {"code": TRY_AGAIN, "err": err, "host": host, "late": False, "answer": None}
 
 
 def let_go(*threads: int) -> None:

@@ -89,6 +89,9 @@ class Search:
     def go_wrong(self, it: Json) -> None:
         if it["do"] == "exit":
             fail(it["code"], it.get("message", "as the test wants it"))
+        if it["do"] == "end":
+            # Without an answer, as a process that panics, or whose wrapper cannot begin.
+            os._exit(it["code"])
         if it["do"] == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         if it["do"] == "kill-parent":
@@ -251,7 +254,7 @@ def resume(argv: list[str]) -> NoReturn:
         asked.add_argument(f"--{it}")
     for it in ("spin-trail", "report", "junit", "sarif", "notify"):
         asked.add_argument(f"--{it}")
-    for it in ("json", "no-trace", "unfolded", "strict"):
+    for it in ("json", "msc", "no-trace", "unfolded", "strict"):
         asked.add_argument(f"--{it}", action="store_true")
     asked.add_argument("--verbose", "-v", action="store_true")
     found = asked.parse_args(argv)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -39,8 +40,9 @@ class Networks:
     """A head of Ray's cluster here, and machines of one processor in namespaces."""
 
     def __init__(self, number: int) -> None:
-        # There is nobody else here, and each namespace would have to have the token.
-        os.environ["RAY_AUTH_MODE"] = "disabled"
+        # As `docs/cluster.md` has it: each machine has the token, here by the environment.
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
         self.number = number
         self.address = f"{HEAD}:{PORT}"
         self._machines: dict[int, subprocess.Popen[bytes]] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from spillway_ray import cli
+from spillway_ray.binary import Sitting
 from spillway_ray.runner import LOCAL, Processes
 
 from .conftest import Place
@@ -51,7 +54,10 @@ def test_a_signal_while_tasks_run(place: Place, number: signal.Signals) -> None:
     run.send_signal(number)
     out, err = run.communicate(timeout=30)
     assert (run.returncode, out) == (3, b"")
-    assert f"stopped; `spillway-ray resume {place.folder}` goes on" in err.decode()
+    ours = f"--spillway {place.spillway} --address {LOCAL} --tasks 3 --thin 5"
+    hint = re.search(r"stopped; `(.*)` goes on", err.decode())
+    assert hint is not None
+    assert set(hint[1].split()) == set(f"spillway-ray resume {place.folder} {ours}".split())
     again = place.start("resume")
     assert again.communicate(timeout=120)[0] == place.verified
 
@@ -146,6 +152,83 @@ def test_what_is_refused(
         code = ended.code
     assert code == 2
     assert message in capsys.readouterr().err
+
+
+def test_an_exception_is_no_verdict(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Faulty(Processes):
+        def room(self) -> int:
+            raise ValueError("as the test wants it")
+
+    monkeypatch.setattr(cli, "runner", lambda _address, memory: Faulty(memory))
+    argv = place.command("check")[3:]
+    argv[argv.index("--tasks") : argv.index("--tasks") + 2] = []
+    assert cli.main(argv) == 3
+    told = capsys.readouterr().err
+    assert "error: ValueError: as the test wants it (test_command.py, line" in told
+    monkeypatch.setattr(cli, "refuse_absent", lambda _path: 1 / 0)
+    assert cli.main(["status", str(place.folder)]) == 3
+
+
+def test_how_to_resume_has_all_that_was_asked() -> None:
+    """What is printed is read as what the first command asked."""
+    flags = {
+        "--address": "head:6379",
+        "--storage": "s3://bucket/big",
+        "--tasks": "64",
+        "--memory-per-task": "4GiB",
+        "--copies": "20GiB",
+        "--thin": "1000000",
+        "--task-timeout": "0.5",
+        "--spillway": "/opt/my tools/spillway",
+    }
+    words = [it for pair in flags.items() for it in pair]
+    asked = cli.parser().parse_args(["check", "m.pml", "--dir", "/shared/my search", *words])
+    behind = ["--memory", "8GiB", "--reduce", "none", "--json"]
+    told = shlex.split(cli.how_to_resume(asked, behind))
+    at = told.index("--")
+    assert told[0] == "spillway-ray"
+    assert told[at:] == ["--", "--memory", "8GiB", "--json"]
+    again = vars(cli.parser().parse_args(told[1:at]))
+    first = vars(asked)
+    first.pop("model")
+    assert again == {**first, "command": "resume"}
+    # What was not asked is not told.
+    plain = cli.parser().parse_args(["resume", "big"])
+    assert cli.how_to_resume(plain, []) == "spillway-ray resume big"
+
+
+def test_what_did_not_begin_is_not_gone_on_with(
+    place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "search", lambda *_: Sitting(-9, b""))
+    assert cli.main(place.command("check")[3:]) == 3
+    told = capsys.readouterr().err
+    assert "goes on" not in told
+    assert "the same command begins it" in told
+
+
+def test_a_task_that_is_larger_than_the_machine(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(place.command("check", "--memory-per-task", "900TiB")[3:]) == 2
+    told = capsys.readouterr().err
+    assert "no machine has 900.0TiB of memory for a task: the largest has" in told
+    assert "`--memory-per-task` says how much" in told
+
+
+@pytest.mark.parametrize(
+    ("closed", "code"), [("2>&-", 0), ("<&-", 0), ("1>&-", 2), ("2>&- 1>&-", 2)]
+)
+def test_closed_streams_give_no_verdict(place: Place, closed: str, code: int) -> None:
+    argv = ["sh", "-c", f'exec "$@" {closed}', "sh", *place.command("check")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
+    run = subprocess.run(argv, env=environment, capture_output=True, check=False)
+    assert run.returncode == code, run.stderr
+    assert run.stdout == (place.verified if code == 0 else b"")
+    if closed == "1>&-":
+        assert b"error: the result cannot be written: standard output is closed" in run.stderr
 
 
 def test_sizes() -> None:

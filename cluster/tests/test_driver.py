@@ -10,6 +10,7 @@ import pytest
 from spillway_ray.binary import Binary, Plan, Sitting
 from spillway_ray.driver import Wishes
 from spillway_ray.failure import DAMAGED, STOPPED, WRONG, Failure, Stopped
+from spillway_ray.runner import Processes, too_small
 from spillway_ray.stop import Stop
 
 from .conftest import HASTE, Place
@@ -87,6 +88,12 @@ def test_thin_levels_are_searched_by_one_process(place: Place) -> None:
         {"command": "run", "task": 1, "times": 4, "do": "kill"},
         {"command": "run", "times": 4, "do": "exit", "code": 3, "message": "the disk is full"},
         {"command": "run", "task": 0, "times": 3, "do": "exit", "code": 5},
+        {"command": "run", "task": 1, "times": 3, "do": "end", "code": 1},
+        {"command": "run", "task": 1, "times": 3, "do": "exit", "code": 101},
+        {"command": "plan", "times": 2, "do": "end", "code": 1},
+        {"command": "commit", "times": 2, "do": "end", "code": 1},
+        {"command": "sit", "times": 2, "do": "end", "code": 1},
+        {"command": "sit", "times": 2, "do": "end", "code": 0},
         {"command": "plan", "times": 3, "do": "exit", "code": 3},
         {"command": "commit", "times": 3, "do": "exit", "code": 3},
         {"command": "commit", "times": 2, "do": "exit", "code": 5},
@@ -107,7 +114,17 @@ def test_what_passes_is_tried_again(
     ("trouble", "code", "message"),
     [
         ({"command": "run", "task": 1, "do": "exit", "code": 3}, STOPPED, "tried 6 times"),
-        ({"command": "run", "task": 1, "do": "kill"}, STOPPED, "was lost with its worker"),
+        (
+            {"command": "run", "task": 1, "do": "kill"},
+            STOPPED,
+            "was lost with its worker: its process was ended by SIGKILL",
+        ),
+        (
+            {"command": "run", "task": 1, "do": "end", "code": 1},
+            STOPPED,
+            "was lost with its worker: exit code 1",
+        ),
+        ({"command": "commit", "do": "end", "code": 1}, STOPPED, "tried 6 times"),
         ({"command": "run", "task": 1, "do": "exit", "code": 4}, DAMAGED, "as the test wants"),
         ({"command": "run", "do": "exit", "code": 2, "message": "no"}, WRONG, "error: no"),
         ({"command": "run", "do": "exit", "code": 5}, STOPPED, "planned again and again"),
@@ -129,6 +146,52 @@ def test_what_does_not_pass_ends_the_run(
     # Nothing is lost: without the trouble the search goes on.
     place.trouble()
     assert place.driver().resume().report == place.verified
+
+
+def test_a_sitting_without_a_result_is_no_verdict(place: Place) -> None:
+    place.trouble({"command": "sit", "times": 99, "do": "end", "code": 1})
+    assert place.check() == (-1, b"")
+
+
+def test_what_cannot_be_closed_changes_no_verdict(place: Place) -> None:
+    class Stuck(Processes):
+        def close(self) -> None:
+            super().close()
+            raise OSError(9, "Bad file descriptor")
+
+    ended = place.driver(None, lambda: Stuck(1 << 30)).check(str(place.model))
+    assert (ended.code, ended.report) == (0, place.verified)
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "message"),
+    [
+        (2, "give at least that much with --memory", "much with --memory-per-task"),
+        (3, "less with --memory or --threads; `spillway", "less with --memory-per-task; `spillway"),
+        (2, "try --memory-limit or --memory", "try --memory-limit or --memory-per-task"),
+    ],
+)
+def test_tasks_have_memory_per_task(place: Place, code: int, said: str, message: str) -> None:
+    place.trouble({"command": "run", "times": 99, "do": "exit", "code": code, "message": said})
+    with pytest.raises(Failure) as failed:
+        place.check()
+    assert message in failed.value.message
+
+
+def test_no_room_is_told_at_once(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
+    class Small(Processes):
+        def room(self) -> int:
+            return 0
+
+        def why_no_room(self) -> str:
+            return too_small(1 << 30, 3 << 29)
+
+    wishes = Wishes(tasks=3, thin=5)
+    ended = place.driver(wishes, lambda: Small(1 << 30)).check(str(place.model))
+    assert ended.code == 0
+    told = capfd.readouterr().err
+    assert "no machine has 1.5GiB of memory for a task: the largest has 1.0GiB" in told
+    assert "waiting for a machine that has it" in told
 
 
 @pytest.mark.parametrize("code", [2, 3, 4])

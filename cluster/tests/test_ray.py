@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -11,7 +14,7 @@ import pytest
 from spillway_ray.driver import Wishes
 from spillway_ray.failure import Failure
 
-from .conftest import Place
+from .conftest import HERE, Place
 
 pytest.importorskip("ray")
 
@@ -113,6 +116,42 @@ def test_a_signal_while_tasks_run(place: Place, machines: Machines) -> None:
     run = place.start("resume", *flags)
     out, err = run.communicate(timeout=120)
     assert (run.returncode, out) == (0, place.verified), err
+
+
+# The command, with short pauses before it tries to reach the cluster again.
+HASTY = """
+import sys
+from spillway_ray import cli
+from spillway_ray.phase import Patience
+cli.Patience = lambda: Patience(pause=0.01, storage=1)
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "others", "code"), [("gcs_server", 1, 3), ("raylet", 0, 3), ("raylet", 1, 0)]
+)
+def test_a_cluster_that_is_gone(place: Place, what: str, others: int, code: int) -> None:
+    """Ray's library ends the process that uses it, with exit code 1, or lets it wait for ever."""
+    place.trouble({"command": "run", "task": 1, "times": 1, "do": "sleep", "seconds": 600})
+    with several(1) as machines:
+        for _ in range(others):
+            machine(machines)
+        flags = ["--address", machines.address, "--memory-per-task", "64MiB"]
+        argv = [sys.executable, "-c", HASTY, *place.command("check", *flags)[3:]]
+        environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+        pipe = subprocess.PIPE
+        run = subprocess.Popen(argv, stdout=pipe, stderr=pipe, env=environment, text=True)
+        try:
+            place.until(lambda: place.calls()["run 1"] == 1)
+            getattr(machines.head_node, f"kill_{what}")()
+            out, err = run.communicate(timeout=200)
+        finally:
+            run.kill()
+    assert "once more in" in err
+    # Where Ray has another process on this machine the run goes on with that.
+    assert (run.returncode, out) == (code, place.verified.decode() if code == 0 else ""), err
+    assert place.driver(Wishes(tasks=3, thin=5)).resume().report == place.verified
 
 
 def test_no_cluster(place: Place) -> None:

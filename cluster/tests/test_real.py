@@ -10,14 +10,16 @@ from typing import Any, Callable
 
 import pytest
 
-from spillway_ray import flags
+from spillway_ray import flags, objects
 from spillway_ray.driver import Wishes
+from spillway_ray.failure import Failure
 from spillway_ray.runner import Processes, Runner
 
 pytest.importorskip("ray")
 
 from spillway_ray.by_ray import Cluster
 
+from .conftest import HASTE
 from .machines import several
 from .real import SPILLWAY, driver
 
@@ -74,8 +76,39 @@ def test_flags_are_those_of_resume() -> None:
     assert {name for _, name, value in found if value} - set(flags.OURS) == flags.VALUED
 
 
+def test_names_of_files_are_those_of_a_search(tmp_path: Path) -> None:
+    """One search that stops while it is expanded, and one that asks about runs."""
+    model = tmp_path / "grid.dve"
+    model.write_text(GRID)
+    grid = [SPILLWAY, "check", str(model), "--dir", str(tmp_path / "search"), *FLAGS]
+    subprocess.run([*grid, "--max-states", "20000"], stdout=-1, check=False)
+    runs = [SPILLWAY, "check", str(model), "--dir", str(tmp_path / "runs"), *FLAGS]
+    subprocess.run([*runs, "--ltl", "[] <> east == 0"], stdout=-1, check=False)
+    found = [it for name in ("search", "runs") for it in (tmp_path / name).iterdir()]
+    names = {it.name for it in found if it.is_file()} - {objects.LOCK}
+    assert {"job", "manifest", "levels-000", "answer"} <= names
+    assert [it for it in names if not objects.FILE_NAME.fullmatch(it)] == []
+
+
 def test_local_processes(compare: Callable[[Runner], None]) -> None:
     compare(Processes(MEMORY))
+
+
+def test_what_is_said_of_tasks_names_their_flags(tmp_path: Path) -> None:
+    model = tmp_path / "grid.dve"
+    model.write_text(GRID)
+    # Less than the model needs, and more than the system gives.
+    tasks = [("100KiB", 2, "give at least"), ("900GiB", 3, "the system gives no more memory")]
+    for memory, code, message in tasks:
+        wishes = Wishes(memory=memory, tasks=2, thin=50, flags=FLAGS)
+        folder = tmp_path / memory
+        search = driver(folder, Processes(MEMORY), wishes)
+        search.patience = HASTE
+        with pytest.raises(Failure, match=message) as failed:
+            search.check(str(model))
+        assert failed.value.code == code
+        assert "--memory-per-task" in failed.value.message
+        assert not re.search(r"--memory(?!-per-task)|--threads", failed.value.message)
 
 
 @pytest.mark.ray

@@ -14,6 +14,10 @@ from pathlib import Path
 import pytest
 
 from spillway_ray import worker
+from spillway_ray.binary import Binary
+from spillway_ray.failure import Failure
+from spillway_ray.objects import digest
+from spillway_ray.stop import Stop
 
 from .conftest import Place
 
@@ -22,7 +26,7 @@ from .conftest import Place
 def fit(place: Place, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str, str, str]:
     monkeypatch.setattr(worker, "LOOKS", 1)
     place.check()
-    job = worker.digest(f"{place.folder}/job")
+    job = digest(f"{place.folder}/job")
     return str(place.spillway), "spillway 0.1.0", str(place.folder), job
 
 
@@ -40,6 +44,19 @@ def test_unfit_machines(fit: tuple[str, str, str, str], tmp_path: Path) -> None:
     (tmp_path / "other" / "job").write_text("other")
     other = str(tmp_path / "other")
     assert "holds another search" in str(worker.unfit(binary, version, other, job))
+
+
+def test_a_job_that_is_no_file_is_not_waited_for(
+    fit: tuple[str, str, str, str], place: Place
+) -> None:
+    job = Path(fit[2]) / "job"
+    job.rename(job.with_name("elsewhere"))
+    for make in (os.mkfifo, lambda it: it.symlink_to("elsewhere"), os.mkdir):
+        make(job)
+        assert "cannot be read there" in str(worker.unfit(*fit))
+        with pytest.raises(Failure, match="there is no search in"):
+            Binary(str(place.spillway), str(place.folder), Stop()).fit()
+        (os.rmdir if job.is_dir() else os.unlink)(job)
 
 
 def test_a_job_that_is_seen_late(

@@ -2,6 +2,8 @@
 //!
 //! A directory may also hold what is not ours: notes of its user, another program's results. So names are compared as a whole.
 //! Nothing is removed because its name begins or ends like one of ours.
+//!
+//! `cluster/spillway_ray/objects.py` has the same names, for a search in an object store; a test there compares them.
 
 use spill::{FileName, RealDisk};
 
