@@ -221,7 +221,7 @@ impl<'a> BranchingCheck<'a> {
         while !pending.is_empty() {
             // A state whose list is in several chunks is pending for all of them.
             let mut current = None;
-            let mut is_read = false;
+            let mut is_any_shown = false;
             for at in 0..chunks.len() {
                 let (lists, chunk) = chunks[if is_forward { at } else { chunks.len() - 1 - at }];
                 let (first, last) = lists.states_of(chunk);
@@ -232,7 +232,6 @@ impl<'a> BranchingCheck<'a> {
                 if self.graph.control.should_stop() {
                     return Ok(false);
                 }
-                is_read = true;
                 lists.read(chunk, self.graph.ranks(), &mut entries)?;
                 for at in 0..entries.count() {
                     let at = if is_forward { at } else { entries.count() - 1 - at };
@@ -242,7 +241,7 @@ impl<'a> BranchingCheck<'a> {
                             continue;
                         }
                         pending.remove(state);
-                        current = Some(state);
+                        (current, is_any_shown) = (Some(state), true);
                     }
                     for it in predecessors {
                         if visit(*it) {
@@ -251,8 +250,8 @@ impl<'a> BranchingCheck<'a> {
                     }
                 }
             }
-            if !is_read {
-                // What is pending has no predecessors.
+            if !is_any_shown {
+                // What is still pending has no predecessors.
                 break;
             }
             is_forward = !is_forward;
