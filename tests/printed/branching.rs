@@ -2,7 +2,7 @@
 
 use super::Folder;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Pseudo-random numbers.
 struct Dice(u64);
@@ -21,11 +21,21 @@ struct Net {
 }
 
 impl Net {
+    /// One whose transitions are all random, or one in which tokens also go round for ever.
     fn random(dice: &mut Dice) -> Net {
         let places = 2 + dice.below(3);
         let tokens = (0..places).map(|_| dice.below(3)).collect();
-        let mut moves = || (0..places).map(|_| [0, 0, 1, 1, 2][dice.below(5)]).collect();
-        let transitions = (0..4).map(|_| [moves(), moves()]).collect();
+        let is_random = dice.below(4) > 0;
+        let one_in = |place: usize| (0..places).map(|it| usize::from(it == place)).collect();
+        let mut any = || (0..places).map(|_| [0, 0, 1, 1, 2][dice.below(5)]).collect();
+        let (one, other) = ([any(), any()], [any(), any()]);
+        let transitions = match is_random {
+            true => vec![one, other, [any(), any()], [any(), any()]],
+            false => {
+                let round = (0..places).map(|it| [one_in(it), one_in((it + 1) % places)]);
+                round.chain([one]).collect()
+            }
+        };
         Net { tokens, transitions }
     }
 
@@ -280,8 +290,9 @@ fn random_questions_of_random_nets_are_answered_as_by_sets_of_markings() {
         .collect();
         let folder = Folder::with("net.pnml", &net.text());
         let properties = formulas.iter().enumerate().map(|(at, it)| property(at, &it.text()));
-        folder.write("file.xml", &questions(properties));
-        let memory = ["16MiB", "64MiB"][nets % 2];
+        let properties = questions(properties);
+        folder.write("file.xml", &properties);
+        let memory = ["64MiB", "512MiB"][nets % 2];
         let ran = folder.run(&[
             "check",
             "net.pnml",
@@ -298,19 +309,119 @@ fn random_questions_of_random_nets_are_answered_as_by_sets_of_markings() {
             format!("FORMULA q{at} {holds} TECHNIQUES EXPLICIT STATE_COMPRESSION")
         });
         // Conditions on all markings are told first.
-        let mut expected: Vec<String> = expected.collect();
-        let mut told: Vec<&str> = ran.out.lines().collect();
-        expected.sort();
-        told.sort_unstable();
-        assert_eq!(
-            told,
-            expected,
-            "{}\n{}{}",
-            ran.err,
-            net.text(),
-            std::fs::read_to_string(folder.path("file.xml")).unwrap()
-        );
+        let expected: BTreeSet<String> = expected.collect();
+        let told: BTreeSet<String> = ran.out.lines().map(str::to_owned).collect();
+        let other: Vec<&String> = told.symmetric_difference(&expected).collect();
+        assert!(other.is_empty(), "{other:#?}\n{}\n{}\n{properties}", ran.err, net.text());
+        assert_eq!(ran.out.lines().count(), formulas.len());
     }
     assert!(counts.iter().all(|it| *it > 150), "{counts:?}");
     assert!(dead.iter().all(|it| *it > 5), "{dead:?}");
+}
+
+/// The same net, a place of which is emptied one by one, with these questions.
+fn folder(formulas: &[&str]) -> Folder {
+    let folder = Folder::with(
+        "net.pnml",
+        "<pnml><net id='n' type='ptnet'><page id='g'><place id='x'/>
+        <place id='r'><initialMarking><text>3</text></initialMarking></place>
+        <transition id='up'/><arc source='r' target='up'/><arc source='up' target='x'/>
+        </page></net></pnml>",
+    );
+    let properties = formulas.iter().enumerate().map(|(at, it)| property(at, it));
+    folder.write("file.xml", &questions(properties));
+    folder
+}
+
+/// Some path on which there is always a way on to a deadlock.
+const TO_THE_END: &str = "<exists-path><globally><exists-path><finally><deadlock/></finally></exists-path></globally></exists-path>";
+/// One more step can be made everywhere.
+const NEVER_ENDS: &str =
+    "<all-paths><globally><exists-path><next><true/></next></exists-path></globally></all-paths>";
+/// No formula of branching time that is read: an operator without a quantifier.
+const MIXED: &str = "<exists-path><finally><globally><true/></globally></finally></exists-path>";
+
+#[test]
+fn each_question_has_its_own_row() {
+    let folder = folder(&[TO_THE_END, NEVER_ENDS, MIXED]);
+    let asked = ["check", "net.pnml", "--property", "file.xml"];
+    let ran = folder.run(&asked);
+    let rows = "\
+net.pnml: 3 questions: 1 true, 1 false, 1 not known yet
+  true     q0
+  false    q1
+  open     q2: not supported: <exists-path> is no question that is read
+           (file.xml:4:31)
+";
+    assert!(ran.code == 2 && ran.out.starts_with(rows), "{} {}", ran.out, ran.err);
+    let ran = folder.run(&[&asked[..], &["--mcc"]].concat());
+    let lines = "\
+FORMULA q0 TRUE TECHNIQUES EXPLICIT STATE_COMPRESSION
+FORMULA q1 FALSE TECHNIQUES EXPLICIT STATE_COMPRESSION
+FORMULA q2 CANNOT_COMPUTE
+";
+    assert_eq!((ran.code, ran.out.as_str()), (2, lines), "{}", ran.err);
+    let ran =
+        folder.run(&[&asked[..], &["--json", "--question", "q0", "--question", "q1"]].concat());
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    let answers = told["answers"].as_array().unwrap();
+    let holds: Vec<Option<bool>> = answers.iter().map(|it| it["holds"].as_bool()).collect();
+    assert_eq!((ran.code, holds), (1, vec![Some(true), Some(false)]), "{}", ran.err);
+}
+
+#[test]
+fn what_has_no_answer_says_why() {
+    let folder = folder(&[TO_THE_END]);
+    let asked = ["check", "net.pnml", "--property", "file.xml"];
+    for (flags, why) in [
+        (["--max-states", "1"], "not known yet"),
+        (["--store", "comback"], "not supported: states stored as hashes and back-edges"),
+    ] {
+        let ran = folder.run(&[&asked[..], &flags].concat());
+        let row = format!("  open     q0: {why}\n");
+        assert!(ran.code == 3 && ran.out.contains(&row), "{} {}", ran.out, ran.err);
+    }
+    // A second token where the file says that there is one at most ends the search.
+    let units = "<toolspecific tool='nupn' version='1.1'><structure units='1' root='u' safe='true'>\
+        <unit id='u'><places>x r</places><subunits/></unit></structure></toolspecific>";
+    let net = std::fs::read_to_string(folder.path("net.pnml")).unwrap();
+    let more = "<transition id='more'/><arc source='more' target='x'/></page>";
+    let net = net.replace("<text>3<", "<text>1<").replace("</page>", more);
+    folder.write("net.pnml", &net.replace("</net>", &format!("{units}</net>")));
+    let ran = folder.run(&asked);
+    let row = "  open     q0: a run-time error leaves states out\n";
+    assert!(ran.out.contains(row), "{} {}", ran.out, ran.err);
+}
+
+/// What sweeps write is gone when the questions are answered.
+#[test]
+fn a_directory_holds_nothing_of_the_sweeps() {
+    let folder = folder(&[TO_THE_END, NEVER_ENDS]);
+    let ran = folder.run(&["check", "net.pnml", "--property", "file.xml", "--dir", "d"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let files = std::fs::read_dir(folder.path("d")).unwrap();
+    let names: Vec<String> =
+        files.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    let is_of_sweeps = |it: &&String| it.starts_with("predecessors") || it.starts_with("region");
+    assert_eq!(names.iter().find(is_of_sweeps), None, "{names:?}");
+    assert_eq!(folder.run(&["status", "d"]).code, 0);
+}
+
+#[test]
+fn the_size_of_a_state_space_is_told_as_the_contest_has_it() {
+    let folder = folder(&[TO_THE_END]);
+    let ran = folder.run(&["check", "net.pnml", "--mcc"]);
+    let lines = "\
+STATE_SPACE STATES 4 TECHNIQUES EXPLICIT STATE_COMPRESSION
+STATE_SPACE TRANSITIONS 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
+STATE_SPACE MAX_TOKEN_PER_MARKING 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
+STATE_SPACE MAX_TOKEN_IN_PLACE 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
+";
+    assert_eq!((ran.code, ran.out.as_str()), (0, lines), "{}", ran.err);
+    let ran = folder.run(&["check", "net.pnml", "--mcc", "--max-states", "1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (3, "STATE_SPACE CANNOT_COMPUTE\n"), "{}", ran.err);
+    folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
+    let ran = folder.run(&["check", "m.m", "--mcc"]);
+    let told = "--mcc is for models in PNML, and m.m is in murphi";
+    assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
 }

@@ -163,7 +163,10 @@ fn of_nets(printed: &mut Printed, folder: &Folder) {
     let asked = "<property-set><property><id>few</id><formula><place-bound><place>p</place></place-bound></formula></property>
         <property><id>stuck</id><formula><exists-path><finally><deadlock/></finally></exists-path></formula></property></property-set>";
     folder.write("three.xml", asked);
-    printed.prints("check", (folder, &["check", "three.pnml", "--property", "three.xml"]), 0);
+    let answered = ["check", "three.pnml", "--property", "three.xml"];
+    printed.prints("check", (folder, &answered), 0);
+    // A question that the search has not come to the answer of.
+    printed.prints("check", (folder, &[&answered[..], &["--max-states", "1"]].concat()), 3);
     let told = printed.prints("values_met", (folder, &["values", "three", "--sum", "p"]), 0);
     assert_eq!(told["all_together"], json!({ "least": 0, "greatest": 3 }));
 }
