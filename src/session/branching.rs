@@ -8,6 +8,7 @@ use crate::search::branching::{BranchingAnswer, BranchingCheck, GatheredStates};
 use crate::search::checkpoint::Saved;
 use crate::search::visited::Visited;
 use crate::search::{Control, Search};
+use spill::{Disk, FileName};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -73,12 +74,24 @@ impl Session<'_> {
         }
         let conditions = Conditions::of(model, &texts)?;
         let answered = self.sweep(&numbered, &conditions, control);
-        match answered {
+        // A sweep that was stopped, or failed, leaves what it wrote.
+        let removed = self.remove_swept();
+        match answered.and_then(|answers| removed.map(|()| answers)) {
             Err(error @ (spill::Error::Full { .. } | spill::Error::Limit { .. })) => {
                 refused(&error.to_string())
             }
             answered => answered.map_err(|error| Error::Run(self.directory.path.clone(), error)),
         }
+    }
+
+    /// Removes the files of sweeps, if there are any.
+    fn remove_swept(&self) -> spill::Result<()> {
+        let disk = &self.directory.disk;
+        let is_swept =
+            |it: &FileName| matches!(it, FileName::Region | FileName::Predecessors { .. });
+        let names = disk.list()?.into_iter().map(|it| it.0);
+        let mut swept = names.filter(|it| FileName::of(it).as_ref().is_some_and(is_swept));
+        swept.try_for_each(|it| disk.remove(&it))
     }
 
     fn sweep(
