@@ -124,7 +124,6 @@ impl<'a> StateGraph<'a> {
         });
         let mut files = owed.iter_mut().filter_map(Owed::clear);
         files.try_for_each(|file| graph.disk.remove(&file.to_string()))?;
-        drop(files);
         if !is_whole? {
             return Ok(None);
         }
