@@ -37,14 +37,13 @@ impl Classes {
         (one, other)
     }
 
-    /// The first of each class.
-    pub fn firsts(&self) -> impl Iterator<Item = usize> {
-        (0..self.above.len()).filter(|&it| self.above[it] == it)
-    }
-
-    /// The numbers of a class that is known by its first.
-    pub fn members(&self, first: usize) -> impl Iterator<Item = usize> {
-        (0..self.above.len()).filter(move |&it| self.first(it) == first)
+    /// The numbers of each class, by its first.
+    pub fn sets(&self) -> BTreeMap<usize, Vec<usize>> {
+        let mut sets: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for number in 0..self.above.len() {
+            sets.entry(self.first(number)).or_default().push(number);
+        }
+        sets
     }
 }
 

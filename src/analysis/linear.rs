@@ -15,6 +15,7 @@ use crate::ir::walk::{self, Visitor, any_stmt};
 use crate::ir::{
     Binary, Expr, ExprKind, Layout, Overflow, Owner, Pattern, Place, Program, Stmt, StmtKind, VarId,
 };
+use std::collections::BTreeMap;
 
 /// Sets of more values are left as they are.
 const VALUES_MAX: i64 = 256;
@@ -48,11 +49,16 @@ pub fn linear_sets(
     let starts_any = starts_any(program);
     let mut sets = Sets { program, holders: &holders, starts_any, classes, is_broken, sums };
     sets.survey(&uses);
+    let mut sums_of: BTreeMap<Holder, Vec<&Sum>> = BTreeMap::new();
+    for sum in &sets.sums {
+        sums_of.entry(sets.classes.first(sum.of)).or_default().push(sum);
+    }
     let mut found = Vec::new();
-    for first in (0..holders.count()).filter(|&it| sets.classes.first(it) == it) {
+    for (first, members) in sets.classes.sets() {
         if !sets.is_broken[first] {
-            budget.work((sets.sums.len() + holders.count()) as u64)?;
-            found.extend(sets.linear(first, layout));
+            let sums = sums_of.remove(&first).unwrap_or_default();
+            budget.work((sums.len() + members.len()) as u64)?;
+            found.extend(sets.linear((&members, &sums), layout));
         }
     }
     Ok(found)
@@ -160,9 +166,8 @@ impl Sets<'_> {
         }
     }
 
-    /// The set that a holder is the first of, if it is linear.
-    fn linear(&self, set: Holder, layout: &Layout) -> Option<LinearSet> {
-        let members: Vec<Holder> = self.classes.members(set).collect();
+    /// The set of these holders, to whose values these constants are added, if it is linear.
+    fn linear(&self, (members, sums): (&[Holder], &[&Sum]), layout: &Layout) -> Option<LinearSet> {
         let cells: Vec<(CellId, Kept)> =
             members.iter().flat_map(|&it| self.holders.cells(self.program, layout, it)).collect();
         // Each has to be able to hold all.
@@ -179,10 +184,7 @@ impl Sets<'_> {
                 .map(|it| self.program.bounds(&it.domain))
                 .is_some_and(|it| it.0 <= 0 && most <= it.1)
         };
-        let ours = |it: &&Sum| self.classes.first(it.of) == set;
-        if !members.iter().all(fits)
-            || !self.sums.iter().filter(ours).all(|it| self.adds(it, modulus))
-        {
+        if !members.iter().all(fits) || !sums.iter().all(|it| self.adds(it, modulus)) {
             return None;
         }
         let variables: Vec<VarId> =

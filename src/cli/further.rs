@@ -2,11 +2,13 @@
 
 use super::args::{Further, RunArgs};
 use super::failure::{self, Failure};
+use super::progress::Display;
 use super::values;
+use crate::exec::Violation;
+use crate::ir::Branching;
 use crate::report::{FurtherAnswer, FurtherResult};
-use crate::search::Verdict;
-use crate::session::{Contents, ValuesMet};
-use std::path::Path;
+use crate::search::{Control, Outcome, Verdict};
+use crate::session::{Contents, Session, TextModel, ValuesMet};
 
 /// What was asked, answered.
 #[derive(Default)]
@@ -17,34 +19,55 @@ pub(super) struct Answered {
     pub(super) tokens: Option<(i64, i64)>,
 }
 
-/// Answers what is asked of the states in a directory whose search came to this.
-pub(super) fn answer(args: &RunArgs, dir: &Path, verdict: Verdict) -> Result<Answered, Failure> {
+/// Answers what is asked of the states of a session that came to this.
+pub(super) fn answer(
+    args: &RunArgs,
+    (session, model): (&Session<'_>, &TextModel),
+    outcome: &Outcome,
+    control: &Control,
+) -> Result<Answered, Failure> {
     let mut answered = Answered::default();
     if args.further.is_empty() && !args.asks_space {
         return Ok(answered);
     }
-    let is_whole = verdict != Verdict::Incomplete;
+    let is_whole = outcome.verdict != Verdict::Incomplete;
+    // A run-time error leaves states out.
+    let is_all =
+        is_whole && outcome.findings.iter().all(|it| !matches!(it.0, Violation::Fault(..)));
+    let dir = session.directory.path.as_path();
     let sums: Vec<Vec<String>> = args.further.iter().filter_map(|it| it.1.variables()).collect();
     let met = match is_whole && (!sums.is_empty() || args.asks_space) {
         true => Some(values::met((dir, args.memory), &Contents::read(dir)?, &sums)?.1),
         false => None,
     };
-    let mut most = met.iter().flat_map(|it| &it.asked);
+    let formulas: Vec<&Branching<String>> =
+        args.further.iter().filter_map(|it| it.1.formula()).collect();
+    let branching = match is_whole && !formulas.is_empty() {
+        true => {
+            let _shown = Display::of_wait("evaluating formulas of branching time".into());
+            session.answer_branching(model, &formulas, control)?
+        }
+        false => Vec::new(),
+    };
+    let (mut most, mut branching) = (met.iter().flat_map(|it| &it.asked), branching.into_iter());
     for (name, asked) in &args.further {
         let came = match asked {
             Further::Refused(why) => FurtherResult::Open(why.clone()),
             _ if !is_whole => FurtherResult::Open("not known yet".to_owned()),
+            Further::Most(_) if !is_all => {
+                FurtherResult::Open("a run-time error leaves states out".to_owned())
+            }
             Further::Most(_) => {
                 FurtherResult::Most(most.next().and_then(|it| it.range).map(|range| range.1))
             }
-            Further::Branching => {
-                FurtherResult::Open("not supported: a formula of branching time".to_owned())
-            }
+            Further::Branching(_) => match branching.next() {
+                Some(Ok(holds)) => FurtherResult::Holds(holds),
+                Some(Err(why)) => FurtherResult::Open(why),
+                None => FurtherResult::Open("not known yet".to_owned()),
+            },
         };
         answered.further.push(FurtherAnswer { name: name.clone(), came });
     }
-    // A run-time error leaves states out.
-    let is_all = verdict == Verdict::Verified;
     answered.tokens = met.as_ref().filter(|_| args.asks_space && is_all).map(most_tokens);
     Ok(answered)
 }
@@ -58,7 +81,9 @@ fn most_tokens(met: &ValuesMet) -> (i64, i64) {
 /// The exit code of a search that ends with `code`, and of what was answered beside.
 pub(super) fn worst(code: u8, further: &[FurtherAnswer]) -> u8 {
     let is_violated = further.iter().any(|it| it.came == FurtherResult::Holds(false));
+    let is_open = further.iter().any(|it| matches!(it.came, FurtherResult::Open(_)));
     match code {
+        failure::VERIFIED | failure::VIOLATED if is_open => failure::STOPPED,
         failure::VERIFIED if is_violated => failure::VIOLATED,
         code => code,
     }

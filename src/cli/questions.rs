@@ -132,7 +132,7 @@ fn sorted(all: Vec<Question>, sources: &Sources) -> Sorted {
                 continue;
             }
             Ok(Asks::Most(variables)) => Further::Most(variables),
-            Ok(Asks::Branching(_)) => Further::Branching,
+            Ok(Asks::Branching(formula)) => Further::Branching(formula),
             Err(Diagnostic { message, span, .. }) => {
                 let place = sources.locate(span).map_or(String::new(), |it| format!(" ({it})"));
                 Further::Refused(format!("not supported: {message}{place}"))

@@ -197,8 +197,8 @@ impl<'a> Sitting<'a> {
             Verdict::Incomplete => failure::STOPPED,
         };
         signals.end_with(code, &control);
-        let dir = &self.session.directory.path;
-        self.answered = further::answer(self.args, dir, outcome.verdict)?;
+        let of = (&self.session, self.model);
+        self.answered = further::answer(self.args, of, &outcome, &control)?;
         if outcome.verdict != Verdict::Incomplete {
             self.session.directory.remove_if_temporary();
         }

@@ -21,7 +21,7 @@ pub use language::{
     Draw, Drawn, EachStep, Habit, Language, MakeTrail, OwnOptions, ReadQuestions, TrailEnd,
     TrailWriter,
 };
-pub use questions::{Asks, Branching, BranchingNode, Question};
+pub use questions::{Asks, Question};
 
 use crate::diag::Diagnostic;
 use crate::ir::{EndRule, Overflow, Program};

@@ -9,6 +9,7 @@
 pub mod action;
 pub mod arithmetic;
 mod asks;
+mod branching;
 pub mod claim;
 pub mod components;
 mod conditions;
@@ -30,6 +31,7 @@ pub use action::{
     Action, Asserted, Communication, Control, Edge, Overflow, Parameter, Stmt, StmtKind, Turn,
 };
 pub use arithmetic::{Arithmetic, ArithmeticError};
+pub use branching::{Branching, BranchingNode};
 pub use claim::{Claim, ClaimMove};
 pub use conditions::{Condition, Holds};
 pub use edges::ActionsAt;

@@ -6,6 +6,7 @@
 
 mod allocator;
 mod awake;
+pub mod branching;
 mod carry;
 pub mod checkpoint;
 pub mod comback;

@@ -6,6 +6,7 @@
 
 mod answer;
 mod applicable;
+mod branching;
 mod check;
 mod directory;
 mod error;
@@ -37,6 +38,7 @@ mod watched;
 
 pub use answer::Answer;
 pub use applicable::{Applicable, Saving, Subject};
+pub use branching::BranchingAnswers;
 pub use check::{Check, check};
 pub use directory::{Contents, Directory};
 pub use error::{Error, Taken};

@@ -11,6 +11,7 @@ mod acceptance;
 mod asked;
 mod automata;
 mod bench;
+mod branching;
 mod checked;
 mod cycles;
 mod decided;

@@ -46,7 +46,8 @@ impl Means {
         sitting: u32::MAX,
     };
 
-    fn plan(self, width: usize) -> MemoryPlan {
+    /// The memory of these, for states of so many bytes.
+    pub fn plan(self, width: usize) -> MemoryPlan {
         let bytes = self.buffer * width as u64;
         MemoryPlan {
             budget: 0,

@@ -2,6 +2,7 @@
 
 mod again;
 mod asked;
+mod branching;
 mod covers;
 mod drawn;
 mod files;

@@ -5,7 +5,8 @@
 
 use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
 use crate::support::{Random, is_large};
-use spillway::budget::AnalysisBudget;
+use spillway::analysis::values::Apart;
+use spillway::budget::{AnalysisBudget, Exceeded};
 use spillway::reduce::rewriting::Rewritings;
 use spillway::reduce::{Kept, Preserved};
 use spillway::session::Reduce;
@@ -194,5 +195,36 @@ fn a_search_keeps_how_its_program_was_rewritten() {
     let by = |rewritings| Reduce { rewritings, ..Reduce::NONE };
     for rewritings in [Rewritings::VALUES, Rewritings::ALIKE] {
         goes_on_as_it_began(&model, by(rewritings), by(Rewritings::DEAD), 1);
+    }
+}
+
+/// A net that is a row of places: so many tokens go from each to the next, one by one.
+fn row(places: usize, tokens: usize) -> String {
+    let mut text = "<pnml><net id='n' type='ptnet'><page id='g'>".to_owned();
+    for at in 0..places {
+        let tokens = if at == 0 { tokens } else { 0 };
+        write!(
+            text,
+            "<place id='p{at}'><initialMarking><text>{tokens}</text></initialMarking></place>
+            <transition id='t{at}'/><arc source='p{at}' target='t{at}'/>
+            <arc source='t{at}' target='p{}'/>",
+            at + 1
+        )
+        .unwrap();
+    }
+    text + &format!("<place id='p{places}'/></page></net></pnml>")
+}
+
+/// The work grows with the places and with the tokens, not with their squares, and all of it is noted.
+#[test]
+fn many_places_and_many_tokens_take_work_in_proportion() {
+    for (places, tokens, units) in [(3_000, 1, 3_000 * 500), (20, 1_000, 20 * 1_000 * 500)] {
+        let model = load("pnml", &row(places, tokens));
+        let analysed = |units| {
+            let budget = AnalysisBudget::largest().limited(units, 0);
+            Apart::of(model.interp.program(), model.interp.layout(), &budget).map(drop)
+        };
+        assert_eq!(analysed(units), Ok(()), "{places} {tokens}");
+        assert_eq!(analysed(units / 100), Err(Exceeded::Work), "{places} {tokens}");
     }
 }

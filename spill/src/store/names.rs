@@ -71,6 +71,11 @@ pub enum FileName {
         /// The number of the part.
         shard: u16,
     },
+    /// Which keys of the region lead to each key of a part of it.
+    Predecessors {
+        /// The number of the part.
+        shard: u16,
+    },
     /// The keys of a part of the region that a sweep came to first.
     Layer {
         /// The number of the sweep.
@@ -97,6 +102,7 @@ impl fmt::Display for FileName {
             FileName::Carried { level } => write!(f, "carried-{level:08}"),
             FileName::Region => write!(f, "region-000"),
             FileName::Marks { sweep, shard } => write!(f, "marks-{sweep:08}-{shard:03}"),
+            FileName::Predecessors { shard } => write!(f, "predecessors-{shard:03}"),
             FileName::Layer { sweep, shard } => write!(f, "layer-{sweep:08}-{shard:03}"),
         }
     }
@@ -127,6 +133,7 @@ impl FileName {
             ("carried", &[level]) => FileName::Carried { level },
             ("region", &[0]) => FileName::Region,
             ("marks", &[sweep, shard]) => FileName::Marks { sweep, shard: narrow(shard)? },
+            ("predecessors", &[shard]) => FileName::Predecessors { shard: narrow(shard)? },
             ("layer", &[sweep, shard]) => FileName::Layer { sweep, shard: narrow(shard)? },
             _ => return None,
         };
@@ -146,7 +153,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn names() -> impl Strategy<Value = FileName> {
-        let numbers = (any::<u32>(), any::<u32>(), any::<u16>(), 0..11_u8);
+        let numbers = (any::<u32>(), any::<u32>(), any::<u16>(), 0..12_u8);
         numbers.prop_map(|(level, last, shard, sort)| match sort {
             0 => FileName::Levels { shard },
             1 => FileName::Merged { first: level, last, part: shard },
@@ -158,6 +165,7 @@ mod tests {
             7 => FileName::Carried { level },
             8 => FileName::Region,
             9 => FileName::Marks { sweep: level, shard },
+            10 => FileName::Predecessors { shard },
             _ => FileName::Layer { sweep: level, shard },
         })
     }
@@ -187,6 +195,7 @@ mod tests {
             "merged-cells.csv",
             "candidates-2024.pdf",
             "region-001",
+            "predecessors-3",
             "fresh-00000001-000",
             "carried-4294967296",
         ] {

@@ -26,10 +26,13 @@ use crate::ir::{
 use judged::Value;
 pub(super) use judged::{Depends, depends, is_same, judge};
 use partition::Partition;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Classes with more values are left as they are.
 const VALUES_MAX: i64 = 1024;
+
+/// Units of work to judge what becomes of a value.
+const JUDGING: u64 = 16;
 
 /// Where a value has to be looked up it is compared with at most so many others.
 const RUNS_MAX: usize = 16;
@@ -103,17 +106,18 @@ impl Apart {
         let joined = Joined::new(program, &holders, &uses);
         let class_of = vec![None; holders.count()];
         let mut apart = Apart { holders: holders.clone(), class_of, classes: Vec::new() };
-        let mentioned: Vec<Vec<Holder>> = uses.iter().map(|it| it.holders(&holders)).collect();
-        for class in joined.classes() {
-            // Most are about others.
-            budget.work((uses.len() + holders.count()) as u64)?;
-            let is_ours = |all: &[Holder]| all.iter().any(|&it| joined.find(it) == class);
-            let ours = uses.iter().zip(&mentioned).filter(|(_, all)| is_ours(all));
-            let ours: Vec<&Use> = ours.map(|(it, _)| it).collect();
-            let Some(found) = judged_class(program, layout, &joined, (class, &ours)) else {
-                continue;
-            };
-            let members: Vec<Holder> = joined.classes.members(class).collect();
+        let mut uses_of: BTreeMap<Holder, Vec<&Use>> = BTreeMap::new();
+        for it in &uses {
+            let classes = it.holders(&holders).into_iter().map(|it| joined.find(it));
+            for class in classes.collect::<BTreeSet<_>>() {
+                uses_of.entry(class).or_default().push(it);
+            }
+        }
+        for (class, members) in joined.classes() {
+            let ours = uses_of.remove(&class).unwrap_or_default();
+            budget.work((members.len() + ours.len()) as u64)?;
+            let judged = judged_class(program, layout, &joined, (class, &members, &ours), budget)?;
+            let Some(found) = judged else { continue };
             let number = Some(apart.classes.len());
             members.iter().for_each(|&it| apart.class_of[it] = number);
             apart.classes.push(found);
@@ -328,9 +332,9 @@ impl<'p> Joined<'p> {
         is_alike
     }
 
-    /// The classes of which not all values are known to be told apart.
-    fn classes(&self) -> Vec<Holder> {
-        self.classes.firsts().filter(|&it| !self.all_apart[it]).collect()
+    /// The classes of which not all values are known to be told apart: the first holder of each, and all.
+    fn classes(&self) -> impl Iterator<Item = (Holder, Vec<Holder>)> {
+        self.classes.sets().into_iter().filter(|it| !self.all_apart[it.0])
     }
 }
 
@@ -339,22 +343,21 @@ fn judged_class(
     program: &Program,
     layout: &Layout,
     joined: &Joined,
-    (class, uses): (Holder, &[&Use]),
-) -> Option<Class> {
+    (class, members, uses): (Holder, &[Holder], &[&Use]),
+    budget: &AnalysisBudget,
+) -> Result<Option<Class>, Exceeded> {
     let holders = joined.holders;
-    let members: Vec<Holder> = joined.classes.members(class).collect();
-    let scalar = holders.scalar(program, class)?;
+    let Some(scalar) = holders.scalar(program, class) else { return Ok(None) };
     // An undefined field is received as something else.
     if scalar.undefined && members.iter().any(|&it| holders.as_variable(it).is_none()) {
-        return None;
+        return Ok(None);
     }
     let cells = members.iter().flat_map(|&it| holders.cells(program, layout, it));
     let ranges: BTreeSet<(i64, i64)> =
         cells.map(|(it, _)| (layout.cells[it].least, layout.cells[it].most)).collect();
-    let (low, high) = ranges.iter().copied().reduce(hull)?;
-    if high.checked_sub(low)? >= VALUES_MAX {
-        return None;
-    }
+    let Some((low, high)) = ranges.iter().copied().reduce(hull) else { return Ok(None) };
+    let values = high.checked_sub(low).filter(|it| *it < VALUES_MAX);
+    let Some(values) = values else { return Ok(None) };
     let mut partition = Partition::new(low, high);
     // What stands for a value lies wherever that does.
     for (least, most) in ranges {
@@ -363,6 +366,7 @@ fn judged_class(
     let domain = program.bounds(&scalar.domain);
     let mut watch = Watch { program, joined, class, partition, is_all_apart: false };
     for it in uses {
+        budget.work(JUDGING * (values + 1) as u64)?;
         match it {
             Use::Asked(expr) => watch.expr(expr),
             Use::Matched { field, value } => watch.matched(*field, value),
@@ -375,11 +379,11 @@ fn judged_class(
             | Use::HandledOtherwise(_) => {}
         }
         if watch.is_all_apart {
-            return None;
+            return Ok(None);
         }
     }
-    let representatives = watch.partition.refined()?;
-    Some(Class { low, representatives })
+    let representatives = watch.partition.refined(budget)?;
+    Ok(representatives.map(|representatives| Class { low, representatives }))
 }
 
 /// Sees what tells values of a class apart.

@@ -2,13 +2,12 @@
 
 use super::judged::Value;
 use crate::analysis::blocks::Blocks;
+use crate::budget::{AnalysisBudget, Exceeded};
 use crate::source::Span;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a value leads: to another, or out of what can be held, or it fails.
 type Leads = Result<Option<Result<i64, i64>>, (Span, String)>;
-
-/// The same, with the block instead of a value that is in one.
-type Led = Result<Option<Result<Result<usize, i64>, i64>>, (Span, String)>;
 
 /// Values in blocks: those of a block are not told apart as yet.
 pub(super) struct Partition {
@@ -16,15 +15,18 @@ pub(super) struct Partition {
     high: i64,
     /// The block of each value, the least being number 0.
     blocks: Blocks,
-    /// Where each value leads by what is done with it.
-    ways: Vec<Vec<Leads>>,
+    /// Where each value leads by each thing that is done with it: the number of a value, or a larger number for each
+    /// way out. Most transitions of a net do the same, which is kept once.
+    ways: BTreeSet<Vec<usize>>,
+    /// The numbers of ways out.
+    out: BTreeMap<Leads, usize>,
 }
 
 impl Partition {
     /// All values from `low` to `high` in one block.
     pub fn new(low: i64, high: i64) -> Partition {
         let blocks = Blocks::whole((low..=high).count());
-        Partition { low, high, blocks, ways: Vec::new() }
+        Partition { low, high, blocks, ways: BTreeSet::new(), out: BTreeMap::new() }
     }
 
     fn values(&self) -> impl Iterator<Item = i64> + use<> {
@@ -39,34 +41,53 @@ impl Partition {
 
     /// Tells values apart that lead to values that are told apart.
     pub fn goes_on(&mut self, leads: impl Fn(i64) -> Leads) {
-        self.ways.push(self.values().map(leads).collect());
+        let (low, count) = (self.low, self.values().count());
+        let number = |value: i64| {
+            let number = value.checked_sub(low).and_then(|it| usize::try_from(it).ok());
+            number.filter(|it| *it < count)
+        };
+        let way = self.values().map(|value| {
+            let leads = leads(value);
+            let inside = match leads {
+                Ok(Some(Ok(to))) => number(to),
+                _ => None,
+            };
+            inside.unwrap_or_else(|| {
+                let next = count + self.out.len();
+                *self.out.entry(leads).or_insert(next)
+            })
+        });
+        let way = way.collect();
+        self.ways.insert(way);
     }
 
     /// The least value of each value's block, once no block can be split; nothing if no two are in one.
-    pub fn refined(mut self) -> Option<Vec<i64>> {
-        let ways = std::mem::take(&mut self.ways);
-        loop {
-            if self.blocks.are_all_apart() {
-                return None;
-            }
-            let mut is_split = false;
-            for way in &ways {
-                let seen: Vec<_> = way.iter().map(|it| self.led(it)).collect();
-                is_split |= self.blocks.split(&seen);
-            }
-            if !is_split {
-                break;
+    pub fn refined(mut self, budget: &AnalysisBudget) -> Result<Option<Vec<i64>>, Exceeded> {
+        let count = self.values().count();
+        let mut seen_by = vec![Vec::new(); count];
+        for way in &self.ways {
+            budget.work(count as u64)?;
+            for (from, &to) in way.iter().enumerate() {
+                if let Some(of) = seen_by.get_mut(to) {
+                    of.push(from);
+                }
             }
         }
-        Some(self.blocks.least().into_iter().map(|it| self.low + it as i64).collect())
-    }
-
-    /// Where a value leads, as far as that is told apart.
-    fn led(&self, leads: &Leads) -> Led {
-        let block_of = |value: i64| {
-            let at = value.checked_sub(self.low).and_then(|it| usize::try_from(it).ok());
-            at.and_then(|it| self.blocks.of(it)).ok_or(value)
+        for of in &mut seen_by {
+            of.sort_unstable();
+            of.dedup();
+        }
+        let ways = &self.ways;
+        let seen = |number: usize, blocks: &Blocks| {
+            let led = ways.iter().map(|way| blocks.of(way[number]).ok_or(way[number]));
+            led.collect::<Vec<Result<usize, usize>>>()
         };
-        leads.clone().map(|it| it.map(|it| it.map(block_of)))
+        if !self.blocks.are_all_apart() {
+            self.blocks.refine(seen, &seen_by, budget)?;
+        }
+        if self.blocks.are_all_apart() {
+            return Ok(None);
+        }
+        Ok(Some(self.blocks.least().into_iter().map(|it| self.low + it as i64).collect()))
     }
 }

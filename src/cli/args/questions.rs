@@ -1,6 +1,7 @@
 //! What a file asks of a model, and in which form that is answered.
 
 use crate::cli::languages;
+use crate::ir::Branching;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -30,7 +31,7 @@ pub(in crate::cli) enum Further {
     /// What these variables come to at most, their numbers added up.
     Most(Vec<String>),
     /// Whether a formula of branching time holds.
-    Branching,
+    Branching(Branching<String>),
     /// Nothing that is supported, for this reason.
     Refused(String),
 }
@@ -45,7 +46,15 @@ impl Further {
     pub(in crate::cli) fn variables(&self) -> Option<Vec<String>> {
         match self {
             Further::Most(variables) => Some(variables.clone()),
-            Further::Branching | Further::Refused(_) => None,
+            Further::Branching(_) | Further::Refused(_) => None,
+        }
+    }
+
+    /// The formula of branching time.
+    pub(in crate::cli) fn formula(&self) -> Option<&Branching<String>> {
+        match self {
+            Further::Branching(formula) => Some(formula),
+            Further::Most(_) | Further::Refused(_) => None,
         }
     }
 }

@@ -3,18 +3,18 @@
 use super::contest::{Names, inner, is_temporal, refused};
 use super::parse::Term;
 use super::xml::Read;
-use crate::front::questions::{Branching, BranchingNode};
+use crate::ir::{Branching, BranchingNode};
 
 impl Names<'_> {
     /// The formula that a term is.
-    pub(super) fn branching(&self, term: &Term) -> Read<Branching> {
+    pub(super) fn branching(&self, term: &Term) -> Read<Branching<String>> {
         let mut formula = Branching::default();
         let root = self.node_of(term, &mut formula)?;
         Ok(formula.rooted(root))
     }
 
     /// The number of the node that a term becomes.
-    fn node_of(&self, term: &Term, formula: &mut Branching) -> Read<usize> {
+    fn node_of(&self, term: &Term, formula: &mut Branching<String>) -> Read<usize> {
         if !is_temporal(term) {
             return Ok(formula.node(BranchingNode::Condition(self.condition(term)?)));
         }
@@ -51,23 +51,23 @@ impl Names<'_> {
         }
     }
 
-    fn nodes_of(&self, terms: &[Term], formula: &mut Branching) -> Read<Vec<usize>> {
+    fn nodes_of(&self, terms: &[Term], formula: &mut Branching<String>) -> Read<Vec<usize>> {
         terms.iter().map(|it| self.node_of(it, formula)).collect()
     }
 
-    fn two_of(&self, term: &Term, formula: &mut Branching) -> Read<[usize; 2]> {
+    fn two_of(&self, term: &Term, formula: &mut Branching<String>) -> Read<[usize; 2]> {
         let [left, right] = term.parts()?;
         Ok([self.node_of(left, formula)?, self.node_of(right, formula)?])
     }
 
     /// The two sides of an `until`.
-    fn sides(&self, path: &Term, formula: &mut Branching) -> Read<[usize; 2]> {
+    fn sides(&self, path: &Term, formula: &mut Branching<String>) -> Read<[usize; 2]> {
         let [before, reach] = path.parts()?;
         Ok([self.node_of(inner(before)?, formula)?, self.node_of(inner(reach)?, formula)?])
     }
 
     /// That some path is so.
-    fn some_path(&self, path: &Term, formula: &mut Branching) -> Read<usize> {
+    fn some_path(&self, path: &Term, formula: &mut Branching<String>) -> Read<usize> {
         let node = match path.name() {
             "until" => {
                 let [before, reach] = self.sides(path, formula)?;
@@ -86,7 +86,7 @@ impl Names<'_> {
     }
 
     /// That every path is so: that none is not so.
-    fn every_path(&self, path: &Term, formula: &mut Branching) -> Read<usize> {
+    fn every_path(&self, path: &Term, formula: &mut Branching<String>) -> Read<usize> {
         let node = match path.name() {
             "until" => {
                 let [before, reach] = self.sides(path, formula)?.map(|it| formula.not(it));

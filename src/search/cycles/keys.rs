@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// How states become keys, and keys states. The order is the same.
 #[derive(Clone)]
-pub(super) struct Keys {
+pub(in crate::search) struct Keys {
     /// Bytes of a state.
     whole: usize,
     projection: Option<Arc<Projection>>,
@@ -14,22 +14,22 @@ pub(super) struct Keys {
 
 impl Keys {
     /// As a search that has reached all states had them in memory.
-    pub(super) fn of(whole: usize, codec: &Codec) -> Keys {
+    pub(in crate::search) fn of(whole: usize, codec: &Codec) -> Keys {
         Keys { whole, projection: codec.projection().cloned() }
     }
 
     /// Bytes of a state.
-    pub(super) fn whole(&self) -> usize {
+    pub(in crate::search) fn whole(&self) -> usize {
         self.whole
     }
 
     /// Bytes of a key.
-    pub(super) fn width(&self) -> usize {
+    pub(in crate::search) fn width(&self) -> usize {
         self.projection.as_ref().map_or(self.whole, |it| it.width())
     }
 
     /// Replaces `states` by the states of `keys`.
-    pub(super) fn lift(&self, keys: &[u8], states: &mut Vec<u8>) {
+    pub(in crate::search) fn lift(&self, keys: &[u8], states: &mut Vec<u8>) {
         states.clear();
         match &self.projection {
             None => states.extend_from_slice(keys),
@@ -38,7 +38,7 @@ impl Keys {
     }
 
     /// Replaces `keys` by the keys of `states`, which were all reached.
-    pub(super) fn project(&self, states: &[u8], keys: &mut Vec<u8>) -> Result<()> {
+    pub(in crate::search) fn project(&self, states: &[u8], keys: &mut Vec<u8>) -> Result<()> {
         keys.clear();
         let Some(projection) = &self.projection else {
             keys.extend_from_slice(states);
@@ -54,13 +54,13 @@ impl Keys {
 }
 
 /// The place of one among ascending `keys`, if it is there.
-pub(super) fn place(keys: &[u8], wanted: &[u8]) -> Option<usize> {
+pub(in crate::search) fn place(keys: &[u8], wanted: &[u8]) -> Option<usize> {
     let (width, at) = (wanted.len(), first_from(keys, 0, wanted));
     (keys.get(at * width..)?.get(..width)? == wanted).then_some(at)
 }
 
 /// The number of the first of ascending `keys`, from `at` on, that is not less than `wanted`. It is mostly near.
-pub(super) fn first_from(keys: &[u8], at: usize, wanted: &[u8]) -> usize {
+pub(in crate::search) fn first_from(keys: &[u8], at: usize, wanted: &[u8]) -> usize {
     let width = wanted.len();
     let count = keys.len() / width;
     let is_less = |at: usize| keys[at * width..][..width] < *wanted;

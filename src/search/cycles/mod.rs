@@ -31,10 +31,10 @@
 //! (`marks.rs`); all that is in memory are successors that are being sorted. The end of each sweep is a place to stop at.
 
 mod found;
-mod keys;
+pub(super) mod keys;
 mod marks;
 mod pick;
-mod region;
+pub(super) mod region;
 mod saved;
 mod sweep;
 mod walk;
@@ -137,7 +137,14 @@ impl<'a> CycleSearch<'a> {
         let keys = Keys::of(model.width(), store.codec());
         let stop = || control.should_stop();
         let place = (disk, shard_states);
-        let Some(region) = region::build(&store.runs(), &keys, accepting, place, &stop)? else {
+        let Some(region) = region::build(
+            &store.runs(),
+            &keys,
+            &|it| (accepting.component)(it).is_some(),
+            place,
+            &stop,
+        )?
+        else {
             return Ok(None);
         };
         let marks: Vec<ShardMarks> =
@@ -527,7 +534,7 @@ fn make_durable(disk: &dyn Disk, (file, length): (FileName, u64)) -> Result<()> 
 }
 
 /// What is wrong where a model does not do again what it did.
-fn other_successors() -> Error {
+pub(super) fn other_successors() -> Error {
     contradiction("a state has other successors than before")
 }
 

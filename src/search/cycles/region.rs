@@ -42,16 +42,16 @@ const SHARD_MIN: u64 = 256 << 10;
 const SHARDS: u64 = 32;
 
 /// How the region is cut: the most states of a shard, of so many states in all.
-pub(super) fn shard_states(states: u64) -> u64 {
+pub(in crate::search) fn shard_states(states: u64) -> u64 {
     states.div_ceil(SHARDS).max(SHARD_MIN)
 }
 
-/// Writes those of `runs` that can lie on accepting cycles: so many in each shard.
+/// Writes those of `runs` that are wanted, such as what can lie on accepting cycles: so many in each shard.
 /// Nothing if told to stop. The file is flushed, but not synced.
-pub(super) fn build(
+pub(in crate::search) fn build(
     runs: &Candidates,
     keys: &Keys,
-    accepting: &Accepting,
+    is_wanted: &dyn Fn(&[u8]) -> bool,
     (disk, shard_states): (&dyn Disk, u64),
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<FileSegment>>> {
@@ -74,7 +74,7 @@ pub(super) fn build(
             kept.clear();
             let both = batch.chunks_exact(width).zip(lifted.chunks_exact(keys.whole()));
             for (key, state) in both {
-                if (accepting.component)(state).is_some() {
+                if is_wanted(state) {
                     kept.extend_from_slice(key);
                 }
             }
@@ -99,6 +99,10 @@ pub(super) fn open_layers(
 }
 
 /// Pieces with keys of so many bytes, open.
-pub(super) fn open(pieces: &[FileSegment], disk: &dyn Disk, width: usize) -> Result<Vec<Segment>> {
+pub(in crate::search) fn open(
+    pieces: &[FileSegment],
+    disk: &dyn Disk,
+    width: usize,
+) -> Result<Vec<Segment>> {
     pieces.iter().map(|piece| piece.open(disk, width)).collect()
 }

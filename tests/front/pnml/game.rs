@@ -104,7 +104,7 @@ impl Net {
     }
 
     /// The tokens of each colour of a place.
-    fn tokens(&self, place: usize, bag: &[Addend], binding: &[u32]) -> Vec<i64> {
+    pub fn tokens(&self, place: usize, bag: &[Addend], binding: &[u32]) -> Vec<i64> {
         let sort = &self.places[place].0;
         let count = sort.iter().map(|it| self.classes[*it] as usize).product();
         let mut tokens = vec![0; count];
@@ -114,7 +114,8 @@ impl Net {
         tokens
     }
 
-    fn bindings(&self, of: &Transition) -> Vec<Vec<u32>> {
+    /// The bindings of a transition that its conditions allow.
+    pub fn bindings(&self, of: &Transition) -> Vec<Vec<u32>> {
         let parts = || {
             of.arcs
                 .iter()

@@ -1,0 +1,321 @@
+//! Formulas of branching time over the states that a search has reached, on disk (Clarke, Emerson and Sistla 1986).
+//!
+//! What is satisfied where is a set of states: a bit for each, in memory. The transitions are on disk, as the predecessors of
+//! each state in key order (`lists.rs`), and are swept over: a sweep goes through the states from the front to the back, or
+//! the other way round, and from each *pending* state to its predecessors. Parts of the files without a pending state are
+//! passed over.
+//!
+//! ```text
+//! EX f       the predecessors of f                                          one sweep
+//! E(f U g)   g, and again and again the predecessors in f                   until nothing is pending
+//! EG f       f, less again and again the states all of whose successors     until nothing is pending
+//!            are gone: successors are counted, up to 14; those with more
+//!            are counted anew when nothing else leaves
+//! ```
+//!
+//! A run that ends in a state without successors is maximal: `EG f` holds there where `f` does, and `EX f` nowhere.
+//! Before anything is evaluated it is known how many sets there are at once; more than there is memory for are refused.
+
+mod graph;
+mod lists;
+mod sets;
+
+use super::control::Phase;
+use super::{Control, MemoryPlan};
+use crate::exec::Model;
+use crate::ir::{Branching, BranchingNode};
+use graph::{Gathered, StateGraph};
+use lists::Entries;
+use sets::{Counters, StateSet};
+use spill::{Disk, Result, Store};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Whether a state satisfies the condition of a number.
+pub type JudgeCondition<'j> = dyn Fn(&[u8], usize) -> Result<bool> + Sync + 'j;
+
+/// The answer to a formula.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BranchingAnswer {
+    /// Whether all initial states satisfy it.
+    Holds(bool),
+    /// The sets of states that it needs at once take so many bytes, more than there is memory for.
+    TooLarge {
+        /// Bytes that it would take.
+        needed: u64,
+        /// Bytes that there are.
+        there: u64,
+    },
+    /// The search was told to stop before it was known.
+    Stopped,
+}
+
+/// All states that a search reached, ready for formulas to be evaluated.
+pub struct BranchingCheck<'a> {
+    graph: StateGraph<'a>,
+    /// Bytes for sets.
+    memory: u64,
+}
+
+/// States as they were gathered of a store.
+pub struct GatheredStates(Gathered);
+
+impl GatheredStates {
+    /// Those of `store`, in shards of `shard_states` or as many as is usual; nothing if told to stop. Then the store is not
+    /// needed any more.
+    pub fn of(
+        store: &Store,
+        model: &dyn Model,
+        disk: &dyn Disk,
+        control: &Control,
+        shard_states: Option<u64>,
+    ) -> Result<Option<GatheredStates>> {
+        control.progress.enter(Phase::Gathering);
+        let gathered = Gathered::of(store, model, disk, control, shard_states)?;
+        Ok(gathered.map(GatheredStates))
+    }
+}
+
+impl<'a> BranchingCheck<'a> {
+    /// Of the states of a model that were gathered, in the memory of a plan; nothing if told to stop.
+    pub fn new(
+        model: &'a dyn Model,
+        gathered: GatheredStates,
+        disk: Arc<dyn Disk>,
+        plan: &MemoryPlan,
+        control: &'a Control,
+    ) -> Result<Option<BranchingCheck<'a>>> {
+        control.progress.enter(Phase::Sweeping);
+        let memory = plan.young + plan.filter + 2 * plan.buffer * plan.threads.max(1) as u64;
+        let graph = StateGraph::build(model, gathered.0, disk, plan, control)?;
+        Ok(graph.map(|graph| BranchingCheck { graph, memory }))
+    }
+
+    /// Whether all initial states satisfy a formula about conditions of these numbers.
+    pub fn answer(
+        &self,
+        formula: &Branching<usize>,
+        judge: &JudgeCondition<'_>,
+    ) -> Result<BranchingAnswer> {
+        let plan = EvaluationPlan::of(formula);
+        let needed = plan.sets as u64 * self.graph.ranks().div_ceil(8);
+        if needed > self.memory {
+            return Ok(BranchingAnswer::TooLarge { needed, there: self.memory });
+        }
+        Ok(match self.evaluate(formula, &plan, judge)? {
+            None => BranchingAnswer::Stopped,
+            Some(set) => BranchingAnswer::Holds(self.graph.initial.iter().all(|it| set.has(*it))),
+        })
+    }
+
+    /// Removes what was written.
+    pub fn remove(self) -> Result<()> {
+        self.graph.remove()
+    }
+
+    /// The states that satisfy a formula; nothing if told to stop.
+    fn evaluate(
+        &self,
+        formula: &Branching<usize>,
+        plan: &EvaluationPlan,
+        judge: &JudgeCondition<'_>,
+    ) -> Result<Option<StateSet>> {
+        let Some(found) = self.graph.satisfying(&plan.conditions, judge)? else { return Ok(None) };
+        let conditions = plan.condition_nodes.iter().copied();
+        let mut sets: BTreeMap<usize, StateSet> = conditions.zip(found).collect();
+        for &at in &plan.order {
+            let set = match &formula.nodes()[at] {
+                BranchingNode::Condition(_) => continue,
+                BranchingNode::Not(one) => Some(sets[one].complement(&self.graph.all)),
+                BranchingNode::And(all) => {
+                    let mut set = self.graph.all.clone();
+                    all.iter().for_each(|it| set.intersect(&sets[it]));
+                    Some(set)
+                }
+                BranchingNode::Equal(one, other) => {
+                    Some(sets[one].agreement(&sets[other], &self.graph.all))
+                }
+                BranchingNode::Next(one) => self.next(&sets[one])?,
+                BranchingNode::Until(first, second) => self.until(&sets[first], &sets[second])?,
+                BranchingNode::Always(one) => self.always(&sets[one])?,
+            };
+            let Some(set) = set else { return Ok(None) };
+            sets.insert(at, set);
+            plan.last_of[&at].iter().for_each(|it| _ = sets.remove(it));
+        }
+        Ok(sets.remove(&formula.root()))
+    }
+
+    /// EX.
+    fn next(&self, of: &StateSet) -> Result<Option<StateSet>> {
+        let mut found = StateSet::none(self.graph.ranks());
+        let done = self.sweep(of.clone(), &mut |it| {
+            found.insert(it);
+            false
+        })?;
+        Ok(done.then_some(found))
+    }
+
+    /// EU.
+    fn until(&self, first: &StateSet, second: &StateSet) -> Result<Option<StateSet>> {
+        let mut found = second.clone();
+        let done = self.sweep(second.clone(), &mut |it| {
+            let is_new = first.has(it) && !found.has(it);
+            if is_new {
+                found.insert(it);
+            }
+            is_new
+        })?;
+        Ok(done.then_some(found))
+    }
+
+    /// EG.
+    fn always(&self, of: &StateSet) -> Result<Option<StateSet>> {
+        let mut left = of.clone();
+        loop {
+            let mut counters = Counters::zero(self.graph.ranks());
+            let done = self.sweep(left.clone(), &mut |it| {
+                counters.increment(it);
+                false
+            })?;
+            if !done {
+                return Ok(None);
+            }
+            // Those whose run cannot go on within the set, and does not end there.
+            let mut gone = left.clone();
+            let stays = |it: &u64| counters.get(*it) != Some(0) || self.graph.dead.has(*it);
+            left.ranks().filter(stays).for_each(|it| gone.remove(it));
+            if gone.is_empty() {
+                return Ok(Some(left));
+            }
+            left.intersect(&gone.complement(&self.graph.all));
+            let mut is_unsure = false;
+            let done = self.sweep(gone, &mut |it| {
+                if !left.has(it) {
+                    return false;
+                }
+                counters.decrement(it);
+                is_unsure |= counters.get(it).is_none();
+                let leaves = counters.get(it) == Some(0);
+                if leaves {
+                    left.remove(it);
+                }
+                leaves
+            })?;
+            if !done {
+                return Ok(None);
+            }
+            if !is_unsure {
+                return Ok(Some(left));
+            }
+        }
+    }
+
+    /// Shows the predecessors of pending states, each pair once; those of which `visit` says so are pending then, too. False if
+    /// told to stop.
+    fn sweep(&self, mut pending: StateSet, visit: &mut dyn FnMut(u64) -> bool) -> Result<bool> {
+        let lists = self.graph.lists.iter();
+        let chunks = lists.flat_map(|lists| (0..lists.chunks()).map(move |it| (lists, it)));
+        let chunks: Vec<_> = chunks.collect();
+        let (mut entries, mut is_forward) = (Entries::default(), true);
+        while !pending.is_empty() {
+            // A state whose list is in several chunks is pending for all of them.
+            let mut current = None;
+            let mut is_any_shown = false;
+            for at in 0..chunks.len() {
+                let (lists, chunk) = chunks[if is_forward { at } else { chunks.len() - 1 - at }];
+                let (first, last) = lists.states_of(chunk);
+                let goes_on = current.is_some_and(|it| (first..=last).contains(&it));
+                if !goes_on && !pending.may_meet(first, last) {
+                    continue;
+                }
+                if self.graph.control.should_stop() {
+                    return Ok(false);
+                }
+                lists.read(chunk, self.graph.ranks(), &mut entries)?;
+                for at in 0..entries.count() {
+                    let at = if is_forward { at } else { entries.count() - 1 - at };
+                    let (state, predecessors) = entries.entry(at);
+                    if current != Some(state) {
+                        if !pending.has(state) {
+                            continue;
+                        }
+                        pending.remove(state);
+                        (current, is_any_shown) = (Some(state), true);
+                    }
+                    for it in predecessors {
+                        if visit(*it) {
+                            pending.insert(*it);
+                        }
+                    }
+                }
+            }
+            if !is_any_shown {
+                // What is still pending has no predecessors.
+                break;
+            }
+            is_forward = !is_forward;
+        }
+        Ok(true)
+    }
+}
+
+/// In which order the nodes of a formula are evaluated, and how many sets there are at once.
+struct EvaluationPlan {
+    /// The conditions that it is about, and their nodes.
+    conditions: Vec<usize>,
+    condition_nodes: Vec<usize>,
+    /// The nodes that the formula is made of, those that others are about before them.
+    order: Vec<usize>,
+    /// The nodes whose sets are not needed any more behind each.
+    last_of: BTreeMap<usize, Vec<usize>>,
+    /// The most sets at once.
+    sets: usize,
+}
+
+/// A counter for each state takes as much as so many sets.
+const COUNTER_SETS: usize = 4;
+
+impl EvaluationPlan {
+    fn of(formula: &Branching<usize>) -> EvaluationPlan {
+        let (root, nodes) = (formula.root(), formula.nodes());
+        let mut used = vec![false; nodes.len()];
+        used[root] = true;
+        for at in (0..nodes.len()).rev() {
+            if used[at] {
+                nodes[at].parts().into_iter().for_each(|it| used[it] = true);
+            }
+        }
+        let order: Vec<usize> = (0..nodes.len()).filter(|it| used[*it]).collect();
+        let mut last_use: BTreeMap<usize, usize> = BTreeMap::new();
+        for &at in &order {
+            nodes[at].parts().into_iter().for_each(|it| _ = last_use.insert(it, at));
+        }
+        let mut last_of: BTreeMap<usize, Vec<usize>> =
+            order.iter().map(|it| (*it, Vec::new())).collect();
+        for (of, at) in last_use.into_iter().filter(|it| it.0 != root) {
+            last_of.entry(at).or_default().push(of);
+        }
+        let as_condition = |it: &usize| match nodes[*it] {
+            BranchingNode::Condition(condition) => Some((*it, condition)),
+            _ => None,
+        };
+        let (condition_nodes, conditions): (Vec<usize>, Vec<usize>) =
+            order.iter().filter_map(as_condition).unzip();
+        let mut held = conditions.len();
+        let mut sets = held;
+        for at in &order {
+            // The set that is made, and those beside it.
+            let beside = match nodes[*at] {
+                BranchingNode::Condition(_) => continue,
+                BranchingNode::Not(_) | BranchingNode::And(_) | BranchingNode::Equal(..) => 0,
+                BranchingNode::Next(_) | BranchingNode::Until(..) => 1,
+                BranchingNode::Always(_) => 2 + COUNTER_SETS,
+            };
+            sets = sets.max(held + 1 + beside);
+            held = held + 1 - last_of[at].len();
+        }
+        // Beside them there are all states, and those without successors.
+        EvaluationPlan { conditions, condition_nodes, order, last_of, sets: sets + 2 }
+    }
+}

@@ -1,0 +1,142 @@
+//! Formulas of branching time, answered from all states once a search has reached them.
+
+use super::{Error, Session, TextModel};
+use crate::exec::{Interp, Violation};
+use crate::front::Asked;
+use crate::ir::{Branching, Expr};
+use crate::search::branching::{BranchingAnswer, BranchingCheck, GatheredStates};
+use crate::search::checkpoint::Saved;
+use crate::search::visited::Visited;
+use crate::search::{Control, Search};
+use spill::{Disk, FileName};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Conditions that are asked about at once at most: each is a source.
+const CONDITIONS_MAX: usize = 50_000;
+
+/// The answers to formulas, or why there is none.
+pub type BranchingAnswers = Vec<Result<bool, String>>;
+
+/// Conditions on the states of a model.
+struct Conditions<'m> {
+    interp: &'m Interp,
+    all: Vec<Expr>,
+}
+
+impl<'m> Conditions<'m> {
+    /// Those of these texts.
+    fn of(model: &'m TextModel, texts: &[String]) -> Result<Self, Error> {
+        let mut sources = model.sources.clone();
+        let files = texts.iter().map(|it| sources.add("a condition of a formula", it.as_str()));
+        let asked = Asked::Propositions(files.collect());
+        let loaded = model.language.load_asked(&mut sources, &model.options, &asked);
+        let loaded = loaded.map_err(|diagnostics| Error::text(&diagnostics, &sources))?;
+        let observed = loaded.observed.map_or(Vec::new(), |it| it.propositions);
+        let all = observed.into_iter().map(|it| it.condition).collect();
+        Ok(Conditions { interp: &model.interp, all })
+    }
+
+    /// Whether a state satisfies one.
+    fn judge(&self, state: &[u8], number: usize) -> spill::Result<bool> {
+        let judged = self.interp.judges(&self.all[number], None, &[], state);
+        let reason = "a condition of a formula has no value in some state";
+        judged.ok_or_else(|| spill::Error::Source { reason: reason.into() })
+    }
+}
+
+impl Session<'_> {
+    /// Answers formulas of branching time. The search has come to its end, and visited all states of the model as written.
+    pub fn answer_branching(
+        &self,
+        model: &TextModel,
+        formulas: &[&Branching<String>],
+        control: &Control,
+    ) -> Result<BranchingAnswers, Error> {
+        let (mut texts, mut numbers) = (Vec::new(), HashMap::new());
+        let numbered = formulas.iter().map(|it| {
+            it.map(|text| {
+                *numbers.entry(text.clone()).or_insert_with(|| {
+                    texts.push(text.clone());
+                    texts.len() - 1
+                })
+            })
+        });
+        let numbered: Vec<Branching<usize>> = numbered.collect();
+        let refused = |why: &str| Ok(vec![Err(why.to_owned()); formulas.len()]);
+        let faults = |it: &Violation| matches!(it, Violation::Fault(..));
+        let findings = self.outcome().map(|it| &it.findings);
+        if findings.is_some_and(|it| it.iter().any(|(check, _)| faults(&check))) {
+            return refused("a run-time error leaves states out");
+        }
+        if texts.len() + model.sources.iter().count() > CONDITIONS_MAX {
+            return refused("not supported: so many conditions");
+        }
+        let conditions = Conditions::of(model, &texts)?;
+        let answered = self.sweep(&numbered, &conditions, control);
+        // A sweep that was stopped, or failed, leaves what it wrote.
+        let removed = self.remove_swept();
+        match answered.and_then(|answers| removed.map(|()| answers)) {
+            Err(error @ (spill::Error::Full { .. } | spill::Error::Limit { .. })) => {
+                refused(&error.to_string())
+            }
+            answered => answered.map_err(|error| Error::Run(self.directory.path.clone(), error)),
+        }
+    }
+
+    /// Removes the files of sweeps, if there are any.
+    fn remove_swept(&self) -> spill::Result<()> {
+        let disk = &self.directory.disk;
+        let is_swept =
+            |it: &FileName| matches!(it, FileName::Region | FileName::Predecessors { .. });
+        let names = disk.list()?.into_iter().map(|it| it.0);
+        let mut swept = names.filter(|it| FileName::of(it).as_ref().is_some_and(is_swept));
+        swept.try_for_each(|it| disk.remove(&it))
+    }
+
+    fn sweep(
+        &self,
+        formulas: &[Branching<usize>],
+        conditions: &Conditions<'_>,
+        control: &Control,
+    ) -> spill::Result<BranchingAnswers> {
+        let disk = self.directory.disk.clone();
+        let model = self.searched.model();
+        let all = |why: &str| vec![Err(why.to_owned()); formulas.len()];
+        let (limits, saved) = (self.limits.clone(), Saved::load(&*disk)?);
+        let search = Search::resume(model, disk.clone(), saved, self.plan, limits, control)?;
+        let Visited::Sorted(store) = search.store() else {
+            return Ok(all("not supported: states stored as hashes and back-edges"));
+        };
+        let gathered = GatheredStates::of(store, model, &*disk, control, None)?;
+        drop(search);
+        let stopped = || Ok(all(NOT_KNOWN));
+        let Some(gathered) = gathered else { return stopped() };
+        let shared: Arc<dyn spill::Disk> = disk;
+        let check = BranchingCheck::new(model, gathered, shared, &self.plan, control)?;
+        let Some(check) = check else { return stopped() };
+        let judge = |state: &[u8], number| conditions.judge(state, number);
+        let answers = formulas.iter().map(|it| Ok(told(check.answer(it, &judge)?)));
+        let answers = answers.collect::<spill::Result<_>>()?;
+        check.remove()?;
+        Ok(answers)
+    }
+}
+
+/// What is told of a question that a stop leaves open.
+const NOT_KNOWN: &str = "not known yet";
+
+fn told(answer: BranchingAnswer) -> Result<bool, String> {
+    match answer {
+        BranchingAnswer::Holds(holds) => Ok(holds),
+        BranchingAnswer::Stopped => Err(NOT_KNOWN.to_owned()),
+        BranchingAnswer::TooLarge { needed, there } => {
+            let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
+            Err(format!(
+                "sets of states take {} MiB, and there are {}: --memory gives more",
+                mebibytes(needed),
+                mebibytes(there)
+            ))
+        }
+    }
+}

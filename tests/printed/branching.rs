@@ -1,0 +1,427 @@
+//! Formulas of branching time: random nets and questions, answered as by sets of markings that are found here.
+
+use super::Folder;
+use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
+
+/// Pseudo-random numbers.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        ((self.0 >> 33) % bound as u64) as usize
+    }
+}
+
+/// A net without colours: the first tokens of its places, and for each transition the tokens that it takes and gives.
+struct Net {
+    tokens: Vec<usize>,
+    transitions: Vec<[Vec<usize>; 2]>,
+}
+
+impl Net {
+    /// One whose transitions are all random, or one in which tokens also go round for ever.
+    fn random(dice: &mut Dice) -> Net {
+        let places = 2 + dice.below(3);
+        let tokens = (0..places).map(|_| dice.below(3)).collect();
+        let is_random = dice.below(4) > 0;
+        let one_in = |place: usize| (0..places).map(|it| usize::from(it == place)).collect();
+        let mut any = || (0..places).map(|_| [0, 0, 1, 1, 2][dice.below(5)]).collect();
+        let (one, other) = ([any(), any()], [any(), any()]);
+        let transitions = match is_random {
+            true => vec![one, other, [any(), any()], [any(), any()]],
+            false => {
+                let round = (0..places).map(|it| [one_in(it), one_in((it + 1) % places)]);
+                round.chain([one]).collect()
+            }
+        };
+        Net { tokens, transitions }
+    }
+
+    fn text(&self) -> String {
+        let places = self.tokens.iter().enumerate().map(|(at, tokens)| {
+            format!(
+                "<place id='p{at}'><initialMarking><text>{tokens}</text></initialMarking></place>\n"
+            )
+        });
+        let transitions = self.transitions.iter().enumerate().map(|(at, [takes, gives])| {
+            let arc = |from: String, to: String, weight: usize| match weight {
+                0 => String::new(),
+                _ => format!(
+                    "<arc source='{from}' target='{to}'><inscription><text>{weight}</text></inscription></arc>\n"
+                ),
+            };
+            let takes = takes.iter().enumerate().map(|(p, it)| arc(format!("p{p}"), format!("t{at}"), *it));
+            let gives = gives.iter().enumerate().map(|(p, it)| arc(format!("t{at}"), format!("p{p}"), *it));
+            format!("<transition id='t{at}'/>\n{}", takes.chain(gives).collect::<String>())
+        });
+        let inside: String = places.chain(transitions).collect();
+        format!("<pnml><net id='n' type='ptnet'><page id='g'>\n{inside}</page></net></pnml>\n")
+    }
+}
+
+/// The markings of a net, from the first on, and for each the markings that it leads to.
+struct Markings {
+    all: Vec<Vec<usize>>,
+    next: Vec<Vec<usize>>,
+    fireable: Vec<Vec<bool>>,
+}
+
+impl Markings {
+    /// Those of a net that has not very many.
+    fn of(net: &Net) -> Option<Markings> {
+        let mut numbers = HashMap::from([(net.tokens.clone(), 0)]);
+        let mut found = Markings { all: vec![net.tokens.clone()], next: vec![], fireable: vec![] };
+        while let Some(marking) = found.all.get(found.next.len()).cloned() {
+            if found.all.len() > 400 || marking.iter().any(|it| *it > 20) {
+                return None;
+            }
+            let can = |takes: &[usize]| takes.iter().zip(&marking).all(|(takes, has)| takes <= has);
+            let fireable = net.transitions.iter().map(|[takes, _]| can(takes)).collect::<Vec<_>>();
+            let mut next = Vec::new();
+            for ([takes, gives], _) in net.transitions.iter().zip(&fireable).filter(|it| *it.1) {
+                let moved = marking.iter().zip(takes).zip(gives);
+                let after: Vec<usize> =
+                    moved.map(|((has, takes), gives)| has - takes + gives).collect();
+                let count = numbers.len();
+                let number = *numbers.entry(after.clone()).or_insert(count);
+                if number == count {
+                    found.all.push(after);
+                }
+                next.push(number);
+            }
+            found.next.push(next);
+            found.fireable.push(fireable);
+        }
+        Some(found)
+    }
+
+    fn is_dead(&self, at: usize) -> bool {
+        self.next[at].is_empty()
+    }
+
+    /// The least set of markings, or the greatest one, of which this is true.
+    fn fixed(&self, is_greatest: bool, is_in: impl Fn(&[bool], usize) -> bool) -> Vec<bool> {
+        let mut set = vec![is_greatest; self.all.len()];
+        loop {
+            let after: Vec<bool> = (0..set.len()).map(|it| is_in(&set, it)).collect();
+            if after == set {
+                return set;
+            }
+            set = after;
+        }
+    }
+
+    /// The markings that satisfy a formula.
+    fn satisfying(&self, formula: &Formula) -> Vec<bool> {
+        let each = |of: &dyn Fn(usize) -> bool| (0..self.all.len()).map(of).collect::<Vec<bool>>();
+        let some = |set: &[bool], at: usize| self.next[at].iter().any(|it| set[*it]);
+        let every = |set: &[bool], at: usize| self.next[at].iter().all(|it| set[*it]);
+        match formula {
+            Formula::True => each(&|_| true),
+            Formula::Deadlock => each(&|at| self.is_dead(at)),
+            Formula::AtMost(places, most) => each(&|at| {
+                let sum: usize = places.iter().map(|it| self.all[at][*it]).sum();
+                sum <= *most
+            }),
+            Formula::Fireable(transition) => each(&|at| self.fireable[at][*transition]),
+            Formula::Not(one) => self.satisfying(one).into_iter().map(|it| !it).collect(),
+            Formula::Joined(how, both) => {
+                let [one, other] = [&both.0, &both.1].map(|it| self.satisfying(it));
+                each(&|at| match *how {
+                    "conjunction" => one[at] && other[at],
+                    "disjunction" => one[at] || other[at],
+                    "implication" => !one[at] || other[at],
+                    "equivalence" => one[at] == other[at],
+                    _ => one[at] != other[at],
+                })
+            }
+            Formula::Path(is_every, how, one) => {
+                let one = self.satisfying(one);
+                match (*is_every, *how) {
+                    (false, "next") => each(&|at| some(&one, at)),
+                    (true, "next") => each(&|at| every(&one, at)),
+                    (false, "finally") => self.fixed(false, |set, at| one[at] || some(set, at)),
+                    (true, "finally") => {
+                        self.fixed(false, |set, at| one[at] || !self.is_dead(at) && every(set, at))
+                    }
+                    (false, _) => {
+                        self.fixed(true, |set, at| one[at] && (self.is_dead(at) || some(set, at)))
+                    }
+                    (true, _) => self.fixed(true, |set, at| one[at] && every(set, at)),
+                }
+            }
+            Formula::Until(is_every, both) => {
+                let [one, other] = [&both.0, &both.1].map(|it| self.satisfying(it));
+                self.fixed(false, |set, at| {
+                    let goes_on = match is_every {
+                        true => !self.is_dead(at) && every(set, at),
+                        false => some(set, at),
+                    };
+                    other[at] || one[at] && goes_on
+                })
+            }
+        }
+    }
+}
+
+/// A formula as files have it.
+enum Formula {
+    True,
+    Deadlock,
+    AtMost(Vec<usize>, usize),
+    Fireable(usize),
+    Not(Box<Formula>),
+    /// Joined by an operator of this name.
+    Joined(&'static str, Box<(Formula, Formula)>),
+    /// Of all paths or of some: what is said of the path.
+    Path(bool, &'static str, Box<Formula>),
+    Until(bool, Box<(Formula, Formula)>),
+}
+
+const JOINTS: [&str; 5] =
+    ["conjunction", "disjunction", "implication", "equivalence", "exclusive-disjunction"];
+const PATHS: [&str; 3] = ["next", "finally", "globally"];
+
+impl Formula {
+    fn random(dice: &mut Dice, net: &Net, depth: usize) -> Formula {
+        if depth == 0 {
+            return match dice.below(8) {
+                0 => Formula::True,
+                1 => Formula::Deadlock,
+                2 | 3 => Formula::Fireable(dice.below(net.transitions.len())),
+                _ => {
+                    let places = (0..1 + dice.below(2)).map(|_| dice.below(net.tokens.len()));
+                    Formula::AtMost(places.collect(), dice.below(4))
+                }
+            };
+        }
+        let mut one = || Formula::random(dice, net, depth - 1);
+        let (first, second) = (one(), one());
+        match dice.below(9) {
+            0 => Formula::Not(first.into()),
+            1 | 2 => Formula::Joined(JOINTS[dice.below(5)], (first, second).into()),
+            3 | 4 => Formula::Until(dice.below(2) == 0, (first, second).into()),
+            _ => Formula::Path(dice.below(2) == 0, PATHS[dice.below(3)], first.into()),
+        }
+    }
+
+    fn text(&self) -> String {
+        let paths = |is_every: bool| if is_every { "all-paths" } else { "exists-path" };
+        match self {
+            Formula::True => "<true/>".to_owned(),
+            Formula::Deadlock => "<deadlock/>".to_owned(),
+            Formula::AtMost(places, most) => {
+                let places: String =
+                    places.iter().map(|it| format!("<place>p{it}</place>")).collect();
+                format!(
+                    "<integer-le><tokens-count>{places}</tokens-count><integer-constant>{most}</integer-constant></integer-le>"
+                )
+            }
+            Formula::Fireable(it) => {
+                format!("<is-fireable><transition>t{it}</transition></is-fireable>")
+            }
+            Formula::Not(one) => format!("<negation>{}</negation>", one.text()),
+            Formula::Joined(how, both) => {
+                format!("<{how}>{}{}</{how}>", both.0.text(), both.1.text())
+            }
+            Formula::Path(is_every, how, one) => {
+                let paths = paths(*is_every);
+                format!("<{paths}><{how}>{}</{how}></{paths}>", one.text())
+            }
+            Formula::Until(is_every, both) => {
+                let (paths, [before, reach]) =
+                    (paths(*is_every), [&both.0, &both.1].map(|it| it.text()));
+                format!(
+                    "<{paths}><until><before>{before}</before><reach>{reach}</reach></until></{paths}>"
+                )
+            }
+        }
+    }
+
+    /// Whether something is said of paths.
+    fn is_of_paths(&self) -> bool {
+        match self {
+            Formula::True | Formula::Deadlock | Formula::AtMost(..) | Formula::Fireable(_) => false,
+            Formula::Not(one) => one.is_of_paths(),
+            Formula::Joined(_, both) => both.0.is_of_paths() || both.1.is_of_paths(),
+            Formula::Path(..) | Formula::Until(..) => true,
+        }
+    }
+
+    /// Whether it is about several paths, one within another: so that a file cannot mean a formula of linear time.
+    fn is_branching(&self) -> bool {
+        match self {
+            Formula::Path(is_every, _, one) => !is_every || one.is_of_paths(),
+            Formula::Until(is_every, both) => {
+                !is_every || both.0.is_of_paths() || both.1.is_of_paths()
+            }
+            _ => self.is_of_paths(),
+        }
+    }
+}
+
+fn property(number: usize, formula: &str) -> String {
+    format!("<property><id>q{number}</id><formula>{formula}</formula></property>\n")
+}
+
+fn questions(properties: impl Iterator<Item = String>) -> String {
+    format!("<property-set>\n{}</property-set>\n", properties.collect::<String>())
+}
+
+/// Each question has one line, and the answer in it is that of sets of markings.
+#[test]
+fn random_questions_of_random_nets_are_answered_as_by_sets_of_markings() {
+    let mut dice = Dice(63);
+    let (mut nets, mut counts) = (0, [0, 0]);
+    let mut dead = [0, 0];
+    while nets < 40 {
+        let net = Net::random(&mut dice);
+        let Some(markings) = Markings::of(&net).filter(|it| it.all.len() > 3) else { continue };
+        nets += 1;
+        dead[usize::from((0..markings.all.len()).any(|it| markings.is_dead(it)))] += 1;
+        let formulas: Vec<Formula> = std::iter::repeat_with(|| {
+            let depth = 2 + dice.below(3);
+            Formula::random(&mut dice, &net, depth)
+        })
+        .filter(Formula::is_branching)
+        .take(20)
+        .collect();
+        let folder = Folder::with("net.pnml", &net.text());
+        let properties = formulas.iter().enumerate().map(|(at, it)| property(at, &it.text()));
+        let properties = questions(properties);
+        folder.write("file.xml", &properties);
+        let memory = ["64MiB", "512MiB"][nets % 2];
+        let ran = folder.run(&[
+            "check",
+            "net.pnml",
+            "--property",
+            "file.xml",
+            "--mcc",
+            "--memory",
+            memory,
+        ]);
+        let expected = formulas.iter().enumerate().map(|(at, it)| {
+            let holds = markings.satisfying(it)[0];
+            counts[usize::from(holds)] += 1;
+            let holds = if holds { "TRUE" } else { "FALSE" };
+            format!("FORMULA q{at} {holds} TECHNIQUES EXPLICIT STATE_COMPRESSION")
+        });
+        // Conditions on all markings are told first.
+        let expected: BTreeSet<String> = expected.collect();
+        let told: BTreeSet<String> = ran.out.lines().map(str::to_owned).collect();
+        let other: Vec<&String> = told.symmetric_difference(&expected).collect();
+        assert!(other.is_empty(), "{other:#?}\n{}\n{}\n{properties}", ran.err, net.text());
+        assert_eq!(ran.out.lines().count(), formulas.len());
+    }
+    assert!(counts.iter().all(|it| *it > 150), "{counts:?}");
+    assert!(dead.iter().all(|it| *it > 5), "{dead:?}");
+}
+
+/// The same net, a place of which is emptied one by one, with these questions.
+fn folder(formulas: &[&str]) -> Folder {
+    let folder = Folder::with(
+        "net.pnml",
+        "<pnml><net id='n' type='ptnet'><page id='g'><place id='x'/>
+        <place id='r'><initialMarking><text>3</text></initialMarking></place>
+        <transition id='up'/><arc source='r' target='up'/><arc source='up' target='x'/>
+        </page></net></pnml>",
+    );
+    let properties = formulas.iter().enumerate().map(|(at, it)| property(at, it));
+    folder.write("file.xml", &questions(properties));
+    folder
+}
+
+/// Some path on which there is always a way on to a deadlock.
+const TO_THE_END: &str = "<exists-path><globally><exists-path><finally><deadlock/></finally></exists-path></globally></exists-path>";
+/// One more step can be made everywhere.
+const NEVER_ENDS: &str =
+    "<all-paths><globally><exists-path><next><true/></next></exists-path></globally></all-paths>";
+/// No formula of branching time that is read: an operator without a quantifier.
+const MIXED: &str = "<exists-path><finally><globally><true/></globally></finally></exists-path>";
+
+#[test]
+fn each_question_has_its_own_row() {
+    let folder = folder(&[TO_THE_END, NEVER_ENDS, MIXED]);
+    let asked = ["check", "net.pnml", "--property", "file.xml"];
+    let ran = folder.run(&asked);
+    let rows = "\
+net.pnml: 3 questions: 1 true, 1 false, 1 not known yet
+  true     q0
+  false    q1
+  open     q2: not supported: <exists-path> is no question that is read
+           (file.xml:4:31)
+";
+    assert!(ran.code == 2 && ran.out.starts_with(rows), "{} {}", ran.out, ran.err);
+    let ran = folder.run(&[&asked[..], &["--mcc"]].concat());
+    let lines = "\
+FORMULA q0 TRUE TECHNIQUES EXPLICIT STATE_COMPRESSION
+FORMULA q1 FALSE TECHNIQUES EXPLICIT STATE_COMPRESSION
+FORMULA q2 CANNOT_COMPUTE
+";
+    assert_eq!((ran.code, ran.out.as_str()), (2, lines), "{}", ran.err);
+    let ran =
+        folder.run(&[&asked[..], &["--json", "--question", "q0", "--question", "q1"]].concat());
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    let answers = told["answers"].as_array().unwrap();
+    let holds: Vec<Option<bool>> = answers.iter().map(|it| it["holds"].as_bool()).collect();
+    assert_eq!((ran.code, holds), (1, vec![Some(true), Some(false)]), "{}", ran.err);
+}
+
+#[test]
+fn what_has_no_answer_says_why() {
+    let folder = folder(&[TO_THE_END]);
+    let asked = ["check", "net.pnml", "--property", "file.xml"];
+    for (flags, why) in [
+        (["--max-states", "1"], "not known yet"),
+        (["--store", "comback"], "not supported: states stored as hashes and back-edges"),
+    ] {
+        let ran = folder.run(&[&asked[..], &flags].concat());
+        let row = format!("  open     q0: {why}\n");
+        assert!(ran.code == 3 && ran.out.contains(&row), "{} {}", ran.out, ran.err);
+    }
+    // A second token where the file says that there is one at most ends the search.
+    let units = "<toolspecific tool='nupn' version='1.1'><structure units='1' root='u' safe='true'>\
+        <unit id='u'><places>x r</places><subunits/></unit></structure></toolspecific>";
+    let net = std::fs::read_to_string(folder.path("net.pnml")).unwrap();
+    let more = "<transition id='more'/><arc source='more' target='x'/></page>";
+    let net = net.replace("<text>3<", "<text>1<").replace("</page>", more);
+    folder.write("net.pnml", &net.replace("</net>", &format!("{units}</net>")));
+    let ran = folder.run(&asked);
+    let row = "  open     q0: a run-time error leaves states out\n";
+    assert!(ran.out.contains(row), "{} {}", ran.out, ran.err);
+}
+
+/// What sweeps write is gone when the questions are answered.
+#[test]
+fn a_directory_holds_nothing_of_the_sweeps() {
+    let folder = folder(&[TO_THE_END, NEVER_ENDS]);
+    let ran = folder.run(&["check", "net.pnml", "--property", "file.xml", "--dir", "d"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let files = std::fs::read_dir(folder.path("d")).unwrap();
+    let names: Vec<String> =
+        files.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    let is_of_sweeps = |it: &&String| it.starts_with("predecessors") || it.starts_with("region");
+    assert_eq!(names.iter().find(is_of_sweeps), None, "{names:?}");
+    assert_eq!(folder.run(&["status", "d"]).code, 0);
+}
+
+#[test]
+fn the_size_of_a_state_space_is_told_as_the_contest_has_it() {
+    let folder = folder(&[TO_THE_END]);
+    let ran = folder.run(&["check", "net.pnml", "--mcc"]);
+    let lines = "\
+STATE_SPACE STATES 4 TECHNIQUES EXPLICIT STATE_COMPRESSION
+STATE_SPACE TRANSITIONS 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
+STATE_SPACE MAX_TOKEN_PER_MARKING 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
+STATE_SPACE MAX_TOKEN_IN_PLACE 3 TECHNIQUES EXPLICIT STATE_COMPRESSION
+";
+    assert_eq!((ran.code, ran.out.as_str()), (0, lines), "{}", ran.err);
+    let ran = folder.run(&["check", "net.pnml", "--mcc", "--max-states", "1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (3, "STATE_SPACE CANNOT_COMPUTE\n"), "{}", ran.err);
+    folder.write("m.m", "var x: 0..1; startstate begin x := 0; end; rule true ==> begin end;");
+    let ran = folder.run(&["check", "m.m", "--mcc"]);
+    let told = "--mcc is for models in PNML, and m.m is in murphi";
+    assert!(ran.code == 2 && ran.err.contains(told), "{}", ran.err);
+}
