@@ -21,7 +21,9 @@ pub use worker::Worker;
 
 use super::Control;
 use super::control::Progress;
-use crate::exec::{ActionCounts, Collected, Expansion, Findings, Model, Obligations, Postpones};
+use crate::exec::{
+    ActionCounts, Checks, Collected, Expansion, Findings, Model, Obligations, Postpones,
+};
 use spill::{Codec, Decoder, Frontier, Result};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -47,9 +49,19 @@ pub struct PartlyExpanded<'a> {
     pub expanded: u64,
     /// States that are to be expanded in all; to the end of the level, if that comes before.
     pub until: u64,
+    /// Checks of which the first violated one ends the expansion, if some do.
+    pub ending: Option<Checks>,
 }
 
 impl PartlyExpanded<'_> {
+    /// The place among `states` of the first one in which something was found that ends the expansion.
+    fn place_of_end(&self, model: &dyn Model, states: &[u8], findings: &Findings) -> Option<usize> {
+        let checks = self.ending?;
+        let ending = findings.iter().filter(|(check, _)| checks.selects(model, *check));
+        let witness = ending.map(|(_, finding)| &finding.witness).min()?;
+        states.chunks_exact(model.width()).position(|state| state == witness)
+    }
+
     /// Shows that so many states of it have been expanded, by so many transitions.
     fn show(&self, states: u64, transitions: u64, progress: &Progress) {
         // What is expanded again has been counted.
