@@ -54,12 +54,32 @@ pub struct PartlyExpanded<'a> {
 }
 
 impl PartlyExpanded<'_> {
-    /// The place among `states` of the first one in which something was found that ends the expansion.
-    fn place_of_end(&self, model: &dyn Model, states: &[u8], findings: &Findings) -> Option<usize> {
-        let checks = self.ending?;
+    /// How many of `states` count if something was found in one of them that ends the expansion, and what expanding these
+    /// comes to. The states behind that one do not count: how many of them there are depends on time.
+    fn end_within(
+        &self,
+        states: &[u8],
+        (model, steps): (&dyn Model, Steps),
+        findings: &Findings,
+    ) -> Result<Option<(u64, Collected)>> {
+        let Some(checks) = self.ending else { return Ok(None) };
         let ending = findings.iter().filter(|(check, _)| checks.selects(model, *check));
-        let witness = ending.map(|(_, finding)| &finding.witness).min()?;
-        states.chunks_exact(model.width()).position(|state| state == witness)
+        let Some(first) = ending.map(|(_, finding)| &finding.witness).min() else {
+            return Ok(None);
+        };
+        let width = model.width();
+        let place = states.chunks_exact(width).position(|state| state == first);
+        let count = place.map_or(states.len() / width, |place| place + 1);
+        let mut dropped = Vec::new();
+        let drop_all = |candidates: &mut Vec<u8>| {
+            candidates.clear();
+            Ok(())
+        };
+        let expand = |out: &mut Expansion| {
+            steps.take(model, &states[..count * width], out, &mut |_, _| Ok(()));
+        };
+        let counted = Expansion::collect_in_batches(width, &mut dropped, width, drop_all, expand)?;
+        Ok(Some((count as u64, counted)))
     }
 
     /// Shows that so many states of it have been expanded, by so many transitions.

@@ -402,7 +402,7 @@ impl<'a> Search<'a> {
         if !self.expand_again()? {
             return Ok(false);
         }
-        while self.open.expanded < states {
+        while self.open.expanded < states && !self.has_ended_within_level() {
             let level = PartlyExpanded {
                 number: self.level_number(),
                 last: self.level_number(),
@@ -417,10 +417,7 @@ impl<'a> Search<'a> {
             if self.control.should_stop() {
                 return Ok(false);
             }
-            if self.ends_within_level() && self.is_violated() {
-                break;
-            }
-            if self.open.expanded < states {
+            if self.open.expanded < states && !self.has_ended_within_level() {
                 self.checkpoint()?;
             }
         }
@@ -512,6 +509,11 @@ impl<'a> Search<'a> {
         let Limits { stop_on_violation, stop_within_level, .. } = self.limits;
         // What else decides on the end looks at whole levels.
         stop_on_violation && stop_within_level && self.concludes.is_none()
+    }
+
+    /// Whether it has.
+    fn has_ended_within_level(&self) -> bool {
+        self.ends_within_level() && self.is_violated()
     }
 
     fn is_violated(&self) -> bool {

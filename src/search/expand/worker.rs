@@ -157,7 +157,7 @@ impl Worker {
             let keys = units.load(unit, level, decoder, states).inspect_err(|_| units.abandon())?;
             let (mut rest, mut first) = (keys, units.first(unit));
             while !rest.is_empty() {
-                let mut slice;
+                let slice;
                 (slice, rest) = rest.split_at(rest.len().min(pace.states() * whole));
                 units.begin(at, first);
                 let begun = Instant::now();
@@ -165,23 +165,20 @@ impl Worker {
                 let owe = |rank, successor: &[u8]| {
                     owed.iter_mut().try_for_each(|it| it.owe(level.last, rank, successor))
                 };
-                let mut collected =
-                    expand_slice(searched, (slice, first), fresh, staged, take, owe)
-                        .inspect_err(|_| units.abandon())?;
+                let expanded = expand_slice(searched, (slice, first), fresh, staged, take, owe);
+                let mut collected = expanded.inspect_err(|_| units.abandon())?;
+                let end = level.end_within(slice, searched, &collected.findings);
+                let end = end.inspect_err(|_| units.abandon())?;
                 if control.is_stopped() {
                     units.leave(first);
                     break 'units;
                 }
-                let end = level.place_of_end(model, slice, &collected.findings);
-                if let Some(place) = end {
-                    // What later states gave does not count: how many there are in a slice depends on time.
-                    slice = &slice[..(place + 1) * whole];
-                    collected = count_slice(searched, slice).inspect_err(|_| units.abandon())?;
-                    rest = &[];
-                    units.leave(first + place as u64 + 1);
-                }
                 pace.took(begun.elapsed());
-                let count = (slice.len() / whole) as u64;
+                let mut count = (slice.len() / whole) as u64;
+                if let Some((until, counted)) = end {
+                    (rest, count, collected) = (&[], until, counted);
+                    units.leave(first + until);
+                }
                 level.show(count, collected.transitions, &control.progress);
                 tallies.add(first, collected, || units.certain());
                 first += count;
@@ -196,11 +193,16 @@ impl Worker {
         }
         units.end(at);
         drop(heeding);
-        candidates.take(name, fresh)?;
-        // Here, beside the other workers, whatever the buffer will be needed for.
-        candidates.sort();
-        owed.iter_mut().for_each(Owed::sort);
+        self.sort(name)?;
         Ok(tallies)
+    }
+
+    /// Sorts what it has, here, beside the other workers, whatever the buffer will be needed for.
+    fn sort(&mut self, name: FileName) -> Result<()> {
+        self.candidates.take(name, &mut self.fresh)?;
+        self.candidates.sort();
+        self.owed.iter_mut().for_each(Owed::sort);
+        Ok(())
     }
 
     /// The obligations, if the plan has room for some.
@@ -268,18 +270,6 @@ impl Worker {
     fn file(&self, level: u32) -> FileName {
         FileName::Candidates { level, shard: self.number }
     }
-}
-
-/// What expanding states by some steps comes to, without their successors.
-fn count_slice((model, steps): (&dyn Model, Steps), states: &[u8]) -> Result<Collected> {
-    let (mut dropped, width) = (Vec::new(), model.width());
-    let staged = STAGED_BYTES.max(width);
-    let drop_all = |candidates: &mut Vec<u8>| {
-        candidates.clear();
-        Ok(())
-    };
-    let expand = |out: &mut Expansion| steps.take(model, states, out, &mut |_, _| Ok(()));
-    Expansion::collect_in_batches(width, &mut dropped, staged, drop_all, expand)
 }
 
 /// Expands states by some steps, `first` being the rank of the first of them: collects their successors in

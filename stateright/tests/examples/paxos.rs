@@ -165,7 +165,7 @@ impl Actor for Server {
     }
 }
 
-pub fn model(clients: usize) -> Registers<Server> {
+fn model(clients: usize) -> Registers<Server> {
     let all = (0..3).map(|it| Server { others: model_peers(it, 3) });
     registers(all.collect(), clients)
 }
