@@ -121,6 +121,7 @@ edition = "2021"
 
 [dependencies]
 serde = { version = "1", features = ["derive"] }
+serde_json = "1"
 spillway = { path = "ROOT", default-features = false }
 spillway-stateright = { path = "ROOT/stateright" }
 stateright = "0.31"

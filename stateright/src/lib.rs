@@ -23,10 +23,9 @@
 //! - Sets and maps of a state are ordered: `BTreeSet` and `BTreeMap`. Stateright's `HashableHashSet` and `HashableHashMap`, and
 //!   the standard library's `HashSet` and `HashMap`, are written in another order each time; a search that meets one ends
 //!   with an error that shows the state. Stateright's examples `paxos`, `linearizable-register` and `raft` have such sets.
-//! - Texts of a state are `String` or `Cow<'static, str>`, not `&'static str`. Nothing can read a `&'static str` back, and the
-//!   compiler says that in other words: `implementation of Deserialize is not general enough`, or
-//!   `lifetime may not live long enough ... returning this value requires that 'de must outlive 'static`. An `enum` takes
-//!   least room.
+//! - Texts of a state are `String` or `Cow<'static, str>`, not `&'static str`. Nothing can read a `&'static str` back. The
+//!   compiler says `implementation of Deserialize is not general enough`, with the note that the state
+//!   `actually implements Deserialize<'static>`. Where texts are few, an `enum` takes less room.
 //! - Actors of several kinds, by `choice!`, need the feature `serde` of the crate `choice`.
 //!
 //! # What differs
@@ -108,6 +107,9 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
+/// A function that gives the representative of a state.
+type Representing<S> = fn(&S) -> S;
+
 /// A model written for Stateright as a transition system, whose states are kept as `K`: as themselves, if serde can
 /// write and read them.
 ///
@@ -117,7 +119,7 @@ pub struct Stateright<'m, M: Model, K = <M as Model>::State> {
     model: &'m M,
     parameters: String,
     /// Gives the representative of a state, with symmetry reduction.
-    symmetry: Option<fn(&M::State) -> M::State>,
+    symmetry: Option<Representing<M::State>>,
     target_max_depth: Option<u64>,
     finish_when: Option<HasDiscoveries>,
     kept: PhantomData<fn() -> K>,
