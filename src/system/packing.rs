@@ -6,7 +6,6 @@
 use super::TransitionSystem;
 use super::panics::caught;
 use crate::random::Random;
-use postcard::ser_flavors::Flavor;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeSet, VecDeque};
@@ -75,48 +74,13 @@ impl fmt::Display for Misfit {
     }
 }
 
-/// Bytes that a state is written to, from the front.
-///
-/// Most integers of a state are small and take one byte. Postcard's own flavor copies each by a call of `memmove`.
-struct Room<'b> {
-    bytes: &'b mut [u8],
-    written: usize,
-}
-
-impl Flavor for Room<'_> {
-    /// How many bytes were written.
-    type Output = usize;
-
-    #[inline]
-    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
-        let place = self.bytes.get_mut(self.written);
-        *place.ok_or(postcard::Error::SerializeBufferFull)? = byte;
-        self.written += 1;
-        Ok(())
-    }
-
-    #[inline]
-    fn try_extend(&mut self, more: &[u8]) -> postcard::Result<()> {
-        if let [byte] = more {
-            return self.try_push(*byte);
-        }
-        let place = self.bytes[self.written..].get_mut(..more.len());
-        place.ok_or(postcard::Error::SerializeBufferFull)?.copy_from_slice(more);
-        self.written += more.len();
-        Ok(())
-    }
-
-    fn finalize(self) -> postcard::Result<usize> {
-        Ok(self.written)
-    }
-}
-
 /// Writes a state to bytes of one length.
 pub(super) fn pack<S: Serialize + Debug>(state: &S, bytes: &mut [u8]) -> Result<(), Misfit> {
     let room = bytes.len();
     let told = || format!("{state:?}");
-    match postcard::serialize_with_flavor(state, Room { bytes: &mut *bytes, written: 0 }) {
+    match postcard::to_slice(state, bytes) {
         Ok(written) => {
+            let written = written.len();
             bytes[written..].fill(0);
             Ok(())
         }
