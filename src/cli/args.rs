@@ -524,6 +524,7 @@ impl CheckArgs {
                 claims: wanted(CheckKind::Claim),
             },
             stop_on_violation: !self.keep_going && self.asked.property_file.is_none(),
+            stop_within_level: false,
             stop_when_answered: self.asked.property_file.is_some() && !self.keep_going,
             max_states: self.run.max_states,
             shortest: self.shortest,

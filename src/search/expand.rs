@@ -21,7 +21,9 @@ pub use worker::Worker;
 
 use super::Control;
 use super::control::Progress;
-use crate::exec::{ActionCounts, Collected, Expansion, Findings, Model, Obligations, Postpones};
+use crate::exec::{
+    ActionCounts, Checks, Collected, Expansion, Findings, Model, Obligations, Postpones,
+};
 use spill::{Codec, Decoder, Frontier, Result};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -47,9 +49,39 @@ pub struct PartlyExpanded<'a> {
     pub expanded: u64,
     /// States that are to be expanded in all; to the end of the level, if that comes before.
     pub until: u64,
+    /// Checks of which the first violated one ends the expansion, if some do.
+    pub ending: Option<Checks>,
 }
 
 impl PartlyExpanded<'_> {
+    /// How many of `states` count if something was found in one of them that ends the expansion, and what expanding these
+    /// comes to. The states behind that one do not count: how many of them there are depends on time.
+    fn end_within(
+        &self,
+        states: &[u8],
+        (model, steps): (&dyn Model, Steps),
+        findings: &Findings,
+    ) -> Result<Option<(u64, Collected)>> {
+        let Some(checks) = self.ending else { return Ok(None) };
+        let ending = findings.iter().filter(|(check, _)| checks.selects(model, *check));
+        let Some(first) = ending.map(|(_, finding)| &finding.witness).min() else {
+            return Ok(None);
+        };
+        let width = model.width();
+        let place = states.chunks_exact(width).position(|state| state == first);
+        let count = place.map_or(states.len() / width, |place| place + 1);
+        let mut dropped = Vec::new();
+        let drop_all = |candidates: &mut Vec<u8>| {
+            candidates.clear();
+            Ok(())
+        };
+        let expand = |out: &mut Expansion| {
+            steps.take(model, &states[..count * width], out, &mut |_, _| Ok(()));
+        };
+        let counted = Expansion::collect_in_batches(width, &mut dropped, width, drop_all, expand)?;
+        Ok(Some((count as u64, counted)))
+    }
+
     /// Shows that so many states of it have been expanded, by so many transitions.
     fn show(&self, states: u64, transitions: u64, progress: &Progress) {
         // What is expanded again has been counted.

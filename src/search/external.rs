@@ -44,6 +44,8 @@ pub struct Search<'a> {
     levels_max: Option<u64>,
     /// Asked whether what is found ends the search, where not everything that is looked for does.
     concludes: Option<Box<Concludes<'a>>>,
+    /// Asked at the end of each level whether what is found is enough.
+    is_enough: Option<Box<IsEnough<'a>>>,
     plan: MemoryPlan,
     storage: Storage,
     /// The model as it is searched, if its states carry tags or values.
@@ -78,6 +80,9 @@ pub struct Search<'a> {
 
 /// Whether what was found ends a search.
 pub type Concludes<'a> = dyn Fn(&Findings) -> Result<bool> + 'a;
+
+/// Whether a search stops with what was found.
+pub type IsEnough<'a> = dyn Fn(&Findings) -> bool + 'a;
 
 /// The last level, as far as it has been expanded, and what was expanded beside it.
 #[derive(Default)]
@@ -165,6 +170,7 @@ impl<'a> Search<'a> {
             limits,
             levels_max: None,
             concludes: None,
+            is_enough: None,
             plan,
             storage,
             carrying,
@@ -198,6 +204,11 @@ impl<'a> Search<'a> {
     /// The same, ended by a violation only if `concludes` says so of what was found.
     pub fn ended_if(self, concludes: impl Fn(&Findings) -> Result<bool> + 'a) -> Self {
         Search { concludes: Some(Box::new(concludes)), ..self }
+    }
+
+    /// The same, stopped at the end of the level by which `is_enough` says so of what was found.
+    pub fn stopped_if(self, is_enough: impl Fn(&Findings) -> bool + 'a) -> Self {
+        Search { is_enough: Some(Box::new(is_enough)), ..self }
     }
 
     /// Searches to the end, or until told to stop; either way the directory then holds a
@@ -359,7 +370,8 @@ impl<'a> Search<'a> {
         if self.is_answered() {
             return Ok(Left::Finished);
         }
-        if self.levels_max.is_some_and(|max| u64::from(self.level_number()) + 1 >= max) {
+        let is_deep = self.levels_max.is_some_and(|max| u64::from(self.level_number()) + 1 >= max);
+        if is_deep || self.is_enough.as_ref().is_some_and(|it| it(&self.all_findings())) {
             return Ok(Left::Stopped);
         }
         if let Some(codec) = self.wider_codec() {
@@ -390,7 +402,7 @@ impl<'a> Search<'a> {
         if !self.expand_again()? {
             return Ok(false);
         }
-        while self.open.expanded < states {
+        while self.open.expanded < states && !self.has_ended_within_level() {
             let level = PartlyExpanded {
                 number: self.level_number(),
                 last: self.level_number(),
@@ -399,12 +411,13 @@ impl<'a> Search<'a> {
                 codec: &codec,
                 expanded: self.open.expanded,
                 until: u64::MAX,
+                ending: self.ends_within_level().then_some(self.limits.checks),
             };
             self.open.expanded = self.expand(&level)?;
             if self.control.should_stop() {
                 return Ok(false);
             }
-            if self.open.expanded < states {
+            if self.open.expanded < states && !self.has_ended_within_level() {
                 self.checkpoint()?;
             }
         }
@@ -489,6 +502,18 @@ impl<'a> Search<'a> {
             true => Verdict::Violated,
             false => Verdict::Verified,
         };
+    }
+
+    /// Whether the first violated state of a level ends the search.
+    fn ends_within_level(&self) -> bool {
+        let Limits { stop_on_violation, stop_within_level, .. } = self.limits;
+        // What else decides on the end looks at whole levels.
+        stop_on_violation && stop_within_level && self.concludes.is_none()
+    }
+
+    /// Whether it has.
+    fn has_ended_within_level(&self) -> bool {
+        self.ends_within_level() && self.is_violated()
     }
 
     fn is_violated(&self) -> bool {

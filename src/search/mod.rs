@@ -54,6 +54,9 @@ pub struct Limits {
     pub checks: Checks,
     /// Whether to stop at the end of the first level with a violation.
     pub stop_on_violation: bool,
+    /// Whether it stops inside that level then: with the first state in the level's order that violates something. The
+    /// states behind it are not expanded.
+    pub stop_within_level: bool,
     /// Whether to stop at the end of the level by which there is a state for or against each property of states.
     pub stop_when_answered: bool,
     /// Stop, resumably, at the end of the level that reaches this many states.
@@ -70,6 +73,7 @@ impl Default for Limits {
         Limits {
             checks,
             stop_on_violation: true,
+            stop_within_level: false,
             stop_when_answered: false,
             max_states: None,
             shortest: false,

@@ -17,6 +17,7 @@ use crate::search::{Checks, Control, Limits, MemoryPlan, Storage};
 use crate::source::Sources;
 use crate::system::{Avoiding, Misfit, Packed, TransitionSystem};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,7 +46,13 @@ pub struct Check<'m> {
     checkpoint_every: Duration,
     max_time: Option<Duration>,
     control: Option<Arc<Control>>,
+    /// How many levels are visited, if that is bounded.
+    levels_max: Option<u64>,
+    is_enough: Option<Arc<IsEnough<'m>>>,
 }
+
+/// Whether a search stops with the properties for which there is a state, given by their names.
+pub(super) type IsEnough<'m> = dyn Fn(&BTreeSet<&str>) -> bool + Send + Sync + 'm;
 
 /// Searches a transition system: to a verdict, in a GiB of memory, in a temporary directory. [`Check`] says
 /// more of what is wanted.
@@ -86,7 +93,10 @@ impl<'m> Check<'m> {
             all.map(|(name, avoiding)| Promised::new(name, Box::new(avoiding))).collect()
         };
         let (model, promised) = (Box::new(model), Box::new(promised));
-        Check::of(Subject::Rust(RustType { name: type_name::<T>(), model, promised }))
+        let mut check =
+            Check::of(Subject::Rust(RustType { name: type_name::<T>(), model, promised }));
+        check.limits.stop_within_level = true;
+        check
     }
 
     /// A search of a model.
@@ -115,6 +125,8 @@ impl<'m> Check<'m> {
             checkpoint_every,
             max_time: None,
             control: None,
+            levels_max: None,
+            is_enough: None,
         }
     }
 
@@ -158,8 +170,8 @@ impl<'m> Check<'m> {
         self
     }
 
-    /// Visits all states, whatever is violated; by default the search ends with the level of the first
-    /// violation.
+    /// Visits all states, whatever is violated. By default the search ends with the level of the first violation; that of
+    /// a [`TransitionSystem`] with the first state of the level that violates something, in the order of their bytes.
     pub fn keep_going(mut self) -> Self {
         self.limits.stop_on_violation = false;
         self
@@ -169,6 +181,24 @@ impl<'m> Check<'m> {
     pub fn max_states(mut self, states: u64) -> Self {
         self.limits.max_states = Some(states);
         self
+    }
+
+    /// Visits the states that at most so many steps lead to, and stops there, to be gone on with. All of them are checked.
+    pub fn max_depth(mut self, steps: u64) -> Self {
+        self.levels_max = Some(steps.saturating_add(1));
+        self
+    }
+
+    /// Stops, to be gone on with, at the end of the level by which `is_enough` says so of the names of the properties for
+    /// which there is a state: one that violates what should be so [always](crate::Property::always), or one that has what
+    /// should be so [sometimes](crate::Property::sometimes). A violation does not end the search then. What nothing was
+    /// found of stays open.
+    pub fn stop_once(
+        mut self,
+        is_enough: impl Fn(&BTreeSet<&str>) -> bool + Send + Sync + 'm,
+    ) -> Self {
+        self.is_enough = Some(Arc::new(is_enough));
+        self.keep_going()
     }
 
     /// Stops, to be gone on with, after this time.
@@ -284,7 +314,8 @@ impl<'m> Check<'m> {
         let means = Means { memory, threads, disk_limit, checkpoint_every, exec, ..usual };
         directory.keep_means(&means)?;
         let stored = (storage.clone(), plan);
-        let mut session = Session::new(searched, about, limits.clone(), stored, directory);
+        let session = Session::new(searched, about, limits.clone(), stored, directory);
+        let mut session = session.stopped_by(self.levels_max, self.is_enough.clone());
         if let Subject::Rust(it) = subject {
             let promised = (it.promised)(session.searched().model().width());
             session.expect(promised, memory / 4)?;

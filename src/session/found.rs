@@ -107,8 +107,27 @@ impl<'m> Found<'m> {
     ///
     /// If the disk fails, or the model does not do again what it did.
     pub fn example(&self, name: &str) -> Result<Option<Counterexample<'_>>, Error> {
+        self.way_to(|it| it.kind == SOMETIMES && it.name == name)
+    }
+
+    /// A shortest way to a state that violates what should be so [always](crate::Property::always); nothing if no such
+    /// state was found, there is no such property, or the search was told to stop. Which of several properties that are
+    /// violated have a way depends on when the search ends ([`Check::keep_going`](super::Check::keep_going)).
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails, or the model does not do again what it did.
+    pub fn counterexample_of(&self, name: &str) -> Result<Option<Counterexample<'_>>, Error> {
+        let is_of_runs = |it: &PropertyInfo| it.kind == SOMETIMES || it.kind == EVENTUALLY;
+        self.way_to(|it| !is_of_runs(it) && it.name == name)
+    }
+
+    /// A shortest way to a state that the first of these properties speaks of.
+    fn way_to(
+        &self,
+        is_wanted: impl Fn(&PropertyInfo) -> bool,
+    ) -> Result<Option<Counterexample<'_>>, Error> {
         let properties = self.session.searched().model().explained().properties();
-        let is_wanted = |it: &PropertyInfo| it.kind == SOMETIMES && it.name == name;
         match properties.iter().position(is_wanted) {
             Some(number) => self.session.way_to(number as u32, &self.control),
             None => Ok(None),

@@ -263,6 +263,7 @@ impl Job {
         Limits {
             checks: Checks { deadlock, assertions, invariants, faults, claims },
             stop_on_violation: !self.keep_going,
+            stop_within_level: false,
             stop_when_answered: self.stop_when_answered,
             max_states,
             shortest: self.shortest,

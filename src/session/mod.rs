@@ -74,7 +74,9 @@ use crate::search::files::EVENTUALLY_VERDICTS;
 use crate::search::parts::StorePart;
 use crate::search::trace::{Counterexample, Finder};
 use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
+use check::IsEnough;
 use eventually_verdicts::EventuallyVerdicts;
+use std::sync::Arc;
 
 /// What comes first in the key by which states are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,6 +102,7 @@ pub struct Session<'m> {
     came_to: Option<CameTo<'m>>,
     /// How many levels are expanded at most.
     levels_max: Option<u64>,
+    is_enough: Option<Arc<IsEnough<'m>>>,
     shorter: Option<Shorter<'m>>,
     promised: Vec<Promised<'m>>,
     /// What looking for runs may take in memory.
@@ -142,10 +145,21 @@ impl<'m> Session<'m> {
             directory,
             came_to: None,
             levels_max: None,
+            is_enough: None,
             shorter: None,
             promised: Vec::new(),
             probe_bytes: 0,
         }
+    }
+
+    /// The same, stopped when it has expanded so many levels, or when `is_enough` says so of the properties for which
+    /// there is a state.
+    pub(super) fn stopped_by(
+        self,
+        levels_max: Option<u64>,
+        is_enough: Option<Arc<IsEnough<'m>>>,
+    ) -> Self {
+        Session { levels_max, is_enough, ..self }
     }
 
     /// The model as it is searched.
@@ -201,6 +215,15 @@ impl<'m> Session<'m> {
         };
         if let Some(levels) = self.levels_max {
             search = search.up_to(levels);
+        }
+        if let Some(is_enough) = &self.is_enough {
+            let properties = model.explained().properties();
+            search = search.stopped_if(move |findings| {
+                let is_found =
+                    |number: &usize| findings.count(Violation::Property(*number as u32)) > 0;
+                let found = (0..properties.len()).filter(is_found);
+                is_enough(&found.map(|number| properties[number].name.as_str()).collect())
+            });
         }
         let outcome = search.run()?;
         let (seconds, disk) = (search.seconds(), search.disk_figures());
@@ -326,8 +349,12 @@ impl<'m> Session<'m> {
         {
             return session.counterexample(control);
         }
-        let violated = self.outcome().is_some_and(|it| it.verdict == Verdict::Violated);
-        if !violated {
+        // A search that was stopped may have found something all the same.
+        let model = self.searched.model();
+        let is_violated = |it: &Outcome| {
+            it.verdict == Verdict::Violated || self.limits.checks.any_selected(model, &it.findings)
+        };
+        if !self.outcome().is_some_and(is_violated) {
             return Ok(None);
         }
         self.with_evidence(control, |evidence, finder| {

@@ -24,26 +24,38 @@ pub trait Part: Serialize + DeserializeOwned {}
 impl<T: Serialize + DeserializeOwned> Part for T {}
 
 /// An actor whose states, messages, timers, random choices and storages serde can write and read.
-pub trait Written: Actor<State: Part, Msg: Part, Timer: Part, Random: Part, Storage: Part> {}
+pub trait Written:
+    Actor<State: Part, Msg: Part + Ord, Timer: Part + Ord, Random: Part, Storage: Part>
+{
+}
 
 impl<A> Written for A where
-    A: Actor<State: Part, Msg: Part, Timer: Part, Random: Part, Storage: Part>
+    A: Actor<State: Part, Msg: Part + Ord, Timer: Part + Ord, Random: Part, Storage: Part>
 {
 }
 
 /// A message with where it is from and where it goes.
 type Sent<M> = (Id, Id, M);
 
-/// What is written of a network.
-#[derive(Serialize, Deserialize)]
+/// What is read of a network.
+#[derive(Deserialize)]
 enum Messages<M> {
     Set(Vec<Sent<M>>, Option<Sent<M>>),
     Bag(Vec<(Sent<M>, usize)>),
     Flows(BTreeMap<(Id, Id), VecDeque<M>>),
 }
 
-/// What is written of a state.
-#[derive(Serialize, Deserialize)]
+/// What is written of a network: the same, borrowed, with messages in order.
+#[derive(Serialize)]
+#[serde(rename = "Messages")]
+enum BorrowedMessages<'s, M> {
+    Set(Vec<Sent<&'s M>>, Option<Sent<&'s M>>),
+    Bag(Vec<(Sent<&'s M>, usize)>),
+    Flows(&'s BTreeMap<(Id, Id), VecDeque<M>>),
+}
+
+/// What is read of a state.
+#[derive(Deserialize)]
 struct Form<S, M, T, R, D, H> {
     actors: Vec<Arc<S>>,
     network: Messages<M>,
@@ -52,6 +64,19 @@ struct Form<S, M, T, R, D, H> {
     crashed: Vec<bool>,
     history: H,
     storages: Vec<Option<D>>,
+}
+
+/// What is written of a state: the same, borrowed, with timers and choices in order.
+#[derive(Serialize)]
+#[serde(rename = "Form")]
+struct BorrowedForm<'s, S, M, T, R, D, H> {
+    actors: &'s [Arc<S>],
+    network: BorrowedMessages<'s, M>,
+    timers: Vec<Vec<&'s T>>,
+    choices: Vec<BTreeMap<&'s str, &'s [R]>>,
+    crashed: &'s [bool],
+    history: &'s H,
+    storages: &'s [Option<D>],
 }
 
 /// The form of a state of certain actors.
@@ -64,35 +89,41 @@ type FormOf<A, H> = Form<
     H,
 >;
 
-/// In the order of what is written of them.
-fn ordered<T: Serialize>(all: impl Iterator<Item = T>) -> Vec<T> {
+/// The elements of a set in an order that depends on nothing else.
+fn ordered<T: Ord + Serialize>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut all: Vec<T> = all.collect();
-    // What cannot be written fails when the state is.
-    all.sort_by_cached_key(|it| postcard::to_stdvec(it).unwrap_or_default());
+    all.sort_unstable();
+    // By an `Ord` that is not that of `Eq` different elements may be equal. Then what is written of them decides. What
+    // cannot be written fails when the state is.
+    if all.windows(2).any(|it| it[0].cmp(&it[1]).is_eq()) {
+        all.sort_by_cached_key(|it| postcard::to_stdvec(it).unwrap_or_default());
+    }
     all
 }
 
-fn sent<M: Clone>(envelope: &Envelope<M>) -> Sent<M> {
-    (envelope.src, envelope.dst, envelope.msg.clone())
+fn sent<M>(envelope: &Envelope<M>) -> Sent<&M> {
+    (envelope.src, envelope.dst, &envelope.msg)
 }
 
 fn envelope<M>((src, dst, msg): Sent<M>) -> Envelope<M> {
     Envelope { src, dst, msg }
 }
 
-impl<M: Clone + Eq + Hash + Serialize> Messages<M> {
-    fn of(network: &Network<M>) -> Self {
+impl<'s, M: Eq + Hash + Ord + Serialize> BorrowedMessages<'s, M> {
+    fn of(network: &'s Network<M>) -> Self {
         match network {
             Network::UnorderedDuplicating(set, last) => {
-                Messages::Set(ordered(set.iter().map(sent)), last.as_ref().map(sent))
+                BorrowedMessages::Set(ordered(set.iter().map(sent)), last.as_ref().map(sent))
             }
             Network::UnorderedNonDuplicating(bag) => {
-                Messages::Bag(ordered(bag.iter().map(|(it, count)| (sent(it), *count))))
+                BorrowedMessages::Bag(ordered(bag.iter().map(|(it, count)| (sent(it), *count))))
             }
-            Network::Ordered(flows) => Messages::Flows(flows.clone()),
+            Network::Ordered(flows) => BorrowedMessages::Flows(flows),
         }
     }
+}
 
+impl<M: Eq + Hash> Messages<M> {
     fn network(self) -> Network<M> {
         match self {
             Messages::Set(set, last) => Network::UnorderedDuplicating(
@@ -110,21 +141,23 @@ impl<M: Clone + Eq + Hash + Serialize> Messages<M> {
 impl<A, H> Serialize for ActorState<A, H>
 where
     A: Written,
-    H: Clone + Part,
+    H: Serialize,
 {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let state = &self.0;
         let choices = state.random_choices.iter();
-        let choices =
-            choices.map(|it| it.map.iter().map(|(key, all)| (key.clone(), all.clone())).collect());
-        let form: FormOf<A, H> = Form {
-            actors: state.actor_states.clone(),
-            network: Messages::of(&state.network),
-            timers: state.timers_set.iter().map(|it| ordered(it.iter().cloned())).collect(),
+        let choices = choices.map(|it| {
+            let choices = it.map.iter();
+            choices.map(|(key, all)| (key.as_str(), all.as_slice())).collect()
+        });
+        let form = BorrowedForm {
+            actors: &state.actor_states,
+            network: BorrowedMessages::of(&state.network),
+            timers: state.timers_set.iter().map(|it| ordered(it.iter())).collect(),
             choices: choices.collect(),
-            crashed: state.crashed.clone(),
-            history: state.history.clone(),
-            storages: state.actor_storages.clone(),
+            crashed: &state.crashed,
+            history: &state.history,
+            storages: &state.actor_storages,
         };
         form.serialize(to)
     }
@@ -170,7 +203,7 @@ impl<A: Actor, H: Debug> Debug for ActorState<A, H> {
 impl<A, H> Kept<ActorModelState<A, H>> for ActorState<A, H>
 where
     A: Written,
-    H: Clone + Debug + Part,
+    H: Debug + Part,
 {
     fn of(state: ActorModelState<A, H>) -> Self {
         ActorState(state)

@@ -2,17 +2,53 @@
 //! whole.
 //!
 //! [`Stateright::new`] makes a [`TransitionSystem`] of a [`stateright::Model`] whose states serde can write and read;
-//! [`Actors::of`] of an [`ActorModel`](stateright::actor::ActorModel) whose parts it can. The same states are visited
-//! as by Stateright: those of `init_states` and behind `next_state` that are within the boundary. What differs:
+//! [`Actors::of`] of an [`ActorModel`](stateright::actor::ActorModel) whose parts it can. [`Stateright::check`] is a search
+//! of it. The same states are visited as by Stateright: those of `init_states` and behind `next_state` that are within the
+//! boundary.
+//!
+//! # What a model changes
+//!
+//! - States derive `Serialize` and `Deserialize`; of an actor model the states, messages, timers, random choices and storages of
+//!   the actors do, and the history.
+//! - Types of Stateright that serde can write but not read have a counterpart here. A model changes its `use` lines:
+//!
+//!   | in Stateright | here |
+//!   | --- | --- |
+//!   | `actor::register::{RegisterActor, RegisterActorState}` | [`register`] |
+//!   | `semantics::register::{Register, RegisterOp, RegisterRet}` | [`register`] |
+//!   | `semantics::{LinearizabilityTester, SequentialConsistencyTester}` | [`semantics`] |
+//!   | `ActorModelState` | [`ActorState`], by [`Actors::of`] |
+//!
+//!   `RegisterMsg` is Stateright's own, and so are `record_returns` and `record_invocations`.
+//! - Sets and maps of a state are ordered: `BTreeSet` and `BTreeMap`. Stateright's `HashableHashSet` and `HashableHashMap`, and
+//!   the standard library's `HashSet` and `HashMap`, are written in another order each time; a search that meets one ends
+//!   with an error that shows the state. Stateright's examples `paxos`, `linearizable-register` and `raft` have such sets.
+//! - Texts of a state are `String` or `Cow<'static, str>`, not `&'static str`. Nothing can read a `&'static str` back. The
+//!   compiler says `implementation of Deserialize is not general enough`, with the note that the state
+//!   `actually implements Deserialize<'static>`. Where texts are few, an `enum` takes less room.
+//! - Actors of several kinds, by `choice!`, need the feature `serde` of the crate `choice`.
+//!
+//! # What differs
 //!
 //! - Stateright compares states by 64 bits that it makes of their hash; here they are compared by all that serde writes of
 //!   them. Where `Hash` leaves something out that `Serialize` writes, there are more states here: as many as are not equal.
-//!   So it is with Stateright's example `raft`, whose hash is without what was delivered; and with actors that set
-//!   timers, as sets of timers are hashed one after the other without their sizes.
-//! - Stateright ends as soon as each property has an example or a counterexample; here a search goes on to the end of the
-//!   level with the first violation, or through all states with [`keep_going`](spillway::Check::keep_going).
-//! - Symmetry ([`Representative`](stateright::Representative)) is not used.
+//!   In Stateright's example `raft` the hash of a server is without what it has delivered and without what it buffers, although a
+//!   property speaks of that; the counts here are right. The same holds for actors that set timers, as sets of timers are
+//!   hashed one after the other without their sizes.
+//! - Stateright ends as soon as each property has an example or a counterexample. Here a search ends with the first state
+//!   that violates something, at the depth of a shortest counterexample; with
+//!   [`keep_going`](spillway::Check::keep_going) it visits all states, and with [`Stateright::finish_when`] it ends with the
+//!   discoveries that are wanted.
+//! - A shortest counterexample of each property that is violated is [`counterexample_of`](spillway::Found::counterexample_of),
+//!   a shortest example of one that should hold sometimes is [`example`](spillway::Found::example), and a run
+//!   without what should hold eventually is in [`eventually`](spillway::Found::eventually).
+//! - A state at the depth of [`target_max_depth`](Stateright::target_max_depth) is checked. Stateright counts it and does not
+//!   check it.
+//! - With [`symmetry`](Stateright::symmetry) the states of a counterexample are representatives. Stateright shows a path
+//!   without symmetry.
 //! - States without steps are no deadlocks, as there.
+//!
+//! # Example
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -51,7 +87,7 @@
 //!
 //! let counter = Counter(100);
 //! let model = Stateright::new(&counter);
-//! let found = spillway::check(&model)?;
+//! let found = model.check().memory(64 << 20).run()?;
 //! assert_eq!((found.verdict(), found.states()), (spillway::Verdict::Verified, 101));
 //! assert_eq!(found.example("full")?.unwrap().depth(), 50);
 //! # Ok::<(), spillway::Error>(())
@@ -59,20 +95,33 @@
 
 mod actors;
 mod kept;
+pub mod register;
+pub mod semantics;
 
 pub use actors::{ActorState, Actors, Part, Written};
 pub use kept::Kept;
 
-use spillway::{Property, TransitionSystem};
-use stateright::{Expectation, Model};
+use spillway::{Check, Property, TransitionSystem};
+use stateright::{Expectation, HasDiscoveries, Model, Representative};
+use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
+/// A function that gives the representative of a state.
+type Representing<S> = fn(&S) -> S;
+
 /// A model written for Stateright as a transition system, whose states are kept as `K`: as themselves, if serde can
 /// write and read them.
+///
+/// It is searched with [`check`](Stateright::check), which heeds what the methods with names of Stateright's
+/// [`CheckerBuilder`](stateright::CheckerBuilder) have set.
 pub struct Stateright<'m, M: Model, K = <M as Model>::State> {
     model: &'m M,
     parameters: String,
+    /// Gives the representative of a state, with symmetry reduction.
+    symmetry: Option<Representing<M::State>>,
+    target_max_depth: Option<u64>,
+    finish_when: Option<HasDiscoveries>,
     kept: PhantomData<fn() -> K>,
 }
 
@@ -89,13 +138,85 @@ where
 impl<'m, M: Model, K: Kept<M::State>> Stateright<'m, M, K> {
     /// That of a model whose states are kept as `K`: `Actors::of(&model)`.
     pub fn of(model: &'m M) -> Self {
-        Stateright { model, parameters: String::new(), kept: PhantomData }
+        Stateright {
+            model,
+            parameters: String::new(),
+            symmetry: None,
+            target_max_depth: None,
+            finish_when: None,
+            kept: PhantomData,
+        }
     }
 
     /// The same, with what tells it from others of its type: a search in a directory goes on only with a model
     /// that says the same.
     pub fn parameters(self, parameters: impl Into<String>) -> Self {
         Stateright { parameters: parameters.into(), ..self }
+    }
+
+    /// Symmetry reduction: visits the [`representative`](Representative::representative) of each state instead of it.
+    ///
+    /// The model has to guarantee two things: a representative has the transitions of the states that it represents, up to
+    /// symmetry, and every property holds in it if and only if it holds in them. The reduction is greatest if an orbit has one
+    /// representative. A counterexample consists of representatives: an action is one of the state before it, and the state
+    /// after it represents the action's successor.
+    pub fn symmetry(self) -> Self
+    where
+        M::State: Representative,
+    {
+        self.symmetry_fn(Representative::representative)
+    }
+
+    /// Symmetry reduction by a function that gives the representative of a state.
+    pub fn symmetry_fn(self, representative: fn(&M::State) -> M::State) -> Self {
+        Stateright { symmetry: Some(representative), ..self }
+    }
+
+    /// Visits states up to a depth, which is 1 for the initial states. States at this depth are checked, too; what lies
+    /// behind them is not visited. A depth of 0 bounds nothing, as there.
+    pub fn target_max_depth(self, depth: usize) -> Self {
+        Stateright { target_max_depth: (depth > 0).then_some(depth as u64), ..self }
+    }
+
+    /// Stops at the end of the level by which these discoveries are made. A discovery is a state that violates what should
+    /// hold always, or one with what should hold sometimes. Without this a search ends with the first violation. What should
+    /// hold eventually is checked after all states are visited.
+    ///
+    /// The verdict of a search that stops so is Violated if something is violated, and Incomplete otherwise: what is not discovered
+    /// may lie in states that were not visited.
+    pub fn finish_when(self, discoveries: HasDiscoveries) -> Self {
+        Stateright { finish_when: Some(discoveries), ..self }
+    }
+
+    /// A search, to be [run](Check::run), as it is set here.
+    pub fn check(&self) -> Check<'_>
+    where
+        M: Send + Sync,
+        M::Action: Clone + Debug,
+    {
+        let mut check = Check::new(self);
+        if let Some(depth) = self.target_max_depth {
+            check = check.max_depth(depth.saturating_sub(1));
+        }
+        match &self.finish_when {
+            // A search ends with the first of these anyway, and need not visit the rest of its level.
+            None | Some(HasDiscoveries::AnyFailures) => check,
+            Some(discoveries) => check.stop_once(|found| self.is_enough(discoveries, found)),
+        }
+    }
+
+    fn is_enough(&self, discoveries: &HasDiscoveries, found: &BTreeSet<&str>) -> bool {
+        let properties = self.model.properties();
+        let names = properties.iter().map(|it| it.name).filter(|it| found.contains(it));
+        discoveries.matches(&names.collect(), &properties)
+    }
+
+    /// What is kept of a state that is reached; nothing if it is beyond the boundary.
+    fn kept(&self, state: M::State) -> Option<K> {
+        self.model.within_boundary(&state).then(|| match self.symmetry {
+            Some(representative) => K::of(representative(&state)),
+            None => K::of(state),
+        })
     }
 }
 
@@ -109,8 +230,7 @@ where
     type Action = M::Action;
 
     fn initial(&self) -> Vec<K> {
-        let all = self.model.init_states().into_iter();
-        all.filter(|it| self.model.within_boundary(it)).map(K::of).collect()
+        self.model.init_states().into_iter().filter_map(|it| self.kept(it)).collect()
     }
 
     fn actions(&self, state: &K, actions: &mut Vec<M::Action>) {
@@ -118,8 +238,7 @@ where
     }
 
     fn next(&self, state: &K, action: &M::Action) -> Option<K> {
-        let next = self.model.next_state(state.state(), action.clone())?;
-        self.model.within_boundary(&next).then(|| K::of(next))
+        self.kept(self.model.next_state(state.state(), action.clone())?)
     }
 
     fn properties(&self) -> Vec<Property<'_, K>> {

@@ -198,6 +198,7 @@ pub const ALL: Limits = Limits {
         claims: true,
     },
     stop_on_violation: false,
+    stop_within_level: false,
     stop_when_answered: false,
     max_states: None,
     shortest: false,

@@ -165,14 +165,20 @@ impl Worker {
                 let owe = |rank, successor: &[u8]| {
                     owed.iter_mut().try_for_each(|it| it.owe(level.last, rank, successor))
                 };
-                let collected = expand_slice(searched, (slice, first), fresh, staged, take, owe)
-                    .inspect_err(|_| units.abandon())?;
+                let expanded = expand_slice(searched, (slice, first), fresh, staged, take, owe);
+                let mut collected = expanded.inspect_err(|_| units.abandon())?;
+                let end = level.end_within(slice, searched, &collected.findings);
+                let end = end.inspect_err(|_| units.abandon())?;
                 if control.is_stopped() {
                     units.leave(first);
                     break 'units;
                 }
                 pace.took(begun.elapsed());
-                let count = (slice.len() / whole) as u64;
+                let mut count = (slice.len() / whole) as u64;
+                if let Some((until, counted)) = end {
+                    (rest, count, collected) = (&[], until, counted);
+                    units.leave(first + until);
+                }
                 level.show(count, collected.transitions, &control.progress);
                 tallies.add(first, collected, || units.certain());
                 first += count;
@@ -187,11 +193,16 @@ impl Worker {
         }
         units.end(at);
         drop(heeding);
-        candidates.take(name, fresh)?;
-        // Here, beside the other workers, whatever the buffer will be needed for.
-        candidates.sort();
-        owed.iter_mut().for_each(Owed::sort);
+        self.sort(name)?;
         Ok(tallies)
+    }
+
+    /// Sorts what it has, here, beside the other workers, whatever the buffer will be needed for.
+    fn sort(&mut self, name: FileName) -> Result<()> {
+        self.candidates.take(name, &mut self.fresh)?;
+        self.candidates.sort();
+        self.owed.iter_mut().for_each(Owed::sort);
+        Ok(())
     }
 
     /// The obligations, if the plan has room for some.

@@ -199,6 +199,7 @@ impl Search<'_> {
                 codec: &codec,
                 expanded,
                 until: u64::MAX,
+                ending: None,
             };
             let done = self.expand(&level)?;
             self.postponed.carried.iter_mut().for_each(|carried| carried.expanded = done);

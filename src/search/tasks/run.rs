@@ -116,6 +116,7 @@ impl<'d> Task<'d> {
             codec: &codec,
             expanded: from,
             until,
+            ending: None,
         };
         let control = Control::new(Duration::MAX, None);
         let expanded = expand(*model, &part, &mut workers, &control, &|| false)?;

@@ -1,0 +1,172 @@
+//! What threads did with an object, and an order in which it can have happened.
+
+use serde::{Deserialize, Serialize};
+use stateright::semantics::SequentialSpec;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+/// The operations of threads.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(bound(
+    serialize = "T: Ord + Serialize, Op: Serialize, Ret: Serialize",
+    deserialize = "T: Ord + Deserialize<'de>, Op: Deserialize<'de>, Ret: Deserialize<'de>"
+))]
+pub struct History<T: Ord, Op, Ret> {
+    threads: BTreeMap<T, Thread<T, Op, Ret>>,
+    /// Whether a thread began an operation before the end of another, or ended one that it had not begun.
+    is_invalid: bool,
+}
+
+/// The operations of one thread, in order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct Thread<T, Op, Ret> {
+    complete: Vec<(Call<T, Op>, Ret)>,
+    pending: Option<Call<T, Op>>,
+}
+
+/// An operation that has begun.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct Call<T, Op> {
+    operation: Op,
+    /// How many operations each other thread had completed when this one began, if that matters and if it had any.
+    after: Vec<(T, usize)>,
+}
+
+impl<T: Ord, Op, Ret> Default for History<T, Op, Ret> {
+    fn default() -> Self {
+        History { threads: BTreeMap::new(), is_invalid: false }
+    }
+}
+
+impl<T, Op, Ret> Default for Thread<T, Op, Ret> {
+    fn default() -> Self {
+        Thread { complete: Vec::new(), pending: None }
+    }
+}
+
+impl<T: Ord, Op, Ret> History<T, Op, Ret> {
+    /// How many operations have begun.
+    pub fn len(&self) -> usize {
+        let of_thread =
+            |it: &Thread<T, Op, Ret>| it.complete.len() + usize::from(it.pending.is_some());
+        self.threads.values().map(of_thread).sum()
+    }
+}
+
+impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> History<T, Op, Ret> {
+    /// Records that a thread begins an operation: after all that others completed, if they are ordered in real time.
+    pub fn begin(&mut self, thread: T, operation: Op, in_real_time: bool) -> Result<(), String> {
+        self.refuse_invalid()?;
+        let others =
+            self.threads.iter().filter(|(it, of)| **it != thread && !of.complete.is_empty());
+        let after = match in_real_time {
+            true => others.map(|(it, of)| (*it, of.complete.len())).collect(),
+            false => Vec::new(),
+        };
+        let own = self.threads.entry(thread).or_default();
+        if let Some(Call { operation: pending, .. }) = &own.pending {
+            self.is_invalid = true;
+            return Err(format!(
+                "thread {thread:?} begins {operation:?} before its operation {pending:?} has ended"
+            ));
+        }
+        own.pending = Some(Call { operation, after });
+        Ok(())
+    }
+
+    /// Records what a thread is answered.
+    pub fn end(&mut self, thread: T, answer: Ret) -> Result<(), String> {
+        self.refuse_invalid()?;
+        let own = self.threads.entry(thread).or_default();
+        let Some(call) = own.pending.take() else {
+            self.is_invalid = true;
+            return Err(format!("thread {thread:?} is answered {answer:?} without an operation"));
+        };
+        own.complete.push((call, answer));
+        Ok(())
+    }
+
+    fn refuse_invalid(&self) -> Result<(), String> {
+        match self.is_invalid {
+            true => Err("an earlier operation of this history is invalid".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// An order in which an object can have executed the operations; nothing if there is none. Pending operations are in
+    /// it if they had to have an effect.
+    pub fn order<O>(&self, object: &O) -> Option<Vec<(Op, Ret)>>
+    where
+        Op: Clone,
+        Ret: Clone,
+        O: Clone + SequentialSpec<Op = Op, Ret = Ret>,
+    {
+        if self.is_invalid {
+            return None;
+        }
+        let mut ordering =
+            Ordering { history: self, placed: vec![0; self.threads.len()], order: Vec::new() };
+        ordering.completes(object).then_some(ordering.order)
+    }
+}
+
+/// A search for an order, depth-first.
+struct Ordering<'h, T: Ord, Op, Ret> {
+    history: &'h History<T, Op, Ret>,
+    /// How many operations of each thread are in the order.
+    placed: Vec<usize>,
+    order: Vec<(Op, Ret)>,
+}
+
+impl<T, Op, Ret> Ordering<'_, T, Op, Ret>
+where
+    T: Ord,
+    Op: Clone,
+    Ret: Clone,
+{
+    /// Whether the order can be completed where the object is in this state; then it is complete.
+    fn completes<O>(&mut self, object: &O) -> bool
+    where
+        O: Clone + SequentialSpec<Op = Op, Ret = Ret>,
+    {
+        let history = self.history;
+        let mut threads = history.threads.values().zip(&self.placed);
+        if threads.all(|(it, &placed)| placed >= it.complete.len()) {
+            return true;
+        }
+        for (number, thread) in history.threads.values().enumerate() {
+            let placed = self.placed[number];
+            let mut object = object.clone();
+            let (operation, answer) = match (thread.complete.get(placed), &thread.pending) {
+                (Some((call, answer)), _) if self.may_be_next(call) => {
+                    if !object.is_valid_step(&call.operation, answer) {
+                        continue;
+                    }
+                    (call.operation.clone(), answer.clone())
+                }
+                (None, Some(call)) if placed == thread.complete.len() && self.may_be_next(call) => {
+                    let answer = object.invoke(&call.operation);
+                    (call.operation.clone(), answer)
+                }
+                _ => continue,
+            };
+            self.order.push((operation, answer));
+            self.placed[number] += 1;
+            if self.completes(&object) {
+                return true;
+            }
+            self.placed[number] -= 1;
+            self.order.pop();
+        }
+        false
+    }
+
+    /// Whether all operations that ended before a call began are in the order.
+    fn may_be_next(&self, call: &Call<T, Op>) -> bool {
+        let is_placed = |(thread, count): &(T, usize)| {
+            let number = self.history.threads.keys().position(|it| it == thread);
+            number.is_none_or(|it| self.placed[it] >= *count)
+        };
+        call.after.iter().all(is_placed)
+    }
+}

@@ -1,0 +1,178 @@
+//! Example `linearizable-register`: a register on several servers of which a majority is asked (Attiya, Bar-Noy and Dolev,
+//! "Sharing memory robustly in message-passing systems", 1995).
+
+use super::registers::{Registers, registers};
+use super::{alone, counted, searched};
+use serde::{Deserialize, Serialize};
+use spillway::Verdict;
+use spillway_stateright::Actors;
+use spillway_stateright::register::RegisterMsg;
+use stateright::actor::{Actor, Id, Out, majority, model_peers};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How often a value was written before, and who wrote it.
+type Version = (u64, Id);
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Say {
+    Ask(u64),
+    Tell(u64, Version, char),
+    Store(u64, Version, char),
+    Stored(u64),
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
+struct Copy {
+    version: Version,
+    value: char,
+    task: Option<Task>,
+}
+
+/// A request that a server is at.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
+struct Task {
+    request: u64,
+    client: Id,
+    step: Step,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
+enum Step {
+    Asking { write: Option<char>, told: BTreeMap<Id, (Version, char)> },
+    Storing { read: Option<char>, stored: BTreeSet<Id> },
+}
+
+#[derive(Clone)]
+struct Server {
+    others: Vec<Id>,
+}
+
+impl Server {
+    fn majority(&self) -> usize {
+        majority(self.others.len() + 1)
+    }
+
+    fn say(&self, what: Say, out: &mut Out<Self>) {
+        out.broadcast(&self.others, &RegisterMsg::Internal(what));
+    }
+
+    fn begin(
+        &self,
+        (id, client): (Id, Id),
+        state: &mut Copy,
+        (request, write): (u64, Option<char>),
+        out: &mut Out<Self>,
+    ) {
+        let told = [(id, (state.version, state.value))].into();
+        state.task = Some(Task { request, client, step: Step::Asking { write, told } });
+        self.say(Say::Ask(request), out);
+    }
+
+    /// A majority has told what it has: the newest is stored, or what is to be written.
+    fn store(&self, id: Id, state: &mut Copy, out: &mut Out<Self>) {
+        let Some(Task { request, step: step @ Step::Asking { .. }, .. }) = &mut state.task else {
+            return;
+        };
+        let Step::Asking { write, told } = step else { return };
+        let Some(&newest) = told.values().max_by_key(|it| it.0) else { return };
+        let (version, value) = match *write {
+            Some(value) => ((newest.0.0 + 1, id), value),
+            None => newest,
+        };
+        let read = write.is_none().then_some(value);
+        self.say(Say::Store(*request, version, value), out);
+        *step = Step::Storing { read, stored: [id].into() };
+        if version > state.version {
+            (state.version, state.value) = (version, value);
+        }
+    }
+}
+
+impl Actor for Server {
+    type Msg = RegisterMsg<u64, char, Say>;
+    type State = Copy;
+    type Timer = ();
+    type Random = ();
+    type Storage = ();
+
+    fn on_start(&self, id: Id, _: &Option<()>, _: &mut Out<Self>) -> Copy {
+        Copy { version: (0, id), value: char::default(), task: None }
+    }
+
+    fn on_msg(
+        &self,
+        id: Id,
+        state: &mut Cow<'_, Copy>,
+        from: Id,
+        message: Self::Msg,
+        out: &mut Out<Self>,
+    ) {
+        let at = state.task.as_ref().map(|it| (it.request, &it.step));
+        match message {
+            RegisterMsg::Put(request, value) if at.is_none() => {
+                self.begin((id, from), state.to_mut(), (request, Some(value)), out);
+            }
+            RegisterMsg::Get(request) if at.is_none() => {
+                self.begin((id, from), state.to_mut(), (request, None), out);
+            }
+            RegisterMsg::Internal(Say::Ask(request)) => {
+                let tell = Say::Tell(request, state.version, state.value);
+                out.send(from, RegisterMsg::Internal(tell));
+            }
+            RegisterMsg::Internal(Say::Tell(request, version, value)) if matches!(at, Some((it, Step::Asking { .. })) if it == request) =>
+            {
+                let state = state.to_mut();
+                if let Some(Task { step: Step::Asking { told, .. }, .. }) = &mut state.task {
+                    told.insert(from, (version, value));
+                    if told.len() == self.majority() {
+                        self.store(id, state, out);
+                    }
+                }
+            }
+            RegisterMsg::Internal(Say::Store(request, version, value)) => {
+                out.send(from, RegisterMsg::Internal(Say::Stored(request)));
+                if version > state.version {
+                    let state = state.to_mut();
+                    (state.version, state.value) = (version, value);
+                }
+            }
+            RegisterMsg::Internal(Say::Stored(request))
+                if matches!(at, Some((it, Step::Storing { stored, .. }))
+                    if it == request && !stored.contains(&from)) =>
+            {
+                let state = state.to_mut();
+                if let Some(Task { step: Step::Storing { read, stored }, client, .. }) =
+                    &mut state.task
+                {
+                    stored.insert(from);
+                    if stored.len() == self.majority() {
+                        let answer = match *read {
+                            Some(value) => RegisterMsg::GetOk(request, value),
+                            None => RegisterMsg::PutOk(request),
+                        };
+                        out.send(*client, answer);
+                        state.task = None;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn model(servers: usize, clients: usize) -> Registers<Server> {
+    let all = (0..servers).map(|it| Server { others: model_peers(it, servers) });
+    registers(all.collect(), clients)
+}
+
+#[test]
+fn two_servers_are_linearizable() {
+    let _alone = alone();
+    let actors = model(2, 2);
+    let model = Actors::of(&actors);
+    let found = searched(&model);
+    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 544));
+    assert_eq!(counted(&actors), 544);
+    assert_eq!(found.example("value chosen").unwrap().unwrap().depth(), 11);
+}

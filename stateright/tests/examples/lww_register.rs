@@ -1,0 +1,108 @@
+//! Example `lww-register`: copies of a value, of which the one that was written last wins, by clocks that may go back.
+
+use super::{alone, counted_to, searched, unequal};
+use serde::{Deserialize, Serialize};
+use spillway::Verdict;
+use spillway_stateright::Actors;
+use stateright::Expectation;
+use stateright::actor::{Actor, ActorModel, Id, Network, Out};
+use std::borrow::Cow;
+
+/// A value; the latest is the greatest.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Written {
+    time: u128,
+    by: Id,
+    value: char,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
+struct Copy {
+    written: Option<Written>,
+    clock: u128,
+    /// The latest time that was used here.
+    used: u128,
+}
+
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Do {
+    Write(char),
+    SetClock(u128),
+}
+
+#[derive(Clone)]
+struct Node {
+    all: Vec<Id>,
+}
+
+impl Node {
+    fn choose(&self, clock: u128, out: &mut Out<Self>) {
+        let clocks = [clock + 1, clock.saturating_sub(1)].map(Do::SetClock);
+        out.choose_random(
+            "next",
+            ['A', 'B', 'C'].map(Do::Write).into_iter().chain(clocks).collect(),
+        );
+    }
+}
+
+impl Actor for Node {
+    type Msg = Written;
+    type State = Copy;
+    type Timer = ();
+    type Random = Do;
+    type Storage = ();
+
+    fn on_start(&self, _: Id, _: &Option<()>, out: &mut Out<Self>) -> Copy {
+        self.choose(1000, out);
+        Copy { written: None, clock: 1000, used: 1000 }
+    }
+
+    fn on_random(&self, id: Id, state: &mut Cow<'_, Copy>, random: &Do, out: &mut Out<Self>) {
+        let state = state.to_mut();
+        match *random {
+            Do::SetClock(clock) => state.clock = clock,
+            Do::Write(value) => {
+                let mut time = state.clock;
+                if state.written.is_some() {
+                    time = time.max(state.used + 1);
+                    state.used = time;
+                }
+                let written = Written { time, by: id, value };
+                state.written = Some(written);
+                out.broadcast(&self.all, &written);
+            }
+        }
+        self.choose(state.clock, out);
+    }
+
+    fn on_msg(&self, _: Id, state: &mut Cow<'_, Copy>, _: Id, sent: Written, _: &mut Out<Self>) {
+        let latest = |it: Written| (it.time, it.by);
+        let state = state.to_mut();
+        // What is sent wins over what is as late and by the same node.
+        let stays = state.written.filter(|it| latest(*it) > latest(sent));
+        state.written = Some(stays.unwrap_or(sent));
+    }
+}
+
+fn model() -> ActorModel<Node> {
+    let all: Vec<Id> = (0..2).map(Id::from).collect();
+    ActorModel::new((), ())
+        .actors((0..2).map(|_| Node { all: all.clone() }))
+        .init_network(Network::new_unordered_nonduplicating([]))
+        .property(Expectation::Always, "equal once all is delivered", |_, state| {
+            let [one, other] = &state.actor_states[..] else { return false };
+            state.network.len() > 0 || one.written == other.written
+        })
+}
+
+#[test]
+fn copies_are_equal_once_all_is_delivered() {
+    let _alone = alone();
+    let actors = model();
+    let model = Actors::of(&actors).target_max_depth(5);
+    let found = searched(&model);
+    // It goes on for ever.
+    assert_eq!(found.verdict(), Verdict::Incomplete);
+    assert_eq!(found.states(), unequal(&actors, 5));
+    assert_eq!(found.states(), counted_to(&actors, 5));
+}

@@ -1,0 +1,90 @@
+//! Models written for Stateright have the states here that they have there: the protocols of its ten examples, written
+//! again, and actors over each network.
+
+mod increment;
+mod interaction;
+mod linearizable_register;
+mod lww_register;
+mod networks;
+mod paxos;
+mod raft;
+mod registers;
+mod search;
+mod single_copy_register;
+mod timers;
+mod two_phase_commit;
+
+use spillway::Found;
+use spillway_stateright::{Kept, Stateright};
+use stateright::{Checker, Expectation, Model, Property};
+use std::collections::HashSet;
+use std::fmt::Debug;
+use std::hash::Hash;
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const MEMORY: u64 = 192 << 20;
+
+/// Held by tests that search: what one holds counts against the memory of the others.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many states Stateright finds; a property of the model must be one that it looks for to the end.
+fn counted<M>(model: &M) -> u64
+where
+    M: Model + Clone + Send + Sync + 'static,
+    M::State: Clone + Debug + Hash + PartialEq + Send + Sync,
+    M::Action: Clone + PartialEq + Debug + Send + Sync,
+{
+    let checker = model.clone().checker().spawn_bfs().join();
+    let open = |it: &Property<M>| {
+        it.expectation == Expectation::Always && checker.discovery(it.name).is_none()
+    };
+    assert!(model.properties().iter().any(open), "it ends before all states are visited");
+    checker.unique_state_count() as u64
+}
+
+/// How many states Stateright finds up to a depth, which is 1 for the initial states.
+fn counted_to<M>(model: &M, depth: usize) -> u64
+where
+    M: Model + Clone + Send + Sync + 'static,
+    M::State: Clone + Hash + PartialEq + Send + Sync,
+    M::Action: Clone + PartialEq + Send + Sync,
+{
+    let checker = model.clone().checker().target_max_depth(depth).spawn_bfs().join();
+    checker.unique_state_count() as u64
+}
+
+/// How many states are reached of which no two are equal, up to a depth, which is 1 for the initial states.
+///
+/// By `Eq`: `Hash` writes no lengths of the sets of timers, and so two states whose first and whose second actor has
+/// the same timer are one state for Stateright.
+fn unequal<M>(model: &M, depth: u64) -> u64
+where
+    M: Model<State: Clone + Eq + Hash>,
+{
+    let within = |all: Vec<M::State>| all.into_iter().filter(|it| model.within_boundary(it));
+    let mut seen: HashSet<M::State> = within(model.init_states()).collect();
+    let mut level: Vec<M::State> = seen.iter().cloned().collect();
+    for _ in 1..depth {
+        if level.is_empty() {
+            break;
+        }
+        for state in mem::take(&mut level) {
+            let next = within(model.next_states(&state));
+            level.extend(next.filter(|it| seen.insert(it.clone())));
+        }
+    }
+    seen.len() as u64
+}
+
+/// What comes of a search of all states of a model, up to a depth if that is said.
+fn searched<'m, M, K>(model: &'m Stateright<'_, M, K>) -> Found<'m>
+where
+    M: Model<Action: Clone + Debug> + Send + Sync,
+    K: Kept<M::State>,
+{
+    model.check().memory(MEMORY).keep_going().run().unwrap()
+}

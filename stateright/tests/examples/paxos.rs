@@ -1,0 +1,182 @@
+//! Example `paxos`: servers that agree on a value (Lamport, "Paxos made simple", 2001), each of which may lead.
+
+use super::registers::{Registers, registers};
+use super::{alone, counted, searched};
+use serde::{Deserialize, Serialize};
+use spillway::Verdict;
+use spillway_stateright::Actors;
+use spillway_stateright::register::RegisterMsg;
+use stateright::actor::{Actor, Id, Out, majority, model_peers};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A round and who leads it.
+type Ballot = (u32, Id);
+
+/// What a client asks for.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Proposal {
+    request: u64,
+    client: Id,
+    value: char,
+}
+
+/// A proposal that a server has accepted, and in which ballot.
+type Accepted = (Ballot, Proposal);
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Say {
+    Prepare(Ballot),
+    Promise(Ballot, Option<Accepted>),
+    Accept(Accepted),
+    Agree(Ballot),
+    Decide(Accepted),
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
+struct Voter {
+    ballot: Ballot,
+    /// Of a leader: what it proposes, who has promised and what, and who agrees.
+    proposal: Option<Proposal>,
+    promises: BTreeMap<Id, Option<Accepted>>,
+    agreed: BTreeSet<Id>,
+    accepted: Option<Accepted>,
+    is_decided: bool,
+}
+
+#[derive(Clone)]
+struct Server {
+    others: Vec<Id>,
+}
+
+impl Server {
+    fn majority(&self) -> usize {
+        majority(self.others.len() + 1)
+    }
+
+    fn say(&self, what: Say, out: &mut Out<Self>) {
+        out.broadcast(&self.others, &RegisterMsg::Internal(what));
+    }
+
+    fn lead(&self, id: Id, state: &mut Voter, proposal: Proposal, out: &mut Out<Self>) {
+        state.proposal = Some(proposal);
+        state.ballot = (state.ballot.0 + 1, id);
+        state.promises = [(id, state.accepted)].into();
+        state.agreed.clear();
+        self.say(Say::Prepare(state.ballot), out);
+    }
+
+    /// A majority has promised: the newest of what it has accepted is proposed, or else the leader's own proposal.
+    fn propose(&self, id: Id, state: &mut Voter, out: &mut Out<Self>) {
+        let newest = state.promises.values().flatten().max().map(|it| it.1);
+        state.proposal = newest.or(state.proposal);
+        let Some(proposal) = state.proposal else { return };
+        state.accepted = Some((state.ballot, proposal));
+        state.agreed.insert(id);
+        self.say(Say::Accept((state.ballot, proposal)), out);
+    }
+
+    fn hear(
+        &self,
+        (id, from): (Id, Id),
+        state: &mut Cow<'_, Voter>,
+        said: Say,
+        out: &mut Out<Self>,
+    ) {
+        match said {
+            Say::Prepare(ballot) if ballot > state.ballot => {
+                let promise = Say::Promise(ballot, state.accepted);
+                state.to_mut().ballot = ballot;
+                out.send(from, RegisterMsg::Internal(promise));
+            }
+            Say::Promise(ballot, accepted) if ballot == state.ballot => {
+                let state = state.to_mut();
+                state.promises.insert(from, accepted);
+                if state.promises.len() == self.majority() {
+                    self.propose(id, state, out);
+                }
+            }
+            Say::Accept(accepted) if accepted.0 >= state.ballot => {
+                let state = state.to_mut();
+                state.ballot = accepted.0;
+                state.accepted = Some(accepted);
+                out.send(from, RegisterMsg::Internal(Say::Agree(accepted.0)));
+            }
+            Say::Agree(ballot) if ballot == state.ballot => {
+                let state = state.to_mut();
+                state.agreed.insert(from);
+                if let (true, Some(proposal)) =
+                    (state.agreed.len() == self.majority(), state.proposal)
+                {
+                    state.is_decided = true;
+                    self.say(Say::Decide((ballot, proposal)), out);
+                    out.send(proposal.client, RegisterMsg::PutOk(proposal.request));
+                }
+            }
+            Say::Decide(accepted) => {
+                let state = state.to_mut();
+                state.ballot = accepted.0;
+                state.accepted = Some(accepted);
+                state.is_decided = true;
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Actor for Server {
+    type Msg = RegisterMsg<u64, char, Say>;
+    type State = Voter;
+    type Timer = ();
+    type Random = ();
+    type Storage = ();
+
+    fn on_start(&self, _: Id, _: &Option<()>, _: &mut Out<Self>) -> Voter {
+        Voter {
+            ballot: (0, Id::from(0)),
+            proposal: None,
+            promises: BTreeMap::new(),
+            agreed: BTreeSet::new(),
+            accepted: None,
+            is_decided: false,
+        }
+    }
+
+    fn on_msg(
+        &self,
+        id: Id,
+        state: &mut Cow<'_, Voter>,
+        from: Id,
+        message: Self::Msg,
+        out: &mut Out<Self>,
+    ) {
+        match (message, state.accepted) {
+            (RegisterMsg::Get(request), Some((_, proposal))) if state.is_decided => {
+                out.send(from, RegisterMsg::GetOk(request, proposal.value));
+            }
+            _ if state.is_decided => {}
+            (RegisterMsg::Put(request, value), _) if state.proposal.is_none() => {
+                let proposal = Proposal { request, client: from, value };
+                self.lead(id, state.to_mut(), proposal, out);
+            }
+            (RegisterMsg::Internal(said), _) => self.hear((id, from), state, said, out),
+            _ => {}
+        }
+    }
+}
+
+fn model(clients: usize) -> Registers<Server> {
+    let all = (0..3).map(|it| Server { others: model_peers(it, 3) });
+    registers(all.collect(), clients)
+}
+
+#[test]
+fn three_servers_agree() {
+    let _alone = alone();
+    let actors = model(2);
+    let model = Actors::of(&actors);
+    let found = searched(&model);
+    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 16_668));
+    assert_eq!(counted(&actors), 16_668);
+    assert_eq!(found.example("value chosen").unwrap().unwrap().depth(), 8);
+}

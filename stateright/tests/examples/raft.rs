@@ -1,0 +1,380 @@
+//! Example `raft`: servers that elect a leader and copy its log (Ongaro and Ousterhout, "In search of an understandable
+//! consensus algorithm", 2014).
+//!
+//! Votes are an ordered set: a `HashSet` is written in another order each time, and a search that sees that ends with an
+//! error. The hash is that of the whole state. Stateright's example hashes a server without what it has delivered and
+//! without what it keeps for a leader, and so Stateright counts fewer states there.
+
+use super::{MEMORY, alone, counted_to, searched, unequal};
+use serde::{Deserialize, Serialize};
+use spillway::Verdict;
+use spillway_stateright::Actors;
+use stateright::actor::{Actor, ActorModel, Id, Network, Out, model_timeout};
+use stateright::{Expectation, HasDiscoveries};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
+
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
+enum Role {
+    Follower,
+    Candidate,
+    Leader,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Entry {
+    term: usize,
+    text: String,
+}
+
+/// What a leader sends of its log.
+#[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Part {
+    term: usize,
+    /// How many entries come before it, and the term of the last of them.
+    before: usize,
+    before_term: usize,
+    committed: usize,
+    entries: Vec<Entry>,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Say {
+    /// Of a term, the entries of a log and the term of the last.
+    AskVote {
+        term: usize,
+        entries: usize,
+        last_term: usize,
+    },
+    Vote {
+        term: usize,
+        is_granted: bool,
+    },
+    Append(Part),
+    /// Up to where the log is as the leader's, if it is.
+    Appended {
+        term: usize,
+        up_to: Option<usize>,
+    },
+    Broadcast(String),
+}
+
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+enum Wait {
+    Election,
+    Replication,
+}
+
+/// What a leader knows of another server.
+#[derive(Clone, Copy, Debug, Default, Hash, PartialEq, Eq, Serialize, Deserialize)]
+struct Known {
+    sent: usize,
+    acknowledged: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct State<const WHOLE: bool> {
+    term: usize,
+    voted_for: Option<Id>,
+    log: Vec<Entry>,
+    committed: usize,
+    role: Role,
+    leader: Option<Id>,
+    votes: BTreeSet<Id>,
+    known: BTreeMap<Id, Known>,
+    delivered: Vec<String>,
+    /// What is to be broadcast once there is a leader.
+    waiting: Vec<String>,
+}
+
+impl<const WHOLE: bool> Hash for State<WHOLE> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let State { term, voted_for, log, committed, role, leader, votes, known, .. } = self;
+        (term, voted_for, log, committed, role, leader).hash(hasher);
+        (votes, known).hash(hasher);
+        if WHOLE {
+            (&self.delivered, &self.waiting).hash(hasher);
+        }
+    }
+}
+
+/// A server; whether its hash is that of the whole state.
+#[derive(Clone)]
+struct Server<const WHOLE: bool> {
+    all: Vec<Id>,
+}
+
+impl<const WHOLE: bool> Server<WHOLE> {
+    fn majority(&self) -> usize {
+        (self.all.len() + 1).div_ceil(2)
+    }
+
+    fn others(&self, id: Id) -> impl Iterator<Item = Id> {
+        self.all.iter().copied().filter(move |it| *it != id)
+    }
+
+    fn send_log(&self, state: &State<WHOLE>, to: Id, out: &mut Out<Self>) {
+        let before = state.known[&to].sent;
+        let part = Part {
+            term: state.term,
+            before,
+            before_term: before.checked_sub(1).map_or(0, |it| state.log[it].term),
+            committed: state.committed,
+            entries: state.log[before..].to_vec(),
+        };
+        out.send(to, Say::Append(part));
+    }
+
+    fn send_log_to_all(&self, id: Id, state: &State<WHOLE>, out: &mut Out<Self>) {
+        if state.role == Role::Leader {
+            self.others(id).for_each(|it| self.send_log(state, it, out));
+        }
+    }
+
+    fn follow(state: &mut State<WHOLE>, term: usize) {
+        state.term = term;
+        state.role = Role::Follower;
+        state.voted_for = None;
+    }
+
+    fn vote(id: Id, state: &mut State<WHOLE>, from: Id, asked: [usize; 3], out: &mut Out<Self>) {
+        let [term, entries, last_term] = asked;
+        if term > state.term {
+            Self::follow(state, term);
+        }
+        let own = (state.log.last().map_or(0, |it| it.term), state.log.len());
+        let is_granted = term == state.term
+            && (last_term, entries) >= own
+            && state.voted_for.is_none_or(|it| it == from);
+        if is_granted {
+            state.voted_for = Some(from);
+        }
+        debug_assert_ne!(id, from);
+        out.send(from, Say::Vote { term: state.term, is_granted });
+    }
+
+    fn count_vote(&self, id: Id, state: &mut State<WHOLE>, from: Id, out: &mut Out<Self>) {
+        state.votes.insert(from);
+        if state.votes.len() < self.majority() {
+            return;
+        }
+        state.role = Role::Leader;
+        state.leader = Some(id);
+        for text in state.waiting.drain(..) {
+            out.send(id, Say::Broadcast(text));
+        }
+        let known = Known { sent: state.log.len(), acknowledged: 0 };
+        state.known.extend(self.others(id).map(|it| (it, known)));
+        self.send_log_to_all(id, state, out);
+    }
+
+    fn append(state: &mut State<WHOLE>, from: Id, part: Part, out: &mut Out<Self>) {
+        if part.term > state.term {
+            state.term = part.term;
+            state.voted_for = None;
+        }
+        let is_current = part.term == state.term;
+        if is_current {
+            state.role = Role::Follower;
+            state.leader = Some(from);
+        }
+        out.set_timer(Wait::Election, model_timeout());
+        let fits = part.before == 0
+            || state.log.get(part.before - 1).is_some_and(|it| it.term == part.before_term);
+        let up_to = (is_current && fits).then(|| part.before + part.entries.len());
+        if let Some(up_to) = up_to {
+            let overlap = state.log.len().min(up_to).checked_sub(1).filter(|it| *it >= part.before);
+            if overlap.is_some_and(|it| state.log[it].term != part.entries[it - part.before].term) {
+                state.log.truncate(part.before);
+            }
+            if up_to > state.log.len() {
+                let have = state.log.len() - part.before;
+                state.log.extend(part.entries.into_iter().skip(have));
+            }
+            Self::deliver(state, part.committed);
+        }
+        out.send(from, Say::Appended { term: state.term, up_to });
+    }
+
+    fn deliver(state: &mut State<WHOLE>, up_to: usize) {
+        if up_to > state.committed {
+            let new = state.log[state.committed..up_to].iter().map(|it| it.text.clone());
+            state.delivered.extend(new);
+            state.committed = up_to;
+        }
+    }
+
+    fn acknowledge(
+        &self,
+        state: &mut State<WHOLE>,
+        from: Id,
+        up_to: Option<usize>,
+        out: &mut Out<Self>,
+    ) {
+        let known = state.known.entry(from).or_default();
+        match up_to {
+            Some(up_to) if up_to >= known.acknowledged => {
+                *known = Known { sent: up_to, acknowledged: up_to };
+                let has = |count: &usize| {
+                    let have = state.known.values().filter(|it| it.acknowledged >= *count);
+                    have.count() >= self.majority()
+                };
+                let safe = (state.committed + 1..=state.log.len()).rev().find(has);
+                if let Some(safe) = safe.filter(|it| state.log[it - 1].term == state.term) {
+                    Self::deliver(state, safe);
+                }
+            }
+            _ if known.sent > 0 => {
+                known.sent -= 1;
+                self.send_log(state, from, out);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<const WHOLE: bool> Actor for Server<WHOLE> {
+    type Msg = Say;
+    type State = State<WHOLE>;
+    type Timer = Wait;
+    type Random = ();
+    type Storage = ();
+
+    fn on_start(&self, id: Id, _: &Option<()>, out: &mut Out<Self>) -> State<WHOLE> {
+        out.set_timer(Wait::Election, model_timeout());
+        out.set_timer(Wait::Replication, model_timeout());
+        out.send(id, Say::Broadcast(usize::from(id).to_string()));
+        State {
+            term: 0,
+            voted_for: None,
+            log: Vec::new(),
+            committed: 0,
+            role: Role::Follower,
+            leader: None,
+            votes: BTreeSet::new(),
+            known: self.all.iter().map(|it| (*it, Known::default())).collect(),
+            delivered: Vec::new(),
+            waiting: Vec::new(),
+        }
+    }
+
+    fn on_msg(
+        &self,
+        id: Id,
+        state: &mut Cow<'_, State<WHOLE>>,
+        from: Id,
+        said: Say,
+        out: &mut Out<Self>,
+    ) {
+        let state = state.to_mut();
+        match said {
+            Say::AskVote { term, entries, last_term } => {
+                Self::vote(id, state, from, [term, entries, last_term], out);
+            }
+            Say::Vote { term, is_granted: true }
+                if state.role == Role::Candidate && term == state.term =>
+            {
+                self.count_vote(id, state, from, out);
+            }
+            Say::Append(part) => Self::append(state, from, part, out),
+            Say::Appended { term, up_to } if state.role == Role::Leader && term == state.term => {
+                self.acknowledge(state, from, up_to, out);
+            }
+            Say::Vote { term, .. } | Say::Appended { term, .. } if term > state.term => {
+                Self::follow(state, term);
+                out.set_timer(Wait::Election, model_timeout());
+            }
+            Say::Vote { .. } | Say::Appended { .. } => {}
+            Say::Broadcast(text) if state.role == Role::Leader => {
+                state.log.push(Entry { term: state.term, text });
+                let acknowledged = state.log.len();
+                state.known.entry(id).or_default().acknowledged = acknowledged;
+                self.send_log_to_all(id, state, out);
+            }
+            Say::Broadcast(text) => match state.leader {
+                Some(leader) => out.send(leader, Say::Broadcast(text)),
+                None => state.waiting.push(text),
+            },
+        }
+    }
+
+    fn on_timeout(
+        &self,
+        id: Id,
+        state: &mut Cow<'_, State<WHOLE>>,
+        timer: &Wait,
+        out: &mut Out<Self>,
+    ) {
+        let state = state.to_mut();
+        match timer {
+            Wait::Replication => self.send_log_to_all(id, state, out),
+            Wait::Election if state.role == Role::Leader => {}
+            Wait::Election => {
+                state.term += 1;
+                state.voted_for = Some(id);
+                state.role = Role::Candidate;
+                state.votes = [id].into();
+                let entries = state.log.len();
+                let last_term = state.log.last().map_or(0, |it| it.term);
+                let ask = Say::AskVote { term: state.term, entries, last_term };
+                self.others(id).for_each(|it| out.send(it, ask.clone()));
+            }
+        }
+    }
+}
+
+fn cluster<const WHOLE: bool>() -> ActorModel<Server<WHOLE>> {
+    let all: Vec<Id> = (0..3).map(Id::from).collect();
+    ActorModel::new((), ())
+        .max_crashes(1)
+        .actors((0..3).map(|_| Server { all: all.clone() }))
+        .init_network(Network::new_unordered_nonduplicating([]))
+        .property(Expectation::Sometimes, "a leader", |_, state| {
+            state.actor_states.iter().any(|it| it.role == Role::Leader)
+        })
+        .property(Expectation::Sometimes, "a commit", |_, state| {
+            state.actor_states.iter().any(|it| it.committed > 0)
+        })
+        .property(Expectation::Always, "one leader of a term", |_, state| {
+            let mut terms = BTreeSet::new();
+            let mut leaders = state.actor_states.iter().filter(|it| it.role == Role::Leader);
+            leaders.all(|it| terms.insert(it.term))
+        })
+        .property(Expectation::Always, "one log", |_, state| {
+            let logs = || state.actor_states.iter().map(|it| &it.delivered);
+            let differ = |one: &Vec<String>| {
+                logs().any(|other| one.iter().zip(other).any(|(one, other)| one != other))
+            };
+            !logs().any(differ)
+        })
+}
+
+/// Stateright counts fewer: two servers with the same timer have one hash with it, whichever of them has it.
+#[test]
+fn servers_have_the_states_that_are_not_equal() {
+    let _alone = alone();
+    let actors = cluster::<true>();
+    let model = Actors::of(&actors).target_max_depth(6);
+    let found = searched(&model);
+    assert_eq!(found.states(), unequal(&actors, 6));
+    assert_eq!(found.verdict(), Verdict::Incomplete);
+    assert!(found.example("a leader").unwrap().is_some());
+    let (hashed, hashed_in_part) = (counted_to(&actors, 6), counted_to(&cluster::<false>(), 6));
+    // A hash of a part of the state loses more.
+    assert!(hashed_in_part < hashed && hashed < found.states(), "{hashed_in_part} {hashed}");
+}
+
+/// With few steps there is a leader, and with `finish_when` the search is at its end then.
+#[test]
+fn a_search_ends_with_the_first_leader() {
+    let _alone = alone();
+    let actors = cluster::<true>();
+    let leader = HasDiscoveries::AnyOf(["a leader"].into());
+    let model = Actors::of(&actors).finish_when(leader);
+    let found = model.check().memory(MEMORY).run().unwrap();
+    assert_eq!(found.verdict(), Verdict::Incomplete);
+    // A time-out, a request that is delivered, a vote.
+    let way = found.example("a leader").unwrap().unwrap();
+    assert_eq!((way.depth(), found.outcome().levels.len()), (3, 4));
+}

@@ -1,0 +1,168 @@
+//! What a search is told by the methods that have the names of Stateright's.
+
+use super::{MEMORY, alone, searched};
+use serde::{Deserialize, Serialize};
+use spillway::{Found, Verdict};
+use spillway_stateright::Stateright;
+use stateright::{HasDiscoveries, Model, Property};
+use std::collections::BTreeSet;
+
+/// Points of a square, which is left to the right or upwards.
+#[derive(Clone)]
+struct Square {
+    side: u8,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, Serialize, Deserialize)]
+struct Point {
+    x: u8,
+    y: u8,
+}
+
+impl Model for Square {
+    type State = Point;
+    type Action = char;
+
+    fn init_states(&self) -> Vec<Point> {
+        vec![Point { x: 0, y: 0 }]
+    }
+
+    fn actions(&self, _: &Point, actions: &mut Vec<char>) {
+        actions.extend(['x', 'y']);
+    }
+
+    fn next_state(&self, &Point { x, y }: &Point, action: char) -> Option<Point> {
+        let next = if action == 'x' { Point { x: x + 1, y } } else { Point { x, y: y + 1 } };
+        (next.x.max(next.y) < self.side).then_some(next)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always("sum is not 10", |_, it: &Point| it.x + it.y != 10),
+            Property::always("x is not 20", |_, it: &Point| it.x != 20),
+            Property::always("x is small", |_, it: &Point| it.x < 200),
+            Property::sometimes("y is 5", |_, it: &Point| it.y == 5),
+            Property::eventually("x is 2", |_, it: &Point| it.x == 2),
+        ]
+    }
+}
+
+const SQUARE: Square = Square { side: 100 };
+
+fn ended(finish_when: HasDiscoveries) -> (Verdict, usize) {
+    let model = Stateright::new(&SQUARE).finish_when(finish_when);
+    let found = model.check().memory(MEMORY).run().unwrap();
+    (found.verdict(), found.outcome().levels.len())
+}
+
+#[test]
+fn a_search_ends_with_the_discoveries_that_it_waits_for() {
+    let _alone = alone();
+    let names = |all: &[&'static str]| all.iter().copied().collect::<BTreeSet<_>>();
+    // Levels: the one of the last discovery is the last.
+    assert_eq!(ended(HasDiscoveries::Any), (Verdict::Incomplete, 6));
+    assert_eq!(ended(HasDiscoveries::AnyFailures), (Verdict::Violated, 11));
+    assert_eq!(
+        ended(HasDiscoveries::AnyOf(names(&["x is 20", "y is 5"]))),
+        (Verdict::Incomplete, 6)
+    );
+    let both = names(&["x is not 20", "sum is not 10"]);
+    assert_eq!(ended(HasDiscoveries::AllOf(both)), (Verdict::Violated, 21));
+    // What nothing is found of is looked for in all states.
+    assert_eq!(ended(HasDiscoveries::AllFailures), (Verdict::Violated, 199));
+    assert_eq!(ended(HasDiscoveries::All), (Verdict::Violated, 199));
+}
+
+/// The depth of a way to each property.
+fn depths(found: &Found<'_>) -> [Option<usize>; 4] {
+    let depth = |name| found.counterexample_of(name).unwrap().map(|it| it.depth());
+    let example = found.example("y is 5").unwrap().map(|it| it.depth());
+    [depth("sum is not 10"), depth("x is not 20"), depth("x is small"), example]
+}
+
+#[test]
+fn each_violated_property_has_a_way() {
+    let _alone = alone();
+    let model = Stateright::new(&SQUARE);
+    assert_eq!(depths(&searched(&model)), [Some(10), Some(20), None, Some(5)]);
+    let found = model.check().memory(MEMORY).run().unwrap();
+    assert_eq!(depths(&found), [Some(10), None, None, Some(5)]);
+    // A search that waits for some of them has their ways, too.
+    let both = ["x is not 20", "sum is not 10"].into();
+    let model = Stateright::new(&SQUARE).finish_when(HasDiscoveries::AllOf(both));
+    let found = model.check().memory(MEMORY).run().unwrap();
+    assert_eq!(depths(&found), [Some(10), Some(20), None, Some(5)]);
+    assert_eq!(found.counterexample().unwrap().unwrap().depth(), 10);
+    assert!(found.to_string().contains("sum is not 10"), "{found}");
+}
+
+#[test]
+fn a_depth_bounds_a_search_that_can_go_on() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let depth = |depth| {
+        let model = Stateright::new(&SQUARE).target_max_depth(depth);
+        let check = model.check().memory(MEMORY).keep_going().dir(folder.path());
+        let found = check.run().unwrap();
+        (found.verdict(), found.states(), found.outcome().levels.len())
+    };
+    assert_eq!(depth(5), (Verdict::Incomplete, 15, 5));
+    assert_eq!(depth(5), (Verdict::Incomplete, 15, 5));
+    assert_eq!(depth(10), (Verdict::Incomplete, 55, 10));
+    // States of the last level are checked.
+    assert_eq!(depth(11), (Verdict::Violated, 66, 11));
+    assert_eq!(depth(0), (Verdict::Violated, 10_000, 199));
+}
+
+/// States of which each leads to many, and one in the middle of the second level is wrong.
+#[derive(Clone)]
+struct Fan {
+    wrong: u32,
+}
+
+impl Model for Fan {
+    type State = (u8, u32);
+    type Action = u32;
+
+    fn init_states(&self) -> Vec<(u8, u32)> {
+        vec![(0, 0)]
+    }
+
+    fn actions(&self, state: &(u8, u32), actions: &mut Vec<u32>) {
+        actions.extend(0..[20_000, 100, 0][usize::from(state.0)]);
+    }
+
+    fn next_state(&self, state: &(u8, u32), action: u32) -> Option<(u8, u32)> {
+        match state.0 {
+            0 => Some((1, action)),
+            1 => Some((2, state.1 % 64 * 100 + action)),
+            _ => None,
+        }
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![Property::always("right", |fan: &Fan, state: &(u8, u32)| {
+            state.0 != 1 || state.1 < fan.wrong
+        })]
+    }
+}
+
+#[test]
+fn a_violation_ends_the_search_within_its_level() {
+    let _alone = alone();
+    let fan = Fan { wrong: 300 };
+    let model = Stateright::new(&fan);
+    for threads in [1, 2] {
+        let found = model.check().memory(MEMORY).threads(threads).run().unwrap();
+        let right = found.counterexample_of("right").unwrap().unwrap();
+        assert_eq!((found.verdict(), right.depth()), (Verdict::Violated, 1));
+        // The states before the first wrong one, in the order of their bytes, and that one are expanded.
+        let transitions = found.outcome().transitions;
+        assert!(transitions < 20_000 + 100 * 10_000, "{transitions}");
+        assert_eq!(transitions % 100, 0);
+        let again = model.check().memory(MEMORY).threads(3 - threads).run().unwrap();
+        assert_eq!(again.outcome(), found.outcome());
+        let all = model.check().memory(MEMORY).keep_going().run().unwrap();
+        assert_eq!(all.outcome().transitions, 20_000 + 100 * 20_000);
+    }
+}
