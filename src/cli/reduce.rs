@@ -325,7 +325,7 @@ pub(super) fn useless(args: &CheckArgs, searched: &Searched) -> Vec<String> {
     let CheckArgs { reductions: args, shortest, .. } = args;
     let stack = searched.stack();
     let is_useless = |name: ReduceArg, kind: Kind| {
-        let is_refused = || stack.refused().iter().any(|it| it.name.starts_with(name.name()));
+        let is_refused = || stack.unused().iter().any(|it| it.name.starts_with(name.name()));
         let is_there = stack.names(&[kind]).iter().any(|it| it.starts_with(name.name()));
         args.reduce.contains(&name) && !is_there && !is_refused()
     };

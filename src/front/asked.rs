@@ -5,14 +5,15 @@
 
 use crate::diag::Diagnostic;
 use crate::ir::{
-    Action, Arena, Binary, Claim, ClaimMove, Control, Entity, Expr, ExprKind, Location, LocationId,
-    Program, Property, PropertyKind, Unary, Urgency,
+    Action, Arena, Binary, Claim, ClaimMove, Control, Entity, Expr, ExprKind, LocalId, Location,
+    LocationId, Program, Property, PropertyKind, Unary, Urgency, renumber,
 };
 use crate::ltl::{
-    Automaton, Connective, Cube, Formula, Grouped, PROPOSITIONS_MAX, Spelling, parse,
-    split_operators, words,
+    Automaton, Connective, Cube, Formula, Grouped, PROPOSITIONS_MAX, QuantifiedFormula, Spelling,
+    parse, split_operators, words,
 };
 use crate::source::{Sources, Span};
+use std::cell::Cell;
 
 /// What is asked, by the files of the sources that it stands in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct Observed {
     pub demand: Demand,
     /// The propositions that it is about.
     pub propositions: Vec<Proposition>,
+    /// Whether it tells values of a scalarset from each other, so that symmetric states differ.
+    pub tells_apart: bool,
 }
 
 /// What is asked of runs.
@@ -96,7 +99,7 @@ impl Observed {
             }
         };
         let propositions = vec![Proposition { text, condition }];
-        (Observed { name: Some(name), demand, propositions }, is_any)
+        (Observed { name: Some(name), demand, propositions, tells_apart: false }, is_any)
     }
 
     /// Lets an automaton over the propositions watch a program, as a claim of it. It has a state.
@@ -131,15 +134,15 @@ impl Observed {
             Formula::Proposition(number) => self.propositions[*number].clone(),
             _ => Proposition {
                 text: it.with_names(&texts).to_string(),
-                condition: self.condition(it),
+                condition: self.condition(it, &Cell::new(0)),
             },
         };
         let propositions = groups.iter().map(group).collect();
         Observed { propositions, demand: Demand::Formula(formula), ..self }
     }
 
-    /// What a boolean formula over the propositions says of a state.
-    fn condition(&self, formula: &Formula) -> Expr {
+    /// What a boolean formula over the propositions says of a state. Its locals are numbered from `local` on.
+    fn condition(&self, formula: &Formula, local: &Cell<u32>) -> Expr {
         let expr = |kind: ExprKind, span: Span| Expr { kind, span };
         let not = |it: Expr| expr(ExprKind::Unary(Unary::Not, Box::new(it.clone())), it.span);
         let both = |operator, left: Expr, right: Expr| {
@@ -150,10 +153,12 @@ impl Observed {
             Formula::Constant(value) => {
                 expr(ExprKind::Constant(i64::from(*value)), Span::default())
             }
-            Formula::Proposition(number) => self.propositions[*number].condition.clone(),
-            Formula::Not(it) => not(self.condition(it)),
+            Formula::Proposition(number) => {
+                with_locals_from(&self.propositions[*number].condition, local)
+            }
+            Formula::Not(it) => not(self.condition(it, local)),
             Formula::Binary(operator, left, right) => {
-                let (left, right) = (self.condition(left), self.condition(right));
+                let (left, right) = (self.condition(left, local), self.condition(right, local));
                 match operator {
                     Connective::And => both(Binary::And, left, right),
                     Connective::Or => both(Binary::Or, left, right),
@@ -170,8 +175,9 @@ impl Observed {
 
     /// The move of an edge that asks for a cube.
     fn move_of(&self, automaton: &Automaton, cube: Cube) -> Action {
+        let local = Cell::new(0);
         let guard = cube.literals().map(|(number, holds)| {
-            let condition = self.propositions[number].condition.clone();
+            let condition = with_locals_from(&self.propositions[number].condition, &local);
             let span = condition.span;
             match holds {
                 true => condition,
@@ -197,13 +203,42 @@ impl Observed {
     }
 }
 
+/// A condition with its locals numbered from `next` on, which becomes the number behind the last: in an action each local is
+/// bound once.
+fn with_locals_from(condition: &Expr, next: &Cell<u32>) -> Expr {
+    let (mut condition, from) = (condition.clone(), next.get());
+    renumber::locals(&mut condition, &|LocalId(number)| {
+        next.set(next.get().max(from + number + 1));
+        LocalId(from + number)
+    });
+    condition
+}
+
 /// What is asked of runs, and where its propositions stand.
 pub(in crate::front) struct Split {
     pub(in crate::front) demand: Demand,
     pub(in crate::front) propositions: Vec<Span>,
+    /// For each proposition the quantified formulas around it whose variables it names, the outermost first.
+    pub(in crate::front) enclosing: Vec<Vec<usize>>,
+    /// The quantified formulas with temporal operators.
+    pub(in crate::front) quantified: Vec<QuantifiedPart>,
+}
+
+/// A formula about all values of variables, or about some.
+pub(in crate::front) struct QuantifiedPart {
+    pub(in crate::front) is_universal: bool,
+    /// Where its variables are declared, `do` included.
+    pub(in crate::front) variables: Span,
+    pub(in crate::front) formula: Formula,
 }
 
 impl Split {
+    /// What is asked where no formula is quantified.
+    pub(in crate::front) fn plain(demand: Demand, propositions: Vec<Span>) -> Split {
+        let enclosing = vec![Vec::new(); propositions.len()];
+        Split { demand, propositions, enclosing, quantified: Vec::new() }
+    }
+
     /// What is asked of a model whose language spells formulas like this and that has a name for what `is_name` says.
     pub(in crate::front) fn of(
         sources: &Sources,
@@ -220,13 +255,23 @@ impl Split {
                 let span =
                     |it: &std::ops::Range<usize>| words[it.start].span.to(words[it.end - 1].span);
                 let propositions: Vec<Span> = parsed.propositions.iter().map(span).collect();
-                not_too_many(parsed.formula.grouped().groups.len(), end)?;
-                Split { demand: Demand::Formula(parsed.formula), propositions }
+                let part = |it: QuantifiedFormula| QuantifiedPart {
+                    is_universal: it.is_universal,
+                    variables: span(&it.variables),
+                    formula: it.formula,
+                };
+                let quantified: Vec<QuantifiedPart> =
+                    parsed.quantified.into_iter().map(part).collect();
+                if quantified.is_empty() {
+                    not_too_many(parsed.formula.grouped().groups.len(), end)?;
+                }
+                let (demand, enclosing) = (Demand::Formula(parsed.formula), parsed.enclosing);
+                Split { demand, propositions, enclosing, quantified }
             }
             Some(Asked::Propositions(files)) => {
                 let span = |&file: &u32| Span::new(file, 0..sources.file(file).text.len());
-                let propositions = files.iter().map(span).collect();
-                Split { demand: Demand::Propositions, propositions }
+                let propositions: Vec<Span> = files.iter().map(span).collect();
+                Split::plain(Demand::Propositions, propositions)
             }
         }))
     }
@@ -236,7 +281,7 @@ impl Split {
         let texts = self.propositions.iter().map(|&span| sources.text(span).trim().to_owned());
         let both = texts.zip(conditions);
         let propositions = both.map(|(text, condition)| Proposition { text, condition }).collect();
-        Observed { name: None, demand: self.demand, propositions }
+        Observed { name: None, demand: self.demand, propositions, tells_apart: false }
     }
 }
 

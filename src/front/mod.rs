@@ -7,6 +7,7 @@ mod asked;
 mod cursor;
 mod diagnostics;
 pub mod dve;
+mod expanded;
 mod language;
 pub mod murphi;
 pub mod nearest;

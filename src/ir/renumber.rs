@@ -1,13 +1,26 @@
-//! Code in which other functions are called than before: what makes copies of functions needs it.
+//! Code with other numbers than before. What copies functions needs other functions, and what joins expressions needs other
+//! locals, since each is bound once.
 
 use super::{
-    Argument, ChannelRef, Communication, Expr, ExprKind, FunctionId, Pattern, Place, Selector,
-    Stmt, StmtKind,
+    Argument, ChannelRef, Communication, Expr, ExprKind, FunctionId, LocalId, Pattern, Place, Root,
+    Selector, Stmt, StmtKind,
 };
 
+/// What numbers become.
+struct Numbers<'n> {
+    functions: &'n dyn Fn(FunctionId) -> FunctionId,
+    locals: &'n dyn Fn(LocalId) -> LocalId,
+}
+
 /// Replaces the functions that statements call, at any depth.
-pub fn body(body: &mut [Stmt], by: &dyn Fn(FunctionId) -> FunctionId) {
-    body.iter_mut().for_each(|it| stmt(it, by));
+pub fn functions(body: &mut [Stmt], by: &dyn Fn(FunctionId) -> FunctionId) {
+    let numbers = Numbers { functions: by, locals: &|it| it };
+    body.iter_mut().for_each(|it| stmt(it, &numbers));
+}
+
+/// Replaces the locals of an expression, where they are bound and where they stand.
+pub fn locals(of: &mut Expr, by: &dyn Fn(LocalId) -> LocalId) {
+    expr(of, &Numbers { functions: &|it| it, locals: by });
 }
 
 /// Removes the statements, at any depth, that call a function.
@@ -32,7 +45,7 @@ fn bodies(kind: &mut StmtKind, visit: &mut dyn FnMut(&mut Vec<Stmt>)) {
     }
 }
 
-fn stmt(stmt: &mut Stmt, by: &dyn Fn(FunctionId) -> FunctionId) {
+fn stmt(stmt: &mut Stmt, by: &Numbers<'_>) {
     match &mut stmt.kind {
         StmtKind::Assign { target, value, .. } => {
             place(target, by);
@@ -60,7 +73,7 @@ fn stmt(stmt: &mut Stmt, by: &dyn Fn(FunctionId) -> FunctionId) {
             place(of, by);
         }
         StmtKind::Call { function, arguments, into } => {
-            *function = by(*function);
+            *function = (by.functions)(*function);
             arguments.iter_mut().for_each(|it| argument(it, by));
             into.iter_mut().for_each(|it| place(it, by));
         }
@@ -84,13 +97,20 @@ fn stmt(stmt: &mut Stmt, by: &dyn Fn(FunctionId) -> FunctionId) {
         | StmtKind::Error(_)
         | StmtKind::Exit => {}
     }
-    bodies(&mut stmt.kind, &mut |inner| body(inner, by));
+    match &mut stmt.kind {
+        StmtKind::For { local, .. }
+        | StmtKind::ForEach { local, .. }
+        | StmtKind::Declare { local, .. }
+        | StmtKind::Alias { local, .. } => *local = (by.locals)(*local),
+        _ => {}
+    }
+    bodies(&mut stmt.kind, &mut |inner| inner.iter_mut().for_each(|it| self::stmt(it, by)));
 }
 
-fn expr(of: &mut Expr, by: &dyn Fn(FunctionId) -> FunctionId) {
+fn expr(of: &mut Expr, by: &Numbers<'_>) {
     match &mut of.kind {
         ExprKind::Call(function, arguments) => {
-            *function = by(*function);
+            *function = (by.functions)(*function);
             arguments.iter_mut().for_each(|it| argument(it, by));
         }
         ExprKind::Read(of) | ExprKind::IsUndefined(of) => place(of, by),
@@ -114,9 +134,13 @@ fn expr(of: &mut Expr, by: &dyn Fn(FunctionId) -> FunctionId) {
         ExprKind::SlotOf(_, pid) | ExprKind::Enabled(pid) | ExprKind::PriorityOf(pid) => {
             expr(pid, by);
         }
-        ExprKind::Quantified { body, .. } => expr(body, by),
-        ExprKind::Count { multiset, body, .. } => {
+        ExprKind::Quantified { local, body, .. } => {
+            *local = (by.locals)(*local);
+            expr(body, by);
+        }
+        ExprKind::Count { multiset, local, body } => {
             place(multiset, by);
+            *local = (by.locals)(*local);
             expr(body, by);
         }
         ExprKind::Contains(contains) => {
@@ -124,16 +148,19 @@ fn expr(of: &mut Expr, by: &dyn Fn(FunctionId) -> FunctionId) {
             expr(&mut contains.position, by);
         }
         ExprKind::Convert(convert) => expr(&mut convert.operand, by),
+        ExprKind::Local(local) => *local = (by.locals)(*local),
         ExprKind::Constant(_)
         | ExprKind::Undefined
-        | ExprKind::Local(_)
         | ExprKind::Self_
         | ExprKind::Processes
         | ExprKind::Timeout => {}
     }
 }
 
-fn place(of: &mut Place, by: &dyn Fn(FunctionId) -> FunctionId) {
+fn place(of: &mut Place, by: &Numbers<'_>) {
+    if let Root::Local(local) = &mut of.root {
+        *local = (by.locals)(*local);
+    }
     of.slot.iter_mut().for_each(|it| expr(it, by));
     for selector in &mut of.path {
         if let Selector::Index(index) = selector {
@@ -142,7 +169,7 @@ fn place(of: &mut Place, by: &dyn Fn(FunctionId) -> FunctionId) {
     }
 }
 
-fn channel(of: &mut ChannelRef, by: &dyn Fn(FunctionId) -> FunctionId) {
+fn channel(of: &mut ChannelRef, by: &Numbers<'_>) {
     match of {
         ChannelRef::Named(_) => {}
         ChannelRef::Element { index, .. } => expr(index, by),
@@ -150,7 +177,7 @@ fn channel(of: &mut ChannelRef, by: &dyn Fn(FunctionId) -> FunctionId) {
     }
 }
 
-fn communication(of: &mut Communication, by: &dyn Fn(FunctionId) -> FunctionId) {
+fn communication(of: &mut Communication, by: &Numbers<'_>) {
     match of {
         Communication::Send { channel: to, values, .. } => {
             channel(to, by);
@@ -163,7 +190,7 @@ fn communication(of: &mut Communication, by: &dyn Fn(FunctionId) -> FunctionId) 
     }
 }
 
-fn pattern(of: &mut Pattern, by: &dyn Fn(FunctionId) -> FunctionId) {
+fn pattern(of: &mut Pattern, by: &Numbers<'_>) {
     match of {
         Pattern::Into(to) => place(to, by),
         Pattern::Match(value) => expr(value, by),
@@ -171,7 +198,7 @@ fn pattern(of: &mut Pattern, by: &dyn Fn(FunctionId) -> FunctionId) {
     }
 }
 
-fn argument(of: &mut Argument, by: &dyn Fn(FunctionId) -> FunctionId) {
+fn argument(of: &mut Argument, by: &Numbers<'_>) {
     match of {
         Argument::Value(value) => expr(value, by),
         Argument::Copy(from) | Argument::Reference(from) => place(from, by),

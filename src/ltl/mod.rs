@@ -30,7 +30,7 @@ pub use cube::{Cube, PROPOSITIONS_MAX};
 pub use formula::{Connective, Formula};
 pub use generalized::{Generalized, MarkedEdge};
 pub use group::Grouped;
-pub use parse::{Parsed, Spelling, parse};
+pub use parse::{Parsed, QuantifiedFormula, Spelling, parse, quantified_formula};
 pub use signs::{ascii, glued_operators, split_operators};
 pub use translate::{of_generalized, translate};
 pub use words::{Word, words};

@@ -32,6 +32,8 @@ pub struct Spelling {
     pub equality: (&'static str, &'static str),
     /// Words that open something, each with those that close it.
     pub brackets: &'static [(&'static str, &'static [&'static str])],
+    /// Which of them begin a quantifier, and whether it speaks of all values or of some. What is quantified stands behind `do`.
+    pub quantifiers: &'static [(&'static str, bool)],
     /// Whether `a->b`, written without a blank, is a reference.
     pub has_arrows: bool,
     /// Whether `(a -> b : c)` is an expression.
@@ -47,6 +49,7 @@ impl Spelling {
         implies: &["imply"],
         equality: ("=", "=="),
         brackets: &[],
+        quantifiers: &[],
         has_arrows: false,
         has_conditionals: false,
     };
@@ -55,10 +58,33 @@ impl Spelling {
 /// A formula, and the words that each of its propositions is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
-    /// The formula.
+    /// The formula. In place of a quantified formula it has a [proposition](quantified_formula) that stands for it.
     pub formula: Formula,
     /// The words of each proposition.
     pub propositions: Vec<Range<usize>>,
+    /// For each proposition the quantified formulas around it whose variables it names, the outermost first.
+    pub enclosing: Vec<Vec<usize>>,
+    /// The quantified formulas with temporal operators. Others are propositions.
+    pub quantified: Vec<QuantifiedFormula>,
+}
+
+/// A formula about all values of variables, or about some.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuantifiedFormula {
+    /// Whether it is about all.
+    pub is_universal: bool,
+    /// The words that declare the variables, `do` included.
+    pub variables: Range<usize>,
+    /// What is said of them.
+    pub formula: Formula,
+}
+
+/// The numbers of propositions that stand for quantified formulas begin here. No formula has so many propositions.
+const QUANTIFIED: usize = 1 << 31;
+
+/// The number of the quantified formula that a proposition stands for, if it does.
+pub fn quantified_formula(proposition: usize) -> Option<usize> {
+    proposition.checked_sub(QUANTIFIED)
 }
 
 /// The deepest nest of brackets and operators.
@@ -75,16 +101,28 @@ pub fn parse(
     spelling: &Spelling,
     is_name: &dyn Fn(&str) -> bool,
 ) -> Result<Parsed, Diagnostic> {
-    let propositions = Vec::new();
     let brackets = Brackets::of(words, spelling);
     let (at, depth) = (0, 0);
-    let mut reader = Reader { words, end, spelling, is_name, brackets, at, depth, propositions };
+    let (propositions, quantified, open) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reader = Reader {
+        words,
+        end,
+        spelling,
+        is_name,
+        brackets,
+        at,
+        depth,
+        propositions,
+        quantified,
+        open,
+    };
     reader.refuse_unknown_operators()?;
     let formula = reader.level(0)?;
-    match reader.at == words.len() {
-        true => Ok(Parsed { formula, propositions: reader.propositions }),
-        false => reader.unexpected("an operator or the end of the formula"),
+    if reader.at < words.len() {
+        return reader.unexpected("an operator or the end of the formula");
     }
+    let (propositions, enclosing) = reader.propositions.into_iter().unzip();
+    Ok(Parsed { formula, propositions, enclosing, quantified: reader.quantified })
 }
 
 /// Which brackets belong together.
@@ -114,6 +152,10 @@ impl Brackets {
         found
     }
 
+    fn closes(&self, at: usize) -> bool {
+        self.opener.get(at).is_some_and(Option::is_some)
+    }
+
     fn opens(&self, at: usize) -> bool {
         self.behind.get(at).is_some_and(|&behind| behind > 0)
     }
@@ -127,7 +169,11 @@ struct Reader<'a> {
     brackets: Brackets,
     at: usize,
     depth: usize,
-    propositions: Vec<Range<usize>>,
+    /// The words of each proposition, and the quantified formulas around it.
+    propositions: Vec<(Range<usize>, Vec<usize>)>,
+    quantified: Vec<QuantifiedFormula>,
+    /// The quantified formulas that are open here.
+    open: Vec<usize>,
 }
 
 impl Reader<'_> {
@@ -305,6 +351,9 @@ impl Reader<'_> {
             self.at += 1;
             return Ok(make(Box::new(self.operand()?)));
         }
+        if let Some(is_universal) = self.quantifies_formula(self.at) {
+            return self.quantified(is_universal);
+        }
         if text == "(" && self.opens_formula(self.at) {
             self.at += 1;
             let inner = self.level(0)?;
@@ -319,6 +368,41 @@ impl Reader<'_> {
         self.proposition()
     }
 
+    /// Whether a quantifier of a formula with temporal operators begins at a word, and whether it is about all values.
+    fn quantifies_formula(&self, at: usize) -> Option<bool> {
+        let text = self.text(at)?;
+        let (_, is_universal) = self.spelling.quantifiers.iter().find(|it| it.0 == text)?;
+        let is_temporal = |at: usize| {
+            self.is_temporal(at) || self.connective(at).is_some_and(|it| it.1.is_temporal())
+        };
+        (at..self.behind_bracket(at)).any(is_temporal).then_some(*is_universal)
+    }
+
+    /// A quantified formula.
+    fn quantified(&mut self, is_universal: bool) -> Result<Formula, Diagnostic> {
+        let (from, behind) = (self.at, self.behind_bracket(self.at));
+        let words = from..behind.min(self.words.len());
+        let Some(before) = words.clone().find(|&at| self.text(at) == Some("do")) else {
+            self.at = words.end;
+            return self.unexpected("`do`");
+        };
+        if behind > self.words.len() {
+            return Err(Diagnostic::error(self.span(), "this bracket is not closed"));
+        }
+        let number = self.quantified.len();
+        let (variables, formula) = (from + 1..before + 1, Formula::Constant(true));
+        self.quantified.push(QuantifiedFormula { is_universal, variables, formula });
+        self.open.push(number);
+        self.at = before + 1;
+        self.quantified[number].formula = self.level(0)?;
+        self.open.pop();
+        if self.at + 1 != behind {
+            return self.unexpected("an operator or the end of what is quantified");
+        }
+        self.at = behind;
+        Ok(Formula::Proposition(QUANTIFIED + number))
+    }
+
     /// Whether the "not" here is the formula's: it stands before an operator, a part in brackets or a reference alone.
     fn negates_formula(&self) -> bool {
         let mut at = self.at + 1;
@@ -327,6 +411,9 @@ impl Reader<'_> {
         }
         if self.is_temporal(at) || self.text(at) == Some("(") {
             return self.is_temporal(at) || self.opens_formula(at);
+        }
+        if self.quantifies_formula(at).is_some() {
+            return true;
         }
         let end = self.end_of_proposition(at);
         let mut links = at + 1;
@@ -346,6 +433,7 @@ impl Reader<'_> {
         let ends = behind >= self.words.len()
             || self.connective(behind).is_some()
             || matches!(self.text(behind), Some(")" | "]"))
+            || self.brackets.closes(behind)
             || self.is_temporal(behind);
         ends && !(self.spelling.has_conditionals && self.is_conditional(at))
     }
@@ -384,6 +472,7 @@ impl Reader<'_> {
             if self.brackets.opens(at) {
                 at = self.behind_bracket(at);
             } else if matches!(text, ")" | "]" | "}")
+                || self.brackets.closes(at)
                 || self.connective(at).is_some()
                 || at > from && self.is_temporal(at)
             {
@@ -421,10 +510,18 @@ impl Reader<'_> {
         let texts = |range: &Range<usize>| {
             self.words[range.clone()].iter().map(|it| it.text.as_str()).collect::<Vec<_>>()
         };
-        let known = self.propositions.iter().position(|it| texts(it) == texts(&words));
+        // It is about the variables that it names.
+        let names = |formula: &&usize| {
+            let variables = texts(&self.quantified[**formula].variables);
+            texts(&words).iter().any(|it| variables.contains(it))
+        };
+        let enclosing: Vec<usize> = self.open.iter().filter(names).copied().collect();
+        let is_same =
+            |it: &(Range<usize>, Vec<usize>)| texts(&it.0) == texts(&words) && it.1 == enclosing;
+        let known = self.propositions.iter().position(is_same);
         let number = known.unwrap_or(self.propositions.len());
         if known.is_none() {
-            self.propositions.push(words);
+            self.propositions.push((words, enclosing));
         }
         Ok(Formula::Proposition(number))
     }

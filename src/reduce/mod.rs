@@ -159,7 +159,7 @@ impl Wished {
         layout: &'m Layout,
         budget: &AnalysisBudget,
     ) -> Result<Option<Symmetry<'m>>, Exceeded> {
-        let budget = budget.for_analysis("symmetry");
+        let budget = budget.for_analysis(symmetry::NAME);
         let elements = self.symmetry.and_then(|effort| Symmetry::of(program, layout, effort));
         match elements {
             None if self.processes => Symmetry::of_processes(program, layout, &budget),
@@ -305,7 +305,7 @@ impl<'m> Stack<'m> {
             };
             gathered.add((Analysed::Reversible, reversible::REDUCTION_NAME), found);
         }
-        gathered.add_if_any((Analysed::Symmetry, "symmetry"), symmetry);
+        gathered.add_if_any((Analysed::Symmetry, symmetry::NAME), symmetry);
         wished.add_linear(&mut gathered, (program, layout), budget);
         wished.pruning.add_to(&mut gathered, interp, budget);
         let Gathered { wanted, mut refused, exceeded } = gathered;

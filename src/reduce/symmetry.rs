@@ -51,6 +51,9 @@ use search::Scratch;
 use spill::Result;
 use std::sync::Arc;
 
+/// What the reduction is called.
+pub const NAME: &str = "symmetry";
+
 /// How much trouble to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {

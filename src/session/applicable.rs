@@ -19,7 +19,7 @@ use crate::reduce::pruning::Pruning;
 use crate::reduce::reversible::{REDUCTION_NAME, Reversible, Rules};
 use crate::reduce::rewriting::{Rewritings, Rewritten};
 use crate::reduce::structural::Side;
-use crate::reduce::{Kind, confluence, linear};
+use crate::reduce::{Kind, confluence, linear, symmetry};
 use crate::report;
 use crate::search::trial::FirstLevels;
 use crate::search::{Control, Limits, Storage};
@@ -117,7 +117,7 @@ const NAMED: [Named; 15] = [
         subjects: TextModel::linear,
     },
     Named {
-        name: "symmetry",
+        name: symmetry::NAME,
         reduce: Reduce { symmetry: Reduce::AUTO.symmetry, processes: true, ..Reduce::NONE },
         kind: Kind::Representative,
         subjects: TextModel::symmetric,
@@ -477,7 +477,7 @@ impl TextModel {
     /// The processes that can be exchanged, each with those that it can be exchanged with.
     fn alike(&self, budget: &AnalysisBudget) -> Vec<Subject> {
         let program = self.interp.program();
-        let budget = budget.for_analysis("symmetry");
+        let budget = budget.for_analysis(symmetry::NAME);
         let found = automorphisms(program, self.interp.layout(), &budget).unwrap_or_default();
         let kinds = joined(found.iter().flat_map(|it| it.instances.iter().copied()));
         let name = |it: &Instance| {

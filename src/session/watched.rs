@@ -10,7 +10,7 @@ use crate::front::{Asked, ClaimChoice, Demand, Label, Language, Loaded, Observed
 use crate::ir::{ACCEPTANCE, NON_PROGRESS, Program, PropertyKind, UncheckedKind};
 use crate::ltl::{self, Automaton, Formula, hoa};
 use crate::reduce::claim::EndedRuns;
-use crate::reduce::{Refused, Wished};
+use crate::reduce::{Refused, Wished, symmetry};
 use crate::report::Scope;
 use crate::search::Limits;
 use crate::source::{Sources, Span};
@@ -150,6 +150,8 @@ pub struct Watched {
     pub kept: Kept,
     /// Why the automaton may see how often a state is repeated, if it may.
     pub counts_steps: Option<&'static str>,
+    /// Whether the property tells values of a scalarset from each other, so that states that differ in their names differ.
+    pub tells_apart: bool,
     /// How many of the model's sources, from the second on, are there for what was asked.
     pub(super) asked_in: usize,
 }
@@ -209,8 +211,10 @@ impl Watched {
         let counts_steps = why_counting(&observed, &kept);
         let wished = Wished { runs: Some(wanted.ended()), ..Wished::default() };
         let model = TextModel { wished, ..model };
-        let kind = kind(&observed, &kept);
-        Ok((Watched { model, name, automaton, kind, kept, counts_steps, asked_in }, warnings))
+        let (kind, tells_apart) = (kind(&observed, &kept), observed.tells_apart);
+        let watched =
+            Watched { model, name, automaton, kind, kept, counts_steps, tells_apart, asked_in };
+        Ok((watched, warnings))
     }
 
     /// The kind and the name of the property, which are the same whether it is checked or not.
@@ -246,7 +250,11 @@ impl Watched {
     pub fn reduced(mut self, reduce: &Reduce, ended: EndedRuns) -> Watched {
         let Reduce { rewritings, symmetry, processes, steps, .. } = *reduce;
         let only = Reduce { rewritings, symmetry, processes, steps, ..Reduce::NONE };
-        let wished = Wished { runs: Some(ended), ..only.wished(Self::limits(None).checks) };
+        let mut wished = Wished { runs: Some(ended), ..only.wished(Self::limits(None).checks) };
+        if self.tells_apart && wished.symmetry.take().is_some() {
+            let why = "the formula is about each value of a scalarset by itself".to_owned();
+            self.model.left_off = Some(Refused { name: symmetry::NAME.into(), why });
+        }
         self.model.wished = match (wished.partial_order, self.counts_steps) {
             (Some((way, _)), Some(why)) => {
                 let name = way.method.reduction_name();

@@ -24,6 +24,7 @@ mod kept;
 mod own;
 mod probed;
 mod programs;
+mod quantified;
 mod reduced;
 mod shortest;
 mod swept;

@@ -85,7 +85,11 @@ fn watched(mut program: Program, seed: u64) -> Option<(Program, EndedRuns)> {
         return None;
     }
     let demand = Demand::Propositions;
-    Observed { name: None, demand, propositions }.watch(&mut program, "watched", &automaton);
+    Observed { name: None, demand, propositions, tells_apart: false }.watch(
+        &mut program,
+        "watched",
+        &automaton,
+    );
     Some((program, ended))
 }
 

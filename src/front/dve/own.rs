@@ -49,5 +49,5 @@ pub(super) fn automaton(process: &Process<'_>, sources: &Sources) -> Result<Spli
         }
     }
     let automaton = Automaton { propositions: Vec::new(), states: made };
-    Ok(Split { demand: Demand::Automaton(automaton), propositions: guards })
+    Ok(Split::plain(Demand::Automaton(automaton), guards))
 }

@@ -43,9 +43,9 @@ use super::diagnostics::Diagnostics;
 use super::language::stem;
 use super::{Asked, Language, Loaded, Options, OwnOptions};
 use crate::diag::Diagnostic;
-use crate::ir::{Arithmetic, EndRule, Program};
+use crate::ir::{Arithmetic, EndRule, Program, Quantifier};
 use crate::ltl::Spelling;
-use crate::source::Sources;
+use crate::source::{Sources, Span};
 
 /// Murphi, as CMurphi and Rumur have it.
 pub static LANGUAGE: Language = Language {
@@ -70,6 +70,7 @@ const SPELLING: Spelling = Spelling {
     implies: &[],
     equality: ("==", "="),
     brackets: &[("forall", &["end", "endforall"]), ("exists", &["end", "endexists"])],
+    quantifiers: &[("forall", true), ("exists", false)],
     has_arrows: false,
     has_conditionals: false,
 };
@@ -87,10 +88,10 @@ fn load(
     let model = parse::parse(0, &file.text).map_err(|error| vec![error])?;
     let split = Split::of(sources, asked, &SPELLING, &|name| model.has_name(name))
         .map_err(|error| vec![error])?;
-    let propositions = split.as_ref().map_or(&[][..], |it| &it.propositions).iter();
-    let propositions: Result<Vec<_>, Diagnostic> =
-        propositions.map(|&it| parse::expression(it, &sources.file(it.file).text)).collect();
-    let propositions = propositions.map_err(|error| vec![error])?;
+    let (propositions, names) = split
+        .as_ref()
+        .map_or(Ok(Default::default()), |it| propositions(it, sources))
+        .map_err(|error| vec![error])?;
     let report = Diagnostics::new(sources);
     let (program, conditions) = lower::lower((&model, &propositions), options, &report);
     let program = Program {
@@ -100,6 +101,33 @@ fn load(
         ..program
     };
     let warnings = report.finish()?;
-    let observed = split.map(|it| it.observed(sources, conditions));
+    let observed = split.map(|it| it.expanded(sources, &program, (conditions, &names))).transpose();
+    let observed = observed.map_err(|error| vec![error])?;
     Ok(Loaded { program, warnings, observed })
+}
+
+/// Propositions, and the names of the variables of each quantified formula.
+type Propositions<'a> = (Vec<ast::Expr<'a>>, Vec<Vec<String>>);
+
+/// The propositions of what is asked. One within quantified formulas is quantified by their variables.
+fn propositions<'a>(split: &Split, sources: &'a Sources) -> Result<Propositions<'a>, Diagnostic> {
+    let text = |span: Span| &*sources.file(span.file).text;
+    let variables = |formula: usize| {
+        let span = split.quantified[formula].variables;
+        parse::quantifiers(span, text(span))
+    };
+    let quantified = |span: Span, body, formula| {
+        let kind = ast::ExprKind::Quantified(Quantifier::All, variables(formula)?, Box::new(body));
+        Ok(ast::Expr { span, kind })
+    };
+    let both = split.propositions.iter().zip(&split.enclosing);
+    let propositions = both.map(|(&span, enclosing)| {
+        let inner = parse::expression(span, text(span))?;
+        let mut formulas = enclosing.iter().rev();
+        formulas.try_fold(inner, |body, &formula| quantified(span, body, formula))
+    });
+    let propositions = propositions.collect::<Result<Vec<_>, Diagnostic>>()?;
+    let names = (0..split.quantified.len())
+        .map(|formula| Ok(variables(formula)?.iter().map(|it| it.name.text.to_string()).collect()));
+    Ok((propositions, names.collect::<Result<_, Diagnostic>>()?))
 }

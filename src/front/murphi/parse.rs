@@ -36,6 +36,24 @@ pub(super) fn expression(span: Span, text: &str) -> Result<Expr<'_>, Diagnostic>
     }
 }
 
+/// Parses a part of a file as the variables of a quantifier over types, up to `do`.
+pub(super) fn quantifiers(span: Span, text: &str) -> Result<Vec<Quantifier<'_>>, Diagnostic> {
+    let tokens = Tokens::new(Lexer::within(span, text))?;
+    let mut parser = Parser { tokens, depth: 0, else_if: None };
+    let all = parser.quantifiers()?;
+    if parser.kind() != TokenKind::EndOfFile {
+        return Err(parser.unexpected("the formula"));
+    }
+    match all.iter().find(|it| !matches!(it.over, Range::Type(_))) {
+        Some(other) => {
+            let error = "temporal operators are about all values of a type";
+            let help = "write a type behind a colon: `forall i: 0..3 do ... end`";
+            Err(Diagnostic::error(other.name.span, error).help(help))
+        }
+        None => Ok(all),
+    }
+}
+
 /// A place in the tokens.
 #[derive(Clone)]
 struct Parser<'a> {

@@ -58,7 +58,7 @@ fn load(
         let both = it.propositions.into_iter().zip(conditions);
         let made = both.map(|((text, _), condition)| Proposition { text, condition });
         let propositions = made.collect();
-        Observed { name: it.name, demand: it.demand, propositions }
+        Observed { name: it.name, demand: it.demand, propositions, tells_apart: false }
     });
     let program = Program { name, ..program };
     Ok(Loaded { program, warnings: [model.warnings, advice].concat(), observed })

@@ -42,7 +42,7 @@ impl Lowerer<'_, '_> {
             for (&id, original) in parts.iter().zip(&originals) {
                 let mut function = original.clone();
                 let called = |callee: FunctionId| copy(depth + usize::from(callee == own), callee);
-                renumber::body(&mut function.body, &called);
+                renumber::functions(&mut function.body, &called);
                 function.whole |= depth >= FOLLOWED_MAX;
                 match depth {
                     0 => self.program.functions[id] = function,

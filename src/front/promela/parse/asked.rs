@@ -44,6 +44,7 @@ const SPELLING: Spelling = Spelling {
     implies: &[],
     equality: ("=", "=="),
     brackets: &[],
+    quantifiers: &[],
     has_arrows: false,
     has_conditionals: true,
 };
