@@ -45,6 +45,17 @@ fn bodies(kind: &mut StmtKind, visit: &mut dyn FnMut(&mut Vec<Stmt>)) {
     }
 }
 
+/// The local that a statement binds.
+fn bound(kind: &mut StmtKind) -> Option<&mut LocalId> {
+    match kind {
+        StmtKind::For { local, .. }
+        | StmtKind::ForEach { local, .. }
+        | StmtKind::Declare { local, .. }
+        | StmtKind::Alias { local, .. } => Some(local),
+        _ => None,
+    }
+}
+
 fn stmt(stmt: &mut Stmt, by: &Numbers<'_>) {
     match &mut stmt.kind {
         StmtKind::Assign { target, value, .. } => {
@@ -97,13 +108,7 @@ fn stmt(stmt: &mut Stmt, by: &Numbers<'_>) {
         | StmtKind::Error(_)
         | StmtKind::Exit => {}
     }
-    match &mut stmt.kind {
-        StmtKind::For { local, .. }
-        | StmtKind::ForEach { local, .. }
-        | StmtKind::Declare { local, .. }
-        | StmtKind::Alias { local, .. } => *local = (by.locals)(*local),
-        _ => {}
-    }
+    bound(&mut stmt.kind).into_iter().for_each(|it| *it = (by.locals)(*it));
     bodies(&mut stmt.kind, &mut |inner| inner.iter_mut().for_each(|it| self::stmt(it, by)));
 }
 
