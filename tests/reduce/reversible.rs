@@ -88,6 +88,9 @@ fn a_rule_is_reversible_by_what_it_does() {
             "ruleset p: P do rule \"go\" at[p] = 0 & x < 2 ==> at[p] := 1; x := x + 1; end; end;",
             &[],
         ),
+        // What was in the bag is gone, whatever it was.
+        ("rule \"set\" !f ==> f := true; undefine bag; end;", &[]),
+        ("rule \"set\" !f ==> f := true; clear bag; end;", &[]),
         // An element that says who sent it is one of its own.
         (
             "ruleset p: P do rule \"send\" at[p] = 0 & MultiSetCount(i: bag, true) < 2
@@ -366,6 +369,23 @@ fn the_papers_models_have_its_counts() {
         });
         assert_eq!(states, expected, "{file} {named:?}");
     }
+}
+
+/// Of the two rules, the second forgets what the first has sent.
+#[test]
+fn what_a_rule_forgets_is_not_taken_to_be_there() {
+    let model = rules(
+        "rule \"send\" !f & MultiSetCount(i: bag, true) < 2
+           ==> var m: M; begin m.kind := 0; undefine m.who; MultiSetAdd(m, bag); end;
+         rule \"forget\" !f ==> f := true; undefine bag; end;
+         invariant \"forgotten\" f -> MultiSetCount(i: bag, true) = 0;",
+    );
+    let checks = Checks { deadlock: false, ..Checks::default() };
+    let limits = Limits { checks, ..Limits::default() };
+    assert_eq!(memory::search(&model, &limits).unwrap().verdict, Verdict::Verified);
+    let stack = stack(&model, Rules::default(), None);
+    let reduced = stack.over(Box::new(&model));
+    assert_eq!(memory::search(&*reduced, &limits).unwrap().verdict, Verdict::Verified);
 }
 
 /// The verdicts of models by others with up to so many states.

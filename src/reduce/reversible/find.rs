@@ -3,7 +3,8 @@
 //! An instance is taken in a state of which nothing is known yet. The first cell that it looks at is then given each of
 //! its values in turn, and so on, until all that it looks at is known: such a run is one of its cases, whatever
 //! the other cells hold. Of a multiset it is only known how many elements it has; an instance that looks at
-//! an element has no case there.
+//! an element has no case there. Neither has one that empties a multiset without a look at it: what was there is not known
+//! afterwards.
 //!
 //! A cell that is written and never looked at could have held anything before. Its case is that of the first
 //! initial state's value: a slot that is free is undefined, a flag that is not set is false. What the
@@ -193,17 +194,26 @@ impl<'a> Finder<'a> {
         state
     }
 
-    /// A state of which that is known; all other cells have this code, where they have it.
+    /// A state of which that is known; all other cells have this code, where they have it, and multisets of which nothing is
+    /// known so many elements.
     fn state(&self, assumed: &Assumed, other: usize) -> Vec<u8> {
         let layout = self.recorder.layout();
         let mut state = self.blank[other].clone();
         assumed.cells.iter().for_each(|(&cell, &code)| layout.set_code(&mut state, cell, code));
-        for (bag, size) in &assumed.sizes {
-            let it = self.recorder.multisets()[*bag];
-            let flags = (0..*size).map(|at| CellId(it.first.0 + at * it.stride));
+        for &(bag, it) in &self.bags {
+            let size = assumed.sizes.get(&bag).copied().unwrap_or(other as u32);
+            let flags = (0..size.min(it.capacity)).map(|at| CellId(it.first.0 + at * it.stride));
             flags.for_each(|cell| layout.set_code(&mut state, cell, 1));
         }
         state
+    }
+
+    /// Whether the multisets of which nothing is known are the same in two states.
+    fn leaves_unknown(&self, assumed: &Assumed, before: &[u8], after: &[u8]) -> bool {
+        let layout = self.recorder.layout();
+        let unknown = self.bags.iter().filter(|(bag, _)| !assumed.sizes.contains_key(bag));
+        let mut cells = unknown.flat_map(|(_, it)| it.cells()).map(CellId);
+        cells.all(|cell| layout.code(before, cell) == layout.code(after, cell))
     }
 
     /// The case of an instance where all that it looks at is known, if it leads on to states that are searched.
@@ -215,10 +225,13 @@ impl<'a> Finder<'a> {
         (values, came): (&[i64], Came),
     ) -> Option<Case> {
         let Came::State(one) = came else { return None };
-        let (Came::State(other), _) = self.recorder.take(side, values, &self.state(assumed, 1))
-        else {
+        let filled = self.state(assumed, 1);
+        let (Came::State(other), _) = self.recorder.take(side, values, &filled) else {
             return None;
         };
+        if !self.leaves_unknown(assumed, &filled, &other) {
+            return None;
+        }
         let layout = self.recorder.layout();
         let mut held = Vec::new();
         for cell in (0..layout.state_cells).map(CellId) {
