@@ -184,7 +184,14 @@ fn same_but_for_layout(
             };
             state.into_iter().for_each(|it| *it = there(it));
         }
-        prop_assert_eq!(steps, other.steps(&there(state)));
+        let mut expected = other.steps(&there(state));
+        for step in &mut expected {
+            // A send that fails may have written a part of its message, behind those that are there.
+            if let StepOutcome::Fault(fault) = &mut step.outcome {
+                fault.reached.iter_mut().for_each(|it| *it = moved(it, other, other));
+            }
+        }
+        prop_assert_eq!(steps, expected);
         prop_assert_eq!(one.violations(state), other.violations(&there(state)));
     }
     let sizes = |model: &dyn Explain| -> Vec<usize> {
