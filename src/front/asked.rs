@@ -289,9 +289,12 @@ impl Split {
 pub(in crate::front) fn not_too_many(propositions: usize, span: Span) -> Result<(), Diagnostic> {
     match propositions > PROPOSITIONS_MAX {
         false => Ok(()),
-        true => {
-            let error = format!("{propositions} propositions are more than {PROPOSITIONS_MAX}");
-            Err(Diagnostic::error(span, error))
-        }
+        true => Err(too_many(propositions, span)),
     }
+}
+
+/// The complaint about a formula with so many propositions.
+pub(in crate::front) fn too_many(propositions: usize, span: Span) -> Diagnostic {
+    let error = format!("{propositions} propositions are more than {PROPOSITIONS_MAX}");
+    Diagnostic::error(span, error)
 }

@@ -4,7 +4,7 @@
 //! quantified condition, restricted to that value: `forall i: Node do i = k -> p end`. So scalarsets need no names for
 //! their values.
 
-use super::asked::{Demand, Observed, Proposition, Split, not_too_many};
+use super::asked::{Demand, Observed, Proposition, Split, not_too_many, too_many};
 use crate::diag::Diagnostic;
 use crate::ir::{
     Binary, Domain, Expr, ExprKind, LocalId, Program, Quantifier, Scalar, Type, TypeId,
@@ -35,6 +35,7 @@ impl Split {
         let span = self.quantified[0].variables;
         let mut expansion = Expansion {
             sources,
+            span,
             variables: self.variables(program, &conditions, names),
             split: &self,
             conditions: &conditions,
@@ -45,9 +46,7 @@ impl Split {
             unreachable!("only formulas are quantified")
         };
         let mut values = vec![Vec::new(); self.quantified.len()];
-        let formula = expansion.formula(formula, &mut values).map_err(|count| {
-            not_too_many(count, span).err().unwrap_or_else(|| unreachable!("that is too many"))
-        })?;
+        let formula = expansion.formula(formula, &mut values)?;
         not_too_many(formula.grouped().groups.len(), span)?;
         let tells_apart = expansion.tells_apart(program);
         let propositions = expansion.propositions;
@@ -95,6 +94,8 @@ fn domain(program: &Program, ty: TypeId) -> &Domain {
 
 struct Expansion<'a> {
     sources: &'a Sources,
+    /// Where too many propositions are complained of.
+    span: Span,
     split: &'a Split,
     conditions: &'a [Expr],
     variables: Vec<Option<Variables>>,
@@ -104,9 +105,12 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// A formula where the variables of each quantified formula that is open have these values. Fails with a number of
-    /// propositions, if these are too many.
-    fn formula(&mut self, formula: &Formula, values: &mut [Vec<i64>]) -> Result<Formula, usize> {
+    /// A formula where the variables of each quantified formula that is open have these values.
+    fn formula(
+        &mut self,
+        formula: &Formula,
+        values: &mut [Vec<i64>],
+    ) -> Result<Formula, Diagnostic> {
         Ok(match formula {
             Formula::Constant(_) => formula.clone(),
             Formula::Proposition(number) => match quantified_formula(*number) {
@@ -124,7 +128,11 @@ impl Expansion<'_> {
         })
     }
 
-    fn quantified(&mut self, number: usize, values: &mut [Vec<i64>]) -> Result<Formula, usize> {
+    fn quantified(
+        &mut self,
+        number: usize,
+        values: &mut [Vec<i64>],
+    ) -> Result<Formula, Diagnostic> {
         let split = self.split;
         let part = &split.quantified[number];
         // Where no proposition is about the variables, one value stands for all.
@@ -145,14 +153,14 @@ impl Expansion<'_> {
     }
 
     /// The number of a proposition where the variables around it have these values.
-    fn proposition(&mut self, number: usize, values: &[Vec<i64>]) -> Result<usize, usize> {
+    fn proposition(&mut self, number: usize, values: &[Vec<i64>]) -> Result<usize, Diagnostic> {
         let enclosing = &self.split.enclosing[number];
         let here: Vec<i64> = enclosing.iter().flat_map(|&it| values[it].clone()).collect();
         let next = self.propositions.len();
         let found = *self.numbers.entry((number, here.clone())).or_insert(next);
         if found == next {
             if next == EXPANDED_MAX {
-                return Err(next + 1);
+                return Err(too_many(next + 1, self.span));
             }
             let text = self.sources.text(self.split.propositions[number]).trim();
             let names = enclosing.iter().filter_map(|&it| self.variables[it].as_ref()).flatten();

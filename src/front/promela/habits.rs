@@ -14,7 +14,7 @@ pub(super) const HABITS: &[Habit] = &[
     Habit::of("-N", "`--ltl NAME`, or `--claim NAME` for the end of a never claim"),
     Habit::of("-F", "`--ltl 'FORMULA'`"),
     Habit::of("-noclaim", "`--no-claim`"),
-    Habit::of("-safety", "`--no-claim`: then deadlocks, assertions and errors are checked"),
+    Habit::of("-safety", SAFETY),
     Habit::of("-l", "`--non-progress`"),
     Habit::of("-np", "`--non-progress`"),
     Habit::of("-f", "`--fair weak`, beside `--ltl`, `--acceptance` or `--non-progress`"),
@@ -22,8 +22,8 @@ pub(super) const HABITS: &[Habit] = &[
     Habit::of("-A", "`--only` names what to look for"),
     Habit::of("-e", "`--keep-going` counts all violations"),
     Habit::of("-c#", "`--keep-going` counts all violations"),
-    Habit::of("-i", "counterexamples are shortest, or say so: then `--shortest` looks on"),
-    Habit::of("-I", "counterexamples are shortest, or say so: then `--shortest` looks on"),
+    Habit::of("-i", SHORTEST),
+    Habit::of("-I", SHORTEST),
     Habit::of("-p", "`spillway simulate MODEL`, and with `--interactive` by hand"),
     Habit::of("-u#", "`--steps N` of `spillway simulate`"),
     Habit::of("-j#", "`spillway trace DIR --last N` shows the last steps"),
@@ -32,10 +32,10 @@ pub(super) const HABITS: &[Habit] = &[
     Habit::of("-o#", "`--reduce LIST` says which reductions are used"),
     Habit::of("-O#", "no flag: models become machine code; `--exec interp` interprets them"),
     Habit::of("-Q#", "`--max-time TIME`"),
-    Habit::of("-b", "no flag: depth has no bound"),
-    Habit::of("-bfs", "no flag: the search is always breadth-first"),
+    Habit::of("-b", UNBOUNDED),
+    Habit::of("-bfs", BREADTH_FIRST),
     Habit::of("-bfspar", "`--threads N`; the search is always breadth-first"),
-    Habit::of("-dfs", "no flag: the search is always breadth-first"),
+    Habit::of("-dfs", BREADTH_FIRST),
     Habit::of("-bcs", "no flag: any number of context switches is looked at"),
     Habit::of("-w#", "`--memory SIZE` is all that the process may take: there is no hash table"),
     Habit::of("-h#", "no flag: there is no hash function to choose"),
@@ -59,7 +59,7 @@ pub(super) const HABITS: &[Habit] = &[
     Habit::of("-d", "`spillway explain MODEL` shows the program and its variables"),
     Habit::of("-C", "`spillway explain MODEL` shows the program and its channels"),
     Habit::of("-m", "`--lossy` loses what is sent to a full channel; depth has no bound"),
-    Habit::of("-m#", "no flag: depth has no bound"),
+    Habit::of("-m#", UNBOUNDED),
     Habit::of(
         "-q",
         "no flag: an end may leave messages in channels; `assert(empty(c))` checks that it does not",
@@ -72,9 +72,9 @@ pub(super) const HABITS: &[Habit] = &[
     Habit::of("-B", "`--no-trace`"),
     Habit::of("-V", "`spillway --version`"),
     Habit::of("-link", "no flag: C code in a model is not supported"),
-    Habit::of("-DBFS", "no flag: the search is always breadth-first"),
-    Habit::of("-DREACH", "counterexamples are shortest, or say so: then `--shortest` looks on"),
-    Habit::of("-DSAFETY", "`--no-claim`: then deadlocks, assertions and errors are checked"),
+    Habit::of("-DBFS", BREADTH_FIRST),
+    Habit::of("-DREACH", SHORTEST),
+    Habit::of("-DSAFETY", SAFETY),
     Habit::of("-DNP", "`--non-progress`"),
     Habit::of("-DNOCLAIM", "`--no-claim`"),
     Habit::of("-DNFAIR", "`--fair weak` alone: there may be as many processes as there are"),
@@ -88,6 +88,11 @@ pub(super) const HABITS: &[Habit] = &[
     Habit::of("-DMA", EXACT),
     Habit::of("-DBITSTATE", EXACT),
 ];
+
+const BREADTH_FIRST: &str = "no flag: the search is always breadth-first";
+const SHORTEST: &str = "counterexamples are shortest, or say so: then `--shortest` looks on";
+const UNBOUNDED: &str = "no flag: depth has no bound";
+const SAFETY: &str = "`--no-claim`: then deadlocks, assertions and errors are checked";
 
 /// For what saves memory there.
 const EXACT: &str =
