@@ -36,8 +36,8 @@
 //!   property speaks of that; the counts here are right. The same holds for actors that set timers, as sets of timers are
 //!   hashed one after the other without their sizes.
 //! - Stateright ends as soon as each property has an example or a counterexample. Here a search ends with the first state
-//!   that violates something, at the depth of a shortest counterexample; with
-//!   [`keep_going`](spillway::Check::keep_going) it visits all states, and with [`Stateright::finish_when`] it ends with the
+//!   that violates something, at the depth of a shortest counterexample. With
+//!   [`keep_going`](spillway::Check::keep_going) it visits all states. With [`Stateright::finish_when`] it ends with the
 //!   discoveries that are wanted.
 //! - A shortest counterexample of each property that is violated is [`counterexample_of`](spillway::Found::counterexample_of),
 //!   a shortest example of one that should hold sometimes is [`example`](spillway::Found::example), and a run
