@@ -11,10 +11,11 @@ mod support;
 use cpu::CpuTime;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use spill::{
-    Codec, Disk, Frequencies, Huffman, RealDisk, Segment, SegmentSubtract, SegmentWriter, Tables,
+    ByteFrequencies, Codec, Disk, HuffmanCode, HuffmanTables, RealDisk, Segment, SegmentSubtract,
+    SegmentWriter,
 };
-use spillway::exec::Model;
-use spillway::exec::synthetic::{Shape, Synthetic};
+use spillway::exec::StateSpace;
+use spillway::exec::synthetic::{StateSpaceShape, SyntheticStateSpace};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -23,9 +24,9 @@ const STATES_MAX: u64 = 1_000_000;
 /// Bytes encoded at a time: what the second-level cache has room for.
 const BATCH_BYTES: usize = 64 << 10;
 
-fn states(model: &dyn Model) -> Vec<u8> {
+fn states(model: &dyn StateSpace) -> Vec<u8> {
     let width = model.width();
-    let look = |search: &spillway::search::Search, disk: &dyn Disk, _: &_| {
+    let look = |search: &spillway::search::ExternalSearch, disk: &dyn Disk, _: &_| {
         let levels = search.store().levels().saved().clone();
         let mut all = Vec::new();
         for level in 0..levels.len() {
@@ -33,7 +34,7 @@ fn states(model: &dyn Model) -> Vec<u8> {
                 let mut source = spill::SegmentSource::new(segment, None, None);
                 let mut batch = Vec::new();
                 while {
-                    spill::Source::next(&mut source, &mut batch).unwrap();
+                    spill::KeySource::next(&mut source, &mut batch).unwrap();
                     !batch.is_empty()
                 } {
                     all.extend_from_slice(&batch);
@@ -48,17 +49,21 @@ fn states(model: &dyn Model) -> Vec<u8> {
 
 fn segment(disk: &dyn Disk, name: &str, width: usize, keys: &[u8], codec: &Codec) -> Segment {
     let mut file = disk.create(name).unwrap();
-    let mut writer = SegmentWriter::new(width, &mut *file).coded(codec);
+    let mut writer = SegmentWriter::new(width, &mut *file).with_codec(codec);
     writer.push(keys).unwrap();
     let at = writer.finish().unwrap();
     file.flush().unwrap();
-    Segment::open(disk, name, at, width).unwrap().coded(codec)
+    Segment::open(disk, name, at, width).unwrap().with_codec(codec)
 }
 
 fn codecs(criterion: &mut Criterion<CpuTime>) {
     let folder = tempfile::tempdir().unwrap();
     let disk = RealDisk::open(folder.path()).unwrap();
-    let synthetic = Synthetic::new(Shape { states: STATES_MAX, ..Shape::default() }).unwrap();
+    let synthetic = SyntheticStateSpace::new(StateSpaceShape {
+        states: STATES_MAX,
+        ..StateSpaceShape::default()
+    })
+    .unwrap();
     let data = [
         ("synthetic", 10, states(&synthetic)),
         {
@@ -72,15 +77,15 @@ fn codecs(criterion: &mut Criterion<CpuTime>) {
     ];
     for (name, width, keys) in &data {
         let (width, count) = (*width, keys.len() / width);
-        let frequencies = Frequencies::of(width, keys);
-        let train = |tables| Arc::new(Huffman::train(&frequencies, tables));
+        let frequencies = ByteFrequencies::of_keys(width, keys);
+        let train = |tables| Arc::new(HuffmanCode::train(&frequencies, tables));
         let mut group = criterion.benchmark_group(format!("codec/{name}/{width}"));
         group.sample_size(20).throughput(Throughput::Elements(count as u64));
         let codecs = [
             ("raw", Codec::Raw),
             ("rle", Codec::Rle),
-            ("huffman-single", Codec::Huffman(train(Tables::Single))),
-            ("huffman", Codec::Huffman(train(Tables::Columns))),
+            ("huffman-single", Codec::Huffman(train(HuffmanTables::Single))),
+            ("huffman", Codec::Huffman(train(HuffmanTables::Columns))),
         ];
         for (codec_name, codec) in &codecs {
             let (mut out, mut ends) = (Vec::new(), Vec::new());

@@ -7,8 +7,8 @@
 mod support;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use spillway::exec::synthetic::{Shape, Synthetic};
-use spillway::exec::{Explain, Interp, Model};
+use spillway::exec::synthetic::{StateSpaceShape, SyntheticStateSpace};
+use spillway::exec::{Interp, StateSpace, SystemDescription};
 use support::{explore, load, successors};
 
 /// Models under `models/dve`, with the constants that make them large enough to measure.
@@ -34,20 +34,20 @@ fn whole(criterion: &mut Criterion) {
 
 /// The same for state spaces of different shapes, whose successors cost next to nothing.
 fn shapes(criterion: &mut Criterion) {
-    let base = Shape { states: 2_000_000, ..Shape::default() };
+    let base = StateSpaceShape { states: 2_000_000, ..StateSpaceShape::default() };
     let shapes = [
         ("middling", base.clone()),
-        ("thin levels", Shape { levels: 20_000, ..base.clone() }),
-        ("few levels", Shape { levels: 11, ..base.clone() }),
-        ("many repeats", Shape { degree: 15, ..base.clone() }),
-        ("wide keys", Shape { width: 40, ..base.clone() }),
-        ("little to compress", Shape { noise: 20, ..base }),
+        ("thin levels", StateSpaceShape { levels: 20_000, ..base.clone() }),
+        ("few levels", StateSpaceShape { levels: 11, ..base.clone() }),
+        ("many repeats", StateSpaceShape { degree: 15, ..base.clone() }),
+        ("wide keys", StateSpaceShape { width: 40, ..base.clone() }),
+        ("little to compress", StateSpaceShape { noise: 20, ..base }),
     ];
     let mut group = criterion.benchmark_group("synthetic, per transition");
     group.sample_size(10);
     for (name, shape) in shapes {
         group.throughput(Throughput::Elements(shape.states * u64::from(shape.degree)));
-        let model = Synthetic::new(shape).unwrap();
+        let model = SyntheticStateSpace::new(shape).unwrap();
         for (memory, threads) in [(64, 1), (64, 2), (4096, 2)] {
             let what = BenchmarkId::new(name, format!("{memory}MiB/{threads}"));
             group.bench_function(what, |bencher| {

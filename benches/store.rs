@@ -9,14 +9,14 @@
 mod support;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use spill::values::And;
+use spill::values::AndOperator;
 use spill::{
-    BLOCK_KEYS, Candidates, Codec, Decoder, Disk, Encoder, FaultDisk, Merge, RealDisk, Segment,
-    SegmentSource, SegmentSubtract, SegmentWriter, Shares, SliceSource, Source, Store, Values,
-    drain, sort_dedup, sort_pairs, subtract,
+    BLOCK_KEYS, BlockDecoder, BlockEncoder, Candidates, Codec, Disk, FaultDisk, KeyMerge,
+    KeySource, RealDisk, Segment, SegmentSource, SegmentSubtract, SegmentWriter, SliceSource,
+    Store, StoreBudget, ValueSpec, drain, sort_dedup, sort_pairs, subtract,
 };
-use spillway::exec::Model;
-use spillway::exec::synthetic::{Shape, Synthetic};
+use spillway::exec::StateSpace;
+use spillway::exec::synthetic::{StateSpaceShape, SyntheticStateSpace};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -35,10 +35,10 @@ struct Data {
 }
 
 impl Data {
-    fn of(name: &'static str, model: &dyn Model) -> Data {
+    fn of(name: &'static str, model: &dyn StateSpace) -> Data {
         let width = model.width();
-        let look = |search: &spillway::search::Search, disk: &dyn Disk, outcome: &_| {
-            let outcome: &spillway::search::Outcome = outcome;
+        let look = |search: &spillway::search::ExternalSearch, disk: &dyn Disk, outcome: &_| {
+            let outcome: &spillway::search::SearchOutcome = outcome;
             let saved = search.store().levels().saved().clone();
             let keys = |levels: std::ops::Range<usize>| {
                 let segments =
@@ -93,18 +93,22 @@ impl Data {
     }
 }
 
-fn union<'a>(width: usize, sources: impl Iterator<Item = Box<dyn Source + 'a>>) -> Vec<u8> {
+fn union<'a>(width: usize, sources: impl Iterator<Item = Box<dyn KeySource + 'a>>) -> Vec<u8> {
     let mut keys = Vec::new();
     let take = |batch: &[u8]| {
         keys.extend_from_slice(batch);
         Ok(())
     };
-    drain(&mut Merge::new(width, sources.collect()), take).unwrap();
+    drain(&mut KeyMerge::new(width, sources.collect()), take).unwrap();
     keys
 }
 
 fn bench(criterion: &mut Criterion) {
-    let synthetic = Synthetic::new(Shape { states: STATES_MAX, ..Shape::default() }).unwrap();
+    let synthetic = SyntheticStateSpace::new(StateSpaceShape {
+        states: STATES_MAX,
+        ..StateSpaceShape::default()
+    })
+    .unwrap();
     let all = [
         Data::of("peterson", &support::load("peterson", &[("N", 5)])),
         Data::of("msi", &support::load("msi", &[("N", 14)])),
@@ -148,7 +152,7 @@ fn sort(criterion: &mut Criterion, data: &Data) {
 fn blocks(criterion: &mut Criterion, data: &Data, disk: &RealDisk) {
     let mut group = criterion.benchmark_group("blocks, per key");
     group.sample_size(20).throughput(data.count(&data.store));
-    let mut encoder = Encoder::new(data.width);
+    let mut encoder = BlockEncoder::new(data.width);
     let mut out = Vec::new();
     group.bench_function(format!("encode {}", data.name), |bencher| {
         bencher.iter(|| {
@@ -158,7 +162,7 @@ fn blocks(criterion: &mut Criterion, data: &Data, disk: &RealDisk) {
         });
     });
     let segment = data.segment(disk, &data.store);
-    let (mut decoder, mut keys) = (Decoder::new(data.width), Vec::new());
+    let (mut decoder, mut keys) = (BlockDecoder::new(data.width), Vec::new());
     group.bench_function(format!("decode {}", data.name), |bencher| {
         bencher.iter(|| {
             for block in 0..segment.blocks() {
@@ -213,7 +217,7 @@ fn merge(criterion: &mut Criterion, data: &Data) {
         group.bench_function(format!("{sets} levels of {}", data.name), |bencher| {
             bencher.iter(|| {
                 let source = |keys| Box::new(SliceSource::new(data.width, keys, None, None));
-                union(data.width, slices.iter().map(|keys| source(keys) as Box<dyn Source>))
+                union(data.width, slices.iter().map(|keys| source(keys) as Box<dyn KeySource>))
             });
         });
     }
@@ -224,8 +228,8 @@ fn merge(criterion: &mut Criterion, data: &Data) {
 fn settle(criterion: &mut Criterion, data: &Data) {
     let mut group = criterion.benchmark_group("sort and settle, per candidate");
     group.sample_size(10).throughput(data.count(&data.candidates));
-    for values in [None, Some(Values::new(2, And))] {
-        let width = data.width + values.as_ref().map_or(0, Values::bytes);
+    for values in [None, Some(ValueSpec::new(2, AndOperator))] {
+        let width = data.width + values.as_ref().map_or(0, ValueSpec::bytes);
         let levels: Vec<_> = data.levels.iter().map(|keys| data.with_values(width, keys)).collect();
         let candidates = data.with_values(width, &data.candidates);
         let add = |store: &mut Store, mut candidates: Vec<u8>| {
@@ -237,7 +241,7 @@ fn settle(criterion: &mut Criterion, data: &Data) {
             }
         };
         let begin = || {
-            let shares = Shares { young: 1 << 30, filter: 0, plain: 0 };
+            let shares = StoreBudget { young: 1 << 30, filter: 0, plain: 0 };
             let store = Store::new(Arc::new(FaultDisk::new()), width, Codec::Gaps, shares);
             let mut store = match &values {
                 None => store,

@@ -23,17 +23,20 @@
 //! in bytes a state and as a share of the packed states, and how much of the time went into the
 //! order. `--interp` runs the models in the interpreter instead of compiling them.
 
-use spill::{Codec, Disk, Merge, Metered, RealDisk, SegmentSource, SegmentWriter, Source};
-use spillway::analysis::order::static_order;
-use spillway::exec::{Exec, Executor, Interp, Model};
-use spillway::front::{ClaimChoice, Language, Options, dve};
-use spillway::ir::Overflow;
-use spillway::reduce::symmetry::{Effort, Symmetric};
-use spillway::search::order::sampled;
-use spillway::search::{
-    Checks, Control, Limits, MemoryPlan, Outcome, Search, Verdict, memory, return_large_blocks,
+use spill::{
+    Codec, Disk, KeyMerge, KeySource, MeteredDisk, RealDisk, SegmentSource, SegmentWriter,
 };
-use spillway::source::Sources;
+use spillway::analysis::order::static_order;
+use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace};
+use spillway::front::{ClaimChoice, Language, Options, dve};
+use spillway::ir::OverflowRule;
+use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
+use spillway::search::order::order_from_sample;
+use spillway::search::{
+    CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome,
+    SearchVerdict, memory, return_large_blocks,
+};
+use spillway::source::SourceMap;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,12 +50,12 @@ struct Settings {
     memory: u64,
     threads: usize,
     oracle: bool,
-    overflow: Overflow,
+    overflow: OverflowRule,
     only: Option<String>,
     skip: Option<String>,
     order: Option<String>,
-    exec: Exec,
-    symmetry: Option<Effort>,
+    exec: ExecutionMode,
+    symmetry: Option<SymmetryEffort>,
     deadlock: bool,
     language: Option<&'static Language>,
     slots: Option<u32>,
@@ -60,7 +63,7 @@ struct Settings {
 
 /// What a model came to.
 struct Explored {
-    outcome: Outcome,
+    outcome: SearchOutcome,
     /// What the store takes, if that was asked for.
     store: String,
 }
@@ -128,11 +131,11 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         memory: 1024,
         threads: std::thread::available_parallelism().map_or(1, usize::from),
         oracle: false,
-        overflow: Overflow::Fails,
+        overflow: OverflowRule::Fails,
         only: None,
         skip: None,
         order: None,
-        exec: Exec::Jit,
+        exec: ExecutionMode::Jit,
         symmetry: None,
         deadlock: true,
         language: None,
@@ -150,8 +153,8 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             "--threads" => settings.threads = number()? as usize,
             "--oracle" => settings.oracle = true,
             "--no-deadlock" => settings.deadlock = false,
-            "--interp" => settings.exec = Exec::Interp,
-            "--wrap" => settings.overflow = Overflow::Wraps,
+            "--interp" => settings.exec = ExecutionMode::Interp,
+            "--wrap" => settings.overflow = OverflowRule::Wraps,
             "--only" => settings.only = args.next(),
             "--skip" => settings.skip = args.next(),
             "--order" => settings.order = args.next(),
@@ -163,8 +166,8 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             }
             "--symmetry" => {
                 settings.symmetry = match args.next().as_deref() {
-                    Some("exact") => Some(Effort::Exact),
-                    Some("fast") => Some(Effort::Fast),
+                    Some("exact") => Some(SymmetryEffort::Exact),
+                    Some("fast") => Some(SymmetryEffort::Fast),
                     _ => None,
                 }
             }
@@ -214,7 +217,10 @@ fn dve_reference(fields: &HashMap<&str, &str>) -> Option<Reference> {
     })
 }
 
-fn murphi_reference(fields: &HashMap<&str, &str>, symmetry: Option<Effort>) -> Option<Reference> {
+fn murphi_reference(
+    fields: &HashMap<&str, &str>,
+    symmetry: Option<SymmetryEffort>,
+) -> Option<Reference> {
     let verdict = |tool: &str| {
         let verdict = fields.get(format!("{tool}_verdict").as_str())?;
         match *verdict {
@@ -225,8 +231,8 @@ fn murphi_reference(fields: &HashMap<&str, &str>, symmetry: Option<Effort>) -> O
     let verified = verdict("cmurphi").or_else(|| verdict("rumur"));
     let columns: &[&str] = match symmetry {
         None => &["cmurphi", "rumur"],
-        Some(Effort::Exact) => &["cmurphi_canonical"],
-        Some(Effort::Fast) => &["cmurphi_sym3"],
+        Some(SymmetryEffort::Exact) => &["cmurphi_canonical"],
+        Some(SymmetryEffort::Fast) => &["cmurphi_sym3"],
     };
     let whole = verified != Some(false);
     let has_states = |column: &&&str| number(fields, &format!("{column}_states")).is_some();
@@ -243,8 +249,8 @@ fn murphi_reference(fields: &HashMap<&str, &str>, symmetry: Option<Effort>) -> O
         file: fields.get("file")?.to_string(),
         states: number(fields, &format!("{column}_states")).unwrap_or_default(),
         whole,
-        at_most: symmetry == Some(Effort::Fast),
-        transitions: fired.filter(|_| whole && symmetry != Some(Effort::Fast)),
+        at_most: symmetry == Some(SymmetryEffort::Fast),
+        transitions: fired.filter(|_| whole && symmetry != Some(SymmetryEffort::Fast)),
         verified,
         ..Reference::default()
     })
@@ -258,13 +264,14 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Strin
     let began = Instant::now();
     let interp = ordered(model, settings.order.as_deref())?;
     let ordering = began.elapsed().as_secs_f64();
-    let checks = Checks { deadlock: settings.deadlock, ..Checks::default() };
-    let limits = Limits { checks, stop_on_violation: !reference.whole, ..Limits::default() };
+    let checks = CheckSelection { deadlock: settings.deadlock, ..CheckSelection::default() };
+    let limits =
+        SearchLimits { checks, stop_on_violation: !reference.whole, ..SearchLimits::default() };
     let executor = Executor::new(&interp, settings.exec);
     let symmetric = settings.symmetry.and_then(|effort| {
-        Symmetric::new(executor.model(), interp.program(), interp.layout(), effort)
+        SymmetryModel::new(executor.model(), interp.program(), interp.layout(), effort)
     });
-    let model: &dyn Model = match &symmetric {
+    let model: &dyn StateSpace = match &symmetric {
         Some(symmetric) => symmetric,
         None => executor.model(),
     };
@@ -282,11 +289,11 @@ fn explore(settings: &Settings, reference: &Reference) -> Result<Explored, Strin
     }
     .map_err(|error| error.to_string())?;
     let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let control = Control::default();
+    let control = SearchControl::default();
     let search = || -> spill::Result<Explored> {
         let real: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path())?);
-        let disk = Arc::new(Metered::new(real, None)?);
-        let mut search = Search::begin(model, disk.clone(), plan, limits, &control)?;
+        let disk = Arc::new(MeteredDisk::new(real, None)?);
+        let mut search = ExternalSearch::begin(model, disk.clone(), plan, limits, &control)?;
         let outcome = search.run()?;
         let share = 100.0 * ordering / (ordering + search.seconds());
         let store = match settings.order.is_some() {
@@ -307,7 +314,7 @@ fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, String> {
         None | Some("declared") => return Ok(model),
         Some("static") => fixed,
         Some("sampled") => {
-            match sampled(&model, model.layout(), &fixed, &Control::default())
+            match order_from_sample(&model, model.layout(), &fixed, &SearchControl::default())
                 .map_err(|error| error.to_string())?
             {
                 Some(better) => better.order,
@@ -320,9 +327,13 @@ fn ordered(model: Interp, order: Option<&str>) -> Result<Interp, String> {
 }
 
 /// What all states take as one sorted run.
-fn store(model: &dyn Model, disk: &dyn Disk, search: &Search) -> spill::Result<String> {
+fn store(
+    model: &dyn StateSpace,
+    disk: &dyn Disk,
+    search: &ExternalSearch,
+) -> spill::Result<String> {
     let levels = search.store().levels().saved();
-    let mut sources: Vec<Box<dyn Source>> = Vec::new();
+    let mut sources: Vec<Box<dyn KeySource>> = Vec::new();
     for level in 0..levels.len() {
         for segment in levels.open(disk, model.width(), &Codec::Gaps, level)? {
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
@@ -330,7 +341,7 @@ fn store(model: &dyn Model, disk: &dyn Disk, search: &Search) -> spill::Result<S
     }
     let mut file = disk.create("all")?;
     let mut writer = SegmentWriter::new(model.width(), &mut *file);
-    let mut merge = Merge::new(model.width(), sources);
+    let mut merge = KeyMerge::new(model.width(), sources);
     let mut batch = Vec::new();
     loop {
         merge.next(&mut batch, 4096)?;
@@ -347,13 +358,13 @@ fn store(model: &dyn Model, disk: &dyn Disk, search: &Search) -> spill::Result<S
 
 fn load(path: &Path, settings: &Settings) -> Result<Interp, String> {
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
     let overflow = Some(settings.overflow);
     // The references are counts without claims.
-    let claim = ClaimChoice::Leave;
+    let claim = ClaimChoice::Omit;
     let options = Options { overflow, slots: settings.slots, claim, ..Options::default() };
-    let by_name = Language::of_file(&path.to_string_lossy());
+    let by_name = Language::from_file_name(&path.to_string_lossy());
     let language = settings.language.or(by_name).unwrap_or(&dve::LANGUAGE);
     let loaded = language.load(&mut sources, &options).map_err(|diagnostics| {
         diagnostics.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
@@ -362,7 +373,7 @@ fn load(path: &Path, settings: &Settings) -> Result<Interp, String> {
 }
 
 /// What was found, with the reference's number behind each that differs.
-fn compare(reference: &Reference, outcome: &Outcome) -> (String, bool) {
+fn compare(reference: &Reference, outcome: &SearchOutcome) -> (String, bool) {
     let mut agrees = true;
     let mut field = |name: &str, ours: u64, theirs: Option<u64>| match theirs {
         Some(theirs) if theirs != ours => {
@@ -390,7 +401,7 @@ fn compare(reference: &Reference, outcome: &Outcome) -> (String, bool) {
     ]
     .join(", ");
     let line = match reference.verified {
-        Some(verified) if verified != (outcome.verdict == Verdict::Verified) => {
+        Some(verified) if verified != (outcome.verdict == SearchVerdict::Verified) => {
             agrees = false;
             format!("{line}, {} (reference not)", outcome.verdict.name())
         }

@@ -5,8 +5,8 @@
 //! cargo run --release --example levels -- DIR
 //! ```
 
-use spill::{Decoder, Disk, RealDisk};
-use spillway::search::checkpoint::Saved;
+use spill::{BlockDecoder, Disk, RealDisk};
+use spillway::search::checkpoint::SavedSearch;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -25,12 +25,12 @@ fn main() -> ExitCode {
 }
 
 fn tell(disk: &dyn Disk) -> spill::Result<()> {
-    let saved = Saved::load(disk)?;
+    let saved = SavedSearch::load(disk)?;
     let (width, codec) = (saved.width as usize, saved.codec()?.unprojected());
     for level in 0..saved.store.levels.len() {
         let mut hash = blake3::Hasher::new();
         for segment in saved.store.levels.open(disk, width, &codec, level)? {
-            let (mut decoder, mut keys) = (Decoder::new(width), Vec::new());
+            let (mut decoder, mut keys) = (BlockDecoder::new(width), Vec::new());
             for block in 0..segment.blocks() {
                 segment.decode(block, &mut decoder, &mut keys)?;
                 hash.update(&keys);

@@ -21,16 +21,16 @@
 use spillway::Check;
 use spillway::exec::Violation;
 use spillway::front::{ClaimChoice, Language, Options};
-use spillway::ir::Overflow;
-use spillway::reduce::partial_order::{Method, Proviso, Way};
-use spillway::reduce::pruning::Pruning;
-use spillway::reduce::reversible::Rules;
-use spillway::reduce::rewriting::Rewritings;
-use spillway::reduce::symmetry::Effort;
-use spillway::reduce::{Kept, Wished};
-use spillway::search::{Checks, return_large_blocks};
-use spillway::session::{Reduce, Steps, TextModel};
-use spillway::source::Sources;
+use spillway::ir::OverflowRule;
+use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use spillway::reduce::pruning::PruningSelection;
+use spillway::reduce::reversible::RuleSelection;
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::reduce::{PropertyClass, ReductionSelection};
+use spillway::search::{CheckSelection, return_large_blocks};
+use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::source::SourceMap;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -43,22 +43,23 @@ struct Settings {
     memory: u64,
     language: Option<&'static Language>,
     only: Option<String>,
-    methods: Vec<Method>,
-    provisos: Vec<Proviso>,
+    methods: Vec<PartialOrderMethod>,
+    provisos: Vec<CycleProviso>,
     deadlocks: bool,
     /// What is looked for by lists of reductions.
-    checks: Checks,
+    checks: CheckSelection,
     /// Reductions that are used together.
     lists: Vec<Vec<String>>,
 }
 
 impl Settings {
     /// The ways to choose steps, where the proviso matters and where it does not.
-    fn ways(&self, matters: bool) -> impl Iterator<Item = Way> {
+    fn ways(&self, matters: bool) -> impl Iterator<Item = PartialOrderStrategy> {
         self.methods.iter().flat_map(move |&method| {
-            let is_one = !matters || matches!(method, Method::Sleep | Method::LocalSleep);
+            let is_one = !matters
+                || matches!(method, PartialOrderMethod::Sleep | PartialOrderMethod::LocalSleep);
             let provisos = if is_one { &self.provisos[..1] } else { &self.provisos };
-            provisos.iter().map(move |&proviso| Way { method, proviso })
+            provisos.iter().map(move |&proviso| PartialOrderStrategy { method, proviso })
         })
     }
 }
@@ -116,8 +117,8 @@ fn main() -> ExitCode {
 fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> {
     let (mut folder, mut least, mut most, mut memory) = (PathBuf::new(), 0, 300_000, 1024);
     let (mut language, mut only, mut methods, mut deadlocks) = (None, None, Vec::new(), false);
-    let (mut provisos, mut lists) = (Proviso::ALL.to_vec(), Vec::new());
-    let mut checks = Checks::default();
+    let (mut provisos, mut lists) = (CycleProviso::ALL.to_vec(), Vec::new());
+    let mut checks = CheckSelection::default();
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or(format!("{arg} needs a value"));
         let number = |text: String| text.parse().map_err(|_| format!("`{text}` is not a number"));
@@ -134,12 +135,12 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
             }
             "--method" => {
                 let name = value()?;
-                let found = Method::ALL.into_iter().find(|it| it.name() == name);
+                let found = PartialOrderMethod::ALL.into_iter().find(|it| it.name() == name);
                 methods.push(found.ok_or(format!("there is no method `{name}`"))?);
             }
             "--proviso" => {
                 let name = value()?;
-                let found = Proviso::ALL.into_iter().find(|it| it.name() == name);
+                let found = CycleProviso::ALL.into_iter().find(|it| it.name() == name);
                 provisos = vec![found.ok_or(format!("there is no proviso `{name}`"))?];
             }
             "--looking-for" => checks = looking_for(&value()?)?,
@@ -149,7 +150,7 @@ fn settings(mut args: impl Iterator<Item = String>) -> Result<Settings, String> 
         }
     }
     if methods.is_empty() {
-        methods = Method::ALL.to_vec();
+        methods = PartialOrderMethod::ALL.to_vec();
     }
     let states = least..=most;
     Ok(Settings {
@@ -186,14 +187,14 @@ const REDUCTIONS: [&str; 15] = [
 ];
 
 /// What is looked for, by names.
-fn looking_for(list: &str) -> Result<Checks, String> {
+fn looking_for(list: &str) -> Result<CheckSelection, String> {
     let names: Vec<&str> = list.split(',').collect();
     let known = ["deadlock", "assertions", "invariants", "faults"];
     if let Some(other) = names.iter().find(|it| !known.contains(it)) {
         return Err(format!("there is no check `{other}`"));
     }
     let [deadlock, assertions, invariants, faults] = known.map(|it| names.contains(&it));
-    Ok(Checks { deadlock, assertions, invariants, faults, claims: false })
+    Ok(CheckSelection { deadlock, assertions, invariants, faults, claims: false })
 }
 
 /// The reductions of a list.
@@ -216,38 +217,38 @@ fn pairs(all: &[String]) -> Vec<Vec<String>> {
 }
 
 /// What a list of reductions asks for, in a search for some checks.
-fn wished(settings: &Settings, list: &[String]) -> Wished {
+fn wished(settings: &Settings, list: &[String]) -> ReductionSelection {
     let checks = settings.checks;
     let has = |name: &str| list.iter().any(|it| it == name);
-    let by = |method, proviso| Some(Way { method, proviso });
+    let by = |method, proviso| Some(PartialOrderStrategy { method, proviso });
     let way = match (has("por"), has("confluence")) {
-        _ if has("simultaneous") => by(Method::Simultaneous, Proviso::Static),
+        _ if has("simultaneous") => by(PartialOrderMethod::Simultaneous, CycleProviso::Static),
         (false, false) => None,
-        (true, false) => by(Method::Conditional, Proviso::Static),
-        (true, true) => by(Method::ConfluentConditional, settings.provisos[0]),
-        (false, true) => by(Method::Confluence, settings.provisos[0]),
+        (true, false) => by(PartialOrderMethod::Conditional, CycleProviso::Static),
+        (true, true) => by(PartialOrderMethod::ConfluentConditional, settings.provisos[0]),
+        (false, true) => by(PartialOrderMethod::Confluence, settings.provisos[0]),
     };
-    let reduce = Reduce {
-        reversible: has("reversible").then(Rules::default),
-        rewritings: Rewritings {
+    let reduce = ReductionRequest {
+        reversible: has("reversible").then(RuleSelection::default),
+        rewritings: RewriteSelection {
             values: has("values"),
             states: has("states"),
             dead: has("dead"),
-            jointly: false,
+            joint_dead: false,
             merge: has("merge"),
             slice: has("slice").then_some(checks),
             structural: has("structural").then_some(checks),
         },
         linear: has("linear"),
-        symmetry: has("symmetry").then_some(Effort::Exact),
+        symmetry: has("symmetry").then_some(SymmetryEffort::Exact),
         processes: has("symmetry"),
-        pruning: Pruning {
+        pruning: PruningSelection {
             dominate: has("dominate").then(Vec::new),
             boring: has("boring").then(Vec::new),
             doomed: has("doomed"),
             checks,
         },
-        steps: way.map_or(Steps::All, Steps::Chosen),
+        steps: way.map_or(StepChoice::All, StepChoice::Chosen),
     };
     reduce.looking_around().wished(checks)
 }
@@ -277,12 +278,12 @@ fn load(settings: &Settings, file: &str) -> Result<TextModel, String> {
     let path: &Path =
         &if beside.is_file() { beside } else { settings.folder.join("..").join(file) };
     let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(file, String::from_utf8_lossy(&bytes));
-    let language = settings.language.or_else(|| Language::of_file(file));
+    let language = settings.language.or_else(|| Language::from_file_name(file));
     let language = language.ok_or("its language is not known")?;
     // The references are counts without claims.
-    let (overflow, claim) = (Some(Overflow::Wraps), ClaimChoice::Leave);
+    let (overflow, claim) = (Some(OverflowRule::Wraps), ClaimChoice::Omit);
     let options = Options { overflow, claim, ..Options::default() };
     Ok(TextModel::load(language, sources, options).map_err(|error| error.to_string())?.0)
 }
@@ -301,10 +302,10 @@ fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), 
         let (used, depth, refused) = {
             let searched = model.searched();
             let stack = searched.stack();
-            let refused: Vec<String> = stack.refused().iter().map(|it| it.name.clone()).collect();
-            let told = stack.told(&Default::default()).into_iter();
+            let refused: Vec<String> = stack.refusals().iter().map(|it| it.name.clone()).collect();
+            let told = stack.summaries(&Default::default()).into_iter();
             let used: Vec<_> = told.map(|it| (it.name, it.proviso)).collect();
-            (used, stack.preserves().has(Kept::Depth), refused)
+            (used, stack.preserves().has(PropertyClass::Depth), refused)
         };
         let name = list.join("+");
         if let [_] = list[..] {
@@ -333,10 +334,10 @@ fn compared_by_lists(settings: &Settings, file: &str) -> Result<(String, bool), 
 /// A line about a model, and whether all searches of it agree.
 fn compared(settings: &Settings, file: &str) -> Result<(String, bool), String> {
     let mut model = load(settings, file)?;
-    let none = Checks { deadlock: true, ..Checks::NONE };
-    let rounds: &[(&str, Checks)] = match settings.deadlocks {
+    let none = CheckSelection { deadlock: true, ..CheckSelection::NONE };
+    let rounds: &[(&str, CheckSelection)] = match settings.deadlocks {
         true => &[("deadlocks", none)],
-        false => &[("deadlocks", none), ("all", Checks::default())],
+        false => &[("deadlocks", none), ("all", CheckSelection::default())],
     };
     let (mut line, mut agrees) = (String::new(), true);
     for (name, checks) in rounds {
@@ -359,7 +360,11 @@ fn compared(settings: &Settings, file: &str) -> Result<(String, bool), String> {
     Ok((line, agrees))
 }
 
-fn searched(settings: &Settings, model: &TextModel, checks: &Checks) -> Result<Came, String> {
+fn searched(
+    settings: &Settings,
+    model: &TextModel,
+    checks: &CheckSelection,
+) -> Result<Came, String> {
     let check = Check::of_text(model).checks(*checks).memory(settings.memory << 20).keep_going();
     let found = check.run().map_err(|error| error.to_string())?;
     let outcome = found.outcome();

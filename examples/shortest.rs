@@ -12,10 +12,10 @@
 //! are found here by the way of least weight, and the fewest steps are shown beside it. The exit
 //! code is 1 if any length differs.
 
-use spillway::exec::{Explain, Interp, Step, StepOutcome, Violation};
+use spillway::exec::{Interp, StepDescription, StepOutcome, SystemDescription, Violation};
 use spillway::front::promela::trail;
 use spillway::front::{ClaimChoice, Options, promela};
-use spillway::source::Sources;
+use spillway::source::SourceMap;
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 use std::process::ExitCode;
@@ -80,16 +80,16 @@ fn references(table: &str) -> impl Iterator<Item = Reference> {
 /// The fewest of SPIN's transitions before an error, and the fewest steps.
 fn shortest(path: &Path) -> Result<(Option<u64>, Option<u64>), String> {
     let text = std::fs::read(path).map_err(|error| error.to_string())?;
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&text));
-    let options = Options { claim: ClaimChoice::Leave, ..Options::default() };
+    let options = Options { claim: ClaimChoice::Omit, ..Options::default() };
     let loaded = promela::LANGUAGE
         .load(&mut sources, &options)
         .map_err(|found| found[0].render(&sources).to_string())?;
     let model = Interp::new(loaded.program).map_err(|it| it.render(&sources).to_string())?;
-    let numbers =
-        trail::numbers(&mut sources, &options).map_err(|it| it.render(&sources).to_string())?;
-    let transitions = |step: &Step| -> u64 {
+    let numbers = trail::number_transitions(&mut sources, &options)
+        .map_err(|it| it.render(&sources).to_string())?;
+    let transitions = |step: &StepDescription| -> u64 {
         let known = |action: u32| numbers.actions.get(action as usize).is_some_and(Option::is_some);
         step.actions.iter().filter(|it| known(it.action)).count() as u64
     };
@@ -97,7 +97,7 @@ fn shortest(path: &Path) -> Result<(Option<u64>, Option<u64>), String> {
 }
 
 /// The least weight of the steps before an error; the transition that fails is not counted.
-fn nearest(model: &Interp, weight: impl Fn(&Step) -> u64) -> Option<u64> {
+fn nearest(model: &Interp, weight: impl Fn(&StepDescription) -> u64) -> Option<u64> {
     let mut known: HashMap<Vec<u8>, u64> = HashMap::new();
     // The states to be looked at, by distance from the start.
     let mut open: VecDeque<Vec<Vec<u8>>> = VecDeque::from([Vec::new()]);

@@ -12,11 +12,15 @@
 //! yardstick is printed beside the figures: the CPU time of sorting 50,000,000 64-bit keys with
 //! the standard library, measured just before the model.
 
-use spill::{Codec, Decoder, Disk, Metered, RealDisk};
-use spillway::exec::{Exec, Executor, Expansion, Interp, Labelled, Model, Selective};
+use spill::{BlockDecoder, Codec, Disk, MeteredDisk, RealDisk};
+use spillway::exec::{
+    ExecutionMode, Executor, Interp, LabelledSink, SelectiveStateSpace, StateSpace, SuccessorSink,
+};
 use spillway::front::{Language, Options};
-use spillway::search::{Control, Limits, MemoryPlan, Outcome, Search, return_large_blocks};
-use spillway::source::Sources;
+use spillway::search::{
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, return_large_blocks,
+};
+use spillway::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -75,7 +79,7 @@ fn numbers<T: std::str::FromStr>(list: &str) -> Result<Vec<T>, String> {
 fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn std::error::Error>> {
     let yardstick = yardstick();
     let interp = load(Path::new(path))?;
-    let jit = Executor::new(&interp, Exec::Jit);
+    let jit = Executor::new(&interp, ExecutionMode::Jit);
     let name = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
     println!("{name}: yardstick {yardstick:.2} s of CPU; {}", describe(&jit));
     let mut expansion = None;
@@ -84,11 +88,11 @@ fn measure(settings: &Settings, path: &str) -> Result<(), Box<dyn std::error::Er
         for &threads in &settings.threads {
             let base = MemoryPlan::resident();
             let plan = MemoryPlan::new(memory << 20, base, threads, interp.width())?;
-            let look = |model: &dyn Model, search: &Search, disk: &dyn Disk| {
+            let look = |model: &dyn StateSpace, search: &ExternalSearch, disk: &dyn Disk| {
                 expansion.get_or_insert_with(|| {
                     let mut all = expansion_alone(settings, &interp, model, search, disk);
                     let selective = jit.selective().ok().filter(|_| settings.chosen);
-                    let by_choice = |it: Box<dyn Selective + '_>| {
+                    let by_choice = |it: Box<dyn SelectiveStateSpace + '_>| {
                         expansion_by_choice(&*it, model, search, disk)
                     };
                     all.extend(selective.into_iter().flat_map(by_choice));
@@ -118,7 +122,7 @@ fn describe(executor: &Executor) -> String {
 
 /// What a search took.
 struct Took {
-    outcome: Outcome,
+    outcome: SearchOutcome,
     wall: f64,
     cpu: f64,
 }
@@ -139,16 +143,16 @@ impl Took {
 }
 
 fn explore(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     plan: MemoryPlan,
-    look: impl FnOnce(&dyn Model, &Search, &dyn Disk),
+    look: impl FnOnce(&dyn StateSpace, &ExternalSearch, &dyn Disk),
 ) -> spill::Result<Took> {
     let dir = tempfile::tempdir().unwrap_or_else(|error| panic!("a temporary directory: {error}"));
-    let disk = Arc::new(Metered::new(Arc::new(RealDisk::open(dir.path())?), None)?);
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
-    let control = Control::default();
+    let disk = Arc::new(MeteredDisk::new(Arc::new(RealDisk::open(dir.path())?), None)?);
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
+    let control = SearchControl::default();
     let (began, cpu) = (Instant::now(), cpu_seconds());
-    let mut search = Search::begin(model, disk.clone(), plan, limits, &control)?;
+    let mut search = ExternalSearch::begin(model, disk.clone(), plan, limits, &control)?;
     let outcome = search.run()?;
     let (wall, cpu) = (began.elapsed().as_secs_f64(), cpu_seconds() - cpu);
     look(model, &search, &*disk);
@@ -159,8 +163,8 @@ fn explore(
 fn expansion_alone(
     settings: &Settings,
     interp: &Interp,
-    model: &dyn Model,
-    search: &Search,
+    model: &dyn StateSpace,
+    search: &ExternalSearch,
     disk: &dyn Disk,
 ) -> Vec<(&'static str, f64)> {
     let mut executors = vec![("compiled", model, 0.0, 0)];
@@ -175,9 +179,14 @@ fn expansion_alone(
                 Ok(())
             };
             let began = cpu_seconds();
-            let run = |out: &mut Expansion| model.expand(states, out);
-            let collected =
-                Expansion::collect_in_batches(model.width(), &mut buffer, 32 << 10, forget, run);
+            let run = |out: &mut SuccessorSink| model.expand(states, out);
+            let collected = SuccessorSink::collect_in_batches(
+                model.width(),
+                &mut buffer,
+                32 << 10,
+                forget,
+                run,
+            );
             *seconds += cpu_seconds() - began;
             *transitions += collected.map_or(0, |it| it.transitions);
         }
@@ -188,9 +197,9 @@ fn expansion_alone(
 
 /// The same of steps by choice, each thing beside plain expansion of the same states.
 fn expansion_by_choice(
-    selective: &dyn Selective,
-    model: &dyn Model,
-    search: &Search,
+    selective: &dyn SelectiveStateSpace,
+    model: &dyn StateSpace,
+    search: &ExternalSearch,
     disk: &dyn Disk,
 ) -> Vec<(&'static str, f64)> {
     let (width, mut sets) = (model.width(), selective.instances().sets());
@@ -202,19 +211,19 @@ fn expansion_by_choice(
     // Code is made when it is asked for first.
     sets.clear(0);
     let _ = selective.enabled(&[], &mut sets);
-    let _ = Labelled::collect(width, &mut Vec::new(), |out| {
+    let _ = LabelledSink::collect(width, &mut Vec::new(), |out| {
         selective.expand_labelled(&[], &sets, out);
     });
-    let _ = Expansion::collect(width, &mut Vec::new(), |out| {
+    let _ = SuccessorSink::collect(width, &mut Vec::new(), |out| {
         selective.expand_chosen(&[], &sets, out);
-        selective.judge(&[], &sets, out);
+        selective.check_states(&[], &sets, out);
     });
     each_batch(width, search, disk, |states| {
         // Blocks as a search has them.
         for states in states.chunks(CHOSEN_STATES * width) {
             let mut buffer = Vec::new();
-            let mut run = |run: &mut dyn FnMut(&mut Expansion)| {
-                Expansion::collect_in_batches(width, &mut buffer, 32 << 10, forget, run)
+            let mut run = |run: &mut dyn FnMut(&mut SuccessorSink)| {
+                SuccessorSink::collect_in_batches(width, &mut buffer, 32 << 10, forget, run)
                     .map_or(0, |it| it.transitions)
             };
             let mut at = cpu_seconds();
@@ -228,10 +237,10 @@ fn expansion_by_choice(
             lap(1);
             run(&mut |out| selective.expand_chosen(states, &sets, out));
             lap(2);
-            run(&mut |out| selective.judge(states, &sets, out));
+            run(&mut |out| selective.check_states(states, &sets, out));
             lap(3);
-            let run = |out: &mut Labelled| selective.expand_labelled(states, &sets, out);
-            let _ = Labelled::collect_in_batches(width, &mut buffer, 32 << 10, forget, run);
+            let run = |out: &mut LabelledSink| selective.expand_labelled(states, &sets, out);
+            let _ = LabelledSink::collect_in_batches(width, &mut buffer, 32 << 10, forget, run);
             lap(4);
         }
     });
@@ -241,9 +250,14 @@ fn expansion_by_choice(
 }
 
 /// All states, level by level, some at a time.
-fn each_batch(width: usize, search: &Search, disk: &dyn Disk, mut visit: impl FnMut(&[u8])) {
+fn each_batch(
+    width: usize,
+    search: &ExternalSearch,
+    disk: &dyn Disk,
+    mut visit: impl FnMut(&[u8]),
+) {
     let levels = search.store().levels().saved();
-    let mut decoder = Decoder::new(width);
+    let mut decoder = BlockDecoder::new(width);
     let (mut batch, mut block) = (Vec::new(), Vec::new());
     for level in 0..levels.len() {
         for segment in levels.open(disk, width, &Codec::Gaps, level).unwrap_or_default() {
@@ -286,11 +300,12 @@ fn cpu_seconds() -> f64 {
 
 fn load(path: &Path) -> Result<Interp, String> {
     let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(path.display().to_string(), String::from_utf8_lossy(&bytes));
     let rendered =
         |diagnostic: &spillway::diag::Diagnostic| diagnostic.render(&sources).to_string();
-    let language = Language::of_file(&path.to_string_lossy()).ok_or("which language is it?")?;
+    let language =
+        Language::from_file_name(&path.to_string_lossy()).ok_or("which language is it?")?;
     let loaded = language
         .load(&mut sources.clone(), &Options::default())
         .map_err(|all| all.iter().map(rendered).collect::<Vec<_>>().join("\n"))?;

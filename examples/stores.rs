@@ -13,23 +13,24 @@
 //! executed without a cache, and those that ComBack would execute if it looked up each successor as it
 //! is generated. The exit code is 1 if any count differs.
 
-use spill::{Codec, Metered, RealDisk, Tables, hash};
-use spillway::exec::{Exec, Executor, Expansion, Interp, Model};
+use spill::{Codec, HuffmanTables, MeteredDisk, RealDisk, hash};
+use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace, SuccessorSink};
 use spillway::front::{Language, Options};
-use spillway::search::comback::{CacheKind, CacheSize, Rebuilt, Settings};
+use spillway::search::comback::{CacheKind, CacheSize, CombackSettings, RebuildStats};
 use spillway::search::parts::{StorePart, StorePartKind};
-use spillway::search::storage::trained;
+use spillway::search::storage::train_codec;
 use spillway::search::{
-    Control, Limits, MemoryPlan, Outcome, Search, Storage, return_large_blocks,
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage,
+    return_large_blocks,
 };
-use spillway::source::Sources;
+use spillway::source::SourceMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 type Failed = Box<dyn std::error::Error>;
 
 /// Prints the table of a model, searched with so many bytes of memory; whether all counts agree.
-type Table = fn(&dyn Model, u64) -> Result<bool, Failed>;
+type Table = fn(&dyn StateSpace, u64) -> Result<bool, Failed>;
 
 /// What every search of a model must agree on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(outcome: &Outcome) -> Counts {
+    fn of(outcome: &SearchOutcome) -> Counts {
         let (transitions, levels) = (outcome.transitions, outcome.levels.len());
         Counts { states: outcome.states(), transitions, levels }
     }
@@ -62,7 +63,7 @@ fn main() -> Result<ExitCode, Failed> {
     let mut agree = true;
     for described in &models {
         let interp = load(described)?;
-        let executor = Executor::new(&interp, Exec::Jit);
+        let executor = Executor::new(&interp, ExecutionMode::Jit);
         println!("\n{described}: {} bytes a state\n", executor.model().width());
         let all_agree = table(executor.model(), memory << 20)?;
         println!("\n{}", if all_agree { "all agree" } else { "THEY DIFFER" });
@@ -74,8 +75,8 @@ fn main() -> Result<ExitCode, Failed> {
 fn load(described: &str) -> Result<Interp, Failed> {
     let mut parts = described.split(',');
     let file = parts.next().unwrap_or_default();
-    let language = Language::of_file(file).ok_or("an unknown language")?;
-    let mut sources = Sources::default();
+    let language = Language::from_file_name(file).ok_or("an unknown language")?;
+    let mut sources = SourceMap::default();
     sources.add(file, std::fs::read_to_string(file)?);
     let mut defines = Vec::new();
     for define in parts {
@@ -158,13 +159,13 @@ struct InMemory {
     plain_actions: u64,
 }
 
-fn in_memory(model: &dyn Model, codec: Codec) -> spill::Result<InMemory> {
+fn in_memory(model: &dyn StateSpace, codec: Codec) -> spill::Result<InMemory> {
     let (records, ends, slots) = (Vec::new(), Vec::new(), Vec::new());
     let mut table = HashTable { codec, records, ends, slots };
     let (mut buffer, mut state) = (Vec::new(), vec![0; model.width()]);
     let (mut transitions, mut begun, mut plain_actions) = (0, 0, 0);
     let mut first_of_level = Vec::new();
-    let _ = Expansion::collect(model.width(), &mut buffer, |out| model.initial(out))?;
+    let _ = SuccessorSink::collect(model.width(), &mut buffer, |out| model.initial(out))?;
     buffer.chunks_exact(model.width()).for_each(|state| {
         table.insert(state);
     });
@@ -174,8 +175,8 @@ fn in_memory(model: &dyn Model, codec: Codec) -> spill::Result<InMemory> {
         for at in begun..end {
             assert!(table.codec.decode(table.get(at), &mut state), "a record is of a state");
             buffer.clear();
-            let run = |out: &mut Expansion| model.expand(&state, out);
-            transitions += Expansion::collect(model.width(), &mut buffer, run)?.transitions;
+            let run = |out: &mut SuccessorSink| model.expand(&state, out);
+            transitions += SuccessorSink::collect(model.width(), &mut buffer, run)?.transitions;
             for state in buffer.chunks_exact(model.width()) {
                 let known = table.ends.len();
                 let number = table.insert(state);
@@ -201,7 +202,7 @@ struct Searched {
     parts: Vec<StorePart>,
     /// The most bytes on disk, candidates included.
     peak: u64,
-    rebuilt: Rebuilt,
+    rebuilt: RebuildStats,
 }
 
 impl Searched {
@@ -224,14 +225,15 @@ impl Searched {
     }
 }
 
-fn on_disk(model: &dyn Model, budget: u64, storage: Storage) -> Result<Searched, Failed> {
+fn on_disk(model: &dyn StateSpace, budget: u64, storage: StateStorage) -> Result<Searched, Failed> {
     let dir = tempfile::tempdir()?;
-    let disk = Arc::new(Metered::new(Arc::new(RealDisk::open(dir.path())?), None)?);
+    let disk = Arc::new(MeteredDisk::new(Arc::new(RealDisk::open(dir.path())?), None)?);
     let plan = MemoryPlan::new(budget, 8 << 20, 1, model.width() + 8)?;
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
-    let control = Control::default();
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
+    let control = SearchControl::default();
     let begun = cpu_seconds();
-    let mut search = Search::begin_stored(model, disk.clone(), plan, limits, &control, storage)?;
+    let mut search =
+        ExternalSearch::begin_stored(model, disk.clone(), plan, limits, &control, storage)?;
     let outcome = search.run()?;
     let seconds = (cpu_seconds() - begun).max(0.01);
     Ok(Searched {
@@ -243,12 +245,15 @@ fn on_disk(model: &dyn Model, budget: u64, storage: Storage) -> Result<Searched,
     })
 }
 
-fn codecs(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
+fn codecs(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
     let each = [
         ("none", Codec::Raw),
         ("run-length", Codec::Rle),
-        ("huffman, one code", trained(model, Tables::Single, &Control::default())?),
-        ("huffman", trained(model, Tables::Columns, &Control::default())?),
+        (
+            "huffman, one code",
+            train_codec(model, HuffmanTables::Single, &SearchControl::default())?,
+        ),
+        ("huffman", train_codec(model, HuffmanTables::Columns, &SearchControl::default())?),
     ];
     println!("| in memory | CPU s | time | B a state | of none |");
     println!("| --- | --- | --- | --- | --- |");
@@ -267,7 +272,7 @@ fn codecs(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
     println!("| --- | --- | --- | --- | --- | --- |");
     let sorted = [("sorted", Codec::Gaps)];
     for (what, codec) in sorted.into_iter().chain(each) {
-        let found = on_disk(model, budget, Storage::Sorted(codec))?;
+        let found = on_disk(model, budget, StateStorage::Sorted(codec))?;
         agree &= expected == Some(found.counts);
         first = if what == "sorted" { found.seconds } else { first };
         let [_, levels] = found.bytes(|kind| kind == StorePartKind::Levels);
@@ -280,8 +285,8 @@ fn codecs(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
     Ok(agree)
 }
 
-fn combacks(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
-    let sorted = on_disk(model, budget, Storage::default())?;
+fn combacks(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
+    let sorted = on_disk(model, budget, StateStorage::default())?;
     println!("{:?}\n", sorted.counts);
     println!("| cache | B a state | time, grouped | actions | time, not | actions |");
     println!("| --- | --- | --- | --- | --- | --- |");
@@ -294,7 +299,7 @@ fn combacks(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
         ("stratified-10", CacheKind::Stratified(10)),
     ];
     let mut caches = vec![("none".to_string(), (CacheKind::None, CacheSize::default()))];
-    caches.push(("default".to_string(), Settings::default().cache));
+    caches.push(("default".to_string(), CombackSettings::default().cache));
     for (name, kind) in kinds {
         let sized =
             |(states, size): &(String, CacheSize)| (format!("{name}:{states}"), (kind, *size));
@@ -303,8 +308,8 @@ fn combacks(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
     let mut agree = true;
     for (name, cache) in caches {
         let [grouped, single] = [true, false].map(|groups| {
-            let settings = Settings { hash_bits: 32, cache, groups };
-            on_disk(model, budget, Storage::Comback(settings))
+            let settings = CombackSettings { hash_bits: 32, cache, groups };
+            on_disk(model, budget, StateStorage::Comback(settings))
         });
         let (grouped, single) = (grouped?, single?);
         agree &= [grouped.counts, single.counts] == [sorted.counts; 2];
@@ -317,20 +322,20 @@ fn combacks(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
     Ok(agree)
 }
 
-fn grouping(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
+fn grouping(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
     let plain = in_memory(model, Codec::Raw)?;
     let cache = (CacheKind::None, CacheSize::default());
-    let settings = Settings { hash_bits: 32, cache, groups: true };
-    let grouped = on_disk(model, budget, Storage::Comback(settings))?;
+    let settings = CombackSettings { hash_bits: 32, cache, groups: true };
+    let grouped = on_disk(model, budget, StateStorage::Comback(settings))?;
     let (states, actions) = (plain.counts.states, grouped.rebuilt.actions);
     let ratio = actions as f64 / plain.plain_actions.max(1) as f64;
     println!("| {states} | {} | {actions} | {ratio:.2} |", plain.plain_actions);
     Ok(grouped.counts == plain.counts)
 }
 
-fn parts(model: &dyn Model, budget: u64) -> Result<bool, Failed> {
-    let sorted = on_disk(model, budget, Storage::default())?;
-    let found = on_disk(model, budget, Storage::Comback(Settings::default()))?;
+fn parts(model: &dyn StateSpace, budget: u64) -> Result<bool, Failed> {
+    let sorted = on_disk(model, budget, StateStorage::default())?;
+    let found = on_disk(model, budget, StateStorage::Comback(CombackSettings::default()))?;
     println!("{:?}\n", sorted.counts);
     println!("| | CPU s | in memory + on disk, B a state | together | at most on disk |");
     println!("| --- | --- | --- | --- | --- |");

@@ -11,10 +11,14 @@
 //! found is not the number asked for.
 
 use clap::Parser;
-use spill::{Metered, RealDisk};
-use spillway::exec::synthetic::{Shape, Synthetic};
-use spillway::exec::{Expansion, Explain, Lift, Model, Obligations, Postpones};
-use spillway::search::{Control, Limits, MemoryPlan, Search, return_large_blocks};
+use spill::{MeteredDisk, RealDisk};
+use spillway::exec::synthetic::{StateSpaceShape, SyntheticStateSpace};
+use spillway::exec::{
+    ObligationSink, PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription,
+};
+use spillway::search::{
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, return_large_blocks,
+};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -26,22 +30,22 @@ struct Args {
     #[arg(long, default_value_t = 10_000_000)]
     states: u64,
     /// Breadth-first levels
-    #[arg(long, default_value_t = Shape::default().levels)]
+    #[arg(long, default_value_t = StateSpaceShape::default().levels)]
     levels: u32,
     /// Successors of a state
-    #[arg(long, default_value_t = Shape::default().degree)]
+    #[arg(long, default_value_t = StateSpaceShape::default().degree)]
     degree: u32,
     /// Of a thousand repeats, how many lie in earlier levels
-    #[arg(long, default_value_t = Shape::default().backward)]
+    #[arg(long, default_value_t = StateSpaceShape::default().backward)]
     backward: u32,
     /// How many levels back at most
-    #[arg(long, default_value_t = Shape::default().reach)]
+    #[arg(long, default_value_t = StateSpaceShape::default().reach)]
     reach: u32,
     /// Bits of noise in a key
-    #[arg(long, default_value_t = Shape::default().noise)]
+    #[arg(long, default_value_t = StateSpaceShape::default().noise)]
     noise: u32,
     /// Bytes of a key
-    #[arg(long, default_value_t = Shape::default().width)]
+    #[arg(long, default_value_t = StateSpaceShape::default().width)]
     width: usize,
     /// The memory budget in MiB
     #[arg(long, default_value_t = 64)]
@@ -71,8 +75,8 @@ fn main() -> ExitCode {
 
 fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     let &Args { states, levels, degree, backward, reach, noise, width, .. } = args;
-    let shape = Shape { states, levels, degree, backward, reach, noise, width };
-    let model = Owing { model: Synthetic::new(shape.clone())?, share: args.owing };
+    let shape = StateSpaceShape { states, levels, degree, backward, reach, noise, width };
+    let model = Owing { model: SyntheticStateSpace::new(shape.clone())?, share: args.owing };
     let plan =
         MemoryPlan::new(args.memory << 20, MemoryPlan::resident(), args.threads, model.width())
             .map_err(|error| error.to_string())?;
@@ -80,10 +84,11 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     println!("{shape:?}, {} bits\n{plan}", model.bits());
     let within = args.within.clone().unwrap_or_else(std::env::temp_dir);
     let folder = tempfile::tempdir_in(within)?;
-    let disk = Arc::new(Metered::new(Arc::new(RealDisk::open(folder.path())?), None)?);
-    let control = Control::default();
+    let disk = Arc::new(MeteredDisk::new(Arc::new(RealDisk::open(folder.path())?), None)?);
+    let control = SearchControl::default();
     let begun = Instant::now();
-    let mut search = Search::begin(&model, disk.clone(), plan, Limits::default(), &control)?;
+    let mut search =
+        ExternalSearch::begin(&model, disk.clone(), plan, SearchLimits::default(), &control)?;
     let outcome = search.run()?;
     let seconds = begun.elapsed().as_secs_f64();
     let (found, usage) = (outcome.states(), disk.usage());
@@ -105,7 +110,7 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
     if args.owing > 0 {
         println!(
             "{} states left obligations, {} were expanded again",
-            outcome.partial, outcome.again
+            outcome.partial, outcome.reexpanded
         );
     }
     Ok(found == states)
@@ -113,35 +118,35 @@ fn search(args: &Args) -> Result<bool, Box<dyn std::error::Error>> {
 
 /// The space, some of whose states say that they put steps off, though there is no other step.
 struct Owing {
-    model: Synthetic,
+    model: SyntheticStateSpace,
     /// Of a hundred states, how many do.
     share: u64,
 }
 
-impl Postpones for Owing {
-    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
+impl PostponingStateSpace for Owing {
+    fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
         let (width, mut successors) = (self.width(), Vec::new());
         for (position, state) in states.chunks_exact(width).enumerate() {
             let owes = spill::hash(state) % 100 < self.share;
             successors.clear();
-            let expand = |inner: &mut Expansion| self.model.expand(state, inner);
+            let expand = |inner: &mut SuccessorSink| self.model.expand(state, inner);
             if out.wrap(width, &mut successors, expand).is_none() {
                 return;
             }
             for successor in successors.chunks_exact(width) {
                 out.candidate(successor);
                 if owes {
-                    owed.owe(position, successor);
+                    owed.add(position, successor);
                 }
             }
-            out.put_off(u64::from(owes));
+            out.count_postponed(u64::from(owes));
         }
     }
 
-    fn expand_rest(&self, _: &[u8], _: &mut Expansion) {}
+    fn expand_postponed(&self, _: &[u8], _: &mut SuccessorSink) {}
 }
 
-impl Model for Owing {
+impl StateSpace for Owing {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -150,11 +155,11 @@ impl Model for Owing {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.model.expand(states, out);
     }
 
@@ -166,15 +171,15 @@ impl Model for Owing {
         self.model.digest()
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         &self.model
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         (self.share > 0).then_some(self)
     }
 }

@@ -4,7 +4,7 @@
 //! limits of an analysis are counts: of units of work, and of bytes. An analysis that exceeds a limit ends, and its
 //! reduction is reported as not applied, with the reason.
 //!
-//! No clock decides about a reduction. A clock or a signal stops the whole check, through a [`Supervisor`]. Then each
+//! No clock decides about a reduction. A clock or a signal stops the whole check, through a [`AnalysisSupervisor`]. Then each
 //! analysis ends at its next unit of work, and its result is dropped.
 
 use std::cell::Cell;
@@ -24,21 +24,21 @@ const BYTES_MAX: u64 = 256 << 20;
 const BYTES_MIN: u64 = 4 << 20;
 
 /// The supervisor is asked again after this much work.
-const ASKED_AFTER: u64 = 1 << 12;
+const SUPERVISOR_INTERVAL: u64 = 1 << 12;
 
 /// Watches over analyses from outside.
-pub trait Supervisor {
+pub trait AnalysisSupervisor {
     /// Whether the whole check is to stop. Clocks and signals are behind this.
     fn should_stop(&self) -> bool;
 
     /// Notes which analysis begins, for a display of progress.
-    fn begins(&self, _analysis: &str) {}
+    fn analysis_started(&self, _analysis: &str) {}
 }
 
 /// The supervisor of an analysis that nobody stops.
-struct Nobody;
+struct NoSupervisor;
 
-impl Supervisor for Nobody {
+impl AnalysisSupervisor for NoSupervisor {
     fn should_stop(&self) -> bool {
         false
     }
@@ -46,7 +46,7 @@ impl Supervisor for Nobody {
 
 /// Why an analysis ended before it had a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exceeded {
+pub enum BudgetExceeded {
     /// The whole check is to stop.
     Stopped,
     /// The analysis did all the work that it may do.
@@ -55,14 +55,14 @@ pub enum Exceeded {
     Memory(u64),
 }
 
-impl fmt::Display for Exceeded {
+impl fmt::Display for BudgetExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Exceeded::Stopped => f.write_str("the check was stopped before it was analysed"),
-            Exceeded::Work => {
+            BudgetExceeded::Stopped => f.write_str("the check was stopped before it was analysed"),
+            BudgetExceeded::Work => {
                 f.write_str("the model is too large: its analysis would take too long")
             }
-            Exceeded::Memory(bytes) => write!(
+            BudgetExceeded::Memory(bytes) => write!(
                 f,
                 "its analysis needs more than its share of the memory budget, {}MiB: give more with --memory",
                 bytes >> 20
@@ -74,7 +74,7 @@ impl fmt::Display for Exceeded {
 /// What one analysis may still take. Each analysis gets a [new](AnalysisBudget::for_analysis) one, so that no analysis
 /// depends on which others there are.
 pub struct AnalysisBudget<'s> {
-    supervisor: &'s dyn Supervisor,
+    supervisor: &'s dyn AnalysisSupervisor,
     work_max: u64,
     bytes_max: u64,
     /// The work done.
@@ -87,7 +87,7 @@ pub struct AnalysisBudget<'s> {
 
 impl<'s> AnalysisBudget<'s> {
     /// The budget of an analysis in a check with so much memory.
-    pub fn new(memory: u64, supervisor: &'s dyn Supervisor) -> AnalysisBudget<'s> {
+    pub fn new(memory: u64, supervisor: &'s dyn AnalysisSupervisor) -> AnalysisBudget<'s> {
         let bytes_max = (memory / MEMORY_SHARE).clamp(BYTES_MIN, BYTES_MAX);
         AnalysisBudget::of(supervisor, WORK_MAX, bytes_max)
     }
@@ -95,15 +95,19 @@ impl<'s> AnalysisBudget<'s> {
     /// The largest budget that there is, with nobody to stop the analysis. For what was analysed before: a search that
     /// goes on has the reductions that it began with.
     pub fn largest() -> AnalysisBudget<'static> {
-        AnalysisBudget::of(&Nobody, WORK_MAX, BYTES_MAX)
+        AnalysisBudget::of(&NoSupervisor, WORK_MAX, BYTES_MAX)
     }
 
     /// The largest budget that there is.
-    pub fn largest_watched(supervisor: &'s dyn Supervisor) -> AnalysisBudget<'s> {
+    pub fn largest_watched(supervisor: &'s dyn AnalysisSupervisor) -> AnalysisBudget<'s> {
         AnalysisBudget::of(supervisor, WORK_MAX, BYTES_MAX)
     }
 
-    fn of(supervisor: &'s dyn Supervisor, work_max: u64, bytes_max: u64) -> AnalysisBudget<'s> {
+    fn of(
+        supervisor: &'s dyn AnalysisSupervisor,
+        work_max: u64,
+        bytes_max: u64,
+    ) -> AnalysisBudget<'s> {
         // The first unit of work asks, too.
         let [work, asks_at, bytes] = [0, 0, 0].map(Cell::new);
         AnalysisBudget { supervisor, work_max, bytes_max, work, asks_at, bytes }
@@ -111,18 +115,18 @@ impl<'s> AnalysisBudget<'s> {
 
     /// The same budget, none of it used, for an analysis that begins now.
     pub fn for_analysis(&self, analysis: &str) -> AnalysisBudget<'s> {
-        self.supervisor.begins(analysis);
+        self.supervisor.analysis_started(analysis);
         AnalysisBudget::of(self.supervisor, self.work_max, self.bytes_max)
     }
 
     /// The same budget with these limits.
-    pub fn limited(&self, work_max: u64, bytes_max: u64) -> AnalysisBudget<'s> {
+    pub fn with_limits(&self, work_max: u64, bytes_max: u64) -> AnalysisBudget<'s> {
         AnalysisBudget::of(self.supervisor, work_max, bytes_max)
     }
 
     /// Notes work that the analysis does now.
     #[inline]
-    pub fn work(&self, units: u64) -> Result<(), Exceeded> {
+    pub fn work(&self, units: u64) -> Result<(), BudgetExceeded> {
         let work = self.work.get().saturating_add(units);
         self.work.set(work);
         match work >= self.asks_at.get() {
@@ -133,29 +137,29 @@ impl<'s> AnalysisBudget<'s> {
 
     /// Asks the supervisor, after so much work.
     #[cold]
-    fn ask(&self, work: u64) -> Result<(), Exceeded> {
+    fn ask(&self, work: u64) -> Result<(), BudgetExceeded> {
         if self.supervisor.should_stop() {
-            return Err(Exceeded::Stopped);
+            return Err(BudgetExceeded::Stopped);
         }
         if work > self.work_max {
-            return Err(Exceeded::Work);
+            return Err(BudgetExceeded::Work);
         }
-        self.asks_at.set(work.saturating_add(ASKED_AFTER).min(self.work_max + 1));
+        self.asks_at.set(work.saturating_add(SUPERVISOR_INTERVAL).min(self.work_max + 1));
         Ok(())
     }
 
     /// Notes that the analysis holds so many bytes more.
-    pub fn hold(&self, bytes: usize) -> Result<(), Exceeded> {
+    pub fn hold(&self, bytes: usize) -> Result<(), BudgetExceeded> {
         let bytes = self.bytes.get().saturating_add(bytes as u64);
         self.bytes.set(bytes);
         match bytes > self.bytes_max {
-            true => Err(Exceeded::Memory(self.bytes_max)),
+            true => Err(BudgetExceeded::Memory(self.bytes_max)),
             false => Ok(()),
         }
     }
 
     /// Notes that the analysis gave back so many of the bytes that it held.
-    pub fn give_back(&self, bytes: usize) {
+    pub fn release(&self, bytes: usize) {
         self.bytes.set(self.bytes.get().saturating_sub(bytes as u64));
     }
 

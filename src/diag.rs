@@ -1,7 +1,7 @@
 //! Diagnostics: one clear message about a place in the source.
 
 use crate::escape;
-use crate::source::{Place, Sources, Span};
+use crate::source::{SourceLocation, SourceMap, Span};
 use std::fmt;
 
 /// How bad it is.
@@ -28,20 +28,20 @@ pub struct Diagnostic {
 
 /// A mistake in a text, told apart from the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct LocatedDiagnostic {
     /// What is wrong, in one line.
     pub message: String,
     /// Where, if it is anywhere.
-    pub place: Option<Place>,
+    pub place: Option<SourceLocation>,
     /// What to do about it.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
     /// The same apart from the text.
-    pub fn mistake(&self, sources: &Sources) -> Mistake {
+    pub fn mistake(&self, sources: &SourceMap) -> LocatedDiagnostic {
         let Diagnostic { message, span, help, .. } = self.clone();
-        Mistake { message, place: sources.place(span), help }
+        LocatedDiagnostic { message, place: sources.place(span), help }
     }
 
     /// An error at `span`.
@@ -61,21 +61,21 @@ impl Diagnostic {
     }
 
     /// The message with file, line, column, the source line and a caret under the span.
-    pub fn render<'a>(&'a self, sources: &'a Sources) -> impl fmt::Display + 'a {
-        Rendered { diagnostic: self, sources }
+    pub fn render<'a>(&'a self, sources: &'a SourceMap) -> impl fmt::Display + 'a {
+        DiagnosticDisplay { diagnostic: self, sources }
     }
 }
 
-struct Rendered<'a> {
+struct DiagnosticDisplay<'a> {
     diagnostic: &'a Diagnostic,
-    sources: &'a Sources,
+    sources: &'a SourceMap,
 }
 
 /// An excerpt with its line number is no wider: where a terminal breaks lines, carets point elsewhere. Longer source lines are cut
 /// around the caret.
 const WIDTH: usize = 80;
 
-impl fmt::Display for Rendered<'_> {
+impl fmt::Display for DiagnosticDisplay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { diagnostic: Diagnostic { severity, message, span, help }, sources } = self;
         let message = escape::terminal(message);
@@ -97,7 +97,7 @@ impl fmt::Display for Rendered<'_> {
     }
 }
 
-fn write_excerpt(f: &mut fmt::Formatter<'_>, sources: &Sources, span: Span) -> fmt::Result {
+fn write_excerpt(f: &mut fmt::Formatter<'_>, sources: &SourceMap, span: Span) -> fmt::Result {
     let file = sources.file(span.file);
     let at = file.position(span.start);
     let line = file.line(at.line);
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn carets_stay_below_their_text_within_80_columns() {
         let text = format!("first\n{}here{}\n", "x".repeat(200), "y".repeat(200));
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         let file = sources.add("long.m", &text);
         for (start, length) in [(6, 4), (100, 4), (206, 4), (380, 30)] {
             let span = Span { file, start, end: start + length };

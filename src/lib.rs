@@ -1,8 +1,8 @@
 //! Spillway visits every reachable state of a model, exactly, inside a fixed memory budget.
 //!
 //! A program asks for a search with [`check`], or with [`Check`] if it says more: of a Rust type that is a [`TransitionSystem`], of a
-//! [`Model`] that has its states as bytes, or of a model that is a text ([`TextModel`]: Promela, Murphi,
-//! DVE). What comes of it is [`Found`]: a verdict, counts, a counterexample. A search that was
+//! [`StateSpace`] that has its states as bytes, or of a model that is a text ([`TextModel`]: Promela, Murphi,
+//! DVE). What comes of it is [`CheckResult`]: a verdict, counts, a counterexample. A search that was
 //! stopped, or killed, goes on where it was if it has a directory.
 //!
 //! ```
@@ -75,8 +75,8 @@ pub mod source;
 pub mod system;
 mod trees;
 
-pub use exec::{Explain, Model, Value};
-pub use search::{Checks, Control, Outcome, Storage, Verdict};
-pub use session::{Check, Error, Found, TextModel, check};
+pub use exec::{StateSpace, StateValue, SystemDescription};
+pub use search::{CheckSelection, SearchControl, SearchOutcome, SearchVerdict, StateStorage};
+pub use session::{Check, CheckResult, Error, TextModel, check};
 pub use spill;
-pub use system::{Disagreement, Packed, Property, TransitionSystem, agree};
+pub use system::{ModelInconsistency, PackedSystem, Property, TransitionSystem, check_consistency};

@@ -1,10 +1,10 @@
 //! The `spillway` command.
 
-use spillway::cli::Allocator;
+use spillway::cli::ExitingAllocator;
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: Allocator = Allocator;
+static ALLOCATOR: ExitingAllocator = ExitingAllocator;
 
 fn main() -> ExitCode {
     spillway::cli::run()

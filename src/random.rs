@@ -6,7 +6,7 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Scrambles a number, bijectively.
 #[inline]
-pub fn scrambled(number: u64) -> u64 {
+pub fn scramble(number: u64) -> u64 {
     let z = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
@@ -15,17 +15,17 @@ pub fn scrambled(number: u64) -> u64 {
 /// The number that a generator in this state gives next.
 #[inline]
 pub fn mix(state: u64) -> u64 {
-    scrambled(state.wrapping_add(STEP))
+    scramble(state.wrapping_add(STEP))
 }
 
 /// A generator.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     /// One that the seed decides.
-    pub fn new(seed: u64) -> Random {
-        Random(seed)
+    pub fn new(seed: u64) -> SplitMix64 {
+        SplitMix64(seed)
     }
 
     /// The next number.

@@ -70,7 +70,7 @@ fn read_patiently(file: File) -> io::Result<Vec<u8>> {
 /// A piece of a source file, as byte offsets. [`Span::default`] is nowhere.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
-    /// Which file of the [`Sources`].
+    /// Which file of the [`SourceMap`].
     pub file: u32,
     /// The first byte.
     pub start: u32,
@@ -118,7 +118,7 @@ fn characters(bytes: &[u8]) -> usize {
 
 /// Line and column of a place, both counted from 1; the column in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct LineColumn {
     /// The line.
     pub line: usize,
     /// The column.
@@ -127,23 +127,23 @@ pub struct Position {
 
 /// A place in a file as people are told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourceLocation {
     /// The name that the file was opened by.
     pub file: String,
     /// Where in it.
-    pub position: Position,
+    pub position: LineColumn,
 }
 
-impl Place {
+impl SourceLocation {
     /// `file:line`, where a column is more than a reader needs.
     pub fn line(&self) -> String {
         format!("{}:{}", self.file, self.position.line)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Position { line, column } = self.position;
+        let LineColumn { line, column } = self.position;
         write!(f, "{}:{line}:{column}", self.file)
     }
 }
@@ -169,12 +169,12 @@ impl SourceFile {
     }
 
     /// The line and column of a byte offset.
-    pub fn position(&self, offset: u32) -> Position {
+    pub fn position(&self, offset: u32) -> LineColumn {
         let line = self.line_at(offset) - 1;
         let start = self.line_starts[line] as usize;
         let end = (offset as usize).min(self.text.len());
         let column = self.characters_before(end) - self.characters_before(start);
-        Position { line: line + 1, column: column + 1 }
+        LineColumn { line: line + 1, column: column + 1 }
     }
 
     /// The line of a byte offset, counted from 1.
@@ -192,7 +192,7 @@ impl SourceFile {
 
 /// The files of a model: the one named on the command line and whatever it includes.
 #[derive(Clone, Debug, Default)]
-pub struct Sources {
+pub struct SourceMap {
     files: Vec<SourceFile>,
     /// What stands at a place, in the words of people, where those of the text are a machine's.
     words: HashMap<Span, String>,
@@ -200,7 +200,7 @@ pub struct Sources {
     are_counts: bool,
 }
 
-impl Sources {
+impl SourceMap {
     /// Adds a file and gives its number for spans.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
         self.files.push(SourceFile::new(name.into(), text.into()));
@@ -218,12 +218,12 @@ impl Sources {
     }
 
     /// Where the span starts, or nothing for a span that is nowhere.
-    pub fn place(&self, span: Span) -> Option<Place> {
+    pub fn place(&self, span: Span) -> Option<SourceLocation> {
         if span == Span::default() {
             return None;
         }
         let file = self.files.get(span.file as usize)?;
-        Some(Place { file: file.name.clone(), position: file.position(span.start) })
+        Some(SourceLocation { file: file.name.clone(), position: file.position(span.start) })
     }
 
     /// `file:line:column` of the span's start, or nothing for a span that is nowhere.
@@ -232,12 +232,12 @@ impl Sources {
     }
 
     /// Says in words of its own what stands at a place.
-    pub fn say(&mut self, span: Span, words: String) {
+    pub fn set_words(&mut self, span: Span, words: String) {
         self.words.insert(span, words);
     }
 
     /// Says that the variables of the model count what is there: 0 need not be told of a state.
-    pub fn count_what_is_there(&mut self) {
+    pub fn mark_as_counts(&mut self) {
         self.are_counts = true;
     }
 
@@ -267,23 +267,23 @@ mod tests {
     fn columns_are_counted_in_characters() {
         let pieces = ["a", "é", "→", "𝄞", "\n", "\t"];
         let text: String = (0..6000).map(|it| pieces[it * it % 17 % pieces.len()]).collect();
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         let file = sources.add("text", text.as_str());
         let (mut line, mut column) = (1, 1);
         for (offset, it) in text.char_indices() {
             let found = sources.file(file).position(offset as u32);
-            assert_eq!(found, Position { line, column }, "{offset}");
+            assert_eq!(found, LineColumn { line, column }, "{offset}");
             (line, column) = if it == '\n' { (line + 1, 1) } else { (line, column + 1) };
         }
-        assert_eq!(sources.file(file).position(text.len() as u32), Position { line, column });
+        assert_eq!(sources.file(file).position(text.len() as u32), LineColumn { line, column });
         let empty = sources.add("empty", "");
-        assert_eq!(sources.file(empty).position(0), Position { line: 1, column: 1 });
+        assert_eq!(sources.file(empty).position(0), LineColumn { line: 1, column: 1 });
     }
 
     /// A file that is one long line takes no longer than its length.
     #[test]
     fn places_on_a_long_line_are_found_without_reading_it() {
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         let file = sources.add("line", "é".repeat(8_000_000));
         let ends = (0..20_000).map(|it| sources.file(file).position(800 * it).column);
         assert_eq!(ends.max(), Some(1 + 400 * 19_999));
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn there_may_be_more_files_than_16_bits_count() {
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         let numbers = (0..70_000).map(|it| sources.add(format!("file {it}"), "text"));
         let last = numbers.last().unwrap();
         assert_eq!(sources.place(Span::new(last, 0..2)).unwrap().file, "file 69999");

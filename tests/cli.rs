@@ -1278,7 +1278,7 @@ fn another_format_version_is_refused_by_name() {
     bench.stopped();
     let disk = spill::RealDisk::open(bench.path("d")).unwrap();
     let format = spillway::search::checkpoint::FORMAT;
-    let newer = spill::Format { version: format.version + 1, ..format };
+    let newer = spill::PayloadFormat { version: format.version + 1, ..format };
     let [ours, theirs] = [format, newer].map(|it| format!("version {}", it.version));
     spill::commit(&disk, "manifest", newer, b"whatever").unwrap();
     bench.run(&["resume", "d"]).refused(2, &["manifest", &ours, &theirs, "help"]);

@@ -9,13 +9,13 @@ use hostile::support::{Random, is_large};
 use hostile::{
     TARGETS, Target, codec_bytes, graph, killed_searches, lazy, search, search_until, width_byte,
 };
-use spill::{Disk, Encoder, FaultDisk, SegmentWriter, block_keys_max};
+use spill::{BlockEncoder, Disk, FaultDisk, SegmentWriter, block_keys_max};
 use spillway::front::{Options, promela};
-use spillway::reduce::partial_order::Method;
-use spillway::search::checkpoint::{MANIFEST, Saved};
-use spillway::search::{Checks, Control, Verdict};
+use spillway::reduce::partial_order::PartialOrderMethod;
+use spillway::search::checkpoint::{MANIFEST, SavedSearch};
+use spillway::search::{CheckSelection, SearchControl, SearchVerdict};
 use spillway::session::TextModel;
-use spillway::source::Sources;
+use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -178,13 +178,13 @@ fn blocks() -> Corpus {
     for width in [1, 3, 8, 11, 16, 17, 40] {
         for (name, keys) in key_sets(width).into_iter().skip(usize::from(width != 8)) {
             let mut input = vec![width_byte(width)];
-            Encoder::new(width).encode(&keys, &mut input);
+            BlockEncoder::new(width).encode(&keys, &mut input);
             corpus.insert(format!("{name}-{width:02}"), input);
         }
     }
     for (first, codec) in codec_bytes(9) {
         let mut input = vec![first];
-        Encoder::new(9).coded(&codec).encode(&numbered(9, 60), &mut input);
+        BlockEncoder::new(9).with_codec(&codec).encode(&numbered(9, 60), &mut input);
         corpus.insert(format!("{}-09", codec.name()), input);
     }
     corpus
@@ -236,7 +236,7 @@ fn manifests() -> Corpus {
     }
     let killed = killed_searches(&lazy()).filter(has_manifest).collect::<Vec<_>>();
     for disk in killed.iter().chain(&stopped_searches()) {
-        let Saved { postponed, open, .. } = Saved::load(disk).unwrap();
+        let SavedSearch { postponed, open, .. } = SavedSearch::load(disk).unwrap();
         let parts = [
             (!postponed.obligations.is_empty(), "-owed"),
             (!postponed.carried.is_empty(), "-carried"),
@@ -253,13 +253,14 @@ fn manifests() -> Corpus {
 fn asleep() -> FaultDisk {
     let text =
         "byte x, y; active proctype A() { x = 1; x = 2 } active proctype B() { y = 1; y = 2 }";
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model.pml", text);
     let (model, _) = TextModel::load(&promela::LANGUAGE, sources, Options::default()).unwrap();
-    let model = model.with_partial_order(Some((Method::Sleep.into(), Checks::default())));
+    let model = model
+        .with_partial_order(Some((PartialOrderMethod::Sleep.into(), CheckSelection::default())));
     let disk = FaultDisk::new();
     search(model.searched().model(), &disk, u64::MAX).unwrap();
-    assert!(Saved::load(&disk).unwrap().values.is_some());
+    assert!(SavedSearch::load(&disk).unwrap().values.is_some());
     disk
 }
 
@@ -267,10 +268,10 @@ fn asleep() -> FaultDisk {
 fn stopped_searches() -> Vec<FaultDisk> {
     let stopped = |states| {
         let (mut model, disk) = (lazy(), FaultDisk::new());
-        let control = Arc::new(Control::new(Duration::ZERO, None));
+        let control = Arc::new(SearchControl::new(Duration::ZERO, None));
         (model.left, model.control) = (AtomicI64::new(states), Some(control.clone()));
         let outcome = search_until(&model, &disk, u64::MAX, &control).unwrap();
-        (outcome.verdict == Verdict::Incomplete).then_some(disk)
+        (outcome.verdict == SearchVerdict::Incomplete).then_some(disk)
     };
     (0..).map_while(stopped).collect()
 }
@@ -278,8 +279,8 @@ fn stopped_searches() -> Vec<FaultDisk> {
 /// The manifest in `disk`, without what depends on the machine.
 fn timeless_manifest(disk: &FaultDisk) -> Vec<u8> {
     let timeless = FaultDisk::new();
-    let saved = Saved::load(disk).unwrap();
-    Saved { seconds: 1.5, peak_rss_bytes: 1 << 20, ..saved }.commit(&timeless).unwrap();
+    let saved = SavedSearch::load(disk).unwrap();
+    SavedSearch { seconds: 1.5, peak_rss_bytes: 1 << 20, ..saved }.commit(&timeless).unwrap();
     timeless.read(MANIFEST).unwrap()
 }
 

@@ -10,13 +10,13 @@ mod states;
 mod support;
 
 use spillway::exec::{
-    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, Violation,
-    any_bits,
+    PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StepDescription, StepOutcome,
+    SuccessorSink, SystemDescription, Violation, any_bits,
 };
-use spillway::session::Taken;
+use spillway::session::DirectoryConflict;
 use spillway::{
-    Check, Checks, Disagreement, Error, Packed, Property, TextModel, TransitionSystem, Verdict,
-    agree,
+    Check, CheckSelection, Error, ModelInconsistency, PackedSystem, Property, SearchVerdict,
+    TextModel, TransitionSystem, check_consistency,
 };
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -74,7 +74,7 @@ fn a_rust_type_is_searched_to_a_verdict_or_a_shortest_counterexample() {
     let _alone = alone();
     let safe = Ring { size: 5, forbidden: 9 };
     let found = Check::new(&safe).memory(MEMORY).threads(2).run().unwrap();
-    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 625));
+    assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 625));
     assert_eq!(found.outcome().transitions, 2500);
     assert!(found.counterexample().unwrap().is_none());
     assert!(found.to_string().starts_with("Ring: verified: every reachable state was visited"));
@@ -82,7 +82,7 @@ fn a_rust_type_is_searched_to_a_verdict_or_a_shortest_counterexample() {
     let unsafe_ = Ring { size: 5, forbidden: 3 };
     let found = Check::new(&unsafe_).memory(MEMORY).run().unwrap();
     let way = found.counterexample().unwrap().unwrap();
-    assert_eq!((found.verdict(), way.depth()), (Verdict::Violated, 12));
+    assert_eq!((found.verdict(), way.depth()), (SearchVerdict::Violated, 12));
     let shown = found.to_string();
     assert!(shown.contains("VIOLATED: invariant: they never meet there\n"), "{shown}");
     assert!(shown.contains("\n  after    12 steps (shortest)\n"), "{shown}");
@@ -97,7 +97,7 @@ fn a_search_that_was_stopped_goes_on_in_its_directory_and_no_other_does() {
     let ring = Ring { size: 6, forbidden: 9 };
     let ask = || Check::new(&ring).memory(MEMORY).dir(&dir);
     let stopped = ask().max_states(300).run().unwrap();
-    assert_eq!(stopped.verdict(), Verdict::Incomplete);
+    assert_eq!(stopped.verdict(), SearchVerdict::Incomplete);
     assert!((300..1296).contains(&stopped.states()));
     let running = ask().run().err().unwrap();
     assert!(matches!(running, Error::Open(_, spill::Error::Locked { .. })), "{running}");
@@ -109,12 +109,12 @@ fn a_search_that_was_stopped_goes_on_in_its_directory_and_no_other_does() {
     };
     let other = Ring { size: 7, forbidden: 9 };
     let refused = Check::new(&other).memory(MEMORY).dir(&dir).run().err().unwrap();
-    assert_eq!(taken(refused), Taken::OtherModel("Ring".into()));
-    let fewer = Checks { deadlock: false, ..Checks::default() };
-    assert_eq!(taken(ask().checks(fewer).run().err().unwrap()), Taken::Otherwise);
+    assert_eq!(taken(refused), DirectoryConflict::OtherModel("Ring".into()));
+    let fewer = CheckSelection { deadlock: false, ..CheckSelection::default() };
+    assert_eq!(taken(ask().checks(fewer).run().err().unwrap()), DirectoryConflict::Otherwise);
 
     let found = ask().run().unwrap();
-    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 1296));
+    assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 1296));
     drop(found);
     assert_eq!(ask().run().unwrap().states(), 1296);
 }
@@ -129,7 +129,7 @@ fn bad_wishes_are_told() {
     std::fs::write(folder.path().join("letter"), "dear").unwrap();
     let error = Check::new(&ring).memory(MEMORY).dir(folder.path()).run().err().unwrap();
     assert!(matches!(error, Error::NotEmpty(_)), "{error}");
-    let nothing = Checks {
+    let nothing = CheckSelection {
         deadlock: false,
         assertions: true,
         invariants: false,
@@ -149,7 +149,7 @@ fn a_text_is_searched_as_the_command_line_does() {
     let found = Check::of_text(&model).memory(MEMORY).keep_going().run().unwrap();
     let expected = spillway::search::memory::search(
         &model.interp,
-        &spillway::search::Limits { stop_on_violation: false, ..Default::default() },
+        &spillway::search::SearchLimits { stop_on_violation: false, ..Default::default() },
     );
     assert_eq!(found.outcome().levels, expected.unwrap().levels);
     let error = TextModel::open(Path::new("nothing.dve"), Default::default()).err().unwrap();
@@ -183,7 +183,7 @@ impl Liar {
     }
 }
 
-impl Model for Liar {
+impl StateSpace for Liar {
     fn width(&self) -> usize {
         self.graph.width()
     }
@@ -192,15 +192,15 @@ impl Model for Liar {
         self.graph.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.graph.initial(out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.graph.expand(states, out);
         let asked = self.asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if self.lie == Lie::Findings || self.lie == Lie::Again && asked % 2 == 1 {
-            out.finding(Violation::Property(0), &states[..self.width()]);
+            out.record_finding(Violation::Property(0), &states[..self.width()]);
         }
     }
 
@@ -215,21 +215,21 @@ impl Model for Liar {
         self.graph.digest()
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl Explain for Liar {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
+impl SystemDescription for Liar {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let mut steps = self.graph.steps(state);
         if self.lie == Lie::Steps {
             for step in &mut steps {
@@ -240,10 +240,10 @@ impl Explain for Liar {
         steps
     }
 
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        self.graph.each_start(visit);
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
+        self.graph.visit_starts(visit);
         if self.lie == Lie::Start {
-            self.graph.each_start(visit);
+            self.graph.visit_starts(visit);
         }
     }
 
@@ -262,7 +262,7 @@ impl Explain for Liar {
         }
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::Value)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
         self.graph.describe(state)
     }
 }
@@ -270,7 +270,7 @@ impl Explain for Liar {
 #[test]
 fn a_model_that_contradicts_itself_is_found_out() {
     let _alone = alone();
-    let said = |lie| agree(&Liar::new(lie), 2000, 7);
+    let said = |lie| check_consistency(&Liar::new(lie), 2000, 7);
     assert_eq!(said(Lie::None), Ok(()));
     for (lie, what) in [
         (Lie::Start, "`each_start`"),
@@ -280,10 +280,13 @@ fn a_model_that_contradicts_itself_is_found_out() {
         (Lie::Masks, "no write mask"),
         (Lie::Again, "asked again"),
     ] {
-        let Err(Disagreement { what: found, .. }) = said(lie) else { panic!("{lie:?}") };
+        let Err(ModelInconsistency { what: found, .. }) = said(lie) else { panic!("{lie:?}") };
         assert!(found.contains(what), "{lie:?}: {found}");
     }
-    assert_eq!(agree(&Packed::new(&Ring { size: 4, forbidden: 2 }), 1000, 3), Ok(()));
+    assert_eq!(
+        check_consistency(&PackedSystem::new(&Ring { size: 4, forbidden: 2 }), 1000, 3),
+        Ok(())
+    );
 }
 
 /// What is wrong with such a model is its own fault, not the disk's.
@@ -293,7 +296,7 @@ fn a_counterexample_that_the_model_does_not_repeat_is_an_error_of_the_model() {
     for lie in [Lie::Steps, Lie::Masks] {
         let liar = Liar::new(lie);
         let found = Check::of_model(&liar).memory(MEMORY).run().unwrap();
-        assert_eq!(found.verdict(), Verdict::Violated, "{lie:?}");
+        assert_eq!(found.verdict(), SearchVerdict::Violated, "{lie:?}");
         let error = found.counterexample().err().expect("it cannot be told");
         let is_the_model = matches!(&error, Error::Open(_, spill::Error::Source { .. }));
         assert!(is_the_model && error.to_string().contains("the model failed"), "{error}");

@@ -7,28 +7,28 @@
 mod support;
 
 use spill::{Disk, RealDisk};
-use spillway::exec::{Exec, Executor, Interp, Model};
-use spillway::front::{Label, Language, Options};
-use spillway::reduce::Preserved;
+use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace};
+use spillway::front::{CycleLabel, Language, Options};
+use spillway::reduce::PreservedProperties;
 use spillway::reduce::claim::ClaimProduct;
-use spillway::reduce::symmetry::Symmetric;
+use spillway::reduce::symmetry::SymmetryModel;
 use spillway::report::{ViolationReport, violations};
-use spillway::search::lasso::{ProbeLimits, Probed};
+use spillway::search::lasso::{ProbeLimits, ProbeVerdict};
 use spillway::search::trace::counterexample;
-use spillway::search::{Control, Limits, MemoryPlan, Outcome, memory};
-use spillway::session::{Fairness, Judged, Wanted, Watched, verdict};
-use spillway::source::Sources;
+use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, memory};
+use spillway::session::{Fairness, LivenessCheck, ProductCheck, PropertyRequest, verdict};
+use spillway::source::SourceMap;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use support::promises::{Promise, RunsPromise, models, promises, runs};
 use support::{begin_or_resume, tiny_plan};
 
-fn load(file: &Path, text: &str, defines: &[(String, i64)]) -> (Interp, Sources) {
-    let mut sources = Sources::default();
+fn load(file: &Path, text: &str, defines: &[(String, i64)]) -> (Interp, SourceMap) {
+    let mut sources = SourceMap::default();
     sources.add(file.display().to_string(), text);
     let options = Options { defines: defines.to_vec(), ..Options::default() };
-    let language = Language::of_file(&file.to_string_lossy()).unwrap();
+    let language = Language::from_file_name(&file.to_string_lossy()).unwrap();
     let loaded = language.load(&mut sources, &options).unwrap_or_else(|errors| {
         let errors: Vec<_> = errors.iter().map(|it| it.render(&sources).to_string()).collect();
         panic!("{}", errors.join("\n"))
@@ -39,7 +39,7 @@ fn load(file: &Path, text: &str, defines: &[(String, i64)]) -> (Interp, Sources)
 }
 
 /// What was found, in the words of a header.
-fn fields(outcome: &Outcome, found: &[ViolationReport]) -> BTreeMap<String, String> {
+fn fields(outcome: &SearchOutcome, found: &[ViolationReport]) -> BTreeMap<String, String> {
     let mut fields = BTreeMap::from([
         ("verdict".to_string(), outcome.verdict.name().to_string()),
         ("states".into(), outcome.states().to_string()),
@@ -71,14 +71,14 @@ fn every_model_keeps_its_promises() {
 }
 
 fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let (interp, sources) = load(file, text, &promise.defines);
     let symmetric = promise.symmetry.map(|effort| {
-        let symmetric = Symmetric::new(&interp, interp.program(), interp.layout(), effort);
+        let symmetric = SymmetryModel::new(&interp, interp.program(), interp.layout(), effort);
         symmetric.unwrap_or_else(|| panic!("{}: nothing is symmetric", promise.place))
     });
     let claimed = ClaimProduct::new(&interp, &interp);
-    let model: &dyn Model = match (&symmetric, &claimed) {
+    let model: &dyn StateSpace = match (&symmetric, &claimed) {
         (Some(symmetric), _) => symmetric,
         (None, Some(claimed)) => claimed,
         (None, None) => &interp,
@@ -89,13 +89,13 @@ fn check(file: &Path, text: &str, promise: &Promise) -> u64 {
         false => tiny_plan(2, model.width(), 1000, 5000),
         true => MemoryPlan::new(256 << 20, 16 << 20, 2, model.width()).unwrap(),
     };
-    let control = Control::default();
+    let control = SearchControl::default();
     let mut search = begin_or_resume(model, &disk, plan, &limits, &control).unwrap();
     let outcome = search.run().unwrap();
     if !promise.large {
         assert_eq!(outcome, memory::search(model, &limits).unwrap(), "{}", promise.place);
     }
-    let found = violations((model, Preserved::ALL), &sources, &limits, &outcome);
+    let found = violations((model, PreservedProperties::ALL), &sources, &limits, &outcome);
     assert_eq!(fields(&outcome, &found), promise.fields, "{}", promise.place);
     for violation in &found {
         let (_, finding) =
@@ -132,28 +132,29 @@ fn every_model_keeps_its_promises_about_runs() {
 fn check_runs(file: &Path, text: &str, of_runs: &RunsPromise) {
     let RunsPromise { asked, fairness, promise } = of_runs;
     let wanted = match (&*asked.0, &*asked.1) {
-        ("--ltl", formula) => Wanted::Formula(formula),
-        ("--acceptance", "") => Wanted::Labels(Label::Accept),
-        ("--non-progress", "") => Wanted::Labels(Label::Progress),
+        ("--ltl", formula) => PropertyRequest::Formula(formula),
+        ("--acceptance", "") => PropertyRequest::Labels(CycleLabel::Accept),
+        ("--non-progress", "") => PropertyRequest::Labels(CycleLabel::Progress),
         other => panic!("{}: {other:?}?", promise.place),
     };
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(file.display().to_string(), text);
     let options = Options { defines: promise.defines.clone(), ..Options::default() };
-    let language = Language::of_file(&file.to_string_lossy()).unwrap();
-    let (watched, warnings) = Watched::load(language, sources, options, wanted).unwrap();
+    let language = Language::from_file_name(&file.to_string_lossy()).unwrap();
+    let (watched, warnings) = LivenessCheck::load(language, sources, options, wanted).unwrap();
     assert!(warnings.is_empty(), "{}: {warnings:?}", promise.place);
-    let executor = Executor::new(&watched.model.interp, Exec::Interp);
-    let product = watched.product(executor.clone().into_model(), wanted.ended()).unwrap();
+    let executor = Executor::new(&watched.model.interp, ExecutionMode::Interp);
+    let product =
+        watched.product(executor.clone().into_model(), wanted.default_ended_runs()).unwrap();
     let searched = watched.model.searched();
-    let judged = Judged::new(&watched, (&product, &searched), &executor, *fairness).unwrap();
+    let judged = ProductCheck::new(&watched, (&product, &searched), &executor, *fairness).unwrap();
     let limits = ProbeLimits { states: 1_000_000, bytes: 1 << 30 };
-    let probe = judged.probe(limits, &Control::default()).unwrap();
+    let probe = judged.probe(limits, &SearchControl::default()).unwrap();
     let mut fields = BTreeMap::from([("verdict".to_string(), verdict(&probe.found).to_string())]);
     match &probe.found {
         // How many states were visited depends on the search, and that the run is one is seen by taking its steps.
-        Probed::Found(lasso) => drop(judged.replay(lasso).unwrap()),
-        Probed::None | Probed::Open => {
+        ProbeVerdict::Found(lasso) => drop(judged.replay(lasso).unwrap()),
+        ProbeVerdict::None | ProbeVerdict::Open => {
             fields.insert("states".into(), probe.states.to_string());
             fields.insert("transitions".into(), probe.transitions.to_string());
         }

@@ -297,11 +297,11 @@ fn languages_are_told_apart_by_name_and_ending() {
     assert_eq!(names.len(), LANGUAGES.len());
     for language in LANGUAGES {
         assert_eq!(Language::from_name(language.name), Some(*language));
-        for ending in language.endings {
-            assert_eq!(Language::of_file(&format!("a.b/c.{ending}")), Some(*language));
+        for ending in language.extensions {
+            assert_eq!(Language::from_file_name(&format!("a.b/c.{ending}")), Some(*language));
         }
     }
-    assert_eq!(Language::of_file("dve"), None);
+    assert_eq!(Language::from_file_name("dve"), None);
 }
 
 #[test]

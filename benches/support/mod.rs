@@ -1,18 +1,18 @@
 //! What the benches share: models of ours, and searches of them.
 #![allow(dead_code, unreachable_pub)]
 
-use spill::{Metered, RealDisk};
-use spillway::exec::{Expansion, Interp, Model};
+use spill::{MeteredDisk, RealDisk};
+use spillway::exec::{Interp, StateSpace, SuccessorSink};
 use spillway::front::{Options, dve};
-use spillway::search::{Control, Limits, MemoryPlan, Outcome, Search};
-use spillway::source::Sources;
+use spillway::search::{ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome};
+use spillway::source::SourceMap;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The model `models/dve/NAME.dve` with these constants.
 pub fn load(name: &str, defines: &[(&str, i64)]) -> Interp {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("models/dve/{name}.dve"));
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(name, std::fs::read_to_string(path).unwrap());
     let defines = defines.iter().map(|(name, value)| (name.to_string(), *value)).collect();
     let options = Options { defines, ..Options::default() };
@@ -21,31 +21,33 @@ pub fn load(name: &str, defines: &[(&str, i64)]) -> Interp {
 
 /// Explores a model in a directory of its own, and looks at the search at its end.
 pub fn explore_and<T>(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     memory: u64,
     threads: usize,
     max_states: Option<u64>,
-    look: impl FnOnce(&Search, &dyn spill::Disk, &Outcome) -> T,
+    look: impl FnOnce(&ExternalSearch, &dyn spill::Disk, &SearchOutcome) -> T,
 ) -> T {
     let dir = tempfile::tempdir().unwrap();
-    let disk = Arc::new(Metered::new(Arc::new(RealDisk::open(dir.path()).unwrap()), None).unwrap());
+    let disk =
+        Arc::new(MeteredDisk::new(Arc::new(RealDisk::open(dir.path()).unwrap()), None).unwrap());
     let plan = MemoryPlan::new(memory, 8 << 20, threads, model.width()).unwrap();
-    let limits = Limits { stop_on_violation: false, max_states, ..Limits::default() };
-    let control = Control::default();
-    let mut search = Search::begin(model, disk.clone(), plan, limits, &control).unwrap();
+    let limits = SearchLimits { stop_on_violation: false, max_states, ..SearchLimits::default() };
+    let control = SearchControl::default();
+    let mut search = ExternalSearch::begin(model, disk.clone(), plan, limits, &control).unwrap();
     let outcome = search.run().unwrap();
     look(&search, &*disk, &outcome)
 }
 
 /// Explores a model whole.
-pub fn explore(model: &dyn Model, memory: u64, threads: usize) -> Outcome {
+pub fn explore(model: &dyn StateSpace, memory: u64, threads: usize) -> SearchOutcome {
     explore_and(model, memory, threads, None, |_, _, outcome| outcome.clone())
 }
 
 /// The successors of `states`, in their order.
-pub fn successors(model: &dyn Model, states: &[u8]) -> Vec<u8> {
+pub fn successors(model: &dyn StateSpace, states: &[u8]) -> Vec<u8> {
     let mut buffer = Vec::new();
-    let collected = Expansion::collect(model.width(), &mut buffer, |out| model.expand(states, out));
+    let collected =
+        SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(states, out));
     assert!(collected.is_ok(), "the model does not fail");
     buffer
 }

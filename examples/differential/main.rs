@@ -251,7 +251,7 @@ impl Campaign {
         println!("---- seed {seed}, {}\n{text}---- {how}\n", language.name);
         if let Some(folder) = &self.settings.keep {
             let _ = std::fs::create_dir_all(folder);
-            let ending = language.endings[0];
+            let ending = language.extensions[0];
             let mark = mark(language);
             let how: String = how.lines().map(|line| format!("{mark} {line}\n")).collect();
             let path = folder.join(format!("{seed}.{ending}"));

@@ -10,14 +10,15 @@ use crate::support::stored::{assert_same, assert_traces_replay, search, storages
 use crate::support::{Random, tiny_plan};
 use spillway::analysis::order::static_order;
 use spillway::exec::{
-    Exec, Executor, Expansion, Explain, FaultKind, Finding, Interp, Model, Violation,
+    ExecutionMode, Executor, FaultKind, Finding, Interp, StateSpace, SuccessorSink,
+    SystemDescription, Violation,
 };
 use spillway::front::{Language, Options, murphi, promela};
 use spillway::ir::layout::GroupId;
 use spillway::reduce::claim::ClaimProduct;
-use spillway::reduce::symmetry::{Effort, Symmetric};
-use spillway::search::{Limits, Outcome, Storage, Verdict, memory};
-use spillway::source::Sources;
+use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
+use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, StateStorage, memory};
+use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Models with more states are given up.
@@ -51,7 +52,7 @@ pub struct Explored {
     /// Runs it.
     pub interp: Interp,
     /// What was found.
-    pub outcome: Outcome,
+    pub outcome: SearchOutcome,
 }
 
 impl Explored {
@@ -101,20 +102,20 @@ impl Explored {
                 }
             }
         };
-        let begun = Expansion::collect(width, &mut next, |out| model.initial(out));
+        let begun = SuccessorSink::collect(width, &mut next, |out| model.initial(out));
         let started = begun.expect("no disk").findings;
         counts.faults += started.iter().map(|(_, finding)| finding.count).sum::<u64>();
         add(&next, &mut counts, &mut todo);
         while let Some(state) = todo.pop() {
             next.clear();
-            let expand = |out: &mut Expansion| model.expand(&state, out);
-            let collected = Expansion::collect(width, &mut next, expand).expect("no disk");
+            let expand = |out: &mut SuccessorSink| model.expand(&state, out);
+            let collected = SuccessorSink::collect(width, &mut next, expand).expect("no disk");
             counts.rules += collected.transitions;
             let faults =
                 collected.findings.iter().filter(|(it, _)| matches!(it, Violation::Fault(..)));
             counts.faults += faults.map(|(_, finding)| finding.count).sum::<u64>();
             let stays = next.chunks_exact(width).all(|it| it == state);
-            counts.deadlocks += u64::from(stays && collected.left_out == 0);
+            counts.deadlocks += u64::from(stays && collected.excluded == 0);
             add(&next, &mut counts, &mut todo);
         }
         counts
@@ -142,7 +143,7 @@ pub struct RumurCounts {
 }
 
 fn read(language: &Language, text: &str, slots: Option<u32>) -> Result<Interp, String> {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model", text);
     let options = Options { slots, ..Options::default() };
     let loaded = language.load(&mut sources, &options).map_err(|diagnostics| {
@@ -153,19 +154,23 @@ fn read(language: &Language, text: &str, slots: Option<u32>) -> Result<Interp, S
 }
 
 /// Shows the model as it is searched: with its claim, if it has one.
-fn with_claim<T>(model: &dyn Model, interp: &Interp, show: impl FnOnce(&dyn Model) -> T) -> T {
+fn with_claim<T>(
+    model: &dyn StateSpace,
+    interp: &Interp,
+    show: impl FnOnce(&dyn StateSpace) -> T,
+) -> T {
     match ClaimProduct::new(model, interp) {
         Some(claimed) => show(&claimed),
         None => show(model),
     }
 }
 
-fn keep_going() -> Limits {
-    Limits { stop_on_violation: false, ..Limits::default() }
+fn keep_going() -> SearchLimits {
+    SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
 /// The search that keeps every state in memory.
-fn oracle(model: &dyn Model) -> Outcome {
+fn oracle(model: &dyn StateSpace) -> SearchOutcome {
     memory::search(model, &keep_going()).expect("there is no disk that fails")
 }
 
@@ -182,7 +187,7 @@ pub fn explore_more(language: &'static Language, text: &str, times: usize) -> An
             Ok(read) => read,
             Err(message) => return Answer::Refused(message),
         };
-        let compiled = Executor::new(&interp, Exec::Jit);
+        let compiled = Executor::new(&interp, ExecutionMode::Jit);
         if !with_claim(compiled.model(), &interp, |model| is_small(model, times)) {
             return Answer::Large;
         }
@@ -200,11 +205,11 @@ pub fn explore_more(language: &'static Language, text: &str, times: usize) -> An
 }
 
 /// Whether there are few states, found by a search that stops where there are not.
-fn is_small(model: &dyn Model, times: usize) -> bool {
+fn is_small(model: &dyn StateSpace, times: usize) -> bool {
     let width = model.width();
     let (mut seen, mut todo, mut transitions) = (HashSet::new(), Vec::new(), 0);
     let mut next = Vec::new();
-    let _ = Expansion::collect(width, &mut next, |out| model.initial(out)).expect("no disk");
+    let _ = SuccessorSink::collect(width, &mut next, |out| model.initial(out)).expect("no disk");
     loop {
         for state in next.chunks_exact(width) {
             if seen.insert(state.to_vec()) {
@@ -213,7 +218,7 @@ fn is_small(model: &dyn Model, times: usize) -> bool {
         }
         next.clear();
         let Some(state) = todo.pop() else { return true };
-        let collected = Expansion::collect(width, &mut next, |out| model.expand(&state, out));
+        let collected = SuccessorSink::collect(width, &mut next, |out| model.expand(&state, out));
         transitions += collected.expect("no disk").transitions;
         if seen.len() > times * STATES_MAX || transitions > times as u64 * TRANSITIONS_MAX {
             return false;
@@ -224,12 +229,13 @@ fn is_small(model: &dyn Model, times: usize) -> bool {
 /// Panics unless every way to search gives the plain answer.
 pub fn assert_all_agree(explored: &Explored, random: &mut Random) {
     let interp = &explored.interp;
-    let executors = [Exec::Interp, Exec::Jit].map(|exec| Executor::new(interp, exec));
+    let executors =
+        [ExecutionMode::Interp, ExecutionMode::Jit].map(|exec| Executor::new(interp, exec));
     if let Executor::Compiled(jit) = &executors[1] {
         let states = random_states(interp, 300, random.next() >> 20);
         assert_agree_in_any_order("compiled", interp, jit, &states);
     }
-    let whole = |model: &dyn Model| oracle(model);
+    let whole = |model: &dyn StateSpace| oracle(model);
     let compiled = with_claim(executors[1].model(), interp, whole);
     assert_eq!(compiled, explored.outcome, "compiled, as a whole");
     stores_agree(explored, executors.each_ref().map(Executor::model), random);
@@ -240,7 +246,7 @@ pub fn assert_all_agree(explored: &Explored, random: &mut Random) {
 }
 
 /// Some of the stores, each with budgets, threads and stops of its own.
-fn stores_agree(explored: &Explored, [plain, compiled]: [&dyn Model; 2], random: &mut Random) {
+fn stores_agree(explored: &Explored, [plain, compiled]: [&dyn StateSpace; 2], random: &mut Random) {
     let interp = &explored.interp;
     with_claim(plain, interp, |plain| {
         with_claim(compiled, interp, |compiled| {
@@ -249,10 +255,10 @@ fn stores_agree(explored: &Explored, [plain, compiled]: [&dyn Model; 2], random:
     });
 }
 
-fn some_stores_agree(models: [&dyn Model; 2], expected: &Outcome, random: &mut Random) {
+fn some_stores_agree(models: [&dyn StateSpace; 2], expected: &SearchOutcome, random: &mut Random) {
     let mut storages = storages(models[0]);
     if expected.levels.len() as u64 * expected.transitions > REBUILT_MAX {
-        storages.retain(|it| matches!(it, Storage::Sorted(_)));
+        storages.retain(|it| matches!(it, StateStorage::Sorted(_)));
     }
     let count = if expected.states() < 2_000 { 4 } else { 2 };
     for _ in 0..count {
@@ -280,7 +286,7 @@ fn some_stores_agree(models: [&dyn Model; 2], expected: &Outcome, random: &mut R
 type Found = Vec<(Violation, u64, u64)>;
 
 /// Counts that do not depend on the key order.
-fn counts(outcome: &Outcome) -> (Verdict, Vec<u64>, u64, Found) {
+fn counts(outcome: &SearchOutcome) -> (SearchVerdict, Vec<u64>, u64, Found) {
     let findings = outcome.findings.iter();
     let findings = findings.map(|(check, finding)| (check, finding.count, finding.level)).collect();
     (outcome.verdict, outcome.levels.clone(), outcome.transitions, findings)
@@ -296,15 +302,15 @@ fn orders_agree(explored: &Explored, random: &mut Random) {
     for order in orders {
         let again = read(explored.language, &explored.text, explored.slots).expect("read once");
         let other = again.with_order(&order).expect("an order of the same groups");
-        let executor = Executor::new(&other, Exec::Jit);
+        let executor = Executor::new(&other, ExecutionMode::Jit);
         let found = with_claim(executor.model(), &other, oracle);
         assert_eq!(counts(&found), counts(&explored.outcome), "in the key order {order:?}");
     }
 }
 
 /// What is violated first, and at what depth: by what reports say of it.
-fn violations(model: &dyn Model, outcome: &Outcome) -> BTreeMap<String, u64> {
-    let explained = model.explained();
+fn violations(model: &dyn StateSpace, outcome: &SearchOutcome) -> BTreeMap<String, u64> {
+    let explained = model.description();
     let properties = explained.properties();
     let mut all = BTreeMap::new();
     for (check, finding) in outcome.findings.iter() {
@@ -322,12 +328,12 @@ fn violations(model: &dyn Model, outcome: &Outcome) -> BTreeMap<String, u64> {
 }
 
 /// Reduced searches find what the whole one finds, at the same depths, in no more states.
-fn symmetries_agree(explored: &Explored, models: [&dyn Model; 2], random: &mut Random) {
+fn symmetries_agree(explored: &Explored, models: [&dyn StateSpace; 2], random: &mut Random) {
     let (interp, plain) = (&explored.interp, &explored.outcome);
     let mut states = plain.states();
-    for effort in [Effort::Fast, Effort::Exact] {
-        let reduced =
-            models.map(|model| Symmetric::new(model, interp.program(), interp.layout(), effort));
+    for effort in [SymmetryEffort::Fast, SymmetryEffort::Exact] {
+        let reduced = models
+            .map(|model| SymmetryModel::new(model, interp.program(), interp.layout(), effort));
         let [Some(reduced), Some(compiled)] = &reduced else { return };
         let outcome = oracle(reduced);
         let what = format!("symmetry {}", effort.name());

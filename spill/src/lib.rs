@@ -20,26 +20,26 @@ mod segments;
 mod store;
 pub mod values;
 
-pub use codec::{Codec, Frequencies, Huffman, SavedCodec, Tables};
+pub use codec::{ByteFrequencies, Codec, HuffmanCode, HuffmanTables, SavedCodec};
 pub use disk::fault;
 pub use disk::{
-    Accept, Append, Disk, Distant, Error, FaultDisk, Format, HEAD_BYTES, Mapped, Metered, Origin,
-    RealDisk, Result, Usage, checksum, commit, commit_value, free_bytes, load, load_value,
-    put_value, read_committed,
+    AppendFile, Disk, DiskUsage, Error, FaultDisk, HEAD_BYTES, HeadCheck, MappedBytes, MeteredDisk,
+    PayloadFormat, RealDisk, RemoteDisk, RemoteOrigin, Result, checksum, commit, commit_value,
+    free_bytes, load, load_value, put_value, read_committed,
 };
 pub use keys::hash::hash;
 pub use keys::project::{Projection, SavedProjection};
 pub use runs::{
-    Merge, Recent, SegmentSource, SegmentSubtract, SliceSource, Source, batch_keys, drain,
-    in_parallel, sort_dedup, sort_pairs, split, subtract, subtract_keys,
+    KeyMerge, KeySource, RecentKeys, SegmentSource, SegmentSubtract, SliceSource, batch_keys,
+    drain, map_parallel, sort_dedup, sort_pairs, split, subtract, subtract_keys,
 };
 pub use segments::{
-    BLOCK_BYTES, BLOCK_KEYS, Decoder, Encoder, SEGMENT_VERSION, Segment, SegmentRef, SegmentWriter,
-    WIDTH_MAX, block_keys_max,
+    BLOCK_BYTES, BLOCK_KEYS, BlockDecoder, BlockEncoder, SEGMENT_VERSION, Segment, SegmentRef,
+    SegmentWriter, WIDTH_MAX, block_keys_max,
 };
 pub use store::{
-    Apart, Candidates, Changes, FileName, FileSegment, Frontier, Levels, Part, SavedLevels,
-    SavedRun, SavedShard, SavedStore, SavedValues, Settled, SettledPairs, Shard, Shares, Store,
-    StoreSubtract,
+    Candidates, FileName, FileSegment, Frontier, KeyPartition, LevelLog, LevelShard,
+    PartitionWorker, SavedLevels, SavedRun, SavedShard, SavedStore, SavedValues, SettleOutcome,
+    SettledPairs, Store, StoreBudget, StoreSubtract, ValueChanges,
 };
-pub use values::{Dominance, Values};
+pub use values::{Dominance, ValueSpec};

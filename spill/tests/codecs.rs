@@ -5,16 +5,16 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use spill::{
-    Codec, Decoder, Encoder, Error, Frequencies, Huffman, Segment, SegmentSubtract, SegmentWriter,
-    Source, Tables, block_keys_max,
+    BlockDecoder, BlockEncoder, ByteFrequencies, Codec, Error, HuffmanCode, HuffmanTables,
+    KeySource, Segment, SegmentSubtract, SegmentWriter, block_keys_max,
 };
 use std::sync::Arc;
 
 /// Every codec, the Huffman ones trained on `sample`.
 fn codecs(width: usize, sample: &[u8]) -> Vec<Codec> {
-    let frequencies = Frequencies::of(width, sample);
-    let trained = |tables| Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables)));
-    vec![Codec::Raw, Codec::Rle, trained(Tables::Single), trained(Tables::Columns)]
+    let frequencies = ByteFrequencies::of_keys(width, sample);
+    let trained = |tables| Codec::Huffman(Arc::new(HuffmanCode::train(&frequencies, tables)));
+    vec![Codec::Raw, Codec::Rle, trained(HuffmanTables::Single), trained(HuffmanTables::Columns)]
 }
 
 fn record(codec: &Codec, key: &[u8]) -> Vec<u8> {
@@ -26,10 +26,10 @@ fn record(codec: &Codec, key: &[u8]) -> Vec<u8> {
 fn coded_segment(width: usize, set: &Set, codec: &Codec) -> Segment {
     let file = OneFile::default();
     let mut out = file.clone();
-    let mut writer = SegmentWriter::new(width, &mut out).coded(codec);
+    let mut writer = SegmentWriter::new(width, &mut out).with_codec(codec);
     writer.push(&flat(set)).unwrap();
     let at = writer.finish().unwrap();
-    file.open(at, width).unwrap().coded(codec)
+    file.open(at, width).unwrap().with_codec(codec)
 }
 
 proptest! {
@@ -131,10 +131,13 @@ fn a_damaged_block_of_records_is_refused_and_so_is_one_of_another_codec() {
     let codecs = codecs(width, &keys);
     for codec in &codecs {
         let mut block = Vec::new();
-        Encoder::new(width).coded(codec).encode(&keys, &mut block);
+        BlockEncoder::new(width).with_codec(codec).encode(&keys, &mut block);
         let decode = |codec: &Codec, block: &[u8]| {
             let mut out = Vec::new();
-            Decoder::new(width).coded(codec).decode(block, "file", 5, &mut out).map(|()| out)
+            BlockDecoder::new(width)
+                .with_codec(codec)
+                .decode(block, "file", 5, &mut out)
+                .map(|()| out)
         };
         assert_eq!(decode(codec, &block).unwrap(), keys);
         for bit in 0..8 * block.len() {
@@ -159,8 +162,8 @@ fn a_damaged_block_of_records_is_refused_and_so_is_one_of_another_codec() {
 fn wide_keys_share_codes() {
     let width = 300;
     let keys: Vec<u8> = (0..500).flat_map(|number| key(width, number * 77_777)).collect();
-    let frequencies = Frequencies::of(width, &keys);
-    let codes = |tables| Huffman::train(&frequencies, tables).codes();
-    assert_eq!(codes(Tables::Single), 1);
-    assert!((2..=64).contains(&codes(Tables::Columns)));
+    let frequencies = ByteFrequencies::of_keys(width, &keys);
+    let codes = |tables| HuffmanCode::train(&frequencies, tables).codes();
+    assert_eq!(codes(HuffmanTables::Single), 1);
+    assert!((2..=64).contains(&codes(HuffmanTables::Columns)));
 }

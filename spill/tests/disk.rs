@@ -1,18 +1,18 @@
 //! What every disk promises, and what survives when it breaks its promises.
 
-use spill::fault::Faults;
-use spill::{Disk, Error, FaultDisk, Format, Metered, RealDisk, Result, commit, load};
+use spill::fault::FaultPlan;
+use spill::{Disk, Error, FaultDisk, MeteredDisk, PayloadFormat, RealDisk, Result, commit, load};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-const FORMAT: Format = Format { magic: *b"TESTFILE", version: 3 };
+const FORMAT: PayloadFormat = PayloadFormat { magic: *b"TESTFILE", version: 3 };
 
 /// Runs `test` on every kind of disk.
 fn on_every_disk(test: impl Fn(&dyn Disk)) {
     let directory = tempfile::tempdir().unwrap();
     test(&RealDisk::open(directory.path()).unwrap());
     test(&FaultDisk::new());
-    test(&Metered::new(Arc::new(FaultDisk::new()), None).unwrap());
+    test(&MeteredDisk::new(Arc::new(FaultDisk::new()), None).unwrap());
 }
 
 fn write_file(disk: &dyn Disk, name: &str, bytes: &[u8]) {
@@ -197,7 +197,7 @@ mod metered {
     fn bytes_are_counted_while_their_file_is_there() {
         let inner = Arc::new(FaultDisk::new());
         write_file(&*inner, "old", &[0; 100]);
-        let disk = Metered::new(inner, None).unwrap();
+        let disk = MeteredDisk::new(inner, None).unwrap();
         let check = |live, peak, written| {
             let usage = disk.usage();
             assert_eq!((usage.live, usage.peak, usage.written), (live, peak, written));
@@ -224,7 +224,7 @@ mod metered {
 
     #[test]
     fn a_write_beyond_the_limit_writes_nothing() {
-        let disk = Metered::new(Arc::new(FaultDisk::new()), Some(100)).unwrap();
+        let disk = MeteredDisk::new(Arc::new(FaultDisk::new()), Some(100)).unwrap();
         write_file(&disk, "a", &[0; 60]);
         let mut file = disk.create("b").unwrap();
         file.write(&[0; 40]).unwrap();
@@ -241,10 +241,10 @@ mod metered {
     #[test]
     fn what_a_failed_write_leaves_is_counted() {
         let inner = Arc::new(FaultDisk::new());
-        let disk = Metered::new(inner.clone(), None).unwrap();
+        let disk = MeteredDisk::new(inner.clone(), None).unwrap();
         let mut file = disk.create("a").unwrap();
         for seed in 0..50 {
-            inner.set_plan(Faults::new().seed(seed).full_at(inner.operations()));
+            inner.set_plan(FaultPlan::new().seed(seed).full_at(inner.operations()));
             assert!(matches!(file.write(&[0; 10]), Err(Error::Full { limit: None, .. })));
             assert_eq!(disk.usage().live, file.len());
         }
@@ -253,7 +253,7 @@ mod metered {
 
     #[test]
     fn threads_together_keep_the_limit() {
-        let disk = Metered::new(Arc::new(FaultDisk::new()), Some(10_000)).unwrap();
+        let disk = MeteredDisk::new(Arc::new(FaultDisk::new()), Some(10_000)).unwrap();
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 let mut file = disk.create(&format!("shard-{thread}")).unwrap();
@@ -283,7 +283,9 @@ mod fault {
     #[test]
     fn one_operation_fails_and_the_next_does_not() {
         for operation in 0..5 {
-            for plan in [Faults::new().io_error_at(operation), Faults::new().full_at(operation)] {
+            for plan in
+                [FaultPlan::new().io_error_at(operation), FaultPlan::new().full_at(operation)]
+            {
                 let disk = FaultDisk::with_faults(plan);
                 write_durably(&disk, "a").unwrap_err();
                 write_durably(&disk, "b").unwrap();
@@ -294,7 +296,7 @@ mod fault {
 
     #[test]
     fn a_full_disk_stays_full_but_can_be_tidied() {
-        let disk = FaultDisk::with_faults(Faults::new().full_from(6));
+        let disk = FaultDisk::with_faults(FaultPlan::new().full_from(6));
         write_durably(&disk, "a").unwrap();
         assert_eq!(disk.operations(), 5);
         let mut file = disk.create("b").unwrap();
@@ -307,7 +309,7 @@ mod fault {
 
     #[test]
     fn after_a_crash_nothing_works_until_the_reboot() {
-        let disk = FaultDisk::with_faults(Faults::new().crash_at(4));
+        let disk = FaultDisk::with_faults(FaultPlan::new().crash_at(4));
         write_durably(&disk, "a").unwrap_err();
         assert!(disk.has_crashed());
         assert_eq!(disk.operations(), 5);
@@ -356,7 +358,7 @@ mod fault {
         let lost = |seed| {
             let disk = FaultDisk::new();
             write_durably(&disk, "a").unwrap();
-            disk.set_plan(Faults::new().seed(seed).sync_error_from(disk.operations()));
+            disk.set_plan(FaultPlan::new().seed(seed).sync_error_from(disk.operations()));
             let mut file = disk.append_at("a", 10).unwrap();
             file.write(b", doubtful").unwrap();
             assert!(file.sync().is_err() && disk.sync_dir().is_err());
@@ -371,7 +373,7 @@ mod fault {
 
     #[test]
     fn a_failed_sync_is_not_tried_again() {
-        let disk = FaultDisk::with_faults(Faults::new().io_error_at(2));
+        let disk = FaultDisk::with_faults(FaultPlan::new().io_error_at(2));
         let mut file = disk.create("a").unwrap();
         file.write(b"bytes").unwrap();
         assert!(file.sync().is_err() && file.sync().is_err() && file.write(b"more").is_err());
@@ -418,7 +420,7 @@ mod manifest {
         let payloads = payloads();
         for crash in 0..each * payloads.len() as u64 {
             for plan_seed in 0..4 {
-                let disk = FaultDisk::with_faults(Faults::new().seed(plan_seed).crash_at(crash));
+                let disk = FaultDisk::with_faults(FaultPlan::new().seed(plan_seed).crash_at(crash));
                 let done = payloads
                     .iter()
                     .take_while(|payload| commit(&disk, NAME, FORMAT, payload).is_ok())
@@ -463,7 +465,7 @@ mod manifest {
         };
         for crash in 0..operations {
             let disk = committed(b"");
-            disk.set_plan(Faults::new().crash_at(disk.operations() + crash));
+            disk.set_plan(FaultPlan::new().crash_at(disk.operations() + crash));
             add_file(&disk, "b").unwrap_err();
             for seed in 0..100 {
                 let found = disk.reboot(seed);
@@ -478,7 +480,9 @@ mod manifest {
     #[test]
     fn a_failure_at_any_operation_leaves_the_old_payload_or_the_new() {
         for operation in 0..operations_of_commit() {
-            for plan in [Faults::new().io_error_at(operation), Faults::new().full_at(operation)] {
+            for plan in
+                [FaultPlan::new().io_error_at(operation), FaultPlan::new().full_at(operation)]
+            {
                 let disk = committed(b"old").restart();
                 disk.set_plan(plan);
                 commit(&disk, NAME, FORMAT, b"new").unwrap_err();
@@ -522,10 +526,10 @@ mod manifest {
     #[test]
     fn another_version_is_named_and_another_magic_is_corrupt() {
         let disk = committed(b"a payload");
-        let newer = Format { version: 4, ..FORMAT };
+        let newer = PayloadFormat { version: 4, ..FORMAT };
         let refusal = load(&disk, NAME, newer);
         assert!(matches!(refusal, Err(Error::Version { found: 3, expected: 4, .. })));
-        let other = Format { magic: *b"OTHERONE", ..FORMAT };
+        let other = PayloadFormat { magic: *b"OTHERONE", ..FORMAT };
         let refusal = load(&disk, NAME, other).unwrap_err();
         assert_eq!(
             refusal.to_string(),

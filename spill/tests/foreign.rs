@@ -2,7 +2,7 @@
 //! nothing is waited for.
 
 use rustix::fs::{CWD, Mode, mkfifoat};
-use spill::{Disk, Error, Format, RealDisk, Result, commit, load_value};
+use spill::{Disk, Error, PayloadFormat, RealDisk, Result, commit, load_value};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 use tempfile::TempDir;
 
-const FORMAT: Format = Format { magic: *b"TESTFILE", version: 3 };
+const FORMAT: PayloadFormat = PayloadFormat { magic: *b"TESTFILE", version: 3 };
 const LETTER: &str = "dear reader, this is more than ten bytes";
 
 /// A directory, and a file outside.

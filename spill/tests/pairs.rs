@@ -6,7 +6,8 @@ use common::pairs::*;
 use common::*;
 use proptest::prelude::*;
 use spill::{
-    Merge, SegmentSource, SegmentSubtract, SliceSource, Source, sort_pairs, subtract, subtract_keys,
+    KeyMerge, KeySource, SegmentSource, SegmentSubtract, SliceSource, sort_pairs, subtract,
+    subtract_keys,
 };
 use std::collections::BTreeMap;
 
@@ -45,10 +46,10 @@ fn check_merge(kind: Kind, key_bytes: usize, runs: &[Given], twice: bool, at_mos
         })
         .collect();
     let sources = (0..).zip(&flat).map(|(i, pairs)| match i % 2 {
-        0 => Box::new(SliceSource::new(width, pairs, None, None)) as Box<dyn Source + '_>,
+        0 => Box::new(SliceSource::new(width, pairs, None, None)) as Box<dyn KeySource + '_>,
         _ => Box::new(SegmentSource::new(segment_of(width, pairs), None, None)),
     });
-    let mut merge = Merge::new(width, sources.collect()).joined(Some(&values));
+    let mut merge = KeyMerge::new(width, sources.collect()).with_values(Some(&values));
     let (mut merged, mut batch) = (Vec::new(), Vec::new());
     loop {
         merge.next(&mut batch, at_most).unwrap();

@@ -3,7 +3,7 @@
 mod common;
 
 use common::read;
-use spill::{Candidates, Codec, FaultDisk, Settled, Shares, Store};
+use spill::{Candidates, Codec, FaultDisk, SettleOutcome, Store, StoreBudget};
 use std::sync::Arc;
 
 const WIDTH: usize = 8;
@@ -31,15 +31,15 @@ fn all(store: &Store) -> Vec<[u8; WIDTH]> {
 fn settle(store: &mut Store, keys: &[u8]) -> u64 {
     let candidates = Candidates { slices: vec![keys], segments: Vec::new() };
     match store.settle(&candidates, 1, &|| false).unwrap() {
-        Settled::New(new) => new,
-        Settled::Stopped => panic!("nobody said stop"),
+        SettleOutcome::New(new) => new,
+        SettleOutcome::Stopped => panic!("nobody said stop"),
     }
 }
 
 #[test]
 fn runs_of_many_levels_are_put_back() {
     let disk = Arc::new(FaultDisk::new());
-    let plenty = Shares { young: 64 << 20, filter: 0, plain: 0 };
+    let plenty = StoreBudget { young: 64 << 20, filter: 0, plain: 0 };
     let mut store = Store::new(disk.clone(), WIDTH, Codec::Gaps, plenty);
     for level in 0..LEVELS {
         assert_eq!(settle(&mut store, &keys(level)), 1 + level % 3);
@@ -48,7 +48,7 @@ fn runs_of_many_levels_are_put_back() {
     let expected = all(&store);
     assert_eq!(expected.len() as u64, (0..LEVELS).map(|it| 1 + it % 3).sum::<u64>());
     for young in [64 << 20, 100_000, 20_000, 0] {
-        let shares = Shares { young, filter: 0, plain: 0 };
+        let shares = StoreBudget { young, filter: 0, plain: 0 };
         let saved = store.saved();
         let restored = Store::restore(disk.clone(), WIDTH, Codec::Gaps, shares, saved, 2);
         let mut restored = restored.unwrap();

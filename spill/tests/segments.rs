@@ -4,18 +4,18 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
-use spill::{Decoder, Encoder, Error, SegmentRef, block_keys_max};
+use spill::{BlockDecoder, BlockEncoder, Error, SegmentRef, block_keys_max};
 
 fn encode(width: usize, keys: &[u8]) -> Vec<u8> {
     let mut block = Vec::new();
-    Encoder::new(width).encode(keys, &mut block);
+    BlockEncoder::new(width).encode(keys, &mut block);
     block
 }
 
 /// Decodes, and checks what must hold whatever the bytes.
 fn decode(width: usize, block: &[u8]) -> Result<Vec<u8>, Error> {
     let mut keys = vec![3; 5];
-    match Decoder::new(width).decode(block, "file", 1234, &mut keys) {
+    match BlockDecoder::new(width).decode(block, "file", 1234, &mut keys) {
         Ok(()) => {
             assert_eq!(keys.len() % width, 0);
             assert!((1..=block_keys_max(width)).contains(&(keys.len() / width)));
@@ -90,7 +90,7 @@ fn no_flipped_bit_of_a_segment_goes_unnoticed_and_no_missing_byte() {
         let read = |file: &OneFile, at: SegmentRef| -> Result<Vec<u8>, Error> {
             let segment = file.open(at, width)?;
             let mut keys = Vec::new();
-            segment.decode(0, &mut Decoder::new(width), &mut keys)?;
+            segment.decode(0, &mut BlockDecoder::new(width), &mut keys)?;
             Ok(keys)
         };
         assert_eq!(read(&file, at).unwrap(), keys);
@@ -140,7 +140,7 @@ fn an_intact_block_in_the_place_of_another_is_noticed() {
     let block = 20 + 3 + 2 * 10;
     bytes[..block].copy_from_slice(&other[..block]);
     let segment = OneFile::holding(bytes).open(at, width).unwrap();
-    let error = segment.decode(0, &mut Decoder::new(width), &mut Vec::new()).unwrap_err();
+    let error = segment.decode(0, &mut BlockDecoder::new(width), &mut Vec::new()).unwrap_err();
     assert!(error.to_string().contains("not the one that the index describes"), "{error}");
 }
 
@@ -175,14 +175,14 @@ proptest! {
         let file = OneFile::default();
         let at: Vec<SegmentRef> =
             sets.iter().map(|set| file.append(width, &flat(set), push)).collect();
-        let mut decoder = Decoder::new(width);
+        let mut decoder = BlockDecoder::new(width);
         for (set, at) in sets.iter().zip(at) {
             let segment = file.open(at, width).unwrap();
             prop_assert_eq!(segment.keys(), set.len() as u64);
             let (mut all, mut keys) = (Vec::new(), Vec::new());
             for block in 0..segment.blocks() {
                 segment.decode(block, &mut decoder, &mut keys).unwrap();
-                prop_assert_eq!(segment.keys_in(block), keys.len() / width);
+                prop_assert_eq!(segment.block_keys(block), keys.len() / width);
                 prop_assert_eq!(&*segment.first_key(block), &keys[..width]);
                 prop_assert_eq!(segment.find(&keys[..width]), block);
                 prop_assert_eq!(segment.find(&keys[keys.len() - width..]), block);

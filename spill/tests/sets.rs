@@ -6,8 +6,8 @@ use common::*;
 use proptest::prelude::*;
 use spill::keys::{count, gallop, lower_bound};
 use spill::{
-    Merge, Segment, SegmentSource, SegmentSubtract, SliceSource, Source, drain, sort_dedup, split,
-    subtract,
+    KeyMerge, KeySource, Segment, SegmentSource, SegmentSubtract, SliceSource, drain, sort_dedup,
+    split, subtract,
 };
 
 /// Sorts, checks against a set, and that no more memory was used than promised.
@@ -99,11 +99,11 @@ fn check_merge(
     let (from, to) = (low.as_deref(), high.as_deref());
     let sources = kept.iter().map(|kept| match kept {
         Kept::Slice(keys) => {
-            Box::new(SliceSource::new(width, keys, from, to)) as Box<dyn Source + '_>
+            Box::new(SliceSource::new(width, keys, from, to)) as Box<dyn KeySource + '_>
         }
         Kept::Segment(segment) => Box::new(SegmentSource::new(segment.clone(), from, to)),
     });
-    let mut merge = Merge::new(width, sources.collect());
+    let mut merge = KeyMerge::new(width, sources.collect());
     let (mut merged, mut batch) = (Vec::new(), Vec::new());
     loop {
         merge.next(&mut batch, at_most_keys).unwrap();
@@ -263,9 +263,9 @@ fn very_many_sets_are_merged() {
     let kept: Vec<Vec<u8>> = sets.iter().map(flat).collect();
     let sources = kept
         .iter()
-        .map(|keys| Box::new(SliceSource::new(4, keys, None, None)) as Box<dyn Source + '_>);
+        .map(|keys| Box::new(SliceSource::new(4, keys, None, None)) as Box<dyn KeySource + '_>);
     let mut merged = Vec::new();
-    drain(&mut Merge::of_many(4, sources.collect()), |batch| {
+    drain(&mut KeyMerge::of_many(4, sources.collect()), |batch| {
         merged.extend_from_slice(batch);
         Ok(())
     })

@@ -6,11 +6,11 @@ mod common;
 use common::pairs::*;
 use common::*;
 use proptest::prelude::*;
-use spill::values::{And, Or, Sum};
+use spill::values::{AndOperator, OrOperator, SumOperator};
 use spill::{
-    Candidates, Codec, Disk, Error, FaultDisk, Frequencies, Frontier, Huffman, Projection,
-    SavedLevels, Segment, SegmentRef, SegmentWriter, Settled, SettledPairs, Shares, Store, Tables,
-    Values, sort_pairs, subtract_keys,
+    ByteFrequencies, Candidates, Codec, Disk, Error, FaultDisk, Frontier, HuffmanCode,
+    HuffmanTables, Projection, SavedLevels, Segment, SegmentRef, SegmentWriter, SettleOutcome,
+    SettledPairs, Store, StoreBudget, ValueSpec, sort_pairs, subtract_keys,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ struct Tried {
     changes: bool,
     key_bytes: usize,
     coding: Coding,
-    shares: Shares,
+    shares: StoreBudget,
     threads: usize,
     disk: Arc<FaultDisk>,
     store: Store,
@@ -44,14 +44,19 @@ struct Tried {
 }
 
 impl Tried {
-    fn new(kinds: (Kind, usize, Coding), shares: Shares, threads: usize, sample: &Given) -> Tried {
+    fn new(
+        kinds: (Kind, usize, Coding),
+        shares: StoreBudget,
+        threads: usize,
+        sample: &Given,
+    ) -> Tried {
         Tried::whose_values_change(true, kinds, shares, threads, sample)
     }
 
     fn whose_values_change(
         changes: bool,
         (kind, key_bytes, coding): (Kind, usize, Coding),
-        shares: Shares,
+        shares: StoreBudget,
         threads: usize,
         sample: &Given,
     ) -> Tried {
@@ -60,12 +65,12 @@ impl Tried {
             Coding::Gaps => Codec::Gaps,
             Coding::Raw => Codec::Raw,
             Coding::Rle => Codec::Rle,
-            Coding::Huffman => Codec::Huffman(Arc::new(Huffman::train(
-                &Frequencies::of(width, &sample),
-                Tables::Columns,
+            Coding::Huffman => Codec::Huffman(Arc::new(HuffmanCode::train(
+                &ByteFrequencies::of_keys(width, &sample),
+                HuffmanTables::Columns,
             ))),
             Coding::Projected if sample.is_empty() => Codec::Gaps,
-            Coding::Projected => projected(&Projection::of(width, &sample), kind),
+            Coding::Projected => projected(&Projection::of_keys(width, &sample), kind),
         };
         let disk = Arc::new(FaultDisk::new());
         let (map, filter_bytes) = (Map::new(), 0);
@@ -147,8 +152,8 @@ impl Tried {
             return self.store.settle_pairs(candidates, self.threads, stop).unwrap();
         }
         match self.store.settle(candidates, self.threads, stop).unwrap() {
-            Settled::New(new) => Some(SettledPairs { new, changed: 0 }),
-            Settled::Stopped => None,
+            SettleOutcome::New(new) => Some(SettledPairs { new, changed: 0 }),
+            SettleOutcome::Stopped => None,
         }
     }
 
@@ -163,8 +168,8 @@ impl Tried {
             assert!(!self.changes);
             return;
         };
-        assert!(read(&changes.now) == flat_map(now), "{:?}: what has changed", self.kind);
-        assert!(read(&changes.before) == flat_map(before), "{:?}: what it was", self.kind);
+        assert!(read(&changes.current) == flat_map(now), "{:?}: what has changed", self.kind);
+        assert!(read(&changes.previous) == flat_map(before), "{:?}: what it was", self.kind);
     }
 
     /// Has the codec know the bits of `pairs`.
@@ -172,7 +177,7 @@ impl Tried {
         if let (Coding::Projected, Some(known)) = (self.coding, self.codec.projection())
             && !pairs.is_empty()
         {
-            let wider = projected(&known.with(&known.exceptional_bits(pairs)), self.kind);
+            let wider = projected(&known.with_bits(&known.exceptional_bits(pairs)), self.kind);
             self.store.change_codec(&wider, self.threads).unwrap();
             self.codec = wider;
         }
@@ -181,24 +186,25 @@ impl Tried {
     /// A run of candidates on disk.
     fn segment(&self, pairs: &[u8]) -> Segment {
         let mut file = self.disk.create("candidates").unwrap();
-        let mut writer =
-            SegmentWriter::new(self.width(), &mut *file).coded(&self.codec).uncompressed();
+        let mut writer = SegmentWriter::new(self.width(), &mut *file)
+            .with_codec(&self.codec)
+            .without_compression();
         writer.push(pairs).unwrap();
         let at = writer.finish().unwrap();
         file.flush().unwrap();
-        Segment::open(&*self.disk, "candidates", at, self.width()).unwrap().coded(&self.codec)
+        Segment::open(&*self.disk, "candidates", at, self.width()).unwrap().with_codec(&self.codec)
     }
 
     /// Goes on, with as much memory or with other, from what a manifest would have.
-    fn restart(&mut self, shares: Shares) {
+    fn restart(&mut self, shares: StoreBudget) {
         self.store.sync().unwrap();
         let saved = (self.store.saved(), self.store.saved_values().unwrap());
-        self.store.sweep().unwrap();
+        self.store.remove_garbage().unwrap();
         self.disk.sync_dir().unwrap();
         self.disk = Arc::new(self.disk.reboot(7));
         self.shares = shares;
         let empty = store(&self.disk, (self.width(), self.kind, self.changes), &self.codec, shares);
-        self.store = empty.restored_with_values(saved, self.threads).unwrap();
+        self.store = empty.restore_with_values(saved, self.threads).unwrap();
     }
 }
 
@@ -207,7 +213,7 @@ fn store(
     disk: &Arc<FaultDisk>,
     (width, kind, changes): (usize, Kind, bool),
     codec: &Codec,
-    shares: Shares,
+    shares: StoreBudget,
 ) -> Store {
     let store = Store::new(disk.clone(), width, codec.clone(), shares);
     match changes {
@@ -223,7 +229,7 @@ fn projected(projection: &Projection, kind: Kind) -> Codec {
         return Codec::Projected(Arc::new(bits));
     }
     let first = [&[0xff][..], &vec![0; bits.whole_width() - 1]].concat();
-    Codec::Projected(Arc::new(bits.with(&first)))
+    Codec::Projected(Arc::new(bits.with_bits(&first)))
 }
 
 fn any_coding() -> impl Strategy<Value = Coding> {
@@ -237,11 +243,11 @@ fn any_coding() -> impl Strategy<Value = Coding> {
 }
 
 /// Memory of which some is so little that every level goes to disk.
-fn any_shares() -> impl Strategy<Value = Shares> {
+fn any_shares() -> impl Strategy<Value = StoreBudget> {
     let young = prop_oneof![Just(0usize), 100usize..5000, 5000usize..1_000_000];
     let plain = prop_oneof![Just(0u64), Just(3000), Just(u64::MAX)];
     (young, prop_oneof![Just(0usize), Just(1 << 16)], plain)
-        .prop_map(|(young, filter, plain)| Shares { young, filter, plain })
+        .prop_map(|(young, filter, plain)| StoreBudget { young, filter, plain })
 }
 
 fn idempotent_kind() -> impl Strategy<Value = Kind> {
@@ -250,7 +256,7 @@ fn idempotent_kind() -> impl Strategy<Value = Kind> {
 
 /// Candidates of one level, into how many runs they are cut, and with what memory the store is gone on with
 /// before, if it is.
-type Level = (Given, usize, Option<Shares>);
+type Level = (Given, usize, Option<StoreBudget>);
 
 fn any_level(kind: Kind, key_bytes: usize) -> impl Strategy<Value = Level> {
     let given = prop_oneof![
@@ -316,7 +322,7 @@ fn threads_and_memory_make_no_difference() {
         (Kind::Few(3, 2), Coding::Gaps, 3, 64 << 20),
         (Kind::Or(1), Coding::Raw, 2, 100_000),
     ] {
-        let shares = Shares { young, filter: 1 << 20, plain: 0 };
+        let shares = StoreBudget { young, filter: 1 << 20, plain: 0 };
         let number =
             |d: u64, i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (d + 7) | 1 << (i * d % 13);
         let level = |d: u64| -> Given {
@@ -330,7 +336,7 @@ fn threads_and_memory_make_no_difference() {
             for d in 0..3 {
                 tried.level(&level(d), 4);
                 if d == 1 {
-                    tried.restart(Shares { young: 1 << 20, ..shares });
+                    tried.restart(StoreBudget { young: 1 << 20, ..shares });
                 }
             }
         }
@@ -342,7 +348,7 @@ fn threads_and_memory_make_no_difference() {
 fn a_filter_knows_keys_whatever_their_values() {
     for coding in [Coding::Gaps, Coding::Projected] {
         let kind = Kind::Or(2);
-        let shares = Shares { young: 20_000, filter: 1 << 20, plain: 0 };
+        let shares = StoreBudget { young: 20_000, filter: 1 << 20, plain: 0 };
         let first: Given = (0..60_000).map(|i| (key(12, 3 * i), kind.value(i % 4))).collect();
         let mut tried = Tried::new((kind, 12, coding), shares, 2, &first);
         tried.level(&first, 3);
@@ -361,7 +367,7 @@ fn pairs_are_subtracted_from_a_store_without_values() {
     let keys: Set = (0..30_000).map(|i| key(10, 2 * i)).collect();
     let flat_keys = flat(&keys);
     for young in [0, 1 << 20] {
-        let shares = Shares { young, filter: 0, plain: 0 };
+        let shares = StoreBudget { young, filter: 0, plain: 0 };
         let mut store = Store::new(Arc::new(FaultDisk::new()), 10, Codec::Gaps, shares);
         for level in flat_keys.chunks(100_000) {
             let candidates = Candidates { slices: vec![level], segments: vec![] };
@@ -388,7 +394,7 @@ fn message<T>(result: spill::Result<T>) -> String {
 #[test]
 fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
     for young in [0, 1 << 20] {
-        let (kind, shares) = (Kind::And(3), Shares { young, filter: 0, plain: 0 });
+        let (kind, shares) = (Kind::And(3), StoreBudget { young, filter: 0, plain: 0 });
         let given: Given = (0..500).map(|i| (key(8, i), kind.value(i))).collect();
         let mut tried = Tried::new((kind, 8, Coding::Gaps), shares, 1, &given);
         tried.level(&given, 1);
@@ -396,22 +402,22 @@ fn a_store_is_not_taken_for_one_of_other_values_or_of_none() {
         tried.store.sync().unwrap();
         let saved = (tried.store.saved(), tried.store.saved_values().unwrap());
         let disk: Arc<FaultDisk> = tried.disk.clone();
-        let open = |values: Values, saved: (spill::SavedStore, spill::SavedValues)| {
+        let open = |values: ValueSpec, saved: (spill::SavedStore, spill::SavedValues)| {
             let disk = disk.clone();
             let store = Store::new(disk, 11, Codec::Gaps, shares).with_values(values);
-            message(store.restored_with_values(saved, 1))
+            message(store.restore_with_values(saved, 1))
         };
         assert_eq!(open(kind.values(), saved.clone()), "");
-        let wrong = open(Values::new(3, Or), saved.clone());
+        let wrong = open(ValueSpec::new(3, OrOperator), saved.clone());
         assert!(
             wrong.contains("of 3 bytes joined by \"or\" are expected, of 3 by \"and\""),
             "{wrong}"
         );
-        let wrong = open(Values::new(4, And), saved.clone());
+        let wrong = open(ValueSpec::new(4, AndOperator), saved.clone());
         assert!(wrong.contains("of 4 bytes joined"), "{wrong}");
         let mut lie = saved.clone();
         lie.1.bytes = 4;
-        let wrong = open(Values::new(4, And), lie);
+        let wrong = open(ValueSpec::new(4, AndOperator), lie);
         assert!(wrong.contains("bytes of values 4 is expected, 3 is found"), "{wrong}");
         let mut lie = saved.clone();
         lie.1.changes = Some(SavedLevels::default());
@@ -438,7 +444,7 @@ fn segments_without_values_are_not_taken_for_pairs() {
 #[test]
 #[should_panic(expected = "a store joins values again")]
 fn a_store_does_not_sum() {
-    let shares = Shares { young: 0, filter: 0, plain: 0 };
+    let shares = StoreBudget { young: 0, filter: 0, plain: 0 };
     let store = Store::new(Arc::new(FaultDisk::new()), 9, Codec::Gaps, shares);
-    let _ = store.with_values(Values::new(4, Sum));
+    let _ = store.with_values(ValueSpec::new(4, SumOperator));
 }

@@ -9,15 +9,15 @@
 //! *Errors* are told by the action that meets them. So an action that may fail is equal to no other, though that is asked only of
 //! actions that are equal to others.
 
-use super::access::Table;
-use super::blocks::Blocks;
+use super::access::AccessTable;
+use super::blocks::BlockPartition;
 use super::instances::{ActionInstance, ActionInstances, InstanceId};
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::ir::text::Printer;
-use crate::ir::walk::{self, Visitor};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::ir::text::ProgramPrinter;
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
-    Action, ActionId, ActionsAt, Entity, Expr, ExprKind, Layout, LocationId, ProcessId, Program,
-    PropertyKind, StmtKind, Turn,
+    Action, ActionId, ActionsByLocation, Entity, Expr, ExprKind, Layout, LocationId, ProcessId,
+    Program, PropertyKind, StmtKind, TurnRule,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,38 +29,38 @@ const EACH_INSTANCE: u64 = 256;
 
 /// Which locations of each process of a program are bisimilar.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bisimilar {
+pub struct LocationBisimulation {
     /// Of each location of each process the first that it is bisimilar to.
     firsts: Vec<Vec<LocationId>>,
     /// Of each location of each process whether it is bisimilar to another.
     joined: Vec<Vec<bool>>,
 }
 
-impl Bisimilar {
+impl LocationBisimulation {
     /// Of a program whose states are laid out so; nothing if all locations are told apart as far as can be seen.
     pub fn of(
         program: &Program,
         layout: &Layout,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Bisimilar>, Exceeded> {
-        let mut steps = Steps::new(program, budget)?;
+    ) -> Result<Option<LocationBisimulation>, BudgetExceeded> {
+        let mut steps = LocationTransitions::new(program, budget)?;
         let equal = steps.bisimilar()?;
         if !equal.joins_any() {
             return Ok(None);
         }
         for action in failing(program, layout, &equal.joined_actions(program), budget)? {
-            steps.keep_apart(action);
+            steps.distinguish(action);
         }
-        Ok(Some(steps.bisimilar()?).filter(Bisimilar::joins_any))
+        Ok(Some(steps.bisimilar()?).filter(LocationBisimulation::joins_any))
     }
 
     /// The first of the locations of a process that a location is bisimilar to.
-    pub fn first(&self, process: ProcessId, location: LocationId) -> LocationId {
+    pub fn representative(&self, process: ProcessId, location: LocationId) -> LocationId {
         self.firsts[process.index()][location.index()]
     }
 
     /// Whether a location of a process is bisimilar to another.
-    pub fn is_joined(&self, process: ProcessId, location: LocationId) -> bool {
+    pub fn is_merged(&self, process: ProcessId, location: LocationId) -> bool {
         self.joined[process.index()][location.index()]
     }
 
@@ -87,9 +87,9 @@ impl Bisimilar {
 }
 
 /// What can be done at each location.
-struct Steps<'p> {
+struct LocationTransitions<'p> {
     program: &'p Program,
-    from: ActionsAt,
+    from: ActionsByLocation,
     /// A number for each action: that of another if they are equal as programs.
     equal_to: Vec<usize>,
     /// Locations that somebody names.
@@ -97,9 +97,12 @@ struct Steps<'p> {
     budget: &'p AnalysisBudget<'p>,
 }
 
-impl<'p> Steps<'p> {
-    fn new(program: &'p Program, budget: &'p AnalysisBudget<'p>) -> Result<Steps<'p>, Exceeded> {
-        let (printer, mut texts) = (Printer::new(program), BTreeMap::new());
+impl<'p> LocationTransitions<'p> {
+    fn new(
+        program: &'p Program,
+        budget: &'p AnalysisBudget<'p>,
+    ) -> Result<LocationTransitions<'p>, BudgetExceeded> {
+        let (printer, mut texts) = (ProgramPrinter::new(program), BTreeMap::new());
         let mut equal_to = Vec::new();
         for (id, action) in program.actions.iter() {
             let Some(edge) = action.edge else {
@@ -115,16 +118,16 @@ impl<'p> Steps<'p> {
             }
             equal_to.push(equal);
         }
-        let (from, named) = (ActionsAt::leaving(program), named(program));
-        Ok(Steps { program, from, equal_to, named, budget })
+        let (from, named) = (ActionsByLocation::leaving(program), named(program));
+        Ok(LocationTransitions { program, from, equal_to, named, budget })
     }
 
     /// Has an action be equal to no other.
-    fn keep_apart(&mut self, action: ActionId) {
+    fn distinguish(&mut self, action: ActionId) {
         self.equal_to[action.index()] = self.equal_to.len() + action.index();
     }
 
-    fn bisimilar(&self) -> Result<Bisimilar, Exceeded> {
+    fn bisimilar(&self) -> Result<LocationBisimulation, BudgetExceeded> {
         let (mut all_firsts, mut joined) = (Vec::new(), Vec::new());
         for process in self.program.processes.keys() {
             let firsts = self.firsts(process)?;
@@ -137,38 +140,38 @@ impl<'p> Steps<'p> {
             all_firsts.push(firsts);
             joined.push(is_joined);
         }
-        Ok(Bisimilar { firsts: all_firsts, joined })
+        Ok(LocationBisimulation { firsts: all_firsts, joined })
     }
 
     /// Of each location of a process the first that it is bisimilar to.
-    fn firsts(&self, id: ProcessId) -> Result<Vec<LocationId>, Exceeded> {
+    fn firsts(&self, id: ProcessId) -> Result<Vec<LocationId>, BudgetExceeded> {
         let locations = &self.program.processes[id].locations;
         let marks = locations.iter().map(|(at, it)| {
             let name = self.named.contains(&(id, at)).then_some(at);
             (it.urgency as u8, it.valid_end, it.progress, it.accepting, name)
         });
-        let mut blocks = Blocks::whole(locations.len());
+        let mut blocks = BlockPartition::single_block(locations.len());
         blocks.split(&marks.collect::<Vec<_>>());
         let mut seen_by = vec![Vec::new(); locations.len()];
-        for edge in self.from.of(id).filter_map(|it| self.program.actions[it].edge) {
+        for edge in self.from.of_process(id).filter_map(|it| self.program.actions[it].edge) {
             seen_by[edge.to.index()].push(edge.from.index());
         }
         // Whoever comes to a process of which one action asks for the first takes the first everywhere.
-        let takes_first = |it| self.program.actions[it].control.turn == Turn::First;
-        let takes_first = self.from.of(id).any(takes_first);
-        let seen = |number: usize, blocks: &Blocks| {
-            self.seen((id, LocationId::from_index(number)), takes_first, blocks)
+        let takes_first = |it| self.program.actions[it].control.turn == TurnRule::First;
+        let takes_first = self.from.of_process(id).any(takes_first);
+        let seen = |number: usize, blocks: &BlockPartition| {
+            self.signature((id, LocationId::from_index(number)), takes_first, blocks)
         };
         blocks.refine(seen, &seen_by, self.budget)?;
-        Ok(blocks.least().into_iter().map(LocationId::from_index).collect())
+        Ok(blocks.least_members().into_iter().map(LocationId::from_index).collect())
     }
 
     /// The actions from a location and the blocks that they lead to: in their order, where that matters.
-    fn seen(
+    fn signature(
         &self,
         (id, at): (ProcessId, LocationId),
         takes_first: bool,
-        blocks: &Blocks,
+        blocks: &BlockPartition,
     ) -> Vec<(usize, Option<usize>)> {
         let actions = self.from.at(id, at);
         let leads = |it: &ActionId| {
@@ -195,8 +198,8 @@ fn without_prints(action: &Action) -> Action {
 
 /// The locations that an expression or a property names.
 fn named(program: &Program) -> BTreeSet<(ProcessId, LocationId)> {
-    struct Named(BTreeSet<(ProcessId, LocationId)>);
-    impl Visitor for Named {
+    struct LocationMentions(BTreeSet<(ProcessId, LocationId)>);
+    impl CodeVisitor for LocationMentions {
         fn expr(&mut self, expr: &Expr) {
             if let ExprKind::At { process, location, .. } = expr.kind {
                 self.0.insert((process, location));
@@ -204,7 +207,7 @@ fn named(program: &Program) -> BTreeSet<(ProcessId, LocationId)> {
             walk::expr(self, expr);
         }
     }
-    let mut named = Named(BTreeSet::new());
+    let mut named = LocationMentions(BTreeSet::new());
     walk::program(&mut named, program);
     for property in program.properties.values() {
         if let PropertyKind::AssertionAt { process, location, .. } = property.kind {
@@ -220,9 +223,10 @@ fn failing(
     layout: &Layout,
     actions: &BTreeSet<ActionId>,
     budget: &AnalysisBudget,
-) -> Result<BTreeSet<ActionId>, Exceeded> {
+) -> Result<BTreeSet<ActionId>, BudgetExceeded> {
     let count = ActionInstances::new(program).map(|it| it.count());
-    let table = count.ok().filter(|&it| it <= INSTANCES_MAX).map(|_| Table::new(program, layout));
+    let table =
+        count.ok().filter(|&it| it <= INSTANCES_MAX).map(|_| AccessTable::new(program, layout));
     let Some(Ok(table)) = table else { return Ok(actions.clone()) };
     let mut found = BTreeSet::new();
     for number in (0..table.instances().count()).map(InstanceId) {

@@ -23,7 +23,7 @@ pub fn insert(set: &mut [u64], member: usize) {
 }
 
 /// Takes a member out of a set.
-pub fn take_out(set: &mut [u64], member: usize) {
+pub fn remove_member(set: &mut [u64], member: usize) {
     set[member / WORD_BITS] &= !(1 << (member % WORD_BITS));
 }
 
@@ -33,7 +33,7 @@ pub fn extend(set: &mut [u64], other: &[u64]) {
 }
 
 /// Takes out all members of another set.
-pub fn remove(set: &mut [u64], other: &[u64]) {
+pub fn subtract(set: &mut [u64], other: &[u64]) {
     set.iter_mut().zip(other).for_each(|(word, &less)| *word &= !less);
 }
 
@@ -49,18 +49,18 @@ pub fn is_single(set: &[u64]) -> bool {
 }
 
 /// Whether two sets have a member in common.
-pub fn meet(one: &[u64], other: &[u64]) -> bool {
+pub fn intersects(one: &[u64], other: &[u64]) -> bool {
     one.iter().zip(other).any(|(one, other)| one & other != 0)
 }
 
 /// Whether every member of one is in the other.
-pub fn is_within(one: &[u64], other: &[u64]) -> bool {
+pub fn is_subset(one: &[u64], other: &[u64]) -> bool {
     one.iter().zip(other).all(|(one, other)| one & !other == 0)
 }
 
 /// The members of a set, ascending.
 pub fn members(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    set.iter().enumerate().flat_map(|(at, &word)| in_word(at, word))
+    set.iter().enumerate().flat_map(|(at, &word)| members_of_word(at, word))
 }
 
 /// The least member of a set that is no less than a number.
@@ -69,12 +69,12 @@ pub fn first_from(set: &[u64], least: usize) -> Option<usize> {
     let (at, word) = words.next()?;
     let rest = word & (u64::MAX << (least % WORD_BITS));
     let mut all = std::iter::once((at, rest)).chain(words.map(|(at, word)| (at, *word)));
-    all.find_map(|(at, word)| in_word(at, word).next())
+    all.find_map(|(at, word)| members_of_word(at, word).next())
 }
 
 /// The members that are bits of word `at` of a set, ascending.
 #[inline]
-pub fn in_word(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
+pub fn members_of_word(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let member = (word != 0).then(|| at * WORD_BITS + word.trailing_zeros() as usize)?;
         word &= word - 1;
@@ -84,20 +84,20 @@ pub fn in_word(at: usize, mut word: u64) -> impl Iterator<Item = usize> {
 
 /// Sets of the same members, one after another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct BitMatrix {
     words: usize,
     all: Vec<u64>,
 }
 
-impl Rows {
+impl BitMatrix {
     /// So many empty sets of members below a number.
-    pub fn new(sets: usize, members: usize) -> Rows {
+    pub fn new(sets: usize, members: usize) -> BitMatrix {
         let words = words_of(members);
-        Rows { words, all: vec![0; sets * words] }
+        BitMatrix { words, all: vec![0; sets * words] }
     }
 
     /// An empty set that is none of these yet.
-    pub fn none(&self) -> Vec<u64> {
+    pub fn empty_set(&self) -> Vec<u64> {
         vec![0; self.words]
     }
 
@@ -137,20 +137,20 @@ impl Rows {
 
 /// Sets that are kept once, and meant by their numbers.
 #[derive(Debug)]
-pub struct Shared {
-    rows: Rows,
+pub struct BitSetInterner {
+    rows: BitMatrix,
     known: HashMap<Vec<u64>, usize>,
 }
 
-impl Shared {
+impl BitSetInterner {
     /// None yet, of members below a number.
-    pub fn new(members: usize) -> Shared {
-        Shared { rows: Rows::new(0, members), known: HashMap::new() }
+    pub fn new(members: usize) -> BitSetInterner {
+        BitSetInterner { rows: BitMatrix::new(0, members), known: HashMap::new() }
     }
 
     /// The number of a set.
-    pub fn number(&mut self, set: Vec<u64>) -> usize {
-        let Shared { rows, known } = self;
+    pub fn intern(&mut self, set: Vec<u64>) -> usize {
+        let BitSetInterner { rows, known } = self;
         *known.entry(set).or_insert_with_key(|set| rows.push(set))
     }
 
@@ -160,7 +160,7 @@ impl Shared {
     }
 
     /// All of them, by their numbers.
-    pub fn into_rows(self) -> Rows {
+    pub fn into_rows(self) -> BitMatrix {
         self.rows
     }
 }

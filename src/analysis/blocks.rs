@@ -1,6 +1,6 @@
 //! Numbers in blocks, which are split until nothing more tells those of one block apart: partition refinement (Moore 1956).
 
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use std::collections::BTreeMap;
 
 /// Units of work to look at a number: what is seen of it is compared with what is seen of others.
@@ -8,17 +8,17 @@ const EACH: u64 = 16;
 
 /// The blocks of the numbers below some count.
 #[derive(Clone, Debug)]
-pub struct Blocks {
+pub struct BlockPartition {
     /// The block of each number.
     of: Vec<usize>,
     /// How many blocks there are.
     count: usize,
 }
 
-impl Blocks {
+impl BlockPartition {
     /// All numbers below a count in one block.
-    pub fn whole(count: usize) -> Blocks {
-        Blocks { of: vec![0; count], count: 1 }
+    pub fn single_block(count: usize) -> BlockPartition {
+        BlockPartition { of: vec![0; count], count: 1 }
     }
 
     /// The block that a number is in, if there is such a number.
@@ -46,14 +46,14 @@ impl Blocks {
     /// 1971; Paige and Tarjan 1987).
     pub fn refine<T: Ord>(
         &mut self,
-        seen: impl Fn(usize, &Blocks) -> T,
+        seen: impl Fn(usize, &BlockPartition) -> T,
         seen_by: &[Vec<usize>],
         budget: &AnalysisBudget,
-    ) -> Result<(), Exceeded> {
+    ) -> Result<(), BudgetExceeded> {
         let first: Vec<T> = (0..self.of.len()).map(|it| seen(it, self)).collect();
         self.split(&first);
         drop(first);
-        let mut members = Members::of(self);
+        let mut members = BlockMembers::of(self);
         // At first all blocks are new.
         let mut open: Vec<usize> = (0..self.of.len()).collect();
         let mut is_open = vec![true; self.of.len()];
@@ -84,12 +84,12 @@ impl Blocks {
     }
 
     /// Whether every number is in a block by itself.
-    pub fn are_all_apart(&self) -> bool {
+    pub fn are_all_singletons(&self) -> bool {
         self.count >= self.of.len()
     }
 
     /// Of each number the least in its block.
-    pub fn least(&self) -> Vec<usize> {
+    pub fn least_members(&self) -> Vec<usize> {
         let mut least = BTreeMap::new();
         let of = self.of.iter().enumerate();
         of.map(|(number, block)| *least.entry(*block).or_insert(number)).collect()
@@ -97,16 +97,16 @@ impl Blocks {
 }
 
 /// The members of each block.
-struct Members {
+struct BlockMembers {
     of: Vec<Vec<usize>>,
     /// Where each number is among the members of its block.
     at: Vec<usize>,
 }
 
-impl Members {
-    fn of(blocks: &Blocks) -> Members {
+impl BlockMembers {
+    fn of(blocks: &BlockPartition) -> BlockMembers {
         let mut members =
-            Members { of: vec![Vec::new(); blocks.count], at: vec![0; blocks.of.len()] };
+            BlockMembers { of: vec![Vec::new(); blocks.count], at: vec![0; blocks.of.len()] };
         for (number, &block) in blocks.of.iter().enumerate() {
             members.at[number] = members.of[block].len();
             members.of[block].push(number);
@@ -152,7 +152,10 @@ mod tests {
     use crate::random::mix;
 
     /// The same as `refine`, by looking at everything until nothing changes.
-    fn refined(blocks: &mut Blocks, seen: impl Fn(usize, &Blocks) -> Vec<Option<usize>>) {
+    fn refined(
+        blocks: &mut BlockPartition,
+        seen: impl Fn(usize, &BlockPartition) -> Vec<Option<usize>>,
+    ) {
         loop {
             let all: Vec<_> = (0..blocks.of.len()).map(|it| seen(it, blocks)).collect();
             if !blocks.split(&all) {
@@ -177,17 +180,18 @@ mod tests {
                 to.iter().for_each(|&it| seen_by[it].push(from));
             }
             let marks: Vec<u64> = (0..count as u64).map(|it| random(it * 31 + 9, 2)).collect();
-            let seen = |number: usize, blocks: &Blocks| {
+            let seen = |number: usize, blocks: &BlockPartition| {
                 let mut seen: Vec<_> = leads[number].iter().map(|&it| blocks.of(it)).collect();
                 seen.sort_unstable();
                 seen
             };
-            let (mut all, mut some) = (Blocks::whole(count), Blocks::whole(count));
+            let (mut all, mut some) =
+                (BlockPartition::single_block(count), BlockPartition::single_block(count));
             all.split(&marks);
             some.split(&marks);
             refined(&mut all, seen);
             some.refine(seen, &seen_by, &AnalysisBudget::largest()).unwrap();
-            assert_eq!(some.least(), all.least(), "{round}");
+            assert_eq!(some.least_members(), all.least_members(), "{round}");
         }
     }
 
@@ -196,12 +200,12 @@ mod tests {
         let count = 50_000;
         let seen_by: Vec<Vec<usize>> =
             (0..count).map(|it| Vec::from_iter(usize::checked_sub(it, 1))).collect();
-        let seen = |number: usize, blocks: &Blocks| blocks.of(number + 1);
+        let seen = |number: usize, blocks: &BlockPartition| blocks.of(number + 1);
         let refine = |units| {
-            let budget = AnalysisBudget::largest().limited(units, 0);
-            Blocks::whole(count).refine(seen, &seen_by, &budget)
+            let budget = AnalysisBudget::largest().with_limits(units, 0);
+            BlockPartition::single_block(count).refine(seen, &seen_by, &budget)
         };
         assert_eq!(refine(100 * count as u64), Ok(()));
-        assert_eq!(refine(count as u64), Err(Exceeded::Work));
+        assert_eq!(refine(count as u64), Err(BudgetExceeded::Work));
     }
 }

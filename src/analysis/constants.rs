@@ -4,17 +4,17 @@
 //! instance lives, until it ends, such a local is a constant: what it holds in one state it holds in all
 //! that follow.
 
-use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
-    ChannelRef, Communication, Expr, ExprKind, Owner, Place, Program, Root, Selector, Stmt,
-    StmtKind, Type, VarId,
+    ChannelRef, Communication, Expr, ExprKind, Owner, Place, PlaceRoot, PlaceSelector, Program,
+    Stmt, StmtKind, Type, VarId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The scalar locals of processes that no action stores to. Those who start an instance do, and what it
 /// does when it begins.
 pub fn constants(program: &Program) -> Vec<VarId> {
-    let mut stores = Stores::default();
+    let mut stores = StoredVariables::default();
     program.actions.values().for_each(|action| walk::action(&mut stores, action));
     program.functions.values().for_each(|function| walk::body(&mut stores, &function.body));
     if stores.anywhere {
@@ -32,10 +32,10 @@ pub fn constants(program: &Program) -> Vec<VarId> {
 /// are part of an index, tell a channel or a process, are given on, are matched with messages, or are asked about alone.
 /// Others are given as numbers by whoever starts a process, so that they are the same in every run. Of the rest, which are only
 /// compared with variables and stored, it matters little to know them, and there may be as many combinations as runs.
-pub fn telling(program: &Program, constants: &[VarId]) -> Vec<VarId> {
+pub fn relevant_constants(program: &Program, constants: &[VarId]) -> Vec<VarId> {
     let all: BTreeSet<VarId> = constants.iter().copied().collect();
     let (found, given) = (BTreeSet::new(), BTreeMap::new());
-    let mut telling = Telling { program, all: &all, found, given, whole: false };
+    let mut telling = RelevantConstantFinder { program, all: &all, found, given, whole: false };
     for action in program.actions.values() {
         action.guard.iter().for_each(|guard| telling.asked(guard));
         walk::action(&mut telling, action);
@@ -47,7 +47,7 @@ pub fn telling(program: &Program, constants: &[VarId]) -> Vec<VarId> {
 }
 
 /// Finds constants that tell.
-struct Telling<'c> {
+struct RelevantConstantFinder<'c> {
     program: &'c Program,
     all: &'c BTreeSet<VarId>,
     found: BTreeSet<VarId>,
@@ -57,9 +57,9 @@ struct Telling<'c> {
     whole: bool,
 }
 
-impl Telling<'_> {
+impl RelevantConstantFinder<'_> {
     /// Where every constant tells.
-    fn wholly(&mut self, visit: impl FnOnce(&mut Self)) {
+    fn with_all_relevant(&mut self, visit: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.whole, true);
         visit(self);
         self.whole = before;
@@ -74,7 +74,7 @@ impl Telling<'_> {
     /// Of a condition, which may be nothing but a constant.
     fn asked(&mut self, condition: &Expr) {
         if self.is_known(condition) {
-            self.wholly(|it| it.expr(condition));
+            self.with_all_relevant(|it| it.expr(condition));
         }
     }
 
@@ -82,7 +82,7 @@ impl Telling<'_> {
     fn is_known(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Constant(_) | ExprKind::Self_ => true,
-            ExprKind::Read(Place { root: Root::Variable(it), slot: None, path, .. }) => {
+            ExprKind::Read(Place { root: PlaceRoot::Variable(it), slot: None, path, .. }) => {
                 path.is_empty() && self.all.contains(it)
             }
             ExprKind::Unary(_, operand) => self.is_known(operand),
@@ -94,7 +94,7 @@ impl Telling<'_> {
     }
 }
 
-impl Visitor for Telling<'_> {
+impl CodeVisitor for RelevantConstantFinder<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::If(branches) => {
@@ -112,11 +112,13 @@ impl Visitor for Telling<'_> {
             StmtKind::Run { process, arguments, .. } => {
                 let parameters = &self.program.processes[*process].parameters;
                 parameters.iter().zip(arguments).for_each(|(&it, value)| self.given(it, value));
-                self.wholly(|it| walk::stmt(it, stmt));
+                self.with_all_relevant(|it| walk::stmt(it, stmt));
             }
-            StmtKind::Call { .. } => self.wholly(|it| walk::stmt(it, stmt)),
+            StmtKind::Call { .. } => self.with_all_relevant(|it| walk::stmt(it, stmt)),
             StmtKind::Assign {
-                target: Place { root: Root::Variable(target), .. }, value, ..
+                target: Place { root: PlaceRoot::Variable(target), .. },
+                value,
+                ..
             } => {
                 self.given(*target, value);
                 walk::stmt(self, stmt);
@@ -130,7 +132,7 @@ impl Visitor for Telling<'_> {
             ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Same(..)
                 if self.is_known(expr) =>
             {
-                self.wholly(|it| walk::expr(it, expr));
+                self.with_all_relevant(|it| walk::expr(it, expr));
             }
             ExprKind::Read(_) | ExprKind::Unary(..) | ExprKind::Binary(..) | ExprKind::Same(..) => {
                 walk::expr(self, expr);
@@ -139,36 +141,36 @@ impl Visitor for Telling<'_> {
                 self.asked(condition);
                 walk::expr(self, expr);
             }
-            _ => self.wholly(|it| walk::expr(it, expr)),
+            _ => self.with_all_relevant(|it| walk::expr(it, expr)),
         }
     }
 
-    fn place(&mut self, place: &Place, _: Access) {
-        if let Root::Variable(variable) = place.root
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let PlaceRoot::Variable(variable) = place.root
             && self.whole
             && self.all.contains(&variable)
         {
             self.found.insert(variable);
         }
-        let is_part =
-            place.slot.is_some() || place.path.iter().any(|it| matches!(it, Selector::Index(_)));
+        let is_part = place.slot.is_some()
+            || place.path.iter().any(|it| matches!(it, PlaceSelector::Index(_)));
         if is_part {
-            self.wholly(|it| walk::place(it, place));
+            self.with_all_relevant(|it| walk::place(it, place));
         }
     }
 
-    fn channel(&mut self, channel: &ChannelRef, _: Access) {
-        self.wholly(|it| walk::channel(it, channel));
+    fn channel(&mut self, channel: &ChannelRef, _: PlaceAccess) {
+        self.with_all_relevant(|it| walk::channel(it, channel));
     }
 
     fn communication(&mut self, communication: &Communication) {
         match communication {
             Communication::Send { channel, values, .. } => {
-                self.channel(channel, Access::Write);
+                self.channel(channel, PlaceAccess::Write);
                 values.iter().for_each(|it| self.expr(it));
             }
             Communication::Receive { .. } => {
-                self.wholly(|it| walk::communication(it, communication));
+                self.with_all_relevant(|it| walk::communication(it, communication));
             }
         }
     }
@@ -176,18 +178,18 @@ impl Visitor for Telling<'_> {
 
 /// What is stored to.
 #[derive(Default)]
-struct Stores {
+struct StoredVariables {
     to: BTreeSet<VarId>,
     /// Whether something is stored where a name stands for a place.
     anywhere: bool,
 }
 
-impl Visitor for Stores {
-    fn place(&mut self, place: &Place, access: Access) {
-        if access == Access::Write {
+impl CodeVisitor for StoredVariables {
+    fn place(&mut self, place: &Place, access: PlaceAccess) {
+        if access == PlaceAccess::Write {
             match place.root {
-                Root::Variable(variable) => drop(self.to.insert(variable)),
-                Root::Local(_) => self.anywhere = true,
+                PlaceRoot::Variable(variable) => drop(self.to.insert(variable)),
+                PlaceRoot::Local(_) => self.anywhere = true,
             }
         }
         walk::place(self, place);
@@ -199,7 +201,7 @@ mod tests {
     use super::*;
     use crate::front::{Language, Options};
     use crate::session::TextModel;
-    use crate::source::Sources;
+    use crate::source::SourceMap;
 
     /// Those of a process with some body, started so; `i` is always known.
     fn names(body: &str, starts: &str) -> Vec<String> {
@@ -209,12 +211,12 @@ mod tests {
             proctype node(byte a; byte b; chan c) {{ byte m; {body} }}
             init {{ byte i = 1; {starts} }}"
         );
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add("model.pml", text.as_str());
         let language = Language::from_name("promela").unwrap();
         let model = TextModel::load(language, sources, Options::default()).unwrap().0;
         let program = model.interp.program();
-        let found = telling(program, &constants(program));
+        let found = relevant_constants(program, &constants(program));
         let names = found.iter().map(|&it| program.variables[it].name.clone());
         names.filter(|it| it != "i").collect()
     }

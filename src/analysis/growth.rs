@@ -20,14 +20,14 @@ const ENTRIES_MAX: usize = 50_000;
 const WORK_MAX: usize = 3_000_000;
 
 /// Counters, and what steps do to them. They never are less than 0.
-pub struct Counters {
+pub struct CounterSystem {
     /// What each is at first.
     pub initial: Vec<i64>,
     /// By step, what is added at most to which counter.
     pub changes: Vec<Vec<(usize, i64)>>,
 }
 
-impl Counters {
+impl CounterSystem {
     /// The most that each can be; nothing where no bound was found. It is not looked for a better one that is good enough.
     pub fn bounds(&self, is_enough: impl Fn(usize, i64) -> bool) -> Vec<Option<i64>> {
         let count = self.initial.len();

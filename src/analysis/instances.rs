@@ -36,7 +36,7 @@ const INSTANCES_MAX: u64 = 1 << 20;
 
 /// One side of an action instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Side {
+pub struct InstanceSide {
     /// The action.
     pub action: ActionId,
     /// The slot of the process that takes it; 0 for actions of no process.
@@ -50,13 +50,13 @@ pub struct Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActionInstance {
     /// An action that is taken alone, or fails before it meets anybody.
-    Alone(Side),
+    Alone(InstanceSide),
     /// A rendezvous.
     Meeting {
         /// Who sends.
-        sender: Side,
+        sender: InstanceSide,
         /// Who receives.
-        receiver: Side,
+        receiver: InstanceSide,
     },
     /// Whether a process may move, where asking that fails.
     MayMove {
@@ -69,7 +69,7 @@ pub enum ActionInstance {
 
 impl ActionInstance {
     /// Both sides of a meeting, the sender's first, or the only one, or none.
-    pub fn sides(self) -> impl Iterator<Item = Side> {
+    pub fn sides(self) -> impl Iterator<Item = InstanceSide> {
         let sides = match self {
             ActionInstance::Alone(side) => [Some(side), None],
             ActionInstance::Meeting { sender, receiver } => [Some(sender), Some(receiver)],
@@ -81,22 +81,22 @@ impl ActionInstance {
 
 /// Why the action instances of a program are not numbered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotNumbered {
+pub struct NumberingError {
     /// What stands in the way.
     pub reason: String,
 }
 
-impl std::fmt::Display for NotNumbered {
+impl std::fmt::Display for NumberingError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.reason)
     }
 }
 
-impl std::error::Error for NotNumbered {}
+impl std::error::Error for NumberingError {}
 
 /// What a stretch of numbers stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stretch {
+enum NumberRangeKind {
     Alone(ActionId),
     Meetings { sender: ActionId, receiver: ActionId },
     MayMove(ProcessId),
@@ -104,14 +104,14 @@ enum Stretch {
 
 /// The values of a scalar type: as many integers as `count`, one after the other.
 #[derive(Clone, Copy, Debug)]
-struct Values {
+struct ParameterRange {
     least: i64,
     count: u32,
 }
 
 /// The numbers of a meeting of two actions in two slots.
 #[derive(Clone, Copy, Debug)]
-pub struct MeetingNumbers {
+pub struct RendezvousNumbers {
     /// The first.
     pub first: u32,
     /// By how much the number grows from one combination of the sender's values to the next. Those
@@ -127,9 +127,9 @@ pub struct ActionInstances {
     /// Of each action, how many slots its process has, if it has one; else 1.
     slots: Arena<ActionId, u32>,
     /// The values of each parameter of each action.
-    parameters: Arena<ActionId, Vec<Values>>,
+    parameters: Arena<ActionId, Vec<ParameterRange>>,
     /// Stretches of numbers, ascending by their first.
-    stretches: Vec<(u32, Stretch)>,
+    stretches: Vec<(u32, NumberRangeKind)>,
     /// The first number of each action by itself, if it can be that.
     alone: Arena<ActionId, Option<u32>>,
     /// The first number of each sender and receiver that can meet.
@@ -141,22 +141,22 @@ pub struct ActionInstances {
 
 impl ActionInstances {
     /// Numbers those of a program, or says why not.
-    pub fn new(program: &Program) -> Result<ActionInstances, NotNumbered> {
+    pub fn new(program: &Program) -> Result<ActionInstances, NumberingError> {
         if program.schedule == Schedule::Lockstep {
-            return Err(NotNumbered { reason: "its processes move in lockstep".to_owned() });
+            return Err(NumberingError { reason: "its processes move in lockstep".to_owned() });
         }
         let mut all = ActionInstances::sizes(program)?;
-        let receivers = Receivers::new(program);
+        let receivers = RendezvousReceivers::new(program);
         for (id, action) in program.actions.iter() {
             let meets = meeting_channels(program, action).next().is_some();
-            let by_itself = !meets || program.comes_and_goes();
+            let by_itself = !meets || program.has_dynamic_processes();
             let first = match by_itself {
-                true => Some(all.stretch(Stretch::Alone(id), all.size(id))?),
+                true => Some(all.stretch(NumberRangeKind::Alone(id), all.size(id))?),
                 false => None,
             };
             all.alone.push(first);
             for receiver in receivers.of(program, id) {
-                let what = Stretch::Meetings { sender: id, receiver };
+                let what = NumberRangeKind::Meetings { sender: id, receiver };
                 let count = all.size(id) * all.size(receiver);
                 let first = all.stretch(what, count)?;
                 all.meetings.insert((id, receiver), first);
@@ -166,7 +166,7 @@ impl ActionInstances {
             let life = &process.life;
             let is_asked = life.provided.is_some() || life.priority.is_some();
             let first = match is_asked {
-                true => Some(all.stretch(Stretch::MayMove(id), program.slots(id).into())?),
+                true => Some(all.stretch(NumberRangeKind::MayMove(id), program.slots(id).into())?),
                 false => None,
             };
             all.may_move.push(first);
@@ -175,7 +175,7 @@ impl ActionInstances {
     }
 
     /// How many there are of each action, and no numbers.
-    fn sizes(program: &Program) -> Result<ActionInstances, NotNumbered> {
+    fn sizes(program: &Program) -> Result<ActionInstances, NumberingError> {
         let mut all = ActionInstances {
             combinations: Arena::new(),
             slots: Arena::new(),
@@ -187,10 +187,10 @@ impl ActionInstances {
             count: 0,
         };
         for action in program.actions.values() {
-            let parameters: Option<Vec<Values>> =
+            let parameters: Option<Vec<ParameterRange>> =
                 action.parameters.iter().map(|it| values(program, it.over)).collect();
             let parameters = parameters.ok_or_else(too_many)?;
-            let product = |all: Option<u32>, it: &Values| all?.checked_mul(it.count);
+            let product = |all: Option<u32>, it: &ParameterRange| all?.checked_mul(it.count);
             let combinations = parameters.iter().fold(Some(1), product).ok_or_else(too_many)?;
             all.combinations.push(combinations);
             all.parameters.push(parameters);
@@ -200,7 +200,7 @@ impl ActionInstances {
     }
 
     /// Gives out so many numbers more; tells the first.
-    fn stretch(&mut self, what: Stretch, count: u64) -> Result<u32, NotNumbered> {
+    fn stretch(&mut self, what: NumberRangeKind, count: u64) -> Result<u32, NumberingError> {
         let first = self.count;
         let end = u64::from(first).checked_add(count).filter(|&end| end <= INSTANCES_MAX);
         self.count = end.ok_or_else(too_many)? as u32;
@@ -243,12 +243,15 @@ impl ActionInstances {
         &self,
         (sender, sender_slot): (ActionId, u32),
         (receiver, receiver_slot): (ActionId, u32),
-    ) -> Option<MeetingNumbers> {
+    ) -> Option<RendezvousNumbers> {
         let first = *self.meetings.get(&(sender, receiver))?;
         let stride = self.size(receiver) as u32;
         let sender_slots = sender_slot * self.combinations[sender] * stride;
         let receiver_slots = receiver_slot * self.combinations[receiver];
-        Some(MeetingNumbers { first: first + sender_slots + receiver_slots, sender_stride: stride })
+        Some(RendezvousNumbers {
+            first: first + sender_slots + receiver_slots,
+            sender_stride: stride,
+        })
     }
 
     /// The number of what a process is asked before it moves.
@@ -262,7 +265,7 @@ impl ActionInstances {
     /// If the program has no such instance.
     pub fn number(&self, instance: ActionInstance) -> InstanceId {
         let number = match instance {
-            ActionInstance::Alone(Side { action, slot, combination }) => {
+            ActionInstance::Alone(InstanceSide { action, slot, combination }) => {
                 self.first_alone(action, slot).map(|first| first + combination)
             }
             ActionInstance::Meeting { sender, receiver } => {
@@ -286,28 +289,28 @@ impl ActionInstances {
         let (first, stretch) = self.stretches[at];
         let offset = number.0 - first;
         Some(match stretch {
-            Stretch::Alone(action) => ActionInstance::Alone(self.side(action, offset)),
-            Stretch::Meetings { sender, receiver } => {
+            NumberRangeKind::Alone(action) => ActionInstance::Alone(self.side(action, offset)),
+            NumberRangeKind::Meetings { sender, receiver } => {
                 let stride = self.size(receiver) as u32;
                 ActionInstance::Meeting {
                     sender: self.side(sender, offset / stride),
                     receiver: self.side(receiver, offset % stride),
                 }
             }
-            Stretch::MayMove(process) => ActionInstance::MayMove { process, slot: offset },
+            NumberRangeKind::MayMove(process) => ActionInstance::MayMove { process, slot: offset },
         })
     }
 
-    fn side(&self, action: ActionId, offset: u32) -> Side {
+    fn side(&self, action: ActionId, offset: u32) -> InstanceSide {
         let combinations = self.combinations[action];
-        Side { action, slot: offset / combinations, combination: offset % combinations }
+        InstanceSide { action, slot: offset / combinations, combination: offset % combinations }
     }
 
     /// The values of a side's parameters.
-    pub fn values(&self, side: Side) -> Vec<i64> {
+    pub fn values(&self, side: InstanceSide) -> Vec<i64> {
         let mut rest = side.combination;
         let mut values: Vec<i64> = (self.parameters[side.action].iter().rev())
-            .map(|&Values { least, count }| {
+            .map(|&ParameterRange { least, count }| {
                 let value = least + i64::from(rest % count);
                 rest /= count;
                 value
@@ -318,16 +321,16 @@ impl ActionInstances {
     }
 }
 
-fn too_many() -> NotNumbered {
-    NotNumbered { reason: format!("it has more than {INSTANCES_MAX} action instances") }
+fn too_many() -> NumberingError {
+    NumberingError { reason: format!("it has more than {INSTANCES_MAX} action instances") }
 }
 
 /// The values of a scalar type, if these are not too many.
-fn values(program: &Program, over: TypeId) -> Option<Values> {
+fn values(program: &Program, over: TypeId) -> Option<ParameterRange> {
     let Type::Scalar(scalar) = &program.types[over] else { return None };
     let (low, high) = program.bounds(&scalar.domain);
     let count = i128::from(high) - i128::from(low) + 1;
-    Some(Values { least: low, count: u32::try_from(count.max(0)).ok()? })
+    Some(ParameterRange { least: low, count: u32::try_from(count.max(0)).ok()? })
 }
 
 /// The channels without room that an action may send to or receive from.
@@ -336,17 +339,17 @@ fn meeting_channels<'a>(
     action: &Action,
 ) -> impl Iterator<Item = crate::ir::ChannelId> + use<'a> {
     let channel = action.communication.as_ref().map(Communication::channel);
-    let meant = channel.map(|channel| channel.meant(program));
+    let meant = channel.map(|channel| channel.possible_channels(program));
     meant.into_iter().flatten().filter(|&id| program.channels[id].capacity == 0)
 }
 
 /// Who receives from each channel without room.
-struct Receivers {
+struct RendezvousReceivers {
     by_channel: Vec<Vec<ActionId>>,
 }
 
-impl Receivers {
-    fn new(program: &Program) -> Receivers {
+impl RendezvousReceivers {
+    fn new(program: &Program) -> RendezvousReceivers {
         let mut by_channel = vec![Vec::new(); program.channels.len()];
         for (id, action) in program.actions.iter() {
             if matches!(action.communication, Some(Communication::Receive { .. })) {
@@ -355,7 +358,7 @@ impl Receivers {
                 }
             }
         }
-        Receivers { by_channel }
+        RendezvousReceivers { by_channel }
     }
 
     /// The actions that an action can meet as the sender, ascending.

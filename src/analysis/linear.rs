@@ -6,14 +6,15 @@
 //! the set. Whether an expression adds a constant is found by what it comes to for each value, so `1 - x` of two values is
 //! `x + 1`, and so is `(x + 1) % n`.
 
-use super::classes::Classes;
-use super::uses::{Holder, Holders, Kept, Storing, Use, uses};
-use super::values::{Depends, depends, judge, kept};
-use crate::budget::{AnalysisBudget, Exceeded};
+use super::classes::UnionFind;
+use super::uses::{CellPresence, HolderId, HolderNumbering, StoreKind, ValueUse, uses};
+use super::values::{ExprDependence, evaluate, expr_dependence, stored_value};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::CellId;
-use crate::ir::walk::{self, Visitor, any_stmt};
+use crate::ir::walk::{self, CodeVisitor, any_stmt};
 use crate::ir::{
-    Binary, Expr, ExprKind, Layout, Overflow, Owner, Pattern, Place, Program, Stmt, StmtKind, VarId,
+    BinaryOp, Expr, ExprKind, Layout, OverflowRule, Owner, Place, Program, ReceivePattern, Stmt,
+    StmtKind, VarId,
 };
 use std::collections::BTreeMap;
 
@@ -32,7 +33,7 @@ pub struct LinearSet {
     /// All variables of the set.
     pub variables: Vec<VarId>,
     /// Where values of the set are kept, and when.
-    pub cells: Vec<(CellId, Kept)>,
+    pub cells: Vec<(CellId, CellPresence)>,
 }
 
 /// The linear sets of a program whose states are laid out so.
@@ -40,18 +41,19 @@ pub fn linear_sets(
     program: &Program,
     layout: &Layout,
     budget: &AnalysisBudget,
-) -> Result<Vec<LinearSet>, Exceeded> {
-    let holders = Holders::new(program);
+) -> Result<Vec<LinearSet>, BudgetExceeded> {
+    let holders = HolderNumbering::new(program);
     let Some(uses) = uses(program, &holders) else { return Ok(Vec::new()) };
     budget.work((uses.len() + holders.count()) as u64)?;
-    let classes = Classes::apart(holders.count());
+    let classes = UnionFind::singletons(holders.count());
     let (is_broken, sums) = (vec![false; holders.count()], Vec::new());
     let starts_any = starts_any(program);
-    let mut sets = Sets { program, holders: &holders, starts_any, classes, is_broken, sums };
+    let mut sets =
+        LinearSetBuilder { program, holders: &holders, starts_any, classes, is_broken, sums };
     sets.survey(&uses);
-    let mut sums_of: BTreeMap<Holder, Vec<&Sum>> = BTreeMap::new();
+    let mut sums_of: BTreeMap<HolderId, Vec<&OffsetExpr>> = BTreeMap::new();
     for sum in &sets.sums {
-        sums_of.entry(sets.classes.first(sum.of)).or_default().push(sum);
+        sums_of.entry(sets.classes.find(sum.of)).or_default().push(sum);
     }
     let mut found = Vec::new();
     for (first, members) in sets.classes.sets() {
@@ -65,69 +67,71 @@ pub fn linear_sets(
 }
 
 /// Something that has to add a constant.
-struct Sum {
+struct OffsetExpr {
     /// To the values of this.
-    of: Holder,
+    of: HolderId,
     expr: Expr,
     /// Where it goes to, and what becomes of it there, if it is stored.
-    to: Option<(Holder, Overflow)>,
+    to: Option<(HolderId, OverflowRule)>,
 }
 
 /// Holders whose values meet.
-struct Sets<'p> {
+struct LinearSetBuilder<'p> {
     program: &'p Program,
-    holders: &'p Holders,
+    holders: &'p HolderNumbering,
     /// Whether anybody starts a process.
     starts_any: bool,
-    classes: Classes,
+    classes: UnionFind,
     /// Of each set's first holder, whether it is not linear.
     is_broken: Vec<bool>,
-    sums: Vec<Sum>,
+    sums: Vec<OffsetExpr>,
 }
 
-impl Sets<'_> {
-    fn break_up(&mut self, holder: Holder) {
-        let set = self.classes.first(holder);
+impl LinearSetBuilder<'_> {
+    fn mark_nonlinear(&mut self, holder: HolderId) {
+        let set = self.classes.find(holder);
         self.is_broken[set] = true;
     }
 
-    fn join(&mut self, one: Holder, other: Holder) {
-        let (one, other) = self.classes.join(one, other);
+    fn join(&mut self, one: HolderId, other: HolderId) {
+        let (one, other) = self.classes.union(one, other);
         self.is_broken[one] |= self.is_broken[other];
     }
 
     /// The place that an expression depends on alone, if it is the mover's own, or the program's.
-    fn on<'e>(&self, expr: &'e Expr) -> Option<(&'e Place, Holder)> {
-        match depends(self.program, self.holders, expr) {
-            Depends::On(place, holder) if place.slot.is_none() => Some((place, holder)),
+    fn on<'e>(&self, expr: &'e Expr) -> Option<(&'e Place, HolderId)> {
+        match expr_dependence(self.program, self.holders, expr) {
+            ExprDependence::On(place, holder) if place.slot.is_none() => Some((place, holder)),
             _ => None,
         }
     }
 
-    fn sum(&mut self, of: Holder, expr: &Expr, to: Option<(Holder, Overflow)>) {
-        self.sums.push(Sum { of, expr: expr.clone(), to });
+    fn sum(&mut self, of: HolderId, expr: &Expr, to: Option<(HolderId, OverflowRule)>) {
+        self.sums.push(OffsetExpr { of, expr: expr.clone(), to });
     }
 
-    fn survey(&mut self, uses: &[Use]) {
+    fn survey(&mut self, uses: &[ValueUse]) {
         for holder in 0..self.holders.count() {
             if !self.is_understood(holder) {
-                self.break_up(holder);
+                self.mark_nonlinear(holder);
             }
         }
         for it in uses {
             match it {
-                Use::HandledOtherwise(it) | Use::Cleared(it) => self.break_up(*it),
-                Use::Received { from, to } | Use::SentToEither(from, to) => self.join(*from, *to),
-                Use::Asked(expr) => self.expr(expr),
-                Use::Matched { field, value } => self.matched(*field, value),
-                Use::Stored { to, value, overflow, by, .. } => match self.on(value) {
-                    Some((place, of)) if *by != Storing::Given => {
+                ValueUse::Opaque(it) | ValueUse::Cleared(it) => self.mark_nonlinear(*it),
+                ValueUse::Received { from, to } | ValueUse::SentToEither(from, to) => {
+                    self.join(*from, *to)
+                }
+                ValueUse::Evaluated(expr) => self.expr(expr),
+                ValueUse::Matched { field, value } => self.matched(*field, value),
+                ValueUse::Stored { to, value, overflow, by, .. } => match self.on(value) {
+                    Some((place, of)) if *by != StoreKind::Argument => {
                         walk::place(self, place);
                         self.join(of, *to);
                         self.sum(of, value, Some((*to, *overflow)));
                     }
                     _ => {
-                        self.break_up(*to);
+                        self.mark_nonlinear(*to);
                         self.expr(value);
                     }
                 },
@@ -137,7 +141,7 @@ impl Sets<'_> {
 
     /// Whether a holder may be in a set: its values are always defined, and where it belongs to a process that comes and
     /// goes, no other such comes.
-    fn is_understood(&self, holder: Holder) -> bool {
+    fn is_understood(&self, holder: HolderId) -> bool {
         let program = self.program;
         let Some(scalar) = self.holders.scalar(program, holder) else { return false };
         let has_slots = |owner| match owner {
@@ -152,7 +156,7 @@ impl Sets<'_> {
         !scalar.undefined && may_be
     }
 
-    fn matched(&mut self, field: Holder, value: &Expr) {
+    fn matched(&mut self, field: HolderId, value: &Expr) {
         match self.on(value) {
             Some((place, of)) => {
                 walk::place(self, place);
@@ -160,25 +164,30 @@ impl Sets<'_> {
                 self.sum(of, value, None);
             }
             None => {
-                self.break_up(field);
+                self.mark_nonlinear(field);
                 self.expr(value);
             }
         }
     }
 
     /// The set of these holders, to whose values these constants are added, if it is linear.
-    fn linear(&self, (members, sums): (&[Holder], &[&Sum]), layout: &Layout) -> Option<LinearSet> {
-        let cells: Vec<(CellId, Kept)> =
+    fn linear(
+        &self,
+        (members, sums): (&[HolderId], &[&OffsetExpr]),
+        layout: &Layout,
+    ) -> Option<LinearSet> {
+        let cells: Vec<(CellId, CellPresence)> =
             members.iter().flat_map(|&it| self.holders.cells(self.program, layout, it)).collect();
         // Each has to be able to hold all.
-        let range = |it: &(CellId, Kept)| (layout.cells[it.0].least, layout.cells[it.0].most);
+        let range =
+            |it: &(CellId, CellPresence)| (layout.cells[it.0].least, layout.cells[it.0].most);
         let (least, most) = cells.first().map(range)?;
         let is_one_range = cells.iter().all(|it| range(it) == (least, most));
         if !is_one_range || least != 0 || !(1..VALUES_MAX).contains(&most) {
             return None;
         }
         let modulus = most + 1;
-        let fits = |&it: &Holder| {
+        let fits = |&it: &HolderId| {
             let scalar = self.holders.scalar(self.program, it);
             scalar
                 .map(|it| self.program.bounds(&it.domain))
@@ -199,14 +208,14 @@ impl Sets<'_> {
     }
 
     /// Whether something adds one constant to every value.
-    fn adds(&self, sum: &Sum, modulus: i64) -> bool {
+    fn adds(&self, sum: &OffsetExpr, modulus: i64) -> bool {
         let come_to = |value: i64| {
-            let found = judge(self.program, &sum.expr, Some(value)).ok()??;
+            let found = evaluate(self.program, &sum.expr, Some(value)).ok()??;
             let found = match sum.to {
                 None => found,
                 Some((to, overflow)) => {
                     let scalar = self.holders.scalar(self.program, to)?;
-                    kept(found, self.program.bounds(&scalar.domain), overflow)?
+                    stored_value(found, self.program.bounds(&scalar.domain), overflow)?
                 }
             };
             (0..modulus).contains(&found).then(|| (found - value).rem_euclid(modulus))
@@ -217,9 +226,9 @@ impl Sets<'_> {
 }
 
 /// Sees what is asked of values.
-impl Visitor for Sets<'_> {
+impl CodeVisitor for LinearSetBuilder<'_> {
     fn expr(&mut self, expr: &Expr) {
-        if let ExprKind::Binary(Binary::Equal | Binary::NotEqual, left, right) = &expr.kind
+        if let ExprKind::Binary(BinaryOp::Equal | BinaryOp::NotEqual, left, right) = &expr.kind
             && let (Some((place, one)), Some((at, other))) = (self.on(left), self.on(right))
         {
             walk::place(self, place);
@@ -228,23 +237,23 @@ impl Visitor for Sets<'_> {
             self.sum(one, left, None);
             return self.sum(other, right, None);
         }
-        match depends(self.program, self.holders, expr) {
-            Depends::Nothing => {}
-            Depends::On(place, holder) => {
-                self.break_up(holder);
+        match expr_dependence(self.program, self.holders, expr) {
+            ExprDependence::Nothing => {}
+            ExprDependence::On(place, holder) => {
+                self.mark_nonlinear(holder);
                 walk::place(self, place);
             }
-            Depends::OnMore => {
+            ExprDependence::OnMore => {
                 if let ExprKind::CanReceive(channel, patterns, _) = &expr.kind {
-                    for id in channel.meant(self.program) {
+                    for id in channel.possible_channels(self.program) {
                         let fields = self.program.channels[id].fields.len();
                         for (number, pattern) in patterns.iter().enumerate().take(fields) {
-                            if let Pattern::Match(value) = pattern {
+                            if let ReceivePattern::Match(value) = pattern {
                                 self.matched(self.holders.field(id, number), value);
                             }
                         }
                         for pattern in patterns.iter().skip(fields) {
-                            if let Pattern::Match(value) = pattern {
+                            if let ReceivePattern::Match(value) = pattern {
                                 self.expr(value);
                             }
                         }

@@ -4,28 +4,30 @@
 //! fail, and no property asks for what it changes. Whoever else can do something before it can do the same after it, and
 //! the other way around, and both orders lead to the same state.
 
-use super::access::{Access, InstanceAccess, Table};
-use super::instances::{ActionInstance, InstanceId, Side};
-use crate::ir::layout::{CellId, Content};
-use crate::ir::walk::{self, Visitor};
-use crate::ir::{ActionId, ExprKind, Instance, Owner, Place, ProcessId, Program, Root, Urgency};
+use super::access::{AccessSet, AccessTable, InstanceAccess};
+use super::instances::{ActionInstance, InstanceId, InstanceSide};
+use crate::ir::layout::{CellId, GroupContent};
+use crate::ir::walk::{self, CodeVisitor};
+use crate::ir::{
+    ActionId, ExprKind, Owner, Place, PlaceRoot, ProcessId, ProcessInstance, Program, Urgency,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whose step it is: one process's, that of two who meet, or nobody's.
-type Movers = [Option<Instance>; 2];
+type StepMovers = [Option<ProcessInstance>; 2];
 
 /// Who has a part in all that touches something.
 #[derive(Clone, Copy, Debug, Default)]
-struct Touched(Option<Movers>);
+struct CommonMovers(Option<StepMovers>);
 
-impl Touched {
-    fn by(&mut self, movers: Movers) {
-        let common = |known: Movers| known.map(|it| it.filter(|_| movers.contains(&it)));
+impl CommonMovers {
+    fn add_movers(&mut self, movers: StepMovers) {
+        let common = |known: StepMovers| known.map(|it| it.filter(|_| movers.contains(&it)));
         self.0 = Some(self.0.map_or(movers, common));
     }
 
     /// Whether nobody touches it without this one.
-    fn is_left_to(self, mover: Instance) -> bool {
+    fn is_only_by(self, mover: ProcessInstance) -> bool {
         self.0.is_none_or(|it| it.contains(&Some(mover)))
     }
 }
@@ -33,17 +35,17 @@ impl Touched {
 /// The actions of a program that are their process's own matter.
 #[derive(Debug)]
 pub struct LocalActions<'t> {
-    table: &'t Table<'t>,
+    table: &'t AccessTable<'t>,
     /// Of each cell, who reads it and who writes it.
-    read: Vec<Touched>,
-    written: Vec<Touched>,
+    read: Vec<CommonMovers>,
+    written: Vec<CommonMovers>,
     /// Who asks whether a process is somewhere.
-    asked: BTreeMap<(CellId, u32), Touched>,
+    asked: BTreeMap<(CellId, u32), CommonMovers>,
     /// Who may look at anything, and who starts and ends instances.
-    all: Touched,
-    instances: Touched,
+    all: CommonMovers,
+    instances: CommonMovers,
     /// Whose each cell is, of those that are a process's.
-    owners: Vec<Option<Instance>>,
+    owners: Vec<Option<ProcessInstance>>,
     /// Whether somebody writes what is another's, who need not know.
     writes_elsewhere: bool,
     /// The actions that may fail, in some instance.
@@ -52,16 +54,16 @@ pub struct LocalActions<'t> {
 
 impl<'t> LocalActions<'t> {
     /// Of all action instances in a table.
-    pub fn new(table: &'t Table<'t>) -> LocalActions<'t> {
+    pub fn new(table: &'t AccessTable<'t>) -> LocalActions<'t> {
         let program = table.program();
         let cells = table.layout().state_cells as usize;
         let mut found = LocalActions {
             table,
-            read: vec![Touched::default(); cells],
-            written: vec![Touched::default(); cells],
+            read: vec![CommonMovers::default(); cells],
+            written: vec![CommonMovers::default(); cells],
             asked: BTreeMap::new(),
-            all: Touched::default(),
-            instances: Touched::default(),
+            all: CommonMovers::default(),
+            instances: CommonMovers::default(),
             owners: owners(table),
             writes_elsewhere: writes_elsewhere(program),
             failing: BTreeSet::new(),
@@ -82,46 +84,48 @@ impl<'t> LocalActions<'t> {
         }
         // As long as somebody has an action that is possible, nobody comes to wait for that.
         let is_last = |kind: &ExprKind| *kind == ExprKind::Timeout;
-        if access.certain().filter_map(|it| it.expr).any(|it| is_last(&it.kind)) {
+        if access.certain_conjuncts().filter_map(|it| it.expr).any(|it| is_last(&it.kind)) {
             return;
         }
-        let mover = |side: Side| {
+        let mover = |side: InstanceSide| {
             let process = program.actions[side.action].edge.map(|edge| edge.process);
-            process.map(|process| Instance { process, slot: side.slot })
+            process.map(|process| ProcessInstance { process, slot: side.slot })
         };
         let movers = match instance {
             ActionInstance::Alone(side) => [mover(side), None],
             ActionInstance::Meeting { sender, receiver } => [mover(sender), mover(receiver)],
-            ActionInstance::MayMove { process, slot } => [Some(Instance { process, slot }), None],
+            ActionInstance::MayMove { process, slot } => {
+                [Some(ProcessInstance { process, slot }), None]
+            }
         };
-        let mut reads = access.effect.reading();
+        let mut reads = access.effect.as_reads();
         access.guard.iter().for_each(|it| reads.extend(it.reads()));
         self.reads(movers, &reads);
         for CellId(cell) in self.table.written_cells(access).iter() {
             // What is another's is written where that one has a part in the step, or begins with it.
             let is_kept =
-                |owner: Instance| !self.writes_elsewhere && !movers.contains(&Some(owner));
+                |owner: ProcessInstance| !self.writes_elsewhere && !movers.contains(&Some(owner));
             let of = self.owners.get(cell as usize).copied().flatten();
             if let Some(written) = self.written.get_mut(cell as usize)
                 && !of.is_some_and(is_kept)
             {
-                written.by(movers);
+                written.add_movers(movers);
             }
         }
         if access.effect.writes_instances {
-            self.instances.by(movers);
+            self.instances.add_movers(movers);
         }
     }
 
-    fn reads(&mut self, movers: Movers, reads: &Access) {
+    fn reads(&mut self, movers: StepMovers, reads: &AccessSet) {
         for CellId(cell) in reads.reads.iter() {
-            self.read.get_mut(cell as usize).into_iter().for_each(|it| it.by(movers));
+            self.read.get_mut(cell as usize).into_iter().for_each(|it| it.add_movers(movers));
         }
         for &(cell, location) in &reads.asks {
-            self.asked.entry((cell, location.0)).or_default().by(movers);
+            self.asked.entry((cell, location.0)).or_default().add_movers(movers);
         }
         if reads.reads_anything {
-            self.all.by(movers);
+            self.all.add_movers(movers);
         }
     }
 
@@ -147,35 +151,35 @@ impl<'t> LocalActions<'t> {
         it.parameters.is_empty()
             && slots.into_iter().all(|slot| {
                 let number = self.table.instances().first_alone(action, slot).map(InstanceId);
-                let mover = Instance { process: edge.process, slot };
-                number.is_some_and(|it| self.is_own_matter(mover, &self.table.access(it)))
+                let mover = ProcessInstance { process: edge.process, slot };
+                number.is_some_and(|it| self.is_local_step(mover, &self.table.access(it)))
                     && self.is_free(edge.process, action)
             })
     }
 
-    fn is_own_matter(&self, mover: Instance, access: &InstanceAccess<'_>) -> bool {
+    fn is_local_step(&self, mover: ProcessInstance, access: &InstanceAccess<'_>) -> bool {
         let effect = &access.effect;
-        let mut reads = effect.reading();
+        let mut reads = effect.as_reads();
         access.guard.iter().for_each(|it| reads.extend(it.reads()));
         let own_place = self.table.location_cell(mover.process, mover.slot);
         let is_unseen = |cell: CellId| {
             let at = cell.0 as usize;
             let (read, written) = (self.read.get(at), self.written.get(at));
             read.zip(written)
-                .is_some_and(|(read, written)| read.is_left_to(mover) && written.is_left_to(mover))
+                .is_some_and(|(read, written)| read.is_only_by(mover) && written.is_only_by(mover))
         };
         let is_unasked = |location| {
             let asked = self.asked.get(&(own_place, location)).copied().unwrap_or_default();
-            asked.is_left_to(mover)
+            asked.is_only_by(mover)
         };
         let is_told = access.failures().any() || effect.may_drop;
         let is_plain = !(is_told || effect.writes_instances || reads.reads_anything)
             && reads.channels.is_empty()
-            && self.all.is_left_to(mover)
-            && (!reads.reads_instances || self.instances.is_left_to(mover));
+            && self.all.is_only_by(mover)
+            && (!reads.reads_instances || self.instances.is_only_by(mover));
         is_plain
             && reads.reads.iter().all(|CellId(cell)| {
-                self.written.get(cell as usize).is_some_and(|it| it.is_left_to(mover))
+                self.written.get(cell as usize).is_some_and(|it| it.is_only_by(mover))
             })
             && reads.asks.iter().all(|(cell, _)| *cell == own_place)
             && effect.written().iter().all(is_unseen)
@@ -205,19 +209,19 @@ impl<'t> LocalActions<'t> {
 }
 
 /// Whose each cell of a state is, if it is a process's.
-fn owners(table: &Table<'_>) -> Vec<Option<Instance>> {
+fn owners(table: &AccessTable<'_>) -> Vec<Option<ProcessInstance>> {
     let (program, layout) = (table.program(), table.layout());
     let mut owners = vec![None; layout.state_cells as usize];
     for group in layout.groups.values() {
         let owner = match group.part {
-            Content::Location(process) => Owner::Process(process),
-            Content::Variable(id) => program.variables[id].owner,
-            Content::Channel(id) => program.channels[id].owner,
+            GroupContent::Location(process) => Owner::Process(process),
+            GroupContent::Variable(id) => program.variables[id].owner,
+            GroupContent::Channel(id) => program.channels[id].owner,
         };
         if let Owner::Process(process) = owner {
             let first = group.first.0 as usize;
             owners[first..first + group.cells as usize]
-                .fill(Some(Instance { process, slot: group.slot }));
+                .fill(Some(ProcessInstance { process, slot: group.slot }));
         }
     }
     owners
@@ -225,26 +229,26 @@ fn owners(table: &Table<'_>) -> Vec<Option<Instance>> {
 
 /// Whether any code writes what is another instance's.
 fn writes_elsewhere(program: &Program) -> bool {
-    struct Writes<'p> {
+    struct RemoteWriteFinder<'p> {
         program: &'p Program,
         mover: Option<ProcessId>,
         found: bool,
     }
-    impl Visitor for Writes<'_> {
-        fn place(&mut self, place: &Place, access: walk::Access) {
+    impl CodeVisitor for RemoteWriteFinder<'_> {
+        fn place(&mut self, place: &Place, access: walk::PlaceAccess) {
             let owner = match place.root {
-                Root::Variable(id) => self.program.variables[id].owner,
-                Root::Local(_) => Owner::Program,
+                PlaceRoot::Variable(id) => self.program.variables[id].owner,
+                PlaceRoot::Local(_) => Owner::Program,
             };
             let is_own = match owner {
                 Owner::Program => true,
                 Owner::Process(process) => place.slot.is_none() && self.mover == Some(process),
             };
-            self.found |= access == walk::Access::Write && !is_own;
+            self.found |= access == walk::PlaceAccess::Write && !is_own;
             walk::place(self, place);
         }
     }
-    let mut look = Writes { program, mover: None, found: false };
+    let mut look = RemoteWriteFinder { program, mover: None, found: false };
     for action in program.actions.values() {
         look.mover = action.edge.map(|edge| edge.process);
         walk::action(&mut look, action);

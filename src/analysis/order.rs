@@ -6,7 +6,7 @@
 //! stay together, as declared. But a process is at few locations while its variables are as they
 //! are: the location goes behind the variables. What belongs to nobody stays in front.
 
-use crate::ir::layout::{Content, GroupId};
+use crate::ir::layout::{GroupContent, GroupId};
 use crate::ir::{Layout, Owner, ProcessId, Program};
 
 /// The groups of `program`, which `layout` is of: shared ones first, then process after process
@@ -15,18 +15,18 @@ pub fn static_order(program: &Program, layout: &Layout) -> Vec<GroupId> {
     let mut order: Vec<GroupId> = layout.groups.keys().collect();
     order.sort_by_key(|&id| {
         let group = &layout.groups[id];
-        let is_location = matches!(group.part, Content::Location(_));
+        let is_location = matches!(group.part, GroupContent::Location(_));
         (owner(program, group.part).map(|process| (process, group.slot, is_location)), id)
     });
     order
 }
 
 /// Whose a part is, if it is anybody's.
-fn owner(program: &Program, part: Content) -> Option<ProcessId> {
+fn owner(program: &Program, part: GroupContent) -> Option<ProcessId> {
     let owner = match part {
-        Content::Location(process) => Owner::Process(process),
-        Content::Variable(variable) => program.variables[variable].owner,
-        Content::Channel(channel) => program.channels[channel].owner,
+        GroupContent::Location(process) => Owner::Process(process),
+        GroupContent::Variable(variable) => program.variables[variable].owner,
+        GroupContent::Channel(channel) => program.channels[channel].owner,
     };
     match owner {
         Owner::Program => None,

@@ -14,14 +14,15 @@
 
 mod pieces;
 
-use self::pieces::{Code, Pieces};
+use self::pieces::{CodePiece, CodeWorklist};
 use crate::ir::interval::{self, Interval, NONE, hull, is_none};
-use crate::ir::layout::Ranges;
-use crate::ir::walk::{self, Visitor};
+use crate::ir::layout::ValueRanges;
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
-    Action, Arena, Argument, Binary, ChannelId, ChannelRef, Communication, Domain, Entity, Expr,
-    ExprKind, LocalId, Overflow, Parameter, Pattern, Pid, Place, Program, Root, Scalar, Schedule,
-    Selector, Stmt, StmtKind, Type, TypeId, Unary, VarId, messages,
+    Action, Arena, BinaryOp, CallArgument, ChannelId, ChannelRef, Communication, Domain, Entity,
+    Expr, ExprKind, LocalId, OverflowRule, Parameter, PidRule, Place, PlaceRoot, PlaceSelector,
+    Program, ReceivePattern, ScalarType, Schedule, Stmt, StmtKind, Type, TypeId, UnaryOp, VarId,
+    messages,
 };
 use std::collections::BTreeMap;
 
@@ -32,54 +33,54 @@ const PATIENCE: u64 = 200_000;
 const PIDS: Interval = (0, 255);
 
 /// The ranges of a valid program's variables and messages; nothing if they are not known.
-pub fn ranges(program: &Program) -> Option<Ranges> {
-    let mut look = Survey { unknown: !program.functions.is_empty(), copied: Vec::new() };
+pub fn ranges(program: &Program) -> Option<ValueRanges> {
+    let mut look = CopySurvey { unknown: !program.functions.is_empty(), copied: Vec::new() };
     program.actions.values().for_each(|action| walk::action(&mut look, action));
     program.starts.iter().for_each(|start| walk::body(&mut look, &start.body));
     if look.unknown {
         return None;
     }
-    let mut analysis = Analysis::new(program);
+    let mut analysis = RangeAnalysis::new(program);
     look.copied.into_iter().for_each(|variable| analysis.variables[variable] = None);
     analysis.settle();
     Some(analysis.finish())
 }
 
 /// Which values an expression of a program has, wherever it is computed: by [where it is](at).
-pub(super) type Seen = BTreeMap<usize, interval::Results>;
+pub(super) type ExprResults = BTreeMap<usize, interval::ResultRange>;
 
 /// Where an expression of a program is, for as long as that is not changed.
-pub(super) fn at(expr: &Expr) -> usize {
+pub(super) fn expr_address(expr: &Expr) -> usize {
     std::ptr::from_ref(expr).addr()
 }
 
 /// The ranges of a valid program, and which values each of its expressions has; nothing if they are not known.
-pub(super) fn ranges_and_values(program: &Program) -> Option<(Ranges, Seen)> {
+pub(super) fn ranges_and_values(program: &Program) -> Option<(ValueRanges, ExprResults)> {
     let ranges = ranges(program)?;
-    let mut analysis = Analysis::new(program);
+    let mut analysis = RangeAnalysis::new(program);
     (analysis.variables, analysis.channels) = (ranges.variables.clone(), ranges.channels.clone());
-    analysis.seen = Some(Seen::new());
+    analysis.seen = Some(ExprResults::new());
     analysis.settle();
     debug_assert_eq!(analysis.variables, ranges.variables, "what is known is all there is");
     Some((ranges, analysis.seen.unwrap_or_default()))
 }
 
 /// Looks for what is not narrowed.
-struct Survey {
+struct CopySurvey {
     /// Whether there is anything the analysis does not know.
     unknown: bool,
     /// Variables that are copied whole, from or to.
     copied: Vec<VarId>,
 }
 
-impl Visitor for Survey {
+impl CodeVisitor for CopySurvey {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Copy { target, source } => {
                 self.copied.extend([target, source].into_iter().filter_map(root));
             }
             StmtKind::MultisetAdd {
-                element: Argument::Copy(source) | Argument::Reference(source),
+                element: CallArgument::Copy(source) | CallArgument::Reference(source),
                 ..
             } => self.copied.extend(root(source)),
             _ => {}
@@ -94,18 +95,18 @@ impl Visitor for Survey {
         walk::stmt(self, stmt);
     }
 
-    fn place(&mut self, place: &Place, _: walk::Access) {
-        self.unknown |= matches!(place.root, Root::Local(_));
+    fn place(&mut self, place: &Place, _: walk::PlaceAccess) {
+        self.unknown |= matches!(place.root, PlaceRoot::Local(_));
         walk::place(self, place);
     }
 }
 
-struct Analysis<'a> {
+struct RangeAnalysis<'a> {
     program: &'a Program,
     /// Of the scalars of each plain variable.
     variables: Arena<VarId, Option<Interval>>,
     channels: Arena<ChannelId, Vec<Interval>>,
-    pieces: Pieces<'a>,
+    pieces: CodeWorklist<'a>,
     /// Whether processes come and go.
     comes_and_goes: bool,
     /// Expressions evaluated.
@@ -114,10 +115,10 @@ struct Analysis<'a> {
     here: BTreeMap<VarId, Interval>,
     locals: Vec<Interval>,
     /// Which values expressions have, if that is asked.
-    seen: Option<Seen>,
+    seen: Option<ExprResults>,
 }
 
-impl<'a> Analysis<'a> {
+impl<'a> RangeAnalysis<'a> {
     fn new(program: &'a Program) -> Self {
         let variables = program.variables.values().map(|variable| {
             is_plain(program, variable.ty).then(|| {
@@ -129,12 +130,12 @@ impl<'a> Analysis<'a> {
             })
         });
         let channels = program.channels.values().map(|it| vec![NONE; it.fields.len()]);
-        Analysis {
+        RangeAnalysis {
             program,
             variables: variables.collect(),
             channels: channels.collect(),
-            pieces: Pieces::of(program),
-            comes_and_goes: program.comes_and_goes(),
+            pieces: CodeWorklist::of(program),
+            comes_and_goes: program.has_dynamic_processes(),
             evaluated: 0,
             here: BTreeMap::new(),
             locals: Vec::new(),
@@ -142,28 +143,28 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    fn finish(self) -> Ranges {
+    fn finish(self) -> ValueRanges {
         // A variable that never has a value needs no bits, which an empty interval says.
-        Ranges { variables: self.variables, channels: self.channels }
+        ValueRanges { variables: self.variables, channels: self.channels }
     }
 
     /// Runs pieces of code until none would store anything else.
     fn settle(&mut self) {
-        self.program.last.into_iter().for_each(|variable| self.give(variable, PIDS));
+        self.program.last.into_iter().for_each(|variable| self.assign_external(variable, PIDS));
         while let Some(code) = self.pieces.take() {
             match code {
-                Code::Start(start) => {
+                CodePiece::Start(start) => {
                     self.begin(&start.parameters);
                     self.run(&start.body);
                 }
-                Code::Process(process) => {
+                CodePiece::Process(process) => {
                     self.begin(&[]);
                     self.run(&process.life.prologue);
-                    if let Pid::In(variable) = process.life.pid {
-                        self.give(variable, PIDS);
+                    if let PidRule::In(variable) = process.life.pid {
+                        self.assign_external(variable, PIDS);
                     }
                 }
-                Code::Action(action) => {
+                CodePiece::Action(action) => {
                     self.begin(&action.parameters);
                     self.action(action);
                 }
@@ -172,10 +173,10 @@ impl<'a> Analysis<'a> {
     }
 
     /// Notes that a variable is given a value from outside any action.
-    fn give(&mut self, variable: VarId, value: Interval) {
+    fn assign_external(&mut self, variable: VarId, value: Interval) {
         let place = Place::variable(variable, self.program.variables[variable].span);
         let here = self.here.remove(&variable);
-        self.assign(&place, value, Overflow::Wraps);
+        self.assign(&place, value, OverflowRule::Wraps);
         self.here.remove(&variable);
         here.into_iter().for_each(|here| {
             self.here.insert(variable, here);
@@ -201,7 +202,7 @@ impl<'a> Analysis<'a> {
         if let Some(communication) = &action.communication {
             self.communicate(communication);
             // The receiver's statements come before the sender's, unless processes come and go.
-            let rendezvous = communication.channel().may_meet(self.program);
+            let rendezvous = communication.channel().may_be_rendezvous(self.program);
             let first =
                 matches!(communication, Communication::Receive { .. }) || self.comes_and_goes;
             alone &= !rendezvous || first;
@@ -227,7 +228,7 @@ impl<'a> Analysis<'a> {
             StmtKind::Clear(place) => {
                 if let Some(ty) = self.leaf(place) {
                     let low = self.scalar_bounds(ty).0;
-                    self.assign(place, (low, low), Overflow::Fails);
+                    self.assign(place, (low, low), OverflowRule::Fails);
                 }
             }
             StmtKind::If(branches) => self.branches(branches.iter().map(|(_, body)| body)),
@@ -250,10 +251,10 @@ impl<'a> Analysis<'a> {
                 let parameters = &self.program.processes[*process].parameters;
                 for (&parameter, argument) in parameters.iter().zip(arguments) {
                     let value = self.value(argument);
-                    self.give(parameter, value);
+                    self.assign_external(parameter, value);
                 }
                 if let Some(place) = into {
-                    self.assign(place, PIDS, Overflow::Wraps);
+                    self.assign(place, PIDS, OverflowRule::Wraps);
                 }
             }
             StmtKind::Exit => {}
@@ -284,7 +285,7 @@ impl<'a> Analysis<'a> {
     }
 
     fn communicate(&mut self, communication: &Communication) {
-        for channel in communication.channel().meant(self.program) {
+        for channel in communication.channel().possible_channels(self.program) {
             self.communicate_on(channel, communication);
         }
         if let Communication::Receive { channel, patterns, .. } = communication
@@ -292,7 +293,7 @@ impl<'a> Analysis<'a> {
         {
             // What the last of several channels gives is not all that may come.
             for pattern in patterns {
-                if let Pattern::Into(place) = pattern {
+                if let ReceivePattern::Into(place) = pattern {
                     root(place).and_then(|variable| self.here.remove(&variable));
                 }
             }
@@ -307,11 +308,11 @@ impl<'a> Analysis<'a> {
                 for (field, &ty) in about.fields.iter().enumerate() {
                     let domain = self.scalar_bounds(ty);
                     let meets = about.capacity == 0 && self.comes_and_goes;
-                    let overflow = if meets { Overflow::Wraps } else { about.overflow };
+                    let overflow = if meets { OverflowRule::Wraps } else { about.overflow };
                     let value = values.get(field).map_or((0, 0), |it| self.value(it));
-                    let value = stored(value, domain, overflow);
+                    let value = stored_range(value, domain, overflow);
                     let sent = self.channels[channel][field];
-                    let grown = hull(sent, within(self.grow(sent, value), hull(domain, value)));
+                    let grown = hull(sent, intersect(self.widen(sent, value), hull(domain, value)));
                     if grown != sent {
                         self.pieces.channel_changed(channel);
                         self.channels[channel][field] = grown;
@@ -320,9 +321,9 @@ impl<'a> Analysis<'a> {
             }
             Communication::Receive { patterns, .. } => {
                 for (field, pattern) in patterns.iter().enumerate() {
-                    let Pattern::Into(place) = pattern else { continue };
+                    let ReceivePattern::Into(place) = pattern else { continue };
                     if field >= about.fields.len() {
-                        if messages::reads_zero_beyond(about.fields.len()) {
+                        if messages::reads_zero_past_end(about.fields.len()) {
                             self.assign(place, (0, 0), about.overflow);
                         }
                     } else {
@@ -339,13 +340,13 @@ impl<'a> Analysis<'a> {
     }
 
     /// Notes that a place is given a value.
-    fn assign(&mut self, place: &Place, value: Interval, overflow: Overflow) {
+    fn assign(&mut self, place: &Place, value: Interval, overflow: OverflowRule) {
         let Some(ty) = self.leaf(place) else { return };
         let domain = self.scalar_bounds(ty);
-        let value = stored(value, domain, overflow);
+        let value = stored_range(value, domain, overflow);
         let Some(variable) = root(place) else { return };
         let known = self.variables[variable].unwrap_or(NONE);
-        let grown = within(self.grow(known, value), domain);
+        let grown = intersect(self.widen(known, value), domain);
         if grown != known {
             self.pieces.changed(variable);
             self.variables[variable] = Some(grown);
@@ -382,7 +383,7 @@ impl<'a> Analysis<'a> {
     fn place_type(&self, place: &Place, mut ty: TypeId) -> Option<TypeId> {
         for selector in &place.path {
             ty = match (selector, &self.program.types[ty]) {
-                (Selector::Field(number), Type::Record { fields, .. }) => {
+                (PlaceSelector::Field(number), Type::Record { fields, .. }) => {
                     fields[*number as usize].1
                 }
                 (_, Type::Array { element, .. } | Type::Multiset { element, .. }) => *element,
@@ -396,25 +397,26 @@ impl<'a> Analysis<'a> {
         self.evaluated += 1;
         let results = self.results(expr);
         if let Some(seen) = &mut self.seen {
-            let all =
-                seen.entry(at(expr)).or_insert(interval::Results { range: NONE, leaves: false });
+            let all = seen
+                .entry(expr_address(expr))
+                .or_insert(interval::ResultRange { range: NONE, may_overflow: false });
             all.range = hull(all.range, results.range);
-            all.leaves |= results.leaves;
+            all.may_overflow |= results.may_overflow;
         }
         results.range
     }
 
     /// The values of an expression, and whether on the way to them one has to be wrapped, or checked.
-    fn results(&mut self, expr: &Expr) -> interval::Results {
+    fn results(&mut self, expr: &Expr) -> interval::ResultRange {
         if let ExprKind::Binary(operator, left, right) = &expr.kind {
             let (left, right) = (self.value(left), self.value(right));
             return interval::binary(self.program.arithmetic, *operator, left, right);
         }
-        interval::Results { range: self.unmixed(expr), leaves: false }
+        interval::ResultRange { range: self.non_binary_range(expr), may_overflow: false }
     }
 
     /// The values of an expression that is no operation on two.
-    fn unmixed(&mut self, expr: &Expr) -> Interval {
+    fn non_binary_range(&mut self, expr: &Expr) -> Interval {
         match &expr.kind {
             ExprKind::Constant(value) => (*value, *value),
             ExprKind::Read(place) => self.read(place),
@@ -428,8 +430,9 @@ impl<'a> Analysis<'a> {
                 hull(self.value(then), self.value(otherwise))
             }
             ExprKind::Length(channel) => {
-                let capacities =
-                    channel.meant(self.program).map(|it| self.program.channels[it].capacity);
+                let capacities = channel
+                    .possible_channels(self.program)
+                    .map(|it| self.program.channels[it].capacity);
                 (0, i64::from(capacities.max().unwrap_or_default()))
             }
             ExprKind::Self_ | ExprKind::Processes => PIDS,
@@ -458,15 +461,15 @@ impl<'a> Analysis<'a> {
     fn assume(&mut self, expr: &Expr, holds: bool) -> bool {
         match &expr.kind {
             ExprKind::Constant(value) => (*value != 0) == holds,
-            ExprKind::Unary(Unary::Not, operand) => self.assume(operand, !holds),
-            ExprKind::Binary(Binary::And, left, right) if holds => {
+            ExprKind::Unary(UnaryOp::Not, operand) => self.assume(operand, !holds),
+            ExprKind::Binary(BinaryOp::And, left, right) if holds => {
                 self.assume(left, true) && self.assume(right, true)
             }
-            ExprKind::Binary(Binary::Or, left, right) if !holds => {
+            ExprKind::Binary(BinaryOp::Or, left, right) if !holds => {
                 self.assume(left, false) && self.assume(right, false)
             }
             // Their right sides need not be evaluated at all.
-            ExprKind::Binary(Binary::And | Binary::Or | Binary::Implies, ..) => true,
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, ..) => true,
             ExprKind::Binary(operator, left, right) => self.compare(*operator, left, right, holds),
             ExprKind::Read(place) => {
                 let known = self.read(place);
@@ -480,8 +483,8 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    fn compare(&mut self, operator: Binary, left: &Expr, right: &Expr, holds: bool) -> bool {
-        let operator = if holds { Some(operator) } else { operator.opposite() };
+    fn compare(&mut self, operator: BinaryOp, left: &Expr, right: &Expr, holds: bool) -> bool {
+        let operator = if holds { Some(operator) } else { operator.negated() };
         let Some(operator) = operator else { return true };
         let (one, other) = (self.value(left), self.value(right));
         if is_none(one) || is_none(other) {
@@ -511,7 +514,7 @@ impl<'a> Analysis<'a> {
 
     /// The hull of both; once patience is exhausted, an end that moves goes as far as the bits that
     /// are then needed allow.
-    fn grow(&self, known: Interval, value: Interval) -> Interval {
+    fn widen(&self, known: Interval, value: Interval) -> Interval {
         let all = hull(known, value);
         if is_none(known) || all == known || self.evaluated < PATIENCE {
             return all;
@@ -547,7 +550,7 @@ impl<'a> Analysis<'a> {
     }
 
     fn may_be_undefined(&self, ty: TypeId) -> bool {
-        matches!(self.program.types[ty], Type::Scalar(Scalar { undefined: true, .. }))
+        matches!(self.program.types[ty], Type::Scalar(ScalarType { undefined: true, .. }))
     }
 }
 
@@ -570,15 +573,15 @@ fn scalar_of(program: &Program, ty: TypeId) -> TypeId {
 
 fn domain(program: &Program, ty: TypeId) -> &Domain {
     match &program.types[ty] {
-        Type::Scalar(Scalar { domain, .. }) => domain,
+        Type::Scalar(ScalarType { domain, .. }) => domain,
         _ => unreachable!("the validator lets only scalars be here"),
     }
 }
 
 fn root(place: &Place) -> Option<VarId> {
     match place.root {
-        Root::Variable(variable) => Some(variable),
-        Root::Local(_) => None,
+        PlaceRoot::Variable(variable) => Some(variable),
+        PlaceRoot::Local(_) => None,
     }
 }
 
@@ -588,18 +591,18 @@ fn is_whole(place: &Place) -> bool {
 }
 
 /// The values that are in a domain after being stored there.
-fn stored(value: Interval, domain: Interval, overflow: Overflow) -> Interval {
+fn stored_range(value: Interval, domain: Interval, overflow: OverflowRule) -> Interval {
     let fits = domain.0 <= value.0 && value.1 <= domain.1;
     match overflow {
         _ if is_none(value) || fits => value,
-        Overflow::Wraps => domain,
-        Overflow::Fails => within(value, domain),
+        OverflowRule::Wraps => domain,
+        OverflowRule::Fails => intersect(value, domain),
     }
 }
 
 /// The values of a range that are in a domain. There is one way to say that none are, or rounds
 /// would go on forever.
-fn within(range: Interval, domain: Interval) -> Interval {
+fn intersect(range: Interval, domain: Interval) -> Interval {
     let both = (range.0.max(domain.0), range.1.min(domain.1));
     if is_none(both) { NONE } else { both }
 }

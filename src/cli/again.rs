@@ -1,6 +1,6 @@
 //! What to do next with a counterexample: commands that work as they are printed.
 
-use super::args::RunArgs;
+use super::args::SessionArgs;
 use crate::escape;
 use crate::exec::Violation;
 use crate::front::Language;
@@ -9,32 +9,33 @@ use crate::session::TextModel;
 
 /// A counterexample, as far as that decides what can be done with it.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct CounterexampleShape {
     /// Whether it has a step.
     pub has_steps: bool,
     /// Whether it has a state to walk on from.
     pub has_states: bool,
 }
 
-impl Found {
+impl CounterexampleShape {
     /// A run.
-    pub(super) const RUN: Found = Found { has_steps: true, has_states: true };
+    pub(super) const RUN: CounterexampleShape =
+        CounterexampleShape { has_steps: true, has_states: true };
 
     /// The first of a report, if there is one.
-    pub(super) fn of(report: &Report) -> Option<Found> {
+    pub(super) fn of(report: &Report) -> Option<CounterexampleShape> {
         let all = report.violations();
-        let ViolationReport { depth, check, .. } = all.iter().find(|it| it.has_a_way())?;
+        let ViolationReport { depth, check, .. } = all.iter().find(|it| it.has_trace())?;
         let is_fault = matches!(check, Violation::Fault(..));
-        Some(Found { has_steps: *depth > 0, has_states: *depth > 0 || !is_fault })
+        Some(CounterexampleShape { has_steps: *depth > 0, has_states: *depth > 0 || !is_fault })
     }
 }
 
 /// The commands for a counterexample of a model, whose search is kept in a directory, if it is.
 pub(super) fn commands(
     model: &TextModel,
-    found: Found,
+    found: CounterexampleShape,
     dir: Option<&str>,
-    args: Option<&RunArgs>,
+    args: Option<&SessionArgs>,
 ) -> Vec<String> {
     let has_chart = found.has_steps && !model.interp.program().processes.is_empty();
     let walk = |dir: &str| {
@@ -47,7 +48,7 @@ pub(super) fn commands(
         let trace = format!("spillway trace {dir}{chart}");
         return std::iter::once(trace).chain(found.has_states.then(|| walk(&dir))).collect();
     }
-    let Some(check) = args.and_then(|args| checking(model, args)) else { return Vec::new() };
+    let Some(check) = args.and_then(|args| check_command(model, args)) else { return Vec::new() };
     let is_chart = args.is_some_and(|it| it.msc);
     let chart = (has_chart && !is_chart).then(|| format!("{check} --msc"));
     let kept = found.has_states.then(|| [format!("{check} --dir DIR;"), walk("DIR")]);
@@ -55,7 +56,7 @@ pub(super) fn commands(
 }
 
 /// The command that checks a model as it was checked, and shows the counterexample; nothing if none would be shown.
-fn checking(model: &TextModel, args: &RunArgs) -> Option<String> {
+fn check_command(model: &TextModel, args: &SessionArgs) -> Option<String> {
     let mut words: Vec<String> =
         std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
     let is_wanted = |it: &String| it != "--no-trace";
@@ -73,10 +74,10 @@ fn checking(model: &TextModel, args: &RunArgs) -> Option<String> {
 /// A model on a command line: its file, its language where that is not to be seen, and what its constants are.
 fn named(model: &TextModel) -> Vec<String> {
     let mut words = vec![escape::shell(model.name()).into_owned()];
-    if Language::of_file(model.name()) != Some(model.language) {
+    if Language::from_file_name(model.name()) != Some(model.language) {
         words.extend(["--language".to_owned(), model.language.name.to_owned()]);
     }
-    for define in model.options.defined() {
+    for define in model.options.definitions() {
         words.extend(["-D".to_owned(), escape::shell(&define).into_owned()]);
     }
     words

@@ -8,14 +8,14 @@ use super::failure::STOPPED;
 use std::alloc::{GlobalAlloc, Layout, System};
 
 /// The system's allocator; where that has no memory, the process ends with a message.
-pub struct Allocator;
+pub struct ExitingAllocator;
 
 const MESSAGE: &str = "error: the system gives no more memory\n  \
     help: raise its limit (`ulimit -v`), or give less with --memory or --threads; `spillway resume` \
     goes on with a search that has made a checkpoint\n";
 
 #[inline]
-fn given(block: *mut u8) -> *mut u8 {
+fn ensure_allocated(block: *mut u8) -> *mut u8 {
     if block.is_null() {
         end();
     }
@@ -32,23 +32,23 @@ fn end() -> ! {
 }
 
 // SAFETY: every call goes to the system's allocator as it came, and what that gives is given on.
-unsafe impl GlobalAlloc for Allocator {
+unsafe impl GlobalAlloc for ExitingAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the contract, which is the same.
-        given(unsafe { System.alloc(layout) })
+        ensure_allocated(unsafe { System.alloc(layout) })
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        given(unsafe { System.alloc_zeroed(layout) })
+        ensure_allocated(unsafe { System.alloc_zeroed(layout) })
     }
 
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         // SAFETY: as above.
-        given(unsafe { System.realloc(block, layout, bytes) })
+        ensure_allocated(unsafe { System.realloc(block, layout, bytes) })
     }
 
     #[inline]

@@ -10,25 +10,25 @@ mod task;
 mod trace;
 
 pub use brief::parse;
-pub use define::Define;
+pub use define::DefineArg;
 pub use page::{
     CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, ValuesArgs, WatchArgs,
 };
-pub use property::{FormatArg, RunsArgs, ShownPropertyArgs};
-pub(in crate::cli) use questions::Further;
+pub use property::{AutomatonFormatArg, LivenessArgs, ShownPropertyArgs};
 pub use questions::QuestionArgs;
-pub use resources::RunArgs;
-pub use task::{Request, TaskArgs, TaskCommand};
+pub(in crate::cli) use questions::StateSpaceQuery;
+pub use resources::SessionArgs;
+pub use task::{TaskArgs, TaskCommand, TaskRequest};
 pub use trace::TraceArgs;
 
 use super::languages;
 use crate::front::{ClaimChoice, Language};
-use crate::ir::{EndRule, Overflow};
-use crate::reduce::dominate::Sense;
-use crate::reduce::partial_order::{Method, Proviso};
-use crate::reduce::symmetry::Effort;
+use crate::ir::{EndRule, OverflowRule};
+use crate::reduce::dominate::DominanceSense;
+use crate::reduce::partial_order::{CycleProviso, PartialOrderMethod};
+use crate::reduce::symmetry::SymmetryEffort;
 use crate::search::comback::{CacheKind, CacheSize};
-use crate::search::{Checks, Limits};
+use crate::search::{CheckSelection, SearchLimits};
 use crate::session::KeyOrder;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use resources::{duration, size};
@@ -41,7 +41,7 @@ use std::time::Duration;
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: CliCommand,
 }
 
 /// Of which levels a stratified cache keeps states, if that is not said: every so manieth.
@@ -53,7 +53,7 @@ Exit codes: 0 verified, 1 violated, 2 the model or the command line is wrong,
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Visit every reachable state of a model and report what is violated
     Check(Box<CheckArgs>),
     /// Go on with a search that was stopped, killed or ran out of disk
@@ -99,11 +99,11 @@ pub struct ModelArgs {
     #[arg(long, value_parser = languages::parser())]
     pub language: Option<&'static Language>,
     /// Replace the value of a constant of the model.
-    #[arg(long = "define", short = 'D', value_name = "NAME[=VALUE]", value_parser = Define::read, help = format!(
+    #[arg(long = "define", short = 'D', value_name = "NAME[=VALUE]", value_parser = DefineArg::read, help = format!(
         "Replace a constant's value; in {} define a macro, of any text (a NAME alone is 1)",
         languages::titles(|it| it.options.macros)
     ))]
-    pub defines: Vec<Define>,
+    pub defines: Vec<DefineArg>,
     /// What should hold in every state, beside what the model says: an expression of its language
     #[arg(long = "invariant", value_name = "EXPR")]
     pub invariants: Vec<String>,
@@ -112,7 +112,7 @@ pub struct ModelArgs {
     pub covers: Vec<String>,
     /// What no flag says.
     #[arg(skip)]
-    pub(super) before: resources::Before,
+    pub(super) load_context: resources::LoadContext,
     /// What becomes of a value outside its variable's range.
     #[arg(long, value_enum, help = format!(
         "What becomes of a value outside its variable's range in {} [default: error]",
@@ -146,7 +146,7 @@ pub struct ModelArgs {
     /// Leave out the property of runs that the model brings with it.
     #[arg(long, help = format!(
         "Leave out the property that the model brings with it: never claims, an ltl formula, a property process ({})",
-        languages::titles(|it| it.options.own_property)
+        languages::titles(|it| it.options.model_property)
     ))]
     pub no_claim: bool,
 }
@@ -155,7 +155,7 @@ impl ModelArgs {
     /// Which of the model's claims is searched with.
     pub fn claim(&self) -> ClaimChoice {
         match &self.claim {
-            _ if self.no_claim => ClaimChoice::Leave,
+            _ if self.no_claim => ClaimChoice::Omit,
             None => ClaimChoice::First,
             Some(name) => ClaimChoice::Named(name.clone()),
         }
@@ -202,10 +202,10 @@ impl SymmetryArg {
     }
 
     /// The trouble to take.
-    pub fn effort(self) -> Option<Effort> {
+    pub fn effort(self) -> Option<SymmetryEffort> {
         match self {
-            SymmetryArg::Exact => Some(Effort::Exact),
-            SymmetryArg::Fast => Some(Effort::Fast),
+            SymmetryArg::Exact => Some(SymmetryEffort::Exact),
+            SymmetryArg::Fast => Some(SymmetryEffort::Fast),
             SymmetryArg::Off => None,
         }
     }
@@ -220,11 +220,11 @@ pub enum OverflowArg {
     Wrap,
 }
 
-impl From<OverflowArg> for Overflow {
-    fn from(arg: OverflowArg) -> Overflow {
+impl From<OverflowArg> for OverflowRule {
+    fn from(arg: OverflowArg) -> OverflowRule {
         match arg {
-            OverflowArg::Error => Overflow::Fails,
-            OverflowArg::Wrap => Overflow::Wraps,
+            OverflowArg::Error => OverflowRule::Fails,
+            OverflowArg::Wrap => OverflowRule::Wraps,
         }
     }
 }
@@ -291,14 +291,14 @@ pub struct CheckArgs {
     #[command(flatten)]
     pub(super) model: ModelArgs,
     #[command(flatten)]
-    pub(super) run: RunArgs,
+    pub(super) run: SessionArgs,
     #[command(flatten)]
-    pub(super) runs: RunsArgs,
+    pub(super) runs: LivenessArgs,
     /// Keep the search in this directory, which must be new or empty [default: a temporary one, removed after a verdict]
     #[arg(long)]
     pub dir: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) asked: QuestionArgs,
+    pub(super) questions: QuestionArgs,
     /// Check only these
     #[arg(long, value_name = "CHECKS", value_delimiter = ',', value_enum)]
     pub only: Vec<CheckKind>,
@@ -353,7 +353,7 @@ pub struct ReduceArgs {
     /// Leave out states that others dominate, by these variables, of which smaller values (down) or larger ones (up) can do
     /// all that others can, which is checked
     #[arg(long, value_name = "NAME:down|up,...", value_delimiter = ',', value_parser = dominating)]
-    pub dominate: Vec<(String, Sense)>,
+    pub dominate: Vec<(String, DominanceSense)>,
     /// Leave out states beyond which these variables, which only rise together (as is checked), let nothing happen that is looked
     /// for
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
@@ -371,11 +371,11 @@ pub struct ReduceArgs {
 }
 
 /// A variable and which of its values are better.
-fn dominating(text: &str) -> Result<(String, Sense), String> {
+fn dominating(text: &str) -> Result<(String, DominanceSense), String> {
     let parts = text.rsplit_once(':').map(|(name, sense)| (name.trim(), sense.trim()));
     match parts {
-        Some((name, "down")) if !name.is_empty() => Ok((name.into(), Sense::Down)),
-        Some((name, "up")) if !name.is_empty() => Ok((name.into(), Sense::Up)),
+        Some((name, "down")) if !name.is_empty() => Ok((name.into(), DominanceSense::Down)),
+        Some((name, "up")) if !name.is_empty() => Ok((name.into(), DominanceSense::Up)),
         _ => Err(
             "a variable and whether its smaller or its larger values can do more: as in time:down"
                 .into(),
@@ -440,15 +440,15 @@ pub enum PartialOrderArg {
     LocalSleep,
 }
 
-impl From<PartialOrderArg> for Method {
-    fn from(arg: PartialOrderArg) -> Method {
+impl From<PartialOrderArg> for PartialOrderMethod {
+    fn from(arg: PartialOrderArg) -> PartialOrderMethod {
         match arg {
-            PartialOrderArg::Local => Method::Local,
-            PartialOrderArg::Overman => Method::Overman,
-            PartialOrderArg::Stubborn => Method::Stubborn,
-            PartialOrderArg::Conditional => Method::Conditional,
-            PartialOrderArg::Sleep => Method::Sleep,
-            PartialOrderArg::LocalSleep => Method::LocalSleep,
+            PartialOrderArg::Local => PartialOrderMethod::Local,
+            PartialOrderArg::Overman => PartialOrderMethod::Overman,
+            PartialOrderArg::Stubborn => PartialOrderMethod::Stubborn,
+            PartialOrderArg::Conditional => PartialOrderMethod::Conditional,
+            PartialOrderArg::Sleep => PartialOrderMethod::Sleep,
+            PartialOrderArg::LocalSleep => PartialOrderMethod::LocalSleep,
         }
     }
 }
@@ -462,11 +462,11 @@ pub enum ConfluenceArg {
     Map,
 }
 
-impl From<ConfluenceArg> for Proviso {
-    fn from(arg: ConfluenceArg) -> Proviso {
+impl From<ConfluenceArg> for CycleProviso {
+    fn from(arg: ConfluenceArg) -> CycleProviso {
         match arg {
-            ConfluenceArg::Prioritised => Proviso::Static,
-            ConfluenceArg::Map => Proviso::Chains,
+            ConfluenceArg::Prioritised => CycleProviso::Static,
+            ConfluenceArg::Map => CycleProviso::Chains,
         }
     }
 }
@@ -485,13 +485,13 @@ pub enum ProvisoArg {
     StaticChains,
 }
 
-impl From<ProvisoArg> for Proviso {
-    fn from(arg: ProvisoArg) -> Proviso {
+impl From<ProvisoArg> for CycleProviso {
+    fn from(arg: ProvisoArg) -> CycleProviso {
         match arg {
-            ProvisoArg::Static => Proviso::Static,
-            ProvisoArg::Levels => Proviso::Levels,
-            ProvisoArg::Chains => Proviso::Chains,
-            ProvisoArg::StaticChains => Proviso::StaticChains,
+            ProvisoArg::Static => CycleProviso::Static,
+            ProvisoArg::Levels => CycleProviso::Levels,
+            ProvisoArg::Chains => CycleProviso::Chains,
+            ProvisoArg::StaticChains => CycleProviso::StaticChains,
         }
     }
 }
@@ -513,19 +513,19 @@ pub enum CheckKind {
 
 impl CheckArgs {
     /// What to look for and when to stop.
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> SearchLimits {
         let wanted = |kind| self.only.is_empty() || self.only.contains(&kind);
-        Limits {
-            checks: Checks {
+        SearchLimits {
+            checks: CheckSelection {
                 deadlock: wanted(CheckKind::Deadlock) && !self.no_deadlock,
                 assertions: wanted(CheckKind::Assert),
                 invariants: wanted(CheckKind::Invariant),
                 faults: wanted(CheckKind::Error),
                 claims: wanted(CheckKind::Claim),
             },
-            stop_on_violation: !self.keep_going && self.asked.property_file.is_none(),
+            stop_on_violation: !self.keep_going && self.questions.property_file.is_none(),
             stop_within_level: false,
-            stop_when_answered: self.asked.property_file.is_some() && !self.keep_going,
+            stop_when_answered: self.questions.property_file.is_some() && !self.keep_going,
             max_states: self.run.max_states,
             shortest: self.shortest,
             coverage: !self.no_coverage,
@@ -539,7 +539,7 @@ pub struct ResumeArgs {
     /// The search directory
     pub dir: PathBuf,
     #[command(flatten)]
-    pub(super) run: RunArgs,
+    pub(super) run: SessionArgs,
 }
 
 /// `spillway status`.

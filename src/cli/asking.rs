@@ -11,7 +11,7 @@
 //! ```
 
 use serde_json::{Value, json};
-use spill::{Error, Origin, Result};
+use spill::{Error, RemoteOrigin, Result};
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::ops::Range;
 use std::sync::Mutex;
@@ -21,38 +21,38 @@ const LINE_MAX: u64 = 1 << 20;
 
 /// Whoever started this process.
 #[derive(Debug)]
-pub(super) struct Asked;
+pub(super) struct StdioOrigin;
 
 /// A question and its answer follow each other.
 static TURN: Mutex<()> = Mutex::new(());
 
-impl Origin for Asked {
-    fn bring(&self, name: &str, range: Option<Range<u64>>) -> Result<()> {
+impl RemoteOrigin for StdioOrigin {
+    fn fetch(&self, name: &str, range: Option<Range<u64>>) -> Result<()> {
         let question = match range {
             None => json!({"bring": name}),
             Some(range) => json!({"bring": name, "from": range.start, "until": range.end}),
         };
-        match asked("bring", name, &question)? {
+        match request("bring", name, &question)? {
             true => Ok(()),
             false => Err(Error::io("read", name, ErrorKind::NotFound.into())),
         }
     }
 
-    fn take(&self, name: &str, new: bool) -> Result<bool> {
-        asked("take", name, &json!({"take": name, "new": new}))
+    fn publish(&self, name: &str, new: bool) -> Result<bool> {
+        request("take", name, &json!({"take": name, "new": new}))
     }
 
     fn remove(&self, name: &str) -> Result<()> {
-        asked("remove", name, &json!({"remove": name})).map(|_| ())
+        request("remove", name, &json!({"remove": name})).map(|_| ())
     }
 }
 
 /// The answer to a question about a file.
-fn asked(action: &'static str, name: &str, question: &Value) -> Result<bool> {
+fn request(action: &'static str, name: &str, question: &Value) -> Result<bool> {
     let _turn = TURN.lock();
     super::print_json(&format!("{question}\n"));
     let failed = |why: String| Error::io(action, name, io::Error::other(why));
-    let said = line().map_err(|error| failed(error.to_string()))?;
+    let said = read_line().map_err(|error| failed(error.to_string()))?;
     let said = said.ok_or_else(|| failed("nobody answers".into()))?;
     let said = said.map_err(|why| failed(why.to_owned()))?;
     let answer: Value = serde_json::from_str(&said).unwrap_or_default();
@@ -64,10 +64,10 @@ fn asked(action: &'static str, name: &str, question: &Value) -> Result<bool> {
 }
 
 /// A line, or why it is none that can be read.
-pub(super) type Line = std::result::Result<String, &'static str>;
+pub(super) type InputLine = std::result::Result<String, &'static str>;
 
 /// The next line of standard input, if there is one.
-pub(super) fn line() -> io::Result<Option<Line>> {
+pub(super) fn read_line() -> io::Result<Option<InputLine>> {
     let (mut input, mut line) = (io::stdin().lock(), Vec::new());
     (&mut input).take(LINE_MAX).read_until(b'\n', &mut line)?;
     if line.len() as u64 == LINE_MAX && !line.ends_with(b"\n") {

@@ -1,15 +1,15 @@
 //! Who stops a command, and when.
 
-use super::args::RunArgs;
+use super::args::SessionArgs;
 use crate::escape;
-use crate::search::Control;
+use crate::search::SearchControl;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// What a sitting is told, from now on.
-pub(super) fn control(args: &RunArgs) -> Arc<Control> {
+pub(super) fn control(args: &SessionArgs) -> Arc<SearchControl> {
     let deadline = args.deadline();
-    let mut control = Control::new(args.means().checkpoint_every, deadline);
+    let mut control = SearchControl::new(args.run_limits().checkpoint_every, deadline);
     control.command = Some(command());
     let control = Arc::new(control);
     stop_at(deadline, &control);
@@ -24,7 +24,7 @@ fn command() -> String {
 }
 
 /// Asks for a stop when the time is up, wherever the search then is.
-fn stop_at(deadline: Option<Instant>, control: &Arc<Control>) {
+fn stop_at(deadline: Option<Instant>, control: &Arc<SearchControl>) {
     let Some(deadline) = deadline else { return };
     let control = Arc::downgrade(control);
     // Without a thread the search looks at the clock itself, if less often.

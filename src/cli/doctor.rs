@@ -1,9 +1,9 @@
 //! `doctor`: what this machine can do for a search, and which flags that suggests.
 
 use super::args::DoctorArgs;
-use super::failure::{self, Failure};
+use super::failure::{self, CommandFailure};
 use super::figures::size;
-use super::{Ending, print};
+use super::{CommandResult, print};
 use crate::report::{count, row};
 use rustix::fs::{StatFs, statfs, statvfs};
 use rustix::process::{Resource, getrlimit};
@@ -23,17 +23,17 @@ const BLOCK: usize = 1 << 20;
 /// What the kernel calls file systems that lie in memory, and those on other machines (`statfs(2)`).
 const TMPFS: u64 = 0x0102_1994;
 const RAMFS: u64 = 0x8584_58f6;
-const AFAR: [u64; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
+const NETWORK_FILE_SYSTEMS: [u64; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
 
 /// `spillway doctor`.
-pub(super) fn doctor(args: &DoctorArgs) -> Ending {
+pub(super) fn doctor(args: &DoctorArgs) -> CommandResult {
     let dir = args.dir.clone().unwrap_or_else(std::env::temp_dir);
     let mut told = String::new();
     let (memory, memory_says) = memory();
     told += &row("memory", &memory_says);
     told += &row("threads", &format!("{} at a time", crate::search::cores()));
     told += &row("code", code());
-    let disk = Disk::of(&dir)?;
+    let disk = DiskProbe::of(&dir)?;
     disk.rows().iter().for_each(|(label, says)| told += &row(label, says));
     told += &row("limits", &limits());
     told += &row("flags", &suggested(memory, &disk));
@@ -49,7 +49,7 @@ fn memory() -> (Option<u64>, String) {
         Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? << 10)
     };
     let (all, free) = (of("MemTotal"), of("MemAvailable"));
-    let limits = [allowed(), getrlimit(Resource::As).current];
+    let limits = [cgroup_memory_limit(), getrlimit(Resource::As).current];
     let limit = limits.into_iter().flatten().min().filter(|it| all.is_none_or(|all| *it < all));
     let told = match (all, free) {
         (Some(all), Some(free)) => format!("{}, {} of it free", size(all), size(free)),
@@ -60,7 +60,7 @@ fn memory() -> (Option<u64>, String) {
 }
 
 /// What the control group of this process may take, if that is limited.
-fn allowed() -> Option<u64> {
+fn cgroup_memory_limit() -> Option<u64> {
     let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let own = groups.lines().find_map(|it| it.strip_prefix("0::/")).unwrap_or_default();
     let root = Path::new("/sys/fs/cgroup");
@@ -80,7 +80,7 @@ fn code() -> &'static str {
 }
 
 /// What is known of where search directories would be.
-struct Disk {
+struct DiskProbe {
     dir: PathBuf,
     free: u64,
     kind: Option<&'static str>,
@@ -90,10 +90,13 @@ struct Disk {
     locks: Result<(), spill::Error>,
 }
 
-impl Disk {
-    fn of(dir: &Path) -> Result<Disk, Failure> {
+impl DiskProbe {
+    fn of(dir: &Path) -> Result<DiskProbe, CommandFailure> {
         let failed = |error: io::Error| {
-            Failure::wrong(format!("cannot make a search directory in {}: {error}", dir.display()))
+            CommandFailure::wrong(format!(
+                "cannot make a search directory in {}: {error}",
+                dir.display()
+            ))
         };
         let made = tempfile::Builder::new().prefix("spillway-doctor-").tempdir_in(dir);
         let made = made.map_err(failed)?;
@@ -103,7 +106,7 @@ impl Disk {
         let lock = || RealDisk::open(made.path())?.lock();
         let locks = lock();
         let wrote = write(&made.path().join("trial"), free);
-        Ok(Disk { dir: dir.to_path_buf(), free, kind, wrote, locks })
+        Ok(DiskProbe { dir: dir.to_path_buf(), free, kind, wrote, locks })
     }
 
     fn rows(&self) -> Vec<(&'static str, String)> {
@@ -133,7 +136,7 @@ fn kind(of: u64) -> Option<&'static str> {
         TMPFS | RAMFS => {
             Some("it lies in memory: what is written there is lost when the machine stops")
         }
-        it if AFAR.contains(&it) => {
+        it if NETWORK_FILE_SYSTEMS.contains(&it) => {
             Some("it is on another machine: searches are as fast as the way there")
         }
         _ => None,
@@ -166,7 +169,7 @@ fn limits() -> String {
 }
 
 /// Flags for a search that is to take all that there is and leave the machine usable.
-fn suggested(memory: Option<u64>, disk: &Disk) -> String {
+fn suggested(memory: Option<u64>, disk: &DiskProbe) -> String {
     let dir = disk.dir.join("NAME");
     let memory = memory.map(|it| (it / 4 * 3) >> 20).filter(|it| *it >= 64);
     let memory = memory.map_or(String::new(), |it| format!(" --memory {it}MiB"));

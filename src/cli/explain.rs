@@ -1,37 +1,39 @@
 //! `explain`: a model as Spillway understands it.
 
-use super::args::{ExplainArgs, FormatArg};
-use super::failure::{Failure, VERIFIED};
-use super::{Ending, model, print, reduce};
+use super::args::{AutomatonFormatArg, ExplainArgs};
+use super::failure::{CommandFailure, VERIFIED};
+use super::{CommandResult, model, print, reduce};
 use crate::budget::AnalysisBudget;
-use crate::exec::{Exec, Executor, Interp, Tally};
-use crate::ir::layout::Content;
+use crate::exec::{ExecutionMode, Executor, Interp, ReductionCounters};
+use crate::ir::layout::GroupContent;
 use crate::ir::{Program, text};
-use crate::reduce::{Refused, Told};
+use crate::reduce::{ReductionRefusal, ReductionSummary};
 use crate::report;
-use crate::search::{Control, Limits, Storage};
+use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::session::{
-    Applicable, Budget, KeyOrder, Saving, Searched, Subject, TextModel, Wanted, Watched,
+    ApplicableReduction, KeyOrder, LivenessCheck, PropertyRequest, ReductionSaving,
+    ReductionSubject, SearchBudget, SearchedModel, TextModel,
 };
 use std::fmt::Write;
 
 /// `spillway explain`.
-pub(super) fn explain(args: &ExplainArgs) -> Ending {
+pub(super) fn explain(args: &ExplainArgs) -> CommandResult {
     if let Some(wanted) = args.shown.property.wanted() {
         return property(args, wanted);
     }
-    let wanted = reduce::wanted(&args.reductions, false)?;
-    let control = Control::default();
+    let wanted = reduce::requested_reductions(&args.reductions, false)?;
+    let control = SearchControl::default();
     let model = model::open(&args.model)?;
     let (model, share) = model.in_key_order(args.key_order.into(), &control)?;
     if args.reductions_only {
-        let found = model.applicable(args.memory, |it| Executor::new(it, Exec::Jit));
-        let found = found.map_err(|error| Failure::wrong(error.to_string()))?;
-        print(&applicable(&found));
+        let found = model.applicable(args.memory, |it| Executor::new(it, ExecutionMode::Jit));
+        let found = found.map_err(|error| CommandFailure::wrong(error.to_string()))?;
+        print(&list_applicable(&found));
         return Ok(VERIFIED);
     }
     let budget = AnalysisBudget::new(args.memory, &control);
-    let runs = model.runnable(wanted.rewritings, &budget, |it| Executor::new(it, Exec::Jit));
+    let runs =
+        model.runnable(wanted.rewritings, &budget, |it| Executor::new(it, ExecutionMode::Jit));
     let executor = runs.executor();
     if let Some(wanted) = &args.asm {
         print(&assembly(executor, &model, wanted)?);
@@ -43,7 +45,7 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
     let searched = model.reduced(
         runs.clone(),
         wanted,
-        (&Limits::default(), &Storage::default()),
+        (&SearchLimits::default(), &StateStorage::default()),
         &control,
         &budget,
     );
@@ -52,25 +54,25 @@ pub(super) fn explain(args: &ExplainArgs) -> Ending {
 }
 
 /// The automaton of what is asked of runs.
-fn property(args: &ExplainArgs, wanted: Wanted<'_>) -> Ending {
-    let Watched { name, automaton, .. } = model::open_watched(&args.model, wanted)?;
+fn property(args: &ExplainArgs, wanted: PropertyRequest<'_>) -> CommandResult {
+    let LivenessCheck { name, automaton, .. } = model::open_with_property(&args.model, wanted)?;
     let Some(automaton) = automaton else {
-        return Err(Failure::wrong(format!(
+        return Err(CommandFailure::wrong(format!(
             "{name} is a never claim of the model\n  help: `spillway explain --claim {name}` shows it, as part of the \
              program"
         )));
     };
     let what = match wanted {
-        Wanted::Formula(_) | Wanted::Labels(_) => "formula",
-        Wanted::Automaton(_) | Wanted::Kept { .. } => "automaton",
+        PropertyRequest::Formula(_) | PropertyRequest::Labels(_) => "formula",
+        PropertyRequest::Automaton(_) | PropertyRequest::Saved { .. } => "automaton",
     };
     match args.shown.format.unwrap_or_default() {
-        FormatArg::Hoa => print(&automaton.hoa(&format!("what violates {name}"))),
-        FormatArg::Dot => print(&automaton.dot(&format!("what violates {name}"))),
-        FormatArg::Text if automaton.is_empty() => {
+        AutomatonFormatArg::Hoa => print(&automaton.hoa(&format!("what violates {name}"))),
+        AutomatonFormatArg::Dot => print(&automaton.dot(&format!("what violates {name}"))),
+        AutomatonFormatArg::Text if automaton.is_empty() => {
             print(&format!("{what} {name}: no run violates it, whatever the model does\n"));
         }
-        FormatArg::Text => {
+        AutomatonFormatArg::Text => {
             let text = automaton.text();
             print(&format!("{what} {name}: violated by the runs that this accepts\n{text}"));
         }
@@ -79,32 +81,32 @@ fn property(args: &ExplainArgs, wanted: Wanted<'_>) -> Ending {
 }
 
 /// By what a search would be reduced, and by what not.
-fn reductions(searched: &Searched) -> String {
+fn reductions(searched: &SearchedModel) -> String {
     let stack = searched.stack();
     let mut out = String::new();
-    for Told { name, preserves, .. } in stack.told(&Tally::default()) {
+    for ReductionSummary { name, preserves, .. } in stack.summaries(&ReductionCounters::default()) {
         out += &report::wrapped("", &format!("reduced by {name}, which preserves {preserves}"));
     }
-    for Refused { name, why } in stack.unused() {
+    for ReductionRefusal { name, reason: why } in stack.unused_reductions() {
         out += &report::wrapped("", &format!("not reduced by {name}: {why}"));
     }
     if out.is_empty() { out } else { out + "\n" }
 }
 
 /// Which reductions there are, each by itself.
-fn applicable(found: &[Applicable]) -> String {
+fn list_applicable(found: &[ApplicableReduction]) -> String {
     let mut out = String::new();
-    for Applicable { name, subjects, saves } in found {
+    for ApplicableReduction { name, subjects, saves } in found {
         let saves = match saves {
             Err(why) => format!("not used: {why}"),
-            Ok(Saving::Levels) => {
+            Ok(ReductionSaving::Levels) => {
                 "visits all states, and comes to what surely follows sooner".into()
             }
             // Steps that are several have more states in as many levels, however few there are in all.
-            Ok(Saving::States { share, is_all: false, .. }) if *share < 0.0 => {
+            Ok(ReductionSaving::States { share, is_all: false, .. }) if *share < 0.0 => {
                 "what it saves the first states do not tell: its steps are longer".into()
             }
-            Ok(Saving::States { share, states, is_all }) => {
+            Ok(ReductionSaving::States { share, states, is_all }) => {
                 let of = if *is_all { "all" } else { "the first" };
                 format!(
                     "saves {:.0} % of {of} {}",
@@ -114,7 +116,7 @@ fn applicable(found: &[Applicable]) -> String {
             }
         };
         out += &report::wrapped(&format!("{name:<14}"), &saves);
-        for Subject { name, place, about } in subjects {
+        for ReductionSubject { name, place, about } in subjects {
             let place = place.as_deref().map_or(String::new(), |place| format!(" ({place})"));
             let _ = writeln!(out, "  {name}{place}: {about}");
         }
@@ -123,33 +125,39 @@ fn applicable(found: &[Applicable]) -> String {
 }
 
 /// How a search would share out its memory.
-fn memory(args: &ExplainArgs, searched: &Searched) -> String {
-    let (memory, threads, exec) = (args.memory, args.threads, Exec::Jit);
-    let budget = Budget { memory, threads, exec, goes_on: false, counts: true };
+fn memory(args: &ExplainArgs, searched: &SearchedModel) -> String {
+    let (memory, threads, exec) = (args.memory, args.threads, ExecutionMode::Jit);
+    let budget = SearchBudget { memory, threads, exec, goes_on: false, counts: true };
     let model = searched.model();
-    let storage = Storage::default();
+    let storage = StateStorage::default();
     let plan = budget.share_out(storage.stored_width(model));
     let plan = plan.map(|plan| plan.of_search(model, &storage));
     plan.map_or_else(|error| error.to_string(), |plan| plan.to_string())
 }
 
 /// The machine code of the actions with this number or name.
-fn assembly(executor: &Executor, model: &TextModel, wanted: &str) -> Result<String, Failure> {
+fn assembly(
+    executor: &Executor,
+    model: &TextModel,
+    wanted: &str,
+) -> Result<String, CommandFailure> {
     let Executor::Compiled(jit) = executor else {
         let why = executor.compiled().err().unwrap_or_default();
-        return Err(Failure::wrong(format!("there is no machine code of this model: {why}")));
+        return Err(CommandFailure::wrong(format!(
+            "there is no machine code of this model: {why}"
+        )));
     };
     let actions = &model.interp.program().actions;
     let chosen =
         actions.iter().filter(|(id, action)| action.name == wanted || wanted.parse() == Ok(id.0));
     let mut out = String::new();
     for (id, action) in chosen {
-        let code = jit.assembly(id).map_err(|error| Failure::wrong(error.to_string()))?;
+        let code = jit.assembly(id).map_err(|error| CommandFailure::wrong(error.to_string()))?;
         let _ = writeln!(out, "action {}: {}\n{code}", id.0, action.name);
     }
     match out.is_empty() {
         false => Ok(out),
-        true => Err(Failure::wrong(format!(
+        true => Err(CommandFailure::wrong(format!(
             "{} has no action `{wanted}`\n  help: `spillway explain` without --asm lists the \
              actions; give the name between quotes, or the position in the list from 0",
             model.name()
@@ -169,12 +177,16 @@ pub(super) fn layout(model: &Interp) -> String {
 }
 
 /// What a group of cells is called.
-fn part(program: &Program, part: Content) -> String {
+fn part(program: &Program, part: GroupContent) -> String {
     let owned = |owner, name: &str| program.owned_name(owner, name);
     match part {
-        Content::Location(process) => format!("location of {}", program.processes[process].name),
-        Content::Variable(id) => owned(program.variables[id].owner, &program.variables[id].name),
-        Content::Channel(id) => owned(program.channels[id].owner, &program.channels[id].name),
+        GroupContent::Location(process) => {
+            format!("location of {}", program.processes[process].name)
+        }
+        GroupContent::Variable(id) => {
+            owned(program.variables[id].owner, &program.variables[id].name)
+        }
+        GroupContent::Channel(id) => owned(program.channels[id].owner, &program.channels[id].name),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Why a command ended without a verdict, and the exit code that says so.
 
-use crate::diag::Mistake;
+use crate::diag::LocatedDiagnostic;
 use crate::escape;
 use crate::ir::ProcessId;
 use crate::search::files::DirectoryFile;
-use crate::session::{Error, Taken};
+use crate::session::{DirectoryConflict, Error};
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -25,18 +25,18 @@ pub const STALE: u8 = 5;
 
 /// A message for the user and an exit code.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct CommandFailure {
     /// The exit code.
     pub code: u8,
     /// What happened and what to do.
     pub message: String,
     /// The mistakes in a model that it tells of.
-    pub mistakes: Vec<Mistake>,
+    pub mistakes: Vec<LocatedDiagnostic>,
     /// The process that found no slot, if the search is to be made again with more.
     pub lacks_slots: Option<ProcessId>,
 }
 
-impl Failure {
+impl CommandFailure {
     /// One with this exit code.
     pub fn of_code(code: u8, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), mistakes: Vec::new(), lacks_slots: None }
@@ -48,12 +48,12 @@ impl Failure {
     }
 
     /// A file that was asked for cannot be written: `what` is in it.
-    pub fn writing(what: &str, path: &Path, error: impl fmt::Display) -> Self {
+    pub fn cannot_write(what: &str, path: &Path, error: impl fmt::Display) -> Self {
         Self::wrong(format!("cannot write {what} {}: {error}", path.display()))
     }
 
     /// The disk failed while `dir` was opened or read.
-    pub fn opening(path: &Path, error: spill::Error) -> Self {
+    pub fn cannot_open(path: &Path, error: spill::Error) -> Self {
         let dir = path.display();
         match error {
             spill::Error::Io { action: "open", ref file, ref source }
@@ -106,17 +106,17 @@ impl Failure {
     }
 
     /// The disk failed while a search in `dir` was running; its last checkpoint stands.
-    pub fn running(dir: &Path, error: spill::Error) -> Self {
+    pub fn during_search(dir: &Path, error: spill::Error) -> Self {
         if is_missing_piece(&error) {
-            return Self::opening(dir, error);
+            return Self::cannot_open(dir, error);
         }
         let help = match &error {
             spill::Error::Corrupt { .. } | spill::Error::Version { .. } => {
-                return Self::opening(dir, error);
+                return Self::cannot_open(dir, error);
             }
             // It can be gone on with once the other process has ended.
             spill::Error::Locked { .. } => {
-                return Self { code: STOPPED, ..Self::opening(dir, error) };
+                return Self { code: STOPPED, ..Self::cannot_open(dir, error) };
             }
             spill::Error::Source { .. } => {
                 let (dir, word) = (dir.display(), escape::shell_path(dir));
@@ -158,35 +158,40 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
+impl From<Error> for CommandFailure {
+    fn from(error: Error) -> CommandFailure {
         if let Some(process) = error.lacks_slots() {
             let help = "`spillway resume` of its directory begins anew with more slots, as does `--slots N`";
             let message = format!("error: {error}\n  help: {help}");
-            return Failure { lacks_slots: Some(process), ..Failure::of_code(STOPPED, message) };
+            return CommandFailure {
+                lacks_slots: Some(process),
+                ..CommandFailure::of_code(STOPPED, message)
+            };
         }
         let help = match &error {
             // Each mistake says itself that it is one.
             Error::Text(shown, mistakes) => {
                 let mistakes = mistakes.clone();
-                return Failure { mistakes, ..Failure::of_code(WRONG, shown) };
+                return CommandFailure { mistakes, ..CommandFailure::of_code(WRONG, shown) };
             }
-            Error::Open(..) | Error::Begin(..) | Error::Run(..) => return Failure::of_disk(error),
-            Error::Stopped(_) => return Failure::not_begun(&error),
+            Error::Open(..) | Error::Begin(..) | Error::Run(..) => {
+                return CommandFailure::of_disk(error);
+            }
+            Error::Stopped(_) => return CommandFailure::before_search(&error),
             Error::Memory(_) => "give at least that much with --memory".into(),
             Error::Nothing { model, impossible, there } => {
-                return Failure::nothing_to_check(model, impossible, there);
+                return CommandFailure::nothing_to_check(model, impossible, there);
             }
             Error::Cache { .. } => {
                 "give more memory with --memory, or ask for fewer with --comback-cache".into()
             }
             Error::Temporary(..) => "name a place with --dir".into(),
             Error::NotEmpty(_) => "name a new or empty one".into(),
-            Error::Taken(path, Taken::SameModel) => format!(
+            Error::Taken(path, DirectoryConflict::SameModel) => format!(
                 "`spillway resume {}` goes on with it; to begin anew, remove it or name another",
                 escape::shell_path(path)
             ),
-            Error::Taken(_, Taken::OtherModel(_) | Taken::Otherwise) => {
+            Error::Taken(_, DirectoryConflict::OtherModel(_) | DirectoryConflict::Otherwise) => {
                 "name another directory".into()
             }
             Error::Understood => "resume it with that version, or check the model again".into(),
@@ -194,7 +199,7 @@ impl From<Error> for Failure {
             | Error::IllFormed(_)
             | Error::Sample(_)
             | Error::Create(..)
-            | Error::Taken(_, Taken::Running(_))
+            | Error::Taken(_, DirectoryConflict::Running(_))
             | Error::NoSearch(_)
             | Error::NoStates(_)
             | Error::Unshared(..)
@@ -203,27 +208,27 @@ impl From<Error> for Failure {
             | Error::RustType(_) => String::new(),
         };
         match help.as_str() {
-            "" => Failure::wrong(error.to_string()),
-            help => Failure::wrong(format!("{error}\n  help: {help}")),
+            "" => CommandFailure::wrong(error.to_string()),
+            help => CommandFailure::wrong(format!("{error}\n  help: {help}")),
         }
     }
 }
 
-impl Failure {
+impl CommandFailure {
     /// The flags leave nothing to look for.
-    fn nothing_to_check(model: &str, impossible: &str, there: &str) -> Failure {
+    fn nothing_to_check(model: &str, impossible: &str, there: &str) -> CommandFailure {
         let why = match impossible {
             "" => "`--no-deadlock` takes back what `--only` asks for",
             why => why,
         };
-        Failure::wrong(format!(
+        CommandFailure::wrong(format!(
             "{model}: the flags leave nothing to check: {why}\n  help: leave `--only` out, or name \
              what the model has: {there}"
         ))
     }
 
     /// The disk failed, or what is on it is damaged or in use.
-    fn of_disk(error: Error) -> Failure {
+    fn of_disk(error: Error) -> CommandFailure {
         match error {
             Error::Begin(dir, error) => {
                 let help = match &error {
@@ -233,13 +238,13 @@ impl Failure {
                     spill::Error::Full { .. } => "\n  help: give a larger --disk-limit",
                     _ => "",
                 };
-                let mut failure = Failure::opening(&dir, error);
+                let mut failure = CommandFailure::cannot_open(&dir, error);
                 failure.message += help;
                 failure
             }
-            Error::Open(dir, error) => Failure::opening(&dir, error),
-            Error::Run(dir, error) => Failure::running(&dir, error),
-            other => Failure::wrong(other.to_string()),
+            Error::Open(dir, error) => CommandFailure::cannot_open(&dir, error),
+            Error::Run(dir, error) => CommandFailure::during_search(&dir, error),
+            other => CommandFailure::wrong(other.to_string()),
         }
     }
 }
@@ -252,11 +257,11 @@ fn is_of_plan(file: &str) -> bool {
 /// Whether a file of keys that a manifest names is not there, or another thing is where a file was.
 fn is_missing_piece(error: &spill::Error) -> bool {
     matches!(error, spill::Error::Io { file, source, .. }
-        if source.kind() == ErrorKind::NotFound && spill::FileName::is_one(file)
+        if source.kind() == ErrorKind::NotFound && spill::FileName::is_key_file(file)
             || source.kind() == ErrorKind::InvalidData && file != spill::RealDisk::LOCK)
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CommandFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }

@@ -1,6 +1,6 @@
 //! Figures as people read them: how long, how long ago, how fast, how much of how much.
 
-use crate::search::plan::Bytes;
+use crate::search::plan::ByteCount;
 use std::time::Duration;
 
 const MINUTE: u64 = 60;
@@ -17,7 +17,7 @@ pub(super) fn clock(time: Duration) -> String {
 }
 
 /// About how long, in one unit: `12 s`, `14 min`, `5 h`, `3 days`.
-pub(super) fn about(time: Duration) -> String {
+pub(super) fn rough_duration(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..MINUTE => format!("{seconds} s"),
         seconds @ MINUTE..HOUR => format!("{} min", seconds / MINUTE),
@@ -27,8 +27,8 @@ pub(super) fn about(time: Duration) -> String {
 }
 
 /// The same of seconds, with their fractions.
-pub(super) fn about_seconds(seconds: f64) -> String {
-    about(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
+pub(super) fn rough_seconds(seconds: f64) -> String {
+    rough_duration(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX))
 }
 
 /// A number in two or three digits: `950`, `8.1 k`, `1.3 M`.
@@ -66,7 +66,7 @@ pub(super) fn percent(part: u64, whole: u64) -> u64 {
 
 /// Bytes: `1.2 GiB`.
 pub(super) fn size(bytes: u64) -> String {
-    let together = Bytes(bytes).to_string();
+    let together = ByteCount(bytes).to_string();
     let digits = together.find(|it: char| it.is_ascii_alphabetic()).unwrap_or(together.len());
     let (number, unit) = together.split_at(digits);
     format!("{number} {unit}")
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn how_long_ago_is_told_in_one_unit() {
-        let told = |seconds| about(Duration::from_secs(seconds));
+        let told = |seconds| rough_duration(Duration::from_secs(seconds));
         for (seconds, words) in [
             (0, "0 s"),
             (59, "59 s"),

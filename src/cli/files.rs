@@ -1,11 +1,12 @@
 //! The files that are asked for of what was found: a page for a browser, JUnit's XML, SARIF.
 
-use super::args::RunArgs;
-use super::failure::Failure;
-use super::page::{self, Shown};
+use super::args::SessionArgs;
+use super::failure::CommandFailure;
+use super::page::{self, ShownViolation};
 use super::say;
 use crate::report::{
-    self, Failed, Judgements, Page, Report, Way, junit, junit_of_failure, sarif, sarif_of_failure,
+    self, FailureReport, JudgementReport, Report, ReportPage, TraceView, junit, junit_of_failure,
+    sarif, sarif_of_failure,
 };
 use crate::session::TextModel;
 use std::path::Path;
@@ -16,51 +17,55 @@ static IS_BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// Writes those of a search for what is to be seen in states and steps, with the counterexample that is shown.
 pub(super) fn write(
-    args: &RunArgs,
+    args: &SessionArgs,
     report: &Report,
     (model, dir): (&TextModel, &Path),
-    shown: Option<&Shown<'_>>,
+    shown: Option<&ShownViolation<'_>>,
     note: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     if let Some(path) = &args.report {
         let of = (model, dir);
-        let html = page::with_page(report, of, shown, |page| Page { note, ..page }.html());
+        let html = page::with_page(report, of, shown, |page| ReportPage { note, ..page }.html());
         put("the report", path, &html)?;
     }
     if args.junit.is_some() || args.sarif.is_some() {
         let shown = shown.map(|(violation, way)| {
-            let ending = report::Ending::of(violation, way, &model.sources);
-            (violation.check, Way::of(&ending, way, &model.sources))
+            let ending = report::CounterexampleEnd::of(violation, way, &model.sources);
+            (violation.check, TraceView::of(&ending, way, &model.sources))
         });
         let told = report::print_result(report, None, true);
-        judged(args, &Judgements::of(report, shown, told, args.strict))?;
+        write_judgements(args, &JudgementReport::of(report, shown, told, args.strict))?;
     }
     Ok(())
 }
 
 /// Writes those that tell what came of each property.
-pub(super) fn judged(args: &RunArgs, judgements: &Judgements) -> Result<(), Failure> {
+pub(super) fn write_judgements(
+    args: &SessionArgs,
+    judgements: &JudgementReport,
+) -> Result<(), CommandFailure> {
     results(args, || junit(judgements), || sarif(judgements))
 }
 
 /// Writes to those files why there is no verdict, unless they are what could not be written.
-pub(super) fn failed(args: &RunArgs, name: &Path, failure: &Failure) {
+pub(super) fn write_failure(args: &SessionArgs, name: &Path, failure: &CommandFailure) {
     if IS_BEGUN.load(Ordering::Relaxed) {
         return;
     }
-    let Failure { code, message, mistakes, .. } = failure;
+    let CommandFailure { code, message, mistakes, .. } = failure;
     let (message, mistakes) = (message.clone(), mistakes.clone());
-    let failed = Failed { model: name.display().to_string(), message, mistakes, code: *code };
+    let failed =
+        FailureReport { model: name.display().to_string(), message, mistakes, code: *code };
     let written = results(args, || junit_of_failure(&failed), || sarif_of_failure(&failed));
     written.unwrap_or_else(say);
 }
 
 /// Writes the files that are asked for.
 fn results(
-    args: &RunArgs,
+    args: &SessionArgs,
     junit: impl FnOnce() -> String,
     sarif: impl FnOnce() -> String,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     IS_BEGUN.store(true, Ordering::Relaxed);
     if let Some(path) = &args.junit {
         put("the JUnit file", path, &junit())?;
@@ -72,9 +77,9 @@ fn results(
 }
 
 /// Writes a file, and says so.
-pub(super) fn put(what: &str, path: &Path, text: &str) -> Result<(), Failure> {
+pub(super) fn put(what: &str, path: &Path, text: &str) -> Result<(), CommandFailure> {
     let written = std::fs::write(path, text);
-    written.map_err(|error| Failure::writing(what, path, error))?;
+    written.map_err(|error| CommandFailure::cannot_write(what, path, error))?;
     say(format!("wrote {}", path.display()));
     Ok(())
 }

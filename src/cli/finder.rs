@@ -1,9 +1,9 @@
 //! What the states of a search that is kept are looked through with.
 
-use crate::exec::{Exec, Model};
-use crate::search::Control;
-use crate::search::trace::Finder;
-use crate::session::{Budget, threads_to_trace};
+use crate::exec::{ExecutionMode, StateSpace};
+use crate::search::SearchControl;
+use crate::search::trace::TraceFinder;
+use crate::session::{SearchBudget, threads_to_trace};
 use spill::RealDisk;
 use std::path::Path;
 
@@ -11,18 +11,18 @@ use std::path::Path;
 const COMPILED_MIN: u64 = 100_000;
 
 /// What there is to trace the ways of a search of so many states in.
-pub(super) fn budget(memory: u64, states: u64) -> Budget {
-    let exec = if states < COMPILED_MIN { Exec::Interp } else { Exec::Jit };
-    Budget { memory, threads: None, exec, goes_on: true, counts: false }
+pub(super) fn budget(memory: u64, states: u64) -> SearchBudget {
+    let exec = if states < COMPILED_MIN { ExecutionMode::Interp } else { ExecutionMode::Jit };
+    SearchBudget { memory, threads: None, exec, goes_on: true, counts: false }
 }
 
 /// What ways are looked for with in the search in a directory.
 pub(super) fn finder<'a>(
-    model: &'a dyn Model,
+    model: &'a dyn StateSpace,
     memory: u64,
     (dir, disk): (&'a Path, &'a RealDisk),
-    control: &'a Control,
-) -> Finder<'a> {
+    control: &'a SearchControl,
+) -> TraceFinder<'a> {
     let threads = threads_to_trace(memory, model.width());
-    Finder { model, disk, threads, control, folder: Some(dir) }
+    TraceFinder { model, disk, threads, control, folder: Some(dir) }
 }

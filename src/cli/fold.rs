@@ -3,11 +3,11 @@
 use crate::escape;
 
 /// Columns of a terminal that nobody has made wider.
-pub(super) const COLUMNS: usize = 80;
+pub(super) const DEFAULT_COLUMNS: usize = 80;
 
 /// A text whose longer lines are folded between words within so many columns. What goes on stands where the text of its line
 /// begins: behind the last gap of two blanks or more, as descriptions of flags do, or else where the line does.
-pub(super) fn folded(text: &str, columns: usize) -> String {
+pub(super) fn wrap_lines(text: &str, columns: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let (line, end) = match line.strip_suffix('\n') {
@@ -63,7 +63,7 @@ fn fold(line: &str, columns: usize, out: &mut String) {
 }
 
 /// As much of a text as fits into so many columns. What is not ASCII may take two; in place of what is no text at all is a `?`.
-pub(super) fn cut(text: &str, columns: usize) -> String {
+pub(super) fn truncate_text(text: &str, columns: usize) -> String {
     let mut room = columns;
     let fits = |it: &char| {
         let left = room.checked_sub(if it.is_ascii() { 1 } else { 2 });
@@ -76,16 +76,16 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut, folded};
+    use super::{truncate_text, wrap_lines};
 
     #[test]
     fn lines_are_folded_where_their_text_begins() {
         let text = "Usage: a b\n\n  -f, --flag <X>  one two three four\n          five six seven eight nine\n";
         let expected = "Usage: a b\n\n  -f, --flag <X>  one two\n                  three four\n          \
                         five six seven eight\n          nine\n";
-        assert_eq!(folded(text, 30), expected);
-        assert_eq!(folded(text, 80), text);
-        assert_eq!(folded("error: it is as it is", 12), "error: it is\nas it is");
+        assert_eq!(wrap_lines(text, 30), expected);
+        assert_eq!(wrap_lines(text, 80), text);
+        assert_eq!(wrap_lines("error: it is as it is", 12), "error: it is\nas it is");
     }
 
     #[test]
@@ -93,9 +93,9 @@ mod tests {
         let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
         for columns in 1..120 {
             let text = "  --a-flag-with-a-long-name <NAME>  what it does, [default: aber]\n\nérror: ünter — x\n";
-            let told = folded(text, columns);
+            let told = wrap_lines(text, columns);
             assert_eq!(words(&told), words(text), "{columns}");
-            assert_eq!(folded(&told, 200), told);
+            assert_eq!(wrap_lines(&told, 200), told);
             assert_eq!(told.matches("\n\n").count(), 1, "{columns}");
         }
     }
@@ -103,22 +103,22 @@ mod tests {
     #[test]
     fn commands_are_not_broken() {
         let text = "note: `spillway resume d` goes on";
-        assert_eq!(folded(text, 12), "note:\n`spillway resume d`\ngoes on");
-        assert_eq!(folded(text, 26), "note: `spillway resume d`\ngoes on");
+        assert_eq!(wrap_lines(text, 12), "note:\n`spillway resume d`\ngoes on");
+        assert_eq!(wrap_lines(text, 26), "note: `spillway resume d`\ngoes on");
     }
 
     #[test]
     fn what_is_shown_of_a_model_is_not_folded() {
         for line in [" 12 | byte x = 0, y = 1, z = 2", "    |                     ^^^^^^"] {
-            assert_eq!(folded(line, 12), line);
+            assert_eq!(wrap_lines(line, 12), line);
         }
     }
 
     #[test]
     fn texts_are_cut_where_they_may_not_fit() {
-        assert_eq!(cut("reading a\nb.dve", 11), "reading a?b");
-        assert_eq!(cut("模型.dve", 5), "模型.");
-        assert_eq!(cut("模型.dve", 3), "模");
-        assert_eq!(cut("ab模", 3), "ab");
+        assert_eq!(truncate_text("reading a\nb.dve", 11), "reading a?b");
+        assert_eq!(truncate_text("模型.dve", 5), "模型.");
+        assert_eq!(truncate_text("模型.dve", 3), "模");
+        assert_eq!(truncate_text("ab模", 3), "ab");
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::escape;
 use crate::front::{LANGUAGES, Language};
-use crate::session::Directory;
+use crate::session::SearchDirectory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::path::Path;
 
 /// A command line that is not understood, and what helps with it, if it is known from elsewhere.
-pub(super) fn told(mut error: clap::Error) -> (clap::Error, Option<String>) {
+pub(super) fn with_foreign_help(mut error: clap::Error) -> (clap::Error, Option<String>) {
     let help = match error.kind() {
         ErrorKind::UnknownArgument => flag().map(|(typed, meant)| {
             // What was typed is no cluster of flags of one letter each, nor meant as a value.
@@ -28,8 +28,8 @@ pub(super) fn told(mut error: clap::Error) -> (clap::Error, Option<String>) {
 /// The command that is meant where a model or a search directory stands in its place.
 fn forgotten(name: &str) -> Option<String> {
     let command = match () {
-        () if Directory::has_search(Path::new(name)) => "status",
-        () if Language::of_file(name).is_some() => "check",
+        () if SearchDirectory::has_search(Path::new(name)) => "status",
+        () if Language::from_file_name(name).is_some() => "check",
         () => return None,
     };
     let words = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned());
@@ -41,15 +41,15 @@ fn forgotten(name: &str) -> Option<String> {
 fn flag() -> Option<(String, String)> {
     let all: Vec<String> =
         std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
-    let language = all.iter().find_map(|it| Language::of_file(it));
+    let language = all.iter().find_map(|it| Language::from_file_name(it));
     all.into_iter().find_map(|typed| Some((typed.clone(), meant(&typed, language)?)))
 }
 
 /// Whose flag that is, and what does here what it does there; of a language only, if its checkers have it.
 fn meant(typed: &str, own: Option<&Language>) -> Option<String> {
     let told = |language: &&Language| {
-        let habit = language.habits.iter().find(|it| it.is(typed))?;
-        Some(format!("other checkers of {}; here: {}", language.title, habit.here))
+        let habit = language.foreign_flags.iter().find(|it| it.matches(typed))?;
+        Some(format!("other checkers of {}; here: {}", language.title, habit.replacement))
     };
     let own = own.and_then(|own| told(&own));
     own.or_else(|| {

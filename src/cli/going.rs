@@ -2,17 +2,17 @@
 
 use super::figures;
 use crate::report::{self, grouped};
-use crate::search::estimate::{Estimate, Unclear};
-use crate::session::{Ahead, Live};
+use crate::search::estimate::{CountEstimate, EstimateFailure};
+use crate::session::{SearchForecast, SearchSnapshot};
 use serde_json::{Value, json};
 
 /// Whether a search is running, and how it goes; with where it is in its levels, if it `is_in_levels`.
-pub(super) fn heading(live: &Live, is_in_levels: bool) -> String {
-    let going = &live.going;
+pub(super) fn status_heading(live: &SearchSnapshot, is_in_levels: bool) -> String {
+    let going = &live.run_status;
     let mut out = live.state.name().to_owned();
     out += &match (going.is_running, going.running_for, live.ended_ago()) {
         (true, Some(time), _) => format!(" for {}", figures::clock(time)),
-        (false, _, Some(ago)) => format!(" {} ago", figures::about(ago)),
+        (false, _, Some(ago)) => format!(" {} ago", figures::rough_duration(ago)),
         _ => String::new(),
     };
     if !live.state.is_open() {
@@ -20,7 +20,7 @@ pub(super) fn heading(live: &Live, is_in_levels: bool) -> String {
     }
     let checkpoint = match going.checkpoint_ago.filter(|_| going.at.is_some()) {
         None => "no checkpoint yet\n".to_owned(),
-        Some(ago) => format!("last checkpoint {} ago:\n", figures::about(ago)),
+        Some(ago) => format!("last checkpoint {} ago:\n", figures::rough_duration(ago)),
     };
     // What it tells every second is newer than its checkpoint.
     let now = live.status.as_ref().map(|it| (&it.now, it.rate)).filter(|it| it.0.states > 0);
@@ -37,7 +37,7 @@ pub(super) fn heading(live: &Live, is_in_levels: bool) -> String {
                 grouped(frontier),
                 figures::percent(expanded, frontier),
             );
-            ahead(live).iter().for_each(|(label, told)| out += &report::row(label, told));
+            estimate_rows(live).iter().for_each(|(label, told)| out += &report::row(label, told));
             out += &checkpoint;
         }
     }
@@ -45,28 +45,28 @@ pub(super) fn heading(live: &Live, is_in_levels: bool) -> String {
 }
 
 /// What is yet to come of a search, each with its label.
-pub(super) fn ahead(live: &Live) -> Vec<(&'static str, String)> {
-    let Ahead { states, seconds, disk, full_in } = match live.ahead() {
+pub(super) fn estimate_rows(live: &SearchSnapshot) -> Vec<(&'static str, String)> {
+    let SearchForecast { states, seconds, disk, full_in } = match live.forecast() {
         None => return Vec::new(),
         Some(Ok(ahead)) => ahead,
         Some(Err(why)) => {
             let why = match why {
-                Unclear::TooFew => "there are too few levels yet",
-                Unclear::Growing => "the levels do not grow more slowly yet",
-                Unclear::Ambiguous => "the levels can go on in several ways",
+                EstimateFailure::TooFew => "there are too few levels yet",
+                EstimateFailure::Growing => "the levels do not grow more slowly yet",
+                EstimateFailure::Ambiguous => "the levels can go on in several ways",
             };
             return vec![("in all", format!("cannot tell: {why}"))];
         }
     };
-    let told = |it: Estimate, unit: fn(f64) -> String| {
+    let told = |it: CountEstimate, unit: fn(f64) -> String| {
         format!("about {} ({} to {})", unit(it.about), unit(it.low), unit(it.high))
     };
     let mut rows = vec![("in all", format!("states: {}", told(states, figures::short)))];
-    rows.extend(seconds.map(|it| ("time left", told(it, figures::about_seconds))));
+    rows.extend(seconds.map(|it| ("time left", told(it, figures::rough_seconds))));
     rows.push(("on disk", told(disk, |it| figures::size(it as u64))));
     rows.extend(full_in.map(|it| {
-        let left = figures::about_seconds(it);
-        let told = match live.going.is_running {
+        let left = figures::rough_seconds(it);
+        let told = match live.run_status.is_running {
             true => {
                 format!("in about {left}, before the search ends; more room can be made meanwhile")
             }
@@ -78,11 +78,11 @@ pub(super) fn ahead(live: &Live) -> Vec<(&'static str, String)> {
 }
 
 /// The same as JSON.
-fn ahead_as_json(live: &Live) -> Value {
-    let told = |it: Estimate| json!({ "about": it.about, "low": it.low, "high": it.high });
-    match live.ahead() {
+fn ahead_as_json(live: &SearchSnapshot) -> Value {
+    let told = |it: CountEstimate| json!({ "about": it.about, "low": it.low, "high": it.high });
+    match live.forecast() {
         None | Some(Err(_)) => Value::Null,
-        Some(Ok(Ahead { states, seconds, disk, full_in })) => json!({
+        Some(Ok(SearchForecast { states, seconds, disk, full_in })) => json!({
             "states": told(states),
             "seconds_left": seconds.map(told),
             "disk": told(disk),
@@ -92,8 +92,8 @@ fn ahead_as_json(live: &Live) -> Value {
 }
 
 /// A result as JSON, with how the search goes.
-pub(super) fn with_going(mut result: Value, live: &Live) -> Value {
-    let going = &live.going;
+pub(super) fn with_run_status(mut result: Value, live: &SearchSnapshot) -> Value {
+    let going = &live.run_status;
     let at = going.at;
     let figures = json!({
         "state": live.state.name(),

@@ -1,38 +1,38 @@
 //! `graph`: the states of a small model and the steps between them, as DOT (Graphviz).
 
 use super::args::GraphArgs;
-use super::failure::{self, Failure};
-use super::from::From;
-use super::states::{Edge, Graph};
-use super::{Ending, languages, model, print, say, warn};
+use super::failure::{self, CommandFailure};
+use super::from::TracePosition;
+use super::states::{ReachableEdge, ReachableGraph};
+use super::{CommandResult, languages, model, print, say, warn};
 use crate::escape;
-use crate::exec::{Explain, StepOutcome};
-use crate::front::Drawn;
+use crate::exec::{StepOutcome, SystemDescription};
+use crate::front::DrawnState;
 use crate::report::{count, grouped, print_changes, print_state};
 use crate::session::{Error, TextModel};
-use crate::source::Sources;
+use crate::source::SourceMap;
 use std::fmt::Write;
 use std::path::Path;
 
 /// `spillway graph`.
-pub(super) fn graph(args: &GraphArgs) -> Ending {
+pub(super) fn graph(args: &GraphArgs) -> CommandResult {
     let (model, warnings) = model::open_widest(&args.model)?;
     warnings.iter().for_each(warn);
     if args.structure {
         return structure(args, &model);
     }
     let searched = model.searched();
-    let graph = Graph::of(searched.model().explained(), args.states_max)
+    let graph = ReachableGraph::of(searched.model().description(), args.states_max)
         .ok_or_else(|| too_large(&model, args.states_max))?;
     write_to(args.out.as_deref(), &graph.text(&model, args.changes))
 }
 
 /// Writes a graph to a file, or prints it.
-fn write_to(path: Option<&Path>, text: &str) -> Ending {
+fn write_to(path: Option<&Path>, text: &str) -> CommandResult {
     match path {
         None => print(text),
         Some(path) => {
-            let failed = |error| Failure::writing("the graph", path, error);
+            let failed = |error| CommandFailure::cannot_write("the graph", path, error);
             std::fs::write(path, text).map_err(failed)?;
             let word = escape::shell_path(path);
             say(format!("wrote {}; `dot -Tsvg {word}` draws it", path.display()));
@@ -42,40 +42,40 @@ fn write_to(path: Option<&Path>, text: &str) -> Ending {
 }
 
 /// Draws the model itself, as it is at first or has come to.
-fn structure(args: &GraphArgs, model: &TextModel) -> Ending {
+fn structure(args: &GraphArgs, model: &TextModel) -> CommandResult {
     let of = (model.name(), model.language);
-    let draw = languages::own("--structure is", of, |it| it.draw)?;
-    let drawn = |sources: &Sources, walked: &dyn Explain, state: &[u8]| {
+    let draw = languages::require_feature("--structure is", of, |it| it.draw)?;
+    let drawn = |sources: &SourceMap, walked: &dyn SystemDescription, state: &[u8]| {
         let next: Vec<String> = walked.steps(state).into_iter().map(|it| it.name).collect();
         let values = walked.describe(state);
-        let drawn = Drawn { name: model.name(), values: &values, next: &next };
+        let drawn = DrawnState { name: model.name(), values: &values, next: &next };
         let text = draw(sources, &drawn).map_err(|error| Error::text(&[error], sources))?;
         write_to(args.out.as_deref(), &text)
     };
-    if let Some(from) = args.from.as_deref().map(From::read) {
+    if let Some(from) = args.from.as_deref().map(TracePosition::read) {
         return from.walk(model, |begun| {
             let last = begun.states.last().map_or(&[][..], Vec::as_slice);
             drawn(&begun.model.sources, begun.walked, last)
         });
     }
     let searched = model.searched();
-    let walked = searched.model().explained();
+    let walked = searched.model().description();
     let start = walked.starts().into_iter().next().map(|it| it.outcome);
     match start.unwrap_or_else(|| unreachable!("models that are drawn have an initial state")) {
         StepOutcome::Successor(state) => drawn(&model.sources, walked, &state),
-        StepOutcome::Fault(fault) => Err(Failure::wrong(fault.message)),
+        StepOutcome::Fault(fault) => Err(CommandFailure::wrong(fault.message)),
     }
 }
 
-fn too_large(model: &TextModel, most: u64) -> Failure {
+fn too_large(model: &TextModel, most: u64) -> CommandFailure {
     let (name, most) = (model.name(), grouped(most));
-    Failure::wrong(format!(
+    CommandFailure::wrong(format!(
         "{name} has more than {most} states, too many to be drawn\n  help: --max-states N draws more; \
          `spillway check {name} --keep-going` counts them"
     ))
 }
 
-impl Graph<'_> {
+impl ReachableGraph<'_> {
     fn text(&self, model: &TextModel, changes: bool) -> String {
         let (states, steps) = (self.states.len() as u64, self.steps.len() as u64);
         let told =
@@ -97,7 +97,7 @@ impl Graph<'_> {
             };
             let _ = writeln!(out, "  s{number} [label={}{style}];", label(&lines));
         }
-        for (number, Edge { from, step, to }) in self.steps.iter().enumerate() {
+        for (number, ReachableEdge { from, step, to }) in self.steps.iter().enumerate() {
             let mut lines = vec![step.title()];
             match to {
                 Some(to) if changes => lines.extend(print_changes(&values[*from], &values[*to])),

@@ -9,7 +9,7 @@
 //! name (DNS rebinding): a server that listens to this machine alone answers to names of this machine alone. And a page elsewhere
 //! cannot have a browser ask for it in the background, which might keep this machine busy; a link to here can be followed.
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
@@ -53,7 +53,7 @@ pub(super) const HTML: &str = "text/html; charset=utf-8";
 pub(super) const TEXT: &str = "text/plain; charset=utf-8";
 
 /// What every answer says: it is not to be kept, to be taken for anything else, to be told of, or to be shown within another page.
-const EVERY: [(&str, &str); 5] = [
+const COMMON_HEADERS: [(&str, &str); 5] = [
     ("cache-control", "no-store"),
     ("content-security-policy", "frame-ancestors 'none'"),
     ("cross-origin-resource-policy", "same-origin"),
@@ -63,7 +63,7 @@ const EVERY: [(&str, &str); 5] = [
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct HttpResponse {
     /// The status.
     pub status: u16,
     /// What it is.
@@ -72,10 +72,10 @@ pub(super) struct Answer {
     pub text: Bytes,
 }
 
-impl Answer {
+impl HttpResponse {
     /// An answer with a text.
-    pub(super) fn new(status: u16, kind: &'static str, text: impl Into<Bytes>) -> Answer {
-        Answer { status, kind, text: text.into() }
+    pub(super) fn new(status: u16, kind: &'static str, text: impl Into<Bytes>) -> HttpResponse {
+        HttpResponse { status, kind, text: text.into() }
     }
 
     fn response(self) -> Response<Full<Bytes>> {
@@ -83,7 +83,7 @@ impl Answer {
         *response.status_mut() =
             StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();
-        for (name, value) in EVERY.into_iter().chain([("content-type", self.kind)]) {
+        for (name, value) in COMMON_HEADERS.into_iter().chain([("content-type", self.kind)]) {
             headers.insert(name, HeaderValue::from_static(value));
         }
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
@@ -94,9 +94,9 @@ impl Answer {
 }
 
 /// What is to be looked at.
-pub(super) trait Site: Send + Sync + 'static {
+pub(super) trait RequestHandler: Send + Sync + 'static {
     /// The answer to whoever asks for a path.
-    fn answer(&self, path: &str) -> Answer;
+    fn answer(&self, path: &str) -> HttpResponse;
 
     /// Answers are made one at a time in each of so many lanes, so that no path holds up those of another lane.
     fn lanes(&self) -> usize;
@@ -106,15 +106,18 @@ pub(super) trait Site: Send + Sync + 'static {
 }
 
 /// What answers.
-pub(super) struct Server {
+pub(super) struct HttpServer {
     /// Where it listens.
     pub address: SocketAddr,
     thread: JoinHandle<()>,
 }
 
-impl Server {
+impl HttpServer {
     /// Answers at an address, in threads of its own, until the process ends.
-    pub(super) fn start(address: SocketAddr, site: Arc<dyn Site>) -> io::Result<Server> {
+    pub(super) fn start(
+        address: SocketAddr,
+        site: Arc<dyn RequestHandler>,
+    ) -> io::Result<HttpServer> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
@@ -128,35 +131,35 @@ impl Server {
             tokio::net::TcpListener::from_std(listener)?
         };
         let lanes = (0..site.lanes().max(1)).map(|_| tokio::sync::Mutex::new(())).collect();
-        let host = Arc::new(Host { site, ip: address.ip(), lanes });
-        let answers = move || runtime.block_on(host.answers(listener));
+        let host = Arc::new(ServerContext { site, ip: address.ip(), lanes });
+        let answers = move || runtime.block_on(host.accept_connections(listener));
         let thread = std::thread::Builder::new().name("http".into()).spawn(answers)?;
-        Ok(Server { address, thread })
+        Ok(HttpServer { address, thread })
     }
 
     /// Waits until the process ends: where this returns, nobody answers any more.
-    pub(super) fn wait(self) -> Failure {
-        let Server { address, thread } = self;
+    pub(super) fn wait(self) -> CommandFailure {
+        let HttpServer { address, thread } = self;
         let _ = thread.join();
         let fault = "that is a fault of spillway, please report it";
-        Failure::wrong(format!("nobody answers at {address} any more: {fault}"))
+        CommandFailure::wrong(format!("nobody answers at {address} any more: {fault}"))
     }
 }
 
 /// What the connections have in common.
-struct Host {
-    site: Arc<dyn Site>,
+struct ServerContext {
+    site: Arc<dyn RequestHandler>,
     ip: IpAddr,
     lanes: Vec<tokio::sync::Mutex<()>>,
 }
 
 /// When a connection is closed; never, while its answer is made.
 #[derive(Clone)]
-struct Deadline(Arc<Mutex<Option<Instant>>>);
+struct ConnectionDeadline(Arc<Mutex<Option<Instant>>>);
 
-impl Deadline {
-    fn after(time: Duration) -> Deadline {
-        Deadline(Arc::new(Mutex::new(Some(Instant::now() + time))))
+impl ConnectionDeadline {
+    fn after(time: Duration) -> ConnectionDeadline {
+        ConnectionDeadline(Arc::new(Mutex::new(Some(Instant::now() + time))))
     }
 
     fn set(&self, after: Option<Duration>) {
@@ -164,7 +167,7 @@ impl Deadline {
         *at = after.map(|it| Instant::now() + it);
     }
 
-    async fn passed(self) {
+    async fn wait_until_passed(self) {
         let is_over = || {
             let at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             at.is_some_and(|it| Instant::now() >= it)
@@ -175,8 +178,8 @@ impl Deadline {
     }
 }
 
-impl Host {
-    async fn answers(self: Arc<Self>, listener: tokio::net::TcpListener) {
+impl ServerContext {
+    async fn accept_connections(self: Arc<Self>, listener: tokio::net::TcpListener) {
         let mut open: VecDeque<AbortHandle> = VecDeque::new();
         loop {
             let accepted = listener.accept().await;
@@ -188,13 +191,13 @@ impl Host {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            open.push_back(tokio::spawn(self.clone().connected(stream)).abort_handle());
+            open.push_back(tokio::spawn(self.clone().serve_connection(stream)).abort_handle());
         }
     }
 
     /// Answers the request of one connection, or closes it when that takes too long.
-    async fn connected(self: Arc<Self>, stream: TcpStream) {
-        let deadline = Deadline::after(HEAD_TIME);
+    async fn serve_connection(self: Arc<Self>, stream: TcpStream) {
+        let deadline = ConnectionDeadline::after(HEAD_TIME);
         let until = deadline.clone();
         let service = service_fn(move |request| {
             let (host, deadline) = (self.clone(), deadline.clone());
@@ -213,7 +216,7 @@ impl Host {
             .max_headers(HEAD_LINES)
             .title_case_headers(true)
             .serve_connection(TokioIo::new(stream), service);
-        let (mut connection, mut is_over) = (pin!(connection), pin!(until.passed()));
+        let (mut connection, mut is_over) = (pin!(connection), pin!(until.wait_until_passed()));
         poll_fn(|context| {
             // What goes wrong on a connection is no reason to say anything: whoever asked knows.
             let is_done = connection.as_mut().poll(context).is_ready();
@@ -225,19 +228,19 @@ impl Host {
         .await;
     }
 
-    async fn answer(&self, request: &Request<Incoming>) -> Answer {
+    async fn answer(&self, request: &Request<Incoming>) -> HttpResponse {
         if let Some(refusal) = refusal(request.headers(), request.uri(), self.ip) {
-            return Answer::new(403, TEXT, refusal);
+            return HttpResponse::new(403, TEXT, refusal);
         }
         if !matches!(*request.method(), Method::GET | Method::HEAD) {
-            return Answer::new(405, TEXT, "here is only to be looked\n");
+            return HttpResponse::new(405, TEXT, "here is only to be looked\n");
         }
         let (site, path) = (self.site.clone(), request.uri().path().to_owned());
         let lane = site.lane(&path) % self.lanes.len();
         let _turn = self.lanes[lane].lock().await;
         let answer = tokio::task::spawn_blocking(move || site.answer(&path)).await;
         let failed = "this page cannot be made: that is a fault of spillway, please report it\n";
-        answer.unwrap_or_else(|_| Answer::new(500, TEXT, failed))
+        answer.unwrap_or_else(|_| HttpResponse::new(500, TEXT, failed))
     }
 }
 

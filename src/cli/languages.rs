@@ -1,6 +1,6 @@
 //! What the command line says about languages, made from what they say of themselves.
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use crate::front::{LANGUAGES, Language};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -21,30 +21,31 @@ pub(super) fn titles(is_one: impl Fn(&Language) -> bool) -> String {
 
 /// The usual ending of each language's files.
 pub(super) fn usual_endings() -> String {
-    let usual = LANGUAGES.iter().filter_map(|language| language.endings.first());
+    let usual = LANGUAGES.iter().filter_map(|language| language.extensions.first());
     usual.map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The error that flags are for models in other languages.
-pub(super) fn misfit(flags: &str, titles: &str, file: &str, language: &Language) -> Failure {
+pub(super) fn misfit(flags: &str, titles: &str, file: &str, language: &Language) -> CommandFailure {
     let name = language.name;
-    Failure::wrong(format!("{flags} for models in {titles}, and {file} is in {name}"))
+    CommandFailure::wrong(format!("{flags} for models in {titles}, and {file} is in {name}"))
 }
 
 /// What a language has that others need not have, or the error that a flag is for models in those that have it.
-pub(super) fn own<T>(
+pub(super) fn require_feature<T>(
     flag: &str,
     (file, language): (&str, &Language),
     of: impl Fn(&Language) -> Option<T>,
-) -> Result<T, Failure> {
+) -> Result<T, CommandFailure> {
     let misfit = || misfit(flag, &titles(|it| of(it).is_some()), file, language);
     of(language).ok_or_else(misfit)
 }
 
 /// The error that the name of a file does not tell its language.
-pub(super) fn no_ending(file: &str) -> String {
+pub(super) fn unknown_ending(file: &str) -> String {
     let endings = |language: &Language| {
-        let endings: Vec<_> = language.endings.iter().map(|ending| format!(".{ending}")).collect();
+        let endings: Vec<_> =
+            language.extensions.iter().map(|ending| format!(".{ending}")).collect();
         listed(&endings, "or")
     };
     let known = LANGUAGES.iter().enumerate().map(|(number, language)| {
@@ -82,7 +83,7 @@ mod tests {
     #[test]
     fn a_file_without_a_known_ending_is_told_all_of_them() {
         assert_eq!(
-            no_ending("model.txt"),
+            unknown_ending("model.txt"),
             "model.txt: the ending of the file names no known language\n  help: models in DVE end in \
              .dve, in Murphi in .m or .murphi, in PNML in .pnml, in Promela in .pml, .prom, .promela, .pr, .prm, .spin \
              or .pm; `--language` names it whatever the ending"

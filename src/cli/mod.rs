@@ -47,20 +47,20 @@ mod trail;
 mod values;
 mod watch;
 
-pub use allocation::Allocator;
+pub use allocation::ExitingAllocator;
 
-use crate::search::control::Phase;
-use crate::session::{Contents, Directory, traced_in};
-use args::{CheckArgs, Command, ResumeArgs, RunArgs, TraceArgs};
-use failure::Failure;
+use crate::search::control::SearchPhase;
+use crate::session::{DirectoryContents, SearchDirectory, trace_directory};
+use args::{CheckArgs, CliCommand, ResumeArgs, SessionArgs, TraceArgs};
+use failure::CommandFailure;
 use output::{print, print_json, say, warn, warnings};
-use preparation::Preparation;
+use preparation::SearchPreparation;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// What a command ends with.
-type Ending = Result<u8, Failure>;
+type CommandResult = Result<u8, CommandFailure>;
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
@@ -70,80 +70,80 @@ pub fn run() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             if error.use_stderr() {
-                return misunderstood(error);
+                return report_usage_error(error);
             }
             // Help and version requests are no errors.
-            print(&fold::folded(&error.render().to_string(), fold::COLUMNS));
-            return ExitCode::from(ended(Ok(failure::VERIFIED), false));
+            print(&fold::wrap_lines(&error.render().to_string(), fold::DEFAULT_COLUMNS));
+            return ExitCode::from(report_result(Ok(failure::VERIFIED), false));
         }
     };
     let as_json = match &cli.command {
-        Command::Check(args) => args.run.json,
-        Command::Resume(args) => args.run.json,
-        Command::Status(args) => args.json,
-        Command::Trace(args) => args.json,
-        Command::Values(args) => args.json,
-        Command::Completions(_)
-        | Command::Doctor(_)
-        | Command::Explain(_)
-        | Command::Graph(_)
-        | Command::Man(_)
-        | Command::New(_)
-        | Command::Report(_)
-        | Command::Simulate(_)
-        | Command::Task(_)
-        | Command::Watch(_) => false,
+        CliCommand::Check(args) => args.run.json,
+        CliCommand::Resume(args) => args.run.json,
+        CliCommand::Status(args) => args.json,
+        CliCommand::Trace(args) => args.json,
+        CliCommand::Values(args) => args.json,
+        CliCommand::Completions(_)
+        | CliCommand::Doctor(_)
+        | CliCommand::Explain(_)
+        | CliCommand::Graph(_)
+        | CliCommand::Man(_)
+        | CliCommand::New(_)
+        | CliCommand::Report(_)
+        | CliCommand::Simulate(_)
+        | CliCommand::Task(_)
+        | CliCommand::Watch(_) => false,
     };
     let writes = match &cli.command {
-        Command::Check(args) => Some((args.run.clone(), args.model.model.clone())),
-        Command::Resume(args) => Some((args.run.clone(), args.dir.clone())),
+        CliCommand::Check(args) => Some((args.run.clone(), args.model.model.clone())),
+        CliCommand::Resume(args) => Some((args.run.clone(), args.dir.clone())),
         _ => None,
     };
     let _ = LAST_WORDS.set((as_json, writes));
     let ending = match cli.command {
-        Command::Check(args) => check(&args),
-        Command::Resume(args) => resume(&args),
-        Command::Status(args) => status::status(&args),
-        Command::Trace(args) => traced(&args),
-        Command::Values(args) => values::values(&args),
-        Command::Completions(args) => shell::completions(&args),
-        Command::Man(args) => shell::man(&args),
-        Command::Doctor(args) => doctor::doctor(&args),
-        Command::New(args) => new::new(&args),
-        Command::Graph(args) => graph::graph(&args),
-        Command::Report(args) => report::report(&args),
-        Command::Explain(args) => explain::explain(&args),
-        Command::Simulate(args) => simulate::simulate(&args),
-        Command::Task(args) => task::task(&args),
-        Command::Watch(args) => watch::watch(&args),
+        CliCommand::Check(args) => check(&args),
+        CliCommand::Resume(args) => resume(&args),
+        CliCommand::Status(args) => status::status(&args),
+        CliCommand::Trace(args) => trace_command(&args),
+        CliCommand::Values(args) => values::values(&args),
+        CliCommand::Completions(args) => shell::completions(&args),
+        CliCommand::Man(args) => shell::man(&args),
+        CliCommand::Doctor(args) => doctor::doctor(&args),
+        CliCommand::New(args) => new::new(&args),
+        CliCommand::Graph(args) => graph::graph(&args),
+        CliCommand::Report(args) => report::report(&args),
+        CliCommand::Explain(args) => explain::explain(&args),
+        CliCommand::Simulate(args) => simulate::simulate(&args),
+        CliCommand::Task(args) => task::task(&args),
+        CliCommand::Watch(args) => watch::watch(&args),
     };
     ExitCode::from(end(ending))
 }
 
 /// How the command ends: whether an object is expected, and the files that tell of it, with the name of what was checked.
-static LAST_WORDS: OnceLock<(bool, Option<(RunArgs, PathBuf)>)> = OnceLock::new();
+static LAST_WORDS: OnceLock<(bool, Option<(SessionArgs, PathBuf)>)> = OnceLock::new();
 
 /// Says how the command ended, and gives its exit code.
-fn end(ending: Ending) -> u8 {
+fn end(ending: CommandResult) -> u8 {
     let failure = ending.as_ref().err().cloned();
     let (as_json, writes) =
         LAST_WORDS.get().map_or((false, None), |(it, writes)| (*it, writes.as_ref()));
-    let code = ended(ending, as_json);
+    let code = report_result(ending, as_json);
     if let Some((failure, (args, name))) = failure.as_ref().zip(writes) {
-        files::failed(args, name, failure);
+        files::write_failure(args, name, failure);
     }
     notice::send(code, failure.as_ref().map(|it| it.message.as_str()));
     code
 }
 
 /// Ends the process with a failure, from whatever thread.
-fn end_now(failure: &Failure) -> ! {
+fn end_now(failure: &CommandFailure) -> ! {
     std::process::exit(i32::from(end(Err(failure.clone()))))
 }
 
 /// Says what is wrong with the command line; where an object is expected, that says it, too.
-fn misunderstood(error: clap::Error) -> ExitCode {
-    let (error, help) = foreign::told(error);
+fn report_usage_error(error: clap::Error) -> ExitCode {
+    let (error, help) = foreign::with_foreign_help(error);
     say(error.render().to_string().trim_end());
     help.iter().for_each(say);
     if std::env::args_os().any(|it| it == "--json") {
@@ -164,37 +164,37 @@ fn print_failure(message: &str, code: u8) {
 
 /// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be
 /// seen in states and steps.
-fn check(args: &CheckArgs) -> Ending {
-    notice::expect(&args.run, Some(&args.model.model), args.dir.as_deref());
-    crate::search::return_large_blocks(args.run.means().memory);
+fn check(args: &CheckArgs) -> CommandResult {
+    notice::set_command(&args.run, Some(&args.model.model), args.dir.as_deref());
+    crate::search::return_large_blocks(args.run.run_limits().memory);
     let mut args = args.clone();
     args.run.deadline = args.run.deadline();
-    args.model.before.deadline = args.run.deadline;
-    slots::growing(args, |args| &mut args.model, check_once)
+    args.model.load_context.deadline = args.run.deadline;
+    slots::retry_with_more_slots(args, |args| &mut args.model, check_once)
 }
 
 /// The same with the slots for processes that are said.
-fn check_once(args: &CheckArgs) -> Ending {
-    if args.asked.mcc || args.asked.property_file.is_some() {
+fn check_once(args: &CheckArgs) -> CommandResult {
+    if args.questions.mcc || args.questions.property_file.is_some() {
         return questions::check(args);
     }
-    let preparation = Preparation::begin(&args.run);
+    let preparation = SearchPreparation::begin(&args.run);
     if let Some(wanted) = args.runs.property.wanted() {
         return liveness::check(args, wanted, preparation);
     }
-    preparation.enter(Phase::Reading);
+    preparation.enter(SearchPhase::Reading);
     let (model, warned) = model::open_quietly(&args.model)?;
-    if let Some(name) = liveness::own(args, &model) {
+    if let Some(name) = liveness::default_property(args, &model) {
         drop(model);
-        return liveness::check_own(args, &name, preparation);
+        return liveness::check_default_property(args, &name, preparation);
     }
     warned.iter().for_each(warn);
     run::check(args, model, preparation)
 }
 
 /// `spillway resume`.
-fn resume(args: &ResumeArgs) -> Ending {
-    notice::expect(&args.run, None, Some(&args.dir));
+fn resume(args: &ResumeArgs) -> CommandResult {
+    notice::set_command(&args.run, None, Some(&args.dir));
     let mut args = args.clone();
     args.run.deadline = args.run.deadline();
     loop {
@@ -202,21 +202,21 @@ fn resume(args: &ResumeArgs) -> Ending {
             Err(failure) if failure.lacks_slots.is_some() => failure,
             ended => return ended,
         };
-        let (directory, contents) = Directory::open(&args.dir, args.run.disk_limit)?;
+        let (directory, contents) = SearchDirectory::open(&args.dir, args.run.disk_limit)?;
         let room = slots::more(&contents.job.model(&args.dir)?, failure)?;
-        directory.begin_anew(&contents.job.with_room(room)?)?;
+        directory.restart(&contents.job.with_slots(room)?)?;
     }
 }
 
 /// The same with the slots for processes that the search has.
-fn resume_once(args: &ResumeArgs) -> Ending {
-    let (directory, contents) = Directory::open(&args.dir, args.run.disk_limit)?;
-    let run = args.run.after(directory.kept.clone(), &args.dir);
+fn resume_once(args: &ResumeArgs) -> CommandResult {
+    let (directory, contents) = SearchDirectory::open(&args.dir, args.run.disk_limit)?;
+    let run = args.run.with_kept_limits(directory.previous_limits.clone(), &args.dir);
     let args = ResumeArgs { run, ..args.clone() };
-    notice::expect_kept(&args.run);
-    let preparation = Preparation::begin(&args.run);
-    preparation.enter(Phase::Reading);
-    crate::search::return_large_blocks(args.run.means().memory);
+    notice::set_kept_command(&args.run);
+    let preparation = SearchPreparation::begin(&args.run);
+    preparation.enter(SearchPhase::Reading);
+    crate::search::return_large_blocks(args.run.run_limits().memory);
     for name in contents.job.changed() {
         say(format!(
             "note: {name} has changed since; the search goes on with the text that it began with"
@@ -229,9 +229,9 @@ fn resume_once(args: &ResumeArgs) -> Ending {
 }
 
 /// `spillway trace`.
-fn traced(args: &TraceArgs) -> Ending {
-    let dir = traced_in(&args.dir)?;
-    let contents = Contents::read(&dir)?;
+fn trace_command(args: &TraceArgs) -> CommandResult {
+    let dir = trace_directory(&args.dir)?;
+    let contents = DirectoryContents::read(&dir)?;
     match contents.job.runs() {
         None => trace::trace(args, (&dir, &contents.job), contents.saved),
         Some(_) => liveness::trace(args, &contents),
@@ -240,10 +240,10 @@ fn traced(args: &TraceArgs) -> Ending {
 
 /// Says what went wrong, a result that could not be written included; where an object is expected and none was printed, that
 /// says it, too.
-fn ended(ending: Ending, as_json: bool) -> u8 {
-    let ending = match (ending, output::lost()) {
+fn report_result(ending: CommandResult, as_json: bool) -> u8 {
+    let ending = match (ending, output::write_error()) {
         (Ok(_), Some(why)) => {
-            Err(Failure::wrong(format!("cannot write to standard output: {why}")))
+            Err(CommandFailure::wrong(format!("cannot write to standard output: {why}")))
         }
         (ending, _) => ending,
     };

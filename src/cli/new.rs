@@ -1,8 +1,8 @@
 //! `new`: a small model with comments, to start from.
 
-use super::Ending;
+use super::CommandResult;
 use super::args::NewArgs;
-use super::failure::{self, Failure};
+use super::failure::{self, CommandFailure};
 use super::print;
 use crate::escape;
 use std::fs::OpenOptions;
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 const NAME: &str = "NAME";
 
 /// `spillway new`.
-pub(super) fn new(args: &NewArgs) -> Ending {
-    let ending = args.language.endings[0];
+pub(super) fn new(args: &NewArgs) -> CommandResult {
+    let ending = args.language.extensions[0];
     let path = args.file.clone().unwrap_or_else(|| PathBuf::from("model").with_extension(ending));
     let name = format!("{NAME}.{ending}");
     let shown = path.display().to_string();
@@ -25,15 +25,15 @@ pub(super) fn new(args: &NewArgs) -> Ending {
 }
 
 /// Writes a file that is not there yet.
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
+fn write(path: &Path, text: &str) -> Result<(), CommandFailure> {
     let made = OpenOptions::new().write(true).create_new(true).open(path);
     made.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => {
             let path = path.display();
-            Failure::wrong(format!(
+            CommandFailure::wrong(format!(
                 "{path} is there already, and stays as it is\n  help: name another file"
             ))
         }
-        _ => Failure::writing("the model", path, error),
+        _ => CommandFailure::cannot_write("the model", path, error),
     })
 }

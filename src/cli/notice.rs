@@ -1,6 +1,6 @@
 //! `--notify`: a command that is run when a search has ended, and what it is told.
 
-use super::args::RunArgs;
+use super::args::SessionArgs;
 use super::{failure, say};
 use crate::escape;
 use std::io::Write;
@@ -12,11 +12,16 @@ use std::sync::{Mutex, PoisonError};
 const TEXT_MAX: usize = 32 << 10;
 
 /// What is known of the search by now.
-static NOTICE: Mutex<Notice> =
-    Mutex::new(Notice { command: None, is_kept: false, model: None, dir: None, summary: None });
+static NOTICE: Mutex<NotifyContext> = Mutex::new(NotifyContext {
+    command: None,
+    is_kept: false,
+    model: None,
+    dir: None,
+    summary: None,
+});
 
 /// What a command is to be told.
-struct Notice {
+struct NotifyContext {
     command: Option<String>,
     /// Whether it was asked for when the search began, and not now.
     is_kept: bool,
@@ -26,13 +31,13 @@ struct Notice {
     summary: Option<String>,
 }
 
-fn with(change: impl FnOnce(&mut Notice)) {
+fn update(change: impl FnOnce(&mut NotifyContext)) {
     change(&mut NOTICE.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
 /// Has the command of `--notify` run at the end.
-pub(super) fn expect(args: &RunArgs, model: Option<&Path>, dir: Option<&Path>) {
-    with(|it| {
+pub(super) fn set_command(args: &SessionArgs, model: Option<&Path>, dir: Option<&Path>) {
+    update(|it| {
         it.command.clone_from(&args.notify);
         it.model = model.map(Path::to_path_buf);
         it.dir = dir.map(Path::to_path_buf);
@@ -40,16 +45,16 @@ pub(super) fn expect(args: &RunArgs, model: Option<&Path>, dir: Option<&Path>) {
 }
 
 /// The same where it may have been asked for when the search began.
-pub(super) fn expect_kept(args: &RunArgs) {
-    with(|it| {
+pub(super) fn set_kept_command(args: &SessionArgs) {
+    update(|it| {
         it.is_kept = it.command.is_none();
         it.command.clone_from(&args.notify);
     });
 }
 
 /// Notes that the search has come to its end before: whoever asked for the command then has been told.
-pub(super) fn ended_before() {
-    with(|it| {
+pub(super) fn cancel_kept_command() {
+    update(|it| {
         if it.is_kept {
             it.command = None;
         }
@@ -57,13 +62,13 @@ pub(super) fn ended_before() {
 }
 
 /// Notes where the search is, if nobody named a directory.
-pub(super) fn searched_in(dir: &Path) {
-    with(|it| _ = it.dir.get_or_insert_with(|| dir.to_path_buf()));
+pub(super) fn set_directory(dir: &Path) {
+    update(|it| _ = it.dir.get_or_insert_with(|| dir.to_path_buf()));
 }
 
 /// Notes the result, as text.
 pub(super) fn summarise(text: impl FnOnce() -> String) {
-    with(|it| {
+    update(|it| {
         if it.command.is_some() {
             it.summary = Some(text());
         }
@@ -101,7 +106,7 @@ pub(super) fn send(code: u8, failed: Option<&str>) {
         // No variable holds a zero byte.
         run.env(name, cut(&value.replace('\0', " ")));
     }
-    let why = match ended(run, &summary) {
+    let why = match run_with_input(run, &summary) {
         Ok(status) if status.success() => return,
         Ok(status) => status.to_string(),
         Err(error) => error.to_string(),
@@ -110,7 +115,7 @@ pub(super) fn send(code: u8, failed: Option<&str>) {
 }
 
 /// Runs a command that reads a text, if it reads.
-fn ended(mut command: Command, text: &str) -> std::io::Result<std::process::ExitStatus> {
+fn run_with_input(mut command: Command, text: &str) -> std::io::Result<std::process::ExitStatus> {
     let mut child = command.spawn()?;
     if let Some(mut input) = child.stdin.take() {
         // Whoever does not read it has no need of it.

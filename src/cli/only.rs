@@ -1,23 +1,23 @@
 //! `--only`: the variables that are named, before anything is looked for.
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use crate::front::nearest;
 use crate::ir::{Owner, Process, Program};
 use std::collections::BTreeSet;
 
 /// Refuses a name that is no variable's, channel's or process's of a model, with the one that may be meant.
-pub(super) fn refuse_unknown(wanted: &[String], program: &Program) -> Result<(), Failure> {
-    let names = Names { program };
+pub(super) fn refuse_unknown(wanted: &[String], program: &Program) -> Result<(), CommandFailure> {
+    let names = StateVariableNames { program };
     wanted.iter().try_for_each(|it| names.check(it))
 }
 
 /// What the states of a program are told by.
-struct Names<'p> {
+struct StateVariableNames<'p> {
     program: &'p Program,
 }
 
-impl<'p> Names<'p> {
-    fn check(&self, wanted: &str) -> Result<(), Failure> {
+impl<'p> StateVariableNames<'p> {
+    fn check(&self, wanted: &str) -> Result<(), CommandFailure> {
         let (first, rest) = split(wanted);
         if self.of(Owner::Program).contains(first) || self.is_of_claim(wanted) {
             return Ok(());
@@ -35,7 +35,7 @@ impl<'p> Names<'p> {
         match own.contains(member) {
             false => {
                 let own: Vec<&str> = own.into_iter().collect();
-                let help = nearest::help(member, &own, "variables");
+                let help = nearest::unknown_name_help(member, &own, "variables");
                 Err(refused(&format!("{first} has no variable {member}"), &help))
             }
             true if process.has_slots() && index.is_empty() => {
@@ -72,7 +72,7 @@ impl<'p> Names<'p> {
         id.map_or_else(BTreeSet::new, |(id, _)| self.of(Owner::Process(id)))
     }
 
-    fn unknown(&self, wanted: &str, first: &str) -> Failure {
+    fn unknown(&self, wanted: &str, first: &str) -> CommandFailure {
         let owner = self.processes().find(|it| self.members(it).contains(first));
         let help = match owner {
             Some(it) => {
@@ -83,15 +83,15 @@ impl<'p> Names<'p> {
                 let known = self.of(Owner::Program).into_iter();
                 let known: Vec<&str> =
                     known.chain(self.processes().map(|it| it.name.as_str())).collect();
-                nearest::help(first, &known, "variables and processes")
+                nearest::unknown_name_help(first, &known, "variables and processes")
             }
         };
         refused(&format!("the model has no variable {first}"), &help)
     }
 }
 
-fn refused(why: &str, help: &str) -> Failure {
-    Failure::wrong(format!("--only: {why}\n  help: {help}"))
+fn refused(why: &str, help: &str) -> CommandFailure {
+    CommandFailure::wrong(format!("--only: {why}\n  help: {help}"))
 }
 
 /// A name, and what selects a part of it.

@@ -4,10 +4,10 @@
 //! write control sequences, which are our own.
 //!
 //! Neither is a reason to panic. What cannot be said on standard error is not said. A result that
-//! cannot be written is a failure of the command, told once, at its end ([`lost`]); only a reader that
+//! cannot be written is a failure of the command, told once, at its end ([`write_error`]); only a reader that
 //! went away (`spillway ... | head`) is none: it has seen what it wanted to see.
 
-use super::fold::{COLUMNS, folded};
+use super::fold::{DEFAULT_COLUMNS, wrap_lines};
 use crate::escape;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -57,7 +57,7 @@ pub(super) fn print_drawn(text: &str) {
 }
 
 /// Why some of what was printed is lost, if it is and somebody was there to read it.
-pub(super) fn lost() -> Option<String> {
+pub(super) fn write_error() -> Option<String> {
     let broken = BROKEN.lock().unwrap_or_else(PoisonError::into_inner);
     broken.as_ref().filter(|error| error.kind() != ErrorKind::BrokenPipe).map(io::Error::to_string)
 }
@@ -81,7 +81,7 @@ pub(super) fn is_broken() -> bool {
 /// How many columns a terminal has.
 fn columns_of(terminal: libc::c_int) -> usize {
     // A terminal that nobody told its size has none.
-    size_of(terminal).map_or(COLUMNS, |it| it.0)
+    size_of(terminal).map_or(DEFAULT_COLUMNS, |it| it.0)
 }
 
 /// How many columns and lines a terminal has, if somebody told it.
@@ -114,7 +114,7 @@ pub fn say(line: impl Display) {
     let line = line.to_string();
     let line = escape::terminal(&line);
     let line = match columns() {
-        Some(columns) if columns >= NARROW => folded(&line, columns).into(),
+        Some(columns) if columns >= NARROW => wrap_lines(&line, columns).into(),
         _ => line,
     };
     let _ = writeln!(io::stderr(), "{line}");
@@ -152,6 +152,6 @@ extern "C" fn look() {
 static LOOK: extern "C" fn() = look;
 
 /// That no level was complete when a search was stopped.
-pub(super) fn stopped_early(dir: &str) -> String {
+pub(super) fn stopped_message(dir: &str) -> String {
     format!("stopped before the first level was complete; `spillway resume {dir}` begins anew")
 }

@@ -1,9 +1,9 @@
 //! The page of what was found.
 
 use super::{explain, states};
-use crate::report::{self, Glance, Page, Report, ViolationReport, Way};
+use crate::report::{self, Report, ReportPage, StatusPanel, TraceView, ViolationReport};
 use crate::search::trace::Counterexample;
-use crate::search::{Verdict, events};
+use crate::search::{SearchVerdict, events};
 use crate::session::TextModel;
 use std::path::Path;
 
@@ -11,17 +11,17 @@ use std::path::Path;
 const DRAWN_MAX: u64 = 300;
 
 /// A violation and the way to it.
-pub(super) type Shown<'s> = (ViolationReport, Counterexample<'s>);
+pub(super) type ShownViolation<'s> = (ViolationReport, Counterexample<'s>);
 
 /// What is on the page of a search in a directory beside what was found.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Beside<'b> {
+pub(super) struct PageContext<'b> {
     /// The memory to look for the counterexample in, if not that which the search had.
     pub memory: Option<u64>,
     /// Why it is not the page of a whole search.
     pub note: Option<&'b str>,
     /// How the search goes, on a page that is shown meanwhile.
-    pub live: Option<&'b Glance>,
+    pub live: Option<&'b StatusPanel>,
     /// Without the counterexample, which takes time to find.
     pub is_brief: bool,
 }
@@ -30,29 +30,31 @@ pub(super) struct Beside<'b> {
 pub(super) fn with_page<T>(
     report: &Report,
     (model, dir): (&TextModel, &Path),
-    shown: Option<&Shown<'_>>,
-    and_then: impl FnOnce(Page<'_>) -> T,
+    shown: Option<&ShownViolation<'_>>,
+    and_then: impl FnOnce(ReportPage<'_>) -> T,
 ) -> T {
-    let ending = shown.map(|(violation, way)| report::Ending::of(violation, way, &model.sources));
-    let way = ending.as_ref().zip(shown).map(|(end, it)| Way::of(end, &it.1, &model.sources));
+    let ending =
+        shown.map(|(violation, way)| report::CounterexampleEnd::of(violation, way, &model.sources));
+    let way = ending.as_ref().zip(shown).map(|(end, it)| TraceView::of(end, &it.1, &model.sources));
     let (events, layout) = (events::read(dir), explain::layout(&model.interp));
-    let is_small = report.verdict() != Verdict::Incomplete && report.outcome.states() <= DRAWN_MAX;
-    let graph = is_small.then(|| states::drawn(model, DRAWN_MAX)).flatten();
-    and_then(Page {
+    let is_small =
+        report.verdict() != SearchVerdict::Incomplete && report.outcome.states() <= DRAWN_MAX;
+    let graph = is_small.then(|| states::state_diagram(model, DRAWN_MAX)).flatten();
+    and_then(ReportPage {
         way,
         events: &events,
         layout: Some(&layout),
         graph: graph.as_ref(),
-        ..Page::of(report, ending.as_ref())
+        ..ReportPage::of(report, ending.as_ref())
     })
 }
 
-impl<'b> Beside<'b> {
+impl<'b> PageContext<'b> {
     /// The page with what is beside.
-    pub(super) fn on<'p>(self, page: Page<'p>) -> Page<'p>
+    pub(super) fn apply_to<'p>(self, page: ReportPage<'p>) -> ReportPage<'p>
     where
         'b: 'p,
     {
-        Page { note: self.note, live: self.live, ..page }
+        ReportPage { note: self.note, live: self.live, ..page }
     }
 }

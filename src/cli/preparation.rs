@@ -4,16 +4,16 @@
 //! asked for, and the command then ends as a search does that is stopped. What does not end by itself in some time, a
 //! model that is read from a pipe for one, is ended with the process: nothing is kept then that could be damaged.
 
-use super::args::RunArgs;
-use super::failure::{Failure, STOPPED};
-use super::fold::{COLUMNS, cut};
-use super::signals::Signals;
+use super::args::SessionArgs;
+use super::failure::{CommandFailure, STOPPED};
+use super::fold::{DEFAULT_COLUMNS, truncate_text};
+use super::signals::SignalHandlers;
 use super::{end_now, figures, output, say};
 use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Interp};
-use crate::search::Control;
-use crate::search::control::Phase;
-use crate::session::{Budget, Error};
+use crate::search::SearchControl;
+use crate::search::control::SearchPhase;
+use crate::session::{Error, SearchBudget};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -32,36 +32,39 @@ const PLAIN: Duration = Duration::from_secs(10);
 const GRACE: Duration = Duration::from_secs(3);
 
 /// A command that prepares a search. While this lives, the process ends some time after it was asked to stop.
-pub(super) struct Preparation {
+pub(super) struct SearchPreparation {
     /// Who stops the command, and what it is at.
-    pub(super) control: Arc<Control>,
-    signals: Option<Signals>,
+    pub(super) control: Arc<SearchControl>,
+    signals: Option<SignalHandlers>,
     memory: u64,
     /// Dropped first, which wakes the thread.
     done: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Preparation {
+impl SearchPreparation {
     /// One that begins now, in a command with these arguments.
-    pub(super) fn begin(args: &RunArgs) -> Preparation {
-        Preparation::again(args, super::control::control(args))
+    pub(super) fn begin(args: &SessionArgs) -> SearchPreparation {
+        SearchPreparation::for_next_search(args, super::control::control(args))
     }
 
     /// One of another search of the same command.
-    pub(super) fn again(args: &RunArgs, control: Arc<Control>) -> Preparation {
-        let signals = Some(Signals::stop(&control));
+    pub(super) fn for_next_search(
+        args: &SessionArgs,
+        control: Arc<SearchControl>,
+    ) -> SearchPreparation {
+        let signals = Some(SignalHandlers::stop(&control));
         let (done, ended) = channel();
-        let watch = Watch { control: Arc::clone(&control), is_quiet: args.json };
+        let watch = PreparationWatchdog { control: Arc::clone(&control), is_quiet: args.json };
         let run = move || watch.run(&ended);
         // Where there is no thread to be had, nothing is shown, and only a second signal ends the process.
         let thread = std::thread::Builder::new().spawn(run).ok();
-        let memory = args.means().memory;
-        Preparation { control, signals, memory, done: Some(done), thread }
+        let memory = args.run_limits().memory;
+        SearchPreparation { control, signals, memory, done: Some(done), thread }
     }
 
     /// From now on the command is at this.
-    pub(super) fn enter(&self, phase: Phase) {
+    pub(super) fn enter(&self, phase: SearchPhase) {
         self.control.progress.enter(phase);
     }
 
@@ -76,25 +79,25 @@ impl Preparation {
     }
 
     /// The model ready to run, in what of a budget is free before a search begins.
-    pub(super) fn executor<'m>(&self, model: &'m Interp, budget: Budget) -> Executor<'m> {
-        self.enter(Phase::Compiling);
+    pub(super) fn executor<'m>(&self, model: &'m Interp, budget: SearchBudget) -> Executor<'m> {
+        self.enter(SearchPhase::Compiling);
         let _heeding = self.control.heed();
         budget.executor(model)
     }
 
     /// A failure if the command was asked to stop: where it would go on with what is not whole.
-    pub(super) fn go_on(&self) -> Result<(), Failure> {
+    pub(super) fn check_not_stopped(&self) -> Result<(), CommandFailure> {
         match self.control.should_stop() {
-            true => Err(Error::Stopped(self.control.progress.phase_in_words()).into()),
+            true => Err(Error::Stopped(self.control.progress.describe_phase()).into()),
             false => Ok(()),
         }
     }
 
     /// The preparation is over. What signals do stays as it is.
-    pub(super) fn end(mut self) -> (Arc<Control>, Signals) {
+    pub(super) fn end(mut self) -> (Arc<SearchControl>, SignalHandlers) {
         self.stop_watching();
-        let signals = self.signals.take().unwrap_or_else(|| Signals::stop(&self.control));
-        self.enter(Phase::Preparing);
+        let signals = self.signals.take().unwrap_or_else(|| SignalHandlers::stop(&self.control));
+        self.enter(SearchPhase::Preparing);
         (Arc::clone(&self.control), signals)
     }
 
@@ -106,20 +109,20 @@ impl Preparation {
     }
 }
 
-impl Drop for Preparation {
+impl Drop for SearchPreparation {
     fn drop(&mut self) {
         self.stop_watching();
     }
 }
 
 /// Watches a preparation from a thread of its own: shows what it is at, and ends the process where it does not stop.
-struct Watch {
-    control: Arc<Control>,
+struct PreparationWatchdog {
+    control: Arc<SearchControl>,
     /// Whether lines are shown on a terminal alone.
     is_quiet: bool,
 }
 
-impl Watch {
+impl PreparationWatchdog {
     fn run(&self, ended: &Receiver<()>) {
         let (begun, mut said, mut asked) = (Instant::now(), 0, None);
         let mut is_drawn = false;
@@ -133,17 +136,21 @@ impl Watch {
             }
             let elapsed = begun.elapsed();
             let line =
-                format!("{}  {}", figures::clock(elapsed), self.control.progress.phase_in_words());
+                format!("{}  {}", figures::clock(elapsed), self.control.progress.describe_phase());
             match output::columns() {
                 Some(columns) if elapsed >= PATIENCE => {
-                    output::draw(&format!("{}{}\r", super::progress::CLEAR, cut(&line, columns)));
+                    output::draw(&format!(
+                        "{}{}\r",
+                        super::progress::CLEAR,
+                        truncate_text(&line, columns)
+                    ));
                     is_drawn = true;
                 }
                 Some(_) => {}
                 None => {
                     let due = elapsed.as_secs() / PLAIN.as_secs();
                     if due > said && !self.is_quiet {
-                        say(cut(&line, COLUMNS));
+                        say(truncate_text(&line, DEFAULT_COLUMNS));
                     }
                     said = due;
                 }
@@ -161,14 +168,14 @@ fn clear(is_drawn: bool) {
 }
 
 /// What is said of a command that was stopped before its search began.
-fn stopped(control: &Control) -> Failure {
-    Failure::from(Error::Stopped(control.progress.phase_in_words()))
+fn stopped(control: &SearchControl) -> CommandFailure {
+    CommandFailure::from(Error::Stopped(control.progress.describe_phase()))
 }
 
-impl Failure {
+impl CommandFailure {
     /// A command was stopped before its search began.
-    pub(super) fn not_begun(error: &Error) -> Failure {
+    pub(super) fn before_search(error: &Error) -> CommandFailure {
         let help = "no search directory was changed; give more time with --max-time";
-        Failure::of_code(STOPPED, format!("{error}\n  help: {help}"))
+        CommandFailure::of_code(STOPPED, format!("{error}\n  help: {help}"))
     }
 }

@@ -4,15 +4,15 @@
 //! On a terminal the cursor rests at the beginning of the line, and the line ends at its last character: where the terminal
 //! is made narrower and wraps it, all of it lies behind the cursor, and is taken away with the next redrawing.
 
-use super::args::RunArgs;
-use super::fold::{COLUMNS, cut};
+use super::args::SessionArgs;
+use super::fold::{DEFAULT_COLUMNS, truncate_text};
 use super::{figures, output, say};
 use crate::escape;
 use crate::report::{count, grouped};
-use crate::search::control::Phase;
+use crate::search::control::SearchPhase;
 use crate::search::cycles::STAGES;
-use crate::search::{Control, MemoryPlan};
-use crate::session::Directory;
+use crate::search::{MemoryPlan, SearchControl};
+use crate::session::SearchDirectory;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
@@ -33,14 +33,14 @@ pub(super) const CLEAR: &str = "\r\x1b[J";
 
 /// Shows how something goes on, on standard error, until it is dropped; then the terminal's line is
 /// cleared.
-pub(super) struct Display {
+pub(super) struct ProgressDisplay {
     /// Dropped first, which wakes the thread.
     done: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// What is shown, and where.
-struct Shown<L> {
+struct ProgressOutput<L> {
     /// Nothing is shown if it is over before that.
     patience: Duration,
     /// Whether lines are shown on a terminal alone.
@@ -51,16 +51,16 @@ struct Shown<L> {
     line: L,
 }
 
-impl Display {
+impl ProgressDisplay {
     /// Shows what `control` tells of a search; off a terminal, if the result is JSON, only the note.
     pub(super) fn of_search(
-        control: &Arc<Control>,
-        directory: &Directory,
-        args: &RunArgs,
+        control: &Arc<SearchControl>,
+        directory: &SearchDirectory,
+        args: &SessionArgs,
         note: Option<String>,
-    ) -> Display {
+    ) -> ProgressDisplay {
         let (control, disk) = (Arc::clone(control), Arc::downgrade(&directory.disk));
-        let budget = args.means().memory;
+        let budget = args.run_limits().memory;
         let is_drawn = output::columns().is_some();
         let mut last = None;
         let line = move |columns| {
@@ -68,7 +68,7 @@ impl Display {
                 return None;
             }
             let disk = Weak::upgrade(&disk).map_or(0, |disk| disk.usage().live);
-            let (mut figures, stay) = Figures::of(&control, budget, disk);
+            let (mut figures, stay) = ProgressFigures::of(&control, budget, disk);
             // What is over within a redrawing would only flicker.
             let is_lasting = last.replace(stay) == Some(stay);
             if is_drawn && !is_lasting {
@@ -76,18 +76,31 @@ impl Display {
             }
             Some(figures.line(columns))
         };
-        Display::show(Shown { patience: Duration::ZERO, is_quiet: args.json, note, line })
+        ProgressDisplay::show(ProgressOutput {
+            patience: Duration::ZERO,
+            is_quiet: args.json,
+            note,
+            line,
+        })
     }
 
     /// Shows on a terminal that something is still at work which says nothing itself.
-    pub(super) fn of_wait(what: String) -> Display {
+    pub(super) fn of_wait(what: String) -> ProgressDisplay {
         let begun = Instant::now();
-        let line =
-            move |columns| Some(cut(&format!("{what}, {} s", begun.elapsed().as_secs()), columns));
-        Display::show(Shown { patience: PATIENCE, is_quiet: true, note: None, line })
+        let line = move |columns| {
+            Some(truncate_text(&format!("{what}, {} s", begun.elapsed().as_secs()), columns))
+        };
+        ProgressDisplay::show(ProgressOutput {
+            patience: PATIENCE,
+            is_quiet: true,
+            note: None,
+            line,
+        })
     }
 
-    fn show(shown: Shown<impl FnMut(usize) -> Option<String> + Send + 'static>) -> Display {
+    fn show(
+        shown: ProgressOutput<impl FnMut(usize) -> Option<String> + Send + 'static>,
+    ) -> ProgressDisplay {
         let (done, ended) = channel::<()>();
         let is_drawn = output::columns().is_some();
         let is_seen = is_drawn || !shown.is_quiet || shown.note.is_some();
@@ -97,25 +110,25 @@ impl Display {
         };
         // Where there is no thread to be had, nothing is shown.
         let thread = is_seen.then(std::thread::Builder::new).and_then(|it| it.spawn(run).ok());
-        Display { done: Some(done), thread }
+        ProgressDisplay { done: Some(done), thread }
     }
 }
 
-impl<L: FnMut(usize) -> Option<String>> Shown<L> {
+impl<L: FnMut(usize) -> Option<String>> ProgressOutput<L> {
     /// Draws the line again and again.
     fn draw(mut self, ended: &Receiver<()>) {
-        if !goes_on(ended, self.patience) {
+        if !wait_unless_ended(ended, self.patience) {
             return;
         }
         let begun = Instant::now();
-        while goes_on(ended, REDRAW) {
+        while wait_unless_ended(ended, REDRAW) {
             if begun.elapsed() >= PATIENCE
                 && let Some(note) = self.note.take()
             {
                 output::draw(CLEAR);
                 say(note);
             }
-            let Some(line) = (self.line)(output::columns().unwrap_or(COLUMNS)) else {
+            let Some(line) = (self.line)(output::columns().unwrap_or(DEFAULT_COLUMNS)) else {
                 // A second signal ends the process at once: then no line is to be left.
                 output::draw(CLEAR);
                 say("stopping at a checkpoint");
@@ -129,22 +142,22 @@ impl<L: FnMut(usize) -> Option<String>> Shown<L> {
 
     /// Says a line now and then.
     fn say(mut self, ended: &Receiver<()>) {
-        while goes_on(ended, PLAIN) {
+        while wait_unless_ended(ended, PLAIN) {
             self.note.take().into_iter().for_each(say);
             match self.is_quiet {
                 true => return,
-                false => (self.line)(COLUMNS).into_iter().for_each(say),
+                false => (self.line)(DEFAULT_COLUMNS).into_iter().for_each(say),
             }
         }
     }
 }
 
 /// Waits; false if that is over before.
-fn goes_on(ended: &Receiver<()>, wait: Duration) -> bool {
+fn wait_unless_ended(ended: &Receiver<()>, wait: Duration) -> bool {
     ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout)
 }
 
-impl Drop for Display {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         drop(self.done.take());
         if let Some(thread) = self.thread.take() {
@@ -154,7 +167,7 @@ impl Drop for Display {
 }
 
 /// Where a temporary directory is, for somebody who finds the search gone.
-pub(super) fn note(directory: &Directory) -> Option<String> {
+pub(super) fn note(directory: &SearchDirectory) -> Option<String> {
     let (dir, word) = (directory.path.display(), escape::shell_path(&directory.path));
     directory.is_temporary().then(|| {
         format!("note: the search is kept in {dir}; after a crash `spillway resume {word}` goes on")
@@ -163,9 +176,9 @@ pub(super) fn note(directory: &Directory) -> Option<String> {
 
 /// How far a search is.
 #[derive(Clone, Debug)]
-struct Figures {
+struct ProgressFigures {
     elapsed: Duration,
-    phase: Phase,
+    phase: SearchPhase,
     level: u64,
     states: u64,
     rate: Option<f64>,
@@ -179,15 +192,15 @@ struct Figures {
     disk: u64,
 }
 
-impl Figures {
+impl ProgressFigures {
     /// Those of a search now, and the number of its stay in the phase that it is in.
-    fn of(control: &Control, budget: u64, disk: u64) -> (Figures, u64) {
+    fn of(control: &SearchControl, budget: u64, disk: u64) -> (ProgressFigures, u64) {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let progress = &control.progress;
         let (phase, stay) = progress.phase();
         let stage = STAGES.get(get(&progress.stage) as usize).copied().unwrap_or_default();
         let sweep = (stage, get(&progress.sweep), get(&progress.set));
-        let figures = Figures {
+        let figures = ProgressFigures {
             elapsed: control.elapsed(),
             phase,
             level: get(&progress.level),
@@ -203,11 +216,11 @@ impl Figures {
     }
 
     /// What a search is at most of the time.
-    fn usual_phase(&self) -> Phase {
+    fn usual_phase(&self) -> SearchPhase {
         match self.sweep {
             _ if self.states == 0 => self.phase,
-            Some(_) => Phase::Sweeping,
-            None => Phase::Expanding,
+            Some(_) => SearchPhase::Sweeping,
+            None => SearchPhase::Expanding,
         }
     }
 
@@ -217,7 +230,7 @@ impl Figures {
         let mut pieces = vec![(0, figures::clock(self.elapsed))];
         let doing = (1, self.phase.name().to_owned());
         let usual = self.usual_phase();
-        let Figures { states, frontier, .. } = *self;
+        let ProgressFigures { states, frontier, .. } = *self;
         match self.sweep {
             _ if states == 0 => pieces.push(doing),
             Some((stage, number, left)) => {
@@ -256,7 +269,7 @@ impl Figures {
             let last = (0..pieces.len()).max_by_key(|&at| pieces[at].0);
             match last.filter(|_| line.len() > columns && pieces.len() > 1) {
                 Some(last) => drop(pieces.remove(last)),
-                None => return cut(&line, columns),
+                None => return truncate_text(&line, columns),
             }
         }
     }
@@ -266,10 +279,10 @@ impl Figures {
 mod tests {
     use super::*;
 
-    fn figures() -> Figures {
-        Figures {
+    fn figures() -> ProgressFigures {
+        ProgressFigures {
             elapsed: Duration::from_secs(134),
-            phase: Phase::Expanding,
+            phase: SearchPhase::Expanding,
             level: 117,
             states: 26_997_501,
             rate: Some(1_310_000.0),
@@ -302,29 +315,30 @@ mod tests {
 
     #[test]
     fn what_the_search_is_at_is_named() {
-        let at = |phase, columns| Figures { phase, ..figures() }.line(columns);
+        let at = |phase, columns| ProgressFigures { phase, ..figures() }.line(columns);
         assert_eq!(
-            at(Phase::Settling, 80),
+            at(SearchPhase::Settling, 80),
             "0:02:14  level 117  26,997,501 states  1.3 M/s  settling  82/128 MiB"
         );
         assert_eq!(
-            at(Phase::Settling, 90),
+            at(SearchPhase::Settling, 90),
             "0:02:14  level 117  26,997,501 states  1.3 M/s  frontier 547,650  settling  82/128 MiB"
         );
         assert_eq!(
-            at(Phase::Saving, 80),
+            at(SearchPhase::Saving, 80),
             "0:02:14  level 117  26,997,501 states  1.3 M/s  writing a checkpoint  82/128 MiB"
         );
-        assert_eq!(at(Phase::Saving, 30), "0:02:14  writing a checkpoint");
-        let nothing = Figures { phase: Phase::Beginning, states: 0, rate: None, ..figures() };
+        assert_eq!(at(SearchPhase::Saving, 30), "0:02:14  writing a checkpoint");
+        let nothing =
+            ProgressFigures { phase: SearchPhase::Beginning, states: 0, rate: None, ..figures() };
         assert_eq!(nothing.line(50), "0:02:14  making initial states  82/128 MiB");
-        assert_eq!(nothing.usual_phase(), Phase::Beginning);
+        assert_eq!(nothing.usual_phase(), SearchPhase::Beginning);
     }
 
     #[test]
     fn sweeps_are_told_with_what_is_left() {
         let sweep = Some((STAGES[0], 12, 1_234_567));
-        let swept = Figures { phase: Phase::Sweeping, sweep, ..figures() };
+        let swept = ProgressFigures { phase: SearchPhase::Sweeping, sweep, ..figures() };
         assert_eq!(
             swept.line(80),
             "0:02:14  trimming  sweep 12  1,234,567 states left  82/128 MiB"
@@ -333,17 +347,17 @@ mod tests {
             swept.line(100),
             "0:02:14  trimming  sweep 12  1,234,567 states left  26,997,501 reached  82/128 MiB  disk 1.2 GiB"
         );
-        let reaching = Figures { sweep: Some((STAGES[1], 345, 1)), ..swept.clone() };
+        let reaching = ProgressFigures { sweep: Some((STAGES[1], 345, 1)), ..swept.clone() };
         let line = "0:02:14  reaching  sweep 345  1 state left  82/128 MiB";
         assert_eq!(reaching.line(60), line);
-        let saving = Figures { phase: Phase::Saving, ..swept };
+        let saving = ProgressFigures { phase: SearchPhase::Saving, ..swept };
         assert!(saving.line(80).starts_with("0:02:14  writing a checkpoint  sweep 12  "));
-        assert_eq!(saving.usual_phase(), Phase::Sweeping);
+        assert_eq!(saving.usual_phase(), SearchPhase::Sweeping);
     }
 
     #[test]
     fn no_line_is_wider_than_its_columns() {
-        let huge = Figures {
+        let huge = ProgressFigures {
             elapsed: Duration::from_secs(u64::MAX),
             level: u64::MAX,
             states: u64::MAX,
@@ -355,7 +369,7 @@ mod tests {
             ..figures()
         };
         let sweep = Some((STAGES[2], u64::MAX, u64::MAX));
-        let swept = Figures { phase: Phase::Sweeping, sweep, ..huge.clone() };
+        let swept = ProgressFigures { phase: SearchPhase::Sweeping, sweep, ..huge.clone() };
         for columns in 0..300 {
             for figures in [&figures(), &huge, &swept] {
                 assert!(figures.line(columns).len() <= columns, "{columns}: {figures:?}");

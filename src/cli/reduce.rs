@@ -3,18 +3,18 @@
 use super::args::{
     CheckArgs, ConfluenceArg, PartialOrderArg, ReduceArg, ReduceArgs, StoreArg, SymmetryArg,
 };
-use super::failure::Failure;
-use crate::exec::{Checks, keeps_depth};
-use crate::reduce::partial_order::{Method, Proviso, Way};
-use crate::reduce::pruning::Pruning;
-use crate::reduce::reversible::Rules;
-use crate::reduce::rewriting::Rewritings;
-use crate::reduce::{Kind, merge, structural};
-use crate::session::{Reduce, Searched, Steps};
+use super::failure::CommandFailure;
+use crate::exec::{CheckSelection, preserves_depth};
+use crate::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use crate::reduce::pruning::PruningSelection;
+use crate::reduce::reversible::RuleSelection;
+use crate::reduce::rewriting::RewriteSelection;
+use crate::reduce::{ReductionKind, merge, structural};
+use crate::session::{ReductionRequest, SearchedModel, StepChoice};
 use clap::ValueEnum as _;
 
 /// The method where none is named.
-const BEST: Method = Method::Conditional;
+const DEFAULT_METHOD: PartialOrderMethod = PartialOrderMethod::Conditional;
 
 impl ReduceArg {
     /// As it is given.
@@ -42,39 +42,44 @@ impl ReduceArg {
 }
 
 /// What the flags ask for, in a search that visits all states or not.
-pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Failure> {
+pub(super) fn requested_reductions(
+    args: &ReduceArgs,
+    keep_going: bool,
+) -> Result<ReductionRequest, CommandFailure> {
     refuse_contradictions(args)?;
     let has = |name| args.reduce.contains(&name);
     let by_default = match args.reduce[..] {
-        [] if keep_going => {
-            Reduce { rewritings: Rewritings::NONE, steps: Steps::All, ..Reduce::AUTO }
-        }
-        [] | [ReduceArg::Auto] => Reduce::AUTO,
+        [] if keep_going => ReductionRequest {
+            rewritings: RewriteSelection::NONE,
+            steps: StepChoice::All,
+            ..ReductionRequest::AUTO
+        },
+        [] | [ReduceArg::Auto] => ReductionRequest::AUTO,
         _ => {
             let steps = match has(ReduceArg::Por) {
-                true => Steps::Chosen(BEST.into()),
-                false => Steps::All,
+                true => StepChoice::Chosen(DEFAULT_METHOD.into()),
+                false => StepChoice::All,
             };
-            let symmetry = Reduce::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
-            let reversible = has(ReduceArg::Reversible).then(Rules::default);
-            let rewritings = Rewritings {
+            let symmetry = ReductionRequest::AUTO.symmetry.filter(|_| has(ReduceArg::Symmetry));
+            let reversible = has(ReduceArg::Reversible).then(RuleSelection::default);
+            let rewritings = RewriteSelection {
                 // For whatever is looked for in the end.
-                slice: has(ReduceArg::Slice).then(Checks::default),
-                structural: has(ReduceArg::Structural).then(Checks::default),
+                slice: has(ReduceArg::Slice).then(CheckSelection::default),
+                structural: has(ReduceArg::Structural).then(CheckSelection::default),
                 values: has(ReduceArg::Values),
                 states: has(ReduceArg::States),
                 dead: has(ReduceArg::Dead),
-                jointly: false,
+                joint_dead: false,
                 merge: has(ReduceArg::Merge),
             };
             let (linear, processes) = (has(ReduceArg::Linear), has(ReduceArg::Symmetry));
-            let pruning = Pruning {
+            let pruning = PruningSelection {
                 dominate: has(ReduceArg::Dominate).then(Vec::new),
                 boring: has(ReduceArg::Boring).then(Vec::new),
                 doomed: has(ReduceArg::Doomed),
-                ..Pruning::NONE
+                ..PruningSelection::NONE
             };
-            Reduce { reversible, rewritings, linear, symmetry, processes, pruning, steps }
+            ReductionRequest { reversible, rewritings, linear, symmetry, processes, pruning, steps }
         }
     };
     let steps = steps(args, by_default.steps)?;
@@ -91,30 +96,32 @@ pub(super) fn wanted(args: &ReduceArgs, keep_going: bool) -> Result<Reduce, Fail
     if !args.progress.is_empty() {
         pruning.boring = Some(args.progress.clone());
     }
-    let wanted = Reduce { reversible, symmetry, processes, pruning, steps, ..by_default };
+    let wanted = ReductionRequest { reversible, symmetry, processes, pruning, steps, ..by_default };
     Ok(wanted.looking_around())
 }
 
 /// How steps are taken, which is so by default otherwise.
-fn steps(args: &ReduceArgs, by_default: Steps) -> Result<Steps, Failure> {
+fn steps(args: &ReduceArgs, by_default: StepChoice) -> Result<StepChoice, CommandFailure> {
     let has = |name| args.reduce.contains(&name);
-    let steps = args.por.map_or(by_default, |method| Steps::Chosen(Method::from(method).into()));
+    let steps = args
+        .por
+        .map_or(by_default, |method| StepChoice::Chosen(PartialOrderMethod::from(method).into()));
     let steps = if has(ReduceArg::Confluence) {
         confluent(args, steps)?
     } else if has(ReduceArg::Simultaneous) {
-        Steps::Chosen(taken_together(steps)?.into())
+        StepChoice::Chosen(simultaneous_method(steps)?.into())
     } else {
         steps
     };
     Ok(match (steps, args.por_proviso) {
-        (Steps::Chosen(way), Some(proviso)) => {
-            Steps::Chosen(Way { proviso: proviso.into(), ..way })
+        (StepChoice::Chosen(way), Some(proviso)) => {
+            StepChoice::Chosen(PartialOrderStrategy { proviso: proviso.into(), ..way })
         }
         (_, Some(proviso)) => {
-            return Err(Failure::wrong(format!(
+            return Err(CommandFailure::wrong(format!(
                 "--por-proviso {}: it is not said that steps are chosen\n  help: say how with --por METHOD, \
                  or name por with --reduce",
-                Proviso::from(proviso).name()
+                CycleProviso::from(proviso).name()
             )));
         }
         _ => steps,
@@ -122,30 +129,33 @@ fn steps(args: &ReduceArgs, by_default: Steps) -> Result<Steps, Failure> {
 }
 
 /// The steps that are taken where some of them are to be taken at once, beside what is chosen otherwise.
-fn confluent(args: &ReduceArgs, steps: Steps) -> Result<Steps, Failure> {
+fn confluent(args: &ReduceArgs, steps: StepChoice) -> Result<StepChoice, CommandFailure> {
     let (method, proviso) = match steps {
-        Steps::Chosen(Way { method: Method::Conditional, .. }) => {
-            (Method::ConfluentConditional, Proviso::Static)
+        StepChoice::Chosen(PartialOrderStrategy {
+            method: PartialOrderMethod::Conditional,
+            ..
+        }) => (PartialOrderMethod::ConfluentConditional, CycleProviso::Static),
+        StepChoice::Chosen(way) => return refuse_method(way.method, ReduceArg::Confluence),
+        StepChoice::All | StepChoice::Auto => {
+            (PartialOrderMethod::Confluence, ConfluenceArg::Map.into())
         }
-        Steps::Chosen(way) => return refuse_method(way.method, ReduceArg::Confluence),
-        Steps::All | Steps::Auto => (Method::Confluence, ConfluenceArg::Map.into()),
     };
-    let proviso = args.confluence.map_or(proviso, Proviso::from);
-    Ok(Steps::Chosen(Way { method, proviso }))
+    let proviso = args.confluence.map_or(proviso, CycleProviso::from);
+    Ok(StepChoice::Chosen(PartialOrderStrategy { method, proviso }))
 }
 
 /// The method where steps of several sets are to be taken together.
-fn taken_together(steps: Steps) -> Result<Method, Failure> {
+fn simultaneous_method(steps: StepChoice) -> Result<PartialOrderMethod, CommandFailure> {
     match steps {
-        Steps::Chosen(way) if way.method != Method::Conditional => {
+        StepChoice::Chosen(way) if way.method != PartialOrderMethod::Conditional => {
             refuse_method(way.method, ReduceArg::Simultaneous)
         }
-        _ => Ok(Method::Simultaneous),
+        _ => Ok(PartialOrderMethod::Simultaneous),
     }
 }
 
-fn refuse_method<T>(method: Method, beside: ReduceArg) -> Result<T, Failure> {
-    Err(Failure::wrong(format!(
+fn refuse_method<T>(method: PartialOrderMethod, beside: ReduceArg) -> Result<T, CommandFailure> {
+    Err(CommandFailure::wrong(format!(
         "--por {} and --reduce {} do not go together\n  help: leave out one of them, or choose by --por conditional",
         method.name(),
         beside.name()
@@ -153,7 +163,7 @@ fn refuse_method<T>(method: Method, beside: ReduceArg) -> Result<T, Failure> {
 }
 
 /// A flag that is given and asks for a reduction that does not keep what is asked of whole runs.
-pub(super) fn loses_runs(args: &ReduceArgs) -> Option<String> {
+pub(super) fn liveness_unsafe_flag(args: &ReduceArgs) -> Option<String> {
     use ReduceArg::{Auto, Dead, None as Nothing, Por, States, Symmetry, Values};
     let keeps =
         |it: &&ReduceArg| matches!(it, Nothing | Auto | Por | Dead | Values | States | Symmetry);
@@ -163,8 +173,8 @@ pub(super) fn loses_runs(args: &ReduceArgs) -> Option<String> {
     let named =
         [("--dominate", args.dominate.is_empty()), ("--progress", args.progress.is_empty())];
     let named = named.into_iter().find(|it| !it.1).map(|it| it.0.to_owned());
-    let por = args.por.map(Method::from).filter(|it| it.sleeps());
-    let proviso = args.por_proviso.map(Proviso::from).filter(|it| *it != Proviso::Static);
+    let por = args.por.map(PartialOrderMethod::from).filter(|it| it.sleeps());
+    let proviso = args.por_proviso.map(CycleProviso::from).filter(|it| *it != CycleProviso::Static);
     reduce
         .or(reversible.then(|| "--reversible".to_owned()))
         .or(named)
@@ -174,10 +184,12 @@ pub(super) fn loses_runs(args: &ReduceArgs) -> Option<String> {
 }
 
 /// What the flags ask for in a search that looks at whole runs; nothing is reduced that nobody asks for.
-pub(super) fn wanted_of_runs(args: &ReduceArgs) -> Result<Reduce, Failure> {
-    let wanted = wanted(args, false)?;
+pub(super) fn requested_liveness_reductions(
+    args: &ReduceArgs,
+) -> Result<ReductionRequest, CommandFailure> {
+    let wanted = requested_reductions(args, false)?;
     let rewritings = match args.reduce[..] {
-        [] => Rewritings::NONE,
+        [] => RewriteSelection::NONE,
         _ => wanted.rewritings,
     };
     let symmetry = match (args.symmetry, &args.reduce[..]) {
@@ -185,21 +197,24 @@ pub(super) fn wanted_of_runs(args: &ReduceArgs) -> Result<Reduce, Failure> {
         _ => wanted.symmetry,
     };
     let steps = match wanted.steps {
-        Steps::Auto => Steps::All,
+        StepChoice::Auto => StepChoice::All,
         steps => steps,
     };
     let processes =
         args.reduce.contains(&ReduceArg::Symmetry) || symmetry.is_some() && args.symmetry.is_some();
-    Ok(Reduce { rewritings, symmetry, processes, steps, ..Reduce::NONE })
+    Ok(ReductionRequest { rewritings, symmetry, processes, steps, ..ReductionRequest::NONE })
 }
 
 /// Which rules are to be undone.
-fn rules(args: &ReduceArgs, by_default: Option<Rules>) -> Result<Option<Rules>, Failure> {
-    let named = args.reversible.as_deref().map(Rules::named);
+fn rules(
+    args: &ReduceArgs,
+    by_default: Option<RuleSelection>,
+) -> Result<Option<RuleSelection>, CommandFailure> {
+    let named = args.reversible.as_deref().map(RuleSelection::named);
     let is_checked = args.check_reversible;
     match named.or(by_default) {
-        Some(rules) => Ok(Some(Rules { is_checked, ..rules })),
-        None if is_checked => Err(Failure::wrong(
+        Some(rules) => Ok(Some(RuleSelection { is_checked, ..rules })),
+        None if is_checked => Err(CommandFailure::wrong(
             "--check-reversible: it is not said that rules are undone\n  help: say so with --reversible",
         )),
         None => Ok(None),
@@ -207,13 +222,13 @@ fn rules(args: &ReduceArgs, by_default: Option<Rules>) -> Result<Option<Rules>, 
 }
 
 /// Refuses flags of which one takes back what the other asks for.
-fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
+fn refuse_contradictions(args: &ReduceArgs) -> Result<(), CommandFailure> {
     let ReduceArgs { reduce, por, symmetry, .. } = args;
     let told = || reduce.iter().map(|it| it.name()).collect::<Vec<_>>().join(",");
     let alone = [ReduceArg::None, ReduceArg::Auto];
     if let Some(one) = alone.iter().find(|it| reduce.contains(it) && reduce.len() > 1) {
         let one = one.name();
-        return Err(Failure::wrong(format!(
+        return Err(CommandFailure::wrong(format!(
             "--reduce {}: `{one}` stands alone\n  help: leave it out, or all others",
             told()
         )));
@@ -222,13 +237,16 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
         |name| !reduce.is_empty() && !reduce.contains(&name) && !reduce.contains(&ReduceArg::Auto);
     let conflict = |flag: String, name: ReduceArg| {
         let (told, name) = (told(), name.name());
-        Err(Failure::wrong(format!(
+        Err(CommandFailure::wrong(format!(
             "{flag} and --reduce {told} contradict each other: that leaves `{name}` out\n  help: leave \
              out one of them"
         )))
     };
     if let Some(method) = por.filter(|_| leaves_out(ReduceArg::Por)) {
-        return conflict(format!("--por {}", Method::from(method).name()), ReduceArg::Por);
+        return conflict(
+            format!("--por {}", PartialOrderMethod::from(method).name()),
+            ReduceArg::Por,
+        );
     }
     refuse_confluence(args)?;
     if args.reversible.is_some() && leaves_out(ReduceArg::Reversible) {
@@ -243,7 +261,7 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
     match symmetry {
         Some(SymmetryArg::Off) if reduce.contains(&ReduceArg::Symmetry) => {
             let told = told();
-            Err(Failure::wrong(format!(
+            Err(CommandFailure::wrong(format!(
                 "--symmetry off and --reduce {told} contradict each other\n  help: leave out one of them"
             )))
         }
@@ -255,10 +273,10 @@ fn refuse_contradictions(args: &ReduceArgs) -> Result<(), Failure> {
 }
 
 /// Refuses flags that say of confluent steps what cannot be.
-fn refuse_confluence(args: &ReduceArgs) -> Result<(), Failure> {
+fn refuse_confluence(args: &ReduceArgs) -> Result<(), CommandFailure> {
     let reduce = &args.reduce;
     if [ReduceArg::Confluence, ReduceArg::Simultaneous].iter().all(|it| reduce.contains(it)) {
-        return Err(Failure::wrong(format!(
+        return Err(CommandFailure::wrong(format!(
             "--reduce {}: confluent steps are taken one by one, not several together\n  help: leave out one of them",
             reduce.iter().map(|it| it.name()).collect::<Vec<_>>().join(",")
         )));
@@ -266,16 +284,16 @@ fn refuse_confluence(args: &ReduceArgs) -> Result<(), Failure> {
     if let Some(how) = args.confluence {
         let how = how.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default();
         if !reduce.contains(&ReduceArg::Confluence) {
-            return Err(Failure::wrong(format!(
+            return Err(CommandFailure::wrong(format!(
                 "--confluence {how}: it is not said that confluent steps are taken at once\n  help: name confluence \
                  with --reduce"
             )));
         }
         if let Some(proviso) = args.por_proviso {
-            return Err(Failure::wrong(format!(
+            return Err(CommandFailure::wrong(format!(
                 "--confluence {how} and --por-proviso {}: both say what becomes of states that put steps off\n  help: \
                  leave out one of them",
-                Proviso::from(proviso).name()
+                CycleProviso::from(proviso).name()
             )));
         }
     }
@@ -283,37 +301,41 @@ fn refuse_confluence(args: &ReduceArgs) -> Result<(), Failure> {
 }
 
 /// Refuses partial order where it was asked for and how states are stored has no room for it.
-pub(super) fn refuse_store(args: &CheckArgs, searched: &Searched) -> Result<(), Failure> {
+pub(super) fn refuse_store(
+    args: &CheckArgs,
+    searched: &SearchedModel,
+) -> Result<(), CommandFailure> {
     let model = searched.model();
     if args.store == StoreArg::Comback && model.dominance().is_some() {
-        return Err(Failure::wrong(
+        return Err(CommandFailure::wrong(
             "--reduce dominate and --store comback do not go together: there are no states in order to find what dominates \
              one\n  help: leave out one of them",
         ));
     }
-    let chooses = !searched.stack().names(&[Kind::Choice]).is_empty();
+    let chooses = !searched.stack().names(&[ReductionKind::Choice]).is_empty();
     let is_comback = args.store == StoreArg::Comback;
-    let sleeps = model.sleeps().is_some() && (is_comback || args.store == StoreArg::Huffman);
-    let postpones = model.postpones().is_some() && is_comback;
+    let sleeps = model.as_sleep_set().is_some() && (is_comback || args.store == StoreArg::Huffman);
+    let postpones = model.as_postponing().is_some() && is_comback;
     if !chooses || !(sleeps || postpones) {
         return Ok(());
     }
-    let flag = match args.reductions.por.map(|method: PartialOrderArg| Method::from(method)) {
-        Some(method) => format!("--por {}", method.name()),
-        None => {
-            let named = [ReduceArg::Simultaneous, ReduceArg::Por];
-            let named = named.into_iter().find(|it| args.reductions.reduce.contains(it));
-            format!("--reduce {}", named.unwrap_or(ReduceArg::Confluence).name())
-        }
-    };
+    let flag =
+        match args.reductions.por.map(|method: PartialOrderArg| PartialOrderMethod::from(method)) {
+            Some(method) => format!("--por {}", method.name()),
+            None => {
+                let named = [ReduceArg::Simultaneous, ReduceArg::Por];
+                let named = named.into_iter().find(|it| args.reductions.reduce.contains(it));
+                format!("--reduce {}", named.unwrap_or(ReduceArg::Confluence).name())
+            }
+        };
     if sleeps {
         let store = if is_comback { "comback" } else { "huffman" };
-        return Err(Failure::wrong(format!(
+        return Err(CommandFailure::wrong(format!(
             "{flag} and --store {store} do not go together: it has no room for which steps are asleep\n  \
              help: leave out one of them"
         )));
     }
-    Err(Failure::wrong(format!(
+    Err(CommandFailure::wrong(format!(
         "{flag} --por-proviso levels and --store comback do not go together: it cannot find out which steps were put \
          off for ever\n  help: leave out one of them, choose by --por-proviso static, with --symmetry off, or \
          look for deadlocks alone (--only deadlock)"
@@ -321,52 +343,53 @@ pub(super) fn refuse_store(args: &CheckArgs, searched: &Searched) -> Result<(), 
 }
 
 /// What was asked for and does nothing for this model.
-pub(super) fn useless(args: &CheckArgs, searched: &Searched) -> Vec<String> {
+pub(super) fn unused_reductions(args: &CheckArgs, searched: &SearchedModel) -> Vec<String> {
     let CheckArgs { reductions: args, shortest, .. } = args;
     let stack = searched.stack();
-    let is_useless = |name: ReduceArg, kind: Kind| {
-        let is_refused = || stack.unused().iter().any(|it| it.name.starts_with(name.name()));
+    let is_useless = |name: ReduceArg, kind: ReductionKind| {
+        let is_refused =
+            || stack.unused_reductions().iter().any(|it| it.name.starts_with(name.name()));
         let is_there = stack.names(&[kind]).iter().any(|it| it.starts_with(name.name()));
         args.reduce.contains(&name) && !is_there && !is_refused()
     };
     let mut told = Vec::new();
-    if is_useless(ReduceArg::Symmetry, Kind::Representative) {
+    if is_useless(ReduceArg::Symmetry, ReductionKind::Representative) {
         told.push("symmetry is left out: nothing in the model is symmetric".into());
     }
-    if is_useless(ReduceArg::Linear, Kind::Representative) {
+    if is_useless(ReduceArg::Linear, ReductionKind::Representative) {
         told.push(
             "linear is left out: no variables are found that only count on from each other".into(),
         );
     }
-    if is_useless(ReduceArg::Dead, Kind::Rewriting) {
+    if is_useless(ReduceArg::Dead, ReductionKind::Rewriting) {
         told.push("dead is left out: no variable of the model is found to be dead anywhere".into());
     }
-    if is_useless(ReduceArg::Values, Kind::Rewriting) {
+    if is_useless(ReduceArg::Values, ReductionKind::Rewriting) {
         told.push(
             "values is left out: no values of a variable are found that nothing tells apart".into(),
         );
     }
-    if is_useless(ReduceArg::States, Kind::Rewriting) {
+    if is_useless(ReduceArg::States, ReductionKind::Rewriting) {
         told.push(
             "states is left out: no locations of a process are found that nothing tells apart"
                 .into(),
         );
     }
-    if is_useless(ReduceArg::Slice, Kind::Rewriting) {
+    if is_useless(ReduceArg::Slice, ReductionKind::Rewriting) {
         told.push("slice is left out: all of the model can influence what is looked for".into());
     }
-    if is_useless(ReduceArg::Structural, Kind::Rewriting) {
+    if is_useless(ReduceArg::Structural, ReductionKind::Rewriting) {
         told.push(
             "structural is left out: no place or transition of a net is found that could go".into(),
         );
     }
-    if is_useless(ReduceArg::Merge, Kind::Rewriting) {
+    if is_useless(ReduceArg::Merge, ReductionKind::Rewriting) {
         told.push("merge is left out: nowhere could a process go on without being seen".into());
     }
-    if *shortest && !keeps_depth(searched.model()) {
-        let names = stack.names(&[Kind::Rewriting]);
+    if *shortest && !preserves_depth(searched.model()) {
+        let names = stack.names(&[ReductionKind::Rewriting]);
         let is_merged = names.iter().any(|it| it == merge::NAME || it == structural::NAME);
-        let why = match stack.names(&[Kind::Choice]).is_empty() {
+        let why = match stack.names(&[ReductionKind::Choice]).is_empty() {
             _ if is_merged => "steps are merged",
             true => "rules are undone",
             false => "states are run through",

@@ -1,13 +1,13 @@
 //! `report`: what a search found, or checking a model finds, as a page for a browser.
 
-use super::args::{Cli, Command, ReportArgs};
-use super::failure::{self, Failure};
-use super::going::heading;
-use super::page::{self, Beside, Shown};
-use super::{Ending, check, files, liveness, status, trace};
-use crate::report::{Glance, Page};
-use crate::search::{Verdict, events};
-use crate::session::{Contents, Error, Live, traced_in};
+use super::args::{Cli, CliCommand, ReportArgs};
+use super::failure::{self, CommandFailure};
+use super::going::status_heading;
+use super::page::{self, PageContext, ShownViolation};
+use super::{CommandResult, check, files, liveness, status, trace};
+use crate::report::{ReportPage, StatusPanel};
+use crate::search::{SearchVerdict, events};
+use crate::session::{DirectoryContents, Error, SearchSnapshot, trace_directory};
 use clap::Parser;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 const WHAT: &str = "the report";
 
 /// `spillway report`: of the search in a directory, or of one that is made now, by `check`.
-pub(super) fn report(args: &ReportArgs) -> Ending {
+pub(super) fn report(args: &ReportArgs) -> CommandResult {
     match &args.target {
         it if it.is_dir() => report_of(args),
         it if it.exists() => of_model(args),
         it => {
             let there = "there is no search directory and no model";
-            Err(Failure::wrong(format!("{there} {}", it.display())))
+            Err(CommandFailure::wrong(format!("{there} {}", it.display())))
         }
     }
 }
@@ -33,7 +33,7 @@ fn place(out: Option<&Path>, of: &Path) -> PathBuf {
     out.map_or_else(usual, Path::to_path_buf)
 }
 
-fn of_model(args: &ReportArgs) -> Ending {
+fn of_model(args: &ReportArgs) -> CommandResult {
     let out = place(args.out.as_deref(), &args.target);
     let mut report = OsString::from("--report=");
     report.push(out);
@@ -41,90 +41,101 @@ fn of_model(args: &ReportArgs) -> Ending {
     let words = ["spillway", "check", "--no-trace"].map(OsString::from).into_iter();
     let words = words.chain([report, "--".into(), args.target.clone().into()]);
     match Cli::try_parse_from(words).map(|it| it.command) {
-        Ok(Command::Check(args)) => check(&args),
+        Ok(CliCommand::Check(args)) => check(&args),
         Ok(_) => unreachable!("it is `check` that is asked for"),
-        Err(error) => Err(Failure::wrong(error.to_string())),
+        Err(error) => Err(CommandFailure::wrong(error.to_string())),
     }
 }
 
-fn report_of(args: &ReportArgs) -> Ending {
-    let dir = traced_in(&args.target)?;
+fn report_of(args: &ReportArgs) -> CommandResult {
+    let dir = trace_directory(&args.target)?;
     let out = place(args.out.as_deref(), &args.target);
-    let contents = match Contents::read(&dir) {
+    let contents = match DirectoryContents::read(&dir) {
         Ok(contents) => contents,
         Err(error @ Error::NoSearch(_)) => return Err(error.into()),
         Err(error) => {
-            let failure = Failure::from(error);
-            files::put(WHAT, &out, &of_damaged(&dir, &failure.message, None))?;
+            let failure = CommandFailure::from(error);
+            files::put(WHAT, &out, &damaged_page(&dir, &failure.message, None))?;
             return Err(failure);
         }
     };
-    let live = Live::of(&dir, &contents);
+    let live = SearchSnapshot::of(&dir, &contents);
     let is_open = live.state.is_open();
-    let note = is_open.then(|| heading(&live, false).trim_end().trim_end_matches(':').to_owned());
-    let beside = Beside { memory: args.memory, note: note.as_deref(), ..Beside::default() };
-    files::put(WHAT, &out, &of_directory(&dir, &contents, beside)?)?;
+    let note =
+        is_open.then(|| status_heading(&live, false).trim_end().trim_end_matches(':').to_owned());
+    let beside =
+        PageContext { memory: args.memory, note: note.as_deref(), ..PageContext::default() };
+    files::put(WHAT, &out, &directory_page(&dir, &contents, beside)?)?;
     Ok(failure::VERIFIED)
 }
 
 /// The page of the search in a directory.
-pub(super) fn of_directory(
+pub(super) fn directory_page(
     dir: &Path,
-    contents: &Contents,
-    beside: Beside<'_>,
-) -> Result<String, Failure> {
+    contents: &DirectoryContents,
+    beside: PageContext<'_>,
+) -> Result<String, CommandFailure> {
     let job = &contents.job;
     if job.is_of_rust_type() {
-        return of_rust_type(dir, contents, beside);
+        return rust_type_page(dir, contents, beside);
     }
     if job.runs().is_some() {
         return liveness::page(dir, contents, beside);
     }
     let (model, mut html) = (job.model(dir)?, String::new());
-    let mut make = |shown: Option<&Shown<'_>>| {
+    let mut make = |shown: Option<&ShownViolation<'_>>| {
         status::with_report(dir, contents, &model, |report| {
-            html = page::with_page(report, (&model, dir), shown, |page| beside.on(page).html());
+            html =
+                page::with_page(report, (&model, dir), shown, |page| beside.apply_to(page).html());
             Ok(())
         })
     };
     let found = contents.saved.as_ref().filter(|it| !beside.is_brief && it.has_findings());
     match found {
         None => make(None)?,
-        Some(saved) => trace::with_found((dir, job), (&model, saved), beside.memory, |found| {
-            let first = found.violations.first();
-            let shown = first.map(|it| found.way(it).map(|way| (it.clone(), way))).transpose()?;
-            make(shown.as_ref()).map(|()| failure::VERIFIED)
-        })
-        .map(drop)?,
+        Some(saved) => {
+            trace::with_violations((dir, job), (&model, saved), beside.memory, |found| {
+                let first = found.violations.first();
+                let shown = first
+                    .map(|it| found.counterexample(it).map(|way| (it.clone(), way)))
+                    .transpose()?;
+                make(shown.as_ref()).map(|()| failure::VERIFIED)
+            })
+            .map(drop)?
+        }
     }
     Ok(html)
 }
 
 /// The page of a search of a Rust type, of which only the program that knows the type can tell more.
-fn of_rust_type(dir: &Path, contents: &Contents, beside: Beside<'_>) -> Result<String, Failure> {
+fn rust_type_page(
+    dir: &Path,
+    contents: &DirectoryContents,
+    beside: PageContext<'_>,
+) -> Result<String, CommandFailure> {
     let outcome = status::outcome_of_rust_type(dir, contents)?;
     let told = status::rust_type_as_text(dir, contents, &outcome);
     let (events, name) = (events::read(dir), dir.display().to_string());
-    let page = Page {
+    let page = ReportPage {
         says: told.lines().next().unwrap_or_default().to_owned(),
         levels: &outcome.levels,
         events: &events,
         dir: Some(&name),
-        ..Page::new(contents.job.model_name(), outcome.verdict, told)
+        ..ReportPage::new(contents.job.model_name(), outcome.verdict, told)
     };
-    Ok(beside.on(page).html())
+    Ok(beside.apply_to(page).html())
 }
 
 /// The page of a directory that cannot be read, and why not.
-pub(super) fn of_damaged(dir: &Path, why: &str, live: Option<&Glance>) -> String {
+pub(super) fn damaged_page(dir: &Path, why: &str, live: Option<&StatusPanel>) -> String {
     let (events, name) = (events::read(dir), dir.display().to_string());
     let says = "the search directory cannot be read, so that nothing is known of the verdict";
-    let page = Page {
+    let page = ReportPage {
         says: says.to_owned(),
         events: &events,
         dir: Some(&name),
         live,
-        ..Page::new(&name, Verdict::Incomplete, why.to_owned())
+        ..ReportPage::new(&name, SearchVerdict::Incomplete, why.to_owned())
     };
     page.html()
 }

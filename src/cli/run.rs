@@ -1,38 +1,44 @@
 //! `check` and `resume`: one sitting of a search, from the directory to the exit code.
 
-use super::again::{self, Found};
-use super::args::{CheckArgs, CheckKind, ModelArgs, ResumeArgs, RunArgs, RunsArgs};
-use super::failure::{self, Failure};
-use super::further::{self, Answered};
+use super::again::{self, CounterexampleShape};
+use super::args::{CheckArgs, CheckKind, LivenessArgs, ModelArgs, ResumeArgs, SessionArgs};
+use super::failure::{self, CommandFailure};
+use super::further::{self, StateSpaceAnswers};
 use super::notice;
-use super::output::stopped_early;
-use super::page::Shown;
-use super::preparation::Preparation;
-use super::progress::{self, Display};
-use super::signals::Signals;
-use super::trail::Written;
+use super::output::stopped_message;
+use super::page::ShownViolation;
+use super::preparation::SearchPreparation;
+use super::progress::{self, ProgressDisplay};
+use super::signals::SignalHandlers;
+use super::trail::WrittenTrail;
 use super::{
-    Ending, figures, files, output, print, print_json, reduce, say, storage, trail, warn, warnings,
+    CommandResult, figures, files, output, print, print_json, reduce, say, storage, trail, warn,
+    warnings,
 };
 use crate::escape;
 use crate::exec::{Executor, Interp};
-use crate::reduce::Refused;
+use crate::reduce::ReductionRefusal;
 use crate::report::{self, Report, ViolationReport};
-use crate::search::checkpoint::Saved;
-use crate::search::control::Phase;
+use crate::search::checkpoint::SavedSearch;
+use crate::search::control::SearchPhase;
 use crate::search::trace::Counterexample;
-use crate::search::{Control, Verdict};
+use crate::search::{SearchControl, SearchVerdict};
 use crate::session::{
-    Budget, Contents, Directory, Job, Session, TextModel, Unreduced, check_room, refuse_nothing,
+    DirectoryContents, SearchBudget, SearchDirectory, SearchJob, Session, TextModel,
+    UnreducedSearch, check_room, reject_empty_scope,
 };
 use std::sync::Arc;
 
 /// `spillway check` of what is to be seen in states and steps.
-pub(super) fn check(args: &CheckArgs, model: TextModel, preparation: Preparation) -> Ending {
-    if let Some(flag) = args.runs.given() {
+pub(super) fn check(
+    args: &CheckArgs,
+    model: TextModel,
+    preparation: SearchPreparation,
+) -> CommandResult {
+    if let Some(flag) = args.runs.given_flag() {
         let why = format!("{flag} is for searches that ask about whole runs");
         let help = "--ltl, --automaton, --acceptance and --non-progress ask about them";
-        return Err(Failure::wrong(format!("{why}\n  help: {help}")));
+        return Err(CommandFailure::wrong(format!("{why}\n  help: {help}")));
     }
     check_but((args, None), model, preparation)
 }
@@ -42,35 +48,39 @@ pub(super) fn check_errors(
     args: &CheckArgs,
     known: &str,
     is_dir_taken: bool,
-    control: Arc<Control>,
-) -> Ending {
-    let preparation = Preparation::again(&args.run, control);
+    control: Arc<SearchControl>,
+) -> CommandResult {
+    let preparation = SearchPreparation::for_next_search(&args.run, control);
     let args = CheckArgs {
         model: ModelArgs { no_claim: true, ..args.model.clone() },
-        runs: RunsArgs::default(),
+        runs: LivenessArgs::default(),
         dir: args.dir.clone().filter(|_| !is_dir_taken),
         only: vec![CheckKind::Assert, CheckKind::Error],
         ..args.clone()
     };
     // What there is to warn of in it was told before.
-    preparation.enter(Phase::Reading);
+    preparation.enter(SearchPhase::Reading);
     let (model, _) = super::model::open_quietly(&args.model)?;
     check_but((&args, Some(known)), model, preparation)
 }
 
 /// How a search is begun, and a property of the model that is known to hold.
-type Begun<'a> = (&'a CheckArgs, Option<&'a str>);
+type SearchSetup<'a> = (&'a CheckArgs, Option<&'a str>);
 
-fn check_but((args, known): Begun<'_>, model: TextModel, preparation: Preparation) -> Ending {
-    let wanted = reduce::wanted(&args.reductions, args.keep_going)?;
+fn check_but(
+    (args, known): SearchSetup<'_>,
+    model: TextModel,
+    preparation: SearchPreparation,
+) -> CommandResult {
+    let wanted = reduce::requested_reductions(&args.reductions, args.keep_going)?;
     let (model, _) = model.in_key_order(args.key_order.into(), &preparation.control)?;
     let limits = args.limits();
     let mut about = model.about(&limits);
-    known.into_iter().for_each(|name| about.scope.know(name));
-    refuse_nothing(&about)?;
+    known.into_iter().for_each(|name| about.scope.set_known(name));
+    reject_empty_scope(&about)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
-    let budget = Budget { counts: limits.coverage, ..args.run.budget(false) };
-    let by = wanted.rewritings.looking_for(limits.checks);
+    let budget = SearchBudget { counts: limits.coverage, ..args.run.budget(false) };
+    let by = wanted.rewritings.for_checks(limits.checks);
     let analysis = preparation.analysis_budget();
     let runs = model.runnable(by, &analysis, |it| preparation.executor(it, budget));
     let again = args.shortest.then(|| runs.clone());
@@ -78,52 +88,52 @@ fn check_but((args, known): Begun<'_>, model: TextModel, preparation: Preparatio
     let control = &preparation.control;
     let searched = model.reduced(runs, wanted, (&limits, &storage), control, &analysis);
     reduce::refuse_store(args, &searched)?;
-    for Refused { name, why } in searched.stack().refused() {
+    for ReductionRefusal { name, reason: why } in searched.stack().refusals() {
         warn(format!("warning: {name} is left out: {why}"));
     }
-    reduce::useless(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
+    reduce::unused_reductions(args, &searched).iter().for_each(|it| warn(format!("warning: {it}")));
     let storage = storage::wanted(args, searched.model(), &preparation)?;
     let width = searched.model().width();
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
     check_room(&storage, &plan, width)?;
-    let job = Job::new(&model, &searched, &limits, &storage);
+    let job = SearchJob::new(&model, &searched, &limits, &storage);
     let wished = searched.wished();
     let stored = (&limits, &storage);
     let unreduced = again.map(|runs| model.unreduced(runs, wished, stored, &analysis));
     let (control, signals) = preparation.end();
-    let directory = Directory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
-    notice::searched_in(&directory.path);
-    directory.keep_means(&args.run.means())?;
+    let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
+    notice::set_directory(&directory.path);
+    directory.save_limits(&args.run.run_limits())?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
-    let sitting = Sitting::new(&model, session, (&args.run, control), unreduced);
+    let sitting = SessionRun::new(&model, session, (&args.run, control), unreduced);
     sitting.run(None, true, signals)
 }
 
 /// `spillway resume`, in a directory with its job and its last checkpoint.
 pub(super) fn resume(
     args: &ResumeArgs,
-    (directory, contents): (Directory, Contents),
-    preparation: Preparation,
-) -> Ending {
-    let Contents { ref job, saved, .. } = contents;
+    (directory, contents): (SearchDirectory, DirectoryContents),
+    preparation: SearchPreparation,
+) -> CommandResult {
+    let DirectoryContents { ref job, saved, .. } = contents;
     let model = job.model(&args.dir)?;
     trail::refuse(args.run.spin_trail.as_deref(), &model)?;
     let limits = job.limits(args.run.max_states);
-    let budget = Budget { counts: limits.coverage, ..args.run.budget(true) };
+    let budget = SearchBudget { counts: limits.coverage, ..args.run.budget(true) };
     let about = model.about(&limits);
     // What was applied when the search began is applied again, whatever the memory budget is now.
     let largest = preparation.largest_budget();
     let executor = |it| preparation.executor(it, budget);
     let runs = model.runnable(job.rewritings(), &largest, executor);
     let storage = job.storage(&args.dir, model.searched().model().width())?;
-    preparation.go_on()?;
+    preparation.check_not_stopped()?;
     let again = job.wants_shortest().then(|| runs.clone());
     let searched = match job.undecided() {
         None => model.searched_by(runs, &largest),
         Some(reduce) => {
             let (control, analysis) = (&preparation.control, preparation.analysis_budget());
             let searched = model.reduced(runs, reduce, (&limits, &storage), control, &analysis);
-            directory.decide(&Job::new(&model, &searched, &limits, &storage))?;
+            directory.decide(&SearchJob::new(&model, &searched, &limits, &storage))?;
             searched
         }
     };
@@ -133,55 +143,67 @@ pub(super) fn resume(
         say_ended();
     }
     let plan = budget.plan(&model, storage.stored_width(searched.model()))?;
-    directory.keep_changed_means(&args.run.means())?;
+    directory.save_changed_limits(&args.run.run_limits())?;
     let (wished, stored) = (searched.wished(), (&limits, &storage));
     let unreduced = again.map(|runs| model.unreduced(runs, wished, stored, &largest));
     let (control, signals) = preparation.end();
     let session = Session::new(searched, about, limits, (storage, plan), directory);
-    let sitting = Sitting::new(&model, session, (&args.run, control), unreduced);
+    let sitting = SessionRun::new(&model, session, (&args.run, control), unreduced);
     sitting.run(saved, false, signals)
 }
 
 /// Says that there is nothing left to search.
 pub(super) fn say_ended() {
-    notice::ended_before();
+    notice::cancel_kept_command();
     say("note: this search has come to its end before; this is what it found");
 }
 
 /// The model ready to run to look at a search, in what of a budget is free.
-pub(super) fn executor(model: &Interp, budget: Budget) -> Executor<'_> {
-    let _shown = Display::of_wait("compiling the model".into());
+pub(super) fn executor(model: &Interp, budget: SearchBudget) -> Executor<'_> {
+    let _shown = ProgressDisplay::of_wait("compiling the model".into());
     budget.executor(model)
 }
 
 /// A session, and those it is told to.
-struct Sitting<'a> {
+struct SessionRun<'a> {
     model: &'a TextModel,
     session: Session<'a>,
-    args: &'a RunArgs,
-    control: Arc<Control>,
+    args: &'a SessionArgs,
+    control: Arc<SearchControl>,
     /// For a search for a shorter counterexample, if that is wanted.
-    unreduced: Option<Unreduced<'a>>,
+    unreduced: Option<UnreducedSearch<'a>>,
     /// What is asked beside conditions on states.
-    answered: Answered,
+    answered: StateSpaceAnswers,
 }
 
-impl<'a> Sitting<'a> {
+impl<'a> SessionRun<'a> {
     fn new(
         model: &'a TextModel,
         session: Session<'a>,
-        (args, control): (&'a RunArgs, Arc<Control>),
-        unreduced: Option<Unreduced<'a>>,
+        (args, control): (&'a SessionArgs, Arc<SearchControl>),
+        unreduced: Option<UnreducedSearch<'a>>,
     ) -> Self {
-        Sitting { model, session, args, control, unreduced, answered: Answered::default() }
+        SessionRun {
+            model,
+            session,
+            args,
+            control,
+            unreduced,
+            answered: StateSpaceAnswers::default(),
+        }
     }
 
     /// Searches and tells the result. Where there were too few slots, nothing is left of a search that is new.
-    fn run(mut self, saved: Option<Saved>, is_new: bool, mut signals: Signals) -> Ending {
+    fn run(
+        mut self,
+        saved: Option<SavedSearch>,
+        is_new: bool,
+        mut signals: SignalHandlers,
+    ) -> CommandResult {
         let control = self.control.clone();
         let directory = &self.session.directory;
         let note = progress::note(directory);
-        let display = Display::of_search(&control, directory, self.args, note);
+        let display = ProgressDisplay::of_search(&control, directory, self.args, note);
         let searched = self.session.run(saved, &control);
         drop(display);
         let outcome = match searched {
@@ -192,46 +214,47 @@ impl<'a> Sitting<'a> {
             searched => searched?,
         };
         let code = match outcome.verdict {
-            Verdict::Verified => failure::VERIFIED,
-            Verdict::Violated => failure::VIOLATED,
-            Verdict::Incomplete => failure::STOPPED,
+            SearchVerdict::Verified => failure::VERIFIED,
+            SearchVerdict::Violated => failure::VIOLATED,
+            SearchVerdict::Incomplete => failure::STOPPED,
         };
-        signals.end_with(code, &control);
+        signals.set_exit_code(code, &control);
         let of = (&self.session, self.model);
-        self.answered = further::answer(self.args, of, &outcome, &control)?;
-        if outcome.verdict != Verdict::Incomplete {
+        self.answered = further::evaluate_queries(self.args, of, &outcome, &control)?;
+        if outcome.verdict != SearchVerdict::Incomplete {
             self.session.directory.remove_if_temporary();
         }
-        if outcome.verdict == Verdict::Violated {
+        if outcome.verdict == SearchVerdict::Violated {
             self.shorten(&control);
         }
-        let stopped = outcome.verdict == Verdict::Incomplete;
+        let stopped = outcome.verdict == SearchVerdict::Incomplete;
         if stopped {
             self.session.directory.keep();
         }
         let is_whole = self.session.scope().unchecked.is_empty();
-        let code = further::worst(code, &self.answered.further);
-        let told = self.tell(outcome.verdict, &control);
+        let code = further::worst_code(code, &self.answered.answers);
+        let told = self.print_outcome(outcome.verdict, &control);
         self.say_what_is_kept(stopped, outcome.levels.is_empty());
         told?;
-        Ok(judge(self.args.strict, code, is_whole))
+        Ok(strict_code(self.args.strict, code, is_whole))
     }
 
     /// What is told of the search.
-    fn told(&self) -> Option<Report<'_>> {
+    fn full_report(&self) -> Option<Report<'_>> {
         let report = self.session.report()?;
-        let found = Found::of(&report).filter(|_| report.verdict() == Verdict::Violated);
+        let found = CounterexampleShape::of(&report)
+            .filter(|_| report.verdict() == SearchVerdict::Violated);
         let (model, dir) = (self.model, report.dir.clone());
         let commands = |found| again::commands(model, found, dir.as_deref(), Some(self.args));
         let next = found.map(commands).unwrap_or_default();
-        Some(Report { further: self.answered.further.clone(), next, ..report })
+        Some(Report { further: self.answered.answers.clone(), next, ..report })
     }
 
     /// Searches for a shorter counterexample, if that is wanted. Where that does not come to its end, what was
     /// found stands.
-    fn shorten(&mut self, control: &Arc<Control>) {
+    fn shorten(&mut self, control: &Arc<SearchControl>) {
         let Some(unreduced) = self.unreduced.take() else { return };
-        let display = Display::of_search(control, &self.session.directory, self.args, None);
+        let display = ProgressDisplay::of_search(control, &self.session.directory, self.args, None);
         let shortened = self.session.shorten(unreduced, control);
         drop(display);
         if let Err(error) = &shortened {
@@ -249,11 +272,11 @@ impl<'a> Sitting<'a> {
     /// Says what is left in the search directory, where there is something to do with it.
     fn say_what_is_kept(&mut self, stopped: bool, at_the_start: bool) {
         let dir = escape::shell_path(&self.session.directory.path);
-        if output::lost().is_some() {
+        if output::write_error().is_some() {
             say(format!("the result is kept: `spillway status {dir}` and `trace` show it"));
             self.session.directory.keep();
         } else if stopped && at_the_start {
-            say(stopped_early(&dir));
+            say(stopped_message(&dir));
         } else if stopped {
             say(format!("stopped at a checkpoint; `spillway resume {dir}` goes on"));
         }
@@ -263,24 +286,28 @@ impl<'a> Sitting<'a> {
     }
 
     /// Prints the counterexample, if there is one, and then the result, which is what stays on the screen.
-    fn tell(&mut self, verdict: Verdict, control: &Control) -> Result<(), Failure> {
-        let RunArgs { json, no_trace, ref spin_trail, .. } = *self.args;
+    fn print_outcome(
+        &mut self,
+        verdict: SearchVerdict,
+        control: &SearchControl,
+    ) -> Result<(), CommandFailure> {
+        let SessionArgs { json, no_trace, ref spin_trail, .. } = *self.args;
         let is_wanted = !no_trace || spin_trail.is_some() || self.args.writes_results();
-        let violated = verdict == Verdict::Violated && is_wanted;
+        let violated = verdict == SearchVerdict::Violated && is_wanted;
         let shown = match violated {
             true => self.session.counterexample(control)?,
             false => None,
         };
         let written = spin_trail.as_deref().zip(shown.as_ref());
         let written = written
-            .map(|(path, (_, way))| trail::write_of_way(path, self.model, way))
+            .map(|(path, (_, way))| trail::write_counterexample(path, self.model, way))
             .transpose()?;
         let ending = shown.as_ref().filter(|_| !no_trace && !json);
         let ending = ending.map(|(violation, way)| self.show(violation, way));
-        let has_a_way = |it: &ViolationReport| it.has_a_way();
+        let has_a_way = |it: &ViolationReport| it.has_trace();
         let found = self.session.report().map_or(Vec::new(), |it| it.violations());
         let is_missed = violated && shown.is_none() && found.iter().any(has_a_way);
-        if let Some(report) = self.told() {
+        if let Some(report) = self.full_report() {
             notice::summarise(|| report::print_result(&report, ending.as_ref(), false));
             match json {
                 true => print_as_json(&report, shown.as_ref().filter(|_| !no_trace)),
@@ -289,7 +316,7 @@ impl<'a> Sitting<'a> {
         }
         let filed = self.write_files(shown.as_ref());
         drop(shown);
-        written.into_iter().for_each(Written::say);
+        written.into_iter().for_each(WrittenTrail::say);
         filed?;
         if is_missed {
             self.session.directory.keep();
@@ -302,25 +329,26 @@ impl<'a> Sitting<'a> {
     }
 
     /// Writes the files that are wanted.
-    fn write_files(&self, shown: Option<&Shown<'_>>) -> Result<(), Failure> {
-        let Some(report) = self.told() else { return Ok(()) };
-        let is_open = report.outcome.verdict == Verdict::Incomplete;
+    fn write_files(&self, shown: Option<&ShownViolation<'_>>) -> Result<(), CommandFailure> {
+        let Some(report) = self.full_report() else { return Ok(()) };
+        let is_open = report.outcome.verdict == SearchVerdict::Incomplete;
         let note = is_open.then_some("The search was stopped; what is told is how far it came.");
         let of = (self.model, self.session.directory.path.as_path());
         files::write(self.args, &report, of, shown, note)
     }
 
     /// Prints the counterexample.
-    fn show(&self, violation: &ViolationReport, way: &Counterexample) -> report::Ending {
+    fn show(&self, violation: &ViolationReport, way: &Counterexample) -> report::CounterexampleEnd {
         let sources = &self.model.sources;
-        let (view, ending) = (self.args.view(), report::Ending::of(violation, way, sources));
+        let (view, ending) =
+            (self.args.view(), report::CounterexampleEnd::of(violation, way, sources));
         report::write_trace((sources, &view), &ending, way, &mut |it| print(it));
         print("\n");
         ending
     }
 
     /// Prints the result, behind the counterexample that ends so, if one is shown.
-    fn report(&self, report: &Report, ending: Option<&report::Ending>) {
+    fn report(&self, report: &Report, ending: Option<&report::CounterexampleEnd>) {
         print(&match (self.args.mcc, self.args.asks_space) {
             (false, _) => report::print_result(report, ending, self.args.verbose),
             (true, false) => report::contest_lines(report),
@@ -330,7 +358,7 @@ impl<'a> Sitting<'a> {
 }
 
 /// Says where a search that was stopped is kept, if nobody said where, and how to be rid of it.
-pub(super) fn say_where(directory: &Directory) {
+pub(super) fn say_where(directory: &SearchDirectory) {
     if directory.is_unnamed() {
         let (dir, bytes) = (directory.path.display(), directory.disk.usage().live);
         say(format!(
@@ -341,7 +369,7 @@ pub(super) fn say_where(directory: &Directory) {
 }
 
 /// The exit code of a search of a model that ends with `code`; what it did not check is told where it counts.
-pub(super) fn judge(strict: bool, code: u8, is_whole: bool) -> u8 {
+pub(super) fn strict_code(strict: bool, code: u8, is_whole: bool) -> u8 {
     if !strict || code != failure::VERIFIED || is_whole {
         return code;
     }

@@ -1,13 +1,13 @@
 //! `completions` and `man`: what shells and readers of manuals want to know of the command line, made from its definition.
 
 use super::args::{Cli, CompletionsArgs, ManArgs};
-use super::failure::{self, Failure};
-use super::{Ending, print, say};
+use super::failure::{self, CommandFailure};
+use super::{CommandResult, print, say};
 use clap::CommandFactory;
 use std::io;
 
 /// `spillway completions`.
-pub(super) fn completions(args: &CompletionsArgs) -> Ending {
+pub(super) fn completions(args: &CompletionsArgs) -> CommandResult {
     let mut out = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "spillway", &mut out);
     print(&String::from_utf8_lossy(&out));
@@ -15,7 +15,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> Ending {
 }
 
 /// `spillway man`.
-pub(super) fn man(args: &ManArgs) -> Ending {
+pub(super) fn man(args: &ManArgs) -> CommandResult {
     let Some(dir) = &args.out else {
         let mut out = Vec::new();
         clap_mangen::Man::new(Cli::command()).render(&mut out).map_err(failed("the manual"))?;
@@ -31,6 +31,6 @@ pub(super) fn man(args: &ManArgs) -> Ending {
     Ok(failure::VERIFIED)
 }
 
-fn failed(what: &str) -> impl FnOnce(io::Error) -> Failure {
-    move |error| Failure::wrong(format!("cannot write {what}: {error}"))
+fn failed(what: &str) -> impl FnOnce(io::Error) -> CommandFailure {
+    move |error| CommandFailure::wrong(format!("cannot write {what}: {error}"))
 }

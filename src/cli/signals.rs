@@ -5,7 +5,7 @@
 //! SIGXFSZ is only kept from killing: the write that met the limit on the size of files then fails.
 
 use super::failure::STOPPED;
-use crate::search::Control;
+use crate::search::SearchControl;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use std::sync::atomic::AtomicBool;
 const STOPPING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGXCPU];
 
 /// What signals do at present.
-pub(super) struct Signals {
+pub(super) struct SignalHandlers {
     actions: Vec<SigId>,
 }
 
-impl Signals {
+impl SignalHandlers {
     /// The first signal stops what `control` controls; the second ends the process, with the code of a
     /// search that was stopped.
-    pub(super) fn stop(control: &Control) -> Signals {
-        Signals { actions: actions(control, STOPPED) }
+    pub(super) fn stop(control: &SearchControl) -> SignalHandlers {
+        SignalHandlers { actions: actions(control, STOPPED) }
     }
 
     /// The same from now on, but for the code: what has been found stands, whatever comes.
-    pub(super) fn end_with(&mut self, code: u8, control: &Control) {
+    pub(super) fn set_exit_code(&mut self, code: u8, control: &SearchControl) {
         let before = std::mem::replace(&mut self.actions, actions(control, code));
         for action in before {
             signal_hook::low_level::unregister(action);
@@ -35,7 +35,7 @@ impl Signals {
     }
 }
 
-fn actions(control: &Control, code: u8) -> Vec<SigId> {
+fn actions(control: &SearchControl, code: u8) -> Vec<SigId> {
     let again = Arc::new(AtomicBool::new(false));
     let mut actions = Vec::new();
     for signal in STOPPING.into_iter().filter(|&signal| !is_ignored(signal)) {

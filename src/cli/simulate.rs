@@ -2,11 +2,11 @@
 
 use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
-use super::from::{Begun, From};
-use super::{Ending, model, print, say, warn};
+use super::from::{TracePosition, WalkStart};
+use super::{CommandResult, model, print, say, warn};
 use crate::escape;
-use crate::exec::{Explain, Step, StepOutcome, Value, Violation};
-use crate::random::Random;
+use crate::exec::{StateValue, StepDescription, StepOutcome, SystemDescription, Violation};
+use crate::random::SplitMix64;
 use crate::report;
 use crate::session::TextModel;
 use std::io::BufRead;
@@ -18,47 +18,47 @@ const STEPS: u64 = 20;
 const ALONE_MAX: usize = 20;
 
 /// `spillway simulate`.
-pub(super) fn simulate(args: &SimulateArgs) -> Ending {
+pub(super) fn simulate(args: &SimulateArgs) -> CommandResult {
     let (model, warnings) = model::open_widest(&args.model)?;
     if args.from.is_none() {
         // Otherwise the search told them.
         warnings.iter().for_each(warn);
     }
-    match args.from.as_deref().map(From::read) {
+    match args.from.as_deref().map(TracePosition::read) {
         None => {
             let searched = model.searched();
-            let walked = searched.model().explained();
-            Walk { model: &model, walked, states: Vec::new() }.go(args)
+            let walked = searched.model().description();
+            ModelWalk { model: &model, walked, states: Vec::new() }.go(args)
         }
         Some(from) => from.walk(&model, |begun| {
-            let Begun { model, walked, states, to } = begun;
-            let walk = Walk { model, walked, states };
+            let WalkStart { model, walked, states, to } = begun;
+            let walk = ModelWalk { model, walked, states };
             let at = match walk.states.len() - 1 {
                 0 => "at the start".to_owned(),
                 step => format!("behind step {step}"),
             };
             print(&report::wrapped("", &format!("{at} of the counterexample to {to}")));
             walk.show();
-            walk.wrong_here().iter().for_each(|it| print(it));
+            walk.current_violation().iter().for_each(|it| print(it));
             walk.go(args)
         }),
     }
 }
 
 /// A walk through a model.
-struct Walk<'w> {
+struct ModelWalk<'w> {
     model: &'w TextModel,
-    walked: &'w dyn Explain,
+    walked: &'w dyn SystemDescription,
     /// The states that it came through.
     states: Vec<Vec<u8>>,
 }
 
-impl Walk<'_> {
+impl ModelWalk<'_> {
     /// Takes steps, until there are as many as are wanted, there are no more, or something is wrong.
-    fn go(mut self, args: &SimulateArgs) -> Ending {
+    fn go(mut self, args: &SimulateArgs) -> CommandResult {
         let mut chooser = match args.interactive {
-            true => Chooser::Person(Person::default()),
-            false => Chooser::Random(Random::new(args.seed)),
+            true => StepChooser::Person(InteractiveChooser::default()),
+            false => StepChooser::Random(SplitMix64::new(args.seed)),
         };
         // Whoever walks by hand ends the walk.
         let usual = if args.interactive { u64::MAX } else { STEPS };
@@ -67,11 +67,11 @@ impl Walk<'_> {
         while self.states.len() as u64 <= most {
             let options = self.options();
             match chooser.choose(&self, &options) {
-                Wish::Leave if self.wrong_here().is_some() => return Ok(VIOLATED),
-                Wish::Leave => return Ok(VERIFIED),
-                Wish::Back => self.go_back(),
-                Wish::Take(number) => {
-                    if self.is_wrong_behind(&options[number]) {
+                WalkCommand::Leave if self.current_violation().is_some() => return Ok(VIOLATED),
+                WalkCommand::Leave => return Ok(VERIFIED),
+                WalkCommand::Back => self.go_back(),
+                WalkCommand::Take(number) => {
+                    if self.take_step(&options[number]) {
                         return Ok(VIOLATED);
                     }
                 }
@@ -85,15 +85,16 @@ impl Walk<'_> {
 
     /// The steps that are possible. A walk ends at an assertion that fails: what comes behind it, which searches look at, is
     /// no choice beside it.
-    fn options(&self) -> Vec<Step> {
+    fn options(&self) -> Vec<StepDescription> {
         let all =
             self.states.last().map_or_else(|| self.walked.starts(), |it| self.walked.steps(it));
-        let fails_before = |step: &Step| all.iter().any(|failed| step.goes_on_behind(failed));
+        let fails_before =
+            |step: &StepDescription| all.iter().any(|failed| step.continues_fault_of(failed));
         all.iter().filter(|it| !fails_before(it)).cloned().collect()
     }
 
     /// Takes a step and prints it; whether something is wrong then.
-    fn is_wrong_behind(&mut self, step: &Step) -> bool {
+    fn take_step(&mut self, step: &StepDescription) -> bool {
         print(&report::wrapped(&format!("{:>5}  ", self.states.len()), &step.title()));
         let state = match &step.outcome {
             StepOutcome::Successor(state) => state.clone(),
@@ -102,7 +103,7 @@ impl Walk<'_> {
                 let kind = fault.kind.violation();
                 let told = format!("{kind}: {} ({place})", fault.message);
                 print(&report::wrapped(MARGIN, &told));
-                for line in report::called_from(&self.model.sources, &fault.calls) {
+                for line in report::call_lines(&self.model.sources, &fault.calls) {
                     print(&report::wrapped(MARGIN, &line));
                 }
                 if let (Some(before), Some(reached)) = (self.states.last(), &fault.reached) {
@@ -130,7 +131,7 @@ impl Walk<'_> {
     }
 
     /// What is violated where the walk has come to.
-    fn wrong_here(&self) -> Option<String> {
+    fn current_violation(&self) -> Option<String> {
         self.states.last().and_then(|it| self.wrong_in(it))
     }
 
@@ -175,7 +176,7 @@ impl Walk<'_> {
 const MARGIN: &str = "       ";
 
 /// What decided that something does not hold, if anything did.
-fn with(operands: &[(String, Value)]) -> String {
+fn with(operands: &[(String, StateValue)]) -> String {
     match operands {
         [] => String::new(),
         _ => report::wrapped(MARGIN, &format!("with {}", report::print_values(operands))),
@@ -183,16 +184,16 @@ fn with(operands: &[(String, Value)]) -> String {
 }
 
 /// Who decides.
-enum Chooser {
+enum StepChooser {
     /// A person, asked on the terminal.
-    Person(Person),
+    Person(InteractiveChooser),
     /// A generator.
-    Random(Random),
+    Random(SplitMix64),
 }
 
 /// Somebody who walks by hand.
 #[derive(Default)]
-struct Person {
+struct InteractiveChooser {
     /// What was typed last, which an empty line means again.
     last: String,
     /// How many steps in a row were the only ones.
@@ -200,23 +201,23 @@ struct Person {
 }
 
 /// What is to come next.
-enum Wish {
+enum WalkCommand {
     /// The step with this number.
     Take(usize),
     Back,
     Leave,
 }
 
-impl Chooser {
-    fn choose(&mut self, walk: &Walk<'_>, options: &[Step]) -> Wish {
+impl StepChooser {
+    fn choose(&mut self, walk: &ModelWalk<'_>, options: &[StepDescription]) -> WalkCommand {
         match self {
-            Chooser::Random(_) if options.is_empty() => Wish::Leave,
-            Chooser::Random(random) => Wish::Take(random.below(options.len())),
-            Chooser::Person(person) if options.len() == 1 && person.alone < ALONE_MAX => {
+            StepChooser::Random(_) if options.is_empty() => WalkCommand::Leave,
+            StepChooser::Random(random) => WalkCommand::Take(random.below(options.len())),
+            StepChooser::Person(person) if options.len() == 1 && person.alone < ALONE_MAX => {
                 person.alone += 1;
-                Wish::Take(0)
+                WalkCommand::Take(0)
             }
-            Chooser::Person(person) => {
+            StepChooser::Person(person) => {
                 person.alone = 0;
                 person.ask(walk, options)
             }
@@ -230,7 +231,7 @@ const ANSWERS: &str = "       a number takes that step, b goes back to the last 
        an empty line is the last answer again\n";
 
 /// Lists steps with their numbers.
-fn list(walk: &Walk<'_>, options: &[Step]) {
+fn list(walk: &ModelWalk<'_>, options: &[StepDescription]) {
     for (number, step) in options.iter().enumerate() {
         let place = step.spans.first().and_then(|&span| walk.model.sources.locate(span));
         let place = place.unwrap_or_default();
@@ -242,8 +243,8 @@ fn list(walk: &Walk<'_>, options: &[Step]) {
     }
 }
 
-impl Person {
-    fn ask(&mut self, walk: &Walk<'_>, options: &[Step]) -> Wish {
+impl InteractiveChooser {
+    fn ask(&mut self, walk: &ModelWalk<'_>, options: &[StepDescription]) -> WalkCommand {
         list(walk, options);
         let mut lines = std::io::stdin().lock().lines();
         loop {
@@ -252,20 +253,20 @@ impl Person {
                 Some(last) => format!("step 0 to {last}, or b, s, l, h (help), q: "),
                 None => "no step is left; b, s, h (help), q: ".to_owned(),
             });
-            let Some(Ok(line)) = lines.next() else { return Wish::Leave };
+            let Some(Ok(line)) = lines.next() else { return WalkCommand::Leave };
             let before = self.last.clone();
             if !line.trim().is_empty() {
                 line.trim().clone_into(&mut self.last);
             }
             match self.last.as_str() {
                 "" | "l" | "list" => list(walk, options),
-                "q" | "quit" => return Wish::Leave,
+                "q" | "quit" => return WalkCommand::Leave,
                 "b" | "back" if walk.states.is_empty() => print("this is the start\n"),
-                "b" | "back" => return Wish::Back,
+                "b" | "back" => return WalkCommand::Back,
                 "s" | "state" => walk.show(),
                 "h" | "help" | "?" => print(ANSWERS),
                 number => match number.parse() {
-                    Ok(number) if number < options.len() => return Wish::Take(number),
+                    Ok(number) if number < options.len() => return WalkCommand::Take(number),
                     _ => {
                         print(&format!("there is no step `{number}`; h tells what there is\n"));
                         self.last = before;

@@ -1,23 +1,23 @@
 //! How many slots for processes a short look at a model finds taken.
 
-use super::failure::Failure;
-use super::progress::Display;
+use super::failure::CommandFailure;
+use super::progress::ProgressDisplay;
 use crate::front::{ClaimChoice, Language, Options};
-use crate::search::Control;
-use crate::session::{Room, TextModel};
-use crate::source::Sources;
+use crate::search::SearchControl;
+use crate::session::{SlotCounts, TextModel};
+use crate::source::SourceMap;
 use std::time::{Duration, Instant};
 
 /// The slots that a short look at a model finds taken.
-pub(super) fn taken(
+pub(super) fn survey_slots(
     language: &'static Language,
-    sources: &Sources,
+    sources: &SourceMap,
     options: &Options,
     deadline: Option<Instant>,
-) -> Result<Room, Failure> {
-    let _shown = Display::of_wait("counting processes that run at one time".into());
-    let options = Options { claim: ClaimChoice::Leave, ..options.clone() };
+) -> Result<SlotCounts, CommandFailure> {
+    let _shown = ProgressDisplay::of_wait("counting processes that run at one time".into());
+    let options = Options { claim: ClaimChoice::Omit, ..options.clone() };
     let (model, _) = TextModel::with_most_slots(language, sources, &options)?;
-    let control = Control::new(Duration::MAX, deadline);
+    let control = SearchControl::new(Duration::MAX, deadline);
     Ok(model.slots_taken(&control))
 }

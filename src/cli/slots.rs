@@ -2,36 +2,41 @@
 //! search needs more.
 
 use super::args::ModelArgs;
-use super::failure::Failure;
-use super::{Ending, model, say};
+use super::failure::CommandFailure;
+use super::{CommandResult, model, say};
 use crate::ir::ProcessId;
 use crate::report::count;
-use crate::session::{Room, TextModel};
+use crate::session::{SlotCounts, TextModel};
 
 /// Runs a search, and again with more slots whenever a process finds none.
-pub(super) fn growing<A>(
+pub(super) fn retry_with_more_slots<A>(
     mut args: A,
     of_model: fn(&mut A) -> &mut ModelArgs,
-    search: impl Fn(&A) -> Ending,
-) -> Ending {
+    search: impl Fn(&A) -> CommandResult,
+) -> CommandResult {
     loop {
         let failure = match search(&args) {
             Err(failure) if failure.lacks_slots.is_some() => failure,
             ended => return ended,
         };
         let (model, _) = model::open_quietly(of_model(&mut args))?;
-        of_model(&mut args).before.room = more(&model, failure)?;
+        of_model(&mut args).load_context.slots = more(&model, failure)?;
     }
 }
 
 /// More slots for a search that ended as a process found none.
-pub(super) fn more(model: &TextModel, failure: Failure) -> Result<Room, Failure> {
+pub(super) fn more(
+    model: &TextModel,
+    failure: CommandFailure,
+) -> Result<SlotCounts, CommandFailure> {
     let Some(process) = failure.lacks_slots else { return Err(failure) };
     let room = model.more_slots(process).map_err(|error| {
         let (name, slots) = named(model, process);
-        let why = Failure::from(error).message;
+        let why = CommandFailure::from(error).message;
         let slots = count(slots.into(), "slot");
-        Failure::wrong(format!("{name} needs more than {slots}, and there can be no more\n{why}"))
+        CommandFailure::wrong(format!(
+            "{name} needs more than {slots}, and there can be no more\n{why}"
+        ))
     })?;
     let (name, slots) = named(model, process);
     let more = room.iter().find(|it| it.0 == name).map_or(slots, |it| it.1);

@@ -1,20 +1,20 @@
 //! All states of a small model and the steps between them.
 
-use crate::exec::{Explain, Step, StepOutcome};
-use crate::report::{StateGraph, StateStep, print_state};
+use crate::exec::{StepDescription, StepOutcome, SystemDescription};
+use crate::report::{StateDiagram, StateDiagramEdge, print_state};
 use crate::session::TextModel;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// All states of a model, to be drawn on a page; nothing if there are more than so many.
-pub(super) fn drawn(model: &TextModel, most: u64) -> Option<StateGraph> {
+pub(super) fn state_diagram(model: &TextModel, most: u64) -> Option<StateDiagram> {
     let searched = model.searched();
-    let graph = Graph::of(searched.model().explained(), most)?;
+    let graph = ReachableGraph::of(searched.model().description(), most)?;
     let sources = &model.sources;
     let values = graph.states.iter().map(|it| print_state(sources, &graph.walked.describe(it)));
     let wrong = graph.states.iter().enumerate();
     let wrong = wrong.filter(|(_, it)| !graph.walked.violations(it).is_empty()).map(|it| it.0);
-    let steps = graph.steps.iter().map(|Edge { from, step, to }| StateStep {
+    let steps = graph.steps.iter().map(|ReachableEdge { from, step, to }| StateDiagramEdge {
         from: *from,
         to: *to,
         title: match &step.outcome {
@@ -22,7 +22,7 @@ pub(super) fn drawn(model: &TextModel, most: u64) -> Option<StateGraph> {
             StepOutcome::Successor(_) => step.title(),
         },
     });
-    Some(StateGraph {
+    Some(StateDiagram {
         levels: graph.levels(),
         values: values.map(|it| it.join("\n")).collect(),
         wrong: wrong.collect(),
@@ -31,25 +31,25 @@ pub(super) fn drawn(model: &TextModel, most: u64) -> Option<StateGraph> {
 }
 
 /// The states of a model, without reductions, in the order in which a search in breadth comes to them.
-pub(super) struct Graph<'m> {
-    pub walked: &'m dyn Explain,
+pub(super) struct ReachableGraph<'m> {
+    pub walked: &'m dyn SystemDescription,
     pub states: Vec<Vec<u8>>,
     /// How many of them are initial.
     pub starts: usize,
-    pub steps: Vec<Edge>,
+    pub steps: Vec<ReachableEdge>,
 }
 
 /// A step from a state, by its number.
-pub(super) struct Edge {
+pub(super) struct ReachableEdge {
     pub from: usize,
-    pub step: Step,
+    pub step: StepDescription,
     /// The state that it leads to; nothing if it fails.
     pub to: Option<usize>,
 }
 
-impl<'m> Graph<'m> {
+impl<'m> ReachableGraph<'m> {
     /// All of them; nothing if there are more than so many.
-    pub(super) fn of(walked: &'m dyn Explain, most: u64) -> Option<Graph<'m>> {
+    pub(super) fn of(walked: &'m dyn SystemDescription, most: u64) -> Option<ReachableGraph<'m>> {
         let (mut states, mut numbers) = (Vec::new(), HashMap::new());
         let mut number = |state: Vec<u8>, states: &mut Vec<Vec<u8>>| {
             *numbers.entry(state).or_insert_with_key(|state| {
@@ -58,7 +58,7 @@ impl<'m> Graph<'m> {
             })
         };
         // There may be very many.
-        walked.each_start(&mut |step| {
+        walked.visit_starts(&mut |step| {
             if let StepOutcome::Successor(state) = step.outcome {
                 number(state, &mut states);
             }
@@ -77,11 +77,11 @@ impl<'m> Graph<'m> {
                     StepOutcome::Successor(state) => Some(number(state.clone(), &mut states)),
                     StepOutcome::Fault(_) => None,
                 };
-                steps.push(Edge { from, step, to });
+                steps.push(ReachableEdge { from, step, to });
             }
             from += 1;
         }
-        Some(Graph { walked, states, starts, steps })
+        Some(ReachableGraph { walked, states, starts, steps })
     }
 
     /// How many steps lead to each state, at least.

@@ -1,24 +1,26 @@
 //! `status`: whether a search is running, for how long, and how far it was at its last checkpoint.
 
-use super::again::{self, Found};
+use super::again::{self, CounterexampleShape};
 use super::args::StatusArgs;
-use super::failure::{self, Failure};
-use super::going::{heading, with_going};
-use super::{Ending, liveness, print, print_json, temporary, warnings};
+use super::failure::{self, CommandFailure};
+use super::going::{status_heading, with_run_status};
+use super::{CommandResult, liveness, print, print_json, temporary, warnings};
 use crate::exec::EVENTUALLY;
-use crate::report::{self, Report, Shortened};
-use crate::search::checkpoint::{DiskFigures, Saved};
-use crate::search::comback::Rebuilt;
-use crate::search::plan::Bytes;
+use crate::report::{self, Report, ShorteningResult};
+use crate::search::checkpoint::{DiskFigures, SavedSearch};
+use crate::search::comback::RebuildStats;
+use crate::search::plan::ByteCount;
 use crate::search::storage::SavedStorage;
-use crate::search::{Outcome, Verdict};
-use crate::session::{Contents, Error, Evidence, Live, TextModel, shortened_in};
+use crate::search::{SearchOutcome, SearchVerdict};
+use crate::session::{
+    CheckpointEvidence, DirectoryContents, Error, SearchSnapshot, TextModel, shortened_in,
+};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
 /// `spillway status`.
-pub(super) fn status(args: &StatusArgs) -> Ending {
+pub(super) fn status(args: &StatusArgs) -> CommandResult {
     match &args.dir {
         None => {
             let all = args.remove_stale.then_some(Duration::ZERO);
@@ -29,9 +31,9 @@ pub(super) fn status(args: &StatusArgs) -> Ending {
 }
 
 /// How the search in a directory goes.
-fn status_of(dir: &Path, args: &StatusArgs) -> Ending {
-    let contents = Contents::read(dir)?;
-    let live = Live::of(dir, &contents);
+fn status_of(dir: &Path, args: &StatusArgs) -> CommandResult {
+    let contents = DirectoryContents::read(dir)?;
+    let live = SearchSnapshot::of(dir, &contents);
     match &contents.job {
         job if job.runs().is_some() => liveness::status(dir, &contents, &live, args.json),
         job if job.is_of_rust_type() => status_of_rust_type(dir, &contents, &live, args),
@@ -40,18 +42,26 @@ fn status_of(dir: &Path, args: &StatusArgs) -> Ending {
 }
 
 /// How a search for what is to be seen in states and steps goes.
-fn status_of_levels(dir: &Path, contents: Contents, live: &Live, args: &StatusArgs) -> Ending {
+fn status_of_levels(
+    dir: &Path,
+    contents: DirectoryContents,
+    live: &SearchSnapshot,
+    args: &StatusArgs,
+) -> CommandResult {
     let model = contents.job.model(dir)?;
     let saved = contents.saved.as_ref();
     with_report(dir, &contents, &model, |report| {
         if args.json {
-            print_json(&format!("{:#}\n", with_going(report::result(report, &warnings()), live)));
+            print_json(&format!(
+                "{:#}\n",
+                with_run_status(report::result_as_json(report, &warnings()), live)
+            ));
             return Ok(());
         }
         let is_decided = saved.is_some_and(|saved| saved.verdict != 0);
-        let is_open = |it: &Shortened| live.going.is_running && !it.is_done;
+        let is_open = |it: &ShorteningResult| live.run_status.is_running && !it.is_done;
         let looking = report.shortened.take_if(|it| is_open(it)).map(looking);
-        let opening = heading(live, !is_decided) + &looking.unwrap_or_default();
+        let opening = status_heading(live, !is_decided) + &looking.unwrap_or_default();
         print(&(opening + &report::print_result(report, None, true)));
         print_plan(saved, args);
         Ok(())
@@ -60,7 +70,11 @@ fn status_of_levels(dir: &Path, contents: Contents, live: &Live, args: &StatusAr
 }
 
 /// The verdict of the search in a directory that has ended, in the words of the command that searched.
-pub(super) fn verdict(dir: &Path, contents: Contents, live: &Live) -> Result<String, Failure> {
+pub(super) fn verdict(
+    dir: &Path,
+    contents: DirectoryContents,
+    live: &SearchSnapshot,
+) -> Result<String, CommandFailure> {
     let job = &contents.job;
     if job.is_of_rust_type() {
         return Ok(verdict_of_rust_type(&contents, &outcome_of_rust_type(dir, &contents)?));
@@ -79,19 +93,19 @@ pub(super) fn verdict(dir: &Path, contents: Contents, live: &Live) -> Result<Str
 /// Does something with the report of the search in a directory, as far as its last checkpoint tells.
 pub(super) fn with_report(
     dir: &Path,
-    contents: &Contents,
+    contents: &DirectoryContents,
     model: &TextModel,
-    and_then: impl FnOnce(&mut Report) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let Contents { job, saved, bytes, .. } = contents;
+    and_then: impl FnOnce(&mut Report) -> Result<(), CommandFailure>,
+) -> Result<(), CommandFailure> {
+    let DirectoryContents { job, saved, bytes, .. } = contents;
     let limits = job.limits(None);
     let (reduced, about) = (model.searched(), model.about(&limits));
     let outcome = match saved {
         Some(saved) => {
             let (limits, sources) = (&limits, &model.sources);
-            Evidence { saved, dir, limits, sources }.outcome(reduced.model())?
+            CheckpointEvidence { saved, dir, limits, sources }.outcome(reduced.model())?
         }
-        None => Outcome::default(),
+        None => SearchOutcome::default(),
     };
     let found = {
         let searched = (reduced.model(), reduced.stack().preserves());
@@ -107,8 +121,8 @@ pub(super) fn with_report(
         rebuilt: rebuilt(saved.as_ref()),
         compiled: None,
         model: reduced.model(),
-        reductions: reduced.stack().told(&outcome.tally()),
-        unused: reduced.stack().unused(),
+        reductions: reduced.stack().summaries(&outcome.tally()),
+        unused: reduced.stack().unused_reductions(),
         claim: about.claim,
         sources: &model.sources,
         limits: &limits,
@@ -117,15 +131,15 @@ pub(super) fn with_report(
         seconds: saved.as_ref().map_or(0.0, |saved| saved.seconds),
         peak_rss_bytes: saved.as_ref().map_or(0, |saved| saved.peak_rss_bytes),
         shortened: shortened_in(dir, &found)?,
-        promises: Vec::new(),
+        eventually: Vec::new(),
         further: Vec::new(),
         disk: DiskFigures { peak: disk.peak.max(*bytes), ..disk },
         store_bytes: *bytes,
         dir: Some(dir.display().to_string()),
         next: Vec::new(),
     };
-    if report.verdict() == Verdict::Violated {
-        let found = Found::of(&report);
+    if report.verdict() == SearchVerdict::Violated {
+        let found = CounterexampleShape::of(&report);
         let commands = |found| again::commands(model, found, report.dir.as_deref(), None);
         report.next = found.map(commands).unwrap_or_default();
     }
@@ -133,8 +147,13 @@ pub(super) fn with_report(
 }
 
 /// How a search of a Rust type goes. What was found can only be told by the program that knows the type.
-fn status_of_rust_type(dir: &Path, contents: &Contents, live: &Live, args: &StatusArgs) -> Ending {
-    let Contents { job, saved, bytes, .. } = contents;
+fn status_of_rust_type(
+    dir: &Path,
+    contents: &DirectoryContents,
+    live: &SearchSnapshot,
+    args: &StatusArgs,
+) -> CommandResult {
+    let DirectoryContents { job, saved, bytes, .. } = contents;
     let outcome = outcome_of_rust_type(dir, contents)?;
     if args.json {
         let told = json!({
@@ -151,33 +170,40 @@ fn status_of_rust_type(dir: &Path, contents: &Contents, live: &Live, args: &Stat
             "warnings": warnings(),
             "dir": dir.display().to_string(),
         });
-        print_json(&format!("{:#}\n", with_going(told, live)));
+        print_json(&format!("{:#}\n", with_run_status(told, live)));
         return Ok(failure::VERIFIED);
     }
-    print(&heading(live, outcome.verdict == Verdict::Incomplete));
+    print(&status_heading(live, outcome.verdict == SearchVerdict::Incomplete));
     print(&rust_type_as_text(dir, contents, &outcome));
     print_plan(saved.as_ref(), args);
     Ok(failure::VERIFIED)
 }
 
 /// What a search of a Rust type came to, up to its last checkpoint.
-pub(super) fn outcome_of_rust_type(dir: &Path, contents: &Contents) -> Result<Outcome, Failure> {
-    let outcome = contents.saved.as_ref().map(Saved::outcome).transpose();
+pub(super) fn outcome_of_rust_type(
+    dir: &Path,
+    contents: &DirectoryContents,
+) -> Result<SearchOutcome, CommandFailure> {
+    let outcome = contents.saved.as_ref().map(SavedSearch::outcome).transpose();
     let outcome =
         outcome.map_err(|error| Error::Open(dir.to_path_buf(), error))?.unwrap_or_default();
-    Ok(Outcome { verdict: contents.verdict_with_runs(outcome.verdict), ..outcome })
+    Ok(SearchOutcome { verdict: contents.verdict_with_runs(outcome.verdict), ..outcome })
 }
 
 /// The same in words.
-pub(super) fn rust_type_as_text(dir: &Path, contents: &Contents, outcome: &Outcome) -> String {
-    let Contents { job, saved, promises, .. } = contents;
+pub(super) fn rust_type_as_text(
+    dir: &Path,
+    contents: &DirectoryContents,
+    outcome: &SearchOutcome,
+) -> String {
+    let DirectoryContents { job, saved, promises, .. } = contents;
     let verdict = verdict_of_rust_type(contents, outcome);
     let rows: String = promises.iter().map(|it| report::row(EVENTUALLY, &it.summary())).collect();
     let states = report::count(outcome.states(), "state");
     let transitions = report::count(outcome.transitions, "transition");
     let levels = report::count(outcome.levels.len() as u64, "level");
     let (seconds, resident) = saved.as_ref().map_or((0.0, 0), |it| (it.seconds, it.peak_rss_bytes));
-    let took = format!("{seconds:.1} s, {} of memory", Bytes(resident));
+    let took = format!("{seconds:.1} s, {} of memory", ByteCount(resident));
     report::wrapped("", &format!("{}: {verdict}", job.model_name()))
         + &report::row("found", &format!("{states}, {transitions}, {levels}; {took}"))
         + &rows
@@ -185,42 +211,44 @@ pub(super) fn rust_type_as_text(dir: &Path, contents: &Contents, outcome: &Outco
 }
 
 /// The verdict of a search of a Rust type, as far as it is known here.
-fn verdict_of_rust_type(contents: &Contents, outcome: &Outcome) -> String {
+fn verdict_of_rust_type(contents: &DirectoryContents, outcome: &SearchOutcome) -> String {
     let broken = contents.promises.iter().find(|it| it.broken.is_some());
-    let visited_all = contents.saved.as_ref().is_some_and(Saved::is_verified);
+    let visited_all = contents.saved.as_ref().is_some_and(SavedSearch::is_verified);
     match (outcome.verdict, broken) {
-        (Verdict::Verified, _) => {
+        (SearchVerdict::Verified, _) => {
             "verified: every reachable state was visited, no violation".into()
         }
-        (Verdict::Violated, Some(it)) if visited_all => {
+        (SearchVerdict::Violated, Some(it)) if visited_all => {
             format!("VIOLATED: {EVENTUALLY}: {}", it.name)
         }
-        (Verdict::Violated, _) => {
+        (SearchVerdict::Violated, _) => {
             "VIOLATED: the program that created this directory says what".into()
         }
-        (Verdict::Incomplete, _) if visited_all => {
+        (SearchVerdict::Incomplete, _) if visited_all => {
             "incomplete: every reachable state was visited; the \
             rest is decided by the program that created this directory"
                 .into()
         }
-        (Verdict::Incomplete, _) => "incomplete: the search has not come to its end".to_owned(),
+        (SearchVerdict::Incomplete, _) => {
+            "incomplete: the search has not come to its end".to_owned()
+        }
     }
 }
 
 /// What memory the last sitting takes for what, if that is asked for.
-fn print_plan(saved: Option<&Saved>, args: &StatusArgs) {
+fn print_plan(saved: Option<&SavedSearch>, args: &StatusArgs) {
     let saved = saved.filter(|_| args.verbose);
     saved.iter().for_each(|saved| print(&format!("{}\n", saved.plan)));
 }
 
 /// A search for a shorter counterexample that is running.
-fn looking(so_far: Shortened) -> String {
+fn looking(so_far: ShorteningResult) -> String {
     let states = report::count(so_far.states, "state");
     format!("  looking for a shorter counterexample: {states} so far\n")
 }
 
 /// What was done to rebuild states up to a checkpoint, if states are rebuilt.
-fn rebuilt(saved: Option<&Saved>) -> Option<Rebuilt> {
+fn rebuilt(saved: Option<&SavedSearch>) -> Option<RebuildStats> {
     let saved = saved.filter(|saved| matches!(saved.storage, SavedStorage::Comback(_)))?;
     Some(saved.frontier.rebuilt)
 }

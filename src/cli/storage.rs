@@ -4,15 +4,15 @@
 //! columns alike, or a column, a byte and how often; columns are counted from 0. `#` begins a comment.
 
 use super::args::{CheckArgs, HashBits, StoreArg};
-use super::failure::Failure;
-use super::preparation::Preparation;
-use crate::exec::Model;
-use crate::search::Storage;
-use crate::search::comback::Settings;
-use crate::search::control::Phase;
-use crate::search::storage::trained;
+use super::failure::CommandFailure;
+use super::preparation::SearchPreparation;
+use crate::exec::StateSpace;
+use crate::search::StateStorage;
+use crate::search::comback::CombackSettings;
+use crate::search::control::SearchPhase;
+use crate::search::storage::train_codec;
 use crate::source;
-use spill::{Codec, Frequencies, Huffman, Tables};
+use spill::{ByteFrequencies, Codec, HuffmanCode, HuffmanTables};
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,32 +20,32 @@ use std::sync::Arc;
 /// How the states of `model` are to be stored.
 pub(super) fn wanted(
     args: &CheckArgs,
-    model: &dyn Model,
-    preparation: &Preparation,
-) -> Result<Storage, Failure> {
+    model: &dyn StateSpace,
+    preparation: &SearchPreparation,
+) -> Result<StateStorage, CommandFailure> {
     if args.huffman_table.is_some() && args.store != StoreArg::Huffman {
-        return Err(Failure::wrong(
+        return Err(CommandFailure::wrong(
             "--huffman-table is for --store huffman\n  help: add that, or leave the table out",
         ));
     }
     let for_comback = args.comback_hash.is_some() || args.comback_cache.is_some();
     if for_comback && args.store != StoreArg::Comback {
-        return Err(Failure::wrong(
+        return Err(CommandFailure::wrong(
             "--comback-hash and --comback-cache are for --store comback\n  help: add that, or leave \
              them out",
         ));
     }
-    Ok(Storage::Sorted(match args.store {
-        StoreArg::Comback => return Ok(Storage::Comback(comback(args))),
+    Ok(StateStorage::Sorted(match args.store {
+        StoreArg::Comback => return Ok(StateStorage::Comback(comback(args))),
         StoreArg::Sorted => Codec::Gaps,
         StoreArg::Raw => Codec::Raw,
         StoreArg::Rle => Codec::Rle,
         StoreArg::Huffman => match &args.huffman_table {
             None => {
-                preparation.enter(Phase::Sampling);
-                let trained = trained(model, Tables::Columns, &preparation.control);
-                preparation.go_on()?;
-                trained.map_err(|error| Failure::wrong(error.to_string()))?
+                preparation.enter(SearchPhase::Sampling);
+                let trained = train_codec(model, HuffmanTables::Columns, &preparation.control);
+                preparation.check_not_stopped()?;
+                trained.map_err(|error| CommandFailure::wrong(error.to_string()))?
             }
             Some(path) => from_file(path, model.width())?,
         },
@@ -53,39 +53,40 @@ pub(super) fn wanted(
 }
 
 /// The same, without what is to be learnt from the model.
-pub(super) fn untrained(args: &CheckArgs) -> Storage {
+pub(super) fn untrained(args: &CheckArgs) -> StateStorage {
     match args.store {
-        StoreArg::Comback => Storage::Comback(comback(args)),
-        _ => Storage::default(),
+        StoreArg::Comback => StateStorage::Comback(comback(args)),
+        _ => StateStorage::default(),
     }
 }
 
-fn comback(args: &CheckArgs) -> Settings {
+fn comback(args: &CheckArgs) -> CombackSettings {
     let hash_bits = match args.comback_hash.unwrap_or_default() {
         HashBits::Bits8 => 8,
         HashBits::Bits16 => 16,
         HashBits::Bits32 => 32,
         HashBits::Bits64 => 64,
     };
-    let default = Settings::default();
-    Settings { hash_bits, cache: args.comback_cache.unwrap_or(default.cache), ..default }
+    let default = CombackSettings::default();
+    CombackSettings { hash_bits, cache: args.comback_cache.unwrap_or(default.cache), ..default }
 }
 
-fn from_file(path: &Path, width: usize) -> Result<Codec, Failure> {
+fn from_file(path: &Path, width: usize) -> Result<Codec, CommandFailure> {
     let name = path.display();
-    let unreadable =
-        |error: &dyn Display| Failure::wrong(format!("cannot read the table {name}: {error}"));
+    let unreadable = |error: &dyn Display| {
+        CommandFailure::wrong(format!("cannot read the table {name}: {error}"))
+    };
     let bytes = source::read(path).map_err(|error| unreadable(&error))?;
     let text = String::from_utf8(bytes).map_err(|error| unreadable(&error.utf8_error()))?;
     let (frequencies, tables) = parse(&text, width)
-        .map_err(|(line, what)| Failure::wrong(format!("{name}:{line}: {what}")))?;
-    Ok(Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables))))
+        .map_err(|(line, what)| CommandFailure::wrong(format!("{name}:{line}: {what}")))?;
+    Ok(Codec::Huffman(Arc::new(HuffmanCode::train(&frequencies, tables))))
 }
 
 /// The frequencies in `text`, or the number of a line and what is wrong with it.
-fn parse(text: &str, width: usize) -> Result<(Frequencies, Tables), (usize, String)> {
-    let mut frequencies = Frequencies::new(width);
-    let (mut tables, mut counted) = (Tables::Single, false);
+fn parse(text: &str, width: usize) -> Result<(ByteFrequencies, HuffmanTables), (usize, String)> {
+    let mut frequencies = ByteFrequencies::new(width);
+    let (mut tables, mut counted) = (HuffmanTables::Single, false);
     for (at, line) in text.lines().enumerate() {
         let failed = |what: String| (at + 1, what);
         let line = line.split('#').next().unwrap_or_default();
@@ -97,7 +98,7 @@ fn parse(text: &str, width: usize) -> Result<(Frequencies, Tables), (usize, Stri
             [] => continue,
             [byte, count] => (0..width, byte, count),
             [column, byte, count] => {
-                tables = Tables::Columns;
+                tables = HuffmanTables::Columns;
                 let known = usize::try_from(column).ok().filter(|column| *column < width);
                 let column = known.ok_or_else(|| {
                     failed(format!(
@@ -133,10 +134,10 @@ mod tests {
     #[test]
     fn tables_are_for_all_columns_or_for_each() {
         let tables = |text| parse(text, 3).unwrap().1;
-        assert_eq!(tables("# most are zero\n0 1000\n1 20 # some\n\n"), Tables::Single);
-        assert_eq!(tables("0 1000\n2 7 20\n"), Tables::Columns);
+        assert_eq!(tables("# most are zero\n0 1000\n1 20 # some\n\n"), HuffmanTables::Single);
+        assert_eq!(tables("0 1000\n2 7 20\n"), HuffmanTables::Columns);
         let (frequencies, tables) = parse("0 1000\n1 1\n", 3).unwrap();
-        let codec = Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables)));
+        let codec = Codec::Huffman(Arc::new(HuffmanCode::train(&frequencies, tables)));
         let mut record = Vec::new();
         codec.encode(&[0, 0, 0], &mut record);
         assert_eq!(record.len(), 1);

@@ -1,14 +1,14 @@
 //! `status --all`: searches in temporary directories, and the end of those that nobody searches in.
 
-use super::failure::{self, Failure};
-use super::{Ending, figures, print, print_json, say};
+use super::failure::{self, CommandFailure};
+use super::{CommandResult, figures, print, print_json, say};
 use crate::escape;
-use crate::session::{JobFound, Removal, Temporary, temporary_in};
+use crate::session::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Lists the searches in temporary directories, and removes those in which nobody has searched for so long, if that is wanted.
-pub(super) fn list(remove: Option<Duration>, as_json: bool) -> Ending {
+pub(super) fn list(remove: Option<Duration>, as_json: bool) -> CommandResult {
     let folder = std::env::temp_dir();
     let all = temporary_in(&folder)?;
     let (mut ends, mut failed) = (Vec::new(), Vec::new());
@@ -41,53 +41,55 @@ pub(super) fn list(remove: Option<Duration>, as_json: bool) -> Ending {
     }
     match failed.is_empty() {
         true => Ok(failure::VERIFIED),
-        false => Err(Failure::wrong(failed.join("\nerror: "))),
+        false => Err(CommandFailure::wrong(failed.join("\nerror: "))),
     }
 }
 
 /// Why a directory that was to go is still there.
-fn why_left(search: &Temporary, end: &Removal) -> Option<String> {
+fn why_left(search: &TemporarySearch, end: &RemovalOutcome) -> Option<String> {
     let why = match end {
-        Removal::Removed => return None,
-        Removal::Running => "a search is running in it".to_owned(),
-        Removal::Foreign(name) => format!("{name} in it is no search's"),
-        Removal::Damaged => "its job is damaged, so that it may be no search's".to_owned(),
+        RemovalOutcome::Removed => return None,
+        RemovalOutcome::Running => "a search is running in it".to_owned(),
+        RemovalOutcome::Foreign(name) => format!("{name} in it is no search's"),
+        RemovalOutcome::Damaged => "its job is damaged, so that it may be no search's".to_owned(),
     };
     Some(format!("note: {} is left: {why}", search.path.display()))
 }
 
 /// What a search is now.
-fn state(search: &Temporary, end: Option<&Removal>) -> &'static str {
+fn state(search: &TemporarySearch, end: Option<&RemovalOutcome>) -> &'static str {
     match (end, &search.found) {
-        (Some(Removal::Removed), _) => "removed",
-        (_, JobFound::Damaged(_)) => "damaged",
+        (Some(RemovalOutcome::Removed), _) => "removed",
+        (_, DirectoryJob::Damaged(_)) => "damaged",
         _ => search.state,
     }
 }
 
-fn model(search: &Temporary) -> Option<&str> {
+fn model(search: &TemporarySearch) -> Option<&str> {
     match &search.found {
-        JobFound::Search { model, .. } => Some(model),
-        JobFound::OtherVersion(_) | JobFound::Damaged(_) => None,
+        DirectoryJob::Search { model, .. } => Some(model),
+        DirectoryJob::OtherVersion(_) | DirectoryJob::Damaged(_) => None,
     }
 }
 
 /// What keeps a search from being gone on with.
-fn problem(search: &Temporary) -> Option<String> {
+fn problem(search: &TemporarySearch) -> Option<String> {
     match &search.found {
-        JobFound::Search { .. } => None,
-        JobFound::OtherVersion(error) | JobFound::Damaged(error) => Some(error.to_string()),
+        DirectoryJob::Search { .. } => None,
+        DirectoryJob::OtherVersion(error) | DirectoryJob::Damaged(error) => Some(error.to_string()),
     }
 }
 
 /// A line for each search.
-fn table<'a>(all: impl Iterator<Item = (&'a Temporary, &'a Option<Removal>)>) -> String {
+fn table<'a>(
+    all: impl Iterator<Item = (&'a TemporarySearch, &'a Option<RemovalOutcome>)>,
+) -> String {
     let mut rows = vec![["STATE", "BEGUN", "SIZE", "DIRECTORY", "MODEL"].map(str::to_owned)];
     for (search, end) in all {
         let named = model(search).map(str::to_owned).or_else(|| problem(search));
         rows.push([
             state(search, end.as_ref()).to_owned(),
-            format!("{} ago", figures::about(search.age)),
+            format!("{} ago", figures::rough_duration(search.age)),
             figures::size(search.bytes),
             escape::line(&search.path.display().to_string()).into_owned(),
             escape::line(&named.unwrap_or_default()).into_owned(),
@@ -104,13 +106,13 @@ fn table<'a>(all: impl Iterator<Item = (&'a Temporary, &'a Option<Removal>)>) ->
 
 /// What there is to do now.
 fn summary<'a>(
-    all: impl Iterator<Item = (&'a Temporary, &'a Option<Removal>)>,
+    all: impl Iterator<Item = (&'a TemporarySearch, &'a Option<RemovalOutcome>)>,
     is_removing: bool,
 ) -> String {
     let (mut stale, mut removed, mut bytes) = (0, 0, 0);
     for (search, end) in all {
         stale += u64::from(!search.running);
-        if *end == Some(Removal::Removed) {
+        if *end == Some(RemovalOutcome::Removed) {
             (removed, bytes) = (removed + 1, bytes + search.bytes);
         }
     }
@@ -127,10 +129,10 @@ fn summary<'a>(
     }
 }
 
-fn to_json(search: &Temporary, end: Option<&Removal>) -> Value {
+fn to_json(search: &TemporarySearch, end: Option<&RemovalOutcome>) -> Value {
     let language = match &search.found {
-        JobFound::Search { language, .. } => Some(language),
-        JobFound::OtherVersion(_) | JobFound::Damaged(_) => None,
+        DirectoryJob::Search { language, .. } => Some(language),
+        DirectoryJob::OtherVersion(_) | DirectoryJob::Damaged(_) => None,
     };
     json!({
         "dir": search.path.display().to_string(),
@@ -141,7 +143,7 @@ fn to_json(search: &Temporary, end: Option<&Removal>) -> Value {
         "age_seconds": search.age.as_secs_f64(),
         "checkpoint_seconds_ago": search.checkpoint_ago.map(|it| it.as_secs_f64()),
         "bytes": search.bytes,
-        "removed": end == Some(&Removal::Removed),
+        "removed": end == Some(&RemovalOutcome::Removed),
         "problem": problem(search),
     })
 }

@@ -1,44 +1,48 @@
 //! `trace`, and the counterexample that `check` shows: ways to violations, found in the memory budget.
 
 use super::args::TraceArgs;
-use super::failure::{self, Failure};
+use super::failure::{self, CommandFailure};
 use super::finder::{budget, finder};
-use super::signals::Signals;
-use super::trail::Written;
-use super::{Ending, only, print, print_json, run, trail, warnings};
+use super::signals::SignalHandlers;
+use super::trail::WrittenTrail;
+use super::{CommandResult, only, print, print_json, run, trail, warnings};
 use crate::budget::AnalysisBudget;
-use crate::report::{self, Format, Scope, ViolationReport};
-use crate::search::Control;
-use crate::search::checkpoint::Saved;
-use crate::search::trace::{Counterexample, Finder};
-use crate::session::{Evidence, Job, TextModel, shortened_in};
+use crate::report::{self, CheckScope, TraceFormat, ViolationReport};
+use crate::search::SearchControl;
+use crate::search::checkpoint::SavedSearch;
+use crate::search::trace::{Counterexample, TraceFinder};
+use crate::session::{CheckpointEvidence, SearchJob, TextModel, shortened_in};
 use spill::RealDisk;
 use std::path::Path;
 use std::sync::Arc;
 
 /// `spillway trace`, of the search in a directory with its job and its last checkpoint.
-pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<Saved>) -> Ending {
+pub(super) fn trace(
+    args: &TraceArgs,
+    (dir, job): (&Path, &SearchJob),
+    saved: Option<SavedSearch>,
+) -> CommandResult {
     let model = job.model(dir)?;
     only::refuse_unknown(&args.view.view().only, model.interp.program())?;
     let scope = model.scope(&job.limits(None).checks);
-    let (shown, view) = (Shown { json: args.json, scope: &scope }, args.view.view());
+    let (shown, view) = (TraceListing { json: args.json, scope: &scope }, args.view.view());
     let Some(saved) = saved else {
-        shown.nothing_yet();
+        shown.print_no_checkpoint();
         return Ok(failure::VERIFIED);
     };
     let sources = &model.sources;
     if let Some(format) = args.format {
-        return with_found((dir, job), (&model, &saved), args.memory, |found| {
-            as_others_read(found, format.into(), &model)
+        return with_violations((dir, job), (&model, &saved), args.memory, |found| {
+            print_in_format(found, format.into(), &model)
         });
     }
-    with_found((dir, job), (&model, &saved), args.memory, |found| {
+    with_violations((dir, job), (&model, &saved), args.memory, |found| {
         shown.begin();
         let mut written = None;
         for (number, violation) in found.violations.iter().enumerate() {
-            let way = found.way(violation)?;
+            let way = found.counterexample(violation)?;
             if let Some(path) = args.spin_trail.as_deref().filter(|_| number == 0) {
-                written = Some(trail::write_of_way(path, &model, &way)?);
+                written = Some(trail::write_counterexample(path, &model, &way)?);
             }
             if args.json {
                 print_json(if number == 0 { "\n    " } else { ",\n    " });
@@ -46,7 +50,7 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
                     print_json(it)
                 });
             } else {
-                let ending = report::Ending::of(violation, &way, sources);
+                let ending = report::CounterexampleEnd::of(violation, &way, sources);
                 report::write_trace((sources, &view), &ending, &way, &mut |it| print(it));
                 // The heading may be far above by now.
                 print(&report::print_violated(&ending.violation));
@@ -55,85 +59,92 @@ pub(super) fn trace(args: &TraceArgs, (dir, job): (&Path, &Job), saved: Option<S
             }
         }
         if !args.json {
-            found.nowhere.iter().for_each(|it| print(&report::print_violated(it)));
+            found.unreached.iter().for_each(|it| print(&report::print_violated(it)));
         }
-        let is_none = found.violations.is_empty() && (args.json || found.nowhere.is_empty());
+        let is_none = found.violations.is_empty() && (args.json || found.unreached.is_empty());
         shown.end(is_none);
-        written.into_iter().for_each(Written::say);
+        written.into_iter().for_each(WrittenTrail::say);
         // Whoever asks for a trail asks for a file, which is there.
-        let is_clean = found.violations.is_empty() && found.nowhere.is_empty();
+        let is_clean = found.violations.is_empty() && found.unreached.is_empty();
         let is_clean = is_clean || args.spin_trail.is_some();
         Ok(if is_clean { failure::VERIFIED } else { failure::VIOLATED })
     })
 }
 
 /// Prints the first counterexample in a format that others read.
-fn as_others_read(found: &Found<'_>, format: Format, model: &TextModel) -> Ending {
+fn print_in_format(
+    found: &TracedViolations<'_>,
+    format: TraceFormat,
+    model: &TextModel,
+) -> CommandResult {
     let violation = found.violations.first().ok_or_else(none_to_print)?;
-    let (way, sources) = (found.way(violation)?, &model.sources);
-    let ending = report::Ending::of(violation, &way, sources);
+    let (way, sources) = (found.counterexample(violation)?, &model.sources);
+    let ending = report::CounterexampleEnd::of(violation, &way, sources);
     print(&report::formatted(format, (model.name(), sources), &ending, &way));
     Ok(failure::VIOLATED)
 }
 
-pub(super) fn none_to_print() -> Failure {
-    Failure::wrong("no counterexample has been found, so there is none to print")
+pub(super) fn none_to_print() -> CommandFailure {
+    CommandFailure::wrong("no counterexample has been found, so there is none to print")
 }
 
 /// What a search in a directory found, and what looks for the ways there.
-pub(super) struct Found<'f> {
+pub(super) struct TracedViolations<'f> {
     /// What is violated in states or steps, shallowest first.
     pub violations: Vec<ViolationReport>,
     /// What should be so in some state and is in none.
-    nowhere: Vec<ViolationReport>,
-    evidence: &'f Evidence<'f>,
-    finder: Finder<'f>,
+    unreached: Vec<ViolationReport>,
+    evidence: &'f CheckpointEvidence<'f>,
+    finder: TraceFinder<'f>,
 }
 
-impl<'f> Found<'f> {
+impl<'f> TracedViolations<'f> {
     /// The counterexample to one of these.
-    pub fn way(&self, violation: &ViolationReport) -> Result<Counterexample<'f>, Failure> {
+    pub fn counterexample(
+        &self,
+        violation: &ViolationReport,
+    ) -> Result<Counterexample<'f>, CommandFailure> {
         self.evidence.find(&self.finder, violation.check)?.ok_or_else(|| {
-            Failure::of_code(failure::STOPPED, "stopped before the counterexample was found")
+            CommandFailure::of_code(failure::STOPPED, "stopped before the counterexample was found")
         })
     }
 }
 
 /// Does something with what the search in a directory found.
-pub(super) fn with_found(
-    (dir, job): (&Path, &Job),
-    (model, saved): (&TextModel, &Saved),
+pub(super) fn with_violations(
+    (dir, job): (&Path, &SearchJob),
+    (model, saved): (&TextModel, &SavedSearch),
     memory: Option<u64>,
-    and_then: impl FnOnce(&Found<'_>) -> Ending,
-) -> Ending {
+    and_then: impl FnOnce(&TracedViolations<'_>) -> CommandResult,
+) -> CommandResult {
     let limits = job.limits(None);
     let opened = RealDisk::open(dir);
-    let disk = opened.map_err(|error| Failure::opening(dir, error))?;
-    let states = saved.store.levels.each_keys().sum();
+    let disk = opened.map_err(|error| CommandFailure::cannot_open(dir, error))?;
+    let states = saved.store.levels.keys_by_level().sum();
     let budget = budget(memory.unwrap_or(saved.plan.budget), states);
     let largest = AnalysisBudget::largest();
     let executor = |it| run::executor(it, budget);
     let runs = model.runnable(model.wished.rewritings, &largest, executor);
     let searched = model.searched_by(runs, &largest);
-    let evidence = Evidence { saved, dir, limits: &limits, sources: &model.sources };
+    let evidence = CheckpointEvidence { saved, dir, limits: &limits, sources: &model.sources };
     let found = evidence.violations(&searched)?.into_iter();
-    let (mut violations, nowhere) = found.partition::<Vec<_>, _>(ViolationReport::has_a_way);
+    let (mut violations, nowhere) = found.partition::<Vec<_>, _>(ViolationReport::has_trace);
     if shortened_in(dir, &violations)?.is_some_and(|it| it.is_done) {
         violations.iter_mut().take(1).for_each(|it| it.shortest = true);
     }
-    let control = Arc::new(Control::default());
-    Signals::stop(&control);
+    let control = Arc::new(SearchControl::default());
+    SignalHandlers::stop(&control);
     let finder = finder(searched.model(), budget.memory, (dir, &disk), &control);
-    and_then(&Found { violations, nowhere, evidence: &evidence, finder })
+    and_then(&TracedViolations { violations, unreached: nowhere, evidence: &evidence, finder })
 }
 
 /// What is printed around the counterexamples.
-struct Shown<'s> {
+struct TraceListing<'s> {
     json: bool,
-    scope: &'s Scope,
+    scope: &'s CheckScope,
 }
 
-impl Shown<'_> {
+impl TraceListing<'_> {
     fn begin(&self) {
         let [checked, ..] = report::scope_as_json(self.scope);
         if self.json {
@@ -142,7 +153,7 @@ impl Shown<'_> {
     }
 
     /// Instead of them, before there is a checkpoint.
-    fn nothing_yet(&self) {
+    fn print_no_checkpoint(&self) {
         match self.json {
             true => {
                 self.begin();

@@ -1,10 +1,10 @@
 //! Counterexamples as files that SPIN replays.
 
-use super::failure::Failure;
+use super::failure::CommandFailure;
 use super::{languages, say};
 use crate::escape;
-use crate::exec::{Step, Violation};
-use crate::front::{EachStep, MakeTrail, TrailEnd};
+use crate::exec::{StepDescription, Violation};
+use crate::front::{MakeTrailWriter, StepSource, TrailEnd};
 use crate::search::trace::Counterexample;
 use crate::session::{Error, TextModel};
 use std::fs::File;
@@ -13,26 +13,26 @@ use std::path::Path;
 
 /// A trail that was written: to be said behind all else that is told, where it is seen.
 #[must_use]
-pub(super) struct Written(String);
+pub(super) struct WrittenTrail(String);
 
-impl Written {
+impl WrittenTrail {
     pub(super) fn say(self) {
         say(self.0);
     }
 }
 
 /// Writes a counterexample as SPIN would have.
-pub(super) fn write_of_way(
+pub(super) fn write_counterexample(
     path: &Path,
     model: &TextModel,
     way: &Counterexample,
-) -> Result<Written, Failure> {
+) -> Result<WrittenTrail, CommandFailure> {
     // The claim's moves to its end come after the last state.
     let last = way.last().filter(|_| matches!(way.check(), Violation::Property(_)));
     let product = model.claim().map(|claim| claim.with(&model.interp));
     let last = product.zip(last).and_then(|(product, state)| product.last_moves(state));
     let last = last.unwrap_or_default();
-    let mut each_step = |visit: &mut dyn FnMut(&Step)| {
+    let mut each_step = |visit: &mut dyn FnMut(&StepDescription)| {
         way.each_step(&mut |step, _| visit(step));
     };
     write(path, model, &mut each_step, TrailEnd::LastMoves(&last))
@@ -42,31 +42,31 @@ pub(super) fn write_of_way(
 pub(super) fn write(
     path: &Path,
     model: &TextModel,
-    each_step: &mut EachStep<'_>,
+    each_step: &mut StepSource<'_>,
     end: TrailEnd<'_>,
-) -> Result<Written, Failure> {
+) -> Result<WrittenTrail, CommandFailure> {
     let make = trail_of(model)?;
     let mut sources = model.sources.clone();
     let writer = make(&mut sources, &model.options)
         .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
     let mut write = || writer.write(each_step, end, &mut BufWriter::new(File::create(path)?));
-    write().map_err(|error| Failure::writing("the trail", path, error))?;
+    write().map_err(|error| CommandFailure::cannot_write("the trail", path, error))?;
     let (shown, path, name) =
         (path.display(), escape::shell_path(path), escape::shell(model.name()));
     let define = |it: String| format!("{} ", escape::shell(&format!("-D{it}")));
-    let defines: String = model.options.defined().map(define).collect();
-    Ok(Written(format!("wrote {shown}; `spin {defines}-t -p -k {path} {name}` replays it")))
+    let defines: String = model.options.definitions().map(define).collect();
+    Ok(WrittenTrail(format!("wrote {shown}; `spin {defines}-t -p -k {path} {name}` replays it")))
 }
 
 /// Refuses a trail of a model whose language SPIN does not read, if one is wanted.
-pub(super) fn refuse(wanted: Option<&Path>, model: &TextModel) -> Result<(), Failure> {
+pub(super) fn refuse(wanted: Option<&Path>, model: &TextModel) -> Result<(), CommandFailure> {
     wanted.map_or(Ok(()), |_| trail_of(model).map(drop))
 }
 
 /// What makes trails of a model, if SPIN reads its language.
-fn trail_of(model: &TextModel) -> Result<MakeTrail, Failure> {
+fn trail_of(model: &TextModel) -> Result<MakeTrailWriter, CommandFailure> {
     model.language.spin_trail.ok_or_else(|| {
-        Failure::wrong(format!(
+        CommandFailure::wrong(format!(
             "only counterexamples of {} models can be replayed by SPIN",
             languages::titles(|language| language.spin_trail.is_some())
         ))

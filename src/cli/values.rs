@@ -1,24 +1,26 @@
 //! `values`: which values the variables of a model have in the states that a search has come to.
 
 use super::args::ValuesArgs;
-use super::failure::{self, Failure};
-use super::signals::Signals;
-use super::{Ending, finder, print, print_json, warnings};
-use crate::exec::Tally;
+use super::failure::{self, CommandFailure};
+use super::signals::SignalHandlers;
+use super::{CommandResult, finder, print, print_json, warnings};
+use crate::exec::ReductionCounters;
 use crate::report::{count, grouped, row, wrapped};
-use crate::search::Control;
-use crate::search::checkpoint::Saved;
-use crate::session::{Contents, Sum, TextModel, Values, ValuesMet, values_met};
+use crate::search::SearchControl;
+use crate::search::checkpoint::SavedSearch;
+use crate::session::{
+    DirectoryContents, ObservedValues, TextModel, ValueSum, VariableValues, observe_values,
+};
 use serde_json::{Value, json};
 use spill::RealDisk;
 use std::path::Path;
 use std::sync::Arc;
 
 /// `spillway values`.
-pub(super) fn values(args: &ValuesArgs) -> Ending {
-    let contents = Contents::read(&args.dir)?;
+pub(super) fn values(args: &ValuesArgs) -> CommandResult {
+    let contents = DirectoryContents::read(&args.dir)?;
     let sums: Vec<Vec<String>> = args.sums.iter().map(|it| it.0.clone()).collect();
-    let (model, met, reduced) = self::met((&args.dir, args.memory), &contents, &sums)?;
+    let (model, met, reduced) = self::collect_values((&args.dir, args.memory), &contents, &sums)?;
     match args.json {
         true => print_json(&format!("{:#}\n", as_json(&model, (&met, &sums), &reduced))),
         false => print(&as_text(&model, (&met, &sums), &reduced)),
@@ -27,45 +29,45 @@ pub(super) fn values(args: &ValuesArgs) -> Ending {
 }
 
 /// The values in the states of a directory, and what these variables come to; with the model, and by what it was reduced.
-pub(super) fn met(
+pub(super) fn collect_values(
     (dir, memory): (&Path, Option<u64>),
-    contents: &Contents,
+    contents: &DirectoryContents,
     sums: &[Vec<String>],
-) -> Result<(TextModel, ValuesMet, Vec<String>), Failure> {
+) -> Result<(TextModel, ObservedValues, Vec<String>), CommandFailure> {
     if contents.job.runs().is_some() {
         let error = "a search about runs keeps states of the model and an automaton together";
         let help = "`spillway check MODEL --dir DIR` keeps those of the model";
-        return Err(Failure::wrong(format!("{error}\n  help: {help}")));
+        return Err(CommandFailure::wrong(format!("{error}\n  help: {help}")));
     }
     let model = contents.job.model(dir)?;
-    let stored = |it: &&Saved| it.store.levels.each_keys().sum::<u64>() > 0;
+    let stored = |it: &&SavedSearch| it.store.levels.keys_by_level().sum::<u64>() > 0;
     let Some(saved) = contents.saved.as_ref().filter(stored) else {
-        return Err(Failure::wrong("there is no checkpoint yet, so no states"));
+        return Err(CommandFailure::wrong("there is no checkpoint yet, so no states"));
     };
-    let disk = RealDisk::open(dir).map_err(|error| Failure::opening(dir, error))?;
-    let control = Arc::new(Control::default());
-    let _signals = Signals::stop(&control);
+    let disk = RealDisk::open(dir).map_err(|error| CommandFailure::cannot_open(dir, error))?;
+    let control = Arc::new(SearchControl::default());
+    let _signals = SignalHandlers::stop(&control);
     let searched = model.searched();
-    saved.check_model(searched.model()).map_err(|error| Failure::opening(dir, error))?;
+    saved.check_model(searched.model()).map_err(|error| CommandFailure::cannot_open(dir, error))?;
     let memory = memory.unwrap_or(saved.plan.budget);
     let finder = finder::finder(searched.model(), memory, (dir, &disk), &control);
-    let Some(mut met) = values_met(&finder, &model, (dir, saved), sums)? else {
+    let Some(mut met) = observe_values(&finder, &model, (dir, saved), sums)? else {
         let message = "stopped before all states were looked at";
-        return Err(Failure::of_code(failure::STOPPED, message));
+        return Err(CommandFailure::of_code(failure::STOPPED, message));
     };
-    let told = searched.stack().told(&Tally::default());
+    let told = searched.stack().summaries(&ReductionCounters::default());
     let reduced: Vec<String> = told.into_iter().map(|it| it.name).collect();
     // Of what was wished for only what was used changes anything.
     let is_used = |it: &&str| reduced.iter().any(|name| name == it);
     met.all.iter_mut().for_each(|it| it.changed_by.retain(is_used));
-    met.asked.iter_mut().for_each(|it| it.changed_by.retain(is_used));
+    met.requested.iter_mut().for_each(|it| it.changed_by.retain(is_used));
     drop(searched);
     Ok((model, met, reduced))
 }
 
 fn as_text(
     model: &TextModel,
-    (met, sums): (&ValuesMet, &[Vec<String>]),
+    (met, sums): (&ObservedValues, &[Vec<String>]),
     reduced: &[String],
 ) -> String {
     let heading = format!("{}: values in {}", model.name(), count(met.states, "state"));
@@ -74,7 +76,7 @@ fn as_text(
         true => grouped_signed(least),
         false => format!("{} to {}", grouped_signed(least), grouped_signed(greatest)),
     };
-    for Values { name, range, names, undefined, changed_by } in &met.all {
+    for VariableValues { name, range, names, undefined, changed_by } in &met.all {
         let mut told: Vec<String> = match (names, range) {
             (Some(names), _) => names.clone(),
             (None, Some(range)) => vec![between(*range)],
@@ -83,7 +85,7 @@ fn as_text(
         told.extend(undefined.then(|| "undefined".to_owned()));
         out += &row(name, &(told.join(", ") + &changed(changed_by)));
     }
-    for (names, Sum { range, changed_by }) in sums.iter().zip(&met.asked) {
+    for (names, ValueSum { range, changed_by }) in sums.iter().zip(&met.requested) {
         let told = range.map_or(String::new(), between);
         out += &row(&names.join(" + "), &(told + &changed(changed_by)));
     }
@@ -121,7 +123,7 @@ fn grouped_signed(number: i64) -> String {
 
 fn as_json(
     model: &TextModel,
-    (met, asked): (&ValuesMet, &[Vec<String>]),
+    (met, asked): (&ObservedValues, &[Vec<String>]),
     reduced: &[String],
 ) -> Value {
     let between = |range: Option<(i64, i64)>| {
@@ -133,7 +135,7 @@ fn as_json(
             "changed_by": it.changed_by,
         })
     });
-    let asked = asked.iter().zip(&met.asked);
+    let asked = asked.iter().zip(&met.requested);
     let asked = asked.map(|(names, it)| {
         json!({ "of": names, "range": between(it.range), "changed_by": it.changed_by })
     });

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// What compiling gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compiled {
+pub struct CompilationStats {
     /// How long it took.
     pub time: Duration,
     /// Bytes of machine code.

@@ -4,15 +4,15 @@
 use super::Jit;
 #[cfg(feature = "jit")]
 use super::jit::CompileLimits;
-use super::{Compiled, Interp, Model, Selective};
-use crate::analysis::instances::NotNumbered;
+use super::{CompilationStats, Interp, SelectiveStateSpace, StateSpace};
+use crate::analysis::instances::NumberingError;
 use rkyv::{Archive, Deserialize, Serialize};
 #[cfg(feature = "jit")]
 use std::sync::Arc;
 
 /// How a program is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum Exec {
+pub enum ExecutionMode {
     /// As machine code, where that can be made.
     #[default]
     Jit,
@@ -32,20 +32,25 @@ pub enum Executor<'a> {
 
 impl<'a> Executor<'a> {
     /// Prepares a program to be run as asked for, or by the interpreter.
-    pub fn new(interp: &'a Interp, wanted: Exec) -> Executor<'a> {
+    pub fn new(interp: &'a Interp, wanted: ExecutionMode) -> Executor<'a> {
         Executor::of(interp, wanted, (None, true))
     }
 
     /// The same; compiling takes about so many bytes of memory at most, and it is said whether compiled code counts how
     /// often each action is taken.
-    pub fn within(interp: &'a Interp, wanted: Exec, memory: u64, counts: bool) -> Executor<'a> {
+    pub fn with_limits(
+        interp: &'a Interp,
+        wanted: ExecutionMode,
+        memory: u64,
+        counts: bool,
+    ) -> Executor<'a> {
         Executor::of(interp, wanted, (Some(memory), counts))
     }
 
-    fn of(interp: &'a Interp, wanted: Exec, within: (Option<u64>, bool)) -> Executor<'a> {
+    fn of(interp: &'a Interp, wanted: ExecutionMode, within: (Option<u64>, bool)) -> Executor<'a> {
         match wanted {
-            Exec::Interp => Executor::Interpreted(interp, "as asked for".to_owned()),
-            Exec::Jit => Executor::compile(interp, within),
+            ExecutionMode::Interp => Executor::Interpreted(interp, "as asked for".to_owned()),
+            ExecutionMode::Jit => Executor::compile(interp, within),
         }
     }
 
@@ -65,7 +70,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Another program, run in the same way.
-    pub fn like(&self, interp: &'a Interp) -> Executor<'a> {
+    pub fn same_mode_for(&self, interp: &'a Interp) -> Executor<'a> {
         match self {
             #[cfg(feature = "jit")]
             Executor::Compiled(jit) => {
@@ -77,7 +82,7 @@ impl<'a> Executor<'a> {
     }
 
     /// The transition system.
-    pub fn model(&self) -> &dyn Model {
+    pub fn model(&self) -> &dyn StateSpace {
         match self {
             #[cfg(feature = "jit")]
             Executor::Compiled(jit) => &**jit,
@@ -86,7 +91,7 @@ impl<'a> Executor<'a> {
     }
 
     /// The transition system, owned.
-    pub fn into_model(self) -> Box<dyn Model + 'a> {
+    pub fn into_model(self) -> Box<dyn StateSpace + 'a> {
         match self {
             #[cfg(feature = "jit")]
             Executor::Compiled(jit) => Box::new(jit),
@@ -95,7 +100,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Its steps by the choice of what they begin with, or why that is not to be had.
-    pub fn selective(&self) -> Result<Box<dyn Selective + 'a>, NotNumbered> {
+    pub fn selective(&self) -> Result<Box<dyn SelectiveStateSpace + 'a>, NumberingError> {
         Ok(match self {
             #[cfg(feature = "jit")]
             Executor::Compiled(jit) => Box::new(jit.selector()?),
@@ -104,7 +109,7 @@ impl<'a> Executor<'a> {
     }
 
     /// What compiling gave, or why the program is interpreted.
-    pub fn compiled(&self) -> Result<Compiled, &str> {
+    pub fn compiled(&self) -> Result<CompilationStats, &str> {
         match self {
             #[cfg(feature = "jit")]
             Executor::Compiled(jit) => Ok(jit.compiled()),

@@ -1,7 +1,7 @@
 //! What expanding states produces: candidates, tallies and findings.
 
 use super::ActionCounts;
-use crate::ir::{ActionId, ArithmeticError, Asserted, Misfit, ProcessId};
+use crate::ir::{ActionId, ArithmeticError, ArityMismatch, AssertionKind, ProcessId};
 use spill::Result;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,55 +15,55 @@ const ROOM_BYTES_MAX: usize = 64 << 10;
 /// Candidates go into a flat buffer; when it is full, whoever owns the expansion is called to make
 /// room (sort it, drop repeats, write it out). Tallies only grow.
 ///
-/// There is none without an end: those who collect hand a closure to [`collect`](Expansion::collect)
-/// or [`collect_in_batches`](Expansion::collect_in_batches), and those who wrap a model to
-/// [`wrap`](Expansion::wrap) or [`wrap_in_batches`](Expansion::wrap_in_batches). What failed inside is
+/// There is none without an end: those who collect hand a closure to [`collect`](SuccessorSink::collect)
+/// or [`collect_in_batches`](SuccessorSink::collect_in_batches), and those who wrap a model to
+/// [`wrap`](SuccessorSink::wrap) or [`wrap_in_batches`](SuccessorSink::wrap_in_batches). What failed inside is
 /// then told, and cannot be dropped by forgetting to ask.
-pub struct Expansion<'a> {
+pub struct SuccessorSink<'a> {
     width: usize,
     buffer: &'a mut Vec<u8>,
     limit: usize,
     on_full: &'a mut (dyn FnMut(&mut Vec<u8>) -> Result<()> + 'a),
     failed: Option<spill::Error>,
     transitions: u64,
-    left_out: u64,
-    put_off: u64,
-    passed: u64,
-    beyond: u64,
-    taken: ActionCounts,
+    excluded: u64,
+    postponed: u64,
+    skipped: u64,
+    pruned: u64,
+    action_counts: ActionCounts,
     findings: Findings,
 }
 
 /// What expanding came to, beside the candidates in the buffer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
-pub struct Collected {
+pub struct ExpansionOutcome {
     /// The transitions of the states expanded: candidates generated, repeats included, and steps to
     /// states that are left out.
     pub transitions: u64,
     /// How many of them lead to states that are left out, and so are no candidates.
-    pub left_out: u64,
+    pub excluded: u64,
     /// How many states were expanded with less than all their steps.
-    pub put_off: u64,
+    pub postponed: u64,
     /// How many states were run through, each as often as it was, since they need not be stored.
-    pub passed: u64,
+    pub skipped: u64,
     /// How many of the transitions are not followed, as they lead to where nothing that is looked for can be reached from.
-    pub beyond: u64,
+    pub pruned: u64,
     /// How often each action was taken, where the model counts that.
-    pub taken: ActionCounts,
+    pub action_counts: ActionCounts,
     /// What was found wrong.
     pub findings: Findings,
 }
 
-impl Expansion<'_> {
+impl SuccessorSink<'_> {
     /// Collects in `buffer`, which grows as it must, the candidates of `width` bytes that `run` adds.
     /// Gives the tallies, or the first failure; after a failure what is in the buffer means nothing.
     pub fn collect(
         width: usize,
         buffer: &mut Vec<u8>,
-        run: impl FnOnce(&mut Expansion),
-    ) -> Result<Collected> {
-        Expansion::collect_in_batches(width, buffer, usize::MAX, |_| Ok(()), run)
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Result<ExpansionOutcome> {
+        SuccessorSink::collect_in_batches(width, buffer, usize::MAX, |_| Ok(()), run)
     }
 
     /// The same, but calls `on_full` whenever the next candidate would make the buffer longer than
@@ -73,9 +73,9 @@ impl Expansion<'_> {
         buffer: &mut Vec<u8>,
         limit: usize,
         on_full: impl FnMut(&mut Vec<u8>) -> Result<()>,
-        run: impl FnOnce(&mut Expansion),
-    ) -> Result<Collected> {
-        Expansion::counting_on(ActionCounts::default(), width, buffer, limit, on_full, run)
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Result<ExpansionOutcome> {
+        SuccessorSink::counting_on(ActionCounts::default(), width, buffer, limit, on_full, run)
     }
 
     /// The same, adding to these counts of actions.
@@ -85,40 +85,46 @@ impl Expansion<'_> {
         buffer: &mut Vec<u8>,
         limit: usize,
         mut on_full: impl FnMut(&mut Vec<u8>) -> Result<()>,
-        run: impl FnOnce(&mut Expansion),
-    ) -> Result<Collected> {
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Result<ExpansionOutcome> {
         let (on_full, findings) = (&mut on_full, Findings::default());
-        let mut out = Expansion {
+        let mut out = SuccessorSink {
             width,
             buffer,
             limit,
             on_full,
             failed: None,
             transitions: 0,
-            left_out: 0,
-            put_off: 0,
-            passed: 0,
-            beyond: 0,
-            taken,
+            excluded: 0,
+            postponed: 0,
+            skipped: 0,
+            pruned: 0,
+            action_counts: taken,
             findings,
         };
         run(&mut out);
-        let Expansion {
+        let SuccessorSink {
             failed,
             transitions,
-            left_out,
-            put_off,
-            passed,
-            beyond,
-            taken,
+            excluded: left_out,
+            postponed: put_off,
+            skipped: passed,
+            pruned: beyond,
+            action_counts: taken,
             findings,
             ..
         } = out;
         match failed {
             Some(error) => Err(error),
-            None => {
-                Ok(Collected { transitions, left_out, put_off, passed, beyond, taken, findings })
-            }
+            None => Ok(ExpansionOutcome {
+                transitions,
+                excluded: left_out,
+                postponed: put_off,
+                skipped: passed,
+                pruned: beyond,
+                action_counts: taken,
+                findings,
+            }),
         }
     }
 
@@ -130,8 +136,8 @@ impl Expansion<'_> {
         &mut self,
         width: usize,
         buffer: &mut Vec<u8>,
-        run: impl FnOnce(&mut Expansion),
-    ) -> Option<Collected> {
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Option<ExpansionOutcome> {
         self.wrap_in_batches(width, buffer, usize::MAX, |_, _| {}, run)
     }
 
@@ -144,29 +150,29 @@ impl Expansion<'_> {
         buffer: &mut Vec<u8>,
         limit: usize,
         mut pass_on: impl FnMut(&mut Vec<u8>, &mut Self),
-        run: impl FnOnce(&mut Expansion),
-    ) -> Option<Collected> {
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Option<ExpansionOutcome> {
         // They go along and come back, so that nothing is allocated for each state.
-        let taken = std::mem::take(&mut self.taken);
+        let taken = std::mem::take(&mut self.action_counts);
         let on_full = |buffer: &mut Vec<u8>| {
             pass_on(buffer, self);
             Ok(())
         };
-        let collected = Expansion::counting_on(taken, width, buffer, limit, on_full, run);
+        let collected = SuccessorSink::counting_on(taken, width, buffer, limit, on_full, run);
         let mut collected = self.or_give_up(collected)?;
-        self.taken.merge(std::mem::take(&mut collected.taken));
+        self.action_counts.merge(std::mem::take(&mut collected.action_counts));
         Some(collected)
     }
 
-    /// As [`wrap`](Expansion::wrap), for steps that are only looked at: they are not counted as taken.
+    /// As [`wrap`](SuccessorSink::wrap), for steps that are only looked at: they are not counted as taken.
     #[must_use]
-    pub fn look(
+    pub fn wrap_uncounted(
         &mut self,
         width: usize,
         buffer: &mut Vec<u8>,
-        run: impl FnOnce(&mut Expansion),
-    ) -> Option<Collected> {
-        let collected = Expansion::collect(width, buffer, run);
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Option<ExpansionOutcome> {
+        let collected = SuccessorSink::collect(width, buffer, run);
         self.or_give_up(collected)
     }
 
@@ -249,48 +255,48 @@ impl Expansion<'_> {
     }
 
     /// Records that `check` fails in (or right after) `state`. Where only room for a process is missing, expanding fails.
-    pub fn finding(&mut self, check: Violation, state: &[u8]) {
+    pub fn record_finding(&mut self, check: Violation, state: &[u8]) {
         match check {
-            Violation::Fault(FaultKind::NoSlot(process), _) => self.fail(NoSlot(process)),
+            Violation::Fault(FaultKind::NoSlot(process), _) => self.fail(OutOfSlots(process)),
             check => self.findings.record(check, state),
         }
     }
 
     /// Counts steps to states that are left out: an assumption does not hold in them.
-    pub fn leave_out(&mut self, steps: u64) {
+    pub fn count_excluded(&mut self, steps: u64) {
         self.transitions += steps;
-        self.left_out += steps;
+        self.excluded += steps;
     }
 
     /// Counts states of which steps were put off.
-    pub fn put_off(&mut self, states: u64) {
-        self.put_off += states;
+    pub fn count_postponed(&mut self, states: u64) {
+        self.postponed += states;
     }
 
     /// Counts states that were run through and are no candidates.
-    pub fn pass(&mut self, states: u64) {
-        self.passed += states;
+    pub fn count_skipped(&mut self, states: u64) {
+        self.skipped += states;
     }
 
     /// Counts steps that are not followed: they lead to where nothing that is looked for can be reached from.
-    pub fn leave_behind(&mut self, steps: u64) {
+    pub fn count_pruned(&mut self, steps: u64) {
         self.transitions += steps;
-        self.beyond += steps;
+        self.pruned += steps;
     }
 
     /// Counts actions that were taken.
-    pub fn count(&mut self, actions: impl Iterator<Item = ActionId>) {
-        actions.for_each(|it| self.taken.add(it, 1));
+    pub fn count_actions(&mut self, actions: impl Iterator<Item = ActionId>) {
+        actions.for_each(|it| self.action_counts.add(it, 1));
     }
 
     /// Adds counts of actions that were taken where this expansion was not at hand.
-    pub fn add_taken(&mut self, taken: ActionCounts) {
-        self.taken.merge(taken);
+    pub fn add_action_counts(&mut self, taken: ActionCounts) {
+        self.action_counts.merge(taken);
     }
 
     /// The counts of so many actions, to be added to in place.
     pub(super) fn counts(&mut self, actions: usize) -> &mut [u64] {
-        self.taken.at_least(actions)
+        self.action_counts.at_least(actions)
     }
 
     /// Adds what was found by a model that this one wraps.
@@ -353,29 +359,29 @@ pub enum FaultKind {
     /// A message that is sent or received where a `trace` does not allow it.
     Event,
     /// An instance of this process for which there is no slot, where the program can be made again with more slots. It is
-    /// no error of the model, and never a finding: see [`Expansion::finding`].
+    /// no error of the model, and never a finding: see [`SuccessorSink::record_finding`].
     NoSlot(ProcessId),
 }
 
 /// Why a search ends in which a process found no slot: it is to be made again with more slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoSlot(pub ProcessId);
+pub struct OutOfSlots(pub ProcessId);
 
-impl std::error::Error for NoSlot {}
+impl std::error::Error for OutOfSlots {}
 
-impl fmt::Display for NoSlot {
+impl fmt::Display for OutOfSlots {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("more processes run at one time than there is room for")
     }
 }
 
-impl From<Misfit> for FaultKind {
-    fn from(misfit: Misfit) -> FaultKind {
+impl From<ArityMismatch> for FaultKind {
+    fn from(misfit: ArityMismatch) -> FaultKind {
         match misfit {
-            Misfit::TooFewSent => FaultKind::TooFewSent,
-            Misfit::TooManySent => FaultKind::TooManySent,
-            Misfit::TooFewReceived => FaultKind::TooFewReceived,
-            Misfit::TooManyReceived => FaultKind::TooManyReceived,
+            ArityMismatch::TooFewSent => FaultKind::TooFewSent,
+            ArityMismatch::TooManySent => FaultKind::TooManySent,
+            ArityMismatch::TooFewReceived => FaultKind::TooFewReceived,
+            ArityMismatch::TooManyReceived => FaultKind::TooManyReceived,
         }
     }
 }
@@ -390,11 +396,11 @@ impl From<ArithmeticError> for FaultKind {
     }
 }
 
-impl From<Asserted> for FaultKind {
-    fn from(asserted: Asserted) -> FaultKind {
+impl From<AssertionKind> for FaultKind {
+    fn from(asserted: AssertionKind) -> FaultKind {
         match asserted {
-            Asserted::Condition => FaultKind::Assertion,
-            Asserted::Event => FaultKind::Event,
+            AssertionKind::Condition => FaultKind::Assertion,
+            AssertionKind::Event => FaultKind::Event,
         }
     }
 }
@@ -419,19 +425,19 @@ impl FaultKind {
 
     /// Whether it is a communication with more or fewer values than its channel has (in Promela, see
     /// [`crate::ir::messages`]).
-    pub fn is_misfit(self) -> bool {
-        self.always_goes_on()
+    pub fn is_arity_mismatch(self) -> bool {
+        self.always_continues_step()
             || self == FaultKind::TooFewReceived
             || self == FaultKind::TooManyReceived
     }
 
     /// Whether the step of such an error may go on (in Promela, see [`crate::ir::messages`]).
-    pub fn may_go_on(self) -> bool {
-        self.is_assertion() || self.is_misfit()
+    pub fn may_continue_step(self) -> bool {
+        self.is_assertion() || self.is_arity_mismatch()
     }
 
     /// Whether the step of such an error always goes on.
-    pub fn always_goes_on(self) -> bool {
+    pub fn always_continues_step(self) -> bool {
         matches!(self, FaultKind::TooFewSent | FaultKind::TooManySent)
     }
 
@@ -460,10 +466,10 @@ impl FaultKind {
             FaultKind::Assertion => "assertion failed",
             FaultKind::Error => "error statement",
             FaultKind::Limit | FaultKind::NoSlot(_) => "limit exceeded",
-            FaultKind::TooFewSent => Misfit::TooFewSent.name(),
-            FaultKind::TooManySent => Misfit::TooManySent.name(),
-            FaultKind::TooFewReceived => Misfit::TooFewReceived.name(),
-            FaultKind::TooManyReceived => Misfit::TooManyReceived.name(),
+            FaultKind::TooFewSent => ArityMismatch::TooFewSent.name(),
+            FaultKind::TooManySent => ArityMismatch::TooManySent.name(),
+            FaultKind::TooFewReceived => ArityMismatch::TooFewReceived.name(),
+            FaultKind::TooManyReceived => ArityMismatch::TooManyReceived.name(),
             FaultKind::Event => "event not allowed",
         }
     }

@@ -1,24 +1,24 @@
 //! What people are told of a model: its steps, with what they are called and where they stand.
 
-use super::{FaultKind, Model, Value, Violation};
-use crate::ir::Instance;
+use super::{FaultKind, StateSpace, StateValue, Violation};
+use crate::ir::ProcessInstance;
 use crate::source::Span;
 use std::ops::ControlFlow;
 
 /// What explaining needs of a transition system.
-pub trait Explain: Model {
-    /// Every step out of `state`, faulty ones included, in the order of [`Model::expand`]. Properties
+pub trait SystemDescription: StateSpace {
+    /// Every step out of `state`, faulty ones included, in the order of [`StateSpace::expand`]. Properties
     /// that meet an error when asked in `state` come last, as steps that do.
-    fn steps(&self, state: &[u8]) -> Vec<Step>;
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription>;
 
-    /// Shows every step of start-up, in the order in which [`Model::initial`] gives the initial
+    /// Shows every step of start-up, in the order in which [`StateSpace::initial`] gives the initial
     /// states, until `visit` breaks off.
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>);
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>);
 
     /// All steps of start-up at once; for models that start in few states.
-    fn starts(&self) -> Vec<Step> {
+    fn starts(&self) -> Vec<StepDescription> {
         let mut steps = Vec::new();
-        self.each_start(&mut |step| {
+        self.visit_starts(&mut |step| {
             steps.push(step);
             ControlFlow::Continue(())
         });
@@ -45,36 +45,36 @@ pub trait Explain: Model {
     fn violations(&self, state: &[u8]) -> Vec<Violation>;
 
     /// What decided that a property of states does not hold in one: what it reads there, with the names of that.
-    fn operands(&self, _state: &[u8], _property: u32) -> Vec<(String, Value)> {
+    fn operands(&self, _state: &[u8], _property: u32) -> Vec<(String, StateValue)> {
         Vec::new()
     }
 
     /// Where the processes are in a state, if the model has any.
-    fn standing(&self, _state: &[u8]) -> Vec<Standing> {
+    fn process_locations(&self, _state: &[u8]) -> Vec<ProcessLocation> {
         Vec::new()
     }
 
     /// The instances of rules that no process takes, in a state from which nothing leads on.
-    fn disabled(&self, _state: &[u8]) -> Vec<Disabled> {
+    fn disabled_rules(&self, _state: &[u8]) -> Vec<DisabledRuleInstance> {
         Vec::new()
     }
 
     /// The property whose judging this action stands for, if it does: that judging it meets an error is told as a step.
-    fn judged_by(&self, _action: u32) -> Option<u32> {
+    fn property_judged_by(&self, _action: u32) -> Option<u32> {
         None
     }
 
     /// The state as the user's variables, in order, each with its name.
-    fn describe(&self, state: &[u8]) -> Vec<(String, Value)>;
+    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)>;
 }
 
 /// The first start that is wanted, by its number or what it does, with its number.
 pub fn find_start(
-    model: &dyn Explain,
-    mut is_wanted: impl FnMut(u64, &Step) -> bool,
-) -> Option<(u64, Step)> {
+    model: &dyn SystemDescription,
+    mut is_wanted: impl FnMut(u64, &StepDescription) -> bool,
+) -> Option<(u64, StepDescription)> {
     let (mut number, mut found) = (0, None);
-    model.each_start(&mut |step| match is_wanted(number, &step) {
+    model.visit_starts(&mut |step| match is_wanted(number, &step) {
         true => {
             found = Some((number, step));
             ControlFlow::Break(())
@@ -109,7 +109,7 @@ pub struct ActionInfo {
 
 /// Where a process is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct ProcessLocation {
     /// What the user calls it.
     pub process: String,
     /// What its location is called.
@@ -117,70 +117,70 @@ pub struct Standing {
     /// Where that stands in the source.
     pub span: Span,
     /// The actions that lead on from there, possible or not; none if it has come to its end.
-    pub ways: Vec<WayOn>,
+    pub outgoing: Vec<OutgoingAction>,
 }
 
 /// An action that leads on from where a process is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WayOn {
+pub struct OutgoingAction {
     /// What the user calls it.
     pub name: String,
     /// Where its guard stands, if it has one.
     pub guard: Option<Span>,
     /// What decides whether it is possible: what its guard reads, and the channel of its message.
-    pub operands: Vec<(String, Value)>,
+    pub operands: Vec<(String, StateValue)>,
 }
 
 /// An instance of a rule that leads on from nowhere in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disabled {
+pub struct DisabledRuleInstance {
     /// What the user calls the rule.
     pub name: String,
     /// The values of its parameters, with the user's names for them.
-    pub parameters: Vec<(String, Value)>,
+    pub parameters: Vec<(String, StateValue)>,
     /// Where it stands in the source.
     pub span: Span,
     /// What its guard lacks; nothing if it holds, and the rule changes nothing.
-    pub lacks: Vec<Lack>,
+    pub unmet: Vec<UnmetCondition>,
 }
 
 /// A part of a guard that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lack {
+pub struct UnmetCondition {
     /// Where it stands in the source.
     pub condition: Span,
     /// What decides it: what it reads.
-    pub operands: Vec<(String, Value)>,
+    pub operands: Vec<(String, StateValue)>,
 }
 
 /// One step of the model, as users see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct StepDescription {
     /// The number of the action (of the receiver's, in a rendezvous).
     pub action: u32,
     /// What the user calls it.
     pub name: String,
     /// The values of its parameters (of both sides, in a rendezvous), with the user's names for them.
-    pub parameters: Vec<(String, Value)>,
+    pub parameters: Vec<(String, StateValue)>,
     /// Who takes each of its actions; nobody for actions of no process.
-    pub by: Vec<Option<Actor>>,
+    pub actors: Vec<Option<StepActor>>,
     /// Where the action, or both sides of a rendezvous, stand in the source.
     pub spans: Vec<Span>,
     /// Every action of the step, in order, where processes have pids; else nothing.
     pub actions: Vec<TakenAction>,
     /// The processes that take part, each once, where the model has processes.
-    pub movers: Vec<Instance>,
+    pub movers: Vec<ProcessInstance>,
     /// What came of it.
     pub outcome: StepOutcome,
 }
 
-impl Step {
+impl StepDescription {
     /// What the user calls it, with who takes it, if there are several like that, and the values of its parameters:
     /// `Sender[1]: out!x`, `ask to own (n: node_2)`.
     pub fn title(&self) -> String {
-        let actors: Option<Vec<&Actor>> = self.by.iter().map(Option::as_ref).collect();
+        let actors: Option<Vec<&StepActor>> = self.actors.iter().map(Option::as_ref).collect();
         let name = match actors {
-            Some(actors) if !actors.is_empty() => told(&actors),
+            Some(actors) if !actors.is_empty() => describe_actors(&actors),
             _ => self.name.clone(),
         };
         if self.parameters.is_empty() {
@@ -191,11 +191,11 @@ impl Step {
     }
 
     /// Whether it is another step, which meets an error behind which steps go on, as it goes on behind that.
-    pub fn goes_on_behind(&self, failed: &Step) -> bool {
+    pub fn continues_fault_of(&self, failed: &StepDescription) -> bool {
         let StepOutcome::Fault(fault) = &failed.outcome else { return false };
         let is_fault = matches!(self.outcome, StepOutcome::Fault(_));
         let is_longer = self.actions.len() > failed.actions.len();
-        fault.kind.may_go_on()
+        fault.kind.may_continue_step()
             && !failed.actions.is_empty()
             && self.actions.starts_with(&failed.actions)
             && (is_longer || !is_fault)
@@ -203,7 +203,7 @@ impl Step {
 }
 
 /// Actions with who takes them; who takes several in a row is named once, if it is one of several processes of a kind.
-fn told(actors: &[&Actor]) -> String {
+fn describe_actors(actors: &[&StepActor]) -> String {
     let (mut text, mut last) = (String::new(), None);
     for actor in actors {
         let process = actor.process.as_str();
@@ -216,8 +216,8 @@ fn told(actors: &[&Actor]) -> String {
         };
         text += &match (is_numbered, goes_on) {
             (false, _) => actor.action.clone(),
-            (true, true) => actor.does().to_owned(),
-            (true, false) => format!("{process}: {}", actor.does()),
+            (true, true) => actor.action_without_process().to_owned(),
+            (true, false) => format!("{process}: {}", actor.action_without_process()),
         };
     }
     text
@@ -231,7 +231,7 @@ pub fn without_process<'n>(action: &'n str, process: &str) -> &'n str {
 
 /// Who takes an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Actor {
+pub struct StepActor {
     /// The process, as states call it: `Sender[0]`.
     pub process: String,
     /// What the user calls the action.
@@ -240,14 +240,14 @@ pub struct Actor {
     pub sends: bool,
 }
 
-impl Actor {
+impl StepActor {
     /// What the process is one of: `Sender`.
     fn kind(&self) -> &str {
         self.process.split('[').next().unwrap_or(&self.process)
     }
 
     /// The action without the process.
-    pub fn does(&self) -> &str {
+    pub fn action_without_process(&self) -> &str {
         without_process(&self.action, self.kind())
     }
 }
@@ -267,12 +267,12 @@ pub enum StepOutcome {
     /// The next state.
     Successor(Vec<u8>),
     /// A run-time error.
-    Fault(Fault),
+    Fault(RuntimeFault),
 }
 
 /// A run-time error in a step: a violation with a trace, never a crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct RuntimeFault {
     /// What sort of error.
     pub kind: FaultKind,
     /// What happened, with the values involved.
@@ -280,7 +280,7 @@ pub struct Fault {
     /// Where in the source.
     pub span: Span,
     /// What decided that an assertion does not hold: what it reads, with the names of that.
-    pub operands: Vec<(String, Value)>,
+    pub operands: Vec<(String, StateValue)>,
     /// The functions in which it happened, the innermost first.
     pub calls: Vec<CallSite>,
     /// What the state was when the step ended, if the step had begun to change it.
@@ -296,10 +296,10 @@ pub struct CallSite {
     pub span: Span,
 }
 
-impl Fault {
+impl RuntimeFault {
     /// One of which nothing else is known.
-    pub fn new(kind: FaultKind, message: impl Into<String>, span: Span) -> Fault {
+    pub fn new(kind: FaultKind, message: impl Into<String>, span: Span) -> RuntimeFault {
         let (message, operands, calls) = (message.into(), Vec::new(), Vec::new());
-        Fault { kind, message, span, operands, calls, reached: None }
+        RuntimeFault { kind, message, span, operands, calls, reached: None }
     }
 }

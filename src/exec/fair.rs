@@ -13,9 +13,14 @@
 //! that goes on for ever, each of them moves, when it ends.
 
 use super::interp::Interp;
-use super::{Collected, Executor, Expansion, Labelled, Selective, Violation, labelled};
+use super::{
+    Executor, ExpansionOutcome, LabelledSink, SelectiveStateSpace, SuccessorSink, Violation,
+    labelled,
+};
 use crate::analysis::instances::{ActionInstance, InstanceId};
-use crate::ir::{Arena, Communication, Entity, Instance, ProcessId, Program, Schedule, Turn};
+use crate::ir::{
+    Arena, Communication, Entity, ProcessId, ProcessInstance, Program, Schedule, TurnRule,
+};
 
 /// The most processes of which sets are made.
 pub const PROCESSES_MAX: usize = 256;
@@ -98,22 +103,22 @@ pub trait FairSteps: Sync {
 
     /// Adds the successors of a state, as [`Model::expand`](super::Model::expand) does; each is a record, the state and behind it the
     /// [bytes](ProcessSet::to_bytes) of the set of processes that the step is fair to.
-    fn expand_fair(&self, state: &[u8], out: &mut Expansion);
+    fn expand_fair(&self, state: &[u8], out: &mut SuccessorSink);
 }
 
 /// Makes `records` those of the successors of a state.
 ///
 /// # Errors
 ///
-/// As [`Expansion::collect`].
+/// As [`SuccessorSink::collect`].
 pub fn collect_fair(
     fair: &dyn FairSteps,
     state: &[u8],
     records: &mut Vec<u8>,
-) -> spill::Result<Collected> {
+) -> spill::Result<ExpansionOutcome> {
     records.clear();
-    let run = |out: &mut Expansion| fair.expand_fair(state, out);
-    Expansion::collect(state.len() + ProcessSet::BYTES, records, run)
+    let run = |out: &mut SuccessorSink| fair.expand_fair(state, out);
+    SuccessorSink::collect(state.len() + ProcessSet::BYTES, records, run)
 }
 
 /// The states, of `width` bytes, and sets in records.
@@ -129,15 +134,15 @@ pub fn fair_records(
 
 /// The processes of a program, numbered. Those that have no actions are none.
 #[derive(Clone, Debug)]
-pub struct Processes {
+pub struct ProcessNumbering {
     /// The number of the first instance of each; the others follow.
     first: Arena<ProcessId, Option<usize>>,
     count: usize,
 }
 
-impl Processes {
+impl ProcessNumbering {
     /// Those of a program, or why runs of it cannot be asked whether they are fair to processes.
-    pub fn of(program: &Program) -> Result<Processes, String> {
+    pub fn of(program: &Program) -> Result<ProcessNumbering, String> {
         if program.schedule == Schedule::Lockstep {
             return Err("its processes move in lockstep".to_owned());
         }
@@ -148,7 +153,7 @@ impl Processes {
             let mut edges = program.actions.values().filter_map(|it| it.edge);
             edges.any(|edge| edge.process == process)
         };
-        let mut processes = Processes { first: Arena::new(), count: 0 };
+        let mut processes = ProcessNumbering { first: Arena::new(), count: 0 };
         for process in program.processes.keys() {
             let moves = moves(process);
             processes.first.push(moves.then_some(processes.count));
@@ -166,12 +171,12 @@ impl Processes {
     }
 
     /// The number of one that has actions.
-    fn number(&self, at: Instance) -> Option<usize> {
+    fn number(&self, at: ProcessInstance) -> Option<usize> {
         Some(self.first[at.process]? + at.slot as usize)
     }
 
     /// A set of these.
-    fn set(&self, instances: impl IntoIterator<Item = Instance>) -> ProcessSet {
+    fn set(&self, instances: impl IntoIterator<Item = ProcessInstance>) -> ProcessSet {
         let mut set = ProcessSet::NONE;
         instances.into_iter().filter_map(|at| self.number(at)).for_each(|it| set.insert(it));
         set
@@ -180,27 +185,27 @@ impl Processes {
     /// Those that take part in what a step begins with.
     fn of_instance(&self, program: &Program, instance: ActionInstance) -> ProcessSet {
         let alone = match instance {
-            ActionInstance::MayMove { process, slot } => Some(Instance { process, slot }),
+            ActionInstance::MayMove { process, slot } => Some(ProcessInstance { process, slot }),
             ActionInstance::Alone(_) | ActionInstance::Meeting { .. } => None,
         };
         let sides = instance.sides().filter_map(|side| {
             let process = program.actions[side.action].edge?.process;
-            Some(Instance { process, slot: side.slot })
+            Some(ProcessInstance { process, slot: side.slot })
         });
         self.set(sides.chain(alone))
     }
 
     /// Those that are not able to move in a state, by the reference semantics.
-    pub fn unable(&self, interp: &Interp, state: &[u8]) -> ProcessSet {
+    pub fn disabled_processes(&self, interp: &Interp, state: &[u8]) -> ProcessSet {
         let mut able = ProcessSet::NONE;
-        interp.each_able(state, &mut Vec::new(), &mut |begun| {
+        interp.visit_enabled(state, &mut Vec::new(), &mut |begun| {
             able.extend(self.of_instance(interp.program(), begun));
         });
         ProcessSet::first(self.count).without(able)
     }
 
     /// Those that a step of the reference semantics is fair to, from a state in which these are unable to move.
-    pub fn fair_to(&self, unable: ProcessSet, movers: &[Instance]) -> ProcessSet {
+    pub fn fair_to(&self, unable: ProcessSet, movers: &[ProcessInstance]) -> ProcessSet {
         let mut set = self.set(movers.iter().copied());
         set.extend(unable);
         set
@@ -208,22 +213,22 @@ impl Processes {
 }
 
 /// Steps of a program, each with the processes that it is fair to.
-pub struct Movers<'a> {
+pub struct FairExpander<'a> {
     interp: &'a Interp,
-    processes: Processes,
+    processes: ProcessNumbering,
     /// Those that take part in each action instance.
     sides: Vec<ProcessSet>,
     /// Takes steps, and tells what they begin with.
-    selective: Box<dyn Selective + 'a>,
+    selective: Box<dyn SelectiveStateSpace + 'a>,
     /// Whether a step may go on with another process than those that began it: then it is the interpreter's.
     is_joined: bool,
 }
 
-impl<'a> Movers<'a> {
+impl<'a> FairExpander<'a> {
     /// Of the program of `interp`, run by `executor`; or why that is not to be had.
-    pub fn new(interp: &'a Interp, executor: &Executor<'a>) -> Result<Movers<'a>, String> {
+    pub fn new(interp: &'a Interp, executor: &Executor<'a>) -> Result<FairExpander<'a>, String> {
         let program = interp.program();
-        let processes = Processes::of(program)?;
+        let processes = ProcessNumbering::of(program)?;
         let selective = executor.selective().map_err(|it| it.reason)?;
         let instances = selective.instances();
         let begun = (0..instances.count()).map(|number| instances.get(InstanceId(number)));
@@ -231,22 +236,22 @@ impl<'a> Movers<'a> {
             begun.map(|it| it.map_or(ProcessSet::NONE, |it| processes.of_instance(program, it)));
         let sides = sides.collect();
         let is_joined = is_joined_within(program);
-        Ok(Movers { interp, processes, sides, selective, is_joined })
+        Ok(FairExpander { interp, processes, sides, selective, is_joined })
     }
 
     /// The processes.
-    pub fn processes(&self) -> &Processes {
+    pub fn processes(&self) -> &ProcessNumbering {
         &self.processes
     }
 
     /// Adds the successors of a state of the program as records: each with the set of processes that the step is fair to.
-    pub fn expand(&self, state: &[u8], out: &mut Expansion) {
+    pub fn expand(&self, state: &[u8], out: &mut SuccessorSink) {
         let mut enabled = self.selective.instances().sets();
         if let Err(error) = self.selective.enabled(state, &mut enabled) {
             return out.give_up(error);
         }
-        let unable = match self.interp.holds_back(state) {
-            true => self.processes.unable(self.interp, state),
+        let unable = match self.interp.has_committed_process(state) {
+            true => self.processes.disabled_processes(self.interp, state),
             false => {
                 let mut able = ProcessSet::NONE;
                 enabled.iter(0).for_each(|it| able.extend(self.sides[it.index()]));
@@ -257,27 +262,27 @@ impl<'a> Movers<'a> {
             return self.expand_joined(state, unable, out);
         }
         let (width, mut successors) = (state.len(), Vec::new());
-        let run = |inner: &mut Labelled| self.selective.expand_labelled(state, &enabled, inner);
+        let run = |inner: &mut LabelledSink| self.selective.expand_labelled(state, &enabled, inner);
         let Some(collected) = out.wrap_labelled(width, &mut successors, run) else { return };
         for (successor, begun) in labelled(&successors, width) {
             let mut set = self.sides[begun.index()];
             set.extend(unable);
             out.record(successor, &set.to_bytes());
         }
-        out.leave_out(collected.left_out);
+        out.count_excluded(collected.excluded);
         out.add_findings(collected.findings);
-        self.interp.judge_properties(state, out);
+        self.interp.check_properties(state, out);
     }
 
     /// The same, step by step.
-    fn expand_joined(&self, state: &[u8], unable: ProcessSet, out: &mut Expansion) {
-        self.interp.each_moved(state, out, &mut |out, movers, came| match came {
+    fn expand_joined(&self, state: &[u8], unable: ProcessSet, out: &mut SuccessorSink) {
+        self.interp.visit_moves(state, out, &mut |out, movers, came| match came {
             Ok(successor) => {
                 out.record(successor, &self.processes.fair_to(unable, movers).to_bytes());
             }
-            Err((kind, action)) => out.finding(Violation::Fault(kind, action), state),
+            Err((kind, action)) => out.record_finding(Violation::Fault(kind, action), state),
         });
-        self.interp.judge_properties(state, out);
+        self.interp.check_properties(state, out);
     }
 }
 
@@ -288,9 +293,9 @@ fn is_joined_within(program: &Program) -> bool {
         program.actions.values().any(|it| {
             let is_there = it.edge.is_some_and(|edge| (edge.process, edge.from) == (process, at));
             let Some(Communication::Send { channel, .. }) = &it.communication else { return false };
-            is_there && channel.may_meet(program)
+            is_there && channel.may_be_rendezvous(program)
         })
     };
-    let goes_on = program.actions.values().filter(|it| it.control.turn != Turn::Open);
+    let goes_on = program.actions.values().filter(|it| it.control.turn != TurnRule::Open);
     goes_on.filter_map(|it| it.edge).any(|edge| sends(edge.process, edge.to))
 }

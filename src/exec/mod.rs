@@ -1,12 +1,12 @@
 //! Executing a model: the waist between languages and searches.
 //!
-//! A [`Model`] gives initial states and successors as packed keys of one fixed width. A search
-//! asks it to [`expand`](Model::expand) blocks of states into an [`Expansion`], and needs nothing
-//! else. Explaining a counterexample, simulating and testing ask whoever [`Explain`]s it for the same
+//! A [`StateSpace`] gives initial states and successors as packed keys of one fixed width. A search
+//! asks it to [`expand`](StateSpace::expand) blocks of states into an [`SuccessorSink`], and needs nothing
+//! else. Explaining a counterexample, simulating and testing ask whoever [`SystemDescription`]s it for the same
 //! step by step, which says more and may be slower. Where a model explains itself, both give the same
 //! successors in the same order. What wraps a model implements the first and hands the second on.
 //! Those who want only some of the steps, or want to know which, ask an executor for what is
-//! [`Selective`] of it.
+//! [`SelectiveStateSpace`] of it.
 
 // Without a compiler nobody asks for what only compiled code needs.
 #![cfg_attr(not(feature = "jit"), allow(dead_code, unused_imports))]
@@ -29,32 +29,39 @@ pub mod stop;
 pub mod synthetic;
 mod value;
 
-pub use checks::{COVER, Checks, EVENTUALLY, SOMETIMES, is_hoped_for};
-pub use compiled::Compiled;
+pub use checks::{COVER, CheckSelection, EVENTUALLY, SOMETIMES, is_reachability_kind};
+pub use compiled::CompilationStats;
 pub use counts::ActionCounts;
-pub use executor::{Exec, Executor};
-pub use expansion::{Collected, Expansion, FaultKind, Finding, Findings, NoSlot, TRACE, Violation};
+pub use executor::{ExecutionMode, Executor};
+pub use expansion::{
+    ExpansionOutcome, FaultKind, Finding, Findings, OutOfSlots, SuccessorSink, TRACE, Violation,
+};
 pub use explain::{
-    ActionInfo, Actor, CallSite, Disabled, Explain, Fault, Lack, PropertyInfo, Standing, Step,
-    StepOutcome, TakenAction, WayOn, find_start, without_process,
+    ActionInfo, CallSite, DisabledRuleInstance, OutgoingAction, ProcessLocation, PropertyInfo,
+    RuntimeFault, StepActor, StepDescription, StepOutcome, SystemDescription, TakenAction,
+    UnmetCondition, find_start, without_process,
 };
 pub use fair::{
-    FairSteps, Movers, PROCESSES_MAX, ProcessSet, Processes, collect_fair, fair_records,
+    FairExpander, FairSteps, PROCESSES_MAX, ProcessNumbering, ProcessSet, collect_fair,
+    fair_records,
 };
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;
-pub use lift::{Lift, is_left_out, keeps_depth, lowest, one_step, taken_as_written};
-pub use postpone::{Obligations, Postpones, Tally};
-pub use selective::{LABEL_BYTES, Labelled, Selective, apart, labelled};
-pub use sleep::Sleeps;
-pub use value::Value;
+pub use lift::{
+    Simulation, concrete_violating_state, concretise_single_step, is_action_hidden,
+    original_action_counts, preserves_depth,
+};
+pub use postpone::{ObligationSink, PostponingStateSpace, ReductionCounters};
+pub use selective::{LABEL_BYTES, LabelledSink, SelectiveStateSpace, labelled, split_by_ends};
+pub use sleep::SleepSetStateSpace;
+pub use value::StateValue;
 
 use spill::Dominance;
 use std::sync::Arc;
 
 /// A transition system over packed states: what a search needs of it.
-pub trait Model: Send + Sync {
+pub trait StateSpace: Send + Sync {
     /// Bytes of a state, at least 1; every state has exactly this many.
     fn width(&self) -> usize;
 
@@ -62,18 +69,18 @@ pub trait Model: Send + Sync {
     fn bits(&self) -> u32;
 
     /// Adds every initial state to `out` as a candidate. Faults of start-up code are findings. It may
-    /// leave early like [`Model::expand`].
-    fn initial(&self, out: &mut Expansion);
+    /// leave early like [`StateSpace::expand`].
+    fn initial(&self, out: &mut SuccessorSink);
 
     /// Adds every successor of every state in `states` (whole states, one after another) to
     /// `out`, tallies transitions and deadlocks, and records what is violated in each state. A model
-    /// that cannot says why by [`Expansion::fail`], which ends the search with an error. It may
+    /// that cannot says why by [`SuccessorSink::fail`], which ends the search with an error. It may
     /// leave early once [`stop::is_asked`]: then all that it gave is dropped.
     ///
     /// A state is what the model itself gave, byte for byte: as an initial state, as a successor or in a
-    /// [`Step`]. Here and in all other methods, other bytes may be refused by failing or answered with
+    /// [`StepDescription`]. Here and in all other methods, other bytes may be refused by failing or answered with
     /// nothing or with nonsense, but not with a crash: a search may have been given damaged ones.
-    fn expand(&self, states: &[u8], out: &mut Expansion);
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink);
 
     /// Masks of bits of a state such that every step changes only bits of at least one of them.
     /// Finding the predecessors of a state then means looking only at states that differ from it
@@ -85,17 +92,17 @@ pub trait Model: Send + Sync {
 
     /// What tells states, steps and properties to people: itself, or where it wraps another model, whoever
     /// tells that one. A model that leaves states out is told by one that does not.
-    fn explained(&self) -> &dyn Explain;
+    fn description(&self) -> &dyn SystemDescription;
 
     /// How its states and steps are told in those of the model that it wraps; nothing where it explains
     /// itself, or has the states and steps of the model that does.
-    fn lifts(&self) -> Option<&dyn Lift>;
+    fn simulation(&self) -> Option<&dyn Simulation>;
 
     /// Itself, if it can put off steps.
-    fn postpones(&self) -> Option<&dyn Postpones>;
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace>;
 
     /// Itself, if steps of it can be asleep. Whoever wraps it takes all of them, unless it says something else.
-    fn sleeps(&self) -> Option<&dyn Sleeps> {
+    fn as_sleep_set(&self) -> Option<&dyn SleepSetStateSpace> {
         None
     }
 
@@ -111,7 +118,7 @@ pub trait Model: Send + Sync {
 /// model.
 macro_rules! forwards {
     ($($holder:ty),*) => {$(
-        impl<M: Model + ?Sized> Model for $holder {
+        impl<M: StateSpace + ?Sized> StateSpace for $holder {
             fn width(&self) -> usize {
                 (**self).width()
             }
@@ -120,11 +127,11 @@ macro_rules! forwards {
                 (**self).bits()
             }
 
-            fn initial(&self, out: &mut Expansion) {
+            fn initial(&self, out: &mut SuccessorSink) {
                 (**self).initial(out);
             }
 
-            fn expand(&self, states: &[u8], out: &mut Expansion) {
+            fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
                 (**self).expand(states, out);
             }
 
@@ -136,20 +143,20 @@ macro_rules! forwards {
                 (**self).digest()
             }
 
-            fn explained(&self) -> &dyn Explain {
-                (**self).explained()
+            fn description(&self) -> &dyn SystemDescription {
+                (**self).description()
             }
 
-            fn lifts(&self) -> Option<&dyn Lift> {
-                (**self).lifts()
+            fn simulation(&self) -> Option<&dyn Simulation> {
+                (**self).simulation()
             }
 
-            fn postpones(&self) -> Option<&dyn Postpones> {
-                (**self).postpones()
+            fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
+                (**self).as_postponing()
             }
 
-            fn sleeps(&self) -> Option<&dyn Sleeps> {
-                (**self).sleeps()
+            fn as_sleep_set(&self) -> Option<&dyn SleepSetStateSpace> {
+                (**self).as_sleep_set()
             }
 
             fn dominance(&self) -> Option<Dominance> {

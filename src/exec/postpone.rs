@@ -5,45 +5,45 @@
 //! (the *ignoring problem*). A search by levels can see it: of a state that put steps off it remembers,
 //! as *obligations*, which successors it did give. If one of them is new, the search goes on there, and
 //! what was put off can be taken from there on. If none is, the state is expanded once more, by
-//! [the rest](Postpones::expand_rest). Why that is enough is in `docs/reductions/ignoring.md`.
+//! [the rest](PostponingStateSpace::expand_postponed). Why that is enough is in `docs/reductions/ignoring.md`.
 
-use super::expansion::Expansion;
+use super::expansion::SuccessorSink;
 use spill::Result;
 
 /// A model that can put off steps.
 ///
 /// Its [`expand`](super::Model::expand) takes every step, as any model's does: who knows nothing of what
 /// is put off leaves nothing out.
-pub trait Postpones: Send + Sync {
+pub trait PostponingStateSpace: Send + Sync {
     /// As [`Model::expand`](super::Model::expand), but may put off steps of some of `states`, which it
-    /// counts ([`Expansion::put_off`]). Of each state of which it does, and whose other steps are needed
+    /// counts ([`SuccessorSink::put_off`]). Of each state of which it does, and whose other steps are needed
     /// unless one of its successors is new, it tells `owed` all the successors that it adds: there is one
     /// at least. Leaving early it may tell fewer, but no others.
     ///
     /// What is put off is a function of the state alone.
-    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations);
+    fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink);
 
     /// Adds to `out` the steps of `states` that are needed if those of
-    /// [`expand_some`](Postpones::expand_some) lead to nothing new, but for these: successors, steps to
+    /// [`expand_reduced`](PostponingStateSpace::expand_reduced) lead to nothing new, but for these: successors, steps to
     /// states that are left out, and run-time errors. The states have been judged before: nothing is said
     /// of deadlocks and properties.
-    fn expand_rest(&self, states: &[u8], out: &mut Expansion);
+    fn expand_postponed(&self, states: &[u8], out: &mut SuccessorSink);
 }
 
 /// Told of obligations: the position of a state among those being expanded, and a successor of it.
-pub struct Obligations<'a> {
+pub struct ObligationSink<'a> {
     owe: &'a mut dyn FnMut(usize, &[u8]) -> Result<()>,
     failed: Option<spill::Error>,
 }
 
-impl Obligations<'_> {
-    /// Hands to `owe` the obligations that `run` tells; gives what `run` gave, or the first failure of
-    /// `owe`, which then is told no more.
+impl ObligationSink<'_> {
+    /// Hands to `add` the obligations that `run` tells; gives what `run` gave, or the first failure of
+    /// `add`, which then is told no more.
     pub fn collect<T>(
         owe: &mut dyn FnMut(usize, &[u8]) -> Result<()>,
-        run: impl FnOnce(&mut Obligations) -> Result<T>,
+        run: impl FnOnce(&mut ObligationSink) -> Result<T>,
     ) -> Result<T> {
-        let mut obligations = Obligations { owe, failed: None };
+        let mut obligations = ObligationSink { owe, failed: None };
         let done = run(&mut obligations);
         match obligations.failed {
             Some(error) => Err(error),
@@ -52,7 +52,7 @@ impl Obligations<'_> {
     }
 
     /// The state at this position among those being expanded has this successor.
-    pub fn owe(&mut self, position: usize, successor: &[u8]) {
+    pub fn add(&mut self, position: usize, successor: &[u8]) {
         if self.failed.is_none() {
             self.failed = (self.owe)(position, successor).err();
         }
@@ -61,13 +61,13 @@ impl Obligations<'_> {
 
 /// What a search counted of how it was reduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ReductionCounters {
     /// States expanded by fewer than all of their steps.
-    pub partial: u64,
+    pub partially_expanded: u64,
     /// Of these, states that had to be expanded again, by the rest.
-    pub again: u64,
+    pub re_expanded: u64,
     /// States that were run through and not stored, each as often as it was.
-    pub passed: u64,
+    pub skipped: u64,
     /// Steps that were not followed, as they lead to where nothing that is looked for can be reached from.
-    pub beyond: u64,
+    pub pruned: u64,
 }

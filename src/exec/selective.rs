@@ -9,12 +9,12 @@
 //! an executor, and only by those who want it. [`Model`](super::Model) knows nothing of it, and code
 //! compiled for that stays as it is.
 
-use super::expansion::{Collected, Expansion, Violation};
+use super::expansion::{ExpansionOutcome, SuccessorSink, Violation};
 use crate::analysis::instances::{ActionInstances, InstanceId, InstanceSets};
 use spill::Result;
 
 /// A model whose steps can be taken by the choice of what they begin with.
-pub trait Selective: Send + Sync {
+pub trait SelectiveStateSpace: Send + Sync {
     /// The action instances among which there is a choice.
     fn instances(&self) -> &ActionInstances;
 
@@ -26,47 +26,47 @@ pub trait Selective: Send + Sync {
     /// Adds to `out` the steps of the instances in `chosen`, which has a set for each of `states`:
     /// successors, steps to states that are left out, and run-time errors as findings. What is chosen
     /// and not enabled adds nothing. Nothing is judged but the steps: of deadlocks and properties tells
-    /// [`Selective::judge`].
+    /// [`SelectiveStateSpace::check_states`].
     ///
     /// Whether an instance is enabled never depends on what is chosen.
-    fn expand_chosen(&self, states: &[u8], chosen: &InstanceSets, out: &mut Expansion) {
-        self.expand_apart(states, chosen, &mut Vec::new(), out);
+    fn expand_chosen(&self, states: &[u8], chosen: &InstanceSets, out: &mut SuccessorSink) {
+        self.expand_chosen_with_ends(states, chosen, &mut Vec::new(), out);
     }
 
     /// The same; makes `ends` say of each state how many bytes of candidates had been added when it was
     /// done, since the first was begun.
-    fn expand_apart(
+    fn expand_chosen_with_ends(
         &self,
         states: &[u8],
         chosen: &InstanceSets,
         ends: &mut Vec<u64>,
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
     );
 
     /// The same; each successor has the instance of its step as its label.
-    fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut Labelled) {
-        self.expand_labelled_apart(states, chosen, &mut Vec::new(), out);
+    fn expand_labelled(&self, states: &[u8], chosen: &InstanceSets, out: &mut LabelledSink) {
+        self.expand_labelled_with_ends(states, chosen, &mut Vec::new(), out);
     }
 
     /// The same; `ends` is of bytes of labelled candidates.
-    fn expand_labelled_apart(
+    fn expand_labelled_with_ends(
         &self,
         states: &[u8],
         chosen: &InstanceSets,
         ends: &mut Vec<u64>,
-        out: &mut Labelled,
+        out: &mut LabelledSink,
     );
 
     /// Records what is wrong with each of `states` itself: properties that do not hold or meet an
-    /// error when asked, and deadlock. `enabled` is what [`Selective::enabled`] said of them.
+    /// error when asked, and deadlock. `enabled` is what [`SelectiveStateSpace::enabled`] said of them.
     ///
     /// What this finds and what expanding all that is enabled finds is together what
     /// [`Model::expand`](super::Model::expand) finds.
-    fn judge(&self, states: &[u8], enabled: &InstanceSets, out: &mut Expansion);
+    fn check_states(&self, states: &[u8], enabled: &InstanceSets, out: &mut SuccessorSink);
 }
 
-/// What [`Selective::expand_apart`] added for each state.
-pub fn apart<'c>(candidates: &'c [u8], ends: &'c [u64]) -> impl Iterator<Item = &'c [u8]> {
+/// What [`SelectiveStateSpace::expand_chosen_with_ends`] added for each state.
+pub fn split_by_ends<'c>(candidates: &'c [u8], ends: &'c [u64]) -> impl Iterator<Item = &'c [u8]> {
     let begins = std::iter::once(&0).chain(ends);
     begins.zip(ends).map(|(&begin, &end)| &candidates[begin as usize..end as usize])
 }
@@ -74,7 +74,7 @@ pub fn apart<'c>(candidates: &'c [u8], ends: &'c [u64]) -> impl Iterator<Item = 
 /// Bytes of a label.
 pub const LABEL_BYTES: usize = 4;
 
-/// Where labelled candidates are put: an [`Expansion`] whose candidates are records, a state and
+/// Where labelled candidates are put: an [`SuccessorSink`] whose candidates are records, a state and
 /// behind it the number of an action instance in four bytes, the least significant first. A state of
 /// two bytes, reached by instance 258:
 ///
@@ -83,20 +83,20 @@ pub const LABEL_BYTES: usize = 4;
 /// a3 07  02 01 00 00
 /// ```
 ///
-/// Like an expansion there is none without an end: see [`Labelled::collect`] and
-/// [`Expansion::wrap_labelled`].
-pub struct Labelled<'o, 'a> {
-    out: &'o mut Expansion<'a>,
+/// Like an expansion there is none without an end: see [`LabelledSink::collect`] and
+/// [`SuccessorSink::wrap_labelled`].
+pub struct LabelledSink<'o, 'a> {
+    out: &'o mut SuccessorSink<'a>,
 }
 
-impl<'a> Labelled<'_, 'a> {
+impl<'a> LabelledSink<'_, 'a> {
     /// Collects in `buffer` the records that `run` adds, of states of `width` bytes.
     pub fn collect(
         width: usize,
         buffer: &mut Vec<u8>,
-        run: impl FnOnce(&mut Labelled),
-    ) -> Result<Collected> {
-        Labelled::collect_in_batches(width, buffer, usize::MAX, |_| Ok(()), run)
+        run: impl FnOnce(&mut LabelledSink),
+    ) -> Result<ExpansionOutcome> {
+        LabelledSink::collect_in_batches(width, buffer, usize::MAX, |_| Ok(()), run)
     }
 
     /// The same, but calls `on_full` whenever the next record would make the buffer longer than
@@ -106,11 +106,11 @@ impl<'a> Labelled<'_, 'a> {
         buffer: &mut Vec<u8>,
         limit: usize,
         on_full: impl FnMut(&mut Vec<u8>) -> Result<()>,
-        run: impl FnOnce(&mut Labelled),
-    ) -> Result<Collected> {
+        run: impl FnOnce(&mut LabelledSink),
+    ) -> Result<ExpansionOutcome> {
         let width = width + LABEL_BYTES;
-        let run = |out: &mut Expansion| run(&mut Labelled { out });
-        Expansion::collect_in_batches(width, buffer, limit, on_full, run)
+        let run = |out: &mut SuccessorSink| run(&mut LabelledSink { out });
+        SuccessorSink::collect_in_batches(width, buffer, limit, on_full, run)
     }
 
     /// Adds one successor and the instance of the step to it.
@@ -119,27 +119,27 @@ impl<'a> Labelled<'_, 'a> {
     }
 
     /// Records that `check` fails in `state`.
-    pub fn finding(&mut self, check: Violation, state: &[u8]) {
-        self.out.finding(check, state);
+    pub fn record_finding(&mut self, check: Violation, state: &[u8]) {
+        self.out.record_finding(check, state);
     }
 
     /// Counts steps to states that are left out.
-    pub fn leave_out(&mut self, steps: u64) {
-        self.out.leave_out(steps);
+    pub fn count_excluded(&mut self, steps: u64) {
+        self.out.count_excluded(steps);
     }
 
-    /// Gives up; see [`Expansion::fail`].
+    /// Gives up; see [`SuccessorSink::fail`].
     pub fn fail(&mut self, reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) {
         self.out.fail(reason);
     }
 
     /// The records as plain candidates, for executors.
-    pub(super) fn records(&mut self) -> &mut Expansion<'a> {
+    pub(super) fn records(&mut self) -> &mut SuccessorSink<'a> {
         self.out
     }
 }
 
-impl Expansion<'_> {
+impl SuccessorSink<'_> {
     /// Collects in `buffer` the labelled candidates, of states of `width` bytes, that a model this one
     /// wraps adds. None if that failed; then this expansion has failed, too.
     #[must_use]
@@ -147,9 +147,9 @@ impl Expansion<'_> {
         &mut self,
         width: usize,
         buffer: &mut Vec<u8>,
-        run: impl FnOnce(&mut Labelled),
-    ) -> Option<Collected> {
-        self.wrap(width + LABEL_BYTES, buffer, |out| run(&mut Labelled { out }))
+        run: impl FnOnce(&mut LabelledSink),
+    ) -> Option<ExpansionOutcome> {
+        self.wrap(width + LABEL_BYTES, buffer, |out| run(&mut LabelledSink { out }))
     }
 }
 

@@ -6,16 +6,16 @@
 //! are so in all: values are joined as sets of bits that all have. A state that was found in an earlier level is
 //! left alone. Why that is enough is in `docs/reductions/sleep.md`.
 
-use super::expansion::Expansion;
+use super::expansion::SuccessorSink;
 
 /// A model some of whose steps can be asleep.
 ///
 /// Its [`expand`](super::Model::expand) takes them, too: who knows nothing of values leaves nothing out.
-pub trait Sleeps: Send + Sync {
+pub trait SleepSetStateSpace: Send + Sync {
     /// Bytes of a value, at least 1. Zeros say that nothing is asleep, as it is in initial states.
     fn value_bytes(&self) -> usize;
 
     /// As [`Model::expand`](super::Model::expand), of `pairs`, each a state and behind it a value, but without
     /// the steps that are asleep. Candidates are such pairs, too; in findings there are states alone.
-    fn expand_awake(&self, pairs: &[u8], out: &mut Expansion);
+    fn expand_awake(&self, pairs: &[u8], out: &mut SuccessorSink);
 }

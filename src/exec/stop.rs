@@ -2,34 +2,34 @@
 //!
 //! Expanding one state can take long: it may have millions of successors, or an orbit that is slow to
 //! canonicalise. Whoever begins such work has its thread *heed* a request for as long as it goes on;
-//! loops deep inside look at [`is_asked`] now and then, and leave early. What an abandoned piece of
+//! loops deep inside look at [`is_requested`] now and then, and leave early. What an abandoned piece of
 //! work has given is incomplete and may be wrong, so whoever began it drops all of it: once the work
 //! has returned, a request that has been made by then says so.
 
-use crate::budget::Supervisor;
+use crate::budget::AnalysisSupervisor;
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 thread_local! {
     /// The request that this thread heeds.
-    static HEEDED: RefCell<Option<Stop>> = const { RefCell::new(None) };
+    static HEEDED: RefCell<Option<StopRequest>> = const { RefCell::new(None) };
 }
 
 /// A request to stop, made at most once and never taken back.
 #[derive(Clone, Debug, Default)]
-pub struct Stop {
+pub struct StopRequest {
     asked: Arc<AtomicBool>,
 }
 
-impl Stop {
+impl StopRequest {
     /// Makes the request.
-    pub fn ask(&self) {
+    pub fn request(&self) {
         self.asked.store(true, Ordering::Relaxed);
     }
 
     /// Whether it has been made.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
@@ -40,19 +40,19 @@ impl Stop {
 
     /// Has this thread heed the request, in place of any other, while the result lives.
     #[must_use = "it is heeded for as long as this lives"]
-    pub fn heed(&self) -> Heeding {
-        Heeding { before: HEEDED.replace(Some(self.clone())) }
+    pub fn enter_scope(&self) -> StopScope {
+        StopScope { before: HEEDED.replace(Some(self.clone())) }
     }
 }
 
 /// For as long as this lives, its thread heeds a request.
 #[derive(Debug)]
-pub struct Heeding {
+pub struct StopScope {
     /// What it heeded before.
-    before: Option<Stop>,
+    before: Option<StopRequest>,
 }
 
-impl Drop for Heeding {
+impl Drop for StopScope {
     fn drop(&mut self) {
         HEEDED.set(self.before.take());
     }
@@ -60,17 +60,17 @@ impl Drop for Heeding {
 
 /// Whether the request that this thread heeds, if it heeds one, has been made. Takes some
 /// nanoseconds.
-pub fn is_asked() -> bool {
-    HEEDED.with_borrow(|stop| stop.as_ref().is_some_and(Stop::is_asked))
+pub fn is_requested() -> bool {
+    HEEDED.with_borrow(|stop| stop.as_ref().is_some_and(StopRequest::is_requested))
 }
 
 /// Stops analyses that are made during other work, where the request that the thread heeds has been made.
 #[derive(Clone, Copy, Debug)]
-pub struct Heeded;
+pub struct StopSupervisor;
 
-impl Supervisor for Heeded {
+impl AnalysisSupervisor for StopSupervisor {
     fn should_stop(&self) -> bool {
-        is_asked()
+        is_requested()
     }
 }
 
@@ -80,19 +80,19 @@ mod tests {
 
     #[test]
     fn a_thread_heeds_one_request_at_a_time() {
-        let (outer, inner) = (Stop::default(), Stop::default());
-        outer.ask();
-        assert!(!is_asked());
-        let heeding = outer.heed();
-        assert!(is_asked());
+        let (outer, inner) = (StopRequest::default(), StopRequest::default());
+        outer.request();
+        assert!(!is_requested());
+        let heeding = outer.enter_scope();
+        assert!(is_requested());
         {
-            let _inner = inner.heed();
-            assert!(!is_asked());
-            inner.ask();
-            assert!(is_asked());
+            let _inner = inner.enter_scope();
+            assert!(!is_requested());
+            inner.request();
+            assert!(is_requested());
         }
-        assert!(std::thread::spawn(is_asked).join().is_ok_and(|asked| !asked));
+        assert!(std::thread::spawn(is_requested).join().is_ok_and(|asked| !asked));
         drop(heeding);
-        assert!(!is_asked());
+        assert!(!is_requested());
     }
 }

@@ -12,16 +12,16 @@
 //! The bytes of the key are spread evenly over its width.
 
 use super::{
-    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, Value, Violation,
-    any_bits,
+    PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StateValue, StepDescription,
+    StepOutcome, SuccessorSink, SystemDescription, Violation, any_bits,
 };
-use crate::random::scrambled as mix;
+use crate::random::scramble as mix;
 use std::fmt;
 use std::ops::ControlFlow;
 
 /// The shape of a state space.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct StateSpaceShape {
     /// States in all.
     pub states: u64,
     /// Breadth-first levels; fewer if there are fewer states.
@@ -38,10 +38,10 @@ pub struct Shape {
     pub width: usize,
 }
 
-impl Default for Shape {
+impl Default for StateSpaceShape {
     /// A space of middling shape.
     fn default() -> Self {
-        Shape {
+        StateSpaceShape {
             states: 1_000_000,
             levels: 100,
             degree: 5,
@@ -55,21 +55,21 @@ impl Default for Shape {
 
 /// A shape that no model can have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Impossible(String);
+pub struct InvalidShape(String);
 
-impl fmt::Display for Impossible {
+impl fmt::Display for InvalidShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Impossible {}
+impl std::error::Error for InvalidShape {}
 
 /// The model.
 #[derive(Debug)]
-pub struct Synthetic {
-    shape: Shape,
-    levels: Vec<Level>,
+pub struct SyntheticStateSpace {
+    shape: StateSpaceShape,
+    levels: Vec<SyntheticLevel>,
     /// Bits of the scaled index.
     index_bits: u32,
     /// Bits of the level.
@@ -79,7 +79,7 @@ pub struct Synthetic {
 /// A level, and how its indices relate to others, as fixed-point numbers with [`POINT`] bits after
 /// the point.
 #[derive(Clone, Copy, Debug)]
-struct Level {
+struct SyntheticLevel {
     states: u64,
     /// Scaled indices for each index; at least 1.
     scale: u128,
@@ -90,19 +90,19 @@ struct Level {
 /// Bits after the point: enough that rounding errors over a whole level stay below one.
 const POINT: u32 = 40;
 
-impl Synthetic {
+impl SyntheticStateSpace {
     /// The model of that shape.
     ///
     /// # Errors
     ///
     /// If the levels cannot hold so many states with that degree, or the width not so many bits.
-    pub fn new(shape: Shape) -> Result<Self, Impossible> {
-        let impossible = |what: String| Err(Impossible(what));
+    pub fn new(shape: StateSpaceShape) -> Result<Self, InvalidShape> {
+        let impossible = |what: String| Err(InvalidShape(what));
         if shape.degree < 2 || shape.states == 0 || shape.levels == 0 || shape.backward > 1000 {
             return impossible("at least two successors, one state and one level".into());
         }
         let Some(sizes) = sizes(&shape) else {
-            let Shape { states, levels, degree, .. } = shape;
+            let StateSpaceShape { states, levels, degree, .. } = shape;
             return impossible(format!(
                 "{levels} levels with {degree} successors a state do not hold {states} states"
             ));
@@ -115,13 +115,13 @@ impl Synthetic {
             return impossible(format!("{all} bits do not fit 64, or {} bytes", shape.width));
         }
         let next = sizes[1..].iter().copied().chain([0]);
-        let level = |(&states, next): (&u64, u64)| Level {
+        let level = |(&states, next): (&u64, u64)| SyntheticLevel {
             states,
             scale: (1u128 << (index_bits + POINT)) / u128::from(states),
             growth: (u128::from(next) << POINT).div_ceil(u128::from(states)),
         };
         let levels = sizes.iter().zip(next).map(level).collect();
-        Ok(Synthetic { shape, levels, index_bits, level_bits })
+        Ok(SyntheticStateSpace { shape, levels, index_bits, level_bits })
     }
 
     /// Writes the key of a state, whose bytes between are zero already.
@@ -179,7 +179,7 @@ impl Synthetic {
 }
 
 /// The states of each level, if there is a way.
-fn sizes(shape: &Shape) -> Option<Vec<u64>> {
+fn sizes(shape: &StateSpaceShape) -> Option<Vec<u64>> {
     let factor = u64::from(shape.degree);
     let count = u64::from(shape.levels).min(shape.states) as usize;
     let ramp = |plateau: u64| {
@@ -202,7 +202,7 @@ fn sizes(shape: &Shape) -> Option<Vec<u64>> {
     reachable.then_some(sizes)
 }
 
-impl Model for Synthetic {
+impl StateSpace for SyntheticStateSpace {
     fn width(&self) -> usize {
         self.shape.width
     }
@@ -211,13 +211,13 @@ impl Model for Synthetic {
         self.index_bits + self.shape.noise + self.level_bits
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         let mut key = vec![0; self.shape.width];
         self.write(0, 0, &mut key);
         out.candidate(&key);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         let mut key = vec![0; self.shape.width];
         for state in states.chunks_exact(self.shape.width) {
             let (level, index) = self.read(state);
@@ -236,21 +236,21 @@ impl Model for Synthetic {
         any_bits(self.width())
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl Explain for Synthetic {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
+impl SystemDescription for SyntheticStateSpace {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let (level, index) = self.read(state);
         let mut steps = Vec::new();
         self.successors(level, index, |level, index| {
@@ -260,7 +260,7 @@ impl Explain for Synthetic {
         steps
     }
 
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
         let _ = visit(self.step(0, 0, 0));
     }
 
@@ -276,22 +276,22 @@ impl Explain for Synthetic {
         Vec::new()
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         let (level, index) = self.read(state);
         vec![("level".into(), (level as i64).into()), ("index".into(), (index as i64).into())]
     }
 }
 
-impl Synthetic {
-    fn step(&self, action: u32, level: u64, index: u64) -> Step {
+impl SyntheticStateSpace {
+    fn step(&self, action: u32, level: u64, index: u64) -> StepDescription {
         let mut state = vec![0; self.shape.width];
         self.write(level, index, &mut state);
         let name = self.action_name(action);
-        Step {
+        StepDescription {
             action,
             name,
             parameters: Vec::new(),
-            by: Vec::new(),
+            actors: Vec::new(),
             spans: Vec::new(),
             actions: Vec::new(),
             movers: Vec::new(),
@@ -303,17 +303,18 @@ impl Synthetic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::{Limits, memory};
+    use crate::search::{SearchLimits, memory};
 
     #[test]
     fn a_space_has_the_shape_asked_for() {
         for (states, levels, degree, width) in
             [(1, 1, 2, 1), (5000, 12, 3, 4), (3000, 3000, 2, 9), (4096, 40, 7, 24), (999, 50, 4, 3)]
         {
-            let shape = Shape { states, levels, degree, width, ..Shape::default() };
-            let shape = Shape { noise: 3, reach: 5, ..shape };
-            let model = Synthetic::new(shape.clone()).unwrap();
-            let outcome = memory::search(&model, &Limits::default()).unwrap();
+            let shape =
+                StateSpaceShape { states, levels, degree, width, ..StateSpaceShape::default() };
+            let shape = StateSpaceShape { noise: 3, reach: 5, ..shape };
+            let model = SyntheticStateSpace::new(shape.clone()).unwrap();
+            let outcome = memory::search(&model, &SearchLimits::default()).unwrap();
             assert_eq!(outcome.states(), states, "{shape:?}");
             assert_eq!(outcome.levels.len(), levels as usize, "{shape:?}");
             assert_eq!(outcome.transitions, states * u64::from(degree), "{shape:?}");
@@ -324,9 +325,14 @@ mod tests {
 
     #[test]
     fn impossible_shapes_are_refused() {
-        let shape = |states, levels, width| Shape { states, levels, width, ..Shape::default() };
-        assert!(Synthetic::new(shape(1_000_000, 3, 10)).is_err());
-        assert!(Synthetic::new(shape(1_000_000, 100, 2)).is_err());
-        assert!(Synthetic::new(shape(0, 1, 2)).is_err());
+        let shape = |states, levels, width| StateSpaceShape {
+            states,
+            levels,
+            width,
+            ..StateSpaceShape::default()
+        };
+        assert!(SyntheticStateSpace::new(shape(1_000_000, 3, 10)).is_err());
+        assert!(SyntheticStateSpace::new(shape(1_000_000, 100, 2)).is_err());
+        assert!(SyntheticStateSpace::new(shape(0, 1, 2)).is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 /// A value of a variable or of a part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum StateValue {
     /// A number.
     Number(i64),
     /// A truth value.
@@ -14,51 +14,53 @@ pub enum Value {
     /// Murphi's undefined value.
     Undefined,
     /// The elements of an array whose indices are numbers, from this one on.
-    Array(i64, Vec<Value>),
+    Array(i64, Vec<StateValue>),
     /// The elements of an array whose indices have names, each with its own.
-    Table(Vec<(String, Value)>),
+    Table(Vec<(String, StateValue)>),
     /// The fields of a record, each with its name.
-    Record(Vec<(String, Value)>),
+    Record(Vec<(String, StateValue)>),
     /// The messages in a channel, the next to be received first.
-    Queue(Vec<Value>),
+    Queue(Vec<StateValue>),
     /// The fields of a message that has several.
-    Message(Vec<Value>),
+    Message(Vec<StateValue>),
     /// The elements of a multiset.
-    Bag(Vec<Value>),
+    Bag(Vec<StateValue>),
 }
 
-impl Value {
+impl StateValue {
     /// What of it is not 0, if anything is.
-    pub fn there(&self) -> Option<Value> {
-        let named = |parts: Vec<(String, Value)>| Some(parts).filter(|it| !it.is_empty());
-        let of = |parts: &[(String, Value)]| {
-            parts.iter().filter_map(|(name, it)| Some((name.clone(), it.there()?))).collect()
+    pub fn nonzero_part(&self) -> Option<StateValue> {
+        let named = |parts: Vec<(String, StateValue)>| Some(parts).filter(|it| !it.is_empty());
+        let of = |parts: &[(String, StateValue)]| {
+            parts.iter().filter_map(|(name, it)| Some((name.clone(), it.nonzero_part()?))).collect()
         };
         match self {
-            Value::Number(0) => None,
-            Value::Array(first, all) => {
+            StateValue::Number(0) => None,
+            StateValue::Array(first, all) => {
                 let all = (*first..).zip(all);
-                named(all.filter_map(|(at, it)| Some((at.to_string(), it.there()?))).collect())
-                    .map(Value::Table)
+                named(
+                    all.filter_map(|(at, it)| Some((at.to_string(), it.nonzero_part()?))).collect(),
+                )
+                .map(StateValue::Table)
             }
-            Value::Table(parts) => named(of(parts)).map(Value::Table),
-            Value::Record(parts) => named(of(parts)).map(Value::Record),
+            StateValue::Table(parts) => named(of(parts)).map(StateValue::Table),
+            StateValue::Record(parts) => named(of(parts)).map(StateValue::Record),
             it => Some(it.clone()),
         }
     }
 
     /// The parts that are told by themselves where they change, each with how it is called behind the name of
     /// the whole; none if it is told as a whole.
-    pub fn parts(&self) -> Vec<(String, &Value)> {
+    pub fn named_parts(&self) -> Vec<(String, &StateValue)> {
         match self {
-            Value::Array(first, elements) => {
+            StateValue::Array(first, elements) => {
                 let named = |(index, it)| (format!("[{index}]"), it);
                 (*first..).zip(elements).map(named).collect()
             }
-            Value::Table(elements) => {
+            StateValue::Table(elements) => {
                 elements.iter().map(|(name, it)| (format!("[{name}]"), it)).collect()
             }
-            Value::Record(fields) => {
+            StateValue::Record(fields) => {
                 fields.iter().map(|(name, it)| (format!(".{name}"), it)).collect()
             }
             _ => Vec::new(),
@@ -66,48 +68,48 @@ impl Value {
     }
 }
 
-impl From<i64> for Value {
-    fn from(number: i64) -> Value {
-        Value::Number(number)
+impl From<i64> for StateValue {
+    fn from(number: i64) -> StateValue {
+        StateValue::Number(number)
     }
 }
 
-impl From<bool> for Value {
-    fn from(truth: bool) -> Value {
-        Value::Truth(truth)
+impl From<bool> for StateValue {
+    fn from(truth: bool) -> StateValue {
+        StateValue::Truth(truth)
     }
 }
 
-impl From<String> for Value {
-    fn from(text: String) -> Value {
-        Value::Name(text)
+impl From<String> for StateValue {
+    fn from(text: String) -> StateValue {
+        StateValue::Name(text)
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Name(text.to_owned())
+impl From<&str> for StateValue {
+    fn from(text: &str) -> StateValue {
+        StateValue::Name(text.to_owned())
     }
 }
 
 /// As in a report: `[1, 2]`, `[node_1: 1, node_2: 2]`, `{from: node_1}`, `<1, 2>`.
-impl Display for Value {
+impl Display for StateValue {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Number(number) => write!(out, "{number}"),
-            Value::Truth(truth) => write!(out, "{truth}"),
-            Value::Name(text) => out.write_str(text),
-            Value::Undefined => out.write_str("undefined"),
-            Value::Array(_, values) => list(out, "[", values, "]"),
-            Value::Table(values) => named(out, "[", values, "]"),
-            Value::Record(values) => named(out, "{", values, "}"),
-            Value::Queue(values) => list(out, "<", values, ">"),
-            Value::Message(values) | Value::Bag(values) => list(out, "{", values, "}"),
+            StateValue::Number(number) => write!(out, "{number}"),
+            StateValue::Truth(truth) => write!(out, "{truth}"),
+            StateValue::Name(text) => out.write_str(text),
+            StateValue::Undefined => out.write_str("undefined"),
+            StateValue::Array(_, values) => list(out, "[", values, "]"),
+            StateValue::Table(values) => named(out, "[", values, "]"),
+            StateValue::Record(values) => named(out, "{", values, "}"),
+            StateValue::Queue(values) => list(out, "<", values, ">"),
+            StateValue::Message(values) | StateValue::Bag(values) => list(out, "{", values, "}"),
         }
     }
 }
 
-fn list(out: &mut Formatter<'_>, open: &str, values: &[Value], close: &str) -> fmt::Result {
+fn list(out: &mut Formatter<'_>, open: &str, values: &[StateValue], close: &str) -> fmt::Result {
     out.write_str(open)?;
     for (at, value) in values.iter().enumerate() {
         write!(out, "{}{value}", if at == 0 { "" } else { ", " })?;
@@ -118,7 +120,7 @@ fn list(out: &mut Formatter<'_>, open: &str, values: &[Value], close: &str) -> f
 fn named(
     out: &mut Formatter<'_>,
     open: &str,
-    values: &[(String, Value)],
+    values: &[(String, StateValue)],
     close: &str,
 ) -> fmt::Result {
     out.write_str(open)?;

@@ -5,19 +5,19 @@
 
 use crate::diag::Diagnostic;
 use crate::ir::{
-    Action, Arena, Binary, Claim, ClaimMove, Control, Entity, Expr, ExprKind, LocalId, Location,
-    LocationId, Program, Property, PropertyKind, Unary, Urgency, renumber,
+    Action, ActionControl, Arena, BinaryOp, Claim, ClaimMove, Entity, Expr, ExprKind, LocalId,
+    Location, LocationId, Program, ProgramProperty, PropertyKind, UnaryOp, Urgency, renumber,
 };
 use crate::ltl::{
-    Automaton, Connective, Cube, Formula, Grouped, PROPOSITIONS_MAX, QuantifiedFormula, Spelling,
-    parse, split_operators, words,
+    Automaton, Cube, FormulaSyntax, GroupedFormula, LtlConnective, LtlFormula, PROPOSITIONS_MAX,
+    QuantifiedFormula, parse, split_operators, words,
 };
-use crate::source::{Sources, Span};
+use crate::source::{SourceMap, Span};
 use std::cell::Cell;
 
 /// What is asked, by the files of the sources that it stands in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum PropertySource {
     /// A formula, or the name of one of the model's.
     Formula(u32),
     /// Propositions, one in each file.
@@ -26,22 +26,22 @@ pub enum Asked {
 
 /// What was asked, as conditions on the states of a program.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Observed {
+pub struct TemporalProperty {
     /// Its name, if it is one of the model's.
     pub name: Option<String>,
     /// What is asked of runs.
-    pub demand: Demand,
+    pub spec: TemporalSpec,
     /// The propositions that it is about.
     pub propositions: Vec<Proposition>,
     /// Whether it tells values of a scalarset from each other, so that symmetric states differ.
-    pub tells_apart: bool,
+    pub breaks_symmetry: bool,
 }
 
 /// What is asked of runs.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Demand {
+pub enum TemporalSpec {
     /// They satisfy this formula over the propositions.
-    Formula(Formula),
+    Formula(LtlFormula),
     /// They are none that this automaton over the propositions accepts.
     Automaton(Automaton),
     /// The same, where the automaton is given elsewhere, and only its propositions were read.
@@ -52,19 +52,19 @@ pub enum Demand {
 
 /// Labels by which a model says which cycles are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Label {
+pub enum CycleLabel {
     /// `accept`: no run passes one again and again.
     Accept,
     /// `progress`: every run passes one again and again.
     Progress,
 }
 
-impl Label {
+impl CycleLabel {
     /// As models begin it.
     pub fn name(self) -> &'static str {
         match self {
-            Label::Accept => "accept",
-            Label::Progress => "progress",
+            CycleLabel::Accept => "accept",
+            CycleLabel::Progress => "progress",
         }
     }
 }
@@ -78,32 +78,43 @@ pub struct Proposition {
     pub condition: Expr,
 }
 
-impl Observed {
+impl TemporalProperty {
     /// What such labels in the processes of a program ask of runs, and whether there are any.
-    pub fn labels(program: &Program, label: Label) -> (Observed, bool) {
+    pub fn from_labels(program: &Program, label: CycleLabel) -> (TemporalProperty, bool) {
         let is_marked: fn(&Location) -> bool = match label {
-            Label::Accept => |it| it.accepting,
-            Label::Progress => |it| it.progress,
+            CycleLabel::Accept => |it| it.accepting,
+            CycleLabel::Progress => |it| it.progress,
         };
-        let found = program.anybody_at(is_marked, Span::default());
+        let found = program.any_instance_at_marked(is_marked, Span::default());
         let is_any = found.is_some();
         let condition = found.unwrap_or_else(|| Expr::constant(0, Span::default()));
         let text = format!("some process is at a label `{}`", label.name());
         let (name, demand) = match label {
-            Label::Accept => {
-                (format!("<>[] !({text})"), Demand::Automaton(Automaton::again_and_again()))
+            CycleLabel::Accept => {
+                (format!("<>[] !({text})"), TemporalSpec::Automaton(Automaton::infinitely_often()))
             }
-            Label::Progress => {
-                let again = Formula::Eventually(Box::new(Formula::Proposition(0)));
-                (format!("[]<> ({text})"), Demand::Formula(Formula::Always(Box::new(again))))
+            CycleLabel::Progress => {
+                let again = LtlFormula::Eventually(Box::new(LtlFormula::Proposition(0)));
+                (
+                    format!("[]<> ({text})"),
+                    TemporalSpec::Formula(LtlFormula::Always(Box::new(again))),
+                )
             }
         };
         let propositions = vec![Proposition { text, condition }];
-        (Observed { name: Some(name), demand, propositions, tells_apart: false }, is_any)
+        (
+            TemporalProperty {
+                name: Some(name),
+                spec: demand,
+                propositions,
+                breaks_symmetry: false,
+            },
+            is_any,
+        )
     }
 
     /// Lets an automaton over the propositions watch a program, as a claim of it. It has a state.
-    pub fn watch(&self, program: &mut Program, name: &str, automaton: &Automaton) {
+    pub fn add_as_claim(&self, program: &mut Program, name: &str, automaton: &Automaton) {
         let mut locations: Arena<LocationId, Location> = Arena::default();
         let mut moves = Vec::new();
         for (at, state) in automaton.states.iter().enumerate() {
@@ -122,50 +133,54 @@ impl Observed {
         }
         let claim = Claim { locations, start: LocationId::from_index(0), moves };
         let kind = PropertyKind::Claim(Box::new(claim));
-        program.properties.push(Property { name: name.to_owned(), kind, span: Span::default() });
+        program.properties.push(ProgramProperty {
+            name: name.to_owned(),
+            kind,
+            span: Span::default(),
+        });
     }
 
     /// The same with large boolean parts of a formula as one proposition each.
-    pub fn grouped(self) -> Observed {
-        let Demand::Formula(formula) = &self.demand else { return self };
-        let Grouped { formula, groups } = formula.grouped();
+    pub fn with_grouped_propositions(self) -> TemporalProperty {
+        let TemporalSpec::Formula(formula) = &self.spec else { return self };
+        let GroupedFormula { formula, groups } = formula.grouped();
         let texts: Vec<String> = self.propositions.iter().map(|it| it.text.clone()).collect();
-        let group = |it: &Formula| match it {
-            Formula::Proposition(number) => self.propositions[*number].clone(),
+        let group = |it: &LtlFormula| match it {
+            LtlFormula::Proposition(number) => self.propositions[*number].clone(),
             _ => Proposition {
                 text: it.with_names(&texts).to_string(),
                 condition: self.condition(it, &Cell::new(0)),
             },
         };
         let propositions = groups.iter().map(group).collect();
-        Observed { propositions, demand: Demand::Formula(formula), ..self }
+        TemporalProperty { propositions, spec: TemporalSpec::Formula(formula), ..self }
     }
 
     /// What a boolean formula over the propositions says of a state. Its locals are numbered from `local` on.
-    fn condition(&self, formula: &Formula, local: &Cell<u32>) -> Expr {
+    fn condition(&self, formula: &LtlFormula, local: &Cell<u32>) -> Expr {
         let expr = |kind: ExprKind, span: Span| Expr { kind, span };
-        let not = |it: Expr| expr(ExprKind::Unary(Unary::Not, Box::new(it.clone())), it.span);
+        let not = |it: Expr| expr(ExprKind::Unary(UnaryOp::Not, Box::new(it.clone())), it.span);
         let both = |operator, left: Expr, right: Expr| {
             let span = left.span;
             expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span)
         };
         match formula {
-            Formula::Constant(value) => {
+            LtlFormula::Constant(value) => {
                 expr(ExprKind::Constant(i64::from(*value)), Span::default())
             }
-            Formula::Proposition(number) => {
+            LtlFormula::Proposition(number) => {
                 with_locals_from(&self.propositions[*number].condition, local)
             }
-            Formula::Not(it) => not(self.condition(it, local)),
-            Formula::Binary(operator, left, right) => {
+            LtlFormula::Not(it) => not(self.condition(it, local)),
+            LtlFormula::Binary(operator, left, right) => {
                 let (left, right) = (self.condition(left, local), self.condition(right, local));
                 match operator {
-                    Connective::And => both(Binary::And, left, right),
-                    Connective::Or => both(Binary::Or, left, right),
-                    Connective::Implies => both(Binary::Or, not(left), right),
+                    LtlConnective::And => both(BinaryOp::And, left, right),
+                    LtlConnective::Or => both(BinaryOp::Or, left, right),
+                    LtlConnective::Implies => both(BinaryOp::Or, not(left), right),
                     // A condition holds where it is not 0, so that the values themselves may differ.
-                    Connective::Equivalent => both(Binary::Equal, not(left), not(right)),
-                    Connective::Differ => both(Binary::NotEqual, not(left), not(right)),
+                    LtlConnective::Equivalent => both(BinaryOp::Equal, not(left), not(right)),
+                    LtlConnective::Differ => both(BinaryOp::NotEqual, not(left), not(right)),
                     _ => unreachable!("a group has no temporal operator"),
                 }
             }
@@ -181,12 +196,12 @@ impl Observed {
             let span = condition.span;
             match holds {
                 true => condition,
-                false => Expr { kind: ExprKind::Unary(Unary::Not, Box::new(condition)), span },
+                false => Expr { kind: ExprKind::Unary(UnaryOp::Not, Box::new(condition)), span },
             }
         });
         let both = |one: Expr, other: Expr| Expr {
             span: one.span,
-            kind: ExprKind::Binary(Binary::And, Box::new(one), Box::new(other)),
+            kind: ExprKind::Binary(BinaryOp::And, Box::new(one), Box::new(other)),
         };
         let guard = guard.reduce(both);
         Action {
@@ -198,7 +213,7 @@ impl Observed {
             communication: None,
             body: Vec::new(),
             priority: 0,
-            control: Control::default(),
+            control: ActionControl::default(),
         }
     }
 }
@@ -215,86 +230,96 @@ fn with_locals_from(condition: &Expr, next: &Cell<u32>) -> Expr {
 }
 
 /// What is asked of runs, and where its propositions stand.
-pub(in crate::front) struct Split {
-    pub(in crate::front) demand: Demand,
+pub(in crate::front) struct UnresolvedProperty {
+    pub(in crate::front) spec: TemporalSpec,
     pub(in crate::front) propositions: Vec<Span>,
     /// For each proposition the quantified formulas around it whose variables it names, the outermost first.
     pub(in crate::front) enclosing: Vec<Vec<usize>>,
     /// The quantified formulas with temporal operators.
-    pub(in crate::front) quantified: Vec<QuantifiedPart>,
+    pub(in crate::front) quantified: Vec<QuantifiedSubformula>,
 }
 
 /// A formula about all values of variables, or about some.
-pub(in crate::front) struct QuantifiedPart {
+pub(in crate::front) struct QuantifiedSubformula {
     pub(in crate::front) is_universal: bool,
     /// Where its variables are declared, `do` included.
     pub(in crate::front) variables: Span,
-    pub(in crate::front) formula: Formula,
+    pub(in crate::front) formula: LtlFormula,
 }
 
-impl Split {
+impl UnresolvedProperty {
     /// What is asked where no formula is quantified.
-    pub(in crate::front) fn plain(demand: Demand, propositions: Vec<Span>) -> Split {
+    pub(in crate::front) fn unquantified(
+        spec: TemporalSpec,
+        propositions: Vec<Span>,
+    ) -> UnresolvedProperty {
         let enclosing = vec![Vec::new(); propositions.len()];
-        Split { demand, propositions, enclosing, quantified: Vec::new() }
+        UnresolvedProperty { spec, propositions, enclosing, quantified: Vec::new() }
     }
 
     /// What is asked of a model whose language spells formulas like this and that has a name for what `is_name` says.
-    pub(in crate::front) fn of(
-        sources: &Sources,
-        asked: Option<&Asked>,
-        spelling: &Spelling,
+    pub(in crate::front) fn parse(
+        sources: &SourceMap,
+        asked: Option<&PropertySource>,
+        spelling: &FormulaSyntax,
         is_name: &dyn Fn(&str) -> bool,
-    ) -> Result<Option<Split>, Diagnostic> {
+    ) -> Result<Option<UnresolvedProperty>, Diagnostic> {
         Ok(Some(match asked {
             None => return Ok(None),
-            Some(Asked::Formula(file)) => {
+            Some(PropertySource::Formula(file)) => {
                 let (words, end) = words(&sources.file(*file).text, *file);
                 let words = split_operators(words, is_name);
                 let parsed = parse(&words, end, spelling, is_name)?;
                 let span =
                     |it: &std::ops::Range<usize>| words[it.start].span.to(words[it.end - 1].span);
                 let propositions: Vec<Span> = parsed.propositions.iter().map(span).collect();
-                let part = |it: QuantifiedFormula| QuantifiedPart {
+                let part = |it: QuantifiedFormula| QuantifiedSubformula {
                     is_universal: it.is_universal,
                     variables: span(&it.variables),
                     formula: it.formula,
                 };
-                let quantified: Vec<QuantifiedPart> =
+                let quantified: Vec<QuantifiedSubformula> =
                     parsed.quantified.into_iter().map(part).collect();
                 if quantified.is_empty() {
-                    not_too_many(parsed.formula.grouped().groups.len(), end)?;
+                    check_proposition_count(parsed.formula.grouped().groups.len(), end)?;
                 }
-                let (demand, enclosing) = (Demand::Formula(parsed.formula), parsed.enclosing);
-                Split { demand, propositions, enclosing, quantified }
+                let (demand, enclosing) = (TemporalSpec::Formula(parsed.formula), parsed.enclosing);
+                UnresolvedProperty { spec: demand, propositions, enclosing, quantified }
             }
-            Some(Asked::Propositions(files)) => {
+            Some(PropertySource::Propositions(files)) => {
                 let span = |&file: &u32| Span::new(file, 0..sources.file(file).text.len());
                 let propositions: Vec<Span> = files.iter().map(span).collect();
-                Split::plain(Demand::Propositions, propositions)
+                UnresolvedProperty::unquantified(TemporalSpec::Propositions, propositions)
             }
         }))
     }
 
     /// With what its propositions are in the program.
-    pub(in crate::front) fn observed(self, sources: &Sources, conditions: Vec<Expr>) -> Observed {
+    pub(in crate::front) fn resolve(
+        self,
+        sources: &SourceMap,
+        conditions: Vec<Expr>,
+    ) -> TemporalProperty {
         let texts = self.propositions.iter().map(|&span| sources.text(span).trim().to_owned());
         let both = texts.zip(conditions);
         let propositions = both.map(|(text, condition)| Proposition { text, condition }).collect();
-        Observed { name: None, demand: self.demand, propositions, tells_apart: false }
+        TemporalProperty { name: None, spec: self.spec, propositions, breaks_symmetry: false }
     }
 }
 
 /// Complains of a formula with more propositions than automata have bits for.
-pub(in crate::front) fn not_too_many(propositions: usize, span: Span) -> Result<(), Diagnostic> {
+pub(in crate::front) fn check_proposition_count(
+    propositions: usize,
+    span: Span,
+) -> Result<(), Diagnostic> {
     match propositions > PROPOSITIONS_MAX {
         false => Ok(()),
-        true => Err(too_many(propositions, span)),
+        true => Err(too_many_propositions(propositions, span)),
     }
 }
 
 /// The complaint about a formula with so many propositions.
-pub(in crate::front) fn too_many(propositions: usize, span: Span) -> Diagnostic {
+pub(in crate::front) fn too_many_propositions(propositions: usize, span: Span) -> Diagnostic {
     let error = format!("{propositions} propositions are more than {PROPOSITIONS_MAX}");
     Diagnostic::error(span, error)
 }

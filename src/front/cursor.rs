@@ -8,14 +8,14 @@ use crate::source::Span;
 
 /// A place in the text of a file.
 #[derive(Clone)]
-pub(in crate::front) struct Cursor<'a> {
+pub(in crate::front) struct TextCursor<'a> {
     text: &'a str,
     file: u32,
     /// Between two characters.
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> TextCursor<'a> {
     /// The start of file `file`, whose text is `text`.
     pub(in crate::front) fn new(file: u32, text: &'a str) -> Self {
         Self { text, file, at: 0 }
@@ -47,33 +47,33 @@ impl<'a> Cursor<'a> {
     }
 
     /// How many bytes from here satisfy `belongs`.
-    pub(in crate::front) fn run(&self, belongs: impl Fn(u8) -> bool) -> usize {
+    pub(in crate::front) fn count_while(&self, belongs: impl Fn(u8) -> bool) -> usize {
         let rest = self.rest().as_bytes();
         rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len())
     }
 
     /// The next so many bytes, which are not taken.
-    pub(in crate::front) fn ahead(&self, length: usize) -> Span {
+    pub(in crate::front) fn peek_span(&self, length: usize) -> Span {
         Span::new(self.file, self.at..self.at + length)
     }
 
     /// Takes so many bytes.
     pub(in crate::front) fn take(&mut self, length: usize) -> Span {
-        let span = self.ahead(length);
+        let span = self.peek_span(length);
         self.at += length;
         span
     }
 
     /// Takes all bytes from here that satisfy `belongs`.
-    pub(in crate::front) fn take_run(&mut self, belongs: impl Fn(u8) -> bool) -> Span {
-        self.take(self.run(belongs))
+    pub(in crate::front) fn take_while(&mut self, belongs: impl Fn(u8) -> bool) -> Span {
+        self.take(self.count_while(belongs))
     }
 
     /// Takes a comment that begins here with two characters and goes up to `*/`.
     pub(in crate::front) fn take_comment(&mut self) -> Result<Span, Diagnostic> {
         match self.rest()[2..].find("*/") {
             Some(length) => Ok(self.take(length + 4)),
-            None => Err(Diagnostic::error(self.ahead(2), "this comment is never closed")
+            None => Err(Diagnostic::error(self.peek_span(2), "this comment is never closed")
                 .help("close it with `*/`")),
         }
     }

@@ -1,32 +1,32 @@
 //! Diagnostics in the making, for checkers that go on after an error so that one run finds many.
 
 use crate::diag::{Diagnostic, Severity};
-use crate::source::{Sources, Span};
+use crate::source::{SourceMap, Span};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 /// How many diagnostics are shown.
-const SHOWN: usize = 20;
+const SHOWN_MAX: usize = 20;
 /// How many are collected; then the walk may stop.
-const COLLECTED: usize = 1000;
+const COLLECTED_MAX: usize = 1000;
 
 /// Diagnostics in the making. It is written through a shared reference, so that names can be looked
 /// up and complained about at once.
-pub(in crate::front) struct Diagnostics<'a> {
-    sources: &'a Sources,
-    found: RefCell<Found>,
+pub(in crate::front) struct DiagnosticSink<'a> {
+    sources: &'a SourceMap,
+    found: RefCell<CollectedDiagnostics>,
     errors: Cell<usize>,
 }
 
 #[derive(Default)]
-struct Found {
+struct CollectedDiagnostics {
     diagnostics: Vec<Diagnostic>,
     places: HashSet<(Span, bool)>,
 }
 
-impl<'a> Diagnostics<'a> {
+impl<'a> DiagnosticSink<'a> {
     /// An empty report on some files.
-    pub(in crate::front) fn new(sources: &'a Sources) -> Self {
+    pub(in crate::front) fn new(sources: &'a SourceMap) -> Self {
         Self { sources, found: RefCell::default(), errors: Cell::new(0) }
     }
 
@@ -37,7 +37,7 @@ impl<'a> Diagnostics<'a> {
         let mut found = self.found.borrow_mut();
         let place = (diagnostic.span, error);
         let new = diagnostic.span == Span::default() || found.places.insert(place);
-        if new && found.diagnostics.len() < COLLECTED {
+        if new && found.diagnostics.len() < COLLECTED_MAX {
             found.diagnostics.push(diagnostic);
         }
     }
@@ -64,7 +64,7 @@ impl<'a> Diagnostics<'a> {
 
     /// Whether there is nothing more to be learnt by going on.
     pub(in crate::front) fn is_full(&self) -> bool {
-        self.found.borrow().diagnostics.len() >= COLLECTED && self.errors() > 0
+        self.found.borrow().diagnostics.len() >= COLLECTED_MAX && self.errors() > 0
     }
 
     /// The line a place is on.
@@ -84,8 +84,8 @@ impl<'a> Diagnostics<'a> {
         let mut shown = self.found.into_inner().diagnostics;
         shown.retain(|diagnostic| diagnostic.severity == severity);
         shown.sort_by_key(|diagnostic| diagnostic.span);
-        if let Some(more) = shown.len().checked_sub(SHOWN).filter(|&more| more > 0) {
-            shown.truncate(SHOWN);
+        if let Some(more) = shown.len().checked_sub(SHOWN_MAX).filter(|&more| more > 0) {
+            shown.truncate(SHOWN_MAX);
             let what = if failed { "errors" } else { "warnings" };
             let message = format!("{more} more {what} are not shown");
             shown.push(Diagnostic { severity, ..Diagnostic::error(Span::default(), message) });

@@ -4,13 +4,16 @@
 //! quantified condition, restricted to that value: `forall i: Node do i = k -> p end`. So scalarsets need no names for
 //! their values.
 
-use super::asked::{Demand, Observed, Proposition, Split, not_too_many, too_many};
+use super::asked::{
+    Proposition, TemporalProperty, TemporalSpec, UnresolvedProperty, check_proposition_count,
+    too_many_propositions,
+};
 use crate::diag::Diagnostic;
 use crate::ir::{
-    Binary, Domain, Expr, ExprKind, LocalId, Program, Quantifier, Scalar, Type, TypeId,
+    BinaryOp, Domain, Expr, ExprKind, LocalId, Program, Quantifier, ScalarType, Type, TypeId,
 };
-use crate::ltl::{Connective, Formula, quantified_formula};
-use crate::source::{Sources, Span};
+use crate::ltl::{LtlConnective, LtlFormula, quantified_formula};
+use crate::source::{SourceMap, Span};
 use crate::trees::joined;
 use std::collections::HashMap;
 
@@ -18,22 +21,22 @@ use std::collections::HashMap;
 const EXPANDED_MAX: usize = 1 << 12;
 
 /// The variables that a quantified formula declares, with the least and the greatest value of each.
-type Variables = Vec<(String, (i64, i64))>;
+type QuantifiedRanges = Vec<(String, (i64, i64))>;
 
-impl Split {
+impl UnresolvedProperty {
     /// With what its propositions are in the program. The condition of a proposition within quantified formulas is
     /// quantified in the same way, by as many variables as `names` has for each formula.
-    pub(in crate::front) fn expanded(
+    pub(in crate::front) fn expand_quantifiers(
         self,
-        sources: &Sources,
+        sources: &SourceMap,
         program: &Program,
         (conditions, names): (Vec<Expr>, &[Vec<String>]),
-    ) -> Result<Observed, Diagnostic> {
+    ) -> Result<TemporalProperty, Diagnostic> {
         if self.quantified.is_empty() {
-            return Ok(self.observed(sources, conditions));
+            return Ok(self.resolve(sources, conditions));
         }
         let span = self.quantified[0].variables;
-        let mut expansion = Expansion {
+        let mut expansion = QuantifierExpansion {
             sources,
             span,
             variables: self.variables(program, &conditions, names),
@@ -42,15 +45,20 @@ impl Split {
             numbers: HashMap::new(),
             propositions: Vec::new(),
         };
-        let Demand::Formula(formula) = &self.demand else {
+        let TemporalSpec::Formula(formula) = &self.spec else {
             unreachable!("only formulas are quantified")
         };
         let mut values = vec![Vec::new(); self.quantified.len()];
         let formula = expansion.formula(formula, &mut values)?;
-        not_too_many(formula.grouped().groups.len(), span)?;
-        let tells_apart = expansion.tells_apart(program);
+        check_proposition_count(formula.grouped().groups.len(), span)?;
+        let tells_apart = expansion.breaks_symmetry(program);
         let propositions = expansion.propositions;
-        Ok(Observed { name: None, demand: Demand::Formula(formula), propositions, tells_apart })
+        Ok(TemporalProperty {
+            name: None,
+            spec: TemporalSpec::Formula(formula),
+            propositions,
+            breaks_symmetry: tells_apart,
+        })
     }
 
     /// The variables of each quantified formula, where a proposition is about them.
@@ -59,7 +67,7 @@ impl Split {
         program: &Program,
         conditions: &[Expr],
         names: &[Vec<String>],
-    ) -> Vec<Option<Variables>> {
+    ) -> Vec<Option<QuantifiedRanges>> {
         let mut found = vec![None; self.quantified.len()];
         for (enclosing, condition) in self.enclosing.iter().zip(conditions) {
             let mut all = bound(condition).into_iter();
@@ -87,43 +95,45 @@ fn bound(condition: &Expr) -> Vec<(LocalId, TypeId)> {
 
 fn domain(program: &Program, ty: TypeId) -> &Domain {
     match &program.types[ty] {
-        Type::Scalar(Scalar { domain, .. }) => domain,
+        Type::Scalar(ScalarType { domain, .. }) => domain,
         _ => unreachable!("a quantifier is over the values of a scalar type"),
     }
 }
 
-struct Expansion<'a> {
-    sources: &'a Sources,
+struct QuantifierExpansion<'a> {
+    sources: &'a SourceMap,
     /// Where too many propositions are complained of.
     span: Span,
-    split: &'a Split,
+    split: &'a UnresolvedProperty,
     conditions: &'a [Expr],
-    variables: Vec<Option<Variables>>,
+    variables: Vec<Option<QuantifiedRanges>>,
     /// The numbers of propositions about values of the variables around them, the outermost first.
     numbers: HashMap<(usize, Vec<i64>), usize>,
     propositions: Vec<Proposition>,
 }
 
-impl Expansion<'_> {
+impl QuantifierExpansion<'_> {
     /// A formula where the variables of each quantified formula that is open have these values.
     fn formula(
         &mut self,
-        formula: &Formula,
+        formula: &LtlFormula,
         values: &mut [Vec<i64>],
-    ) -> Result<Formula, Diagnostic> {
+    ) -> Result<LtlFormula, Diagnostic> {
         Ok(match formula {
-            Formula::Constant(_) => formula.clone(),
-            Formula::Proposition(number) => match quantified_formula(*number) {
+            LtlFormula::Constant(_) => formula.clone(),
+            LtlFormula::Proposition(number) => match quantified_formula(*number) {
                 Some(quantified) => self.quantified(quantified, values)?,
-                None => Formula::Proposition(self.proposition(*number, values)?),
+                None => LtlFormula::Proposition(self.proposition(*number, values)?),
             },
-            Formula::Not(it) => Formula::Not(Box::new(self.formula(it, values)?)),
-            Formula::Next(it) => Formula::Next(Box::new(self.formula(it, values)?)),
-            Formula::Eventually(it) => Formula::Eventually(Box::new(self.formula(it, values)?)),
-            Formula::Always(it) => Formula::Always(Box::new(self.formula(it, values)?)),
-            Formula::Binary(operator, left, right) => {
+            LtlFormula::Not(it) => LtlFormula::Not(Box::new(self.formula(it, values)?)),
+            LtlFormula::Next(it) => LtlFormula::Next(Box::new(self.formula(it, values)?)),
+            LtlFormula::Eventually(it) => {
+                LtlFormula::Eventually(Box::new(self.formula(it, values)?))
+            }
+            LtlFormula::Always(it) => LtlFormula::Always(Box::new(self.formula(it, values)?)),
+            LtlFormula::Binary(operator, left, right) => {
                 let left = self.formula(left, values)?;
-                Formula::binary(*operator, left, self.formula(right, values)?)
+                LtlFormula::binary(*operator, left, self.formula(right, values)?)
             }
         })
     }
@@ -132,7 +142,7 @@ impl Expansion<'_> {
         &mut self,
         number: usize,
         values: &mut [Vec<i64>],
-    ) -> Result<Formula, Diagnostic> {
+    ) -> Result<LtlFormula, Diagnostic> {
         let split = self.split;
         let part = &split.quantified[number];
         // Where no proposition is about the variables, one value stands for all.
@@ -143,12 +153,12 @@ impl Expansion<'_> {
         let mut operands = Vec::new();
         let mut next = Some(ranges.iter().map(|it| it.0).collect::<Vec<i64>>());
         while let Some(here) = next {
-            next = behind(&here, &ranges);
+            next = next_values(&here, &ranges);
             values[number] = here;
             operands.push(self.formula(&part.formula, values)?);
         }
-        let operator = if part.is_universal { Connective::And } else { Connective::Or };
-        let all = joined(operands, |left, right| Formula::binary(operator, left, right));
+        let operator = if part.is_universal { LtlConnective::And } else { LtlConnective::Or };
+        let all = joined(operands, |left, right| LtlFormula::binary(operator, left, right));
         Ok(all.unwrap_or_else(|| unreachable!("a type has a value")))
     }
 
@@ -160,7 +170,7 @@ impl Expansion<'_> {
         let found = *self.numbers.entry((number, here.clone())).or_insert(next);
         if found == next {
             if next == EXPANDED_MAX {
-                return Err(too_many(next + 1, self.span));
+                return Err(too_many_propositions(next + 1, self.span));
             }
             let text = self.sources.text(self.split.propositions[number]).trim();
             let names = enclosing.iter().filter_map(|&it| self.variables[it].as_ref()).flatten();
@@ -177,7 +187,7 @@ impl Expansion<'_> {
     }
 
     /// Whether some proposition is about one value of a scalarset.
-    fn tells_apart(&self, program: &Program) -> bool {
+    fn breaks_symmetry(&self, program: &Program) -> bool {
         let quantified = self.numbers.keys().map(|it| it.0);
         let mut all = quantified.flat_map(|it| {
             let count = self.split.enclosing[it].iter();
@@ -191,7 +201,7 @@ impl Expansion<'_> {
 }
 
 /// The values behind some in ascending order, the last variable's first, if there are any.
-fn behind(values: &[i64], ranges: &[(i64, i64)]) -> Option<Vec<i64>> {
+fn next_values(values: &[i64], ranges: &[(i64, i64)]) -> Option<Vec<i64>> {
     let mut next = values.to_vec();
     for (value, (low, high)) in next.iter_mut().zip(ranges).rev() {
         if *value < *high {
@@ -217,7 +227,7 @@ fn restricted_behind(condition: &Expr, values: &[i64], mut tests: Vec<Expr>) -> 
     match (&condition.kind, values) {
         (ExprKind::Quantified { local, over, body, .. }, [value, rest @ ..]) => {
             tests.push(binary(
-                Binary::Equal,
+                BinaryOp::Equal,
                 expr(ExprKind::Local(*local)),
                 Expr::constant(*value, span),
             ));
@@ -225,8 +235,8 @@ fn restricted_behind(condition: &Expr, values: &[i64], mut tests: Vec<Expr>) -> 
             let quantifier = Quantifier::All;
             expr(ExprKind::Quantified { quantifier, local: *local, over: *over, body })
         }
-        _ => match joined(tests, |left, right| binary(Binary::And, left, right)) {
-            Some(test) => binary(Binary::Implies, test, condition.clone()),
+        _ => match joined(tests, |left, right| binary(BinaryOp::And, left, right)) {
+            Some(test) => binary(BinaryOp::Implies, test, condition.clone()),
             None => condition.clone(),
         },
     }

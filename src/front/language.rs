@@ -5,11 +5,11 @@
 //! how they are read, which flags it gives a meaning to, whether there is a tool that replays its
 //! counterexamples.
 
-use super::{Asked, LANGUAGES, Loaded, Options, Proposition, Question};
+use super::{ExternalProperty, LANGUAGES, LoadedModel, Options, PropertySource, Proposition};
 use crate::diag::Diagnostic;
-use crate::exec::{Step, Value};
-use crate::ir::{Condition, Property};
-use crate::source::{Sources, Span};
+use crate::exec::{StateValue, StepDescription};
+use crate::ir::{FlagCondition, ProgramProperty};
+use crate::source::{SourceMap, Span};
 use std::io::{self, Write};
 
 /// A modelling language.
@@ -23,39 +23,39 @@ pub struct Language {
     pub origin: &'static str,
     /// How the names of its files end, without the dot, the usual ending first. No other language
     /// has one of them.
-    pub endings: &'static [&'static str],
+    pub extensions: &'static [&'static str],
     /// Which choices it leaves to the user that others do not.
-    pub options: OwnOptions,
+    pub options: LanguageOptions,
     /// See [`Language::load`].
-    pub(super) load: Load,
+    pub(super) load: LoadModel,
     /// Makes what writes counterexamples as trails that SPIN replays, if it reads the language.
-    pub spin_trail: Option<MakeTrail>,
+    pub spin_trail: Option<MakeTrailWriter>,
     /// Reads what another file of the sources asks of the model in file 0, if there are such files.
-    pub questions: Option<ReadQuestions>,
+    pub read_properties: Option<ReadPropertyFile>,
     /// Draws the model in file 0 of the sources, if models are drawn.
-    pub draw: Option<Draw>,
+    pub draw: Option<DrawModel>,
     /// A small model with comments, to start from. Where it names its own file, it has NAME with the usual ending.
     pub template: &'static str,
     /// Flags that its other checkers have, and ours has not.
-    pub habits: &'static [Habit],
+    pub foreign_flags: &'static [ForeignFlag],
 }
 
 /// A flag of another checker of a language, and what does here what it does there.
 #[derive(Clone, Copy, Debug)]
-pub struct Habit {
+pub struct ForeignFlag {
     /// As it is typed; one that ends in `#` may have a number behind it.
     flag: &'static str,
     /// What to do here.
-    pub here: &'static str,
+    pub replacement: &'static str,
 }
 
-impl Habit {
-    pub(super) const fn of(flag: &'static str, here: &'static str) -> Habit {
-        Habit { flag, here }
+impl ForeignFlag {
+    pub(super) const fn new(flag: &'static str, replacement: &'static str) -> ForeignFlag {
+        ForeignFlag { flag, replacement }
     }
 
     /// Whether it is what was typed, a value behind `=` aside. A word may have one dash or two in front.
-    pub fn is(&self, typed: &str) -> bool {
+    pub fn matches(&self, typed: &str) -> bool {
         let typed = typed.split('=').next().unwrap_or(typed);
         let is_word = typed.len() > "--x".len() && !self.flag.starts_with("--");
         let typed =
@@ -71,33 +71,33 @@ impl Habit {
 }
 
 /// Reads the model in file 0 of the sources, and what is asked of it.
-pub(super) type Load =
-    fn(&mut Sources, &Options, Option<&Asked>) -> Result<Loaded, Vec<Diagnostic>>;
+pub(super) type LoadModel =
+    fn(&mut SourceMap, &Options, Option<&PropertySource>) -> Result<LoadedModel, Vec<Diagnostic>>;
 
 /// Reads what a file asks of the model in file 0 of the sources.
-pub type ReadQuestions = fn(&Sources, u32) -> Result<Vec<Question>, Diagnostic>;
+pub type ReadPropertyFile = fn(&SourceMap, u32) -> Result<Vec<ExternalProperty>, Diagnostic>;
 
 /// Draws the model in file 0 of the sources, as DOT.
-pub type Draw = fn(&Sources, &Drawn<'_>) -> Result<String, Diagnostic>;
+pub type DrawModel = fn(&SourceMap, &DrawnState<'_>) -> Result<String, Diagnostic>;
 
 /// A model in a state, to be drawn.
 #[derive(Clone, Copy, Debug)]
-pub struct Drawn<'d> {
+pub struct DrawnState<'d> {
     /// What it is called.
     pub name: &'d str,
     /// The values of its variables.
-    pub values: &'d [(String, Value)],
+    pub values: &'d [(String, StateValue)],
     /// The actions that can be taken.
     pub next: &'d [String],
 }
 
 /// Makes what writes the counterexamples of the model in file 0 of the sources. The options are
 /// those it was read with.
-pub type MakeTrail = fn(&mut Sources, &Options) -> Result<Box<dyn TrailWriter>, Diagnostic>;
+pub type MakeTrailWriter = fn(&mut SourceMap, &Options) -> Result<Box<dyn TrailWriter>, Diagnostic>;
 
 /// The members of [`Options`] that only some languages have a meaning for.
 #[derive(Clone, Copy, Debug)]
-pub struct OwnOptions {
+pub struct LanguageOptions {
     /// Whether [`Options::macros`] is one: then what is defined may be any text, and is 1 where nothing is said, as for the C
     /// preprocessor.
     pub macros: bool,
@@ -108,38 +108,38 @@ pub struct OwnOptions {
     /// Whether [`Options::claim`] is one.
     pub claim: bool,
     /// Whether a model may bring a property of runs with it, which then can be left out.
-    pub own_property: bool,
+    pub model_property: bool,
     /// Whether [`Options::lossy`] is one.
     pub lossy: bool,
     /// How many [`Options::slots`] there are where nobody says, if that is one.
     pub slots: Option<u32>,
     /// Whether a model without labels has an answer to what labels ask, as SPIN's verifier has: no run passes an `accept`
     /// label, and every cycle is one without progress.
-    pub asks_without_labels: bool,
+    pub checks_unlabelled_models: bool,
     /// What a state is called as a whole, if the numbers in it can be added up.
     pub whole: Option<&'static str>,
 }
 
-impl OwnOptions {
+impl LanguageOptions {
     /// None of them.
-    pub const NONE: OwnOptions = OwnOptions {
+    pub const NONE: LanguageOptions = LanguageOptions {
         macros: false,
         overflow: false,
         deadlock: false,
         claim: false,
-        own_property: false,
+        model_property: false,
         lossy: false,
         slots: None,
-        asks_without_labels: false,
+        checks_unlabelled_models: false,
         whole: None,
     };
 }
 
 impl Language {
     /// The language that files of this name are written in, going by the ending.
-    pub fn of_file(name: &str) -> Option<&'static Language> {
+    pub fn from_file_name(name: &str) -> Option<&'static Language> {
         let (_, ending) = name.rsplit_once('.')?;
-        LANGUAGES.iter().copied().find(|language| language.endings.contains(&ending))
+        LANGUAGES.iter().copied().find(|language| language.extensions.contains(&ending))
     }
 
     /// The language of this name.
@@ -148,14 +148,14 @@ impl Language {
     }
 
     /// Parses, checks and lowers the model in file 0 of `sources`, which may gain included files. What stands in files that
-    /// are a [`Condition`] is asked of its states, too.
+    /// are a [`FlagCondition`] is asked of its states, too.
     pub fn load(
         &self,
-        sources: &mut Sources,
+        sources: &mut SourceMap,
         options: &Options,
-    ) -> Result<Loaded, Vec<Diagnostic>> {
+    ) -> Result<LoadedModel, Vec<Diagnostic>> {
         let asked = sources.iter().zip(0..).skip(1).filter_map(|(file, number)| {
-            let Condition { holds, name } = Condition::of_file(&file.name)?;
+            let FlagCondition { holds, name } = FlagCondition::of_file(&file.name)?;
             // It stands where it was asked, whatever part of the model it speaks of.
             let text = file.text.trim();
             let start = file.text.len() - file.text.trim_start().len();
@@ -166,25 +166,25 @@ impl Language {
         if files.is_empty() {
             return (self.load)(sources, options, None);
         }
-        let mut loaded = (self.load)(sources, options, Some(&Asked::Propositions(files)))?;
-        let propositions = loaded.observed.take().map_or(Vec::new(), |it| it.propositions);
+        let mut loaded = (self.load)(sources, options, Some(&PropertySource::Propositions(files)))?;
+        let propositions = loaded.property.take().map_or(Vec::new(), |it| it.propositions);
         for ((holds, name, span), Proposition { text, condition }) in
             asked.into_iter().zip(propositions)
         {
             let kind = holds.property(condition);
             let name = name.unwrap_or(text);
-            loaded.program.properties.push(Property { name, kind, span });
+            loaded.program.properties.push(ProgramProperty { name, kind, span });
         }
         Ok(loaded)
     }
 
     /// The same, with what is asked of the model in other files of `sources`.
-    pub fn load_asked(
+    pub fn load_with_property(
         &self,
-        sources: &mut Sources,
+        sources: &mut SourceMap,
         options: &Options,
-        asked: &Asked,
-    ) -> Result<Loaded, Vec<Diagnostic>> {
+        asked: &PropertySource,
+    ) -> Result<LoadedModel, Vec<Diagnostic>> {
         (self.load)(sources, options, Some(asked))
     }
 }
@@ -198,7 +198,7 @@ impl PartialEq for Language {
 impl Eq for Language {}
 
 /// Hands on the steps of a counterexample, one after the other.
-pub type EachStep<'a> = dyn FnMut(&mut dyn FnMut(&Step)) + 'a;
+pub type StepSource<'a> = dyn FnMut(&mut dyn FnMut(&StepDescription)) + 'a;
 
 /// How a counterexample ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,7 +206,7 @@ pub enum TrailEnd<'a> {
     /// With these moves of a claim, which has come to its end; with none where there is no claim.
     LastMoves(&'a [u32]),
     /// Never: what comes behind the step of this number is repeated. The start is 0.
-    LoopBehind(usize),
+    LoopAfter(usize),
 }
 
 /// Writes counterexamples of one model for another tool.
@@ -214,7 +214,7 @@ pub trait TrailWriter {
     /// Writes one: its steps, which are those that `each_step` hands on, the start first, and how it ends.
     fn write(
         &self,
-        each_step: &mut EachStep<'_>,
+        each_step: &mut StepSource<'_>,
         end: TrailEnd<'_>,
         out: &mut dyn Write,
     ) -> io::Result<()>;

@@ -17,15 +17,15 @@ mod questions;
 mod quote;
 mod token;
 
-pub use asked::{Asked, Demand, Label, Observed, Proposition};
+pub use asked::{CycleLabel, PropertySource, Proposition, TemporalProperty, TemporalSpec};
 pub use language::{
-    Draw, Drawn, EachStep, Habit, Language, MakeTrail, OwnOptions, ReadQuestions, TrailEnd,
-    TrailWriter,
+    DrawModel, DrawnState, ForeignFlag, Language, LanguageOptions, MakeTrailWriter,
+    ReadPropertyFile, StepSource, TrailEnd, TrailWriter,
 };
-pub use questions::{Asks, Question};
+pub use questions::{ExternalProperty, ExternalPropertyKind};
 
 use crate::diag::Diagnostic;
-use crate::ir::{EndRule, Overflow, Program};
+use crate::ir::{EndRule, OverflowRule, Program};
 
 /// All languages, in the order in which they are listed to users.
 pub static LANGUAGES: &[&Language] =
@@ -39,7 +39,7 @@ pub struct Options {
     /// Macros to define, if the language has a preprocessor: name, perhaps with parameters, and text.
     pub macros: Vec<(String, String)>,
     /// What becomes of values outside their variable's domain, where the language leaves a choice.
-    pub overflow: Option<Overflow>,
+    pub overflow: Option<OverflowRule>,
     /// What counts as a deadlock, where the language leaves a choice.
     pub deadlock: Option<EndRule>,
     /// How many instances a `run` in a loop may make, if the language has processes that come and
@@ -47,7 +47,7 @@ pub struct Options {
     pub slots: Option<u32>,
     /// How many slots there are for instances of processes, by their names, where `slots` says nothing. A search that needs
     /// one more ends with [`NoSlot`](crate::exec::NoSlot), and can be made again with more.
-    pub room: Vec<(String, u32)>,
+    pub slots_by_process: Vec<(String, u32)>,
     /// Which of the model's claims belongs to the program, if the language has claims.
     pub claim: ClaimChoice,
     /// Whether what is sent to a full channel is lost, rather than waiting for room, if the language leaves that choice.
@@ -56,7 +56,7 @@ pub struct Options {
 
 impl Options {
     /// What is defined, as `-D` has it.
-    pub fn defined(&self) -> impl Iterator<Item = String> {
+    pub fn definitions(&self) -> impl Iterator<Item = String> {
         let constants = self.defines.iter().map(|(name, value)| format!("{name}={value}"));
         constants.chain(self.macros.iter().map(|(name, text)| format!("{name}={text}")))
     }
@@ -69,18 +69,18 @@ pub enum ClaimChoice {
     #[default]
     First,
     /// None.
-    Leave,
+    Omit,
     /// That of this name.
     Named(String),
 }
 
 /// A program and all that its messages need.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedModel {
     /// What the model means.
     pub program: Program,
     /// Advice about it.
     pub warnings: Vec<Diagnostic>,
     /// What was asked of it in temporal logic.
-    pub observed: Option<Observed>,
+    pub property: Option<TemporalProperty>,
 }

@@ -6,8 +6,8 @@ use super::quote::quote;
 const NAMES_LISTED: usize = 20;
 
 /// What helps where `name` is none of the model's `names`, which are so called.
-pub fn help(name: &str, names: &[&str], called: &str) -> String {
-    match (meant(name, names.iter().copied()), names) {
+pub fn unknown_name_help(name: &str, names: &[&str], called: &str) -> String {
+    match (suggest_name(name, names.iter().copied()), names) {
         (Some(meant), _) => meant,
         (None, []) => format!("the model has no {called}"),
         (None, _) => {
@@ -19,7 +19,7 @@ pub fn help(name: &str, names: &[&str], called: &str) -> String {
 }
 
 /// The advice to take the candidate most like `name`, if one is like it at all.
-pub fn meant<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<String> {
+pub fn suggest_name<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<String> {
     nearest(name, candidates).map(|near| format!("did you mean {}?", quote(near)))
 }
 

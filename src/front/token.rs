@@ -1,18 +1,18 @@
 //! Tokens that are told apart by a kind, and what parsers do with them.
 //!
-//! A language lists its words and signs once, by [`kinds`], and gives a lexer ([`Lex`]) that makes
+//! A language lists its words and signs once, by [`kinds`], and gives a lexer ([`TokenLexer`]) that makes
 //! the next token when it is asked for: a file is never held as a list of tokens, and a broken file
-//! costs no more than the part before its first error. [`Tokens`] looks one token ahead, and
-//! [`Parse`] is what every recursive descent is made of: look, take, expect, complain.
+//! costs no more than the part before its first error. [`TokenStream`] looks one token ahead, and
+//! [`TokenParser`] is what every recursive descent is made of: look, take, expect, complain.
 
-use super::cursor::Cursor;
+use super::cursor::TextCursor;
 use super::quote::quote;
 use crate::diag::Diagnostic;
 use crate::source::Span;
 
 /// A word, number or sign of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::front) struct Token<K> {
+pub(in crate::front) struct SpannedToken<K> {
     /// What it is.
     pub(in crate::front) kind: K,
     /// Where it stands.
@@ -21,7 +21,7 @@ pub(in crate::front) struct Token<K> {
 
 /// A name and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Name<'a> {
+pub struct SourceName<'a> {
     /// The name.
     pub text: &'a str,
     /// Where it stands.
@@ -29,7 +29,7 @@ pub struct Name<'a> {
 }
 
 /// What a token is.
-pub(in crate::front) trait Kind: Copy + Eq + 'static {
+pub(in crate::front) trait TokenClass: Copy + Eq + 'static {
     /// A name.
     const NAME: Self;
     /// The end of the file.
@@ -71,7 +71,7 @@ macro_rules! kinds {
             $(#[doc = concat!($("`", $sign_text, "` "),+)] $sign,)*
         }
 
-        impl $crate::front::token::Kind for TokenKind {
+        impl $crate::front::token::TokenClass for TokenKind {
             const NAME: Self = TokenKind::Name;
             const END: Self = TokenKind::EndOfFile;
             const COMMA: Self = TokenKind::Comma;
@@ -105,25 +105,29 @@ macro_rules! kinds {
 pub(in crate::front) use kinds;
 
 /// Makes the tokens of a text, one at a time.
-pub(in crate::front) trait Lex<'a> {
+pub(in crate::front) trait TokenLexer<'a> {
     /// What its tokens are.
-    type Kind: Kind;
+    type TokenType: TokenClass;
 
     /// The next token; at the end of the text, again and again its end.
-    fn token(&mut self) -> Result<Token<Self::Kind>, Diagnostic>;
+    fn token(&mut self) -> Result<SpannedToken<Self::TokenType>, Diagnostic>;
     /// Where it is.
-    fn cursor(&self) -> &Cursor<'a>;
+    fn cursor(&self) -> &TextCursor<'a>;
 }
 
 /// Takes so many bytes as a token of this kind.
-pub(in crate::front) fn take<K>(cursor: &mut Cursor<'_>, length: usize, kind: K) -> Token<K> {
-    Token { kind, span: cursor.take(length) }
+pub(in crate::front) fn take<K>(
+    cursor: &mut TextCursor<'_>,
+    length: usize,
+    kind: K,
+) -> SpannedToken<K> {
+    SpannedToken { kind, span: cursor.take(length) }
 }
 
 /// Takes the longest sign that is next.
-pub(in crate::front) fn take_sign<K: Kind>(
-    cursor: &mut Cursor<'_>,
-) -> Result<Token<K>, Diagnostic> {
+pub(in crate::front) fn take_sign<K: TokenClass>(
+    cursor: &mut TextCursor<'_>,
+) -> Result<SpannedToken<K>, Diagnostic> {
     for length in (1..=SIGN_MAX).rev() {
         let sign = cursor.rest().get(..length);
         if let Some(kind) = sign.and_then(K::of_sign) {
@@ -136,50 +140,50 @@ pub(in crate::front) fn take_sign<K: Kind>(
 }
 
 /// What parsing gives, or the first error.
-pub(in crate::front) type Parsed<T> = Result<T, Diagnostic>;
+pub(in crate::front) type ParseResult<T> = Result<T, Diagnostic>;
 
 /// A place in the tokens of a text.
 #[derive(Clone)]
-pub(in crate::front) struct Tokens<'a, L: Lex<'a>> {
+pub(in crate::front) struct TokenStream<'a, L: TokenLexer<'a>> {
     lexer: L,
     /// The token to look at next.
-    next: Token<L::Kind>,
+    next: SpannedToken<L::TokenType>,
     /// The span of the token before it.
     last: Span,
 }
 
-impl<'a, L: Lex<'a>> Tokens<'a, L> {
+impl<'a, L: TokenLexer<'a>> TokenStream<'a, L> {
     /// The start of what a lexer reads.
-    pub(in crate::front) fn new(mut lexer: L) -> Parsed<Self> {
+    pub(in crate::front) fn new(mut lexer: L) -> ParseResult<Self> {
         let next = lexer.token()?;
         Ok(Self { lexer, next, last: next.span })
     }
 }
 
 /// A parser: it has tokens, and may know what to do where the next one is not what was expected.
-pub(in crate::front) trait Parse<'a>: Sized {
+pub(in crate::front) trait TokenParser<'a>: Sized {
     /// What makes its tokens.
-    type Lexer: Lex<'a>;
+    type SourceLexer: TokenLexer<'a>;
 
     /// Where it is.
-    fn tokens(&self) -> &Tokens<'a, Self::Lexer>;
+    fn tokens(&self) -> &TokenStream<'a, Self::SourceLexer>;
     /// The same, to go on from.
-    fn tokens_mut(&mut self) -> &mut Tokens<'a, Self::Lexer>;
+    fn tokens_mut(&mut self) -> &mut TokenStream<'a, Self::SourceLexer>;
     /// What to do where the next token is not what was expected, if that is clear.
     fn advice(&self, expected: &str) -> Option<String>;
 
     /// The kind of the next token.
-    fn kind(&self) -> KindOf<'a, Self> {
+    fn kind(&self) -> NextTokenKind<'a, Self> {
         self.tokens().next.kind
     }
 
     /// The span of the next token.
-    fn here(&self) -> Span {
+    fn next_span(&self) -> Span {
         self.tokens().next.span
     }
 
     /// The span of the last token taken.
-    fn last(&self) -> Span {
+    fn last_span(&self) -> Span {
         self.tokens().last
     }
 
@@ -194,7 +198,7 @@ pub(in crate::front) trait Parse<'a>: Sized {
     }
 
     /// Takes the next token.
-    fn advance(&mut self) -> Parsed<Token<KindOf<'a, Self>>> {
+    fn advance(&mut self) -> ParseResult<SpannedToken<NextTokenKind<'a, Self>>> {
         let tokens = self.tokens_mut();
         let token = tokens.next;
         tokens.next = tokens.lexer.token()?;
@@ -203,7 +207,7 @@ pub(in crate::front) trait Parse<'a>: Sized {
     }
 
     /// Takes the next token if it is of this kind.
-    fn eat(&mut self, kind: KindOf<'a, Self>) -> Parsed<bool> {
+    fn eat(&mut self, kind: NextTokenKind<'a, Self>) -> ParseResult<bool> {
         let found = self.kind() == kind;
         if found {
             self.advance()?;
@@ -212,7 +216,10 @@ pub(in crate::front) trait Parse<'a>: Sized {
     }
 
     /// Takes the next token, which must be of this kind.
-    fn expect(&mut self, kind: KindOf<'a, Self>) -> Parsed<Token<KindOf<'a, Self>>> {
+    fn expect(
+        &mut self,
+        kind: NextTokenKind<'a, Self>,
+    ) -> ParseResult<SpannedToken<NextTokenKind<'a, Self>>> {
         match self.kind() == kind {
             true => self.advance(),
             false => Err(self.unexpected(kind.describe())),
@@ -220,20 +227,23 @@ pub(in crate::front) trait Parse<'a>: Sized {
     }
 
     /// Takes a name; `what` says which.
-    fn name(&mut self, what: &str) -> Parsed<Name<'a>> {
-        match self.kind() == KindOf::<'a, Self>::NAME {
+    fn name(&mut self, what: &str) -> ParseResult<SourceName<'a>> {
+        match self.kind() == NextTokenKind::<'a, Self>::NAME {
             true => {
                 let span = self.advance()?.span;
-                Ok(Name { text: self.text(span), span })
+                Ok(SourceName { text: self.text(span), span })
             }
             false => Err(self.unexpected(what)),
         }
     }
 
     /// What comes between commas.
-    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<Vec<T>> {
         let mut items = vec![item(self)?];
-        while self.eat(KindOf::<'a, Self>::COMMA)? {
+        while self.eat(NextTokenKind::<'a, Self>::COMMA)? {
             items.push(item(self)?);
         }
         Ok(items)
@@ -242,8 +252,8 @@ pub(in crate::front) trait Parse<'a>: Sized {
     /// The error that the next token is not what was expected. If it is on a later line, the place
     /// is the end of the token before it, where something is missing.
     fn unexpected(&self, expected: &str) -> Diagnostic {
-        let (last, here) = (self.last(), self.here());
-        let found = match self.kind() == KindOf::<'a, Self>::END {
+        let (last, here) = (self.last_span(), self.next_span());
+        let found = match self.kind() == NextTokenKind::<'a, Self>::END {
             true => self.kind().describe().to_owned(),
             false => quote(self.text(here)),
         };
@@ -259,4 +269,5 @@ pub(in crate::front) trait Parse<'a>: Sized {
 }
 
 /// What the tokens of a parser are.
-pub(in crate::front) type KindOf<'a, P> = <<P as Parse<'a>>::Lexer as Lex<'a>>::Kind;
+pub(in crate::front) type NextTokenKind<'a, P> =
+    <<P as TokenParser<'a>>::SourceLexer as TokenLexer<'a>>::TokenType;

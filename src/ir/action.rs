@@ -13,10 +13,10 @@
 //! So does DiVinE's compiler, whose counts are the reference where two bodies touch one variable.
 
 use super::{
-    ChannelRef, Expr, FunctionId, LocalId, LocationId, Pattern, Place, ProcessId, PropertyId,
-    TypeId,
+    ChannelRef, Expr, FunctionId, LocalId, LocationId, Place, ProcessId, PropertyId,
+    ReceivePattern, TypeId,
 };
-use crate::ir::Argument;
+use crate::ir::CallArgument;
 use crate::source::Span;
 
 /// A guarded, atomic step.
@@ -25,7 +25,7 @@ pub struct Action {
     /// The user's name for it, or what stands for one (`NCS -> wait`).
     pub name: String,
     /// The process that moves, unless the action belongs to the whole program.
-    pub edge: Option<Edge>,
+    pub edge: Option<ProcessEdge>,
     /// Parameters: the action exists once for each combination of their values.
     pub parameters: Vec<Parameter>,
     /// Must be true for the action to be taken; absent means true.
@@ -37,14 +37,14 @@ pub struct Action {
     /// Actions of a higher priority, if enabled, keep this one from being taken.
     pub priority: i32,
     /// How it stands to the process's other actions and to what comes next.
-    pub control: Control,
+    pub control: ActionControl,
     /// Where it stands in the source.
     pub span: Span,
 }
 
 /// A move of one process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Edge {
+pub struct ProcessEdge {
     /// The process.
     pub process: ProcessId,
     /// Where it must be.
@@ -56,9 +56,9 @@ pub struct Edge {
 /// How an action of a process with slots stands to the process's other actions from its location,
 /// and what comes after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Control {
+pub struct ActionControl {
     /// Whether the mover's next action belongs to the same step.
-    pub turn: Turn,
+    pub turn: TurnRule,
     /// Actions come in tiers, one after the other: once an action of a tier other than 0 is
     /// possible, those of the tiers after it are not (Promela `unless`).
     pub tier: u32,
@@ -69,7 +69,7 @@ pub struct Control {
 
 /// What comes after an action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Turn {
+pub enum TurnRule {
     /// A state that everybody sees.
     #[default]
     Open,
@@ -111,7 +111,7 @@ pub enum Communication {
         /// Where from.
         channel: ChannelRef,
         /// What to do with each field of the message.
-        patterns: Vec<Pattern>,
+        patterns: Vec<ReceivePattern>,
         /// Takes the first message that matches instead of the first (Promela `??`).
         anywhere: bool,
         /// Leaves the message in the channel (Promela `?<...>`).
@@ -156,7 +156,7 @@ pub enum StmtKind {
         /// The new value.
         value: Expr,
         /// The language's rule for values outside the target's domain.
-        overflow: Overflow,
+        overflow: OverflowRule,
     },
     /// Copies an aggregate of the same shape.
     Copy {
@@ -229,7 +229,7 @@ pub enum StmtKind {
         /// Which.
         function: FunctionId,
         /// What it is given.
-        arguments: Vec<Argument>,
+        arguments: Vec<CallArgument>,
         /// Where the result of a function goes, found when it is there.
         into: Option<Place>,
     },
@@ -249,7 +249,7 @@ pub enum StmtKind {
         /// What to tell the user.
         message: String,
         /// What it is that fails.
-        asserted: Asserted,
+        asserted: AssertionKind,
     },
     /// Notes that a property is met if the condition is true (Murphi `cover`).
     Cover {
@@ -278,7 +278,7 @@ pub enum StmtKind {
         /// The multiset.
         multiset: Place,
         /// The new element: a value or a copy.
-        element: Argument,
+        element: CallArgument,
     },
     /// Removes the element at a position of a multiset; where none is, that is an error.
     MultisetRemove {
@@ -298,7 +298,7 @@ pub enum StmtKind {
 
 /// What an assertion says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asserted {
+pub enum AssertionKind {
     /// A condition that the user wrote.
     Condition,
     /// That a message is sent or received where it may be (Promela `trace`).
@@ -307,7 +307,7 @@ pub enum Asserted {
 
 /// What becomes of a value outside the domain it is stored to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overflow {
+pub enum OverflowRule {
     /// The step fails (DiVinE, Murphi).
     Fails,
     /// The value is reduced modulo the size of the domain (C, and so LTSmin's DVE and SPIN).

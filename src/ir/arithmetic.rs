@@ -8,7 +8,7 @@
 //! and need not be, since from integers of 32 bits it makes such integers. [`super::interval`] says
 //! the same of whole ranges of operands.
 
-use super::{Binary, Unary};
+use super::{BinaryOp, UnaryOp};
 
 /// Least and greatest value; none if the least is greater.
 pub type Interval = (i64, i64);
@@ -54,62 +54,66 @@ impl Arithmetic {
 
     /// `operator operand`.
     #[inline]
-    pub fn unary(self, operator: Unary, operand: i64) -> Result<i64, ArithmeticError> {
+    pub fn unary(self, operator: UnaryOp, operand: i64) -> Result<i64, ArithmeticError> {
         match operator {
-            Unary::Negate => self.bring(operand.overflowing_neg()),
-            Unary::Not => Ok((operand == 0).into()),
-            Unary::Complement => Ok(!operand),
+            UnaryOp::Negate => self.normalise(operand.overflowing_neg()),
+            UnaryOp::Not => Ok((operand == 0).into()),
+            UnaryOp::Complement => Ok(!operand),
         }
     }
 
     /// `left operator right`, both of which are known.
     #[inline]
-    pub fn binary(self, operator: Binary, left: i64, right: i64) -> Result<i64, ArithmeticError> {
+    pub fn binary(self, operator: BinaryOp, left: i64, right: i64) -> Result<i64, ArithmeticError> {
         match operator {
-            Binary::Add => self.bring(left.overflowing_add(right)),
-            Binary::Subtract => self.bring(left.overflowing_sub(right)),
-            Binary::Multiply => self.bring(left.overflowing_mul(right)),
-            Binary::Divide | Binary::Remainder if right == 0 => Err(ArithmeticError::Division),
-            Binary::Divide => self.bring(left.overflowing_div(right)),
+            BinaryOp::Add => self.normalise(left.overflowing_add(right)),
+            BinaryOp::Subtract => self.normalise(left.overflowing_sub(right)),
+            BinaryOp::Multiply => self.normalise(left.overflowing_mul(right)),
+            BinaryOp::Divide | BinaryOp::Remainder if right == 0 => Err(ArithmeticError::Division),
+            BinaryOp::Divide => self.normalise(left.overflowing_div(right)),
             // The least integer divided by -1 leaves no remainder, though the quotient does not fit.
-            Binary::Remainder => self.bring((left.wrapping_rem(right), false)),
-            Binary::ShiftLeft | Binary::ShiftRight if !(0..self.word()).contains(&right) => {
+            BinaryOp::Remainder => self.normalise((left.wrapping_rem(right), false)),
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight if !(0..self.word()).contains(&right) => {
                 Err(ArithmeticError::Shift)
             }
-            Binary::ShiftLeft => self.bring((left << right, left << right >> right != left)),
-            Binary::ShiftRight => Ok(left >> right),
-            Binary::BitAnd => Ok(left & right),
-            Binary::BitOr => Ok(left | right),
-            Binary::BitXor => Ok(left ^ right),
-            Binary::Equal => Ok((left == right).into()),
-            Binary::NotEqual => Ok((left != right).into()),
-            Binary::Less => Ok((left < right).into()),
-            Binary::LessEqual => Ok((left <= right).into()),
-            Binary::Greater => Ok((left > right).into()),
-            Binary::GreaterEqual => Ok((left >= right).into()),
-            Binary::And => Ok((left != 0 && right != 0).into()),
-            Binary::Or => Ok((left != 0 || right != 0).into()),
-            Binary::Implies => Ok((left == 0 || right != 0).into()),
+            BinaryOp::ShiftLeft => self.normalise((left << right, left << right >> right != left)),
+            BinaryOp::ShiftRight => Ok(left >> right),
+            BinaryOp::BitAnd => Ok(left & right),
+            BinaryOp::BitOr => Ok(left | right),
+            BinaryOp::BitXor => Ok(left ^ right),
+            BinaryOp::Equal => Ok((left == right).into()),
+            BinaryOp::NotEqual => Ok((left != right).into()),
+            BinaryOp::Less => Ok((left < right).into()),
+            BinaryOp::LessEqual => Ok((left <= right).into()),
+            BinaryOp::Greater => Ok((left > right).into()),
+            BinaryOp::GreaterEqual => Ok((left >= right).into()),
+            BinaryOp::And => Ok((left != 0 && right != 0).into()),
+            BinaryOp::Or => Ok((left != 0 || right != 0).into()),
+            BinaryOp::Implies => Ok((left == 0 || right != 0).into()),
         }
     }
 
     /// Whether an operation has a result whatever its operands are.
-    pub fn always_succeeds(self, operator: Binary) -> bool {
+    pub fn always_succeeds(self, operator: BinaryOp) -> bool {
         match operator {
-            Binary::Add | Binary::Subtract | Binary::Multiply => self == Arithmetic::Wrapping32,
-            Binary::Divide | Binary::Remainder | Binary::ShiftLeft | Binary::ShiftRight => false,
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply => {
+                self == Arithmetic::Wrapping32
+            }
+            BinaryOp::Divide | BinaryOp::Remainder | BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
+                false
+            }
             _ => true,
         }
     }
 
     /// Whether an operation has a result whatever its operand is.
-    pub fn always_succeeds_on_one(self, operator: Unary) -> bool {
-        operator != Unary::Negate || self == Arithmetic::Wrapping32
+    pub fn always_succeeds_on_one(self, operator: UnaryOp) -> bool {
+        operator != UnaryOp::Negate || self == Arithmetic::Wrapping32
     }
 
     /// An integer of the arithmetic, from the lower 64 bits of a result and whether there are more.
     #[inline]
-    fn bring(self, (value, overflows): (i64, bool)) -> Result<i64, ArithmeticError> {
+    fn normalise(self, (value, overflows): (i64, bool)) -> Result<i64, ArithmeticError> {
         match self {
             Arithmetic::Wrapping32 => Ok(i64::from(value as i32)),
             Arithmetic::Checked64 if overflows => Err(ArithmeticError::Range),
@@ -118,39 +122,39 @@ impl Arithmetic {
     }
 }
 
-impl Binary {
+impl BinaryOp {
     /// The value that the left operand alone decides, if it does; the right one is then not
     /// evaluated.
     #[inline]
-    pub fn decided_by(self, left: i64) -> Option<i64> {
+    pub fn short_circuit_value(self, left: i64) -> Option<i64> {
         match (self, left != 0) {
-            (Binary::And, false) => Some(0),
-            (Binary::Or, true) | (Binary::Implies, false) => Some(1),
+            (BinaryOp::And, false) => Some(0),
+            (BinaryOp::Or, true) | (BinaryOp::Implies, false) => Some(1),
             _ => None,
         }
     }
 
     /// The comparison that holds where this one does not, if it is one.
-    pub fn opposite(self) -> Option<Binary> {
+    pub fn negated(self) -> Option<BinaryOp> {
         Some(match self {
-            Binary::Equal => Binary::NotEqual,
-            Binary::NotEqual => Binary::Equal,
-            Binary::Less => Binary::GreaterEqual,
-            Binary::LessEqual => Binary::Greater,
-            Binary::Greater => Binary::LessEqual,
-            Binary::GreaterEqual => Binary::Less,
+            BinaryOp::Equal => BinaryOp::NotEqual,
+            BinaryOp::NotEqual => BinaryOp::Equal,
+            BinaryOp::Less => BinaryOp::GreaterEqual,
+            BinaryOp::LessEqual => BinaryOp::Greater,
+            BinaryOp::Greater => BinaryOp::LessEqual,
+            BinaryOp::GreaterEqual => BinaryOp::Less,
             _ => return None,
         })
     }
 
     /// The comparison that says the same of exchanged operands, if it is one.
-    pub fn turned(self) -> Option<Binary> {
+    pub fn mirrored(self) -> Option<BinaryOp> {
         Some(match self {
-            Binary::Equal | Binary::NotEqual => self,
-            Binary::Less => Binary::Greater,
-            Binary::LessEqual => Binary::GreaterEqual,
-            Binary::Greater => Binary::Less,
-            Binary::GreaterEqual => Binary::LessEqual,
+            BinaryOp::Equal | BinaryOp::NotEqual => self,
+            BinaryOp::Less => BinaryOp::Greater,
+            BinaryOp::LessEqual => BinaryOp::GreaterEqual,
+            BinaryOp::Greater => BinaryOp::Less,
+            BinaryOp::GreaterEqual => BinaryOp::LessEqual,
             _ => return None,
         })
     }

@@ -7,16 +7,16 @@ use std::hash::Hash;
 
 /// A formula of branching time about conditions on states that are a `C`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Branching<C: Eq + Hash> {
-    nodes: Vec<BranchingNode<C>>,
+pub struct CtlFormula<C: Eq + Hash> {
+    nodes: Vec<CtlNode<C>>,
     /// The node that is the whole formula.
     root: usize,
-    known: HashMap<BranchingNode<C>, usize>,
+    known: HashMap<CtlNode<C>, usize>,
 }
 
 /// A node of a formula of branching time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum BranchingNode<C> {
+pub enum CtlNode<C> {
     /// A condition on states.
     Condition(C),
     /// Another does not hold.
@@ -33,15 +33,15 @@ pub enum BranchingNode<C> {
     Always(usize),
 }
 
-impl<C: Eq + Hash> Default for Branching<C> {
+impl<C: Eq + Hash> Default for CtlFormula<C> {
     fn default() -> Self {
-        Branching { nodes: Vec::new(), root: 0, known: HashMap::new() }
+        CtlFormula { nodes: Vec::new(), root: 0, known: HashMap::new() }
     }
 }
 
-impl<C: Clone + Eq + Hash> Branching<C> {
+impl<C: Clone + Eq + Hash> CtlFormula<C> {
     /// The nodes, those that others are about before them.
-    pub fn nodes(&self) -> &[BranchingNode<C>] {
+    pub fn nodes(&self) -> &[CtlNode<C>] {
         &self.nodes
     }
 
@@ -51,14 +51,14 @@ impl<C: Clone + Eq + Hash> Branching<C> {
     }
 
     /// The same with this node as the whole formula.
-    pub fn rooted(self, root: usize) -> Self {
-        Branching { root, ..self }
+    pub fn with_root(self, root: usize) -> Self {
+        CtlFormula { root, ..self }
     }
 
     /// The number of a node, which is added unless it is there.
-    pub fn node(&mut self, node: BranchingNode<C>) -> usize {
-        if let BranchingNode::Not(inner) = node
-            && let BranchingNode::Not(twice) = self.nodes[inner]
+    pub fn node(&mut self, node: CtlNode<C>) -> usize {
+        if let CtlNode::Not(inner) = node
+            && let CtlNode::Not(twice) = self.nodes[inner]
         {
             return twice;
         }
@@ -72,41 +72,41 @@ impl<C: Clone + Eq + Hash> Branching<C> {
 
     /// The number of the negation of a node.
     pub fn not(&mut self, node: usize) -> usize {
-        self.node(BranchingNode::Not(node))
+        self.node(CtlNode::Not(node))
     }
 
     /// The number of a node that holds where one of these does.
     pub fn or(&mut self, nodes: &[usize]) -> usize {
         let none = nodes.iter().map(|it| self.not(*it)).collect();
-        let none = self.node(BranchingNode::And(none));
+        let none = self.node(CtlNode::And(none));
         self.not(none)
     }
 
     /// The same formula about other conditions.
-    pub fn map<D: Clone + Eq + Hash>(&self, mut of: impl FnMut(&C) -> D) -> Branching<D> {
+    pub fn map<D: Clone + Eq + Hash>(&self, mut of: impl FnMut(&C) -> D) -> CtlFormula<D> {
         let nodes = self.nodes.iter().map(|it| match it {
-            BranchingNode::Condition(condition) => BranchingNode::Condition(of(condition)),
-            BranchingNode::Not(inner) => BranchingNode::Not(*inner),
-            BranchingNode::And(all) => BranchingNode::And(all.clone()),
-            BranchingNode::Equal(one, other) => BranchingNode::Equal(*one, *other),
-            BranchingNode::Next(inner) => BranchingNode::Next(*inner),
-            BranchingNode::Until(first, second) => BranchingNode::Until(*first, *second),
-            BranchingNode::Always(inner) => BranchingNode::Always(*inner),
+            CtlNode::Condition(condition) => CtlNode::Condition(of(condition)),
+            CtlNode::Not(inner) => CtlNode::Not(*inner),
+            CtlNode::And(all) => CtlNode::And(all.clone()),
+            CtlNode::Equal(one, other) => CtlNode::Equal(*one, *other),
+            CtlNode::Next(inner) => CtlNode::Next(*inner),
+            CtlNode::Until(first, second) => CtlNode::Until(*first, *second),
+            CtlNode::Always(inner) => CtlNode::Always(*inner),
         });
-        Branching { nodes: nodes.collect(), root: self.root, known: HashMap::new() }
+        CtlFormula { nodes: nodes.collect(), root: self.root, known: HashMap::new() }
     }
 }
 
-impl<C> BranchingNode<C> {
+impl<C> CtlNode<C> {
     /// The nodes that it is about.
     pub fn parts(&self) -> Vec<usize> {
         match self {
-            BranchingNode::Condition(_) => Vec::new(),
-            BranchingNode::Not(one) | BranchingNode::Next(one) | BranchingNode::Always(one) => {
+            CtlNode::Condition(_) => Vec::new(),
+            CtlNode::Not(one) | CtlNode::Next(one) | CtlNode::Always(one) => {
                 vec![*one]
             }
-            BranchingNode::And(all) => all.clone(),
-            BranchingNode::Equal(one, other) | BranchingNode::Until(one, other) => {
+            CtlNode::And(all) => all.clone(),
+            CtlNode::Equal(one, other) | CtlNode::Until(one, other) => {
                 vec![*one, *other]
             }
         }

@@ -6,7 +6,7 @@
 //! there must not be (Promela `never`). It changes nothing but its own location, which is no part
 //! of the program's states: whoever searches with a claim keeps it beside them.
 
-use super::{Action, Arena, Control, ExprKind, Location, LocationId, Urgency};
+use super::{Action, ActionControl, Arena, ExprKind, Location, LocationId, Urgency};
 use crate::source::Span;
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ impl Claim {
                 communication: None,
                 body: Vec::new(),
                 priority: 0,
-                control: Control::default(),
+                control: ActionControl::default(),
                 span: Span::default(),
             };
             self.moves.push(ClaimMove { from: at, to: at, action });
@@ -95,7 +95,7 @@ impl Claim {
     }
 
     /// Whether any move asks whether the program can do nothing else.
-    pub fn asks_for_timeout(&self) -> bool {
-        self.moves.iter().any(|it| it.action.asks_for_timeout())
+    pub fn reads_timeout(&self) -> bool {
+        self.moves.iter().any(|it| it.action.reads_timeout())
     }
 }

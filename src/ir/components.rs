@@ -11,10 +11,14 @@ pub fn components(places: usize, edges: &[(usize, usize)]) -> Vec<usize> {
 }
 
 /// The neighbour of a place that has this number among its neighbours, if it has so many.
-pub type Neighbour<'n> = dyn Fn(usize, usize) -> Option<usize> + 'n;
+pub type NeighbourFunction<'n> = dyn Fn(usize, usize) -> Option<usize> + 'n;
 
 /// The same of a graph that is at hand: the places that edges lead to from each, and those from which they lead there.
-pub fn components_along(places: usize, ahead: &Neighbour<'_>, back: &Neighbour<'_>) -> Vec<usize> {
+pub fn components_along(
+    places: usize,
+    ahead: &NeighbourFunction<'_>,
+    back: &NeighbourFunction<'_>,
+) -> Vec<usize> {
     let mut order = Vec::with_capacity(places);
     let mut seen = vec![false; places];
     for place in 0..places {
@@ -39,7 +43,12 @@ fn neighbours(places: usize, edges: impl Iterator<Item = (usize, usize)>) -> Vec
 }
 
 /// Calls `done` with each place that can be reached and was not seen before, those behind it first.
-fn visit(start: usize, next: &Neighbour<'_>, seen: &mut [bool], done: &mut dyn FnMut(usize)) {
+fn visit(
+    start: usize,
+    next: &NeighbourFunction<'_>,
+    seen: &mut [bool],
+    done: &mut dyn FnMut(usize),
+) {
     if std::mem::replace(&mut seen[start], true) {
         return;
     }

@@ -1,34 +1,34 @@
 //! Conditions on states that are asked beside the model: each is a file of the sources, whose name says what is asked of it.
 
-use super::{Expr, ExprKind, PropertyKind, Unary};
+use super::{Expr, ExprKind, PropertyKind, UnaryOp};
 
 /// What is asked of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub enum ConditionModality {
     /// That it holds in every state.
     Always,
     /// That it holds in some state.
     Sometimes,
 }
 
-impl Holds {
-    const ALL: [Holds; 2] = [Holds::Always, Holds::Sometimes];
+impl ConditionModality {
+    const ALL: [ConditionModality; 2] = [ConditionModality::Always, ConditionModality::Sometimes];
 
     /// The flag that asks it.
     pub const fn flag(self) -> &'static str {
         match self {
-            Holds::Always => "--invariant",
-            Holds::Sometimes => "--cover",
+            ConditionModality::Always => "--invariant",
+            ConditionModality::Sometimes => "--cover",
         }
     }
 
     /// The property that asks it of a condition.
     pub fn property(self, condition: Expr) -> PropertyKind {
         match self {
-            Holds::Always => PropertyKind::Invariant(condition),
-            Holds::Sometimes => {
+            ConditionModality::Always => PropertyKind::Invariant(condition),
+            ConditionModality::Sometimes => {
                 let span = condition.span;
-                let kind = ExprKind::Unary(Unary::Not, Box::new(condition));
+                let kind = ExprKind::Unary(UnaryOp::Not, Box::new(condition));
                 PropertyKind::Cover(Expr { kind, span })
             }
         }
@@ -37,14 +37,14 @@ impl Holds {
 
 /// What is asked of a condition, and what it is called, if that is not its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Condition<'n> {
+pub struct FlagCondition<'n> {
     /// What is asked.
-    pub holds: Holds,
+    pub holds: ConditionModality,
     /// A name.
     pub name: Option<&'n str>,
 }
 
-impl<'n> Condition<'n> {
+impl<'n> FlagCondition<'n> {
     /// What its file is called: as the flag, with the name behind it.
     pub fn file(self) -> String {
         let flag = self.holds.flag();
@@ -52,13 +52,13 @@ impl<'n> Condition<'n> {
     }
 
     /// That of a file; nothing if it is no such file.
-    pub fn of_file(file: &'n str) -> Option<Condition<'n>> {
-        Holds::ALL.into_iter().find_map(|holds| {
+    pub fn of_file(file: &'n str) -> Option<FlagCondition<'n>> {
+        ConditionModality::ALL.into_iter().find_map(|holds| {
             let name = match file.strip_prefix(holds.flag())? {
                 "" => None,
                 rest => Some(rest.strip_prefix(' ')?),
             };
-            Some(Condition { holds, name })
+            Some(FlagCondition { holds, name })
         })
     }
 }
@@ -69,13 +69,13 @@ mod tests {
 
     #[test]
     fn files_tell_what_is_asked() {
-        for holds in Holds::ALL {
+        for holds in ConditionModality::ALL {
             for name in [None, Some("mutual exclusion"), Some("")] {
-                let condition = Condition { holds, name };
-                assert_eq!(Condition::of_file(&condition.file()), Some(condition));
+                let condition = FlagCondition { holds, name };
+                assert_eq!(FlagCondition::of_file(&condition.file()), Some(condition));
             }
         }
-        assert_eq!(Condition::of_file("model.dve"), None);
-        assert_eq!(Condition::of_file("--invariants"), None);
+        assert_eq!(FlagCondition::of_file("model.dve"), None);
+        assert_eq!(FlagCondition::of_file("--invariants"), None);
     }
 }

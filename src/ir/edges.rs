@@ -1,23 +1,23 @@
 //! Which actions lead from locations, and which to them.
 
-use super::{ActionId, Edge, Entity as _, LocationId, ProcessId, Program};
+use super::{ActionId, Entity as _, LocationId, ProcessEdge, ProcessId, Program};
 
 /// The actions of each process at each of its locations, ascending.
 #[derive(Clone, Debug)]
-pub struct ActionsAt(Vec<Vec<Vec<ActionId>>>);
+pub struct ActionsByLocation(Vec<Vec<Vec<ActionId>>>);
 
-impl ActionsAt {
+impl ActionsByLocation {
     /// Those that lead from there.
-    pub fn leaving(program: &Program) -> ActionsAt {
-        ActionsAt::by(program, |edge| edge.from)
+    pub fn leaving(program: &Program) -> ActionsByLocation {
+        ActionsByLocation::by(program, |edge| edge.from)
     }
 
     /// Those that lead there.
-    pub fn reaching(program: &Program) -> ActionsAt {
-        ActionsAt::by(program, |edge| edge.to)
+    pub fn reaching(program: &Program) -> ActionsByLocation {
+        ActionsByLocation::by(program, |edge| edge.to)
     }
 
-    fn by(program: &Program, end: impl Fn(Edge) -> LocationId) -> ActionsAt {
+    fn by(program: &Program, end: impl Fn(ProcessEdge) -> LocationId) -> ActionsByLocation {
         let locations = program.processes.values().map(|it| vec![Vec::new(); it.locations.len()]);
         let mut all: Vec<Vec<Vec<ActionId>>> = locations.collect();
         for (id, action) in program.actions.iter() {
@@ -25,7 +25,7 @@ impl ActionsAt {
                 all[edge.process.index()][end(edge).index()].push(id);
             }
         }
-        ActionsAt(all)
+        ActionsByLocation(all)
     }
 
     /// At a location of a process.
@@ -34,7 +34,7 @@ impl ActionsAt {
     }
 
     /// At any of a process, location by location.
-    pub fn of(&self, process: ProcessId) -> impl Iterator<Item = ActionId> {
+    pub fn of_process(&self, process: ProcessId) -> impl Iterator<Item = ActionId> {
         self.0[process.index()].iter().flatten().copied()
     }
 }

@@ -29,9 +29,9 @@ pub enum ExprKind {
     /// A parameter of the action, of a function by value, or bound by a quantifier or a loop.
     Local(LocalId),
     /// `operator operand`.
-    Unary(Unary, Box<Expr>),
+    Unary(UnaryOp, Box<Expr>),
     /// `left operator right`.
-    Binary(Binary, Box<Expr>, Box<Expr>),
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
     /// `condition ? then : otherwise`; only the chosen branch is evaluated.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
     /// Whether a process is at a location.
@@ -51,7 +51,7 @@ pub enum ExprKind {
     IsFull(ChannelRef),
     /// Whether a receive with these patterns could take place now (Promela `c?[...]`), of the first
     /// message that matches instead of the first if the flag says so (`c??[...]`).
-    CanReceive(ChannelRef, Vec<Pattern>, bool),
+    CanReceive(ChannelRef, Vec<ReceivePattern>, bool),
     /// The number of a channel: 1 for the first made, and so on; 0 is no channel.
     ChannelNumber(ChannelRef),
     /// Whether the scalar at a place is undefined (Murphi `isundefined`).
@@ -80,11 +80,11 @@ pub enum ExprKind {
     /// compares scalarsets and unions.
     Same(Box<Expr>, Box<Expr>),
     /// Whether a multiset has an element at a position.
-    Contains(Box<Contains>),
+    Contains(Box<MultisetContains>),
     /// The same thing by another number, as between a union and its members.
-    Convert(Box<Convert>),
+    Convert(Box<NumberConversion>),
     /// The result of a function that changes nothing.
-    Call(FunctionId, Vec<Argument>),
+    Call(FunctionId, Vec<CallArgument>),
     /// The pid of the process that moves (Promela `_pid`), or its slot if its kind has no pids.
     Self_,
     /// The slot of the process of this kind whose pid is given; the number of slots if none is.
@@ -101,7 +101,7 @@ pub enum ExprKind {
 
 /// Whether a multiset has an element at a position (Murphi `choose`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contains {
+pub struct MultisetContains {
     /// The multiset.
     pub multiset: Place,
     /// The position; one that the multiset never has is without an element.
@@ -111,16 +111,16 @@ pub struct Contains {
 /// A value in another numbering, piece by piece; one that is in no piece is an error. What is
 /// undefined stays so.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Convert {
+pub struct NumberConversion {
     /// The value.
     pub operand: Expr,
     /// Where it may be, and how far it moves from there.
-    pub pieces: Vec<Renumbered>,
+    pub pieces: Vec<ConversionPiece>,
 }
 
 /// Values that move together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Renumbered {
+pub struct ConversionPiece {
     /// The least of them.
     pub low: i64,
     /// The greatest of them.
@@ -131,7 +131,7 @@ pub struct Renumbered {
 
 /// Operators of one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unary {
+pub enum UnaryOp {
     /// Arithmetic negation.
     Negate,
     /// 1 for 0, else 0.
@@ -142,7 +142,7 @@ pub enum Unary {
 
 /// Operators of two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Binary {
+pub enum BinaryOp {
     /// Sum.
     Add,
     /// Difference.
@@ -196,18 +196,18 @@ pub enum Quantifier {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Where the way begins.
-    pub root: Root,
+    pub root: PlaceRoot,
     /// Whose variable, for a local of a process with several slots; the mover's own if absent.
     pub slot: Option<Box<Expr>>,
     /// The way from the variable to the part.
-    pub path: Vec<Selector>,
+    pub path: Vec<PlaceSelector>,
     /// Where it stands in the source.
     pub span: Span,
 }
 
 /// Where a place begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Root {
+pub enum PlaceRoot {
     /// A variable of the state.
     Variable(VarId),
     /// What a function's parameter by reference or an alias stands for; or a parameter by value or
@@ -217,7 +217,7 @@ pub enum Root {
 
 /// One step from an aggregate to a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Selector {
+pub enum PlaceSelector {
     /// An array element (or a multiset's, by position); one that is not there is an error.
     Index(Expr),
     /// A record's field, by number.
@@ -244,7 +244,7 @@ pub enum ChannelRef {
 
 /// What a receive does with one field of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pattern {
+pub enum ReceivePattern {
     /// Stores it.
     Into(Place),
     /// Takes the message only if the field equals this (Promela constants and `eval`).
@@ -255,7 +255,7 @@ pub enum Pattern {
 
 /// What is given to a function's parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Argument {
+pub enum CallArgument {
     /// A value, for a scalar.
     Value(Expr),
     /// A copy of what a place holds, undefined or not.
@@ -281,7 +281,7 @@ impl Expr {
 
 impl ChannelRef {
     /// The channels that it may mean.
-    pub fn meant(&self, program: &Program) -> impl Iterator<Item = ChannelId> + use<> {
+    pub fn possible_channels(&self, program: &Program) -> impl Iterator<Item = ChannelId> + use<> {
         let (first, end) = match self {
             ChannelRef::Named(id) => (id.0, id.0 + 1),
             ChannelRef::Element { first, count, .. } => (first.0, first.0 + count),
@@ -291,19 +291,19 @@ impl ChannelRef {
     }
 
     /// Whether it may mean one by which sender and receiver meet.
-    pub fn may_meet(&self, program: &Program) -> bool {
-        self.meant(program).any(|it| program.channels[it].capacity == 0)
+    pub fn may_be_rendezvous(&self, program: &Program) -> bool {
+        self.possible_channels(program).any(|it| program.channels[it].capacity == 0)
     }
 }
 
 impl Place {
     /// The whole of a program variable, or of the mover's own local.
     pub fn variable(variable: VarId, span: Span) -> Self {
-        Self { root: Root::Variable(variable), slot: None, path: Vec::new(), span }
+        Self { root: PlaceRoot::Variable(variable), slot: None, path: Vec::new(), span }
     }
 
     /// The whole of a local.
     pub fn local(local: LocalId, span: Span) -> Self {
-        Self { root: Root::Local(local), slot: None, path: Vec::new(), span }
+        Self { root: PlaceRoot::Local(local), slot: None, path: Vec::new(), span }
     }
 }

@@ -5,19 +5,19 @@
 //! operand is one known value, it is exact.
 
 pub use super::arithmetic::Interval;
-use super::{Arithmetic, Binary, Unary};
+use super::{Arithmetic, BinaryOp, UnaryOp};
 
 /// No value.
 pub const NONE: Interval = (1, 0);
 
 /// Where the results of an operation are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Results {
+pub struct ResultRange {
     /// All results there are lie in here: none if the operation fails on all of the operands.
     pub range: Interval,
     /// Whether a mathematical result may be no integer of the arithmetic, and has therefore to be
     /// wrapped, or checked.
-    pub leaves: bool,
+    pub may_overflow: bool,
 }
 
 /// Whether there is no value in an interval.
@@ -37,14 +37,14 @@ pub fn hull(one: Interval, other: Interval) -> Interval {
 
 /// What a comparison that holds says of its left operand and of its right one, whose values were in these
 /// intervals: each is within a bound. Nothing if it is no comparison.
-pub fn bounds(operator: Binary, left: Interval, right: Interval) -> Option<(Interval, Interval)> {
+pub fn bounds(operator: BinaryOp, left: Interval, right: Interval) -> Option<(Interval, Interval)> {
     Some(match operator {
-        Binary::Equal => (right, left),
-        Binary::NotEqual => (without(left, right), without(right, left)),
-        Binary::Less => ((i64::MIN, less(right.1)), (more(left.0), i64::MAX)),
-        Binary::LessEqual => ((i64::MIN, right.1), (left.0, i64::MAX)),
-        Binary::Greater => ((more(right.0), i64::MAX), (i64::MIN, less(left.1))),
-        Binary::GreaterEqual => ((right.0, i64::MAX), (i64::MIN, left.1)),
+        BinaryOp::Equal => (right, left),
+        BinaryOp::NotEqual => (without(left, right), without(right, left)),
+        BinaryOp::Less => ((i64::MIN, less(right.1)), (more(left.0), i64::MAX)),
+        BinaryOp::LessEqual => ((i64::MIN, right.1), (left.0, i64::MAX)),
+        BinaryOp::Greater => ((more(right.0), i64::MAX), (i64::MIN, less(left.1))),
+        BinaryOp::GreaterEqual => ((right.0, i64::MAX), (i64::MIN, left.1)),
         _ => return None,
     })
 }
@@ -69,7 +69,7 @@ fn more(value: i64) -> i64 {
 
 /// What a domain stores of a value by taking it modulo its size.
 #[inline]
-pub fn wrapped(value: i64, (low, high): Interval) -> i64 {
+pub fn wrap_into(value: i64, (low, high): Interval) -> i64 {
     if low <= value && value <= high {
         return value;
     }
@@ -80,75 +80,80 @@ pub fn wrapped(value: i64, (low, high): Interval) -> i64 {
 }
 
 /// Where `operator operand` is.
-pub fn unary(arithmetic: Arithmetic, operator: Unary, operand: Interval) -> Interval {
+pub fn unary(arithmetic: Arithmetic, operator: UnaryOp, operand: Interval) -> Interval {
     match operator {
         _ if is_none(operand) => NONE,
-        Unary::Negate => binary(arithmetic, Binary::Subtract, (0, 0), operand).range,
-        Unary::Not => compared(Binary::Equal, operand, (0, 0)),
-        Unary::Complement => (!operand.1, !operand.0),
+        UnaryOp::Negate => binary(arithmetic, BinaryOp::Subtract, (0, 0), operand).range,
+        UnaryOp::Not => compared(BinaryOp::Equal, operand, (0, 0)),
+        UnaryOp::Complement => (!operand.1, !operand.0),
     }
 }
 
 /// Where `left operator right` is.
 pub fn binary(
     arithmetic: Arithmetic,
-    operator: Binary,
+    operator: BinaryOp,
     left: Interval,
     right: Interval,
-) -> Results {
-    let stays = |range| Results { range, leaves: false };
+) -> ResultRange {
+    let stays = |range| ResultRange { range, may_overflow: false };
     match operator {
-        Binary::And | Binary::Or | Binary::Implies => stays(logical(operator, left, right)),
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Implies => stays(logical(operator, left, right)),
         _ if is_none(left) || is_none(right) => stays(NONE),
-        Binary::Equal
-        | Binary::NotEqual
-        | Binary::Less
-        | Binary::LessEqual
-        | Binary::Greater
-        | Binary::GreaterEqual => stays(compared(operator, left, right)),
+        BinaryOp::Equal
+        | BinaryOp::NotEqual
+        | BinaryOp::Less
+        | BinaryOp::LessEqual
+        | BinaryOp::Greater
+        | BinaryOp::GreaterEqual => stays(compared(operator, left, right)),
         _ => computed(arithmetic, operator, left, right),
     }
 }
 
 /// What a logical operator gives for what its left side can be; where that does not decide, for what
 /// its right side can be.
-fn logical(operator: Binary, left: Interval, right: Interval) -> Interval {
+fn logical(operator: BinaryOp, left: Interval, right: Interval) -> Interval {
     let truth = |range| match range {
         range if is_none(range) => NONE,
-        range => compared(Binary::NotEqual, range, (0, 0)),
+        range => compared(BinaryOp::NotEqual, range, (0, 0)),
     };
     let (least, most) = truth(left);
     (least..=most).fold(NONE, |all, left| {
-        let result = operator.decided_by(left).map_or_else(|| truth(right), |it| (it, it));
+        let result = operator.short_circuit_value(left).map_or_else(|| truth(right), |it| (it, it));
         hull(all, result)
     })
 }
 
 /// What a comparison gives: from whether it holds for all pairs to whether it holds for any.
-fn compared(operator: Binary, left: Interval, right: Interval) -> Interval {
+fn compared(operator: BinaryOp, left: Interval, right: Interval) -> Interval {
     let ((a, b), (c, d)) = (left, right);
     let (all, any) = match operator {
-        Binary::Less => (b < c, a < d),
-        Binary::LessEqual => (b <= c, a <= d),
-        Binary::Greater => (a > d, b > c),
-        Binary::GreaterEqual => (a >= d, b >= c),
-        Binary::Equal => (a == d && b == c, a <= d && c <= b),
+        BinaryOp::Less => (b < c, a < d),
+        BinaryOp::LessEqual => (b <= c, a <= d),
+        BinaryOp::Greater => (a > d, b > c),
+        BinaryOp::GreaterEqual => (a >= d, b >= c),
+        BinaryOp::Equal => (a == d && b == c, a <= d && c <= b),
         _ => (a > d || b < c, a != d || b != c),
     };
     (all.into(), any.into())
 }
 
-fn computed(arithmetic: Arithmetic, operator: Binary, left: Interval, right: Interval) -> Results {
+fn computed(
+    arithmetic: Arithmetic,
+    operator: BinaryOp,
+    left: Interval,
+    right: Interval,
+) -> ResultRange {
     let counts = |count: i64| count.clamp(0, arithmetic.word() - 1);
     let (low, high) = match operator {
-        Binary::ShiftLeft | Binary::ShiftRight => {
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
             mathematical(operator, left, (counts(right.0), counts(right.1)))
         }
         _ => mathematical(operator, left, right),
     };
     let integers = match operator {
         // Bits of integers are not brought into the arithmetic's.
-        Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftRight => {
+        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::ShiftRight => {
             Arithmetic::Checked64.integers()
         }
         _ => arithmetic.integers(),
@@ -163,34 +168,34 @@ fn computed(arithmetic: Arithmetic, operator: Binary, left: Interval, right: Int
         _ if low > integers.1.into() || high < integers.0.into() => NONE,
         _ => (low.max(integers.0.into()) as i64, high.min(integers.1.into()) as i64),
     };
-    Results { range, leaves }
+    ResultRange { range, may_overflow: leaves }
 }
 
 /// Least and greatest result before the arithmetic brings it into its integers.
-fn mathematical(operator: Binary, left: Interval, right: Interval) -> (i128, i128) {
+fn mathematical(operator: BinaryOp, left: Interval, right: Interval) -> (i128, i128) {
     let [a, b, c, d] = [left.0, left.1, right.0, right.1].map(i128::from);
     match operator {
-        Binary::Add => (a + c, b + d),
-        Binary::Subtract => (a - d, b - c),
-        Binary::Multiply => extremes([a * c, a * d, b * c, b * d]),
-        Binary::Divide => {
+        BinaryOp::Add => (a + c, b + d),
+        BinaryOp::Subtract => (a - d, b - c),
+        BinaryOp::Multiply => extremes([a * c, a * d, b * c, b * d]),
+        BinaryOp::Divide => {
             let most = a.abs().max(b.abs());
             if a >= 0 && c >= 0 { (0, b) } else { (-most, most) }
         }
-        Binary::Remainder => {
+        BinaryOp::Remainder => {
             // The sign of the dividend, and less than the divisor.
             let most = (c.abs().max(d.abs()) - 1).max(0).min(a.abs().max(b.abs()));
             (if a >= 0 { 0 } else { -most }, if b <= 0 { 0 } else { most })
         }
-        Binary::ShiftLeft => {
+        BinaryOp::ShiftLeft => {
             let (least, most) = (c as u32, d as u32);
             extremes([a << least, a << most, b << least, b << most])
         }
-        Binary::ShiftRight => {
+        BinaryOp::ShiftRight => {
             let (least, most) = (c as u32, d as u32);
             extremes([a >> least, a >> most, b >> least, b >> most])
         }
-        Binary::BitAnd if a >= 0 || c >= 0 => {
+        BinaryOp::BitAnd if a >= 0 || c >= 0 => {
             // The sign bit of a non-negative operand is clear, and so are the bits above its own.
             let highest = [(a, b), (c, d)].into_iter().filter(|range| range.0 >= 0);
             (0, highest.map(|range| range.1).min().unwrap_or_default())

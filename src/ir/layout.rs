@@ -4,7 +4,7 @@
 //! states as byte strings compares them by their cells in *key order*. Every scalar of the program
 //! is a *cell*: as many bits as its values need, holding the value's code (its distance from the
 //! least value, one more if it may also be undefined, whose code is 0). Its values are those of its
-//! domain, or fewer, where an analysis rules the others out ([`Ranges`]); of a scalarset's elements
+//! domain, or fewer, where an analysis rules the others out ([`ValueRanges`]); of a scalarset's elements
 //! they are all or none ([`Program::whole_scalarsets`]). Bits after the last cell are 0.
 //!
 //! Cells in declaration order: the program's variables and channels, then for each process (and
@@ -15,24 +15,24 @@
 //! The cells of one variable, one channel or one location are a *group*. Key order is any
 //! permutation of the groups, the declared one if nothing else is asked for; within a group it is
 //! declaration order. So cells that follow one another in name need not lie side by side: only
-//! [`Cell::bit`] says where a cell is.
+//! [`ScalarCell::bit`] says where a cell is.
 //!
 //! What bodies remember while they run (local variables, and what functions are given by value) has
 //! cells too, after all of the state's. Their bits begin behind the state's last byte, in a buffer
-//! that is longer than a state ([`Frames`]).
+//! that is longer than a state ([`LocalFrames`]).
 
 mod build;
 mod builder;
 mod codes;
 mod frames;
 
-pub use codes::Codes;
-pub use frames::{Frame, Frames};
+pub use codes::StateValidator;
+pub use frames::{LocalFrame, LocalFrames};
 
 use super::interval::{self, Interval};
 use super::{
-    Arena, ChannelId, Domain, Instance, Instances, LocationId, Owner, Process, ProcessId, Program,
-    Type, TypeId, VarId, entity,
+    Arena, ChannelId, Domain, InstanceCount, LocationId, Owner, Process, ProcessId,
+    ProcessInstance, Program, Type, TypeId, VarId, entity,
 };
 use std::fmt;
 use std::ops::Range;
@@ -40,13 +40,13 @@ use std::ops::Range;
 entity::entity! {
     /// Names a cell of the state.
     CellId,
-    /// Names a [`Group`], in declaration order.
+    /// Names a [`CellGroup`], in declaration order.
     GroupId,
 }
 
 /// One scalar of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct ScalarCell {
     /// The first bit, counted from the most significant bit of the first byte.
     pub bit: u32,
     /// How many bits; at most [`MAX_CELL_BITS`], possibly 0 for a domain of one value.
@@ -67,21 +67,21 @@ pub struct Cell {
 /// the state decides are read and written at most 57 at once.
 pub const MAX_CELL_BITS: u32 = 48;
 
-impl Cell {
+impl ScalarCell {
     /// A cell from `bit` on for all values from `low` to `high`.
-    pub fn new(bit: u32, low: i64, high: i64, undefined: bool) -> Cell {
-        let cell = Cell { bit, bits: 0, low, high, least: low, most: high, undefined };
+    pub fn new(bit: u32, low: i64, high: i64, undefined: bool) -> ScalarCell {
+        let cell = ScalarCell { bit, bits: 0, low, high, least: low, most: high, undefined };
         cell.narrowed((low, high))
     }
 
     /// The same cell for values that all lie in an interval.
-    pub fn narrowed(self, (least, most): Interval) -> Cell {
+    pub fn narrowed(self, (least, most): Interval) -> ScalarCell {
         let (least, most) = (least.max(self.low), most.min(self.high));
         // Where nothing is ever stored there is one code all the same.
         let (least, most) = if least <= most { (least, most) } else { (self.low, self.low) };
         let codes = most - least + 1 + i64::from(self.undefined);
         let bits = 64 - (codes - 1).leading_zeros();
-        Cell { bits, least, most, ..self }
+        ScalarCell { bits, least, most, ..self }
     }
 
     /// How far values are from their codes: code 0 would be this value, if it were one. How codes
@@ -143,20 +143,20 @@ impl Cell {
     /// The value modulo the size of the domain.
     #[inline]
     pub fn wrap(&self, value: i64) -> i64 {
-        interval::wrapped(value, (self.low, self.high))
+        interval::wrap_into(value, (self.low, self.high))
     }
 }
 
 /// A variable's cells: `stride` of them for each slot of its owner, the first at `first`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placement {
+pub struct CellPlacement {
     /// The first cell, in slot 0.
     pub first: CellId,
     /// How many cells further the next slot's are.
     pub stride: u32,
 }
 
-impl Placement {
+impl CellPlacement {
     /// The first cell in a slot.
     #[inline]
     pub fn in_slot(self, slot: u32) -> CellId {
@@ -166,9 +166,9 @@ impl Placement {
 
 /// Cells that stay together in the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct CellGroup {
     /// What they hold.
-    pub part: Content,
+    pub part: GroupContent,
     /// In which slot of the owner.
     pub slot: u32,
     /// The first cell.
@@ -177,9 +177,9 @@ pub struct Group {
     pub cells: u32,
 }
 
-/// What a [`Group`] holds.
+/// What a [`CellGroup`] holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum GroupContent {
     /// Where a process is.
     Location(ProcessId),
     /// A variable, with all its elements and fields.
@@ -190,25 +190,25 @@ pub enum Content {
 
 /// A list of groups that is no order of a program's: one is missing, repeated or unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotAnOrder {
+pub struct InvalidKeyOrder {
     /// How many groups the list has.
     pub found: usize,
     /// How many groups the program has.
     pub groups: usize,
 }
 
-impl fmt::Display for NotAnOrder {
+impl fmt::Display for InvalidKeyOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NotAnOrder { found, groups } = self;
+        let InvalidKeyOrder { found, groups } = self;
         write!(f, "its {found} numbers are no order of the {groups} groups of cells")
     }
 }
 
-impl std::error::Error for NotAnOrder {}
+impl std::error::Error for InvalidKeyOrder {}
 
 /// Which values variables and messages ever have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ranges {
+pub struct ValueRanges {
     /// Of all scalars of a variable, where that is known.
     pub variables: Arena<VarId, Option<Interval>>,
     /// Of each field of a channel's messages.
@@ -219,20 +219,20 @@ pub struct Ranges {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Every scalar of the state, then those of the frames.
-    pub cells: Arena<CellId, Cell>,
+    pub cells: Arena<CellId, ScalarCell>,
     /// How many of the cells are the state's.
     pub state_cells: u32,
     /// The cells of each variable.
-    pub variables: Arena<VarId, Placement>,
+    pub variables: Arena<VarId, CellPlacement>,
     /// The cells of each channel; a rendezvous has none.
-    pub channels: Arena<ChannelId, Placement>,
+    pub channels: Arena<ChannelId, CellPlacement>,
     /// The location cell of each process. With several slots, code 0 is a free slot and locations
     /// start at 1.
-    pub locations: Arena<ProcessId, Placement>,
+    pub locations: Arena<ProcessId, CellPlacement>,
     /// The cells that make up each type.
     pub sizes: Arena<TypeId, u32>,
     /// What stays together in the key.
-    pub groups: Arena<GroupId, Group>,
+    pub groups: Arena<GroupId, CellGroup>,
     /// The groups in key order.
     pub order: Vec<GroupId>,
     /// The bits that carry information.
@@ -240,7 +240,7 @@ pub struct Layout {
     /// The bytes of a state.
     pub bytes: usize,
     /// Where bodies keep what they remember while they run.
-    pub frames: Frames,
+    pub frames: LocalFrames,
 }
 
 impl Layout {
@@ -251,25 +251,25 @@ impl Layout {
 
     /// Lays out a valid program whose values all lie in these ranges, or are permuted from such, in
     /// declaration order.
-    pub fn with_ranges(program: &Program, ranges: &Ranges) -> Layout {
+    pub fn with_ranges(program: &Program, ranges: &ValueRanges) -> Layout {
         build::declared(program, Some(ranges))
     }
 
     /// Lays out a valid program with its groups in the order given.
-    pub fn with_order(program: &Program, order: &[GroupId]) -> Result<Layout, NotAnOrder> {
+    pub fn with_order(program: &Program, order: &[GroupId]) -> Result<Layout, InvalidKeyOrder> {
         Layout::new(program).reordered(order)
     }
 
     /// The same cells, their groups in the order given.
-    pub fn reordered(mut self, order: &[GroupId]) -> Result<Layout, NotAnOrder> {
+    pub fn reordered(mut self, order: &[GroupId]) -> Result<Layout, InvalidKeyOrder> {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
         if !self.groups.keys().eq(sorted) {
-            return Err(NotAnOrder { found: order.len(), groups: self.groups.len() });
+            return Err(InvalidKeyOrder { found: order.len(), groups: self.groups.len() });
         }
         self.order = order.to_vec();
         let mut bit = 0;
-        for &Group { first, cells, .. } in order.iter().map(|&id| &self.groups[id]) {
+        for &CellGroup { first, cells, .. } in order.iter().map(|&id| &self.groups[id]) {
             for cell in (first.0..first.0 + cells).map(CellId) {
                 self.cells[cell].bit = bit;
                 bit += self.cells[cell].bits;
@@ -281,7 +281,7 @@ impl Layout {
 
     /// The bits of a group.
     pub fn extent(&self, group: GroupId) -> Range<u32> {
-        let Group { first, cells, .. } = self.groups[group];
+        let CellGroup { first, cells, .. } = self.groups[group];
         let cells = (first.0..first.0 + cells).map(|cell| &self.cells[CellId(cell)]);
         let (bit, bits) = (self.cells[first].bit, cells.map(|cell| cell.bits).sum::<u32>());
         bit..bit + bits
@@ -303,12 +303,12 @@ impl Layout {
         cell.value_of(read_bits(state, cell.bit, cell.bits))
     }
 
-    /// Whether a state has a cell that is [wide](Cell::is_wide).
+    /// Whether a state has a cell that is [wide](ScalarCell::is_wide).
     pub fn has_wide_cells(&self) -> bool {
-        self.cells.values().take(self.state_cells as usize).any(Cell::is_wide)
+        self.cells.values().take(self.state_cells as usize).any(ScalarCell::is_wide)
     }
 
-    /// The code in a cell that is not [wide](Cell::is_wide).
+    /// The code in a cell that is not [wide](ScalarCell::is_wide).
     #[inline]
     pub fn code(&self, state: &[u8], cell: CellId) -> u32 {
         debug_assert!(!self.cells[cell].is_wide(), "{cell:?} is wide");
@@ -323,7 +323,12 @@ impl Layout {
     }
 
     /// Where an instance is, in a state of the program that is laid out so; nowhere, if its slot is free.
-    pub fn location(&self, program: &Program, at: Instance, state: &[u8]) -> Option<LocationId> {
+    pub fn location(
+        &self,
+        program: &Program,
+        at: ProcessInstance,
+        state: &[u8],
+    ) -> Option<LocationId> {
         let code = self.code(state, self.locations[at.process].in_slot(at.slot));
         code.checked_sub(program.processes[at.process].first_location()).map(LocationId)
     }
@@ -449,13 +454,14 @@ impl Program {
     }
 
     /// Whether any process comes and goes.
-    pub fn comes_and_goes(&self) -> bool {
+    pub fn has_dynamic_processes(&self) -> bool {
         self.processes.values().any(Process::has_slots)
     }
 
     /// Every instance that there may be.
-    pub fn instances(&self) -> impl Iterator<Item = Instance> {
-        let slots = |process| (0..self.slots(process)).map(move |slot| Instance { process, slot });
+    pub fn instances(&self) -> impl Iterator<Item = ProcessInstance> {
+        let slots =
+            |process| (0..self.slots(process)).map(move |slot| ProcessInstance { process, slot });
         self.processes.keys().flat_map(slots)
     }
 
@@ -466,19 +472,19 @@ impl Program {
     }
 
     /// Whose the cells of a group are.
-    pub fn owner(&self, part: Content) -> Owner {
+    pub fn owner(&self, part: GroupContent) -> Owner {
         match part {
-            Content::Location(process) => Owner::Process(process),
-            Content::Variable(id) => self.variables[id].owner,
-            Content::Channel(id) => self.channels[id].owner,
+            GroupContent::Location(process) => Owner::Process(process),
+            GroupContent::Variable(id) => self.variables[id].owner,
+            GroupContent::Channel(id) => self.channels[id].owner,
         }
     }
 
     /// The most instances of a process.
     pub fn slots(&self, process: ProcessId) -> u32 {
         match self.processes[process].instances {
-            Instances::One => 1,
-            Instances::Slots { capacity, .. } => capacity,
+            InstanceCount::One => 1,
+            InstanceCount::Slots { capacity, .. } => capacity,
         }
     }
 

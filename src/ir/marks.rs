@@ -1,18 +1,22 @@
 //! Which marks the locations of processes have, and whether any instance is at one.
 
-use super::{Binary, Expr, ExprKind, Location, LocationId, ProcessId, Program, PropertyKind};
+use super::{BinaryOp, Expr, ExprKind, Location, LocationId, ProcessId, Program, PropertyKind};
 use crate::source::Span;
 
 impl Program {
     /// Whether any instance of any process is at a location that is marked so; nothing if no location is. A process
     /// that only watches the others is none of them.
-    pub fn anybody_at(&self, is_marked: fn(&Location) -> bool, span: Span) -> Option<Expr> {
+    pub fn any_instance_at_marked(
+        &self,
+        is_marked: fn(&Location) -> bool,
+        span: Span,
+    ) -> Option<Expr> {
         let others = self.processes.iter().filter(|(id, _)| !self.only_watches(*id));
         let marked = others.flat_map(|(id, it)| {
             let marked = it.locations.iter().filter(|(_, it)| is_marked(it));
             marked.map(move |(location, _)| (id, location))
         });
-        self.anybody_is_at(marked, span)
+        self.any_instance_at(marked, span)
     }
 
     /// Whether it is an automaton about the others.
@@ -21,7 +25,7 @@ impl Program {
     }
 
     /// Whether any instance of a process is at one of some locations; nothing if there are none.
-    pub fn anybody_is_at(
+    pub fn any_instance_at(
         &self,
         some: impl IntoIterator<Item = (ProcessId, LocationId)>,
         span: Span,
@@ -51,7 +55,7 @@ fn any(mut parts: Vec<Expr>, span: Span) -> Option<Expr> {
             joined.push(match rest.next() {
                 None => one,
                 Some(other) => {
-                    let kind = ExprKind::Binary(Binary::Or, Box::new(one), Box::new(other));
+                    let kind = ExprKind::Binary(BinaryOp::Or, Box::new(one), Box::new(other));
                     Expr { kind, span }
                 }
             });

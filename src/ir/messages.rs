@@ -12,11 +12,11 @@
 //!   an exception: further fields are read as 0, an error is reported, and the step goes on;
 //! - a receive that leaves the message in the channel, and a poll, may name fewer fields.
 
-use super::{Communication, Pattern};
+use super::{Communication, ReceivePattern};
 
 /// How a statement and a message differ in length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Misfit {
+pub enum ArityMismatch {
     /// A send has fewer values than a message.
     TooFewSent,
     /// A send has more.
@@ -27,14 +27,14 @@ pub enum Misfit {
     TooManyReceived,
 }
 
-impl Misfit {
+impl ArityMismatch {
     /// SPIN's words for it.
     pub fn name(self) -> &'static str {
         match self {
-            Misfit::TooFewSent => "too few parameters in send",
-            Misfit::TooManySent => "too many parameters in send",
-            Misfit::TooFewReceived => "missing pars in receive",
-            Misfit::TooManyReceived => "too many fields in receive",
+            ArityMismatch::TooFewSent => "too few parameters in send",
+            ArityMismatch::TooManySent => "too many parameters in send",
+            ArityMismatch::TooFewReceived => "missing pars in receive",
+            ArityMismatch::TooManyReceived => "too many fields in receive",
         }
     }
 
@@ -46,18 +46,18 @@ impl Misfit {
 
 /// What becomes of a communication on a channel whose messages have so many fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
+pub enum CommunicationFit {
     /// It takes place.
     Fits,
     /// It is an error, and it takes place.
-    GoesOn(Misfit),
+    Continues(ArityMismatch),
     /// It is an error, and its step has no successor.
-    Fails(Misfit),
+    Fails(ArityMismatch),
 }
 
 impl Communication {
     /// How many values it sends, or fields it names.
-    pub fn given(&self) -> usize {
+    pub fn arity(&self) -> usize {
         match self {
             Communication::Send { values, .. } => values.len(),
             Communication::Receive { patterns, .. } => patterns.len(),
@@ -65,28 +65,30 @@ impl Communication {
     }
 
     /// What becomes of it on a channel whose messages have `fields` fields.
-    pub fn fit(&self, fields: usize) -> Fit {
+    pub fn fit(&self, fields: usize) -> CommunicationFit {
         match self {
             Communication::Send { values, .. } if values.len() < fields => {
-                Fit::GoesOn(Misfit::TooFewSent)
+                CommunicationFit::Continues(ArityMismatch::TooFewSent)
             }
             Communication::Send { values, .. } if values.len() > fields => {
-                Fit::GoesOn(Misfit::TooManySent)
+                CommunicationFit::Continues(ArityMismatch::TooManySent)
             }
-            Communication::Send { .. } => Fit::Fits,
+            Communication::Send { .. } => CommunicationFit::Fits,
             Communication::Receive { patterns, anywhere, peek, .. } => {
                 let is_first_compared =
-                    !anywhere && patterns.iter().all(|it| matches!(it, Pattern::Match(_)));
+                    !anywhere && patterns.iter().all(|it| matches!(it, ReceivePattern::Match(_)));
                 let misfit = match patterns.len() {
-                    given if given < fields => Misfit::TooFewReceived,
-                    given if given > fields => Misfit::TooManyReceived,
-                    _ => return Fit::Fits,
+                    given if given < fields => ArityMismatch::TooFewReceived,
+                    given if given > fields => ArityMismatch::TooManyReceived,
+                    _ => return CommunicationFit::Fits,
                 };
                 match misfit {
-                    Misfit::TooManyReceived if !reads_zero_beyond(fields) => Fit::Fails(misfit),
-                    _ if *peek => Fit::Fits,
-                    _ if is_first_compared => Fit::Fails(misfit),
-                    _ => Fit::GoesOn(misfit),
+                    ArityMismatch::TooManyReceived if !reads_zero_past_end(fields) => {
+                        CommunicationFit::Fails(misfit)
+                    }
+                    _ if *peek => CommunicationFit::Fits,
+                    _ if is_first_compared => CommunicationFit::Fails(misfit),
+                    _ => CommunicationFit::Continues(misfit),
                 }
             }
         }
@@ -94,12 +96,12 @@ impl Communication {
 }
 
 /// Whether fields that a message does not have are read as 0.
-pub fn reads_zero_beyond(fields: usize) -> bool {
+pub fn reads_zero_past_end(fields: usize) -> bool {
     fields == 1
 }
 
 /// Whether comparing a message of `fields` fields with these patterns is an error once the fields that exist match.
-pub fn compares_beyond(patterns: &[Pattern], fields: usize) -> bool {
-    let beyond = patterns.iter().skip(fields).any(|it| matches!(it, Pattern::Match(_)));
-    beyond && !reads_zero_beyond(fields)
+pub fn fails_past_end(patterns: &[ReceivePattern], fields: usize) -> bool {
+    let beyond = patterns.iter().skip(fields).any(|it| matches!(it, ReceivePattern::Match(_)));
+    beyond && !reads_zero_past_end(fields)
 }

@@ -28,29 +28,30 @@ pub mod validate;
 pub mod walk;
 
 pub use action::{
-    Action, Asserted, Communication, Control, Edge, Overflow, Parameter, Stmt, StmtKind, Turn,
+    Action, ActionControl, AssertionKind, Communication, OverflowRule, Parameter, ProcessEdge,
+    Stmt, StmtKind, TurnRule,
 };
 pub use arithmetic::{Arithmetic, ArithmeticError};
-pub use branching::{Branching, BranchingNode};
+pub use branching::{CtlFormula, CtlNode};
 pub use claim::{Claim, ClaimMove};
-pub use conditions::{Condition, Holds};
-pub use edges::ActionsAt;
+pub use conditions::{ConditionModality, FlagCondition};
+pub use edges::ActionsByLocation;
 pub use entity::{Arena, Entity};
 pub use expr::{
-    Argument, Binary, ChannelRef, Contains, Convert, Expr, ExprKind, Pattern, Place, Quantifier,
-    Renumbered, Root, Selector, Unary,
+    BinaryOp, CallArgument, ChannelRef, ConversionPiece, Expr, ExprKind, MultisetContains,
+    NumberConversion, Place, PlaceRoot, PlaceSelector, Quantifier, ReceivePattern, UnaryOp,
 };
 pub use layout::Layout;
-pub use messages::{Fit, Misfit};
-pub use types::{Domain, Enum, Scalar, Scalarset, Type};
-pub use unchecked::{ACCEPTANCE, NON_PROGRESS, Unchecked, UncheckedKind};
+pub use messages::{ArityMismatch, CommunicationFit};
+pub use types::{Domain, EnumType, ScalarType, Scalarset, Type};
+pub use unchecked::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
 
 use crate::source::Span;
 
 entity::entity! {
     /// Names a [`Type`].
     TypeId,
-    /// Names an [`Enum`].
+    /// Names an [`EnumType`].
     EnumId,
     /// Names a [`Scalarset`].
     ScalarsetId,
@@ -66,7 +67,7 @@ entity::entity! {
     ActionId,
     /// Names a [`Function`].
     FunctionId,
-    /// Names a [`Property`].
+    /// Names a [`ProgramProperty`].
     PropertyId,
     /// Names a parameter, a local variable, or what a loop, a quantifier or an alias binds; unique
     /// within an action, a function, a start or a property.
@@ -85,11 +86,11 @@ pub struct Program {
     /// When a state without successors is as it should be.
     pub end: EndRule,
     /// What a failed assertion does to its step.
-    pub assertions: Assertions,
+    pub assertions: AssertionRule,
     /// Types of variables, parameters and message fields.
     pub types: Arena<TypeId, Type>,
     /// Enumerations.
-    pub enums: Arena<EnumId, Enum>,
+    pub enums: Arena<EnumId, EnumType>,
     /// Sets of interchangeable identities.
     pub scalarsets: Arena<ScalarsetId, Scalarset>,
     /// Everything a state holds beside locations and messages.
@@ -104,11 +105,11 @@ pub struct Program {
     pub actions: Arena<ActionId, Action>,
     /// Ways to begin; each gives the initial states of its parameters' combinations. The variables
     /// first have their `initial` values.
-    pub starts: Vec<Start>,
+    pub starts: Vec<StartRule>,
     /// What should hold.
-    pub properties: Arena<PropertyId, Property>,
+    pub properties: Arena<PropertyId, ProgramProperty>,
     /// What should hold, too, but is not looked for. It has no part in what the program does.
-    pub unchecked: Vec<Unchecked>,
+    pub unchecked: Vec<UncheckedRequirement>,
     /// A variable of the program that holds the pid of the process that moved last, if anything
     /// asks (Promela `_last`).
     pub last: Option<VarId>,
@@ -118,12 +119,12 @@ pub struct Program {
 
 /// What a failed assertion does to its step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Assertions {
+pub enum AssertionRule {
     /// The step has no successor (Murphi).
     #[default]
     Stop,
     /// It is a violation, and the step goes on (Promela).
-    GoOn,
+    Continue,
 }
 
 /// How processes take turns.
@@ -198,7 +199,7 @@ pub struct Channel {
     /// value, so that equal contents are equal bytes.
     pub fields: Vec<TypeId>,
     /// What becomes of a sent value outside its field's domain.
-    pub overflow: Overflow,
+    pub overflow: OverflowRule,
     /// Where it is declared.
     pub span: Span,
 }
@@ -213,18 +214,18 @@ pub struct Process {
     /// Where an instance starts.
     pub start: LocationId,
     /// How many there are.
-    pub instances: Instances,
+    pub instances: InstanceCount,
     /// Locals set by whoever starts an instance.
     pub parameters: Vec<VarId>,
     /// How its instances come, and when they may move.
-    pub life: Life,
+    pub life: ProcessLifecycle,
     /// Where it is declared.
     pub span: Span,
 }
 
 /// An instance of a process: one of those that there may be at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Instance {
+pub struct ProcessInstance {
     /// Of which process.
     pub process: ProcessId,
     /// In which slot.
@@ -233,7 +234,7 @@ pub struct Instance {
 
 /// How often a process exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instances {
+pub enum InstanceCount {
     /// Exactly once, always.
     One,
     /// In slots that are taken and given back as the program runs.
@@ -248,7 +249,7 @@ pub enum Instances {
 impl Process {
     /// Whether instances of it come and go.
     pub fn has_slots(&self) -> bool {
-        self.instances != Instances::One
+        self.instances != InstanceCount::One
     }
 
     /// The code of location 0 in a cell that says where an instance is: a smaller one says that the slot is free.
@@ -263,9 +264,9 @@ impl Process {
 /// processes, that there were when it came, and only the youngest of all can go. So the instances
 /// of one process fill its slots from 0, in the order of their pids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Life {
+pub struct ProcessLifecycle {
     /// How the pid is known.
-    pub pid: Pid,
+    pub pid: PidRule,
     /// What an instance does when it is started, after its parameters are set and its other locals
     /// have their initial values.
     pub prologue: Vec<Stmt>,
@@ -278,7 +279,7 @@ pub struct Life {
 
 /// How the pids of a process with slots are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pid {
+pub enum PidRule {
     /// They are not: the slot stands for it.
     #[default]
     None,
@@ -359,7 +360,7 @@ pub struct FunctionParameter {
 
 /// A way to begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct StartRule {
     /// The user's name for it.
     pub name: String,
     /// It begins once for each combination of their values.
@@ -372,7 +373,7 @@ pub struct Start {
 
 /// Something that should hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Property {
+pub struct ProgramProperty {
     /// What it is called in reports.
     pub name: String,
     /// What it says.

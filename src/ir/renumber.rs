@@ -2,25 +2,25 @@
 //! locals, since each is bound once.
 
 use super::{
-    Argument, ChannelRef, Communication, Expr, ExprKind, FunctionId, LocalId, Pattern, Place, Root,
-    Selector, Stmt, StmtKind,
+    CallArgument, ChannelRef, Communication, Expr, ExprKind, FunctionId, LocalId, Place, PlaceRoot,
+    PlaceSelector, ReceivePattern, Stmt, StmtKind,
 };
 
 /// What numbers become.
-struct Numbers<'n> {
+struct Renumbering<'n> {
     functions: &'n dyn Fn(FunctionId) -> FunctionId,
     locals: &'n dyn Fn(LocalId) -> LocalId,
 }
 
 /// Replaces the functions that statements call, at any depth.
 pub fn functions(body: &mut [Stmt], by: &dyn Fn(FunctionId) -> FunctionId) {
-    let numbers = Numbers { functions: by, locals: &|it| it };
+    let numbers = Renumbering { functions: by, locals: &|it| it };
     body.iter_mut().for_each(|it| stmt(it, &numbers));
 }
 
 /// Replaces the locals of an expression, where they are bound and where they stand.
 pub fn locals(of: &mut Expr, by: &dyn Fn(LocalId) -> LocalId) {
-    expr(of, &Numbers { functions: &|it| it, locals: by });
+    expr(of, &Renumbering { functions: &|it| it, locals: by });
 }
 
 /// Removes the statements, at any depth, that call a function.
@@ -56,7 +56,7 @@ fn bound(kind: &mut StmtKind) -> Option<&mut LocalId> {
     }
 }
 
-fn stmt(stmt: &mut Stmt, by: &Numbers<'_>) {
+fn stmt(stmt: &mut Stmt, by: &Renumbering<'_>) {
     match &mut stmt.kind {
         StmtKind::Assign { target, value, .. } => {
             place(target, by);
@@ -112,7 +112,7 @@ fn stmt(stmt: &mut Stmt, by: &Numbers<'_>) {
     bodies(&mut stmt.kind, &mut |inner| inner.iter_mut().for_each(|it| self::stmt(it, by)));
 }
 
-fn expr(of: &mut Expr, by: &Numbers<'_>) {
+fn expr(of: &mut Expr, by: &Renumbering<'_>) {
     match &mut of.kind {
         ExprKind::Call(function, arguments) => {
             *function = (by.functions)(*function);
@@ -162,19 +162,19 @@ fn expr(of: &mut Expr, by: &Numbers<'_>) {
     }
 }
 
-fn place(of: &mut Place, by: &Numbers<'_>) {
-    if let Root::Local(local) = &mut of.root {
+fn place(of: &mut Place, by: &Renumbering<'_>) {
+    if let PlaceRoot::Local(local) = &mut of.root {
         *local = (by.locals)(*local);
     }
     of.slot.iter_mut().for_each(|it| expr(it, by));
     for selector in &mut of.path {
-        if let Selector::Index(index) = selector {
+        if let PlaceSelector::Index(index) = selector {
             expr(index, by);
         }
     }
 }
 
-fn channel(of: &mut ChannelRef, by: &Numbers<'_>) {
+fn channel(of: &mut ChannelRef, by: &Renumbering<'_>) {
     match of {
         ChannelRef::Named(_) => {}
         ChannelRef::Element { index, .. } => expr(index, by),
@@ -182,7 +182,7 @@ fn channel(of: &mut ChannelRef, by: &Numbers<'_>) {
     }
 }
 
-fn communication(of: &mut Communication, by: &Numbers<'_>) {
+fn communication(of: &mut Communication, by: &Renumbering<'_>) {
     match of {
         Communication::Send { channel: to, values, .. } => {
             channel(to, by);
@@ -195,17 +195,17 @@ fn communication(of: &mut Communication, by: &Numbers<'_>) {
     }
 }
 
-fn pattern(of: &mut Pattern, by: &Numbers<'_>) {
+fn pattern(of: &mut ReceivePattern, by: &Renumbering<'_>) {
     match of {
-        Pattern::Into(to) => place(to, by),
-        Pattern::Match(value) => expr(value, by),
-        Pattern::Any => {}
+        ReceivePattern::Into(to) => place(to, by),
+        ReceivePattern::Match(value) => expr(value, by),
+        ReceivePattern::Any => {}
     }
 }
 
-fn argument(of: &mut Argument, by: &Numbers<'_>) {
+fn argument(of: &mut CallArgument, by: &Renumbering<'_>) {
     match of {
-        Argument::Value(value) => expr(value, by),
-        Argument::Copy(from) | Argument::Reference(from) => place(from, by),
+        CallArgument::Value(value) => expr(value, by),
+        CallArgument::Copy(from) | CallArgument::Reference(from) => place(from, by),
     }
 }

@@ -35,33 +35,33 @@ mod program;
 mod stmt;
 
 use super::{
-    Action, Expr, Function, LocalId, Place, ProcessId, Program, Property, PropertyKind, Start,
-    TypeId,
+    Action, Expr, Function, LocalId, Place, ProcessId, Program, ProgramProperty, PropertyKind,
+    StartRule, TypeId,
 };
-use expr::Emitter;
-use names::Names;
-use program::{Belongings, Ownership, Sequence};
+use expr::TextEmitter;
+use names::PrintedNames;
+use program::{ItemsByOwner, NumberSequence, OwnedItems};
 use std::fmt;
 
 /// The whole program, readably; the same text for the same program, always.
 pub fn print(program: &Program) -> impl fmt::Display {
-    struct Printed<'a>(Printer<'a>);
-    impl fmt::Display for Printed<'_> {
+    struct ProgramDisplay<'a>(ProgramPrinter<'a>);
+    impl fmt::Display for ProgramDisplay<'_> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             self.0.program().fmt(f)
         }
     }
-    Printed(Printer::new(program))
+    ProgramDisplay(ProgramPrinter::new(program))
 }
 
-/// An expression of the program, for a message. To print many, keep a [`Printer`].
-pub fn expr(program: &Program, expr: &Expr, scope: &Scope) -> impl fmt::Display {
-    Printer::new(program).to_string(scope, |emitter| emitter.plain(expr))
+/// An expression of the program, for a message. To print many, keep a [`ProgramPrinter`].
+pub fn expr(program: &Program, expr: &Expr, scope: &NameScope) -> impl fmt::Display {
+    ProgramPrinter::new(program).to_string(scope, |emitter| emitter.plain(expr))
 }
 
 /// Where an expression stands, which decides what it calls things.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scope {
+pub struct NameScope {
     /// The process whose variables need no owner before them.
     process: Option<ProcessId>,
     /// Locals that have names, and what they range over.
@@ -70,7 +70,7 @@ pub struct Scope {
     result: Option<TypeId>,
 }
 
-impl Scope {
+impl NameScope {
     /// Inside a process, outside its actions.
     pub fn inside(process: ProcessId) -> Self {
         Self { process: Some(process), ..Self::default() }
@@ -96,12 +96,12 @@ impl Scope {
     }
 
     /// In the body of a start.
-    pub fn of_start(start: &Start) -> Self {
+    pub fn of_start(start: &StartRule) -> Self {
         Self { parameters: start.parameters.iter().map(named).collect(), ..Self::default() }
     }
 
     /// In the condition of a property.
-    pub fn of_property(property: &Property) -> Self {
+    pub fn of_property(property: &ProgramProperty) -> Self {
         match property.kind {
             PropertyKind::AssertionAt { process, .. } => Self::inside(process),
             PropertyKind::Invariant(_)
@@ -120,91 +120,96 @@ fn named(parameter: &super::Parameter) -> (LocalId, String, TypeId) {
 }
 
 /// Prints parts of one program; making it looks at every name once.
-pub struct Printer<'a> {
+pub struct ProgramPrinter<'a> {
     program: &'a Program,
-    names: Names<'a>,
+    names: PrintedNames<'a>,
 }
 
-impl<'a> Printer<'a> {
+impl<'a> ProgramPrinter<'a> {
     /// A printer of this program.
     pub fn new(program: &'a Program) -> Self {
-        Self { program, names: Names::new(program) }
+        Self { program, names: PrintedNames::new(program) }
     }
 
     /// The whole program.
     pub fn program(&self) -> impl fmt::Display {
-        Whole { printer: self }
+        ParagraphDisplay { printer: self }
     }
 
     /// An expression.
-    pub fn expr(&self, expr: &Expr, scope: &Scope) -> String {
+    pub fn expr(&self, expr: &Expr, scope: &NameScope) -> String {
         self.to_string(scope, |emitter| emitter.plain(expr))
     }
 
     /// What an action waits for and does: without its name and where it leads.
     pub fn step(&self, action: &Action) -> String {
-        self.to_string(&Scope::of_action(action), |emitter| emitter.step(action))
+        self.to_string(&NameScope::of_action(action), |emitter| emitter.step(action))
     }
 
     /// A place.
-    pub fn place(&self, place: &Place, scope: &Scope) -> String {
+    pub fn place(&self, place: &Place, scope: &NameScope) -> String {
         self.to_string(scope, |emitter| emitter.place(place))
     }
 
     /// A value of a scalar type, by its name if it has one.
     pub fn value(&self, ty: TypeId, value: Option<i64>) -> String {
-        self.to_string(&Scope::default(), |emitter| {
+        self.to_string(&NameScope::default(), |emitter| {
             emitter.possibly_undefined(value, emitter.domain_of_type(ty));
         })
     }
 
-    fn to_string(&self, scope: &Scope, write: impl FnOnce(&mut Emitter)) -> String {
-        let mut emitter = Emitter::new(self.program, &self.names, scope);
+    fn to_string(&self, scope: &NameScope, write: impl FnOnce(&mut TextEmitter)) -> String {
+        let mut emitter = TextEmitter::new(self.program, &self.names, scope);
         write(&mut emitter);
         emitter.out
     }
 }
 
 /// A program being written out paragraph by paragraph, so that only one is held in memory.
-struct Whole<'a, 'p> {
-    printer: &'a Printer<'p>,
+struct ParagraphDisplay<'a, 'p> {
+    printer: &'a ProgramPrinter<'p>,
 }
 
-impl fmt::Display for Whole<'_, '_> {
+impl fmt::Display for ParagraphDisplay<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Printer { program, names } = self.printer;
-        let emitter = Emitter::new(program, names, &Scope::default());
-        Paragraphs { f, emitter, channels: Sequence::default(), actions: Sequence::default() }
-            .whole(program)
+        let ProgramPrinter { program, names } = self.printer;
+        let emitter = TextEmitter::new(program, names, &NameScope::default());
+        ParagraphWriter {
+            f,
+            emitter,
+            channels: NumberSequence::default(),
+            actions: NumberSequence::default(),
+        }
+        .whole(program)
     }
 }
 
-struct Paragraphs<'a, 'f, 'g> {
+struct ParagraphWriter<'a, 'f, 'g> {
     f: &'f mut fmt::Formatter<'g>,
-    emitter: Emitter<'a>,
-    channels: Sequence,
-    actions: Sequence,
+    emitter: TextEmitter<'a>,
+    channels: NumberSequence,
+    actions: NumberSequence,
 }
 
-impl<'a> Paragraphs<'a, '_, '_> {
+impl<'a> ParagraphWriter<'a, '_, '_> {
     fn whole(&mut self, program: &Program) -> fmt::Result {
-        let ownership = Ownership::new(program);
+        let ownership = ItemsByOwner::new(program);
         self.each([()], |emitter, ()| emitter.header())?;
-        self.each(program.enums.keys(), Emitter::enumeration)?;
-        self.each(program.scalarsets.keys(), Emitter::scalarset)?;
-        self.each(program.types.keys(), Emitter::record)?;
+        self.each(program.enums.keys(), TextEmitter::enumeration)?;
+        self.each(program.scalarsets.keys(), TextEmitter::scalarset)?;
+        self.each(program.types.keys(), TextEmitter::record)?;
         self.declarations(&ownership.common)?;
-        self.each(program.functions.keys(), Emitter::function)?;
+        self.each(program.functions.keys(), TextEmitter::function)?;
         for (id, own) in program.processes.keys().zip(&ownership.own) {
             self.process(id, own)?;
         }
         self.actions(&ownership.common)?;
-        self.each(program.starts.iter(), Emitter::start)?;
-        self.each(program.properties.values(), Emitter::property)
+        self.each(program.starts.iter(), TextEmitter::start)?;
+        self.each(program.properties.values(), TextEmitter::property)
     }
 
-    fn process(&mut self, id: ProcessId, own: &Belongings) -> fmt::Result {
-        self.each([id], Emitter::process_head)?;
+    fn process(&mut self, id: ProcessId, own: &OwnedItems) -> fmt::Result {
+        self.each([id], TextEmitter::process_head)?;
         self.declarations(own)?;
         self.actions(own)?;
         self.each([()], |emitter, ()| {
@@ -213,7 +218,7 @@ impl<'a> Paragraphs<'a, '_, '_> {
         })
     }
 
-    fn declarations(&mut self, own: &Belongings) -> fmt::Result {
+    fn declarations(&mut self, own: &OwnedItems) -> fmt::Result {
         self.gap(own.variables.len() + own.channels.len())?;
         self.each(own.variables.iter().copied(), |emitter, id| {
             emitter.entry(|emitter| emitter.variable(id));
@@ -226,7 +231,7 @@ impl<'a> Paragraphs<'a, '_, '_> {
         Ok(())
     }
 
-    fn actions(&mut self, own: &Belongings) -> fmt::Result {
+    fn actions(&mut self, own: &OwnedItems) -> fmt::Result {
         self.gap(own.actions.len())?;
         let mut sequence = std::mem::take(&mut self.actions);
         self.each(own.actions.iter().copied(), |emitter, id| {
@@ -244,7 +249,7 @@ impl<'a> Paragraphs<'a, '_, '_> {
     fn each<T>(
         &mut self,
         things: impl IntoIterator<Item = T>,
-        mut write: impl FnMut(&mut Emitter<'a>, T),
+        mut write: impl FnMut(&mut TextEmitter<'a>, T),
     ) -> fmt::Result {
         for thing in things {
             write(&mut self.emitter, thing);

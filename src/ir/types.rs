@@ -11,7 +11,7 @@ use super::{EnumId, ScalarsetId, TypeId};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// One integer.
-    Scalar(Scalar),
+    Scalar(ScalarType),
     /// `length` elements, indexed from `low`.
     Array {
         /// The least index.
@@ -44,14 +44,14 @@ pub enum Type {
 
 /// A single integer and what it may be.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Scalar {
+pub struct ScalarType {
     /// The values it may take.
     pub domain: Domain,
     /// Whether it may also be undefined (Murphi), which costs one more code.
     pub undefined: bool,
 }
 
-impl Scalar {
+impl ScalarType {
     /// A scalar that always has a value.
     pub fn defined(domain: Domain) -> Self {
         Self { domain, undefined: false }
@@ -99,7 +99,7 @@ impl Domain {
 
 /// An enumeration: a name for each value from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Enum {
+pub struct EnumType {
     /// The user's name for it.
     pub name: String,
     /// The names of the values, in order.

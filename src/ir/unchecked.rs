@@ -6,7 +6,7 @@ use crate::source::Span;
 
 /// One thing that a model asks for and that is not looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unchecked {
+pub struct UncheckedRequirement {
     /// What sort of thing.
     pub kind: UncheckedKind,
     /// The user's name for it.

@@ -63,7 +63,7 @@ mod types;
 
 use super::{ChannelRef, LocalId, Owner, ProcessId, Program, TypeId};
 use crate::diag::Diagnostic;
-use crate::ir::{ChannelId, Entity, FunctionId, Instances, LocationId, VarId};
+use crate::ir::{ChannelId, Entity, FunctionId, InstanceCount, LocationId, VarId};
 use crate::source::Span;
 use std::collections::HashMap;
 use types::TypeFacts;
@@ -174,7 +174,7 @@ impl Rule {
 
 /// A breach of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct RuleViolation {
     /// The rule.
     pub rule: Rule,
     /// What breaks it.
@@ -183,7 +183,7 @@ pub struct Problem {
     pub span: Span,
 }
 
-impl Problem {
+impl RuleViolation {
     /// As users see it.
     pub fn diagnostic(&self) -> Diagnostic {
         let rule = format!("rule {} of valid programs ({:?})", self.rule.number(), self.rule);
@@ -192,8 +192,8 @@ impl Problem {
 }
 
 /// Checks every rule, in time proportional to the program.
-pub fn validate(program: &Program) -> Result<(), Vec<Problem>> {
-    let mut checker = Checker::new(program);
+pub fn validate(program: &Program) -> Result<(), Vec<RuleViolation>> {
+    let mut checker = ProgramValidator::new(program);
     checker.types();
     checker.stop_at_problems()?;
     checker.declarations();
@@ -204,27 +204,27 @@ pub fn validate(program: &Program) -> Result<(), Vec<Problem>> {
 
 /// What all checks share: the program, what is known of it, where the check stands, and what it
 /// has found.
-struct Checker<'a> {
+struct ProgramValidator<'a> {
     program: &'a Program,
     types: TypeFacts,
     functions: functions::FunctionFacts,
-    scope: Scope,
-    problems: Vec<Problem>,
+    scope: CodeScope,
+    problems: Vec<RuleViolation>,
 }
 
 /// Where a piece of code stands.
 #[derive(Default)]
-struct Scope {
+struct CodeScope {
     /// The process whose instance moves, if one does.
     mover: Option<ProcessId>,
     /// The function whose body it is, if it is one's.
     function: Option<FunctionId>,
     /// Every local bound so far.
-    locals: HashMap<LocalId, Bound>,
+    locals: HashMap<LocalId, BoundLocal>,
 }
 
 /// A local that has been bound.
-struct Bound {
+struct BoundLocal {
     /// Whether the check stands inside what binds it.
     open: bool,
     /// Whether it is a single value.
@@ -232,12 +232,12 @@ struct Bound {
     /// Its type, if places may begin at it.
     place: Option<TypeId>,
     /// By whom writes to it are seen.
-    reach: Reach,
+    reach: WriteReach,
 }
 
 /// By whom a write is seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Reach {
+enum WriteReach {
     /// By its own body alone.
     #[default]
     Own,
@@ -247,18 +247,18 @@ enum Reach {
     State,
 }
 
-impl<'a> Checker<'a> {
+impl<'a> ProgramValidator<'a> {
     fn new(program: &'a Program) -> Self {
         Self {
             program,
             types: TypeFacts::default(),
             functions: functions::FunctionFacts::new(program),
-            scope: Scope::default(),
+            scope: CodeScope::default(),
             problems: Vec::new(),
         }
     }
 
-    fn stop_at_problems(&mut self) -> Result<(), Vec<Problem>> {
+    fn stop_at_problems(&mut self) -> Result<(), Vec<RuleViolation>> {
         match self.problems.is_empty() {
             true => Ok(()),
             false => Err(std::mem::take(&mut self.problems)),
@@ -266,7 +266,7 @@ impl<'a> Checker<'a> {
     }
 
     fn problem(&mut self, rule: Rule, span: Span, message: impl Into<String>) {
-        self.problems.push(Problem { rule, message: message.into(), span });
+        self.problems.push(RuleViolation { rule, message: message.into(), span });
     }
 
     /// Reports a breach unless `holds`; the message is made only then.
@@ -316,7 +316,7 @@ impl<'a> Checker<'a> {
     }
 
     fn has_slots(&self, process: ProcessId) -> bool {
-        matches!(self.program.processes[process].instances, Instances::Slots { .. })
+        matches!(self.program.processes[process].instances, InstanceCount::Slots { .. })
     }
 
     /// Whether a channel is known to be a rendezvous; a computed one never is, for it may be any.

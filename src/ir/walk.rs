@@ -1,17 +1,17 @@
 //! Walking through code: everything an action, a statement or an expression mentions.
 //!
-//! An analysis implements [`Visitor`] for what it looks at; the rest walks on by itself. Each
+//! An analysis implements [`CodeVisitor`] for what it looks at; the rest walks on by itself. Each
 //! default method visits the parts, so a method that looks at a thing and then wants its parts too
 //! calls the function of the same name here.
 
 use super::{
-    Action, Argument, ChannelRef, Communication, Expr, ExprKind, Pattern, Place, Program,
-    PropertyKind, Selector, Stmt, StmtKind,
+    Action, CallArgument, ChannelRef, Communication, Expr, ExprKind, Place, PlaceSelector, Program,
+    PropertyKind, ReceivePattern, Stmt, StmtKind,
 };
 
 /// What becomes of a place or a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum PlaceAccess {
     /// It is read.
     Read,
     /// It is written; for a channel, a message is added or removed.
@@ -19,7 +19,7 @@ pub enum Access {
 }
 
 /// Sees the parts of code.
-pub trait Visitor {
+pub trait CodeVisitor {
     /// A statement.
     fn stmt(&mut self, stmt: &Stmt) {
         self::stmt(self, stmt);
@@ -31,13 +31,13 @@ pub trait Visitor {
     }
 
     /// A place that is read or written. Its indices are read in any case.
-    fn place(&mut self, place: &Place, access: Access) {
+    fn place(&mut self, place: &Place, access: PlaceAccess) {
         let _ = access;
         self::place(self, place);
     }
 
     /// A channel that is looked at, or sent to or received from.
-    fn channel(&mut self, channel: &ChannelRef, access: Access) {
+    fn channel(&mut self, channel: &ChannelRef, access: PlaceAccess) {
         let _ = access;
         self::channel(self, channel);
     }
@@ -49,7 +49,7 @@ pub trait Visitor {
 }
 
 /// Visits all code of a program: of functions, processes, actions, starts and properties.
-pub fn program<V: Visitor + ?Sized>(visitor: &mut V, program: &Program) {
+pub fn program<V: CodeVisitor + ?Sized>(visitor: &mut V, program: &Program) {
     program.functions.values().for_each(|it| body(visitor, &it.body));
     for process in program.processes.values() {
         body(visitor, &process.life.prologue);
@@ -73,14 +73,14 @@ pub fn program<V: Visitor + ?Sized>(visitor: &mut V, program: &Program) {
 }
 
 /// Visits guard, communication and body of an action, in this order.
-pub fn action<V: Visitor + ?Sized>(visitor: &mut V, action: &Action) {
+pub fn action<V: CodeVisitor + ?Sized>(visitor: &mut V, action: &Action) {
     action.guard.iter().for_each(|guard| visitor.expr(guard));
     action.communication.iter().for_each(|it| visitor.communication(it));
     body(visitor, &action.body);
 }
 
 /// Visits statements in order.
-pub fn body<V: Visitor + ?Sized>(visitor: &mut V, body: &[Stmt]) {
+pub fn body<V: CodeVisitor + ?Sized>(visitor: &mut V, body: &[Stmt]) {
     body.iter().for_each(|stmt| visitor.stmt(stmt));
 }
 
@@ -90,15 +90,15 @@ pub fn any_stmt(body: &[Stmt], is: &dyn Fn(&StmtKind) -> bool) -> bool {
 }
 
 /// Visits the parts of a statement.
-pub fn stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
+pub fn stmt<V: CodeVisitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
     match &stmt.kind {
         StmtKind::Assign { target, value, .. } => {
-            visitor.place(target, Access::Write);
+            visitor.place(target, PlaceAccess::Write);
             visitor.expr(value);
         }
         StmtKind::Copy { target, source } => {
-            visitor.place(target, Access::Write);
-            visitor.place(source, Access::Read);
+            visitor.place(target, PlaceAccess::Write);
+            visitor.place(source, PlaceAccess::Read);
         }
         StmtKind::If(branches) => {
             for (condition, then) in branches {
@@ -121,34 +121,36 @@ pub fn stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
             body(visitor, inner);
         }
         StmtKind::Alias { place, body: inner, .. } => {
-            visitor.place(place, Access::Write);
+            visitor.place(place, PlaceAccess::Write);
             body(visitor, inner);
         }
         StmtKind::While { condition, body: inner, .. } => {
             visitor.expr(condition);
             body(visitor, inner);
         }
-        StmtKind::Undefine(place) | StmtKind::Clear(place) => visitor.place(place, Access::Write),
+        StmtKind::Undefine(place) | StmtKind::Clear(place) => {
+            visitor.place(place, PlaceAccess::Write)
+        }
         StmtKind::Assert { condition, .. }
         | StmtKind::Cover { condition, .. }
         | StmtKind::Assume(condition) => visitor.expr(condition),
         StmtKind::Communicate(communication) => visitor.communication(communication),
         StmtKind::MultisetAdd { multiset, element } => {
-            visitor.place(multiset, Access::Write);
+            visitor.place(multiset, PlaceAccess::Write);
             argument(visitor, element);
         }
         StmtKind::MultisetRemove { multiset, position } => {
-            visitor.place(multiset, Access::Write);
+            visitor.place(multiset, PlaceAccess::Write);
             visitor.expr(position);
         }
         StmtKind::Call { arguments, into, .. } => {
             arguments.iter().for_each(|it| argument(visitor, it));
-            into.iter().for_each(|it| visitor.place(it, Access::Write));
+            into.iter().for_each(|it| visitor.place(it, PlaceAccess::Write));
         }
         StmtKind::Return(value) => value.iter().for_each(|it| visitor.expr(it)),
         StmtKind::Run { arguments, into, .. } => {
             arguments.iter().for_each(|it| visitor.expr(it));
-            into.iter().for_each(|it| visitor.place(it, Access::Write));
+            into.iter().for_each(|it| visitor.place(it, PlaceAccess::Write));
         }
         StmtKind::Print { values, .. } => values.iter().for_each(|it| visitor.expr(it)),
         StmtKind::Error(_) | StmtKind::Exit => {}
@@ -156,9 +158,11 @@ pub fn stmt<V: Visitor + ?Sized>(visitor: &mut V, stmt: &Stmt) {
 }
 
 /// Visits the parts of an expression.
-pub fn expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
+pub fn expr<V: CodeVisitor + ?Sized>(visitor: &mut V, expr: &Expr) {
     match &expr.kind {
-        ExprKind::Read(place) | ExprKind::IsUndefined(place) => visitor.place(place, Access::Read),
+        ExprKind::Read(place) | ExprKind::IsUndefined(place) => {
+            visitor.place(place, PlaceAccess::Read)
+        }
         ExprKind::Unary(_, operand) => visitor.expr(operand),
         ExprKind::Binary(_, left, right) | ExprKind::Same(left, right) => {
             visitor.expr(left);
@@ -169,27 +173,27 @@ pub fn expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
         }
         ExprKind::At { slot, .. } => slot.iter().for_each(|it| visitor.expr(it)),
         ExprKind::Length(channel) | ExprKind::IsEmpty(channel) | ExprKind::IsFull(channel) => {
-            visitor.channel(channel, Access::Read);
+            visitor.channel(channel, PlaceAccess::Read);
         }
-        ExprKind::ChannelNumber(channel) => visitor.channel(channel, Access::Read),
+        ExprKind::ChannelNumber(channel) => visitor.channel(channel, PlaceAccess::Read),
         ExprKind::SlotOf(_, pid) | ExprKind::Enabled(pid) | ExprKind::PriorityOf(pid) => {
             visitor.expr(pid);
         }
         ExprKind::CanReceive(channel, patterns, _) => {
-            visitor.channel(channel, Access::Read);
+            visitor.channel(channel, PlaceAccess::Read);
             for pattern in patterns {
-                if let Pattern::Match(value) = pattern {
+                if let ReceivePattern::Match(value) = pattern {
                     visitor.expr(value);
                 }
             }
         }
         ExprKind::Quantified { body, .. } => visitor.expr(body),
         ExprKind::Count { multiset, body, .. } => {
-            visitor.place(multiset, Access::Read);
+            visitor.place(multiset, PlaceAccess::Read);
             visitor.expr(body);
         }
         ExprKind::Contains(contains) => {
-            visitor.place(&contains.multiset, Access::Read);
+            visitor.place(&contains.multiset, PlaceAccess::Read);
             visitor.expr(&contains.position);
         }
         ExprKind::Convert(convert) => visitor.expr(&convert.operand),
@@ -204,17 +208,17 @@ pub fn expr<V: Visitor + ?Sized>(visitor: &mut V, expr: &Expr) {
 }
 
 /// Visits the indices on the way to a place, and whose it is.
-pub fn place<V: Visitor + ?Sized>(visitor: &mut V, place: &Place) {
+pub fn place<V: CodeVisitor + ?Sized>(visitor: &mut V, place: &Place) {
     place.slot.iter().for_each(|it| visitor.expr(it));
     for selector in &place.path {
-        if let Selector::Index(index) = selector {
+        if let PlaceSelector::Index(index) = selector {
             visitor.expr(index);
         }
     }
 }
 
 /// Visits what a channel is computed from.
-pub fn channel<V: Visitor + ?Sized>(visitor: &mut V, channel: &ChannelRef) {
+pub fn channel<V: CodeVisitor + ?Sized>(visitor: &mut V, channel: &ChannelRef) {
     match channel {
         ChannelRef::Named(_) => {}
         ChannelRef::Element { index, .. } => visitor.expr(index),
@@ -223,19 +227,19 @@ pub fn channel<V: Visitor + ?Sized>(visitor: &mut V, channel: &ChannelRef) {
 }
 
 /// Visits the channel, and the values or patterns, of a send or a receive.
-pub fn communication<V: Visitor + ?Sized>(visitor: &mut V, communication: &Communication) {
+pub fn communication<V: CodeVisitor + ?Sized>(visitor: &mut V, communication: &Communication) {
     match communication {
         Communication::Send { channel, values, .. } => {
-            visitor.channel(channel, Access::Write);
+            visitor.channel(channel, PlaceAccess::Write);
             values.iter().for_each(|it| visitor.expr(it));
         }
         Communication::Receive { channel, patterns, peek, .. } => {
-            visitor.channel(channel, if *peek { Access::Read } else { Access::Write });
+            visitor.channel(channel, if *peek { PlaceAccess::Read } else { PlaceAccess::Write });
             for pattern in patterns {
                 match pattern {
-                    Pattern::Into(place) => visitor.place(place, Access::Write),
-                    Pattern::Match(value) => visitor.expr(value),
-                    Pattern::Any => {}
+                    ReceivePattern::Into(place) => visitor.place(place, PlaceAccess::Write),
+                    ReceivePattern::Match(value) => visitor.expr(value),
+                    ReceivePattern::Any => {}
                 }
             }
         }
@@ -243,10 +247,10 @@ pub fn communication<V: Visitor + ?Sized>(visitor: &mut V, communication: &Commu
 }
 
 /// Visits what is given to a function; a place given by reference may be written.
-fn argument<V: Visitor + ?Sized>(visitor: &mut V, argument: &Argument) {
+fn argument<V: CodeVisitor + ?Sized>(visitor: &mut V, argument: &CallArgument) {
     match argument {
-        Argument::Value(value) => visitor.expr(value),
-        Argument::Copy(place) => visitor.place(place, Access::Read),
-        Argument::Reference(place) => visitor.place(place, Access::Write),
+        CallArgument::Value(value) => visitor.expr(value),
+        CallArgument::Copy(place) => visitor.place(place, PlaceAccess::Read),
+        CallArgument::Reference(place) => visitor.place(place, PlaceAccess::Write),
     }
 }

@@ -5,19 +5,19 @@
 //! stays for ever in no state that is an `U`: what was promised comes.
 
 use super::cube::Cube;
-use super::terms::{Term, TermId, Terms};
+use super::terms::{LtlTerm, TermId, TermTable};
 use std::collections::HashMap;
 
 /// A transition: what it asks of the letter, and what is owed then, sorted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Transition {
+pub(super) struct AlternatingTransition {
     pub cube: Cube,
     pub to: Vec<TermId>,
 }
 
 /// The formula has too many transitions to go on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooLarge;
+pub struct FormulaTooLarge;
 
 /// The most transitions of a state.
 const TRANSITIONS_MAX: usize = 20_000;
@@ -26,31 +26,31 @@ const PAIRS_MAX: u64 = 100_000_000;
 
 /// The automaton of all terms, made as it is asked for.
 #[derive(Debug, Default)]
-pub(super) struct Alternating {
-    pub terms: Terms,
-    transitions: HashMap<TermId, Vec<Transition>>,
+pub(super) struct AlternatingAutomaton {
+    pub terms: TermTable,
+    transitions: HashMap<TermId, Vec<AlternatingTransition>>,
     /// How many pairs of transitions were compared or joined.
     pairs: u64,
 }
 
-impl Alternating {
+impl AlternatingAutomaton {
     /// Sets of states of which each is a way to owe a term.
-    pub fn ways(&mut self, id: TermId) -> Result<Vec<Vec<TermId>>, TooLarge> {
+    pub fn obligation_sets(&mut self, id: TermId) -> Result<Vec<Vec<TermId>>, FormulaTooLarge> {
         match self.terms.get(id).clone() {
-            Term::Constant(true) => Ok(vec![Vec::new()]),
-            Term::Constant(false) => Ok(Vec::new()),
-            Term::Or(any) => {
+            LtlTerm::Constant(true) => Ok(vec![Vec::new()]),
+            LtlTerm::Constant(false) => Ok(Vec::new()),
+            LtlTerm::Or(any) => {
                 let mut ways = Vec::new();
                 for side in any {
-                    ways.extend(self.ways(side)?);
+                    ways.extend(self.obligation_sets(side)?);
                 }
                 self.count_pairs(ways.len(), ways.len())?;
                 Ok(least(ways))
             }
-            Term::And(all) => {
+            LtlTerm::And(all) => {
                 let mut ways = vec![Vec::new()];
                 for side in all {
-                    let more = self.ways(side)?;
+                    let more = self.obligation_sets(side)?;
                     let both = |one: &Vec<TermId>| {
                         more.iter().map(|other| union(one, other)).collect::<Vec<_>>()
                     };
@@ -58,7 +58,7 @@ impl Alternating {
                     self.count_pairs(all.len(), all.len())?;
                     ways = least(all);
                     if ways.len() > TRANSITIONS_MAX {
-                        return Err(TooLarge);
+                        return Err(FormulaTooLarge);
                     }
                 }
                 Ok(ways)
@@ -68,29 +68,34 @@ impl Alternating {
     }
 
     /// The transitions from a term, without those that ask and owe no less than another.
-    pub fn transitions(&mut self, id: TermId) -> Result<Vec<Transition>, TooLarge> {
+    pub fn transitions(
+        &mut self,
+        id: TermId,
+    ) -> Result<Vec<AlternatingTransition>, FormulaTooLarge> {
         if let Some(known) = self.transitions.get(&id) {
             return Ok(known.clone());
         }
         let found = match self.terms.get(id).clone() {
-            Term::Constant(false) => Vec::new(),
-            Term::Constant(true) => vec![Transition { cube: Cube::ANY, to: Vec::new() }],
-            Term::Literal(number, holds) => {
-                vec![Transition { cube: Cube::literal(number, holds), to: Vec::new() }]
+            LtlTerm::Constant(false) => Vec::new(),
+            LtlTerm::Constant(true) => {
+                vec![AlternatingTransition { cube: Cube::ANY, to: Vec::new() }]
             }
-            Term::Next(it) => {
-                let ways = self.ways(it)?.into_iter();
-                ways.map(|to| Transition { cube: Cube::ANY, to }).collect()
+            LtlTerm::Literal(number, holds) => {
+                vec![AlternatingTransition { cube: Cube::literal(number, holds), to: Vec::new() }]
             }
-            Term::Or(any) => {
+            LtlTerm::Next(it) => {
+                let ways = self.obligation_sets(it)?.into_iter();
+                ways.map(|to| AlternatingTransition { cube: Cube::ANY, to }).collect()
+            }
+            LtlTerm::Or(any) => {
                 let mut found = Vec::new();
                 for side in any {
                     found.extend(self.transitions(side)?);
                 }
                 found
             }
-            Term::And(all) => {
-                let mut found = vec![Transition { cube: Cube::ANY, to: Vec::new() }];
+            LtlTerm::And(all) => {
+                let mut found = vec![AlternatingTransition { cube: Cube::ANY, to: Vec::new() }];
                 for side in all {
                     let side = self.transitions(side)?;
                     let both = self.product(&found, &side)?;
@@ -98,15 +103,15 @@ impl Alternating {
                 }
                 found
             }
-            Term::Until(left, right) => {
-                let stay = [Transition { cube: Cube::ANY, to: vec![id] }];
+            LtlTerm::Until(left, right) => {
+                let stay = [AlternatingTransition { cube: Cube::ANY, to: vec![id] }];
                 let left = self.transitions(left)?;
                 let stay = self.product(&left, &stay)?;
                 [self.transitions(right)?, stay].concat()
             }
-            Term::Release(left, right) => {
+            LtlTerm::Release(left, right) => {
                 let mut freed = self.transitions(left)?;
-                freed.push(Transition { cube: Cube::ANY, to: vec![id] });
+                freed.push(AlternatingTransition { cube: Cube::ANY, to: vec![id] });
                 let right = self.transitions(right)?;
                 self.product(&right, &freed)?
             }
@@ -119,45 +124,51 @@ impl Alternating {
     /// Each transition of one with each of the other.
     pub fn product(
         &mut self,
-        one: &[Transition],
-        other: &[Transition],
-    ) -> Result<Vec<Transition>, TooLarge> {
+        one: &[AlternatingTransition],
+        other: &[AlternatingTransition],
+    ) -> Result<Vec<AlternatingTransition>, FormulaTooLarge> {
         self.count_pairs(one.len(), other.len())?;
         product(one, other)
     }
 
     /// The transitions that no other makes needless.
-    fn least_of(&mut self, all: Vec<Transition>) -> Result<Vec<Transition>, TooLarge> {
+    fn least_of(
+        &mut self,
+        all: Vec<AlternatingTransition>,
+    ) -> Result<Vec<AlternatingTransition>, FormulaTooLarge> {
         self.count_pairs(all.len(), all.len())?;
         Ok(least_of(all))
     }
 
     /// Counts the pairs of so many with so many others.
-    pub fn count_pairs(&mut self, one: usize, other: usize) -> Result<(), TooLarge> {
+    pub fn count_pairs(&mut self, one: usize, other: usize) -> Result<(), FormulaTooLarge> {
         self.pairs = self.pairs.saturating_add(one as u64 * other as u64);
-        if self.pairs > PAIRS_MAX { Err(TooLarge) } else { Ok(()) }
+        if self.pairs > PAIRS_MAX { Err(FormulaTooLarge) } else { Ok(()) }
     }
 
     /// Whether it must not be stayed in for ever.
     pub fn is_promise(&self, id: TermId) -> bool {
-        matches!(self.terms.get(id), Term::Until(..))
+        matches!(self.terms.get(id), LtlTerm::Until(..))
     }
 }
 
 /// Each transition of one with each of the other.
-fn product(one: &[Transition], other: &[Transition]) -> Result<Vec<Transition>, TooLarge> {
+fn product(
+    one: &[AlternatingTransition],
+    other: &[AlternatingTransition],
+) -> Result<Vec<AlternatingTransition>, FormulaTooLarge> {
     let mut both = Vec::new();
     for first in one {
         for second in other {
             if let Some(cube) = first.cube.and(second.cube) {
-                both.push(Transition { cube, to: union(&first.to, &second.to) });
+                both.push(AlternatingTransition { cube, to: union(&first.to, &second.to) });
             }
         }
         if both.len() > TRANSITIONS_MAX {
             both.sort_unstable();
             both.dedup();
             if both.len() > TRANSITIONS_MAX {
-                return Err(TooLarge);
+                return Err(FormulaTooLarge);
             }
         }
     }
@@ -188,11 +199,11 @@ fn least(mut sets: Vec<Vec<TermId>>) -> Vec<Vec<TermId>> {
 }
 
 /// The transitions that no other makes needless.
-fn least_of(mut all: Vec<Transition>) -> Vec<Transition> {
+fn least_of(mut all: Vec<AlternatingTransition>) -> Vec<AlternatingTransition> {
     all.sort_unstable();
     all.dedup();
-    let is_needless = |it: &Transition| {
-        let by = |other: &Transition| {
+    let is_needless = |it: &AlternatingTransition| {
+        let by = |other: &AlternatingTransition| {
             other != it && it.cube.implies(other.cube) && is_subset(&other.to, &it.to)
         };
         all.iter().any(by)

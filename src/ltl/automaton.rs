@@ -4,7 +4,7 @@ use super::cube::Cube;
 
 /// An edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Edge {
+pub struct AutomatonEdge {
     /// What it asks of the letter.
     pub cube: Cube,
     /// The state that it leads to.
@@ -13,11 +13,11 @@ pub struct Edge {
 
 /// A state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct State {
+pub struct AutomatonState {
     /// Whether it accepts.
     pub accepts: bool,
     /// Its edges.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<AutomatonEdge>,
 }
 
 /// A Büchi automaton. It begins in its first state; without states it accepts nothing.
@@ -26,17 +26,18 @@ pub struct Automaton {
     /// What its propositions are called.
     pub propositions: Vec<String>,
     /// Its states.
-    pub states: Vec<State>,
+    pub states: Vec<AutomatonState>,
 }
 
 impl Automaton {
     /// It accepts the words in which the first proposition holds again and again, and is deterministic, so that a
     /// product with it is small. Its propositions have no names yet.
-    pub fn again_and_again() -> Automaton {
+    pub fn infinitely_often() -> Automaton {
         let next = || {
-            [(true, 1), (false, 0)].map(|(holds, to)| Edge { cube: Cube::literal(0, holds), to })
+            [(true, 1), (false, 0)]
+                .map(|(holds, to)| AutomatonEdge { cube: Cube::literal(0, holds), to })
         };
-        let state = |accepts| State { accepts, edges: next().to_vec() };
+        let state = |accepts| AutomatonState { accepts, edges: next().to_vec() };
         Automaton { propositions: Vec::new(), states: vec![state(false), state(true)] }
     }
 

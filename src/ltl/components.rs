@@ -19,7 +19,7 @@ pub(super) fn components(graph: &[Vec<usize>]) -> (Vec<usize>, usize) {
 
 /// What must be looked for to find out whether a run stays in a component and is accepted. Each is a case of the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
+pub enum ComponentClass {
     /// No cycle of it has an accepting state.
     Rejecting,
     /// Every word is accepted from each of its states: it is enough to come there.
@@ -30,48 +30,48 @@ pub enum Class {
     Strong,
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for ComponentClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Class::Rejecting => "rejecting",
-            Class::Terminal => "terminal",
-            Class::Weak => "weak",
-            Class::Strong => "strong",
+            ComponentClass::Rejecting => "rejecting",
+            ComponentClass::Terminal => "terminal",
+            ComponentClass::Weak => "weak",
+            ComponentClass::Strong => "strong",
         })
     }
 }
 
 /// The components of an automaton.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Components {
+pub struct AutomatonComponents {
     /// Which component each state is in.
     pub of_state: Vec<usize>,
     /// What each is.
-    pub classes: Vec<Class>,
+    pub classes: Vec<ComponentClass>,
 }
 
-impl Components {
+impl AutomatonComponents {
     /// Those of an automaton.
-    pub fn of(automaton: &Automaton) -> Components {
+    pub fn of(automaton: &Automaton) -> AutomatonComponents {
         let accepts: Vec<bool> = automaton.states.iter().map(|it| it.accepts).collect();
-        let mut found = Components::of_graph(&automaton.graph(), &accepts);
+        let mut found = AutomatonComponents::of_graph(&automaton.graph(), &accepts);
         let mut leaves = vec![false; found.classes.len()];
         for at in 0..accepts.len() {
             let component = found.of_state[at];
-            if found.classes[component] == Class::Weak && !leaves[component] {
+            if found.classes[component] == ComponentClass::Weak && !leaves[component] {
                 leaves[component] = !stays(automaton, at, &found.of_state);
             }
         }
         for (class, leaves) in found.classes.iter_mut().zip(leaves) {
-            if *class == Class::Weak && !leaves {
-                *class = Class::Terminal;
+            if *class == ComponentClass::Weak && !leaves {
+                *class = ComponentClass::Terminal;
             }
         }
         found
     }
 
     /// Those of a graph some nodes of which accept, by its edges alone: none is terminal.
-    pub fn of_graph(graph: &[Vec<usize>], accepts: &[bool]) -> Components {
+    pub fn of_graph(graph: &[Vec<usize>], accepts: &[bool]) -> AutomatonComponents {
         let (of_state, count) = components(graph);
         let has_cycle = has_cycle(graph, &of_state, count);
         // Cycles of each component that are left without its accepting states.
@@ -91,20 +91,20 @@ impl Components {
         }
         let classes = (0..count).map(|component| {
             if !has_cycle[component] || !has_accepting[component] {
-                Class::Rejecting
+                ComponentClass::Rejecting
             } else if has_other_cycle[component] {
-                Class::Strong
+                ComponentClass::Strong
             } else {
-                Class::Weak
+                ComponentClass::Weak
             }
         });
         let classes = classes.collect();
-        Components { of_state, classes }
+        AutomatonComponents { of_state, classes }
     }
 
     /// The class of the whole: that of its worst component.
-    pub fn class(&self) -> Class {
-        self.classes.iter().copied().max().unwrap_or(Class::Rejecting)
+    pub fn class(&self) -> ComponentClass {
+        self.classes.iter().copied().max().unwrap_or(ComponentClass::Rejecting)
     }
 }
 

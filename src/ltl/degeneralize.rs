@@ -4,12 +4,12 @@
 //! Where all are met it accepts, and counts anew. In a component in which some set has no edge nothing is counted, and
 //! the count begins anew where a component is left.
 
-use super::automaton::{Automaton, Edge, State};
+use super::automaton::{Automaton, AutomatonEdge, AutomatonState};
 use super::components::components;
-use super::generalized::{Generalized, MarkedEdge};
+use super::generalized::{GeneralizedAutomaton, MarkedEdge};
 use std::collections::HashMap;
 
-impl Generalized {
+impl GeneralizedAutomaton {
     /// The same language with accepting states.
     pub(super) fn degeneralized(&self, propositions: Vec<String>) -> Automaton {
         let graph: Vec<Vec<usize>> =
@@ -43,9 +43,9 @@ impl Generalized {
                     open.push(to);
                     open.len() - 1
                 });
-                edges.push(Edge { cube: edge.cube, to });
+                edges.push(AutomatonEdge { cube: edge.cube, to });
             }
-            states.push(State { accepts: counted == self.sets && accepts(at), edges });
+            states.push(AutomatonState { accepts: counted == self.sets && accepts(at), edges });
         }
         Automaton { propositions, states }
     }

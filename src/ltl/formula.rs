@@ -4,26 +4,26 @@ use std::fmt;
 
 /// A formula over propositions that are known by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Formula {
+pub enum LtlFormula {
     /// Always true, or always false.
     Constant(bool),
     /// This proposition holds now.
     Proposition(usize),
     /// The operand does not hold.
-    Not(Box<Formula>),
+    Not(Box<LtlFormula>),
     /// It holds after one step (`X`).
-    Next(Box<Formula>),
+    Next(Box<LtlFormula>),
     /// It holds now or later (`<>`).
-    Eventually(Box<Formula>),
+    Eventually(Box<LtlFormula>),
     /// It holds now and ever after (`[]`).
-    Always(Box<Formula>),
+    Always(Box<LtlFormula>),
     /// An operator between two.
-    Binary(Connective, Box<Formula>, Box<Formula>),
+    Binary(LtlConnective, Box<LtlFormula>, Box<LtlFormula>),
 }
 
 /// An operator between two formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Connective {
+pub enum LtlConnective {
     /// Both hold.
     And,
     /// One holds.
@@ -44,87 +44,89 @@ pub enum Connective {
     StrongRelease,
 }
 
-impl Connective {
+impl LtlConnective {
     /// Whether it speaks of more than one state of a run.
     pub fn is_temporal(self) -> bool {
         match self {
-            Connective::And
-            | Connective::Or
-            | Connective::Implies
-            | Connective::Equivalent
-            | Connective::Differ => false,
-            Connective::Until
-            | Connective::WeakUntil
-            | Connective::Release
-            | Connective::StrongRelease => true,
+            LtlConnective::And
+            | LtlConnective::Or
+            | LtlConnective::Implies
+            | LtlConnective::Equivalent
+            | LtlConnective::Differ => false,
+            LtlConnective::Until
+            | LtlConnective::WeakUntil
+            | LtlConnective::Release
+            | LtlConnective::StrongRelease => true,
         }
     }
 
     /// How it is written.
     pub fn sign(self) -> &'static str {
         match self {
-            Connective::And => "&&",
-            Connective::Or => "||",
-            Connective::Implies => "->",
-            Connective::Equivalent => "<->",
-            Connective::Differ => "xor",
-            Connective::Until => "U",
-            Connective::WeakUntil => "W",
-            Connective::Release => "V",
-            Connective::StrongRelease => "M",
+            LtlConnective::And => "&&",
+            LtlConnective::Or => "||",
+            LtlConnective::Implies => "->",
+            LtlConnective::Equivalent => "<->",
+            LtlConnective::Differ => "xor",
+            LtlConnective::Until => "U",
+            LtlConnective::WeakUntil => "W",
+            LtlConnective::Release => "V",
+            LtlConnective::StrongRelease => "M",
         }
     }
 }
 
-impl Formula {
+impl LtlFormula {
     /// Its negation.
-    pub fn negated(self) -> Formula {
-        Formula::Not(Box::new(self))
+    pub fn negated(self) -> LtlFormula {
+        LtlFormula::Not(Box::new(self))
     }
 
     /// Two with an operator between them.
-    pub fn binary(operator: Connective, left: Formula, right: Formula) -> Formula {
-        Formula::Binary(operator, Box::new(left), Box::new(right))
+    pub fn binary(operator: LtlConnective, left: LtlFormula, right: LtlFormula) -> LtlFormula {
+        LtlFormula::Binary(operator, Box::new(left), Box::new(right))
     }
 
     /// Whether it speaks of the next step, so that it may count steps.
     pub fn has_next(&self) -> bool {
         match self {
-            Formula::Constant(_) | Formula::Proposition(_) => false,
-            Formula::Next(_) => true,
-            Formula::Not(it) | Formula::Eventually(it) | Formula::Always(it) => it.has_next(),
-            Formula::Binary(_, left, right) => left.has_next() || right.has_next(),
+            LtlFormula::Constant(_) | LtlFormula::Proposition(_) => false,
+            LtlFormula::Next(_) => true,
+            LtlFormula::Not(it) | LtlFormula::Eventually(it) | LtlFormula::Always(it) => {
+                it.has_next()
+            }
+            LtlFormula::Binary(_, left, right) => left.has_next() || right.has_next(),
         }
     }
 
     /// The same, with what is written for each proposition.
     pub fn with_names<'f>(&'f self, names: &'f [String]) -> impl fmt::Display + 'f {
-        Named { formula: self, names }
+        NamedFormula { formula: self, names }
     }
 }
 
-struct Named<'f> {
-    formula: &'f Formula,
+struct NamedFormula<'f> {
+    formula: &'f LtlFormula,
     names: &'f [String],
 }
 
-impl fmt::Display for Named<'_> {
+impl fmt::Display for NamedFormula<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = |formula| Named { formula, names: self.names };
+        let named = |formula| NamedFormula { formula, names: self.names };
         match self.formula {
-            Formula::Constant(value) => write!(f, "{value}"),
-            Formula::Proposition(number) => match self.names.get(*number) {
+            LtlFormula::Constant(value) => write!(f, "{value}"),
+            LtlFormula::Proposition(number) => match self.names.get(*number) {
                 Some(name) if name.chars().all(|it| it.is_alphanumeric() || it == '_') => {
                     f.write_str(name)
                 }
                 Some(name) => write!(f, "({name})"),
                 None => write!(f, "p{number}"),
             },
-            Formula::Not(it) => write!(f, "!{}", named(it)),
-            Formula::Next(it) => write!(f, "X {}", named(it)),
-            Formula::Eventually(it) => write!(f, "<>{}", named(it)),
-            Formula::Always(it) => write!(f, "[]{}", named(it)),
-            Formula::Binary(operator, left, right) => {
+            LtlFormula::Not(it) => write!(f, "!{}", named(it)),
+            LtlFormula::Next(it) => write!(f, "X {}", named(it)),
+            LtlFormula::Eventually(it) => write!(f, "<>{}", named(it)),
+            LtlFormula::Always(it) => write!(f, "[]{}", named(it)),
+            LtlFormula::Binary(operator, left, right) => {
                 write!(f, "({} {} {})", named(left), operator.sign(), named(right))
             }
         }

@@ -4,7 +4,7 @@
 //! set of a promise unless it puts the promise off: it leads to where the promise is not owed, or what it reads and
 //! owes would have kept it.
 
-use super::alternating::{Alternating, TooLarge, Transition, is_subset};
+use super::alternating::{AlternatingAutomaton, AlternatingTransition, FormulaTooLarge, is_subset};
 use super::congruence::congruence;
 use super::cube::Cube;
 use super::terms::TermId;
@@ -30,7 +30,7 @@ pub struct MarkedEdge {
 
 /// A generalised Büchi automaton with accepting edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Generalized {
+pub struct GeneralizedAutomaton {
     /// The edges of each state.
     pub edges: Vec<Vec<MarkedEdge>>,
     /// Where it begins.
@@ -39,13 +39,17 @@ pub struct Generalized {
     pub sets: u32,
 }
 
-impl Generalized {
+impl GeneralizedAutomaton {
     /// The automaton of a term.
-    pub(super) fn of(alternating: &mut Alternating, term: TermId) -> Result<Generalized, TooLarge> {
-        let ways = alternating.ways(term)?;
-        let mut making = Making { alternating, numbers: HashMap::new(), sets: Vec::new() };
+    pub(super) fn of(
+        alternating: &mut AlternatingAutomaton,
+        term: TermId,
+    ) -> Result<GeneralizedAutomaton, FormulaTooLarge> {
+        let ways = alternating.obligation_sets(term)?;
+        let mut making =
+            GeneralizedBuilder { alternating, numbers: HashMap::new(), sets: Vec::new() };
         let mut promises = Vec::new();
-        let mut graph: Vec<Vec<Raw>> = Vec::new();
+        let mut graph: Vec<Vec<UnmarkedEdge>> = Vec::new();
         // Where there are several ways to begin, a state of its own begins all of them.
         let start = match ways.as_slice() {
             [only] => making.number(only.clone()),
@@ -68,16 +72,16 @@ impl Generalized {
                     }
                 }
                 let to = making.number(transition.to.clone());
-                edges.push(Raw { transition, to });
+                edges.push(UnmarkedEdge { transition, to });
             }
             edges_made += edges.len();
             if making.sets.len() > STATES_MAX || edges_made > EDGES_MAX {
-                return Err(TooLarge);
+                return Err(FormulaTooLarge);
             }
             graph.push(edges);
         }
         if promises.len() > SETS_MAX {
-            return Err(TooLarge);
+            return Err(FormulaTooLarge);
         }
         let mut edges = Vec::new();
         for raw in &graph {
@@ -90,7 +94,7 @@ impl Generalized {
             edges.push(without_needless(&marked));
         }
         let sets = promises.len() as u32;
-        let mut made = Generalized { edges, start, sets };
+        let mut made = GeneralizedAutomaton { edges, start, sets };
         made.merge_equal();
         Ok(made)
     }
@@ -135,19 +139,19 @@ impl Generalized {
 }
 
 /// An edge before it is known which sets there are.
-struct Raw {
-    transition: Transition,
+struct UnmarkedEdge {
+    transition: AlternatingTransition,
     to: usize,
 }
 
-struct Making<'a> {
-    alternating: &'a mut Alternating,
+struct GeneralizedBuilder<'a> {
+    alternating: &'a mut AlternatingAutomaton,
     numbers: HashMap<Vec<TermId>, usize>,
     /// What is owed in each state; nothing is said of one that only begins.
     sets: Vec<Option<Vec<TermId>>>,
 }
 
-impl Making<'_> {
+impl GeneralizedBuilder<'_> {
     fn number(&mut self, set: Vec<TermId>) -> usize {
         let sets = &mut self.sets;
         *self.numbers.entry(set).or_insert_with_key(|set| {
@@ -156,8 +160,8 @@ impl Making<'_> {
         })
     }
 
-    fn edges(&mut self, set: &[TermId]) -> Result<Vec<Transition>, TooLarge> {
-        let mut found = vec![Transition { cube: Cube::ANY, to: Vec::new() }];
+    fn edges(&mut self, set: &[TermId]) -> Result<Vec<AlternatingTransition>, FormulaTooLarge> {
+        let mut found = vec![AlternatingTransition { cube: Cube::ANY, to: Vec::new() }];
         for &it in set {
             let more = self.alternating.transitions(it)?;
             found = self.alternating.product(&found, &more)?;
@@ -166,7 +170,11 @@ impl Making<'_> {
     }
 
     /// The promises that a transition does not put off.
-    fn marks(&mut self, edge: &Transition, promises: &[TermId]) -> Result<u64, TooLarge> {
+    fn marks(
+        &mut self,
+        edge: &AlternatingTransition,
+        promises: &[TermId],
+    ) -> Result<u64, FormulaTooLarge> {
         let mut marks = 0;
         for (number, promise) in promises.iter().enumerate() {
             let is_kept = edge.to.binary_search(promise).is_err() || {
@@ -184,8 +192,9 @@ impl Making<'_> {
 }
 
 /// The edges beside each of which there is none that asks and owes less and keeps as much.
-fn without_needless(edges: &[(MarkedEdge, &Raw)]) -> Vec<MarkedEdge> {
-    let makes_needless = |(other, by): &(MarkedEdge, &Raw), (it, raw): &(MarkedEdge, &Raw)| {
+fn without_needless(edges: &[(MarkedEdge, &UnmarkedEdge)]) -> Vec<MarkedEdge> {
+    let makes_needless = |(other, by): &(MarkedEdge, &UnmarkedEdge),
+                          (it, raw): &(MarkedEdge, &UnmarkedEdge)| {
         other != it
             && it.cube.implies(other.cube)
             && it.marks & !other.marks == 0

@@ -4,7 +4,7 @@
 //! formula, as in `p1 <-> p2 <-> ... <-> pn`. A state satisfies such a part or not. So a part with many propositions and
 //! no temporal operator becomes one proposition.
 
-use super::formula::Formula;
+use super::formula::LtlFormula;
 use std::collections::{BTreeSet, HashMap};
 
 /// A part with more propositions than this is one proposition.
@@ -12,71 +12,71 @@ const APART_MAX: usize = 6;
 
 /// A formula over groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grouped {
+pub struct GroupedFormula {
     /// The formula; its propositions are the numbers of groups.
-    pub formula: Formula,
+    pub formula: LtlFormula,
     /// What each group says of a state, by the propositions of the formula that was grouped.
-    pub groups: Vec<Formula>,
+    pub groups: Vec<LtlFormula>,
 }
 
-impl Formula {
+impl LtlFormula {
     /// The same with large boolean parts as one proposition each.
-    pub fn grouped(&self) -> Grouped {
-        let mut grouping = Grouping::default();
+    pub fn grouped(&self) -> GroupedFormula {
+        let mut grouping = FormulaGrouper::default();
         let formula = grouping.group(self);
-        Grouped { formula, groups: grouping.groups }
+        GroupedFormula { formula, groups: grouping.groups }
     }
 
     /// The propositions in it, if it has no temporal operator.
     fn boolean_propositions(&self) -> Option<BTreeSet<usize>> {
         match self {
-            Formula::Constant(_) => Some(BTreeSet::new()),
-            Formula::Proposition(number) => Some(BTreeSet::from([*number])),
-            Formula::Not(it) => it.boolean_propositions(),
-            Formula::Binary(operator, left, right) if !operator.is_temporal() => {
+            LtlFormula::Constant(_) => Some(BTreeSet::new()),
+            LtlFormula::Proposition(number) => Some(BTreeSet::from([*number])),
+            LtlFormula::Not(it) => it.boolean_propositions(),
+            LtlFormula::Binary(operator, left, right) if !operator.is_temporal() => {
                 let mut all = left.boolean_propositions()?;
                 all.append(&mut right.boolean_propositions()?);
                 Some(all)
             }
-            Formula::Next(_)
-            | Formula::Eventually(_)
-            | Formula::Always(_)
-            | Formula::Binary(..) => None,
+            LtlFormula::Next(_)
+            | LtlFormula::Eventually(_)
+            | LtlFormula::Always(_)
+            | LtlFormula::Binary(..) => None,
         }
     }
 }
 
 #[derive(Default)]
-struct Grouping {
-    groups: Vec<Formula>,
-    known: HashMap<Formula, usize>,
+struct FormulaGrouper {
+    groups: Vec<LtlFormula>,
+    known: HashMap<LtlFormula, usize>,
 }
 
-impl Grouping {
-    fn group(&mut self, formula: &Formula) -> Formula {
+impl FormulaGrouper {
+    fn group(&mut self, formula: &LtlFormula) -> LtlFormula {
         if formula.boolean_propositions().is_some_and(|it| it.len() > APART_MAX) {
             return self.proposition(formula);
         }
-        let mut inner = |it: &Formula| Box::new(self.group(it));
+        let mut inner = |it: &LtlFormula| Box::new(self.group(it));
         match formula {
-            Formula::Constant(_) => formula.clone(),
-            Formula::Proposition(_) => self.proposition(formula),
-            Formula::Not(it) => Formula::Not(inner(it)),
-            Formula::Next(it) => Formula::Next(inner(it)),
-            Formula::Eventually(it) => Formula::Eventually(inner(it)),
-            Formula::Always(it) => Formula::Always(inner(it)),
-            Formula::Binary(operator, left, right) => {
-                Formula::Binary(*operator, inner(left), inner(right))
+            LtlFormula::Constant(_) => formula.clone(),
+            LtlFormula::Proposition(_) => self.proposition(formula),
+            LtlFormula::Not(it) => LtlFormula::Not(inner(it)),
+            LtlFormula::Next(it) => LtlFormula::Next(inner(it)),
+            LtlFormula::Eventually(it) => LtlFormula::Eventually(inner(it)),
+            LtlFormula::Always(it) => LtlFormula::Always(inner(it)),
+            LtlFormula::Binary(operator, left, right) => {
+                LtlFormula::Binary(*operator, inner(left), inner(right))
             }
         }
     }
 
-    fn proposition(&mut self, formula: &Formula) -> Formula {
+    fn proposition(&mut self, formula: &LtlFormula) -> LtlFormula {
         let groups = &mut self.groups;
         let number = *self.known.entry(formula.clone()).or_insert_with(|| {
             groups.push(formula.clone());
             groups.len() - 1
         });
-        Formula::Proposition(number)
+        LtlFormula::Proposition(number)
     }
 }

@@ -23,4 +23,4 @@ mod lex;
 mod read;
 mod write;
 
-pub use read::{AtomicProposition, Read, read};
+pub use read::{AtomicProposition, HoaDocument, read};

@@ -3,61 +3,61 @@
 //! Tables over subformulas are keyed by the numbers of nodes. Their size is then linear in the formula, whereas keys that
 //! are subformulas themselves take space quadratic in its depth.
 
-use super::formula::{Connective, Formula};
+use super::formula::{LtlConnective, LtlFormula};
 use std::collections::HashMap;
 
-/// Names a [`Node`].
+/// Names a [`FormulaNode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct NodeId(u32);
+pub(super) struct FormulaNodeId(u32);
 
 /// An operator, with the nodes of its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Node {
+pub(super) enum FormulaNode {
     Constant(bool),
     Proposition(usize),
-    Not(NodeId),
-    Next(NodeId),
-    Eventually(NodeId),
-    Always(NodeId),
-    Binary(Connective, NodeId, NodeId),
+    Not(FormulaNodeId),
+    Next(FormulaNodeId),
+    Eventually(FormulaNodeId),
+    Always(FormulaNodeId),
+    Binary(LtlConnective, FormulaNodeId, FormulaNodeId),
 }
 
 /// All nodes of a formula. Operands have lower numbers than their operators.
 #[derive(Debug, Default)]
-pub(super) struct Nodes {
-    all: Vec<Node>,
-    known: HashMap<Node, NodeId>,
+pub(super) struct FormulaGraph {
+    all: Vec<FormulaNode>,
+    known: HashMap<FormulaNode, FormulaNodeId>,
 }
 
-impl Nodes {
+impl FormulaGraph {
     /// The nodes of a formula, and its own.
-    pub fn of(formula: &Formula) -> (Nodes, NodeId) {
-        let mut nodes = Nodes::default();
+    pub fn of(formula: &LtlFormula) -> (FormulaGraph, FormulaNodeId) {
+        let mut nodes = FormulaGraph::default();
         let root = nodes.add(formula);
         (nodes, root)
     }
 
     /// What a node is.
-    pub fn get(&self, id: NodeId) -> &Node {
+    pub fn get(&self, id: FormulaNodeId) -> &FormulaNode {
         &self.all[id.0 as usize]
     }
 
-    fn add(&mut self, formula: &Formula) -> NodeId {
+    fn add(&mut self, formula: &LtlFormula) -> FormulaNodeId {
         let node = match formula {
-            Formula::Constant(value) => Node::Constant(*value),
-            Formula::Proposition(number) => Node::Proposition(*number),
-            Formula::Not(it) => Node::Not(self.add(it)),
-            Formula::Next(it) => Node::Next(self.add(it)),
-            Formula::Eventually(it) => Node::Eventually(self.add(it)),
-            Formula::Always(it) => Node::Always(self.add(it)),
-            Formula::Binary(operator, left, right) => {
-                Node::Binary(*operator, self.add(left), self.add(right))
+            LtlFormula::Constant(value) => FormulaNode::Constant(*value),
+            LtlFormula::Proposition(number) => FormulaNode::Proposition(*number),
+            LtlFormula::Not(it) => FormulaNode::Not(self.add(it)),
+            LtlFormula::Next(it) => FormulaNode::Next(self.add(it)),
+            LtlFormula::Eventually(it) => FormulaNode::Eventually(self.add(it)),
+            LtlFormula::Always(it) => FormulaNode::Always(self.add(it)),
+            LtlFormula::Binary(operator, left, right) => {
+                FormulaNode::Binary(*operator, self.add(left), self.add(right))
             }
         };
         let all = &mut self.all;
         *self.known.entry(node).or_insert_with(|| {
             all.push(node);
-            NodeId(all.len() as u32 - 1)
+            FormulaNodeId(all.len() as u32 - 1)
         })
     }
 }

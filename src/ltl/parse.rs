@@ -6,12 +6,12 @@
 //! follows its closing one; otherwise it belongs to a proposition, as in `(x + 1) % 2 == y`. So does a `!`, if it stands
 //! before more than a reference: `!x == y` means what it does in the language.
 
-use super::formula::{Connective, Formula};
+use super::formula::{LtlConnective, LtlFormula};
 use super::signs::{
     ALWAYS, AND_LEVEL, EVENTUALLY, IMPLIES_LEVEL, LEVELS, NEXT, NOT, OR_LEVEL, YIELDING,
-    meant_operator,
+    suggested_operator,
 };
-use super::words::Word;
+use super::words::FormulaWord;
 use crate::diag::Diagnostic;
 use crate::source::Span;
 use crate::trees::joined;
@@ -19,7 +19,7 @@ use std::ops::Range;
 
 /// How a language spells what formulas share with its expressions, beside SPIN's signs.
 #[derive(Clone, Copy, Debug)]
-pub struct Spelling {
+pub struct FormulaSyntax {
     /// "Not".
     pub not: &'static [&'static str],
     /// "And".
@@ -40,9 +40,9 @@ pub struct Spelling {
     pub has_conditionals: bool,
 }
 
-impl Spelling {
+impl FormulaSyntax {
     /// The usual words.
-    pub const WORDS: Spelling = Spelling {
+    pub const WORDS: FormulaSyntax = FormulaSyntax {
         not: &["not"],
         and: &["and"],
         or: &["or"],
@@ -57,9 +57,9 @@ impl Spelling {
 
 /// A formula, and the words that each of its propositions is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parsed {
+pub struct ParsedFormula {
     /// The formula. In place of a quantified formula it has a [proposition](quantified_formula) that stands for it.
-    pub formula: Formula,
+    pub formula: LtlFormula,
     /// The words of each proposition.
     pub propositions: Vec<Range<usize>>,
     /// For each proposition the quantified formulas around it whose variables it names, the outermost first.
@@ -76,7 +76,7 @@ pub struct QuantifiedFormula {
     /// The words that declare the variables, `do` included.
     pub variables: Range<usize>,
     /// What is said of them.
-    pub formula: Formula,
+    pub formula: LtlFormula,
 }
 
 /// The numbers of propositions that stand for quantified formulas begin here. No formula has so many propositions.
@@ -96,15 +96,15 @@ const BRACKETS: [(&str, &[&str]); 3] = [("(", &[")"]), ("[", &["]"]), ("{", &["}
 
 /// Reads a formula. `end` is where it ends, `is_name` says what the model has a name for.
 pub fn parse(
-    words: &[Word],
+    words: &[FormulaWord],
     end: Span,
-    spelling: &Spelling,
+    spelling: &FormulaSyntax,
     is_name: &dyn Fn(&str) -> bool,
-) -> Result<Parsed, Diagnostic> {
-    let brackets = Brackets::of(words, spelling);
+) -> Result<ParsedFormula, Diagnostic> {
+    let brackets = BracketPairs::of(words, spelling);
     let (at, depth) = (0, 0);
     let (propositions, quantified, open) = (Vec::new(), Vec::new(), Vec::new());
-    let mut reader = Reader {
+    let mut reader = FormulaParser {
         words,
         end,
         spelling,
@@ -116,28 +116,29 @@ pub fn parse(
         quantified,
         open,
     };
-    reader.refuse_unknown_operators()?;
+    reader.reject_unknown_operators()?;
     let formula = reader.level(0)?;
     if reader.at < words.len() {
         return reader.unexpected("an operator or the end of the formula");
     }
     let (propositions, enclosing) = reader.propositions.into_iter().unzip();
-    Ok(Parsed { formula, propositions, enclosing, quantified: reader.quantified })
+    Ok(ParsedFormula { formula, propositions, enclosing, quantified: reader.quantified })
 }
 
 /// Which brackets belong together.
-struct Brackets {
+struct BracketPairs {
     /// For each word that opens something, one past the word that closes it, or past the end if nothing does.
     behind: Vec<usize>,
     /// For each word that closes something, the word that opens it.
     opener: Vec<Option<usize>>,
 }
 
-impl Brackets {
-    fn of(words: &[Word], spelling: &Spelling) -> Brackets {
+impl BracketPairs {
+    fn of(words: &[FormulaWord], spelling: &FormulaSyntax) -> BracketPairs {
         let all = || BRACKETS.iter().chain(spelling.brackets);
         let closing = |text: &str| all().find(|(open, _)| *open == text).map(|(_, close)| *close);
-        let mut found = Brackets { behind: vec![0; words.len()], opener: vec![None; words.len()] };
+        let mut found =
+            BracketPairs { behind: vec![0; words.len()], opener: vec![None; words.len()] };
         let mut open: Vec<(usize, &[&str])> = Vec::new();
         for (at, word) in words.iter().enumerate() {
             let text = word.text.as_str();
@@ -161,12 +162,12 @@ impl Brackets {
     }
 }
 
-struct Reader<'a> {
-    words: &'a [Word],
+struct FormulaParser<'a> {
+    words: &'a [FormulaWord],
     end: Span,
-    spelling: &'a Spelling,
+    spelling: &'a FormulaSyntax,
     is_name: &'a dyn Fn(&str) -> bool,
-    brackets: Brackets,
+    brackets: BracketPairs,
     at: usize,
     depth: usize,
     /// The words of each proposition, and the quantified formulas around it.
@@ -176,7 +177,7 @@ struct Reader<'a> {
     open: Vec<usize>,
 }
 
-impl Reader<'_> {
+impl FormulaParser<'_> {
     fn text(&self, at: usize) -> Option<&str> {
         self.words.get(at).map(|it| it.text.as_str())
     }
@@ -194,7 +195,7 @@ impl Reader<'_> {
     }
 
     /// The operator between two operands at a word, and its level.
-    fn connective(&self, at: usize) -> Option<(usize, Connective)> {
+    fn connective(&self, at: usize) -> Option<(usize, LtlConnective)> {
         let text = self.text(at)?;
         if self.is_part(at)
             || self.yields(text)
@@ -203,9 +204,9 @@ impl Reader<'_> {
             return None;
         }
         let own = [
-            (self.spelling.implies, (IMPLIES_LEVEL, Connective::Implies)),
-            (self.spelling.or, (OR_LEVEL, Connective::Or)),
-            (self.spelling.and, (AND_LEVEL, Connective::And)),
+            (self.spelling.implies, (IMPLIES_LEVEL, LtlConnective::Implies)),
+            (self.spelling.or, (OR_LEVEL, LtlConnective::Or)),
+            (self.spelling.and, (AND_LEVEL, LtlConnective::And)),
         ];
         let own = own.into_iter().find(|(texts, _)| texts.contains(&text));
         own.map(|(_, found)| found).or_else(|| {
@@ -241,16 +242,16 @@ impl Reader<'_> {
     }
 
     /// The operator before one operand at a word.
-    fn prefix(&self, at: usize) -> Option<fn(Box<Formula>) -> Formula> {
+    fn prefix(&self, at: usize) -> Option<fn(Box<LtlFormula>) -> LtlFormula> {
         let text = self.text(at)?;
         if self.is_part(at) || self.yields(text) {
             None
         } else if ALWAYS.contains(&text) {
-            Some(Formula::Always)
+            Some(LtlFormula::Always)
         } else if EVENTUALLY.contains(&text) {
-            Some(Formula::Eventually)
+            Some(LtlFormula::Eventually)
         } else {
-            NEXT.contains(&text).then_some(Formula::Next)
+            NEXT.contains(&text).then_some(LtlFormula::Next)
         }
     }
 
@@ -259,7 +260,7 @@ impl Reader<'_> {
     }
 
     /// Complains of the first word that is an operator elsewhere and nothing here.
-    fn refuse_unknown_operators(&self) -> Result<(), Diagnostic> {
+    fn reject_unknown_operators(&self) -> Result<(), Diagnostic> {
         for (at, word) in self.words.iter().enumerate() {
             let text = word.text.as_str();
             if self.is_part(at) || self.is_not(at) || self.connective(at).is_some() {
@@ -272,7 +273,7 @@ impl Reader<'_> {
                     format!("write `{text}{text}`: `{text}` joins the bits of numbers")
                 }
                 _ if (self.is_name)(text) => continue,
-                _ => match meant_operator(text) {
+                _ => match suggested_operator(text) {
                     Some(help) => help.to_owned(),
                     None => continue,
                 },
@@ -290,14 +291,14 @@ impl Reader<'_> {
     }
 
     /// Operands with operators of this level or stronger ones between them.
-    fn level(&mut self, level: usize) -> Result<Formula, Diagnostic> {
+    fn level(&mut self, level: usize) -> Result<LtlFormula, Diagnostic> {
         if level == LEVELS.len() {
             return self.operand();
         }
         let mut left = self.level(level + 1)?;
         let mut operators = 0;
         while let Some((_, operator)) = self.connective(self.at).filter(|it| it.0 == level) {
-            if matches!(operator, Connective::And | Connective::Or) {
+            if matches!(operator, LtlConnective::And | LtlConnective::Or) {
                 return self.junction(left, level, operator);
             }
             operators += 1;
@@ -307,7 +308,7 @@ impl Reader<'_> {
                     .help("put parts of it in brackets, or in formulas of their own"));
             }
             self.at += 1;
-            left = Formula::binary(operator, left, self.level(level + 1)?);
+            left = LtlFormula::binary(operator, left, self.level(level + 1)?);
         }
         Ok(left)
     }
@@ -316,20 +317,20 @@ impl Reader<'_> {
     /// height is made, since whatever walks formulas goes as deep as they are high.
     fn junction(
         &mut self,
-        first: Formula,
+        first: LtlFormula,
         level: usize,
-        operator: Connective,
-    ) -> Result<Formula, Diagnostic> {
+        operator: LtlConnective,
+    ) -> Result<LtlFormula, Diagnostic> {
         let mut operands = vec![first];
         while self.connective(self.at).is_some_and(|it| it.0 == level) {
             self.at += 1;
             operands.push(self.level(level + 1)?);
         }
-        let all = joined(operands, |left, right| Formula::binary(operator, left, right));
+        let all = joined(operands, |left, right| LtlFormula::binary(operator, left, right));
         Ok(all.unwrap_or_else(|| unreachable!("there is a first operand")))
     }
 
-    fn operand(&mut self) -> Result<Formula, Diagnostic> {
+    fn operand(&mut self) -> Result<LtlFormula, Diagnostic> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             return Err(Diagnostic::error(self.span(), "this formula is nested too deeply"));
@@ -339,12 +340,12 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    fn operand_here(&mut self) -> Result<Formula, Diagnostic> {
+    fn operand_here(&mut self) -> Result<LtlFormula, Diagnostic> {
         let text = self.text(self.at).unwrap_or_default().to_owned();
-        let prefix: Option<fn(Box<Formula>) -> Formula> = match text.as_str() {
+        let prefix: Option<fn(Box<LtlFormula>) -> LtlFormula> = match text.as_str() {
             _ if self.is_temporal(self.at) => self.prefix(self.at),
-            "!!" => Some(|it| Formula::Not(Box::new(Formula::Not(it)))),
-            _ if self.is_not(self.at) && self.negates_formula() => Some(Formula::Not),
+            "!!" => Some(|it| LtlFormula::Not(Box::new(LtlFormula::Not(it)))),
+            _ if self.is_not(self.at) && self.negates_formula() => Some(LtlFormula::Not),
             _ => None,
         };
         if let Some(make) = prefix {
@@ -379,7 +380,7 @@ impl Reader<'_> {
     }
 
     /// A quantified formula.
-    fn quantified(&mut self, is_universal: bool) -> Result<Formula, Diagnostic> {
+    fn quantified(&mut self, is_universal: bool) -> Result<LtlFormula, Diagnostic> {
         let (from, behind) = (self.at, self.behind_bracket(self.at));
         let words = from..behind.min(self.words.len());
         let Some(before) = words.clone().find(|&at| self.text(at) == Some("do")) else {
@@ -390,7 +391,7 @@ impl Reader<'_> {
             return Err(Diagnostic::error(self.span(), "this bracket is not closed"));
         }
         let number = self.quantified.len();
-        let (variables, formula) = (from + 1..before + 1, Formula::Constant(true));
+        let (variables, formula) = (from + 1..before + 1, LtlFormula::Constant(true));
         self.quantified.push(QuantifiedFormula { is_universal, variables, formula });
         self.open.push(number);
         self.at = before + 1;
@@ -400,7 +401,7 @@ impl Reader<'_> {
             return self.unexpected("an operator or the end of what is quantified");
         }
         self.at = behind;
-        Ok(Formula::Proposition(QUANTIFIED + number))
+        Ok(LtlFormula::Proposition(QUANTIFIED + number))
     }
 
     /// Whether the "not" here is the formula's: it stands before an operator, a part in brackets or a reference alone.
@@ -484,7 +485,7 @@ impl Reader<'_> {
         at
     }
 
-    fn proposition(&mut self) -> Result<Formula, Diagnostic> {
+    fn proposition(&mut self) -> Result<LtlFormula, Diagnostic> {
         let mut from = self.at;
         while self.is_not(from) {
             from += 1;
@@ -503,8 +504,8 @@ impl Reader<'_> {
         let words = self.at..end;
         self.at = end;
         match self.text(words.start) {
-            Some("true" | "1") if words.len() == 1 => return Ok(Formula::Constant(true)),
-            Some("false" | "0") if words.len() == 1 => return Ok(Formula::Constant(false)),
+            Some("true" | "1") if words.len() == 1 => return Ok(LtlFormula::Constant(true)),
+            Some("false" | "0") if words.len() == 1 => return Ok(LtlFormula::Constant(false)),
             _ => {}
         }
         let texts = |range: &Range<usize>| {
@@ -523,6 +524,6 @@ impl Reader<'_> {
         if known.is_none() {
             self.propositions.push((words, enclosing));
         }
-        Ok(Formula::Proposition(number))
+        Ok(LtlFormula::Proposition(number))
     }
 }

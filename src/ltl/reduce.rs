@@ -5,8 +5,8 @@
 //! beside which there is one for more letters to a state that simulates its own is dropped (Etessami and Holzmann
 //! 2000). Whether an edge can be followed is asked of single edges, so that some simulations are not seen.
 
-use super::automaton::{Automaton, Edge, State};
-use super::components::{Class, Components, has_cycle};
+use super::automaton::{Automaton, AutomatonEdge, AutomatonState};
+use super::components::{AutomatonComponents, ComponentClass, has_cycle};
 use super::congruence::congruence;
 
 /// Above so many states or edges simulations are not looked for: each round compares all pairs of edges.
@@ -22,7 +22,7 @@ impl Automaton {
             let before = (self.states.len(), self.edges());
             for passing in [true, false] {
                 self.keep_useful();
-                self.accept_alike(passing);
+                self.normalize_acceptance(passing);
                 self.join_edges();
                 self.merge_equal();
                 if self.states.len() <= SIMULATED_MAX && self.edges() <= SIMULATED_EDGES_MAX {
@@ -38,9 +38,9 @@ impl Automaton {
 
     /// Drops states that are not reached and those from which nothing is accepted.
     fn keep_useful(&mut self) {
-        let found = Components::of(self);
+        let found = AutomatonComponents::of(self);
         let mut accepts: Vec<bool> =
-            found.classes.iter().map(|it| *it != Class::Rejecting).collect();
+            found.classes.iter().map(|it| *it != ComponentClass::Rejecting).collect();
         // A component comes before those from which it is reached.
         let mut order: Vec<usize> = (0..self.states.len()).collect();
         order.sort_by_key(|&at| found.of_state[at]);
@@ -60,17 +60,17 @@ impl Automaton {
 
     /// Where it makes no difference whether states accept, makes them alike: those on no cycle do as `passing` says, those
     /// of components that accept nothing do not, those all of whose cycles have one that does, do.
-    fn accept_alike(&mut self, passing: bool) {
-        let found = Components::of(self);
+    fn normalize_acceptance(&mut self, passing: bool) {
+        let found = AutomatonComponents::of(self);
         let graph = self.graph();
         let cyclic = has_cycle(&graph, &found.of_state, found.classes.len());
         for (at, state) in self.states.iter_mut().enumerate() {
             let component = found.of_state[at];
             state.accepts = match found.classes[component] {
                 _ if !cyclic[component] => passing,
-                Class::Rejecting => false,
-                Class::Terminal | Class::Weak => true,
-                Class::Strong => state.accepts,
+                ComponentClass::Rejecting => false,
+                ComponentClass::Terminal | ComponentClass::Weak => true,
+                ComponentClass::Strong => state.accepts,
             };
         }
     }
@@ -102,9 +102,9 @@ impl Automaton {
 
     /// States that accept alike and have the same edges become one.
     fn merge_equal(&mut self) {
-        let states: Vec<(bool, Vec<Edge>)> =
+        let states: Vec<(bool, Vec<AutomatonEdge>)> =
             self.states.iter().map(|it| (it.accepts, it.edges.clone())).collect();
-        let name = congruence(&states, |it| it.to, |it, to| Edge { to, ..it });
+        let name = congruence(&states, |it| it.to, |it, to| AutomatonEdge { to, ..it });
         if name.iter().enumerate().any(|(at, &name)| at != name) {
             self.rename(&name);
         }
@@ -120,7 +120,7 @@ impl Automaton {
         // A state that another stands for is not reached, unless it is the first, for which none does.
         for (at, state) in self.states.iter_mut().enumerate() {
             if name[at] != at {
-                *state = State { accepts: false, edges: vec![] };
+                *state = AutomatonState { accepts: false, edges: vec![] };
             }
         }
         self.drop_unreached();
@@ -157,7 +157,7 @@ impl Automaton {
             .map(|at| (0..at).find(|&it| simulates[it][at] && simulates[at][it]).unwrap_or(at))
             .collect();
         for state in &mut self.states {
-            let better = |it: &Edge, other: &Edge| {
+            let better = |it: &AutomatonEdge, other: &AutomatonEdge| {
                 let (from, to) = (name[it.to], name[other.to]);
                 (it.cube, from) != (other.cube, to)
                     && it.cube.implies(other.cube)
@@ -172,8 +172,9 @@ impl Automaton {
 
     /// Which states simulate which: `[one][other]` says that one simulates the other.
     fn simulation(&self) -> Vec<Vec<bool>> {
-        let accepts = |one: &State, other: &State| one.accepts || !other.accepts;
-        let of = |one: &State| self.states.iter().map(|other| accepts(one, other)).collect();
+        let accepts = |one: &AutomatonState, other: &AutomatonState| one.accepts || !other.accepts;
+        let of =
+            |one: &AutomatonState| self.states.iter().map(|other| accepts(one, other)).collect();
         let mut simulates: Vec<Vec<bool>> = self.states.iter().map(of).collect();
         loop {
             let mut changed = false;
@@ -195,7 +196,7 @@ impl Automaton {
     fn follows(&self, one: usize, other: usize, simulates: &[Vec<bool>]) -> bool {
         let mut edges = self.states[other].edges.iter();
         edges.all(|it| {
-            let by = |own: &Edge| it.cube.implies(own.cube) && simulates[own.to][it.to];
+            let by = |own: &AutomatonEdge| it.cube.implies(own.cube) && simulates[own.to][it.to];
             self.states[one].edges.iter().any(by)
         })
     }

@@ -1,7 +1,7 @@
 //! Automata for people: as text, and for Graphviz.
 
 use super::automaton::Automaton;
-use super::components::Components;
+use super::components::AutomatonComponents;
 use crate::escape;
 use crate::numbers::count;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use std::fmt::Write;
 impl Automaton {
     /// The automaton as text: each state with its component's class and its edges.
     pub fn text(&self) -> String {
-        let found = Components::of(self);
+        let found = AutomatonComponents::of(self);
         let states = count(self.states.len() as u64, "state");
         let edges = count(self.edges() as u64, "edge");
         let mut out = format!("{states}, {edges}, {}\n", found.class());

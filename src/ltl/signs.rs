@@ -1,10 +1,10 @@
 //! How formulas are spelled: the signs and names of operators, and the words that other tools have for them.
 //!
 //! The signs are those of SPIN's `ltl` blocks. Spot's letters (`G F R M xor`) are read beside them unless the model has a
-//! name like that. Spot's other signs and Unicode's are rewritten to SPIN's before anything else, see [`ascii`].
+//! name like that. Spot's other signs and Unicode's are rewritten to SPIN's before anything else, see [`to_spin_signs`].
 
-use super::formula::Connective;
-use super::words::Word;
+use super::formula::LtlConnective;
+use super::words::FormulaWord;
 use crate::source::Span;
 use std::borrow::Cow;
 
@@ -20,26 +20,26 @@ pub(super) const OR_LEVEL: usize = 2;
 pub(super) const AND_LEVEL: usize = 3;
 
 /// Operators between two operands, weakest first.
-pub(super) const LEVELS: [&[(&str, Connective)]; 5] = [
+pub(super) const LEVELS: [&[(&str, LtlConnective)]; 5] = [
     &[
-        ("->", Connective::Implies),
-        ("implies", Connective::Implies),
-        ("<->", Connective::Equivalent),
-        ("equivalent", Connective::Equivalent),
+        ("->", LtlConnective::Implies),
+        ("implies", LtlConnective::Implies),
+        ("<->", LtlConnective::Equivalent),
+        ("equivalent", LtlConnective::Equivalent),
     ],
-    &[("xor", Connective::Differ)],
-    &[("||", Connective::Or), ("\\/", Connective::Or)],
-    &[("&&", Connective::And), ("/\\", Connective::And)],
+    &[("xor", LtlConnective::Differ)],
+    &[("||", LtlConnective::Or), ("\\/", LtlConnective::Or)],
+    &[("&&", LtlConnective::And), ("/\\", LtlConnective::And)],
     &[
-        ("U", Connective::Until),
-        ("until", Connective::Until),
-        ("stronguntil", Connective::Until),
-        ("W", Connective::WeakUntil),
-        ("weakuntil", Connective::WeakUntil),
-        ("V", Connective::Release),
-        ("R", Connective::Release),
-        ("release", Connective::Release),
-        ("M", Connective::StrongRelease),
+        ("U", LtlConnective::Until),
+        ("until", LtlConnective::Until),
+        ("stronguntil", LtlConnective::Until),
+        ("W", LtlConnective::WeakUntil),
+        ("weakuntil", LtlConnective::WeakUntil),
+        ("V", LtlConnective::Release),
+        ("R", LtlConnective::Release),
+        ("release", LtlConnective::Release),
+        ("M", LtlConnective::StrongRelease),
     ],
 ];
 
@@ -64,11 +64,14 @@ pub fn glued_operators(word: &str, is_name: &dyn Fn(&str) -> bool) -> usize {
 }
 
 /// Makes words of operators that stand together, as in `GFp`.
-pub fn split_operators(words: Vec<Word>, is_name: &dyn Fn(&str) -> bool) -> Vec<Word> {
+pub fn split_operators(
+    words: Vec<FormulaWord>,
+    is_name: &dyn Fn(&str) -> bool,
+) -> Vec<FormulaWord> {
     let mut split = Vec::with_capacity(words.len());
-    for Word { text, span } in words {
+    for FormulaWord { text, span } in words {
         let count = glued_operators(&text, is_name) as u32;
-        let word = |from: u32, until: u32| Word {
+        let word = |from: u32, until: u32| FormulaWord {
             text: text[from as usize..until as usize].to_owned(),
             span: Span { start: span.start + from, end: span.start + until, ..span },
         };
@@ -111,7 +114,7 @@ const FOREIGN_SIGNS: [(&str, &str); 26] = [
 ];
 
 /// A formula in SPIN's signs. Signs that only other tools write are replaced, outside of quotes, with blanks around them.
-pub fn ascii(text: &str) -> Cow<'_, str> {
+pub fn to_spin_signs(text: &str) -> Cow<'_, str> {
     if !FOREIGN_SIGNS.iter().any(|(sign, _)| text.contains(sign)) {
         return Cow::Borrowed(text);
     }
@@ -154,6 +157,6 @@ const UNKNOWN: [(&str, &str); 16] = [
 ];
 
 /// What to write in place of a word that is no operator here, if it is known.
-pub(super) fn meant_operator(word: &str) -> Option<&'static str> {
+pub(super) fn suggested_operator(word: &str) -> Option<&'static str> {
     UNKNOWN.iter().find(|(unknown, _)| *unknown == word).map(|(_, help)| *help)
 }

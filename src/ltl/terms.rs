@@ -9,17 +9,17 @@
 mod implied;
 mod rules;
 
-use super::formula::{Connective, Formula};
-use super::nodes::{Node, NodeId, Nodes};
+use super::formula::{LtlConnective, LtlFormula};
+use super::nodes::{FormulaGraph, FormulaNode, FormulaNodeId};
 use std::collections::HashMap;
 
-/// Names a [`Term`].
+/// Names a [`LtlTerm`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TermId(u32);
 
 /// A formula in negation normal form.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Term {
+pub enum LtlTerm {
     /// Always true, or always false.
     Constant(bool),
     /// A proposition, and whether it holds.
@@ -38,7 +38,7 @@ pub enum Term {
 
 /// What a term does not mind.
 #[derive(Clone, Copy, Debug)]
-struct Sorts {
+struct TermPurity {
     /// It is seen that it stays true whatever is put before a word.
     is_eventual: bool,
     /// It is seen that it stays true whatever is cut off a word's beginning.
@@ -47,34 +47,34 @@ struct Sorts {
 
 /// All terms that there are.
 #[derive(Debug, Default)]
-pub struct Terms {
-    all: Vec<Term>,
+pub struct TermTable {
+    all: Vec<LtlTerm>,
     /// Of each term, whether it is seen to be eventual and universal.
-    sorts: Vec<Sorts>,
-    known: HashMap<Term, TermId>,
-    /// Answers of [`Terms::implies`].
+    sorts: Vec<TermPurity>,
+    known: HashMap<LtlTerm, TermId>,
+    /// Answers of [`TermTable::implies`].
     implied: HashMap<(TermId, TermId), bool>,
     /// The negation of each term of which it was asked. Without it, terms that share others cost a time exponential in their depth.
     negated: HashMap<TermId, TermId>,
     /// The term of each node of the formula, for the node and for its negation.
-    converted: HashMap<(NodeId, bool), TermId>,
+    converted: HashMap<(FormulaNodeId, bool), TermId>,
 }
 
-impl Terms {
+impl TermTable {
     /// What a term says.
-    pub fn get(&self, id: TermId) -> &Term {
+    pub fn get(&self, id: TermId) -> &LtlTerm {
         &self.all[id.0 as usize]
     }
 
     /// The term of a formula, simplified.
-    pub fn of(&mut self, formula: &Formula) -> TermId {
-        let (nodes, root) = Nodes::of(formula);
+    pub fn of(&mut self, formula: &LtlFormula) -> TermId {
+        let (nodes, root) = FormulaGraph::of(formula);
         self.converted.clear();
         self.convert(&nodes, root, true)
     }
 
     /// A term as it is.
-    pub(super) fn intern(&mut self, term: Term) -> TermId {
+    pub(super) fn intern(&mut self, term: LtlTerm) -> TermId {
         if let Some(&id) = self.known.get(&term) {
             return id;
         }
@@ -86,25 +86,25 @@ impl Terms {
     }
 
     pub(super) fn constant(&mut self, value: bool) -> TermId {
-        self.intern(Term::Constant(value))
+        self.intern(LtlTerm::Constant(value))
     }
 
     /// The term of a node, or of its negation.
-    fn convert(&mut self, nodes: &Nodes, node: NodeId, meant: bool) -> TermId {
+    fn convert(&mut self, nodes: &FormulaGraph, node: FormulaNodeId, meant: bool) -> TermId {
         if let Some(&id) = self.converted.get(&(node, meant)) {
             return id;
         }
         let id = match *nodes.get(node) {
-            Node::Constant(value) => self.constant(value == meant),
-            Node::Proposition(number) => self.intern(Term::Literal(number, meant)),
-            Node::Not(it) => self.convert(nodes, it, !meant),
-            Node::Next(it) => {
+            FormulaNode::Constant(value) => self.constant(value == meant),
+            FormulaNode::Proposition(number) => self.intern(LtlTerm::Literal(number, meant)),
+            FormulaNode::Not(it) => self.convert(nodes, it, !meant),
+            FormulaNode::Next(it) => {
                 let it = self.convert(nodes, it, meant);
                 self.next(it)
             }
-            Node::Eventually(it) => self.convert_unary(nodes, true, meant, it),
-            Node::Always(it) => self.convert_unary(nodes, false, meant, it),
-            Node::Binary(operator, left, right) => {
+            FormulaNode::Eventually(it) => self.convert_unary(nodes, true, meant, it),
+            FormulaNode::Always(it) => self.convert_unary(nodes, false, meant, it),
+            FormulaNode::Binary(operator, left, right) => {
                 self.convert_binary(nodes, operator, [left, right], meant)
             }
         };
@@ -114,51 +114,51 @@ impl Terms {
 
     fn convert_binary(
         &mut self,
-        nodes: &Nodes,
-        operator: Connective,
-        [left, right]: [NodeId; 2],
+        nodes: &FormulaGraph,
+        operator: LtlConnective,
+        [left, right]: [FormulaNodeId; 2],
         meant: bool,
     ) -> TermId {
         let mut side = |node, meant| self.convert(nodes, node, meant);
         match operator {
-            Connective::And => {
+            LtlConnective::And => {
                 let sides = [side(left, meant), side(right, meant)];
                 self.junction(meant, sides)
             }
-            Connective::Or => {
+            LtlConnective::Or => {
                 let sides = [side(left, meant), side(right, meant)];
                 self.junction(!meant, sides)
             }
-            Connective::Implies => {
+            LtlConnective::Implies => {
                 let sides = [side(left, !meant), side(right, meant)];
                 self.junction(!meant, sides)
             }
-            Connective::Equivalent => {
+            LtlConnective::Equivalent => {
                 let both = [side(left, true), side(right, meant)];
                 let neither = [side(left, false), side(right, !meant)];
                 self.either_pair(both, neither)
             }
-            Connective::Differ => {
+            LtlConnective::Differ => {
                 let first = [side(left, true), side(right, !meant)];
                 let second = [side(left, false), side(right, meant)];
                 self.either_pair(first, second)
             }
-            Connective::Until => {
+            LtlConnective::Until => {
                 let (left, right) = (side(left, meant), side(right, meant));
                 self.temporal(meant, left, right)
             }
-            Connective::Release => {
+            LtlConnective::Release => {
                 let (left, right) = (side(left, meant), side(right, meant));
                 self.temporal(!meant, left, right)
             }
             // `a W b` is `b V (a || b)`: the second, when it comes, ends it.
-            Connective::WeakUntil => {
+            LtlConnective::WeakUntil => {
                 let (first, second) = (side(left, meant), side(right, meant));
                 let either = self.junction(!meant, [first, second]);
                 self.temporal(!meant, second, either)
             }
             // `a M b` is `b U (a && b)`: a release that has to come.
-            Connective::StrongRelease => {
+            LtlConnective::StrongRelease => {
                 let (first, second) = (side(left, meant), side(right, meant));
                 let both = self.junction(meant, [first, second]);
                 self.temporal(meant, second, both)
@@ -179,10 +179,10 @@ impl Terms {
     /// `<>it` or `[]it`, or what negates it.
     fn convert_unary(
         &mut self,
-        nodes: &Nodes,
+        nodes: &FormulaGraph,
         is_eventually: bool,
         meant: bool,
-        it: NodeId,
+        it: FormulaNodeId,
     ) -> TermId {
         let is_until = is_eventually == meant;
         let (free, it) = (self.constant(is_until), self.convert(nodes, it, meant));
@@ -206,13 +206,17 @@ impl Terms {
             all
         };
         let negated = match term {
-            Term::Constant(value) => Term::Constant(!value),
-            Term::Literal(number, holds) => Term::Literal(number, !holds),
-            Term::And(all) => Term::Or(each(all)),
-            Term::Or(all) => Term::And(each(all)),
-            Term::Next(it) => Term::Next(self.negation(it)),
-            Term::Until(left, right) => Term::Release(self.negation(left), self.negation(right)),
-            Term::Release(left, right) => Term::Until(self.negation(left), self.negation(right)),
+            LtlTerm::Constant(value) => LtlTerm::Constant(!value),
+            LtlTerm::Literal(number, holds) => LtlTerm::Literal(number, !holds),
+            LtlTerm::And(all) => LtlTerm::Or(each(all)),
+            LtlTerm::Or(all) => LtlTerm::And(each(all)),
+            LtlTerm::Next(it) => LtlTerm::Next(self.negation(it)),
+            LtlTerm::Until(left, right) => {
+                LtlTerm::Release(self.negation(left), self.negation(right))
+            }
+            LtlTerm::Release(left, right) => {
+                LtlTerm::Until(self.negation(left), self.negation(right))
+            }
         };
         let negated = self.intern(negated);
         self.negated.insert(id, negated);

@@ -3,21 +3,24 @@
 //! formula -> term -> very weak alternating automaton -> generalised automaton -> Büchi automaton, each made as small
 //! as its rules allow before the next.
 
-use super::alternating::{Alternating, TooLarge};
+use super::alternating::{AlternatingAutomaton, FormulaTooLarge};
 use super::automaton::Automaton;
-use super::formula::Formula;
-use super::generalized::Generalized;
+use super::formula::LtlFormula;
+use super::generalized::GeneralizedAutomaton;
 
 /// The automaton of a formula over these propositions.
-pub fn translate(formula: &Formula, propositions: Vec<String>) -> Result<Automaton, TooLarge> {
-    let mut alternating = Alternating::default();
+pub fn translate(
+    formula: &LtlFormula,
+    propositions: Vec<String>,
+) -> Result<Automaton, FormulaTooLarge> {
+    let mut alternating = AlternatingAutomaton::default();
     let term = alternating.terms.of(formula);
-    let generalized = Generalized::of(&mut alternating, term)?;
+    let generalized = GeneralizedAutomaton::of(&mut alternating, term)?;
     Ok(generalized.degeneralized(propositions).reduced())
 }
 
 /// An automaton that was read, with accepting states.
-pub fn of_generalized(read: Option<&Generalized>, propositions: Vec<String>) -> Automaton {
+pub fn degeneralize(read: Option<&GeneralizedAutomaton>, propositions: Vec<String>) -> Automaton {
     match read {
         Some(it) => it.degeneralized(propositions).reduced(),
         None => Automaton { propositions, states: Vec::new() },

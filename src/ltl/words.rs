@@ -4,7 +4,7 @@ use crate::source::Span;
 
 /// A name, a number or a sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct FormulaWord {
     /// How it is written.
     pub text: String,
     /// Where it stands.
@@ -18,7 +18,7 @@ const SIGNS: [&str; 19] = [
 ];
 
 /// The words of a text in a file, and where it ends.
-pub fn words(text: &str, file: u32) -> (Vec<Word>, Span) {
+pub fn words(text: &str, file: u32) -> (Vec<FormulaWord>, Span) {
     let mut words = Vec::new();
     let mut at = 0;
     while let Some(first) = text[at..].chars().next() {
@@ -36,7 +36,7 @@ pub fn words(text: &str, file: u32) -> (Vec<Word>, Span) {
             sign.map_or(first.len_utf8(), |sign| sign.len())
         };
         let span = Span::new(file, at..at + length);
-        words.push(Word { text: rest[..length].to_owned(), span });
+        words.push(FormulaWord { text: rest[..length].to_owned(), span });
         at += length;
     }
     (words, Span::new(file, text.len()..text.len()))

@@ -1,12 +1,16 @@
 //! What is judged in a search for some checks, and what need not be, and so need not be preserved.
 
-use super::{Kept, Preserved};
+use super::{PreservedProperties, PropertyClass};
 use crate::analysis::live::bounds;
-use crate::exec::Checks;
+use crate::exec::CheckSelection;
 use crate::ir::{Expr, Program, PropertyId, PropertyKind};
 
 /// Whether a property is judged: it is looked for, or judging it may be an error that is.
-pub(super) fn is_asked(program: &Program, checks: Checks, property: &PropertyKind) -> bool {
+pub(super) fn is_property_checked(
+    program: &Program,
+    checks: CheckSelection,
+    property: &PropertyKind,
+) -> bool {
     let fails = |it: &Expr| checks.faults && bounds(program, it).is_none();
     match property {
         PropertyKind::Invariant(it) | PropertyKind::Cover(it) => checks.invariants || fails(it),
@@ -18,8 +22,8 @@ pub(super) fn is_asked(program: &Program, checks: Checks, property: &PropertyKin
 }
 
 /// Has a property that is not looked for ask for nothing.
-pub(super) fn leave_unasked(program: &mut Program, checks: Checks, id: PropertyId) {
-    if is_asked(program, checks, &program.properties[id].kind) {
+pub(super) fn drop_unchecked(program: &mut Program, checks: CheckSelection, id: PropertyId) {
+    if is_property_checked(program, checks, &program.properties[id].kind) {
         return;
     }
     match &mut program.properties[id].kind {
@@ -34,16 +38,16 @@ pub(super) fn leave_unasked(program: &mut Program, checks: Checks, id: PropertyI
 }
 
 /// What is preserved of a program of which only what is looked for stays: nothing that is said of runs.
-pub(super) fn preserved(checks: Checks) -> Preserved {
-    let Checks { deadlock, assertions, invariants, faults, .. } = checks;
+pub(super) fn preserved_for(checks: CheckSelection) -> PreservedProperties {
+    let CheckSelection { deadlock, assertions, invariants, faults, .. } = checks;
     let lost = [
-        (deadlock, Kept::Deadlocks),
-        (faults && assertions, Kept::StepErrors),
-        (invariants && assertions, Kept::Invariants),
-        (false, Kept::Claims),
-        (false, Kept::StutteringClaims),
-        (false, Kept::StutterInvariant),
+        (deadlock, PropertyClass::Deadlocks),
+        (faults && assertions, PropertyClass::StepErrors),
+        (invariants && assertions, PropertyClass::Invariants),
+        (false, PropertyClass::Claims),
+        (false, PropertyClass::StutteringClaims),
+        (false, PropertyClass::StutterInvariant),
     ];
     let lost = lost.into_iter().filter(|(is_kept, _)| !is_kept);
-    lost.fold(Preserved::ALL, |all, (_, it)| all.without(it))
+    lost.fold(PreservedProperties::ALL, |all, (_, it)| all.without(it))
 }

@@ -1,6 +1,6 @@
 //! Variables that users name.
 
-use crate::ir::layout::{CellId, Content};
+use crate::ir::layout::{CellId, GroupContent};
 use crate::ir::{Entity as _, Layout, Program, VarId};
 
 /// The variable that a user means by a name.
@@ -27,7 +27,7 @@ pub(super) fn variable_name(program: &Program, id: VarId) -> String {
 /// The cells of some variables that ever have more than one value.
 pub(super) fn cells_of(layout: &Layout, is_meant: impl Fn(VarId) -> bool) -> Vec<CellId> {
     let groups = layout.groups.values().filter(|group| match group.part {
-        Content::Variable(id) => is_meant(id),
+        GroupContent::Variable(id) => is_meant(id),
         _ => false,
     });
     let cells = groups.flat_map(|group| {

@@ -1,6 +1,6 @@
 //! Why a reduction is not applied.
 
-use crate::budget::Exceeded;
+use crate::budget::BudgetExceeded;
 use std::fmt;
 
 /// Why a reduction is not applied.
@@ -9,7 +9,7 @@ pub enum NotApplied {
     /// The program, or what else is used, does not go with it.
     Unfit(String),
     /// Its analysis exceeded its budget.
-    Exceeded(Exceeded),
+    Exceeded(BudgetExceeded),
 }
 
 impl fmt::Display for NotApplied {
@@ -33,8 +33,8 @@ impl From<&str> for NotApplied {
     }
 }
 
-impl From<Exceeded> for NotApplied {
-    fn from(what: Exceeded) -> NotApplied {
+impl From<BudgetExceeded> for NotApplied {
+    fn from(what: BudgetExceeded) -> NotApplied {
         NotApplied::Exceeded(what)
     }
 }

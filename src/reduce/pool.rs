@@ -3,15 +3,15 @@
 use std::sync::{Mutex, PoisonError};
 
 /// Room that is free at the moment: as much as was ever needed at once.
-pub(super) struct Pool<T>(Mutex<Vec<T>>);
+pub(super) struct BufferPool<T>(Mutex<Vec<T>>);
 
-impl<T> Default for Pool<T> {
+impl<T> Default for BufferPool<T> {
     fn default() -> Self {
-        Pool(Mutex::default())
+        BufferPool(Mutex::default())
     }
 }
 
-impl<T> Pool<T> {
+impl<T> BufferPool<T> {
     /// Does something in room that is free, or that is made.
     pub fn with<R>(&self, make: impl FnOnce() -> T, run: impl FnOnce(&mut T) -> R) -> R {
         let free = || self.0.lock().unwrap_or_else(PoisonError::into_inner);

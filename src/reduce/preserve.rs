@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Something that can be looked for in a state space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kept {
+pub enum PropertyClass {
     /// Whether there is a deadlock.
     Deadlocks,
     /// Whether a step, or an assertion in one, fails.
@@ -21,68 +21,69 @@ pub enum Kept {
     StutterInvariant,
 }
 
-impl Kept {
+impl PropertyClass {
     /// Every one.
-    pub const ALL: [Kept; 7] = [
-        Kept::Deadlocks,
-        Kept::StepErrors,
-        Kept::Invariants,
-        Kept::Claims,
-        Kept::StutteringClaims,
-        Kept::Depth,
-        Kept::StutterInvariant,
+    pub const ALL: [PropertyClass; 7] = [
+        PropertyClass::Deadlocks,
+        PropertyClass::StepErrors,
+        PropertyClass::Invariants,
+        PropertyClass::Claims,
+        PropertyClass::StutteringClaims,
+        PropertyClass::Depth,
+        PropertyClass::StutterInvariant,
     ];
 
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
-            Kept::Deadlocks => "deadlocks",
-            Kept::StepErrors => "errors in steps",
-            Kept::Invariants => "invariants",
-            Kept::Claims => "claims",
-            Kept::StutteringClaims => "claims that do not count steps",
-            Kept::Depth => "the depth of counterexamples",
-            Kept::StutterInvariant => "LTL without next",
+            PropertyClass::Deadlocks => "deadlocks",
+            PropertyClass::StepErrors => "errors in steps",
+            PropertyClass::Invariants => "invariants",
+            PropertyClass::Claims => "claims",
+            PropertyClass::StutteringClaims => "claims that do not count steps",
+            PropertyClass::Depth => "the depth of counterexamples",
+            PropertyClass::StutterInvariant => "LTL without next",
         }
     }
 }
 
 /// All that a reduction keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Preserved {
+pub struct PreservedProperties {
     /// A bit for each.
     kept: u8,
 }
 
-impl Preserved {
+impl PreservedProperties {
     /// Everything.
-    pub const ALL: Preserved = Preserved { kept: (1 << Kept::ALL.len()) - 1 };
+    pub const ALL: PreservedProperties =
+        PreservedProperties { kept: (1 << PropertyClass::ALL.len()) - 1 };
 
     /// The same but for one.
-    pub const fn without(self, lost: Kept) -> Preserved {
-        Preserved { kept: self.kept & !(1 << lost as u8) }
+    pub const fn without(self, lost: PropertyClass) -> PreservedProperties {
+        PreservedProperties { kept: self.kept & !(1 << lost as u8) }
     }
 
     /// What both keep.
-    pub const fn and(self, other: Preserved) -> Preserved {
-        Preserved { kept: self.kept & other.kept }
+    pub const fn and(self, other: PreservedProperties) -> PreservedProperties {
+        PreservedProperties { kept: self.kept & other.kept }
     }
 
     /// Whether it keeps this.
-    pub const fn has(self, wanted: Kept) -> bool {
+    pub const fn has(self, wanted: PropertyClass) -> bool {
         self.kept >> wanted as u8 & 1 == 1
     }
 }
 
-impl fmt::Display for Preserved {
+impl fmt::Display for PreservedProperties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Where all claims are kept it goes without saying that some are.
-        let is_told = |kept: &Kept| match kept {
-            Kept::StutteringClaims => self.has(*kept) && !self.has(Kept::Claims),
+        let is_told = |kept: &PropertyClass| match kept {
+            PropertyClass::StutteringClaims => self.has(*kept) && !self.has(PropertyClass::Claims),
             _ => self.has(*kept),
         };
-        let kept = Kept::ALL.into_iter().filter(is_told).map(Kept::name);
-        match (*self == Preserved::ALL, kept.collect::<Vec<_>>()) {
+        let kept = PropertyClass::ALL.into_iter().filter(is_told).map(PropertyClass::name);
+        match (*self == PreservedProperties::ALL, kept.collect::<Vec<_>>()) {
             (true, _) => f.write_str("everything"),
             (false, none) if none.is_empty() => f.write_str("nothing"),
             (false, some) => f.write_str(&some.join(", ")),

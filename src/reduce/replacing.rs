@@ -1,54 +1,60 @@
 //! Successors that are not passed on as they are: something stands for them, or they are left out.
 
-use crate::exec::{Collected, Expansion, stop};
+use crate::exec::{ExpansionOutcome, SuccessorSink, stop};
 
 /// How many candidates are gathered before they are replaced.
 pub(super) const CANDIDATES: usize = 256;
 
 /// Passes on what `run` adds to an expansion, each candidate of so many bytes after `replace` has been at it. They are
 /// gathered in `candidates`. If told to stop, the rest is dropped.
-pub(super) fn replaced(
-    out: &mut Expansion,
+pub(super) fn map_candidates(
+    out: &mut SuccessorSink,
     gathered: (usize, &mut Vec<u8>),
     mut replace: impl FnMut(&mut [u8]),
-    run: impl FnOnce(&mut Expansion),
+    run: impl FnOnce(&mut SuccessorSink),
 ) {
-    let replace = |state: &mut [u8], out: &mut Expansion| {
+    let replace = |state: &mut [u8], out: &mut SuccessorSink| {
         replace(state);
-        if !stop::is_asked() {
+        if !stop::is_requested() {
             out.candidate(state);
         }
     };
-    sifted(out, gathered, replace, run);
+    filter_candidates(out, gathered, replace, run);
 }
 
 /// The same, where `pass_on` decides what becomes of each.
-pub(super) fn sifted(
-    out: &mut Expansion,
+pub(super) fn filter_candidates(
+    out: &mut SuccessorSink,
     (width, candidates): (usize, &mut Vec<u8>),
-    mut pass_on: impl FnMut(&mut [u8], &mut Expansion),
-    run: impl FnOnce(&mut Expansion),
+    mut pass_on: impl FnMut(&mut [u8], &mut SuccessorSink),
+    run: impl FnOnce(&mut SuccessorSink),
 ) {
     candidates.clear();
-    let mut pass_all_on = |candidates: &mut Vec<u8>, out: &mut Expansion| {
+    let mut pass_all_on = |candidates: &mut Vec<u8>, out: &mut SuccessorSink| {
         for state in candidates.chunks_exact_mut(width) {
             pass_on(state, out);
-            if stop::is_asked() {
+            if stop::is_requested() {
                 break;
             }
         }
         candidates.clear();
     };
     let limit = CANDIDATES * width;
-    let Some(Collected { findings, left_out, put_off, passed, beyond, .. }) =
-        out.wrap_in_batches(width, candidates, limit, &mut pass_all_on, run)
+    let Some(ExpansionOutcome {
+        findings,
+        excluded: left_out,
+        postponed: put_off,
+        skipped: passed,
+        pruned: beyond,
+        ..
+    }) = out.wrap_in_batches(width, candidates, limit, &mut pass_all_on, run)
     else {
         return;
     };
     pass_all_on(candidates, out);
     out.add_findings(findings);
-    out.leave_out(left_out);
-    out.put_off(put_off);
-    out.pass(passed);
-    out.leave_behind(beyond);
+    out.count_excluded(left_out);
+    out.count_postponed(put_off);
+    out.count_skipped(passed);
+    out.count_pruned(beyond);
 }

@@ -2,7 +2,7 @@
 //!
 //! The values of a scalarset are interchangeable: permuting them everywhere in a state gives a
 //! state with the same future, permuted. It is enough to visit one state of each such *orbit*.
-//! [`Symmetric`] wraps a model and replaces each successor by the representative of its orbit.
+//! [`SymmetryModel`] wraps a model and replaces each successor by the representative of its orbit.
 //!
 //! Comparing all permutations takes factorials. Instead, elements are told apart by what a state
 //! says of them, whatever they are called (`refine`, as graph isomorphism is decided: McKay,
@@ -30,24 +30,25 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-pub use exchange::Exchange;
+pub use exchange::ElementExchange;
 
-use super::pool::Pool;
-use super::replacing::{CANDIDATES, replaced};
-use super::{Kind, Preserved, Reduction, Stack};
+use super::pool::BufferPool;
+use super::replacing::{CANDIDATES, map_candidates};
+use super::{PreservedProperties, Reduction, ReductionKind, ReductionStack};
 use crate::analysis::automorphisms::automorphisms;
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{
-    Expansion, Explain, Lift, Model, Obligations, Postpones, Tally, Violation, any_bits, one_step,
+    ObligationSink, PostponingStateSpace, ReductionCounters, Simulation, StateSpace, SuccessorSink,
+    SystemDescription, Violation, any_bits, concretise_single_step,
 };
-use crate::ir::layout::Codes;
+use crate::ir::layout::StateValidator;
 use crate::ir::{Layout, Program};
 use crate::numbers::grouped;
-use alike::Alike;
-use group::Groups;
-use incidence::Incidence;
-use known::Known;
-use search::Scratch;
+use alike::EquivalentChecks;
+use group::IndependentGroups;
+use incidence::IncidencePlan;
+use known::RepresentativeCache;
+use search::ElementBuffers;
 use spill::Result;
 use std::sync::Arc;
 
@@ -56,19 +57,19 @@ pub const NAME: &str = "symmetry";
 
 /// How much trouble to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
+pub enum SymmetryEffort {
     /// One state of each orbit.
     Exact,
     /// At least one, in less time for each.
     Fast,
 }
 
-impl Effort {
+impl SymmetryEffort {
     /// As reports call it.
     pub fn name(self) -> &'static str {
         match self {
-            Effort::Exact => "exact",
-            Effort::Fast => "fast",
+            SymmetryEffort::Exact => "exact",
+            SymmetryEffort::Fast => "fast",
         }
     }
 }
@@ -77,63 +78,67 @@ impl Effort {
 pub struct Symmetry<'m> {
     program: &'m Program,
     layout: &'m Layout,
-    orbits: Arc<Orbits>,
-    effort: Effort,
+    orbits: Arc<PermutationGroup>,
+    effort: SymmetryEffort,
 }
 
 /// What can be exchanged.
-enum Orbits {
+enum PermutationGroup {
     /// The elements of scalarsets.
-    Elements(Incidence),
+    Elements(IncidencePlan),
     /// Processes that are alike, and with them actions and properties.
-    Processes { groups: Groups, alike: Alike },
+    Processes { groups: IndependentGroups, alike: EquivalentChecks },
 }
 
 /// A model that visits representatives of orbits only. Its states are those of a program, perhaps with bytes
 /// behind them that no permutation changes.
-pub struct Symmetric<'m> {
-    model: Box<dyn Model + 'm>,
+pub struct SymmetryModel<'m> {
+    model: Box<dyn StateSpace + 'm>,
     layout: &'m Layout,
     /// Tells states from other bytes.
-    codes: Codes,
-    orbits: Arc<Orbits>,
-    effort: Effort,
-    rooms: Pool<Room>,
+    codes: StateValidator,
+    orbits: Arc<PermutationGroup>,
+    effort: SymmetryEffort,
+    rooms: BufferPool<SymmetryBuffers>,
 }
 
 /// What representing candidates takes.
-struct Room {
-    scratch: Scratches,
-    known: Known,
+struct SymmetryBuffers {
+    scratch: OrbitBuffers,
+    known: RepresentativeCache,
     candidates: Vec<u8>,
 }
 
 /// Room to find one representative after another.
-enum Scratches {
-    Elements(Box<Scratch>),
-    Processes(group::Room),
+enum OrbitBuffers {
+    Elements(Box<ElementBuffers>),
+    Processes(group::GroupBuffers),
 }
 
-impl Orbits {
-    fn scratch(&self) -> Scratches {
+impl PermutationGroup {
+    fn scratch(&self) -> OrbitBuffers {
         match self {
-            Orbits::Elements(plan) => Scratches::Elements(Box::new(Scratch::new(plan))),
-            Orbits::Processes { .. } => Scratches::Processes(group::Room::default()),
+            PermutationGroup::Elements(plan) => {
+                OrbitBuffers::Elements(Box::new(ElementBuffers::new(plan)))
+            }
+            PermutationGroup::Processes { .. } => {
+                OrbitBuffers::Processes(group::GroupBuffers::default())
+            }
         }
     }
 
     fn represent(
         &self,
         layout: &Layout,
-        scratch: &mut Scratches,
-        effort: Effort,
+        scratch: &mut OrbitBuffers,
+        effort: SymmetryEffort,
         state: &mut [u8],
     ) {
         match (self, scratch) {
-            (Orbits::Elements(plan), Scratches::Elements(scratch)) => {
+            (PermutationGroup::Elements(plan), OrbitBuffers::Elements(scratch)) => {
                 scratch.represent(plan, layout, effort, state);
             }
-            (Orbits::Processes { groups, .. }, Scratches::Processes(room)) => {
+            (PermutationGroup::Processes { groups, .. }, OrbitBuffers::Processes(room)) => {
                 groups.represent(layout, room, state);
             }
             _ => unreachable!("room is made for what it is used for"),
@@ -148,12 +153,16 @@ fn times_orders(number: u64, elements: u64) -> Option<u64> {
 
 impl<'m> Symmetry<'m> {
     /// That of the scalarsets of a program whose states are laid out so, unless it has none.
-    pub fn of(program: &'m Program, layout: &'m Layout, effort: Effort) -> Option<Symmetry<'m>> {
+    pub fn of(
+        program: &'m Program,
+        layout: &'m Layout,
+        effort: SymmetryEffort,
+    ) -> Option<Symmetry<'m>> {
         // Orbits are compared by codes of 32 bits.
         if layout.has_wide_cells() {
             return None;
         }
-        let orbits = Arc::new(Orbits::Elements(Incidence::new(program, layout)?));
+        let orbits = Arc::new(PermutationGroup::Elements(IncidencePlan::new(program, layout)?));
         Some(Symmetry { program, layout, orbits, effort })
     }
 
@@ -162,108 +171,115 @@ impl<'m> Symmetry<'m> {
         program: &'m Program,
         layout: &'m Layout,
         budget: &AnalysisBudget,
-    ) -> std::result::Result<Option<Symmetry<'m>>, Exceeded> {
+    ) -> std::result::Result<Option<Symmetry<'m>>, BudgetExceeded> {
         let found = automorphisms(program, layout, budget)?;
-        let alike = Alike::of(&found);
-        let Some(groups) = Groups::of(found, layout) else { return Ok(None) };
-        let orbits = Arc::new(Orbits::Processes { groups, alike });
-        Ok(Some(Symmetry { program, layout, orbits, effort: Effort::Exact }))
+        let alike = EquivalentChecks::of(&found);
+        let Some(groups) = IndependentGroups::of(found, layout) else { return Ok(None) };
+        let orbits = Arc::new(PermutationGroup::Processes { groups, alike });
+        Ok(Some(Symmetry { program, layout, orbits, effort: SymmetryEffort::Exact }))
     }
 
     /// A model of the program that visits representatives only.
-    pub fn of_model(&self, model: impl Model + 'm) -> Symmetric<'m> {
+    pub fn of_model(&self, model: impl StateSpace + 'm) -> SymmetryModel<'m> {
         let Symmetry { layout, ref orbits, effort, .. } = *self;
         let (model, codes) = (Box::new(model), layout.codes());
-        Symmetric { model, layout, codes, orbits: orbits.clone(), effort, rooms: Pool::default() }
+        SymmetryModel {
+            model,
+            layout,
+            codes,
+            orbits: orbits.clone(),
+            effort,
+            rooms: BufferPool::default(),
+        }
     }
 }
 
 impl<'m> Reduction<'m> for Symmetry<'m> {
     fn name(&self) -> String {
         match &*self.orbits {
-            Orbits::Elements(_) => format!("symmetry {}", self.effort.name()),
-            Orbits::Processes { .. } => "symmetry of processes".into(),
+            PermutationGroup::Elements(_) => format!("symmetry {}", self.effort.name()),
+            PermutationGroup::Processes { .. } => "symmetry of processes".into(),
         }
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Representative
+    fn kind(&self) -> ReductionKind {
+        ReductionKind::Representative
     }
 
     /// Nothing in a program tells the elements of a scalarset apart, so that a state and its permutations
     /// have the same futures but for names.
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn preserves(&self) -> PreservedProperties {
+        PreservedProperties::ALL
     }
 
     /// How many states one stands for at most.
-    fn did(&self, _: &Tally) -> Option<String> {
+    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
         let all = match &*self.orbits {
-            Orbits::Elements(_) => {
+            PermutationGroup::Elements(_) => {
                 let mut sizes = self.program.scalarsets.values().map(|it| u64::from(it.size));
                 sizes.try_fold(1, times_orders)
             }
-            Orbits::Processes { groups, .. } => groups.order(),
+            PermutationGroup::Processes { groups, .. } => groups.order(),
         };
         let told = |all: u64| format!("a state stands for up to {}", grouped(all));
         Some(all.map_or_else(|| "a state may stand for more than 10^19".into(), told))
     }
 
     /// A claim that sees an element would have to be permuted with the state.
-    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
-        if let Some(other) = before.ordering() {
+    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+        if let Some(other) = before.state_comparing_member() {
             return Some(format!("{other} compares states that symmetry would replace"));
         }
-        if let Some(other) = before.unsymmetric() {
+        if let Some(other) = before.asymmetric_member() {
             return Some(format!("the {other} are not the same for all elements of a scalarset"));
         }
-        let undone = before.names(&[Kind::Representative]);
-        if let (Orbits::Processes { .. }, Some(other)) = (&*self.orbits, undone.first()) {
+        let undone = before.names(&[ReductionKind::Representative]);
+        if let (PermutationGroup::Processes { .. }, Some(other)) = (&*self.orbits, undone.first()) {
             return Some(format!("{other} need not be the same for all processes"));
         }
-        let claims = before.names(&[Kind::Product]);
+        let claims = before.names(&[ReductionKind::Product]);
         let claim = claims.first()?;
         let why = match &*self.orbits {
-            Orbits::Elements(_) => claims::tells_apart(self.program, self.layout)?,
-            Orbits::Processes { .. } => "may tell processes apart".into(),
+            PermutationGroup::Elements(_) => claims::claim_asymmetry(self.program, self.layout)?,
+            PermutationGroup::Processes { .. } => "may tell processes apart".into(),
         };
         Some(format!("the {claim} {why}"))
     }
 
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
         Box::new(self.of_model(model))
     }
 }
 
-impl<'m> Symmetric<'m> {
+impl<'m> SymmetryModel<'m> {
     /// Wraps the model of a program whose states are laid out so, unless the program has nothing
     /// symmetric.
     pub fn new(
-        model: impl Model + 'm,
+        model: impl StateSpace + 'm,
         program: &'m Program,
         layout: &'m Layout,
-        effort: Effort,
+        effort: SymmetryEffort,
     ) -> Option<Self> {
         Some(Symmetry::of(program, layout, effort)?.of_model(model))
     }
 
     /// How much trouble is taken.
-    pub fn effort(&self) -> Effort {
+    pub fn effort(&self) -> SymmetryEffort {
         self.effort
     }
 
     /// Runs something that needs room.
-    fn with_room<T>(&self, run: impl FnOnce(&mut Room) -> T) -> T {
-        let make = || Room {
+    fn with_room<T>(&self, run: impl FnOnce(&mut SymmetryBuffers) -> T) -> T {
+        let make = || SymmetryBuffers {
             scratch: self.orbits.scratch(),
-            known: Known::new(self.model.width()),
+            known: RepresentativeCache::new(self.model.width()),
             candidates: Vec::with_capacity(CANDIDATES * self.model.width()),
         };
         self.rooms.with(make, run)
     }
 
     /// Replaces states by the representatives of their orbits.
-    fn represent<'s>(&self, effort: Effort, states: impl Iterator<Item = &'s mut [u8]>) {
+    fn represent<'s>(&self, effort: SymmetryEffort, states: impl Iterator<Item = &'s mut [u8]>) {
         self.with_room(|room| {
             for state in states {
                 let state = &mut state[..self.layout.bytes];
@@ -275,26 +291,30 @@ impl<'m> Symmetric<'m> {
     /// The representative of a state's orbit, one for all its states whatever the effort.
     fn canonical(&self, state: &[u8]) -> Vec<u8> {
         let mut state = state.to_vec();
-        self.represent(Effort::Exact, std::iter::once(state.as_mut_slice()));
+        self.represent(SymmetryEffort::Exact, std::iter::once(state.as_mut_slice()));
         state
     }
 
     /// Passes on what `run` adds to an expansion, with candidates represented.
-    fn through(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
+    fn with_mapped_candidates(
+        &self,
+        out: &mut SuccessorSink,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) {
         let width = self.model.width();
-        self.with_room(|Room { scratch, known, candidates }| {
+        self.with_room(|SymmetryBuffers { scratch, known, candidates }| {
             let represent = |state: &mut [u8]| {
                 known.represent(state, |state| {
                     let state = &mut state[..self.layout.bytes];
                     self.orbits.represent(self.layout, scratch, self.effort, state);
                 });
             };
-            replaced(out, (width, candidates), represent, run);
+            map_candidates(out, (width, candidates), represent, run);
         });
     }
 }
 
-impl Model for Symmetric<'_> {
+impl StateSpace for SymmetryModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -303,20 +323,20 @@ impl Model for Symmetric<'_> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
-        self.through(out, |inner| self.model.initial(inner));
+    fn initial(&self, out: &mut SuccessorSink) {
+        self.with_mapped_candidates(out, |inner| self.model.initial(inner));
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
-        self.through(out, |inner| self.model.expand(states, inner));
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        self.with_mapped_candidates(out, |inner| self.model.expand(states, inner));
     }
 
     fn digest(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.model.digest());
         let of: &[u8] = match &*self.orbits {
-            Orbits::Elements(_) => b"symmetry ",
-            Orbits::Processes { .. } => b"symmetry of processes ",
+            PermutationGroup::Elements(_) => b"symmetry ",
+            PermutationGroup::Processes { .. } => b"symmetry of processes ",
         };
         hasher.update(of).update(self.effort.name().as_bytes());
         *hasher.finalize().as_bytes()
@@ -326,86 +346,86 @@ impl Model for Symmetric<'_> {
         any_bits(self.width())
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         Some(self)
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
-        self.model.postpones().map(|_| self as &dyn Postpones)
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
+        self.model.as_postponing().map(|_| self as &dyn PostponingStateSpace)
     }
 }
 
 /// What a state puts off is what the model below puts off, and so it is of the states that it stands for:
 /// their steps are the same but for names.
-impl Postpones for Symmetric<'_> {
-    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
-        let Some(below) = self.model.postpones() else { return };
+impl PostponingStateSpace for SymmetryModel<'_> {
+    fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
+        let Some(below) = self.model.as_postponing() else { return };
         let mut owe = |position: usize, successor: &[u8]| {
             let mut successor = successor.to_vec();
             self.represent(self.effort, std::iter::once(successor.as_mut_slice()));
-            owed.owe(position, &successor);
+            owed.add(position, &successor);
             Ok(())
         };
-        let run = |owed: &mut Obligations| {
-            self.through(out, |inner| below.expand_some(states, inner, owed));
+        let run = |owed: &mut ObligationSink| {
+            self.with_mapped_candidates(out, |inner| below.expand_reduced(states, inner, owed));
             Ok(())
         };
         // What collects obligations above fails by itself.
-        let _ = Obligations::collect(&mut owe, run);
+        let _ = ObligationSink::collect(&mut owe, run);
     }
 
-    fn expand_rest(&self, states: &[u8], out: &mut Expansion) {
-        let Some(below) = self.model.postpones() else { return };
-        self.through(out, |inner| below.expand_rest(states, inner));
+    fn expand_postponed(&self, states: &[u8], out: &mut SuccessorSink) {
+        let Some(below) = self.model.as_postponing() else { return };
+        self.with_mapped_candidates(out, |inner| below.expand_postponed(states, inner));
     }
 }
 
-impl Lift for Symmetric<'_> {
-    fn below(&self) -> &dyn Model {
+impl Simulation for SymmetryModel<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
         &*self.model
     }
 
-    fn stands_for(&self, representative: &[u8], state: &[u8]) -> bool {
-        let are_states = [representative, state]
-            .into_iter()
-            .all(|it| it.len() == self.model.width() && self.codes.hold(&it[..self.layout.bytes]));
+    fn represents(&self, representative: &[u8], state: &[u8]) -> bool {
+        let are_states = [representative, state].into_iter().all(|it| {
+            it.len() == self.model.width() && self.codes.is_state(&it[..self.layout.bytes])
+        });
         are_states && self.canonical(representative) == self.canonical(state)
     }
 
-    fn alike(&self, check: Violation) -> Vec<Violation> {
+    fn equivalent_violations(&self, check: Violation) -> Vec<Violation> {
         match &*self.orbits {
-            Orbits::Elements(_) => Vec::new(),
-            Orbits::Processes { alike, .. } => alike.to(check),
+            PermutationGroup::Elements(_) => Vec::new(),
+            PermutationGroup::Processes { alike, .. } => alike.to(check),
         }
     }
 
-    fn way(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        match one_step(self, from, to)? {
+    fn concretise_step(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        match concretise_single_step(self, from, to)? {
             None => self.along(own, from, to),
             way => Ok(way),
         }
     }
 }
 
-impl Symmetric<'_> {
+impl SymmetryModel<'_> {
     /// The same where a step of the model below is several: which these are it says of the state that stands for `from`, and
     /// they are the same but for names.
     fn along(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        let Some(lift) = self.model.lifts() else { return Ok(None) };
+        let Some(lift) = self.model.simulation() else { return Ok(None) };
         let mut led = Vec::new();
-        let run = |out: &mut Expansion| self.model.expand(own, out);
-        let _ = Expansion::collect(self.width(), &mut led, run)?;
-        let led = led.chunks_exact(self.width()).filter(|it| self.stands_for(to, it)).min();
+        let run = |out: &mut SuccessorSink| self.model.expand(own, out);
+        let _ = SuccessorSink::collect(self.width(), &mut led, run)?;
+        let led = led.chunks_exact(self.width()).filter(|it| self.represents(to, it)).min();
         let Some(led) = led else { return Ok(None) };
-        let Some(steps) = lift.stops(own, led)? else { return Ok(None) };
+        let Some(steps) = lift.intermediate_states(own, led)? else { return Ok(None) };
         let mut way: Vec<Vec<u8>> = Vec::new();
         for step in steps {
             let at = way.last().map_or(from, Vec::as_slice);
-            let Some(mut next) = one_step(self, at, &step)? else { return Ok(None) };
+            let Some(mut next) = concretise_single_step(self, at, &step)? else { return Ok(None) };
             way.append(&mut next);
         }
         Ok(Some(way))

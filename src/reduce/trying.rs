@@ -5,26 +5,26 @@
 //! what is written. So it is enough to try two states of each kind, in which all other cells differ: what is the same in both
 //! is the same in all.
 
-use crate::analysis::dependence::Dependence;
-use crate::analysis::instances::{ActionInstance, InstanceId, Side};
+use crate::analysis::dependence::DependenceRelation;
+use crate::analysis::instances::{ActionInstance, InstanceId, InstanceSide};
 use crate::exec::Interp;
-use crate::exec::interp::{Came, Recorder};
+use crate::exec::interp::{InstanceOutcome, ReadRecorder};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, PropertyId};
 use std::collections::BTreeMap;
 
 /// What is known of a state: codes of cells, as declared.
-pub(super) type Assumed = BTreeMap<CellId, u32>;
+pub(super) type AssumedCodes = BTreeMap<CellId, u32>;
 
 /// Two states of one kind: in cells of which nothing is known they differ.
-pub(super) type Both = [Vec<u8>; 2];
+pub(super) type StatePair = [Vec<u8>; 2];
 
 /// What came of a step in states of one kind.
-pub(super) enum Taken {
+pub(super) enum TrialOutcome {
     /// It is not possible.
     Nothing,
     /// It leads on.
-    To(Both),
+    To(StatePair),
     /// More has to be known first: what is in this cell.
     Unknown(CellId),
     /// It may fail.
@@ -35,17 +35,20 @@ pub(super) enum Taken {
 const EACH_STEP: u64 = 64;
 
 /// Tries steps of a program.
-pub(super) struct Trying<'t> {
-    dependence: &'t Dependence<'t>,
-    recorder: Recorder,
+pub(super) struct ActionTrial<'t> {
+    dependence: &'t DependenceRelation<'t>,
+    recorder: ReadRecorder,
     /// States in which all cells have code 0, or code 1 if there is one.
-    blank: Both,
+    blank: StatePair,
 }
 
-impl<'t> Trying<'t> {
+impl<'t> ActionTrial<'t> {
     /// Of a program of which steps can be tried one by one.
-    pub(super) fn new(interp: &Interp, dependence: &'t Dependence<'t>) -> Option<Trying<'t>> {
-        let recorder = Recorder::new(interp.program())?;
+    pub(super) fn new(
+        interp: &Interp,
+        dependence: &'t DependenceRelation<'t>,
+    ) -> Option<ActionTrial<'t>> {
+        let recorder = ReadRecorder::new(interp.program())?;
         let layout = recorder.layout();
         let blank = [0, 1].map(|other: u32| {
             let mut state = vec![0; recorder.width()];
@@ -54,7 +57,7 @@ impl<'t> Trying<'t> {
             }
             state
         });
-        Some(Trying { dependence, recorder, blank })
+        Some(ActionTrial { dependence, recorder, blank })
     }
 
     /// Units of work to try a step in two states.
@@ -71,7 +74,7 @@ impl<'t> Trying<'t> {
     /// matter.
     pub(super) fn can_be_tried(&self, instance: InstanceId) -> bool {
         let access = self.dependence.access(instance);
-        let mut reads = access.effect.reading();
+        let mut reads = access.effect.as_reads();
         access.guard.iter().for_each(|it| reads.extend(it.reads()));
         let action =
             self.alone(instance).map(|it| &self.dependence.table().program().actions[it.action]);
@@ -87,7 +90,7 @@ impl<'t> Trying<'t> {
     }
 
     /// Whose step an instance is alone, if it is one action's.
-    fn alone(&self, instance: InstanceId) -> Option<Side> {
+    fn alone(&self, instance: InstanceId) -> Option<InstanceSide> {
         match self.dependence.table().instances().get(instance)? {
             ActionInstance::Alone(side) => Some(side),
             ActionInstance::Meeting { .. } | ActionInstance::MayMove { .. } => None,
@@ -95,17 +98,24 @@ impl<'t> Trying<'t> {
     }
 
     /// What comes of a step in two states of one kind.
-    pub(super) fn take(&self, instance: InstanceId, from: &Both, assumed: &Assumed) -> Taken {
-        let Some(side) = self.alone(instance) else { return Taken::Fails };
+    pub(super) fn try_step(
+        &self,
+        instance: InstanceId,
+        from: &StatePair,
+        assumed: &AssumedCodes,
+    ) -> TrialOutcome {
+        let Some(side) = self.alone(instance) else { return TrialOutcome::Fails };
         let values = self.dependence.table().instances().values(side);
         let (one, reads) = self.recorder.take(side, &values, &from[0]);
         if let Some(cell) = self.unknown(reads, from, assumed) {
-            return Taken::Unknown(cell);
+            return TrialOutcome::Unknown(cell);
         }
         match (one, self.recorder.take(side, &values, &from[1]).0) {
-            (Came::Nothing, Came::Nothing) => Taken::Nothing,
-            (Came::State(one), Came::State(other)) => Taken::To([one, other]),
-            _ => Taken::Fails,
+            (InstanceOutcome::Nothing, InstanceOutcome::Nothing) => TrialOutcome::Nothing,
+            (InstanceOutcome::State(one), InstanceOutcome::State(other)) => {
+                TrialOutcome::To([one, other])
+            }
+            _ => TrialOutcome::Fails,
         }
     }
 
@@ -114,10 +124,10 @@ impl<'t> Trying<'t> {
     pub(super) fn judge(
         &self,
         property: PropertyId,
-        assumed: &Assumed,
+        assumed: &AssumedCodes,
     ) -> Result<Option<bool>, CellId> {
         let states = self.states(assumed);
-        let (holds, reads) = self.recorder.judge(property, &states[0]);
+        let (holds, reads) = self.recorder.evaluate_property(property, &states[0]);
         self.unknown(reads, &states, assumed).map_or(Ok(holds), Err)
     }
 
@@ -125,8 +135,8 @@ impl<'t> Trying<'t> {
     fn unknown(
         &self,
         cells: Vec<CellId>,
-        [one, other]: &Both,
-        assumed: &Assumed,
+        [one, other]: &StatePair,
+        assumed: &AssumedCodes,
     ) -> Option<CellId> {
         let layout = self.recorder.layout();
         let is_known = |cell: CellId| {
@@ -138,13 +148,13 @@ impl<'t> Trying<'t> {
     /// Adds all that may be known beside what is, of a cell that is looked at; no more than a few above `most`, which are too many.
     pub(super) fn split(
         &self,
-        assumed: &Assumed,
+        assumed: &AssumedCodes,
         cell: CellId,
         most: usize,
-        open: &mut Vec<Assumed>,
+        open: &mut Vec<AssumedCodes>,
     ) {
         let declared = &self.recorder.layout().cells[cell];
-        let held = self.dependence.table().held_in(cell);
+        let held = self.dependence.table().cell_values(cell);
         let is_held = |code: &u32| match (held, declared.value(*code)) {
             (None, _) => true,
             (Some(_), None) => false,
@@ -158,7 +168,7 @@ impl<'t> Trying<'t> {
     }
 
     /// Two states of which that is known.
-    pub(super) fn states(&self, assumed: &Assumed) -> Both {
+    pub(super) fn states(&self, assumed: &AssumedCodes) -> StatePair {
         let layout = self.recorder.layout();
         let mut states = self.blank.clone();
         for state in &mut states {

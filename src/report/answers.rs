@@ -2,14 +2,14 @@
 
 use super::coverage::is_whole;
 use super::rows::row;
-use super::{FurtherAnswer, FurtherResult, Report};
-use crate::exec::{PropertyInfo, Violation, is_hoped_for};
-use crate::ir::Condition;
+use super::{Report, StateSpaceAnswer, StateSpaceResult};
+use crate::exec::{PropertyInfo, Violation, is_reachability_kind};
+use crate::ir::FlagCondition;
 use crate::numbers::count;
 use serde_json::{Value, json};
 
 /// Something that was asked by name, and the answer.
-pub(super) struct Answer {
+pub(super) struct ConditionAnswer {
     check: Violation,
     pub(super) name: String,
     /// Whether it is so; nothing where that is not known yet.
@@ -21,15 +21,15 @@ pub(super) struct Answer {
 }
 
 /// All of them, in the order in which they were asked.
-pub(super) fn answers(report: &Report) -> Vec<Answer> {
-    let properties = report.model.explained().properties().into_iter().zip(0..);
+pub(super) fn answers(report: &Report) -> Vec<ConditionAnswer> {
+    let properties = report.model.description().properties().into_iter().zip(0..);
     let asked = properties.filter(|(it, _)| {
         let file = report.sources.place(it.span).map(|it| it.file).unwrap_or_default();
-        Condition::of_file(&file).is_some_and(|it| it.name.is_some())
+        FlagCondition::of_file(&file).is_some_and(|it| it.name.is_some())
     });
     let is_whole = is_whole(report);
     let answer = |(it, number): (PropertyInfo, u32)| {
-        let (check, is_hoped_for) = (Violation::Property(number), is_hoped_for(it.kind));
+        let (check, is_hoped_for) = (Violation::Property(number), is_reachability_kind(it.kind));
         let depth = report.outcome.findings.get(check).map(|it| it.level);
         let (holds, says) = match (depth, is_whole) {
             (Some(depth), _) => {
@@ -41,22 +41,22 @@ pub(super) fn answers(report: &Report) -> Vec<Answer> {
             (None, true) => (Some(true), "in every reachable state".to_owned()),
             (None, false) => (None, "not known yet".to_owned()),
         };
-        Answer { check, name: it.name, holds, says, depth }
+        ConditionAnswer { check, name: it.name, holds, says, depth }
     };
     asked.map(answer).collect()
 }
 
 /// Whether something that was found is one of them, and told as such.
-pub(super) fn has(all: &[Answer], check: Violation) -> bool {
+pub(super) fn has(all: &[ConditionAnswer], check: Violation) -> bool {
     all.iter().any(|it| it.check == check)
 }
 
 /// How many of them are what, in a sentence, with those that were answered otherwise; nothing if none was asked.
-pub(super) fn summary(all: &[Answer], further: &[FurtherAnswer]) -> Option<String> {
-    let numbers = |it: &&FurtherAnswer| !matches!(it.came, FurtherResult::Most(_));
-    let further = further.iter().filter(numbers).map(|it| match it.came {
-        FurtherResult::Holds(holds) => Some(holds),
-        FurtherResult::Most(_) | FurtherResult::Open(_) => None,
+pub(super) fn summary(all: &[ConditionAnswer], further: &[StateSpaceAnswer]) -> Option<String> {
+    let numbers = |it: &&StateSpaceAnswer| !matches!(it.result, StateSpaceResult::UpperBound(_));
+    let further = further.iter().filter(numbers).map(|it| match it.result {
+        StateSpaceResult::Holds(holds) => Some(holds),
+        StateSpaceResult::UpperBound(_) | StateSpaceResult::Open(_) => None,
     });
     let each: Vec<Option<bool>> = all.iter().map(|it| it.holds).chain(further).collect();
     let of = |holds| each.iter().filter(|it| **it == holds).count();
@@ -70,19 +70,19 @@ pub(super) fn summary(all: &[Answer], further: &[FurtherAnswer]) -> Option<Strin
 }
 
 /// A row for each, and for what else was asked.
-pub(super) fn rows(all: &[Answer], further: &[FurtherAnswer]) -> String {
-    let told = |it: &Answer| {
+pub(super) fn rows(all: &[ConditionAnswer], further: &[StateSpaceAnswer]) -> String {
+    let told = |it: &ConditionAnswer| {
         let label = it.holds.map_or("open", |it| if it { "true" } else { "false" });
         row(label, &format!("{}: {}", it.name, it.says))
     };
-    let told_further = |FurtherAnswer { name, came }: &FurtherAnswer| match came {
-        FurtherResult::Most(most) => {
+    let told_further = |StateSpaceAnswer { name, result: came }: &StateSpaceAnswer| match came {
+        StateSpaceResult::UpperBound(most) => {
             let most = most.map_or("nothing".to_owned(), |it| it.to_string());
             row("most", &format!("{name}: {most}"))
         }
-        FurtherResult::Holds(true) => row("true", name),
-        FurtherResult::Holds(false) => row("false", name),
-        FurtherResult::Open(why) => row("open", &format!("{name}: {why}")),
+        StateSpaceResult::Holds(true) => row("true", name),
+        StateSpaceResult::Holds(false) => row("false", name),
+        StateSpaceResult::Open(why) => row("open", &format!("{name}: {why}")),
     };
     all.iter().map(told).chain(further.iter().map(told_further)).collect()
 }
@@ -95,10 +95,10 @@ pub(super) fn as_json(report: &Report) -> Value {
         let open = it.holds.is_none().then_some(it.says.as_str());
         told(&it.name, it.holds, it.depth, None, open)
     });
-    let further = report.further.iter().map(|FurtherAnswer { name, came }| match came {
-        FurtherResult::Most(most) => told(name, None, None, *most, None),
-        FurtherResult::Holds(holds) => told(name, Some(*holds), None, None, None),
-        FurtherResult::Open(why) => told(name, None, None, None, Some(why)),
+    let further = report.further.iter().map(|StateSpaceAnswer { name, result: came }| match came {
+        StateSpaceResult::UpperBound(most) => told(name, None, None, *most, None),
+        StateSpaceResult::Holds(holds) => told(name, Some(*holds), None, None, None),
+        StateSpaceResult::Open(why) => told(name, None, None, None, Some(why)),
     });
     all.chain(further).collect()
 }

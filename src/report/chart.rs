@@ -3,10 +3,10 @@
 //! Who sends what to whom is seen in the states: what comes into a channel was sent by the process that takes the step, and
 //! what leaves it goes to the one that takes that step. Without buffer both sides take one step.
 
-use super::Values;
+use super::NamedValues;
 use super::values::value_of;
 use crate::escape;
-use crate::exec::{Step, StepOutcome, Value};
+use crate::exec::{StateValue, StepDescription, StepOutcome};
 use std::collections::HashMap;
 
 /// Columns are as wide as what stands in them, within these bounds.
@@ -24,16 +24,16 @@ const NUMBER: usize = 7;
 
 /// A chart, step by step.
 #[derive(Default)]
-pub(super) struct Chart {
+pub(super) struct SequenceChart {
     /// The processes, by their columns.
     pub(super) columns: Vec<String>,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<ChartRow>,
     /// Who sent the messages that wait in a channel, each with the number of the step.
     waiting: HashMap<String, Vec<(usize, u64)>>,
 }
 
 /// A step.
-pub(super) struct Row {
+pub(super) struct ChartRow {
     pub number: u64,
     /// The columns of those who take part, each with what it does, one after the other.
     pub actions: Vec<(usize, Vec<String>)>,
@@ -41,12 +41,20 @@ pub(super) struct Row {
     pub from: Option<(usize, u64)>,
 }
 
-impl Chart {
+impl SequenceChart {
     /// The next step, with the values before and after it.
-    pub fn add(&mut self, number: u64, step: &Step, (before, after): (&Values, &Values)) {
+    pub fn add(
+        &mut self,
+        number: u64,
+        step: &StepDescription,
+        (before, after): (&NamedValues, &NamedValues),
+    ) {
         let (mut actions, mut send) = (Vec::new(), Vec::new());
-        for actor in step.by.iter().flatten() {
-            actions.push((self.column(&actor.process), vec![actor.does().to_owned()]));
+        for actor in step.actors.iter().flatten() {
+            actions.push((
+                self.column(&actor.process),
+                vec![actor.action_without_process().to_owned()],
+            ));
             send.push(actor.sends);
         }
         if actions.is_empty() {
@@ -68,7 +76,7 @@ impl Chart {
                 }
             }
         };
-        self.rows.push(Row { number, actions, from });
+        self.rows.push(ChartRow { number, actions, from });
     }
 
     fn column(&mut self, who: &str) -> usize {
@@ -83,16 +91,16 @@ impl Chart {
         &mut self,
         column: usize,
         number: u64,
-        before: &Values,
-        after: &Values,
+        before: &NamedValues,
+        after: &NamedValues,
     ) -> Option<(usize, u64)> {
         let mut from = None;
         let queues = before.iter().filter_map(|(name, old)| match old {
-            Value::Queue(old) => Some((name, old)),
+            StateValue::Queue(old) => Some((name, old)),
             _ => None,
         });
         for (name, old) in queues {
-            let Some(Value::Queue(new)) = value_of(after, name) else { continue };
+            let Some(StateValue::Queue(new)) = value_of(after, name) else { continue };
             let waiting = self.waiting.entry(name.clone()).or_default();
             let same = old.iter().zip(new).take_while(|(one, other)| one == other).count();
             if new.len() == old.len() + 1 {
@@ -111,7 +119,7 @@ impl Chart {
         }
         let first = self.rows.last().map_or(0, |it| it.number);
         let first = first.saturating_sub(last.map_or(first, |it| it.saturating_sub(1)));
-        let rows: Vec<&Row> = self.rows.iter().filter(|it| it.number >= first).collect();
+        let rows: Vec<&ChartRow> = self.rows.iter().filter(|it| it.number >= first).collect();
         let grid = self.grid(&rows, width);
         let mut out = match grid.end() > width {
             true => format!(
@@ -120,8 +128,12 @@ impl Chart {
             ),
             false => String::new(),
         };
-        let names: Vec<Vec<String>> =
-            self.columns.iter().zip(&grid.widths).map(|(it, &width)| broken(it, width)).collect();
+        let names: Vec<Vec<String>> = self
+            .columns
+            .iter()
+            .zip(&grid.widths)
+            .map(|(it, &width)| break_lines(it, width))
+            .collect();
         for number in 0..names.iter().map(Vec::len).max().unwrap_or(0) {
             let step = if number == 0 { format!("{:>5}", "step") } else { String::new() };
             let name = |it: &Vec<String>| it.get(number).cloned().unwrap_or_default();
@@ -134,7 +146,7 @@ impl Chart {
     }
 
     /// The columns for these rows.
-    fn grid(&self, rows: &[&Row], width: usize) -> Grid {
+    fn grid(&self, rows: &[&ChartRow], width: usize) -> ChartColumns {
         let natural = self.columns.iter().enumerate().map(|(column, name)| {
             let widths = rows.iter().flat_map(|row| {
                 let actions = row.actions.iter().filter(|it| it.0 == column);
@@ -152,10 +164,10 @@ impl Chart {
                 None => break,
             }
         }
-        Grid::new(widths)
+        ChartColumns::new(widths)
     }
 
-    fn row(&self, row: &Row, grid: &Grid) -> String {
+    fn row(&self, row: &ChartRow, grid: &ChartColumns) -> String {
         let lines: Vec<(usize, Vec<String>)> = (row.actions.iter())
             .map(|(column, actions)| (*column, sequence(actions, row.room(*column, grid))))
             .collect();
@@ -178,7 +190,12 @@ impl Chart {
         texts
     }
 
-    fn first_line(&self, row: &Row, lines: &[(usize, Vec<String>)], starts: &[usize]) -> String {
+    fn first_line(
+        &self,
+        row: &ChartRow,
+        lines: &[(usize, Vec<String>)],
+        starts: &[usize],
+    ) -> String {
         let mut texts = self.texts(lines, 0);
         let (to, number) = (row.actions[0].0, format!("{:>5}", row.number));
         let Some((from, sent)) = row.from.filter(|it| it.0 != to) else {
@@ -204,19 +221,19 @@ impl Chart {
 }
 
 /// Where columns are.
-struct Grid {
+struct ChartColumns {
     starts: Vec<usize>,
     widths: Vec<usize>,
 }
 
-impl Grid {
-    fn new(widths: Vec<usize>) -> Grid {
+impl ChartColumns {
+    fn new(widths: Vec<usize>) -> ChartColumns {
         let starts = widths.iter().scan(NUMBER, |at, width| {
             let start = *at;
             *at += width + GAP;
             Some(start)
         });
-        Grid { starts: starts.collect(), widths }
+        ChartColumns { starts: starts.collect(), widths }
     }
 
     /// Behind the last column.
@@ -225,7 +242,7 @@ impl Grid {
     }
 }
 
-impl Row {
+impl ChartRow {
     /// What stands in the arrow: the number of the step that sent, if it is another one.
     fn label(&self) -> String {
         match self.from {
@@ -245,7 +262,7 @@ impl Row {
     }
 
     /// How long a line may be in a column.
-    fn room(&self, column: usize, grid: &Grid) -> usize {
+    fn room(&self, column: usize, grid: &ChartColumns) -> usize {
         grid.widths[column].saturating_sub(self.arrow(column)).max(NARROWEST / 2)
     }
 }
@@ -266,12 +283,12 @@ fn sequence(actions: &[String], width: usize) -> Vec<String> {
             }
         }
     }
-    lines.iter().flat_map(|it| broken(it, width)).collect()
+    lines.iter().flat_map(|it| break_lines(it, width)).collect()
 }
 
 /// A text in lines of so many characters, broken between words where that can be, else behind whatever is no letter, else
 /// anywhere.
-pub(super) fn broken(text: &str, width: usize) -> Vec<String> {
+pub(super) fn break_lines(text: &str, width: usize) -> Vec<String> {
     let (mut rest, mut lines): (Vec<char>, _) = (escape::line(text).chars().collect(), Vec::new());
     while rest.len() > width {
         let last =

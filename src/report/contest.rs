@@ -1,7 +1,7 @@
 //! What a search of a net found, in the lines of the Model Checking Contest (<https://mcc.lip6.fr>).
 
 use super::answers::answers;
-use super::{FurtherAnswer, FurtherResult, Report};
+use super::{Report, StateSpaceAnswer, StateSpaceResult};
 
 /// How answers were found, in the contest's words.
 const TECHNIQUES: &str = "TECHNIQUES EXPLICIT STATE_COMPRESSION";
@@ -10,11 +10,11 @@ const TECHNIQUES: &str = "TECHNIQUES EXPLICIT STATE_COMPRESSION";
 pub fn contest_lines(report: &Report) -> String {
     let all = answers(report);
     let all = all.iter().map(|it| contest_line(&it.name, it.holds.map(truth)));
-    let further = report.further.iter().map(|FurtherAnswer { name, came }| {
+    let further = report.further.iter().map(|StateSpaceAnswer { name, result: came }| {
         let says = match came {
-            FurtherResult::Most(most) => most.map(|it| it.to_string()),
-            FurtherResult::Holds(holds) => Some(truth(*holds)),
-            FurtherResult::Open(_) => None,
+            StateSpaceResult::UpperBound(most) => most.map(|it| it.to_string()),
+            StateSpaceResult::Holds(holds) => Some(truth(*holds)),
+            StateSpaceResult::Open(_) => None,
         };
         contest_line(name, says)
     });

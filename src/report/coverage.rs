@@ -1,19 +1,19 @@
 //! How often the actions of a model were taken, and which never were.
 
-use super::values::placed;
+use super::values::with_place;
 use super::{Report, count};
-use crate::exec::{ActionInfo, Violation, is_left_out, taken_as_written};
+use crate::exec::{ActionInfo, Violation, is_action_hidden, original_action_counts};
 use crate::ir::ActionId;
-use crate::source::Place;
+use crate::source::SourceLocation;
 use serde_json::{Value, json};
 
 /// An action and how often it was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Covered {
+pub struct ActionCoverage {
     /// What the user calls it.
     pub name: String,
     /// Where it stands.
-    pub place: Option<Place>,
+    pub place: Option<SourceLocation>,
     /// How often it was taken.
     pub taken: u64,
     /// Whether it ended in an error, which is no step that was taken.
@@ -22,7 +22,7 @@ pub struct Covered {
     pub left_out: bool,
 }
 
-impl Covered {
+impl ActionCoverage {
     /// Whether nothing came of it at all, as far as that is known.
     pub fn is_never_taken(&self) -> bool {
         self.taken == 0 && !self.failed && !self.left_out
@@ -30,30 +30,30 @@ impl Covered {
 }
 
 /// How often each action of the model as written was taken; nothing if that was not counted.
-pub fn coverage(report: &Report) -> Option<Vec<Covered>> {
-    let actions = report.model.explained().actions();
+pub fn coverage(report: &Report) -> Option<Vec<ActionCoverage>> {
+    let actions = report.model.description().actions();
     if actions.is_empty() || !report.limits.coverage {
         return None;
     }
     let outcome = report.outcome;
-    let taken = taken_as_written(report.model, outcome.taken.clone());
+    let taken = original_action_counts(report.model, outcome.taken.clone());
     let failed = |number| {
         let is_its = |check| matches!(check, Violation::Fault(_, action) if action == number);
         outcome.findings.iter().any(|(check, _)| is_its(check))
     };
-    let covered = (0..).zip(actions).map(|(number, ActionInfo { name, span })| Covered {
+    let covered = (0..).zip(actions).map(|(number, ActionInfo { name, span })| ActionCoverage {
         name,
         place: report.sources.place(span),
         taken: taken.of(ActionId(number)),
         failed: failed(number),
-        left_out: is_left_out(report.model, ActionId(number)),
+        left_out: is_action_hidden(report.model, ActionId(number)),
     });
     Some(covered.collect())
 }
 
 /// Whether what was never taken might be in states that were left out.
 fn leaves_states_out(report: &Report) -> bool {
-    report.reductions.iter().any(|it| !it.takes_all)
+    report.reductions.iter().any(|it| !it.keeps_all_actions)
 }
 
 /// Whether the search came to its end, so that what was not taken by then never is.
@@ -68,7 +68,7 @@ const NAME_MAX: usize = 60;
 /// Which actions were never taken by a search that came to its end, in a line; nothing if all were, or that is not known.
 pub(super) fn never_taken(report: &Report) -> Option<String> {
     let covered = coverage(report).filter(|_| is_whole(report))?;
-    let never: Vec<&Covered> = covered.iter().filter(|it| it.is_never_taken()).collect();
+    let never: Vec<&ActionCoverage> = covered.iter().filter(|it| it.is_never_taken()).collect();
     if never.is_empty() {
         return None;
     }
@@ -98,8 +98,8 @@ fn cut(name: &str) -> String {
 /// The same as JSON.
 pub(super) fn as_json(report: &Report) -> Value {
     let Some(covered) = coverage(report) else { return Value::Null };
-    let action = |it: &Covered| {
-        placed(
+    let action = |it: &ActionCoverage| {
+        with_place(
             json!({ "action": it.name, "taken": it.taken, "failed": it.failed, "left_out": it.left_out }),
             it.place.as_ref(),
         )

@@ -1,9 +1,9 @@
 //! Why no rule can be applied in a deadlock: what each waits for, and what is there instead.
 
 use super::rows::row;
-use super::values::{pairs, placed, print_values};
-use crate::exec::{Disabled, Lack, Value};
-use crate::source::{Place, Sources};
+use super::values::{pairs, print_values, with_place};
+use crate::exec::{DisabledRuleInstance, StateValue, UnmetCondition};
+use crate::source::{SourceLocation, SourceMap};
 
 /// No more rules are shown, nor instances of one that lack the same, nor values of these.
 const RULES_MAX: usize = 12;
@@ -14,52 +14,53 @@ const VALUES_MAX: usize = 6;
 const CONDITION_MAX: usize = 50;
 
 /// An instance of a rule.
-pub(super) struct Rule {
+pub(super) struct DisabledRuleReport {
     name: String,
-    parameters: Vec<(String, Value)>,
-    place: Option<Place>,
-    lacks: Vec<Lacking>,
+    parameters: Vec<(String, StateValue)>,
+    place: Option<SourceLocation>,
+    lacks: Vec<FalseConjunct>,
 }
 
 /// A part of its guard that does not hold.
-struct Lacking {
+struct FalseConjunct {
     what: String,
-    operands: Vec<(String, Value)>,
+    operands: Vec<(String, StateValue)>,
 }
 
-impl Rule {
-    pub(super) fn new(disabled: Disabled, sources: &Sources) -> Rule {
-        let Disabled { name, parameters, span, lacks } = disabled;
-        let lacking = |Lack { condition, operands }| {
+impl DisabledRuleReport {
+    pub(super) fn new(disabled: DisabledRuleInstance, sources: &SourceMap) -> DisabledRuleReport {
+        let DisabledRuleInstance { name, parameters, span, unmet: lacks } = disabled;
+        let lacking = |UnmetCondition { condition, operands }| {
             let words: Vec<&str> = sources.text(condition).split_whitespace().collect();
-            Lacking { what: words.join(" "), operands }
+            FalseConjunct { what: words.join(" "), operands }
         };
         let lacks = lacks.into_iter().map(lacking).collect();
-        Rule { name, parameters, place: sources.place(span), lacks }
+        DisabledRuleReport { name, parameters, place: sources.place(span), lacks }
     }
 
     /// Whether the other is an instance of the same rule that lacks the same.
-    fn is_like(&self, other: &Rule) -> bool {
-        let what = |it: &Rule| it.lacks.iter().map(|it| it.what.clone()).collect::<Vec<_>>();
+    fn is_like(&self, other: &DisabledRuleReport) -> bool {
+        let what =
+            |it: &DisabledRuleReport| it.lacks.iter().map(|it| it.what.clone()).collect::<Vec<_>>();
         self.name == other.name && self.place == other.place && what(self) == what(other)
     }
 
     /// As JSON.
     pub(super) fn json(&self) -> serde_json::Value {
-        let lacks = self.lacks.iter().map(|Lacking { what, operands }| {
+        let lacks = self.lacks.iter().map(|FalseConjunct { what, operands }| {
             serde_json::json!({ "what": what, "operands": pairs(operands) })
         });
         let lacks: serde_json::Value = lacks.collect();
         let told = serde_json::json!({
             "rule": self.name, "parameters": pairs(&self.parameters), "waits_for": lacks,
         });
-        placed(told, self.place.as_ref())
+        with_place(told, self.place.as_ref())
     }
 }
 
 /// In rows: what each rule waits for, the instances that wait for the same together.
-pub(super) fn rows(rules: &[Rule]) -> String {
-    let mut groups: Vec<Vec<&Rule>> = Vec::new();
+pub(super) fn rows(rules: &[DisabledRuleReport]) -> String {
+    let mut groups: Vec<Vec<&DisabledRuleReport>> = Vec::new();
     for rule in rules {
         match groups.iter_mut().find(|it| it[0].is_like(rule)) {
             Some(group) => group.push(rule),
@@ -68,7 +69,7 @@ pub(super) fn rows(rules: &[Rule]) -> String {
     }
     let mut out = String::new();
     for (number, group) in groups.iter().take(RULES_MAX).enumerate() {
-        out += &row(if number == 0 { "disabled" } else { "" }, &told(group));
+        out += &row(if number == 0 { "disabled" } else { "" }, &describe_group(group));
     }
     if let Some(more) = groups.len().checked_sub(RULES_MAX).filter(|&it| it > 0) {
         out += &row("", &format!("and {more} more"));
@@ -77,7 +78,7 @@ pub(super) fn rows(rules: &[Rule]) -> String {
 }
 
 /// Instances of a rule that wait for the same, in words.
-fn told(group: &[&Rule]) -> String {
+fn describe_group(group: &[&DisabledRuleReport]) -> String {
     let name = format!("{}{}", group[0].name, instances(group));
     let waits: Vec<String> = (0..group[0].lacks.len()).map(|at| waiting(group, at)).collect();
     match waits.is_empty() {
@@ -87,7 +88,7 @@ fn told(group: &[&Rule]) -> String {
 }
 
 /// The parameters of instances: `(n: Node_1, Node_2)`, `(n: Node_1, m: Node_2; n: Node_2, m: Node_1)`.
-fn instances(group: &[&Rule]) -> String {
+fn instances(group: &[&DisabledRuleReport]) -> String {
     let one = match &group[0].parameters[..] {
         [] => return String::new(),
         [(name, _)] => Some(name),
@@ -112,8 +113,8 @@ fn instances(group: &[&Rule]) -> String {
 }
 
 /// What the instances wait for in one part of their guards, with what is read there instead.
-fn waiting(group: &[&Rule], at: usize) -> String {
-    let mut values: Vec<(String, Value)> = Vec::new();
+fn waiting(group: &[&DisabledRuleReport], at: usize) -> String {
+    let mut values: Vec<(String, StateValue)> = Vec::new();
     for (name, value) in
         group.iter().take(INSTANCES_MAX).flat_map(|it| it.lacks[at].operands.iter())
     {

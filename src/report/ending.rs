@@ -2,15 +2,15 @@
 
 use super::ViolationReport;
 use super::rows::row;
-use super::scene::Scene;
-use super::steps::{Course, Visit, each_step};
+use super::scene::FinalStateView;
+use super::steps::{StepCallback, StepSequence, each_step};
 use crate::exec::{StepOutcome, TRACE, Violation};
 use crate::numbers::count;
 use crate::search::trace::Counterexample;
-use crate::source::{Place, Sources};
+use crate::source::{SourceLocation, SourceMap};
 
 /// The end of a counterexample.
-pub struct Ending {
+pub struct CounterexampleEnd {
     /// What is violated there.
     pub violation: ViolationReport,
     /// What the counterexample was looked for to: the same, or what that comes to in another process of those that are alike.
@@ -18,12 +18,16 @@ pub struct Ending {
     /// The steps of the counterexample, a faulty one included.
     pub depth: u64,
     /// What it looks like there.
-    scene: Scene,
+    scene: FinalStateView,
 }
 
-impl Ending {
+impl CounterexampleEnd {
     /// That of a way to a violation.
-    pub fn of(violation: &ViolationReport, way: &Counterexample, sources: &Sources) -> Ending {
+    pub fn of(
+        violation: &ViolationReport,
+        way: &Counterexample,
+        sources: &SourceMap,
+    ) -> CounterexampleEnd {
         let model = way.explained();
         let stands_for = violation.check;
         let violation = violation.at_end_of(way, sources);
@@ -35,19 +39,23 @@ impl Ending {
                 StepOutcome::Successor(_) => None,
             }),
         };
-        let standing = way.last().map(|state| model.standing(state)).unwrap_or_default();
+        let standing = way.last().map(|state| model.process_locations(state)).unwrap_or_default();
         let waits = violation.check == Violation::Deadlock;
         let operands = operands.unwrap_or_default();
-        let disabled = way.last().filter(|_| waits).map(|state| model.disabled(state));
-        let scene = Scene::new(operands, standing, waits, sources)
+        let disabled = way.last().filter(|_| waits).map(|state| model.disabled_rules(state));
+        let scene = FinalStateView::new(operands, standing, waits, sources)
             .with_disabled(disabled.unwrap_or_default(), sources);
-        Ending { violation, stands_for, depth: way.depth() as u64, scene }
+        CounterexampleEnd { violation, stands_for, depth: way.depth() as u64, scene }
     }
 
     /// Does something with the course of the steps of the counterexample.
-    pub(super) fn along<T>(&self, way: &Counterexample, and_then: impl FnOnce(&Course) -> T) -> T {
-        let each = &|visit: &mut Visit<'_>| each_step(way, visit);
-        and_then(&Course { last: self.depth, loop_start: None, each })
+    pub(super) fn with_steps<T>(
+        &self,
+        way: &Counterexample,
+        and_then: impl FnOnce(&StepSequence) -> T,
+    ) -> T {
+        let each = &|visit: &mut StepCallback<'_>| each_step(way, visit);
+        and_then(&StepSequence { last: self.depth, loop_start: None, visit_all: each })
     }
 
     /// What is violated, and after how many steps, in a line.
@@ -59,7 +67,7 @@ impl Ending {
 
     /// What is wrong at its last step, in lines: what is violated, and with which values.
     #[cfg(feature = "cli")]
-    pub(super) fn wrong(&self) -> Vec<String> {
+    pub(super) fn violation_lines(&self) -> Vec<String> {
         let says = end(&self.violation);
         let says =
             says.unwrap_or_else(|| format!("{}: {}", self.violation.kind, self.violation.name));
@@ -74,7 +82,7 @@ impl Ending {
         row("after", &format!("{depth}{perhaps}{all}")) + &self.scene.rows()
     }
 
-    /// As JSON: the members `operands`, `ends_at` and `disabled` of a counterexample.
+    /// As JSON: the members `operands`, `ends_at` and `disabled_rules` of a counterexample.
     pub fn members(&self) -> [serde_json::Value; 3] {
         let [operands, ends_at] = self.scene.members();
         [operands, ends_at, self.scene.disabled()]
@@ -84,7 +92,7 @@ impl Ending {
 /// What is wrong at the end of a counterexample; nothing where its last step says it.
 pub(super) fn end(violation: &ViolationReport) -> Option<String> {
     let ViolationReport { kind, name, check, .. } = violation;
-    let place = violation.place.as_ref().map_or("the model".to_owned(), Place::to_string);
+    let place = violation.place.as_ref().map_or("the model".to_owned(), SourceLocation::to_string);
     match *kind {
         "deadlock" => Some("no step can be taken here".to_owned()),
         _ if matches!(check, Violation::Fault(..)) => None,

@@ -4,7 +4,7 @@
 const PERIOD_MAX: usize = 12;
 
 /// What is there less often is shown each time.
-const TIMES_MIN: usize = 3;
+const REPETITIONS_MIN: usize = 3;
 
 /// Where fewer would be left out, all are shown: with what they change they take half a screen of 24 lines at most, and
 /// short counterexamples are best read as they are.
@@ -12,7 +12,7 @@ const LEFT_OUT_MIN: usize = 6;
 
 /// A stretch of a list in which some elements come again and again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fold {
+pub(super) struct ListFold {
     /// The first of them.
     pub at: usize,
     /// How many they are.
@@ -21,7 +21,7 @@ pub(super) struct Fold {
     pub times: usize,
 }
 
-impl Fold {
+impl ListFold {
     /// The elements that are shown.
     pub fn shown(self) -> std::ops::Range<usize> {
         self.at..self.at + self.period
@@ -35,15 +35,15 @@ impl Fold {
 
 /// How often so many elements have to be there, to be shown once.
 fn times_min(period: usize) -> usize {
-    TIMES_MIN.max(LEFT_OUT_MIN.div_ceil(period) + 1)
+    REPETITIONS_MIN.max(LEFT_OUT_MIN.div_ceil(period) + 1)
 }
 
 /// The stretches by which a list takes the fewest lines, if each element takes one and what is left out of a
 /// stretch another; from the first on, and none in another.
-pub(super) fn folds<T: PartialEq>(list: &[T]) -> Vec<Fold> {
+pub(super) fn folds<T: PartialEq>(list: &[T]) -> Vec<ListFold> {
     // From the end on: how many lines the rest takes at least, and the stretch that it then begins with.
     let mut lines = vec![0; list.len() + 1];
-    let mut first: Vec<Option<Fold>> = vec![None; list.len()];
+    let mut first: Vec<Option<ListFold>> = vec![None; list.len()];
     // How many elements from here on are like those so many further on.
     let mut alike = [0; PERIOD_MAX];
     for at in (0..list.len()).rev() {
@@ -56,7 +56,7 @@ pub(super) fn folds<T: PartialEq>(list: &[T]) -> Vec<Fold> {
             // common (Fine and Wilf 1965).
             let least = most.saturating_sub(PERIOD_MAX / period + 1).max(times_min(period));
             for times in (least..=most).rev() {
-                let fold = Fold { at, period, times };
+                let fold = ListFold { at, period, times };
                 let folded = period + 1 + lines[fold.left_out().end];
                 // Of equal ones, that which begins first, is shortest and comes most often.
                 if folded < lines[at] || folded == lines[at] && first[at].is_none() {

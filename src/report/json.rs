@@ -1,21 +1,24 @@
 //! Reports as JSON, one object each.
 
 use super::answers;
-use super::changes::{Change, changes};
+use super::changes::{ValueChange, changes};
 use super::coverage;
 use super::steps::each_step;
-use super::values::{pairs, placed, value};
-use super::{Ending, Example, Missed, Promise, Report, Scope, Shortened, Values, ViolationReport};
-use crate::exec::{Step, StepOutcome};
-use crate::reduce::{Refused, Told};
-use crate::search::comback::Rebuilt;
+use super::values::{pairs, value, with_place};
+use super::{
+    CheckScope, CounterexampleEnd, CoverWitness, EventuallyResult, NamedValues, Report,
+    ShorteningResult, UncheckedSpec, ViolationReport,
+};
+use crate::exec::{StepDescription, StepOutcome};
+use crate::reduce::{ReductionRefusal, ReductionSummary};
+use crate::search::comback::RebuildStats;
 use crate::search::parts::StorePart;
 use crate::search::trace::Counterexample;
-use crate::source::Sources;
+use crate::source::SourceMap;
 use serde_json::{Map, Value, json};
 
 /// Whether every run comes to something, as JSON.
-pub fn promise_as_json(promise: &Promise) -> Value {
+pub fn promise_as_json(promise: &EventuallyResult) -> Value {
     let verdict = match (promise.broken, promise.is_open) {
         (Some(_), _) => "violated",
         (None, true) => "incomplete",
@@ -30,7 +33,7 @@ pub fn promise_as_json(promise: &Promise) -> Value {
 }
 
 /// The result of a search, with what was warned of.
-pub fn result(report: &Report, warnings: &[String]) -> Value {
+pub fn result_as_json(report: &Report, warnings: &[String]) -> Value {
     let Report { model, outcome, seconds, .. } = report;
     let found = report.violations();
     let code = report.compiled.and_then(Result::ok);
@@ -64,13 +67,13 @@ pub fn result(report: &Report, warnings: &[String]) -> Value {
         "reduced": report.reductions.iter().map(reduced).collect::<Vec<_>>(),
         "not_reduced": report.unused.iter().map(unused).collect::<Vec<_>>(),
         "states_partly_expanded": outcome.partial,
-        "states_expanded_again": outcome.again,
+        "states_expanded_again": outcome.reexpanded,
         "states_run_through": outcome.passed,
         "steps_not_followed": outcome.beyond,
         "shortened": report.shortened.map(shortened),
         "claim": report.claim,
-        "steps_cut_off": report.scope.cut_off(outcome),
-        "states_unjudged": report.scope.unjudged(outcome),
+        "steps_cut_off": report.scope.cut_off_steps(outcome),
+        "states_unjudged": report.scope.unjudged_states(outcome),
         "coverage": coverage::as_json(report),
         "warnings": warnings,
         "dir": report.dir,
@@ -87,7 +90,7 @@ pub fn write_result(
     shown: Option<&(ViolationReport, Counterexample)>,
     write: &mut dyn FnMut(&str),
 ) {
-    let whole = format!("{:#}", result(report, warnings));
+    let whole = format!("{:#}", result_as_json(report, warnings));
     write(whole.strip_suffix("\n}").unwrap_or(&whole));
     write(",\n  \"counterexample\": ");
     match shown {
@@ -97,34 +100,34 @@ pub fn write_result(
     write("\n}\n");
 }
 
-fn reduced(told: &Told) -> Value {
-    let Told { name, preserves, did, proviso, .. } = told;
+fn reduced(told: &ReductionSummary) -> Value {
+    let ReductionSummary { name, preserves, effect: did, proviso, .. } = told;
     json!({ "name": name, "preserves": preserves.to_string(), "did": did, "proviso": proviso })
 }
 
 /// What came of searching for a shorter counterexample.
-pub fn shortened(it: Shortened) -> Value {
+pub fn shortened(it: ShorteningResult) -> Value {
     json!({ "below": it.below, "states": it.states, "depth": it.depth, "done": it.is_done })
 }
 
-fn unused(refused: &Refused) -> Value {
-    json!({ "name": refused.name, "why": refused.why })
+fn unused(refused: &ReductionRefusal) -> Value {
+    json!({ "name": refused.name, "why": refused.reason })
 }
 
 /// What was looked for, and what not: the fields of a result that say so.
-pub fn scope(scope: &Scope) -> [(&'static str, Value); 3] {
+pub fn scope(scope: &CheckScope) -> [(&'static str, Value); 3] {
     [
         ("checked", json!(scope.checked)),
         ("left_out", json!(scope.left_out)),
-        ("unchecked", unchecked(&scope.unchecked)),
+        ("unchecked", unchecked_as_json(&scope.unchecked)),
     ]
 }
 
 /// What a model asks for and was not looked for.
-pub fn unchecked(all: &[Missed]) -> Value {
-    let one = |it: &Missed| {
+pub fn unchecked_as_json(all: &[UncheckedSpec]) -> Value {
+    let one = |it: &UncheckedSpec| {
         let missed = json!({ "what": it.what, "name": it.name, "flag": it.flag });
-        placed(missed, it.place.as_ref())
+        with_place(missed, it.place.as_ref())
     };
     all.iter().map(one).collect()
 }
@@ -134,7 +137,7 @@ fn part(part: &StorePart) -> (String, Value) {
     (part.kind.name().replace([' ', '-'], "_"), json!({ "memory": part.memory, "disk": part.disk }))
 }
 
-fn rebuilt(rebuilt: Rebuilt) -> Value {
+fn rebuilt(rebuilt: RebuildStats) -> Value {
     json!({
         "suspects": rebuilt.suspects,
         "states": rebuilt.states,
@@ -144,35 +147,35 @@ fn rebuilt(rebuilt: Rebuilt) -> Value {
 }
 
 /// Something that is so in some state, as it should.
-fn example(Example { kind, name, states, depth, .. }: &Example) -> Value {
+fn example(CoverWitness { kind, name, states, depth, .. }: &CoverWitness) -> Value {
     json!({ "kind": kind, "name": name, "states": states, "depth": depth })
 }
 
 fn violation(violation: &ViolationReport) -> Value {
     let ViolationReport { kind, name, depth, count, place, .. } = violation;
     let told = json!({ "kind": kind, "name": name, "depth": depth, "count": count });
-    placed(told, place.as_ref())
+    with_place(told, place.as_ref())
 }
 
 /// Writes a counterexample: the initial state, then each step with what it changed; an object, whose
 /// lines but the first begin with `indent`. Each piece of text is handed on as it is made: the whole
 /// may be more than there is memory for.
 pub fn write_trace(
-    sources: &Sources,
+    sources: &SourceMap,
     violation: &ViolationReport,
     trace: &Counterexample,
     indent: &str,
     write: &mut dyn FnMut(&str),
 ) {
-    let ending = Ending::of(violation, trace, sources);
-    let Ending { violation, .. } = &ending;
+    let ending = CounterexampleEnd::of(violation, trace, sources);
+    let CounterexampleEnd { violation, .. } = &ending;
     let last = trace.last().map(|state| pairs(&trace.describe(state)));
     let [operands, ends_at, disabled] = ending.members();
     let told = json!({
         "kind": violation.kind, "name": violation.name, "depth": trace.depth(), "last_state": last,
         "operands": operands, "ends_at": ends_at, "disabled": disabled,
     });
-    let told = placed(told, violation.place.as_ref());
+    let told = with_place(told, violation.place.as_ref());
     write("{\n");
     for (name, value) in told.as_object().into_iter().flatten() {
         write(&format!("{indent}  \"{name}\": {},\n", indented(value, &format!("{indent}  "))));
@@ -191,13 +194,13 @@ pub fn write_trace(
 
 /// A step, the start if it is number 0, and what it changed of the state before.
 pub(super) fn step(
-    sources: &Sources,
+    sources: &SourceMap,
     number: u64,
-    step: &Step,
-    (before, after): (&Values, &Values),
+    step: &StepDescription,
+    (before, after): (&NamedValues, &NamedValues),
 ) -> Value {
     let places = step.spans.iter().filter_map(|&span| sources.place(span));
-    let places: Value = places.map(|it| placed(json!({}), Some(&it))).collect();
+    let places: Value = places.map(|it| with_place(json!({}), Some(&it))).collect();
     let mut object = json!({ "step": number, "action": step.name, "places": places });
     if !step.parameters.is_empty() {
         object["parameters"] = pairs(&step.parameters);
@@ -208,11 +211,11 @@ pub(super) fn step(
                 .calls
                 .iter()
                 .map(|it| {
-                    placed(json!({ "function": it.function }), sources.place(it.span).as_ref())
+                    with_place(json!({ "function": it.function }), sources.place(it.span).as_ref())
                 })
                 .collect();
             let error = json!({ "message": fault.message, "calls": calls });
-            object["error"] = placed(error, sources.place(fault.span).as_ref());
+            object["error"] = with_place(error, sources.place(fault.span).as_ref());
             if fault.reached.is_some() {
                 object["changes"] = changed(before, after);
             }
@@ -224,8 +227,8 @@ pub(super) fn step(
 }
 
 /// What a step changed, or had changed when it failed.
-fn changed(before: &Values, after: &Values) -> Value {
-    let told = |Change { name, old, new }| (name, json!([old.map(value), new.map(value)]));
+fn changed(before: &NamedValues, after: &NamedValues) -> Value {
+    let told = |ValueChange { name, old, new }| (name, json!([old.map(value), new.map(value)]));
     let changes = changes(before, after).into_iter().map(told);
     changes.collect::<Map<_, _>>().into()
 }

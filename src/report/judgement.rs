@@ -3,16 +3,16 @@
 //! A property has one id, whatever comes of it, so that such a tool can follow it from one run to the next.
 
 use super::coverage::is_whole;
-use super::page::Way;
-use super::{Missed, Report, Scope, Verdict, ViolationReport};
-use crate::exec::{Explain, PropertyInfo, TRACE, Violation};
+use super::page::TraceView;
+use super::{CheckScope, Report, SearchVerdict, UncheckedSpec, ViolationReport};
+use crate::exec::{PropertyInfo, SystemDescription, TRACE, Violation};
 use crate::ir::{ACCEPTANCE, NON_PROGRESS};
 use crate::numbers::count;
-use crate::source::{Place, Sources};
+use crate::source::{SourceLocation, SourceMap};
 
 /// What came of a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Came {
+pub enum PropertyVerdict {
     /// It holds.
     Held,
     /// It is violated.
@@ -25,7 +25,7 @@ pub enum Came {
 
 /// A property, and what came of it.
 #[derive(Clone, Debug)]
-pub struct Judgement {
+pub struct PropertyJudgement {
     /// The same in every run: `deadlock`, `assert`, `invariant/low`, `ltl/ends`. Each in a list has its own.
     pub id: String,
     /// `deadlock`, `assert`, `error`, `invariant`, `ltl`, ...
@@ -33,67 +33,86 @@ pub struct Judgement {
     /// What it is called.
     pub name: String,
     /// Where it stands, if it stands anywhere.
-    pub place: Option<Place>,
+    pub place: Option<SourceLocation>,
     /// What came of it.
-    pub came: Came,
+    pub verdict: PropertyVerdict,
     /// Why it is not known whether it holds, if that is so.
     pub says: String,
     /// How it is violated.
-    pub breaches: Vec<Breach>,
+    pub breaches: Vec<PropertyBreach>,
 }
 
 /// A violation of a property.
 #[derive(Clone, Debug)]
-pub struct Breach {
+pub struct PropertyBreach {
     /// What is violated, where the property is that nothing of its kind is: `assertion failed in P: assert(x < 3)`.
     pub what: Option<String>,
     /// When it is violated, in words.
     pub says: String,
     /// Where that stands, if it stands anywhere.
-    pub place: Option<Place>,
+    pub place: Option<SourceLocation>,
     /// Whether the counterexample is to it.
-    pub has_way: bool,
+    pub has_trace: bool,
 }
 
-impl Judgement {
+impl PropertyJudgement {
     /// A property of a kind and a name.
-    fn of(kind: &str, name: &str, place: Option<Place>, came: Came, says: &str) -> Judgement {
+    fn of(
+        kind: &str,
+        name: &str,
+        place: Option<SourceLocation>,
+        verdict: PropertyVerdict,
+        says: &str,
+    ) -> PropertyJudgement {
         let is_one = [ACCEPTANCE.0, NON_PROGRESS.0].contains(&kind);
         let id = kind.replace(' ', "-");
-        Judgement {
+        PropertyJudgement {
             id: if is_one { id } else { format!("{id}/{name}") },
             kind: kind.to_owned(),
             name: name.to_owned(),
             place,
-            came,
+            verdict,
             says: says.to_owned(),
             breaches: Vec::new(),
         }
     }
 
     /// A property of runs, of a kind.
-    fn of_runs((kind, name): (&str, &str), came: Came) -> Judgement {
-        let says = if came == Came::Open { NOT_ENDED } else { "" };
-        let breach = || Breach {
+    fn of_runs((kind, name): (&str, &str), came: PropertyVerdict) -> PropertyJudgement {
+        let says = if came == PropertyVerdict::Open { NOT_ENDED } else { "" };
+        let breach = || PropertyBreach {
             what: None,
             says: "a run does not have it".to_owned(),
             place: None,
-            has_way: true,
+            has_trace: true,
         };
-        let breaches = (came == Came::Violated).then(breach).into_iter().collect();
-        Judgement { breaches, ..Judgement::of(kind, name, None, came, says) }
+        let breaches = (came == PropertyVerdict::Violated).then(breach).into_iter().collect();
+        PropertyJudgement { breaches, ..PropertyJudgement::of(kind, name, None, came, says) }
     }
 
     /// What the model asks for and was not checked.
-    fn of_missed(missed: &Missed) -> Judgement {
+    fn of_missed(missed: &UncheckedSpec) -> PropertyJudgement {
         let (kind, name) = missed.property();
-        Judgement::of(kind, name, missed.place.clone(), Came::Unchecked, NOT_CHECKED)
+        PropertyJudgement::of(
+            kind,
+            name,
+            missed.place.clone(),
+            PropertyVerdict::Unchecked,
+            NOT_CHECKED,
+        )
     }
 
     /// One of those that are asked of all states and steps.
-    fn of_general(general: &General, came: Came, says: &str) -> Judgement {
+    fn of_general(
+        general: &GeneralProperty,
+        came: PropertyVerdict,
+        says: &str,
+    ) -> PropertyJudgement {
         let id = general.kind.to_owned();
-        Judgement { id, ..Judgement::of(general.kind, general.name, None, came, says) }
+        PropertyJudgement {
+            id,
+            ..PropertyJudgement::of(general.kind, general.name, None, came, says)
+        }
     }
 
     /// What it is called, with its kind.
@@ -102,7 +121,7 @@ impl Judgement {
     }
 
     /// What is violated, with its kind.
-    pub(super) fn title_of(&self, breach: &Breach) -> String {
+    pub(super) fn title_of(&self, breach: &PropertyBreach) -> String {
         format!("{}: {}", self.kind, breach.what.as_ref().unwrap_or(&self.name))
     }
 }
@@ -111,23 +130,23 @@ const NOT_ENDED: &str = "the search has not come to its end";
 const NOT_CHECKED: &str = "it was not checked";
 
 /// All properties.
-pub struct Judgements {
+pub struct JudgementReport {
     /// The model's name.
     pub model: String,
     /// Seconds of searching.
     pub seconds: f64,
     /// One by one, those that are violated first.
-    pub all: Vec<Judgement>,
+    pub all: Vec<PropertyJudgement>,
     /// The whole report as text.
     pub told: String,
     /// The counterexample that is shown.
-    pub way: Option<Way>,
+    pub way: Option<TraceView>,
     /// Whether what was not checked counts as violated.
     pub strict: bool,
 }
 
 /// What is asked of all states and steps.
-struct General {
+struct GeneralProperty {
     /// As scopes call it.
     word: &'static str,
     /// The kind of its violations.
@@ -136,75 +155,87 @@ struct General {
     name: &'static str,
 }
 
-const GENERAL: [General; 4] = [
-    General { word: "deadlocks", kind: "deadlock", name: "no state without successor" },
-    General { word: "assertions", kind: "assert", name: "no assertion fails" },
-    General { word: "trace", kind: TRACE, name: "every event is allowed" },
-    General { word: "run-time errors", kind: "error", name: "no run-time error" },
+const GENERAL: [GeneralProperty; 4] = [
+    GeneralProperty { word: "deadlocks", kind: "deadlock", name: "no state without successor" },
+    GeneralProperty { word: "assertions", kind: "assert", name: "no assertion fails" },
+    GeneralProperty { word: "trace", kind: TRACE, name: "every event is allowed" },
+    GeneralProperty { word: "run-time errors", kind: "error", name: "no run-time error" },
 ];
 
-impl Judgements {
+impl JudgementReport {
     /// Those of a report, with the counterexample to one of its violations, and the whole as text.
     pub fn of(
         report: &Report,
-        shown: Option<(Violation, Way)>,
+        shown: Option<(Violation, TraceView)>,
         told: String,
         strict: bool,
-    ) -> Judgements {
+    ) -> JudgementReport {
         let (came, says) = match (report.verdict(), is_whole(report)) {
-            (_, true) => (Came::Held, ""),
-            (Verdict::Violated, false) => (Came::Open, "the search ended at a violation"),
-            (_, false) => (Came::Open, NOT_ENDED),
+            (_, true) => (PropertyVerdict::Held, ""),
+            (SearchVerdict::Violated, false) => {
+                (PropertyVerdict::Open, "the search ended at a violation")
+            }
+            (_, false) => (PropertyVerdict::Open, NOT_ENDED),
         };
-        let model = report.model.explained();
+        let model = report.model.description();
         let properties = properties((model, report.sources), came, says);
         let mut all = violated(report, &properties, shown.as_ref().map(|it| it.0));
-        let asked = properties.into_iter().filter(|it| report.limits.checks.looks_for(&it.kind));
+        let asked = properties.into_iter().filter(|it| report.limits.checks.checks_kind(&it.kind));
         let is_checked = |word: &str| report.scope.checked.iter().any(|it| it == word);
         let general = general(model).filter(|it| is_checked(it.word));
-        let general = general.map(|it| Judgement::of_general(it, came, says));
+        let general = general.map(|it| PropertyJudgement::of_general(it, came, says));
         asked.chain(general).for_each(|it| add(&mut all, it));
         if let Some(known) = &report.scope.known {
             let (kind, name) = known.property();
-            add(&mut all, Judgement::of(kind, name, known.place.clone(), Came::Held, ""));
+            add(
+                &mut all,
+                PropertyJudgement::of(kind, name, known.place.clone(), PropertyVerdict::Held, ""),
+            );
         }
-        report.scope.unchecked.iter().for_each(|it| add(&mut all, Judgement::of_missed(it)));
+        report
+            .scope
+            .unchecked
+            .iter()
+            .for_each(|it| add(&mut all, PropertyJudgement::of_missed(it)));
         let (model, seconds) = (report.model_name.to_owned(), report.seconds);
-        Judgements { model, seconds, all, told, way: shown.map(|it| it.1), strict }
+        JudgementReport { model, seconds, all, told, way: shown.map(|it| it.1), strict }
     }
 }
 
 /// Those of a search about whole runs: the property, of a kind and a name, with what came of it, and what was not checked beside it.
 pub fn of_runs(
     property: (&str, &str),
-    came: Came,
-    (model, sources): (&dyn Explain, &Sources),
-    scope: &Scope,
-) -> Vec<Judgement> {
-    let mut all = vec![Judgement::of_runs(property, came)];
-    scope.unchecked.iter().for_each(|it| add(&mut all, Judgement::of_missed(it)));
-    let asked = properties((model, sources), Came::Unchecked, NOT_CHECKED).into_iter();
+    came: PropertyVerdict,
+    (model, sources): (&dyn SystemDescription, &SourceMap),
+    scope: &CheckScope,
+) -> Vec<PropertyJudgement> {
+    let mut all = vec![PropertyJudgement::of_runs(property, came)];
+    scope.unchecked.iter().for_each(|it| add(&mut all, PropertyJudgement::of_missed(it)));
+    let asked = properties((model, sources), PropertyVerdict::Unchecked, NOT_CHECKED).into_iter();
     asked.filter(|it| scope.leaves_out(&it.kind)).for_each(|it| add(&mut all, it));
     // A search that met no error has checked that, too.
     let is_checked = |word: &str| scope.checked.iter().any(|it| it == word);
     for it in general(model) {
         if is_checked(it.word) {
-            add(&mut all, Judgement::of_general(it, Came::Held, ""));
+            add(&mut all, PropertyJudgement::of_general(it, PropertyVerdict::Held, ""));
         } else if scope.leaves_out(it.kind) {
-            add(&mut all, Judgement::of_general(it, Came::Unchecked, NOT_CHECKED));
+            add(
+                &mut all,
+                PropertyJudgement::of_general(it, PropertyVerdict::Unchecked, NOT_CHECKED),
+            );
         }
     }
     all
 }
 
 /// What is asked of all states and steps of a model. Where its assertions are properties of states, each is one by itself.
-fn general(model: &dyn Explain) -> impl Iterator<Item = &'static General> {
+fn general(model: &dyn SystemDescription) -> impl Iterator<Item = &'static GeneralProperty> {
     let has_own_asserts = model.properties().iter().any(|it| it.kind == "assert");
     GENERAL.iter().filter(move |it| it.kind != "assert" || !has_own_asserts)
 }
 
 /// Adds a property, if it is not there yet.
-fn add(all: &mut Vec<Judgement>, it: Judgement) {
+fn add(all: &mut Vec<PropertyJudgement>, it: PropertyJudgement) {
     if all.iter().all(|other| other.id != it.id) {
         all.push(it);
     }
@@ -212,13 +243,13 @@ fn add(all: &mut Vec<Judgement>, it: Judgement) {
 
 /// What the model says of its states, each with an id of its own, as it came where it is not violated.
 fn properties(
-    (model, sources): (&dyn Explain, &Sources),
-    came: Came,
+    (model, sources): (&dyn SystemDescription, &SourceMap),
+    came: PropertyVerdict,
     says: &str,
-) -> Vec<Judgement> {
-    let mut all: Vec<Judgement> = Vec::new();
+) -> Vec<PropertyJudgement> {
+    let mut all: Vec<PropertyJudgement> = Vec::new();
     for PropertyInfo { kind, name, span } in model.properties() {
-        let mut it = Judgement::of(kind, &name, sources.place(span), came, says);
+        let mut it = PropertyJudgement::of(kind, &name, sources.place(span), came, says);
         // Names may be the same.
         let before = all.iter().filter(|other| other.kind == kind && other.name == name).count();
         if before > 0 {
@@ -230,8 +261,12 @@ fn properties(
 }
 
 /// What is violated, of all properties of the model; the counterexample is to that which is shown.
-fn violated(report: &Report, properties: &[Judgement], shown: Option<Violation>) -> Vec<Judgement> {
-    let mut all: Vec<Judgement> = Vec::new();
+fn violated(
+    report: &Report,
+    properties: &[PropertyJudgement],
+    shown: Option<Violation>,
+) -> Vec<PropertyJudgement> {
+    let mut all: Vec<PropertyJudgement> = Vec::new();
     for violation in report.violations() {
         let ViolationReport { check, kind, name, place, depth, .. } = violation.clone();
         let (it, what) = match check {
@@ -240,18 +275,21 @@ fn violated(report: &Report, properties: &[Judgement], shown: Option<Violation>)
                 let general = GENERAL.iter().find(|it| it.kind == kind);
                 let general = general.unwrap_or(&GENERAL[2]);
                 let is_named = check != Violation::Deadlock;
-                (Judgement::of_general(general, Came::Violated, ""), is_named.then_some(name))
+                (
+                    PropertyJudgement::of_general(general, PropertyVerdict::Violated, ""),
+                    is_named.then_some(name),
+                )
             }
         };
-        let says = match violation.has_a_way() {
+        let says = match violation.has_trace() {
             true => format!("violated after {}", count(depth, "step")),
             false => "it is so in no state".to_owned(),
         };
-        let breach = Breach { what, says, place, has_way: shown == Some(check) };
+        let breach = PropertyBreach { what, says, place, has_trace: shown == Some(check) };
         match all.iter_mut().find(|other| other.id == it.id) {
             Some(other) => other.breaches.push(breach),
-            None => all.push(Judgement {
-                came: Came::Violated,
+            None => all.push(PropertyJudgement {
+                verdict: PropertyVerdict::Violated,
                 says: String::new(),
                 breaches: vec![breach],
                 ..it

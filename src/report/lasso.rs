@@ -2,34 +2,34 @@
 //! where it is violated whatever follows.
 
 use super::json::step as step_as_json;
-use super::round::Round;
+use super::round::RunCycle;
 use super::rows::{row, wrapped};
-use super::scene::Scene;
-use super::steps::{Course, View, Visit, write_steps};
-use crate::exec::{Explain, Step, StepOutcome};
+use super::scene::FinalStateView;
+use super::steps::{StepCallback, StepSequence, TraceDisplayOptions, write_steps};
+use crate::exec::{StepDescription, StepOutcome, SystemDescription};
 use crate::numbers::count;
-use crate::source::Sources;
+use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::fmt;
 
 /// A run of a model, step by step, as its reference semantics take it.
-pub struct Run<'m> {
+pub struct ViolatingRun<'m> {
     /// Describes its states.
-    pub model: &'m dyn Explain,
+    pub model: &'m dyn SystemDescription,
     /// The start, then each step.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepDescription>,
     /// What comes behind them.
-    pub end: RunEnd,
+    pub end: ViolatingRunEnd,
     /// Whether it is known that there is no shorter one.
     pub is_shortest: bool,
 }
 
 /// How a run that violates a property goes on behind the steps that are shown.
-pub enum RunEnd {
+pub enum ViolatingRunEnd {
     /// As behind an earlier step: the last one leads back there.
-    Loop(Round),
+    Loop(RunCycle),
     /// In whatever way: it is violated by then, where it looks so.
-    Decided(Box<Scene>),
+    Decided(Box<FinalStateView>),
 }
 
 /// How long a run is, up to where it repeats and from there.
@@ -38,29 +38,34 @@ pub(super) fn length(before: u64, round: u64) -> String {
 }
 
 /// Shown, it is how long it is, its steps, each with what it changed, and where it goes on. Of a model from a
-/// text [`Run::text`] tells where the steps stand, too.
-impl fmt::Display for Run<'_> {
+/// text [`ViolatingRun::text`] tells where the steps stand, too.
+impl fmt::Display for ViolatingRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let how = (&Sources::default(), &View::default());
+        let how = (&SourceMap::default(), &TraceDisplayOptions::default());
         f.write_str(&wrapped("", &format!("run: {}", self.length())))?;
         f.write_str(&self.steps_as_text(how))
     }
 }
 
-impl<'m> Run<'m> {
+impl<'m> ViolatingRun<'m> {
     /// One that goes on as behind the step of this number, where its last step leads.
-    pub fn round(model: &'m dyn Explain, steps: Vec<Step>, back: usize, sources: &Sources) -> Self {
-        let end = RunEnd::Loop(Round::of(model, (&steps, back), sources));
-        Run { model, steps, end, is_shortest: false }
+    pub fn with_cycle(
+        model: &'m dyn SystemDescription,
+        steps: Vec<StepDescription>,
+        back: usize,
+        sources: &SourceMap,
+    ) -> Self {
+        let end = ViolatingRunEnd::Loop(RunCycle::of(model, (&steps, back), sources));
+        ViolatingRun { model, steps, end, is_shortest: false }
     }
 
     /// The same, where it may be known that there is no shorter one.
     pub fn shortest_if(self, is_shortest: bool) -> Self {
-        Run { is_shortest, ..self }
+        ViolatingRun { is_shortest, ..self }
     }
 
     /// Shows each step.
-    fn each(&self, visit: &mut Visit<'_>) {
+    fn each(&self, visit: &mut StepCallback<'_>) {
         let mut before = Vec::new();
         for step in &self.steps {
             let after = match &step.outcome {
@@ -84,24 +89,24 @@ impl<'m> Run<'m> {
     }
 
     /// As text.
-    pub fn text(&self, (sources, view): (&Sources, &View), name: &str) -> String {
+    pub fn text(&self, (sources, view): (&SourceMap, &TraceDisplayOptions), name: &str) -> String {
         let heading = format!("counterexample: {name}: {}", self.length());
         wrapped("", &heading) + &self.steps_as_text((sources, view))
     }
 
     /// Does something with the course of its steps.
-    pub(super) fn along<T>(&self, and_then: impl FnOnce(&Course<'_>) -> T) -> T {
-        and_then(&Course {
+    pub(super) fn with_steps<T>(&self, and_then: impl FnOnce(&StepSequence<'_>) -> T) -> T {
+        and_then(&StepSequence {
             last: self.steps.len() as u64 - 1,
             loop_start: self.loop_start().map(|it| it as u64),
-            each: &|visit| self.each(visit),
+            visit_all: &|visit| self.each(visit),
         })
     }
 
     /// The steps, and how it goes on behind them.
-    fn steps_as_text(&self, (sources, view): (&Sources, &View)) -> String {
+    fn steps_as_text(&self, (sources, view): (&SourceMap, &TraceDisplayOptions)) -> String {
         let mut out = String::new();
-        self.along(|course| write_steps((sources, view), course, &mut |text| out += text));
+        self.with_steps(|course| write_steps((sources, view), course, &mut |text| out += text));
         out + &match self.loop_start() {
             Some(back) => format!("       from here it goes on as after step {back}\n"),
             None => "       whatever follows now, the property is violated\n".to_owned(),
@@ -111,21 +116,21 @@ impl<'m> Run<'m> {
     /// In rows: how long it is, and what it looks like where it is violated whatever follows, or who moves in its loop.
     pub fn rows(&self) -> String {
         let scene = match &self.end {
-            RunEnd::Loop(round) => round.rows(),
-            RunEnd::Decided(scene) => scene.rows(),
+            ViolatingRunEnd::Loop(round) => round.rows(),
+            ViolatingRunEnd::Decided(scene) => scene.rows(),
         };
         row("after", &self.length()) + &scene
     }
 
     /// As JSON.
-    pub fn json(&self, sources: &Sources) -> Value {
+    pub fn json(&self, sources: &SourceMap) -> Value {
         let mut steps = Vec::new();
         self.each(&mut |step, values| {
             steps.push(step_as_json(sources, steps.len() as u64, step, values));
         });
         let [operands, ends_at] = match &self.end {
-            RunEnd::Loop(round) => [json!({}), round.json()],
-            RunEnd::Decided(scene) => scene.members(),
+            ViolatingRunEnd::Loop(round) => [json!({}), round.json()],
+            ViolatingRunEnd::Decided(scene) => scene.members(),
         };
         json!({
             "loop_start": self.loop_start(), "operands": operands, "ends_at": ends_at, "steps": steps,
@@ -135,8 +140,8 @@ impl<'m> Run<'m> {
     /// The number of the step behind which what is repeated begins, if it is not violated before.
     pub fn loop_start(&self) -> Option<usize> {
         match &self.end {
-            RunEnd::Loop(round) => Some(round.back),
-            RunEnd::Decided(_) => None,
+            ViolatingRunEnd::Loop(round) => Some(round.back),
+            ViolatingRunEnd::Decided(_) => None,
         }
     }
 }

@@ -29,25 +29,31 @@ pub use crate::numbers::{count, grouped};
 pub use changes::{print_changes, print_state};
 #[cfg(feature = "cli")]
 pub use contest::{contest_line, contest_lines, contest_space, truth};
-pub use coverage::{Covered, coverage};
-pub use ending::Ending;
+pub use coverage::{ActionCoverage, coverage};
+pub use ending::CounterexampleEnd;
 #[cfg(feature = "cli")]
 pub use formats::{
-    Failed, Format, formatted, formatted_run, junit, junit_of_failure, sarif, sarif_of_failure,
+    FailureReport, TraceFormat, formatted, formatted_run, junit, junit_of_failure, sarif,
+    sarif_of_failure,
 };
 pub use json::{
-    promise_as_json, result, scope as scope_as_json, shortened, unchecked,
+    promise_as_json, result_as_json, scope as scope_as_json, shortened, unchecked_as_json,
     write_result as write_json_result, write_trace as write_json_trace,
 };
 #[cfg(feature = "cli")]
-pub use judgement::{Came, Judgement, Judgements, of_runs as judgements_of_runs};
-pub use lasso::{Run, RunEnd};
+pub use judgement::{
+    JudgementReport, PropertyJudgement, PropertyVerdict, of_runs as judgements_of_runs,
+};
+pub use lasso::{ViolatingRun, ViolatingRunEnd};
 #[cfg(feature = "cli")]
-pub use page::{Glance, Page, Seen, StateGraph, StateStep, Texts, Way, overview};
+pub use page::{
+    AnnotatedSources, PanelStatus, ReportPage, StateDiagram, StateDiagramEdge, StatusPanel,
+    TraceView, overview,
+};
 pub use rows::{row, wrapped};
-pub use scene::Scene;
-pub use scope::{Missed, Scope};
-pub use steps::{View, called_from};
+pub use scene::FinalStateView;
+pub use scope::{CheckScope, UncheckedSpec};
+pub use steps::{TraceDisplayOptions, call_lines};
 pub use text::{
     print_compiled, print_next, print_result, print_scope, print_shortened, print_unchecked,
     print_verdict, print_violated, write_trace,
@@ -55,26 +61,27 @@ pub use text::{
 pub use values::print_values;
 
 use crate::exec::{
-    Compiled, Explain, Fault, FaultKind, Model, PropertyInfo, Step, StepOutcome, Value, Violation,
-    is_hoped_for, keeps_depth,
+    CompilationStats, FaultKind, PropertyInfo, RuntimeFault, StateSpace, StateValue,
+    StepDescription, StepOutcome, SystemDescription, Violation, is_reachability_kind,
+    preserves_depth,
 };
-use crate::reduce::{Kept, Preserved, Refused, Told};
+use crate::reduce::{PreservedProperties, PropertyClass, ReductionRefusal, ReductionSummary};
 use crate::search::checkpoint::DiskFigures;
-use crate::search::comback::Rebuilt;
+use crate::search::comback::RebuildStats;
 use crate::search::parts::StorePart;
-use crate::search::trace::{Counterexample, faulty};
-use crate::search::{Limits, Outcome, Verdict};
-use crate::source::{Place, Sources, Span};
+use crate::search::trace::{Counterexample, find_faulty_step};
+use crate::search::{SearchLimits, SearchOutcome, SearchVerdict};
+use crate::source::{SourceLocation, SourceMap, Span};
 use rkyv::{Archive, Deserialize, Serialize};
 
 /// What is in the place of a language where the model is a Rust type.
 pub const RUST: &str = "rust";
 
 /// A state as the user's variables, each with its name.
-type Values = [(String, Value)];
+type NamedValues = [(String, StateValue)];
 
 /// Something that is so in some state, as it should.
-struct Example {
+struct CoverWitness {
     check: Violation,
     /// `sometimes` or `cover`.
     kind: &'static str,
@@ -98,35 +105,35 @@ pub struct Report<'a> {
     /// What each part of the store takes; nothing if there is no store yet.
     pub parts: &'a [StorePart],
     /// What was done to rebuild states, if they are.
-    pub rebuilt: Option<Rebuilt>,
+    pub rebuilt: Option<RebuildStats>,
     /// What compiling it gave, or why it was interpreted; nothing if it was not run.
-    pub compiled: Option<Result<Compiled, &'a str>>,
+    pub compiled: Option<Result<CompilationStats, &'a str>>,
     /// The model, as it was searched.
-    pub model: &'a dyn Model,
+    pub model: &'a dyn StateSpace,
     /// How fewer states were visited: `symmetry exact`.
-    pub reductions: Vec<Told>,
+    pub reductions: Vec<ReductionSummary>,
     /// Those that were asked for, or tried, and are not used.
-    pub unused: Vec<Refused>,
+    pub unused: Vec<ReductionRefusal>,
     /// The never claim that it was searched with.
     pub claim: Option<&'a str>,
     /// Its texts.
-    pub sources: &'a Sources,
+    pub sources: &'a SourceMap,
     /// What was looked for.
-    pub limits: &'a Limits,
+    pub limits: &'a SearchLimits,
     /// The same in words, with what was not.
-    pub scope: &'a Scope,
+    pub scope: &'a CheckScope,
     /// What was found.
-    pub outcome: &'a Outcome,
+    pub outcome: &'a SearchOutcome,
     /// Seconds of searching, all sittings together.
     pub seconds: f64,
     /// The most bytes resident in this process.
     pub peak_rss_bytes: u64,
     /// What came of searching for a shorter counterexample; nothing if that was not done.
-    pub shortened: Option<Shortened>,
+    pub shortened: Option<ShorteningResult>,
     /// What came of what is said to be so eventually.
-    pub promises: Vec<Promise>,
+    pub eventually: Vec<EventuallyResult>,
     /// What was asked beside conditions on states.
-    pub further: Vec<FurtherAnswer>,
+    pub further: Vec<StateSpaceAnswer>,
     /// What was asked of the disk.
     pub disk: DiskFigures,
     /// The bytes on disk now.
@@ -139,19 +146,19 @@ pub struct Report<'a> {
 
 impl Report<'_> {
     /// The answer, with what was said of runs.
-    pub fn verdict(&self) -> Verdict {
-        Promise::verdict_with(self.outcome.verdict, &self.promises)
+    pub fn verdict(&self) -> SearchVerdict {
+        EventuallyResult::verdict_with(self.outcome.verdict, &self.eventually)
     }
 
     /// What is so in some state, as it should.
-    fn examples(&self) -> Vec<Example> {
-        let properties = self.model.explained().properties().into_iter().zip(0..);
-        let wanted = properties.filter(|(it, _)| is_hoped_for(it.kind));
+    fn examples(&self) -> Vec<CoverWitness> {
+        let properties = self.model.description().properties().into_iter().zip(0..);
+        let wanted = properties.filter(|(it, _)| is_reachability_kind(it.kind));
         let found = wanted.filter_map(|(it, number)| {
             let check = Violation::Property(number);
             let found = self.outcome.findings.get(check)?;
             let depth = found.level;
-            Some(Example { check, kind: it.kind, name: it.name, states: found.count, depth })
+            Some(CoverWitness { check, kind: it.kind, name: it.name, states: found.count, depth })
         });
         found.collect()
     }
@@ -159,25 +166,25 @@ impl Report<'_> {
     /// What counts as a violation, shallowest first.
     pub fn violations(&self) -> Vec<ViolationReport> {
         let preserved = self.reductions.iter().map(|it| it.preserves);
-        let preserved = preserved.fold(Preserved::ALL, Preserved::and);
+        let preserved = preserved.fold(PreservedProperties::ALL, PreservedProperties::and);
         violations((self.model, preserved), self.sources, self.limits, self.outcome)
     }
 }
 
 /// Something that was asked beside conditions on states, and the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FurtherAnswer {
+pub struct StateSpaceAnswer {
     /// What it is called.
     pub name: String,
     /// The answer.
-    pub came: FurtherResult,
+    pub result: StateSpaceResult,
 }
 
 /// The answer to something that was asked beside conditions on states.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FurtherResult {
+pub enum StateSpaceResult {
     /// What variables come to at most in all states, their numbers added up; nothing where there is no number.
-    Most(Option<i64>),
+    UpperBound(Option<i64>),
     /// Whether a formula holds.
     Holds(bool),
     /// There is no answer, for this reason.
@@ -186,7 +193,7 @@ pub enum FurtherResult {
 
 /// Something that is said to be so eventually.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Promise {
+pub struct EventuallyResult {
     /// What it is called.
     pub name: String,
     /// Whether it is not known yet.
@@ -195,12 +202,16 @@ pub struct Promise {
     pub broken: Option<(u64, u64)>,
 }
 
-impl Promise {
+impl EventuallyResult {
     /// The answer of a search of all states with this verdict, with what was said of runs.
-    pub fn verdict_with(states: Verdict, promises: &[Promise]) -> Verdict {
+    pub fn verdict_with(states: SearchVerdict, promises: &[EventuallyResult]) -> SearchVerdict {
         match states {
-            Verdict::Verified if promises.iter().any(|it| it.broken.is_some()) => Verdict::Violated,
-            Verdict::Verified if promises.iter().any(|it| it.is_open) => Verdict::Incomplete,
+            SearchVerdict::Verified if promises.iter().any(|it| it.broken.is_some()) => {
+                SearchVerdict::Violated
+            }
+            SearchVerdict::Verified if promises.iter().any(|it| it.is_open) => {
+                SearchVerdict::Incomplete
+            }
             verdict => verdict,
         }
     }
@@ -223,7 +234,7 @@ impl Promise {
 /// What came of searching for a shorter counterexample than the one found: with all steps, where it was found with steps put
 /// off, or among the runs nearer than it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shortened {
+pub struct ShorteningResult {
     /// The steps to what was found first, at most.
     pub below: u64,
     /// The states that were visited for that.
@@ -253,12 +264,12 @@ pub struct ViolationReport {
     /// How many states, or faulty steps, were found.
     pub count: u64,
     /// Where it stands in the source, if it stands anywhere.
-    pub place: Option<Place>,
+    pub place: Option<SourceLocation>,
 }
 
 impl ViolationReport {
     /// Whether there is a way to it: none leads to what should be so in some state, and is in none.
-    pub fn has_a_way(&self) -> bool {
+    pub fn has_trace(&self) -> bool {
         self.count > 0
     }
 
@@ -276,35 +287,41 @@ impl ViolationReport {
 
     /// The same as it is at the end of a way there: of processes that are exchanged it may be another's than
     /// was found.
-    fn at_end_of(&self, way: &Counterexample, sources: &Sources) -> ViolationReport {
+    fn at_end_of(&self, way: &Counterexample, sources: &SourceMap) -> ViolationReport {
         if way.check() == self.check {
             return self.clone();
         }
         let (check, step) = (way.check(), way.faulty_step());
-        let Named { kind, name, place } = Named::new(way.explained(), check, step, sources);
+        let ViolationLabel { kind, name, place } =
+            ViolationLabel::new(way.explained(), check, step, sources);
         ViolationReport { check, kind, name, place, ..self.clone() }
     }
 }
 
 /// What a violation is called, and where it stands.
-struct Named {
+struct ViolationLabel {
     kind: &'static str,
     name: String,
-    place: Option<Place>,
+    place: Option<SourceLocation>,
 }
 
-impl Named {
+impl ViolationLabel {
     /// Of a model that explains itself; `step` is the faulty one, if it is one that is at fault.
-    fn new(model: &dyn Explain, check: Violation, step: Option<Step>, sources: &Sources) -> Named {
+    fn new(
+        model: &dyn SystemDescription,
+        check: Violation,
+        step: Option<StepDescription>,
+        sources: &SourceMap,
+    ) -> ViolationLabel {
         match check {
             Violation::Deadlock => {
-                Named { kind: "deadlock", name: "no successor".to_string(), place: None }
+                ViolationLabel { kind: "deadlock", name: "no successor".to_string(), place: None }
             }
             Violation::Property(number) => {
                 let known = model.property(number);
                 let info = known.unwrap_or_else(|| unreachable!("findings are of properties"));
                 let place = sources.place(info.span);
-                Named { kind: info.kind, name: info.name, place }
+                ViolationLabel { kind: info.kind, name: info.name, place }
             }
             Violation::Fault(kind, action) => {
                 let fault = step.and_then(|step| match step.outcome {
@@ -314,7 +331,9 @@ impl Named {
                 let place = fault.as_ref().and_then(|it| sources.place(it.span));
                 let name = match fault {
                     // A Rust type has no other name for it.
-                    Some(Fault { message, .. }) if place.is_none() && kind == FaultKind::Error => {
+                    Some(RuntimeFault { message, .. })
+                        if place.is_none() && kind == FaultKind::Error =>
+                    {
                         message
                     }
                     fault => {
@@ -327,7 +346,7 @@ impl Named {
                         format!("{what} in {at}")
                     }
                 };
-                Named { kind: kind.violation(), name, place }
+                ViolationLabel { kind: kind.violation(), name, place }
             }
         }
     }
@@ -335,8 +354,8 @@ impl Named {
 
 /// What an error is in: the property that is judged, or the action; of one that is several statements in braces, the one
 /// that fails.
-fn at_fault(model: &dyn Explain, action: u32, failed: &str) -> String {
-    let judged = model.judged_by(action).and_then(|number| model.property(number));
+fn at_fault(model: &dyn SystemDescription, action: u32, failed: &str) -> String {
+    let judged = model.property_judged_by(action).and_then(|number| model.property(number));
     if let Some(PropertyInfo { kind, name, .. }) = judged {
         return format!("{kind} {name}");
     }
@@ -354,13 +373,13 @@ fn at_fault(model: &dyn Explain, action: u32, failed: &str) -> String {
 
 /// What counts as a violation, shallowest first, in a model by reductions that preserve so much.
 pub fn violations(
-    (model, preserved): (&dyn Model, Preserved),
-    sources: &Sources,
-    limits: &Limits,
-    outcome: &Outcome,
+    (model, preserved): (&dyn StateSpace, PreservedProperties),
+    sources: &SourceMap,
+    limits: &SearchLimits,
+    outcome: &SearchOutcome,
 ) -> Vec<ViolationReport> {
-    let in_levels = !keeps_depth(model);
-    let is_whole = model.postpones().is_none() && preserved.has(Kept::Depth);
+    let in_levels = !preserves_depth(model);
+    let is_whole = model.as_postponing().is_none() && preserved.has(PropertyClass::Depth);
     let shortest = is_whole && !in_levels;
     let mut all: Vec<ViolationReport> = outcome
         .findings
@@ -369,7 +388,9 @@ pub fn violations(
         .map(|(check, finding)| {
             let mut depth = finding.level;
             let found = match check {
-                Violation::Fault(..) => faulty(model, check, finding.level, &finding.witness),
+                Violation::Fault(..) => {
+                    find_faulty_step(model, check, finding.level, &finding.witness)
+                }
                 Violation::Deadlock | Violation::Property(_) => None,
             };
             if matches!(check, Violation::Fault(..)) {
@@ -377,17 +398,19 @@ pub fn violations(
                 depth += u64::from(!at_start);
             }
             let step = found.map(|(step, _)| step);
-            let Named { kind, name, place } = Named::new(model.explained(), check, step, sources);
+            let ViolationLabel { kind, name, place } =
+                ViolationLabel::new(model.description(), check, step, sources);
             let count = finding.count;
             ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
         })
         .collect();
     all.sort_by_key(|violation| (violation.depth, violation.check));
     // A search that ended before has not seen all states.
-    if outcome.verdict == Verdict::Violated && (all.is_empty() || !limits.stop_on_violation) {
-        let missing = limits.checks.missing(model, &outcome.findings).into_iter();
+    if outcome.verdict == SearchVerdict::Violated && (all.is_empty() || !limits.stop_on_violation) {
+        let missing = limits.checks.unreached_properties(model, &outcome.findings).into_iter();
         all.extend(missing.map(|check| {
-            let Named { kind, name, place } = Named::new(model.explained(), check, None, sources);
+            let ViolationLabel { kind, name, place } =
+                ViolationLabel::new(model.description(), check, None, sources);
             let (depth, shortest, in_levels, count) = (0, true, false, 0);
             ViolationReport { check, kind, name, depth, shortest, in_levels, count, place }
         }));

@@ -1,9 +1,9 @@
 //! What the processes do in the loop of a run: who moves, who could and never does, and what the others wait for.
 
 use super::rows::row;
-use super::scene::At;
-use crate::exec::{Explain, Standing, Step, StepOutcome};
-use crate::source::Sources;
+use super::scene::ProcessStatus;
+use crate::exec::{ProcessLocation, StepDescription, StepOutcome, SystemDescription};
+use crate::source::SourceMap;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -17,15 +17,15 @@ const LOCATIONS_MAX: usize = 4;
 const SHOWN_MAX: usize = 20;
 
 /// The loop of a run.
-pub struct Round {
+pub struct RunCycle {
     /// The number of the step behind which it begins.
     pub(super) back: usize,
     /// Where each process is there, and what it does from there on.
-    processes: Vec<(At, InLoop)>,
+    processes: Vec<(ProcessStatus, CycleRole)>,
 }
 
 /// What a process does in a loop.
-enum InLoop {
+enum CycleRole {
     /// It moves, and comes to these locations.
     Moves(Vec<String>),
     /// It does not move, though in some state of the loop it could.
@@ -34,24 +34,24 @@ enum InLoop {
     Waits,
 }
 
-impl InLoop {
+impl CycleRole {
     /// As JSON calls it.
     fn name(&self) -> &'static str {
         match self {
-            InLoop::Moves(_) => "moves",
-            InLoop::CouldMove => "could move",
-            InLoop::Waits => "waits",
+            CycleRole::Moves(_) => "moves",
+            CycleRole::CouldMove => "could move",
+            CycleRole::Waits => "waits",
         }
     }
 }
 
-impl Round {
+impl RunCycle {
     /// That of a run with these steps, whose last one leads to where it was behind the one of number `back`.
     pub(super) fn of(
-        model: &dyn Explain,
-        (steps, back): (&[Step], usize),
-        sources: &Sources,
-    ) -> Round {
+        model: &dyn SystemDescription,
+        (steps, back): (&[StepDescription], usize),
+        sources: &SourceMap,
+    ) -> RunCycle {
         let states = steps[back..steps.len() - 1].iter().filter_map(|step| match &step.outcome {
             StepOutcome::Successor(state) => Some(state.as_slice()),
             StepOutcome::Fault(_) => None,
@@ -59,18 +59,18 @@ impl Round {
         let states: Vec<&[u8]> = states.take(STATES_MAX).collect();
         let movers = takers(&steps[back + 1..]);
         let able = states.iter().flat_map(|it| takers(&model.steps(it))).collect::<BTreeSet<_>>();
-        let first = states.first().map(|it| model.standing(it)).unwrap_or_default();
+        let first = states.first().map(|it| model.process_locations(it)).unwrap_or_default();
         let processes = first.into_iter().map(|standing| {
             let does = match &standing.process {
-                it if movers.contains(it) => InLoop::Moves(locations(model, &states, it)),
-                it if able.contains(it) => InLoop::CouldMove,
-                _ => InLoop::Waits,
+                it if movers.contains(it) => CycleRole::Moves(locations(model, &states, it)),
+                it if able.contains(it) => CycleRole::CouldMove,
+                _ => CycleRole::Waits,
             };
             // What is read may have other values in other states of the loop.
             let standing = if states.len() > 1 { without_values(standing) } else { standing };
-            (At::new(standing, matches!(does, InLoop::Waits), sources), does)
+            (ProcessStatus::new(standing, matches!(does, CycleRole::Waits), sources), does)
         });
-        Round { back, processes: processes.collect() }
+        RunCycle { back, processes: processes.collect() }
     }
 
     /// In rows.
@@ -81,13 +81,13 @@ impl Round {
         for (number, (at, does)) in self.processes.iter().take(SHOWN_MAX).enumerate() {
             let label = if number == 0 { "loop" } else { "" };
             let text = match does {
-                InLoop::Moves(through) => {
+                CycleRole::Moves(through) => {
                     let more = if through.len() > LOCATIONS_MAX { ", ..." } else { "" };
                     let through = &through[..through.len().min(LOCATIONS_MAX)];
                     format!("{:<width$}  moves: {}{more}", at.process, through.join(", "))
                 }
-                InLoop::CouldMove => format!("{}, could move and never does", at.text(width)),
-                InLoop::Waits => at.text(width),
+                CycleRole::CouldMove => format!("{}, could move and never does", at.text(width)),
+                CycleRole::Waits => at.text(width),
             };
             out += &row(label, &text);
         }
@@ -109,17 +109,17 @@ impl Round {
 }
 
 /// Who takes some steps.
-fn takers(steps: &[Step]) -> BTreeSet<String> {
-    let all = steps.iter().flat_map(|step| step.by.iter().flatten());
+fn takers(steps: &[StepDescription]) -> BTreeSet<String> {
+    let all = steps.iter().flat_map(|step| step.actors.iter().flatten());
     all.map(|actor| actor.process.clone()).collect()
 }
 
 /// Where a process is in some states, in the order in which it comes there.
-fn locations(model: &dyn Explain, states: &[&[u8]], process: &str) -> Vec<String> {
+fn locations(model: &dyn SystemDescription, states: &[&[u8]], process: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for state in states {
-        let at = model.standing(state).into_iter().find(|it| it.process == process);
-        if let Some(Standing { location, .. }) = at
+        let at = model.process_locations(state).into_iter().find(|it| it.process == process);
+        if let Some(ProcessLocation { location, .. }) = at
             && !found.contains(&location)
         {
             found.push(location);
@@ -128,7 +128,7 @@ fn locations(model: &dyn Explain, states: &[&[u8]], process: &str) -> Vec<String
     found
 }
 
-fn without_values(mut standing: Standing) -> Standing {
-    standing.ways.iter_mut().for_each(|way| way.operands.clear());
+fn without_values(mut standing: ProcessLocation) -> ProcessLocation {
+    standing.outgoing.iter_mut().for_each(|way| way.operands.clear());
     standing
 }

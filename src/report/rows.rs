@@ -31,7 +31,7 @@ pub(super) fn row_on_one_line(label: &str, text: &str) -> String {
 pub fn wrapped(first: &str, text: &str) -> String {
     let (first, text) = (escape::line(first), escape::line(text));
     let used = first.chars().count();
-    let mut lines = Lines { out: first.into_owned(), used, is_begun: false };
+    let mut lines = LineWrapper { out: first.into_owned(), used, is_begun: false };
     for part in pieces(&text) {
         // What fits no line is broken between words wherever it stands.
         let is_long = TEXT + part.chars().count() > WIDTH;
@@ -73,7 +73,7 @@ fn pieces(text: &str) -> Vec<&str> {
 }
 
 /// Lines that are being filled.
-struct Lines {
+struct LineWrapper {
     out: String,
     /// Characters of the last one.
     used: usize,
@@ -81,7 +81,7 @@ struct Lines {
     is_begun: bool,
 }
 
-impl Lines {
+impl LineWrapper {
     /// Whether there is room for a piece in the last line.
     fn holds(&self, piece: &str) -> bool {
         self.used + usize::from(self.is_begun) + piece.chars().count() <= WIDTH

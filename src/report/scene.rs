@@ -1,51 +1,54 @@
 //! What it looks like in the state where something is violated.
 
-use super::disabled::{self, Rule};
+use super::disabled::{self, DisabledRuleReport};
 use super::rows::row;
-use super::values::{pairs, placed, print_values};
-use crate::exec::{Disabled, Standing, Value, WayOn};
-use crate::source::{Place, Sources};
+use super::values::{pairs, print_values, with_place};
+use crate::exec::{DisabledRuleInstance, OutgoingAction, ProcessLocation, StateValue};
+use crate::source::{SourceLocation, SourceMap};
 
 /// No more processes are shown where they are.
 const SHOWN_MAX: usize = 20;
 
 /// A state where something is violated.
-pub struct Scene {
+pub struct FinalStateView {
     /// What decided that something does not hold: what it reads, with the names of that.
-    operands: Vec<(String, Value)>,
+    operands: Vec<(String, StateValue)>,
     /// Where the processes are.
-    standing: Vec<At>,
+    standing: Vec<ProcessStatus>,
     /// In a deadlock, the rules that no process takes.
-    disabled: Vec<Rule>,
+    disabled: Vec<DisabledRuleReport>,
 }
 
 /// Where a process is.
-pub(super) struct At {
+pub(super) struct ProcessStatus {
     pub(super) process: String,
     location: String,
     /// Where that stands.
-    place: Option<Place>,
+    place: Option<SourceLocation>,
     /// What it waits for, where it does.
-    waits_for: Option<Vec<Wait>>,
+    waits_for: Option<Vec<WaitCondition>>,
 }
 
 /// What a process waits for.
 #[derive(PartialEq)]
-struct Wait {
+struct WaitCondition {
     /// What is to hold; the action's name if that says as much.
     what: String,
     /// The action's name, where it says more.
     action: Option<String>,
     /// What decides it: what it reads, as it is.
-    operands: Vec<(String, Value)>,
+    operands: Vec<(String, StateValue)>,
 }
 
-impl Wait {
-    fn new(WayOn { name, guard, operands }: WayOn, sources: &Sources) -> Wait {
+impl WaitCondition {
+    fn new(
+        OutgoingAction { name, guard, operands }: OutgoingAction,
+        sources: &SourceMap,
+    ) -> WaitCondition {
         let guard = guard.map_or("", |it| sources.text(it));
         match guard.is_empty() || name.contains(guard) {
-            true => Wait { what: name, action: None, operands },
-            false => Wait { what: guard.to_owned(), action: Some(name), operands },
+            true => WaitCondition { what: name, action: None, operands },
+            false => WaitCondition { what: guard.to_owned(), action: Some(name), operands },
         }
     }
 
@@ -61,25 +64,30 @@ impl Wait {
 
     /// As JSON.
     fn json(&self) -> serde_json::Value {
-        let Wait { what, action, operands } = self;
+        let WaitCondition { what, action, operands } = self;
         serde_json::json!({ "what": what, "action": action, "operands": pairs(operands) })
     }
 }
 
-impl At {
-    pub(super) fn new(standing: Standing, waits: bool, sources: &Sources) -> At {
-        let Standing { process, location, span, ways } = standing;
+impl ProcessStatus {
+    pub(super) fn new(
+        standing: ProcessLocation,
+        waits: bool,
+        sources: &SourceMap,
+    ) -> ProcessStatus {
+        let ProcessLocation { process, location, span, outgoing: ways } = standing;
         let place = sources.place(span);
-        let mut ways: Vec<Wait> = ways.into_iter().map(|it| Wait::new(it, sources)).collect();
+        let mut ways: Vec<WaitCondition> =
+            ways.into_iter().map(|it| WaitCondition::new(it, sources)).collect();
         ways.dedup();
-        At { process, location, place, waits_for: waits.then_some(ways) }
+        ProcessStatus { process, location, place, waits_for: waits.then_some(ways) }
     }
 
     /// In words, behind the process's name in so many characters.
     pub(super) fn text(&self, width: usize) -> String {
         let mut told = format!("{:<width$}  {}", self.process, self.location);
         // A location that has no name is called by its line.
-        let is_called_by_it = |place: &Place| {
+        let is_called_by_it = |place: &SourceLocation| {
             self.location.starts_with("line ") || self.location.starts_with(&place.line())
         };
         if let Some(place) = self.place.as_ref().filter(|it| !is_called_by_it(it)) {
@@ -89,7 +97,7 @@ impl At {
             None => {}
             Some([]) => told += ", has ended",
             Some(ways) => {
-                let all: Vec<String> = ways.iter().map(Wait::text).collect();
+                let all: Vec<String> = ways.iter().map(WaitCondition::text).collect();
                 told += &format!(", waits for {}", all.join(" or "));
             }
         }
@@ -98,32 +106,37 @@ impl At {
 
     /// As JSON.
     pub(super) fn json(&self) -> serde_json::Value {
-        let At { process, location, place, waits_for } = self;
+        let ProcessStatus { process, location, place, waits_for } = self;
         let waits_for = waits_for.as_ref();
-        let waits_for = waits_for.map(|all| all.iter().map(Wait::json).collect::<Vec<_>>());
+        let waits_for =
+            waits_for.map(|all| all.iter().map(WaitCondition::json).collect::<Vec<_>>());
         let at = serde_json::json!({
             "process": process, "location": location, "waits_for": waits_for, "in_loop": null,
         });
-        placed(at, place.as_ref())
+        with_place(at, place.as_ref())
     }
 }
 
-impl Scene {
+impl FinalStateView {
     /// With what decided, and where the processes are, or what they wait for there.
     pub fn new(
-        operands: Vec<(String, Value)>,
-        standing: Vec<Standing>,
+        operands: Vec<(String, StateValue)>,
+        standing: Vec<ProcessLocation>,
         waits: bool,
-        sources: &Sources,
-    ) -> Scene {
-        let standing = standing.into_iter().map(|it| At::new(it, waits, sources));
-        Scene { operands, standing: standing.collect(), disabled: Vec::new() }
+        sources: &SourceMap,
+    ) -> FinalStateView {
+        let standing = standing.into_iter().map(|it| ProcessStatus::new(it, waits, sources));
+        FinalStateView { operands, standing: standing.collect(), disabled: Vec::new() }
     }
 
     /// The same, where these rules cannot be applied.
-    pub(super) fn with_disabled(self, all: Vec<Disabled>, sources: &Sources) -> Scene {
-        let disabled = all.into_iter().map(|it| Rule::new(it, sources)).collect();
-        Scene { disabled, ..self }
+    pub(super) fn with_disabled(
+        self,
+        all: Vec<DisabledRuleInstance>,
+        sources: &SourceMap,
+    ) -> FinalStateView {
+        let disabled = all.into_iter().map(|it| DisabledRuleReport::new(it, sources)).collect();
+        FinalStateView { disabled, ..self }
     }
 
     /// With which values, if any decided.
@@ -152,11 +165,11 @@ impl Scene {
 
     /// As JSON: the members `operands` and `ends_at` of a counterexample.
     pub(super) fn members(&self) -> [serde_json::Value; 2] {
-        [pairs(&self.operands), self.standing.iter().map(At::json).collect()]
+        [pairs(&self.operands), self.standing.iter().map(ProcessStatus::json).collect()]
     }
 
     /// As JSON: the rules that cannot be applied, the member `disabled` of a counterexample.
     pub(super) fn disabled(&self) -> serde_json::Value {
-        self.disabled.iter().map(Rule::json).collect()
+        self.disabled.iter().map(DisabledRuleReport::json).collect()
     }
 }

@@ -3,11 +3,13 @@
 //! There are three ways for something not to be looked for: the model has it and no search looks for
 //! it, a flag leaves it out, or it lies behind a step that ends in an error that a flag leaves out.
 
-use crate::exec::{COVER, EVENTUALLY, Explain, FaultKind, SOMETIMES, TRACE, Violation};
+use crate::exec::{COVER, EVENTUALLY, FaultKind, SOMETIMES, SystemDescription, TRACE, Violation};
 use crate::ir::walk;
-use crate::ir::{Asserted, Assertions, Program, PropertyKind, Stmt, StmtKind, UncheckedKind};
-use crate::search::{Checks, Outcome};
-use crate::source::{Place, Sources};
+use crate::ir::{
+    AssertionKind, AssertionRule, Program, PropertyKind, Stmt, StmtKind, UncheckedKind,
+};
+use crate::search::{CheckSelection, SearchOutcome};
+use crate::source::{SourceLocation, SourceMap};
 
 const ASSERTIONS: &str = "assertions";
 const INVARIANTS: &str = "invariants";
@@ -19,7 +21,7 @@ const SO_EVENTUALLY: &str = "what is so eventually";
 
 /// What was looked for, and what not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scope {
+pub struct CheckScope {
     /// What was looked for: `deadlocks`, `never claim p`.
     pub checked: Vec<String>,
     /// What the model has, and a flag (or its claim) leaves out.
@@ -27,18 +29,18 @@ pub struct Scope {
     /// Why what flags ask for cannot be looked for.
     pub impossible: Vec<String>,
     /// What the model asks for and no search looks for.
-    pub unchecked: Vec<Missed>,
+    pub unchecked: Vec<UncheckedSpec>,
     /// The property that every run without errors is known to have.
-    pub known: Option<Missed>,
-    checks: Checks,
-    assertions: Assertions,
+    pub known: Option<UncheckedSpec>,
+    checks: CheckSelection,
+    assertions: AssertionRule,
     /// Errors of actions from this number on are met while properties are judged, not in steps.
     judging_from: u32,
 }
 
 /// Something that the model asks for and that was not looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missed {
+pub struct UncheckedSpec {
     /// What sort of thing.
     pub kind: UncheckedKind,
     /// The same in words: `ltl`, `progress label`, `cover`.
@@ -46,15 +48,15 @@ pub struct Missed {
     /// The user's name for it.
     pub name: String,
     /// Where it stands in the source, if it stands anywhere.
-    pub place: Option<Place>,
+    pub place: Option<SourceLocation>,
     /// The flag by which it is looked for, if there is one.
     pub flag: Option<String>,
 }
 
-impl Missed {
+impl UncheckedSpec {
     /// All that a program asks for and no search of it looks for.
-    pub fn all(program: &Program, sources: &Sources) -> Vec<Missed> {
-        let missed = program.unchecked.iter().map(|it| Missed {
+    pub fn all(program: &Program, sources: &SourceMap) -> Vec<UncheckedSpec> {
+        let missed = program.unchecked.iter().map(|it| UncheckedSpec {
             kind: it.kind,
             what: it.kind.name(),
             name: it.name.clone(),
@@ -71,12 +73,12 @@ impl Missed {
     }
 }
 
-impl Scope {
+impl CheckScope {
     /// What a search of `program` for `checks` looks for.
-    pub fn of(program: &Program, checks: &Checks, sources: &Sources) -> Scope {
+    pub fn of(program: &Program, checks: &CheckSelection, sources: &SourceMap) -> CheckScope {
         let claim = claim_of(program);
         let steps = (program.actions.len() + program.starts.len()) as u32;
-        let mut scope = Scope {
+        let mut scope = CheckScope {
             checks: *checks,
             assertions: program.assertions,
             // The moves of a claim have numbers behind those of steps, too.
@@ -94,8 +96,8 @@ impl Scope {
         let invariants = has(program, |kind| matches!(kind, PropertyKind::Invariant(_)));
         let given = |there: bool, word, why| if there { Ok(word) } else { Err(why) };
         let at_locations = has(program, |it| matches!(it, PropertyKind::AssertionAt { .. }));
-        let conditions = at_locations || asserts(program, Asserted::Condition);
-        let events = asserts(program, Asserted::Event);
+        let conditions = at_locations || asserts(program, AssertionKind::Condition);
+        let events = asserts(program, AssertionKind::Event);
         if conditions || !events {
             let assertions = given(conditions, ASSERTIONS, "the model has no assertion");
             scope.add(checks.assertions, assertions);
@@ -116,23 +118,24 @@ impl Scope {
         let claim = claim_word(program);
         let no_claim = "there is no never claim to search with";
         scope.add(checks.claims, claim.as_deref().ok_or(no_claim));
-        scope.unchecked = Missed::all(program, sources);
+        scope.unchecked = UncheckedSpec::all(program, sources);
         scope
     }
 
     /// Takes it as known that every run without errors has the property of this name.
-    pub fn know(&mut self, name: &str) {
+    pub fn set_known(&mut self, name: &str) {
         let at = self.unchecked.iter().position(|it| it.name == name);
         self.known = at.map(|at| self.unchecked.remove(at));
     }
 
     /// What a search for runs of `program`, with the automaton that is its claim, looks for beside that; errors in steps are, if all
     /// steps were looked at.
-    pub fn of_runs(program: &Program, errors: bool, sources: &Sources) -> Scope {
+    pub fn of_runs(program: &Program, errors: bool, sources: &SourceMap) -> CheckScope {
         let of_states = |kind: &PropertyKind| matches!(kind, PropertyKind::AssertionAt { .. });
         let assertions = errors && !has(program, of_states);
-        let checks = Checks { claims: true, assertions, faults: errors, ..Checks::NONE };
-        let mut scope = Scope::of(program, &checks, sources);
+        let checks =
+            CheckSelection { claims: true, assertions, faults: errors, ..CheckSelection::NONE };
+        let mut scope = CheckScope::of(program, &checks, sources);
         // The property itself has a name of its own in such a report.
         scope.checked.retain(|it| Some(it) != claim_word(program).as_ref());
         scope.impossible.clear();
@@ -157,8 +160,8 @@ impl Scope {
     }
 
     /// What a search of a model that came from no text looks for.
-    pub fn of_model(model: &dyn Explain, checks: &Checks) -> Scope {
-        let mut scope = Scope { checks: *checks, judging_from: u32::MAX, ..Self::default() };
+    pub fn of_model(model: &dyn SystemDescription, checks: &CheckSelection) -> CheckScope {
+        let mut scope = CheckScope { checks: *checks, judging_from: u32::MAX, ..Self::default() };
         scope.add(checks.deadlock, Ok("deadlocks"));
         let properties = model.properties();
         for (wanted, kind, word, none) in [
@@ -196,20 +199,20 @@ impl Scope {
 
     /// How many steps ended in errors that were not looked for: what they would have led to was not
     /// visited.
-    pub fn cut_off(&self, outcome: &Outcome) -> u64 {
+    pub fn cut_off_steps(&self, outcome: &SearchOutcome) -> u64 {
         self.errors(outcome, |action| action < self.judging_from)
     }
 
     /// In how many states a property met an error that was not looked for: whether it holds there is not
     /// known.
-    pub fn unjudged(&self, outcome: &Outcome) -> u64 {
+    pub fn unjudged_states(&self, outcome: &SearchOutcome) -> u64 {
         self.errors(outcome, |action| action >= self.judging_from)
     }
 
-    fn errors(&self, outcome: &Outcome, wanted: impl Fn(u32) -> bool) -> u64 {
+    fn errors(&self, outcome: &SearchOutcome, wanted: impl Fn(u32) -> bool) -> u64 {
         let cuts = |kind: FaultKind| match kind.is_assertion() {
-            true => !self.checks.assertions && self.assertions == Assertions::Stop,
-            false => !self.checks.faults && !kind.always_goes_on(),
+            true => !self.checks.assertions && self.assertions == AssertionRule::Stop,
+            false => !self.checks.faults && !kind.always_continues_step(),
         };
         let counts = outcome.findings.iter().map(|(check, finding)| match check {
             Violation::Fault(kind, action) if wanted(action) && cuts(kind) => finding.count,
@@ -243,7 +246,7 @@ fn claim_word(program: &Program) -> Option<String> {
 }
 
 /// Whether code of a program asserts anything of this sort.
-fn asserts(program: &Program, wanted: Asserted) -> bool {
+fn asserts(program: &Program, wanted: AssertionKind) -> bool {
     let is_wanted =
         |it: &StmtKind| matches!(it, StmtKind::Assert { asserted, .. } if *asserted == wanted);
     let asserts = |body: &[Stmt]| walk::any_stmt(body, &is_wanted);

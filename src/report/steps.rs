@@ -1,19 +1,19 @@
 //! The steps of a counterexample, as text.
 
-use super::Values;
+use super::NamedValues;
 use super::changes::{changes, lines, print_state};
-use super::chart::Chart;
+use super::chart::SequenceChart;
 use super::folds::folds;
 use super::rows::{WIDTH, places_behind, wrapped};
-use crate::exec::{CallSite, Step, StepOutcome, Value};
+use crate::exec::{CallSite, StateValue, StepDescription, StepOutcome};
 use crate::numbers::count;
 use crate::search::trace::Counterexample;
-use crate::source::Sources;
+use crate::source::SourceMap;
 use std::collections::{HashMap, VecDeque};
 
 /// Which steps of a counterexample are shown, and what of them.
 #[derive(Clone, Debug, Default)]
-pub struct View {
+pub struct TraceDisplayOptions {
     /// So many of its last steps; all if nothing is said.
     pub last: Option<u64>,
     /// Variables or parts of some; then only the steps that change one of these, and what they change of them.
@@ -26,9 +26,9 @@ pub struct View {
     pub width: Option<usize>,
 }
 
-impl View {
+impl TraceDisplayOptions {
     /// Whether something is shown that is called so and has this value, or a part of it.
-    fn shows(&self, name: &str, value: Option<&Value>) -> bool {
+    fn shows(&self, name: &str, value: Option<&StateValue>) -> bool {
         self.only.is_empty() || self.only.iter().any(|it| concerns(name, value, it))
     }
 }
@@ -39,16 +39,16 @@ fn is_of(part: &str, name: &str) -> bool {
 }
 
 /// Whether something is, or has a part that is, what a name says.
-fn concerns(part: &str, value: Option<&Value>, name: &str) -> bool {
-    let has_parts = || value.is_some_and(|it| !it.parts().is_empty());
+fn concerns(part: &str, value: Option<&StateValue>, name: &str) -> bool {
+    let has_parts = || value.is_some_and(|it| !it.named_parts().is_empty());
     is_of(part, name) || is_of(name, part) && has_parts()
 }
 
 /// Is shown a step, the start at first, with the values before and after it.
-pub(super) type Visit<'v> = dyn FnMut(&Step, (&Values, &Values)) + 'v;
+pub(super) type StepCallback<'v> = dyn FnMut(&StepDescription, (&NamedValues, &NamedValues)) + 'v;
 
 /// Shows every step of a counterexample; behind one that fails there are no values.
-pub(super) fn each_step(trace: &Counterexample, visit: &mut Visit<'_>) {
+pub(super) fn each_step(trace: &Counterexample, visit: &mut StepCallback<'_>) {
     let mut before = Vec::new();
     trace.each_step(&mut |step, state| {
         let reached = match &step.outcome {
@@ -65,7 +65,7 @@ pub(super) fn each_step(trace: &Counterexample, visit: &mut Visit<'_>) {
 const CALLS_SHOWN: usize = 8;
 
 /// The functions that a step failed in, the innermost first, each with where it is called.
-pub fn called_from(sources: &Sources, calls: &[CallSite]) -> Vec<String> {
+pub fn call_lines(sources: &SourceMap, calls: &[CallSite]) -> Vec<String> {
     let line = |CallSite { function, span }: &CallSite| {
         let place = sources.locate(*span).map_or(String::new(), |it| format!(", called at {it}"));
         format!("in {function}{place}")
@@ -79,40 +79,40 @@ pub fn called_from(sources: &Sources, calls: &[CallSite]) -> Vec<String> {
 }
 
 /// What a step of a counterexample is called, by its number.
-pub(super) fn title(number: u64, step: &Step) -> String {
+pub(super) fn title(number: u64, step: &StepDescription) -> String {
     if number == 0 { "initial state".to_owned() } else { step.title() }
 }
 
 /// Where a step stands, in a line.
-pub(super) fn places(sources: &Sources, step: &Step) -> String {
+pub(super) fn places(sources: &SourceMap, step: &StepDescription) -> String {
     let places = step.spans.iter().filter_map(|&span| sources.locate(span));
     places.collect::<Vec<_>>().join(" + ")
 }
 
 /// The steps of a counterexample.
-pub(super) struct Course<'c> {
+pub(super) struct StepSequence<'c> {
     /// The number of the last one; the start is 0.
     pub last: u64,
     /// The number of the step behind which a loop begins, if it ends in one.
     pub loop_start: Option<u64>,
     /// Shows all of them, the same each time.
-    pub each: &'c dyn Fn(&mut Visit<'_>),
+    pub visit_all: &'c dyn Fn(&mut StepCallback<'_>),
 }
 
 /// Writes the steps of a counterexample, each with what it changed, or what is wanted of that.
 pub(super) fn write_steps(
-    (sources, view): (&Sources, &View),
-    course: &Course<'_>,
+    (sources, view): (&SourceMap, &TraceDisplayOptions),
+    course: &StepSequence<'_>,
     write: &mut dyn FnMut(&str),
 ) {
-    let mut steps = Steps::new(view, sources, course);
+    let mut steps = StepPrinter::new(view, sources, course);
     steps.fold();
-    (course.each)(&mut |step, values| write(&steps.next(step, values)));
+    (course.visit_all)(&mut |step, values| write(&steps.next(step, values)));
     write(&steps.end());
 }
 
 /// Steps that come again and again.
-pub(super) struct Folded {
+pub(super) struct FoldedSteps {
     /// The numbers of the first and the last of those that are shown.
     shown: (u64, u64),
     /// That of the last that is left out.
@@ -121,7 +121,7 @@ pub(super) struct Folded {
     again: u64,
 }
 
-impl Folded {
+impl FoldedSteps {
     /// The number of the first step that is left out.
     #[cfg(feature = "cli")]
     pub fn from(&self) -> u64 {
@@ -129,7 +129,7 @@ impl Folded {
     }
 
     /// What is said instead of those that are left out.
-    pub fn says(&self) -> String {
+    pub fn summary(&self) -> String {
         let steps = match self.shown {
             (from, to) if from == to => format!("step {from}"),
             (from, to) => format!("steps {from}-{to}"),
@@ -140,12 +140,12 @@ impl Folded {
 
 /// Which of some steps come again and again, each given as its number and what it is: what is left out is all before a
 /// loop begins, or all in it.
-pub(super) fn folded(steps: &[(u64, u32)], loop_start: Option<u64>) -> Vec<Folded> {
+pub(super) fn fold_steps(steps: &[(u64, u32)], loop_start: Option<u64>) -> Vec<FoldedSteps> {
     let way = loop_start.map(|start| steps.partition_point(|(number, _)| *number <= start));
     let (way, round) = steps.split_at(way.unwrap_or(steps.len()));
     let of_part = |part: &[(u64, u32)]| {
         let what: Vec<u32> = part.iter().map(|it| it.1).collect();
-        let folds = folds(&what).into_iter().map(|fold| Folded {
+        let folds = folds(&what).into_iter().map(|fold| FoldedSteps {
             shown: (part[fold.at].0, part[fold.shown().end - 1].0),
             until: part[fold.left_out().end - 1].0,
             again: fold.times as u64 - 1,
@@ -156,29 +156,33 @@ pub(super) fn folded(steps: &[(u64, u32)], loop_start: Option<u64>) -> Vec<Folde
 }
 
 /// Tells steps one after the other.
-struct Steps<'v> {
-    view: &'v View,
-    sources: &'v Sources,
-    course: &'v Course<'v>,
+struct StepPrinter<'v> {
+    view: &'v TraceDisplayOptions,
+    sources: &'v SourceMap,
+    course: &'v StepSequence<'v>,
     /// The number of the next one, and that of the first that is shown.
     next: u64,
     first: u64,
     /// What is left out from the next one on.
-    folded: VecDeque<Folded>,
+    folded: VecDeque<FoldedSteps>,
     /// The values before what is left out.
-    kept: Vec<(String, Value)>,
+    kept: Vec<(String, StateValue)>,
     /// What is to be shown and was in no state.
     missing: Vec<&'v str>,
     /// Where a chart is wanted.
-    chart: Chart,
+    chart: SequenceChart,
 }
 
-impl<'v> Steps<'v> {
-    fn new(view: &'v View, sources: &'v Sources, course: &'v Course<'v>) -> Self {
+impl<'v> StepPrinter<'v> {
+    fn new(
+        view: &'v TraceDisplayOptions,
+        sources: &'v SourceMap,
+        course: &'v StepSequence<'v>,
+    ) -> Self {
         let missing = view.only.iter().map(String::as_str).collect();
         let first = course.last - view.last.unwrap_or(course.last).min(course.last);
-        let (folded, kept, chart) = (VecDeque::new(), Vec::new(), Chart::default());
-        Steps { view, sources, course, next: 0, first, folded, kept, missing, chart }
+        let (folded, kept, chart) = (VecDeque::new(), Vec::new(), SequenceChart::default());
+        StepPrinter { view, sources, course, next: 0, first, folded, kept, missing, chart }
     }
 
     /// Finds which steps come again and again, as far as they are shown: those with the same title. The last one is
@@ -189,20 +193,24 @@ impl<'v> Steps<'v> {
         }
         let (mut number, mut list) = (0, Vec::new());
         let mut titles: HashMap<(String, String), u32> = HashMap::new();
-        (self.course.each)(&mut |step, values| {
+        (self.course.visit_all)(&mut |step, values| {
             if (self.first + 1..self.course.last).contains(&number)
-                && (self.view.only.is_empty() || self.told(number, step, values).is_some())
+                && (self.view.only.is_empty() || self.step_lines(number, step, values).is_some())
             {
                 let new = titles.len() as u32;
                 list.push((number, *titles.entry(self.title(number, step)).or_insert(new)));
             }
             number += 1;
         });
-        self.folded.extend(folded(&list, self.course.loop_start));
+        self.folded.extend(fold_steps(&list, self.course.loop_start));
     }
 
     /// The next step, the start at first, with what it changed of the state before; nothing if it is not shown.
-    fn next(&mut self, step: &Step, (before, after): (&Values, &Values)) -> String {
+    fn next(
+        &mut self,
+        step: &StepDescription,
+        (before, after): (&NamedValues, &NamedValues),
+    ) -> String {
         let number = self.next;
         self.next += 1;
         if self.view.chart {
@@ -227,8 +235,13 @@ impl<'v> Steps<'v> {
     }
 
     /// A step, with what it changed; nothing if it is not shown.
-    fn shown(&self, number: u64, step: &Step, values: (&Values, &Values)) -> String {
-        let Some(told) = self.told(number, step, values) else { return String::new() };
+    fn shown(
+        &self,
+        number: u64,
+        step: &StepDescription,
+        values: (&NamedValues, &NamedValues),
+    ) -> String {
+        let Some(told) = self.step_lines(number, step, values) else { return String::new() };
         let mut out = match number == self.first && number > 0 {
             true => format!("       {} left out\n", count(number, "step")),
             false => String::new(),
@@ -240,11 +253,11 @@ impl<'v> Steps<'v> {
     }
 
     /// One of the steps that are left out, the last of which tells what they changed together.
-    fn left_out(&mut self, number: u64, after: &Values) -> String {
+    fn left_out(&mut self, number: u64, after: &NamedValues) -> String {
         let Some(folded) = self.folded.pop_front_if(|it| number == it.until) else {
             return String::new();
         };
-        let mut out = format!("  ...  {}\n", folded.says());
+        let mut out = format!("  ...  {}\n", folded.summary());
         for change in self.changed(&self.kept, after) {
             out += &wrapped("         ", &change);
         }
@@ -252,11 +265,11 @@ impl<'v> Steps<'v> {
     }
 
     /// What is told of a step; nothing if it is not shown.
-    fn told(
+    fn step_lines(
         &self,
         number: u64,
-        step: &Step,
-        (before, after): (&Values, &Values),
+        step: &StepDescription,
+        (before, after): (&NamedValues, &NamedValues),
     ) -> Option<Vec<String>> {
         if number < self.first {
             return None;
@@ -266,7 +279,7 @@ impl<'v> Steps<'v> {
                 let place = self.sources.locate(fault.span);
                 let place = place.map_or(String::new(), |it| format!(" ({it})"));
                 let error = format!("{}: {}{place}", fault.kind.violation(), fault.message);
-                let calls = called_from(self.sources, &fault.calls);
+                let calls = call_lines(self.sources, &fault.calls);
                 let changed = match fault.reached {
                     Some(_) => self.changed(before, after),
                     None => Vec::new(),
@@ -288,14 +301,14 @@ impl<'v> Steps<'v> {
     }
 
     /// What changed of what is shown.
-    fn changed(&self, before: &Values, after: &Values) -> Vec<String> {
+    fn changed(&self, before: &NamedValues, after: &NamedValues) -> Vec<String> {
         let changes = changes(before, after).into_iter();
         let shown = changes.filter(|it| self.view.shows(&it.name, it.new.or(it.old)));
         shown.flat_map(|it| lines(&it)).collect()
     }
 
     /// What a step is called, and where it stands.
-    fn title(&self, number: u64, step: &Step) -> (String, String) {
+    fn title(&self, number: u64, step: &StepDescription) -> (String, String) {
         let places = if number == 0 { String::new() } else { places(self.sources, step) };
         (title(number, step), places)
     }

@@ -1,32 +1,35 @@
 //! Reports as text.
 
-use super::answers::{self, Answer, answers};
+use super::answers::{self, ConditionAnswer, answers};
 use super::coverage::never_taken;
 use super::lasso::length as length_of_run;
 use super::rows::{row, row_on_one_line, wrapped};
-use super::steps::{View, write_steps};
-use super::{Ending, Example, Missed, RUST, Report, Scope, Shortened, ViolationReport};
-use crate::exec::{COVER, Compiled, EVENTUALLY, Violation};
+use super::steps::{TraceDisplayOptions, write_steps};
+use super::{
+    CheckScope, CounterexampleEnd, CoverWitness, RUST, Report, ShorteningResult, UncheckedSpec,
+    ViolationReport,
+};
+use crate::exec::{COVER, CompilationStats, EVENTUALLY, Violation};
 use crate::numbers::{count, grouped};
-use crate::reduce::{Refused, Told};
-use crate::search::Verdict;
+use crate::reduce::{ReductionRefusal, ReductionSummary};
+use crate::search::SearchVerdict;
 use crate::search::parts::StorePart;
-use crate::search::plan::Bytes;
+use crate::search::plan::ByteCount;
 use crate::search::trace::Counterexample;
-use crate::source::Sources;
+use crate::source::SourceMap;
 
 /// The result of a search, ending in a line break; `ending` is the end of the counterexample, if one is shown. What
 /// the search took is told in full if that is asked for.
-pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> String {
+pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose: bool) -> String {
     let Report { outcome, .. } = report;
     let found = report.violations();
-    let (first, broken) = (first(report, ending, &found), broken(report));
+    let (first, broken) = (first(report, ending, &found), violated_eventually(report));
     let answers = answers(report);
     let verdict = verdict(report, ending);
     let mut out = wrapped("", &format!("{}: {verdict}", report.model_name));
     out += &match (ending, first, broken) {
         (Some(ending), ..) => ending.rows(),
-        (None, Some(first), _) if first.has_a_way() && !answers::has(&answers, first.check) => {
+        (None, Some(first), _) if first.has_trace() && !answers::has(&answers, first.check) => {
             row("after", &length(first))
         }
         (None, None, Some((_, (before, round)))) => row("after", &length_of_run(before, round)),
@@ -38,7 +41,7 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
     }
     out += &answers::rows(&answers, &report.further);
     out += &print_others(report, (&found, &answers), (told, broken.map(|it| it.0)));
-    let broken = report.promises.iter().filter(|it| it.broken.is_some());
+    let broken = report.eventually.iter().filter(|it| it.broken.is_some());
     let violations = match found.len() + broken.count() {
         0 => String::new(),
         all => format!("{} in ", count(all as u64, "violation")),
@@ -49,7 +52,7 @@ pub fn print_result(report: &Report, ending: Option<&Ending>, verbose: bool) -> 
         count(outcome.levels.len() as u64, "level"),
         count(outcome.deadlocks(), "deadlock"),
     ];
-    let memory = Bytes(report.peak_rss_bytes);
+    let memory = ByteCount(report.peak_rss_bytes);
     let took = format!("{:.1} s, {memory} of memory", report.seconds);
     out += &row("found", &format!("{violations}{}; {took}", counts.join(", ")));
     out += &row("checked", &report.scope.checked());
@@ -74,7 +77,7 @@ pub fn print_verdict(report: &Report) -> String {
 }
 
 /// The same, where a counterexample is shown that ends so.
-pub(super) fn verdict(report: &Report, ending: Option<&Ending>) -> String {
+pub(super) fn verdict(report: &Report, ending: Option<&CounterexampleEnd>) -> String {
     let (found, answers) = (report.violations(), answers(report));
     let first = first(report, ending, &found);
     // What else is violated is worse than any answer.
@@ -83,39 +86,43 @@ pub(super) fn verdict(report: &Report, ending: Option<&Ending>) -> String {
     {
         return summary;
     }
-    match (report.verdict(), first, broken(report)) {
-        (Verdict::Verified, ..) => verified(report),
-        (Verdict::Violated, Some(first), _) => format!("VIOLATED: {}", headline(first)),
-        (Verdict::Violated, None, Some((name, _))) => format!("VIOLATED: {EVENTUALLY}: {name}"),
-        (Verdict::Violated, None, None) => "VIOLATED".to_owned(),
-        (Verdict::Incomplete, ..) => "incomplete: the search has not come to its end".to_owned(),
+    match (report.verdict(), first, violated_eventually(report)) {
+        (SearchVerdict::Verified, ..) => verified(report),
+        (SearchVerdict::Violated, Some(first), _) => format!("VIOLATED: {}", headline(first)),
+        (SearchVerdict::Violated, None, Some((name, _))) => {
+            format!("VIOLATED: {EVENTUALLY}: {name}")
+        }
+        (SearchVerdict::Violated, None, None) => "VIOLATED".to_owned(),
+        (SearchVerdict::Incomplete, ..) => {
+            "incomplete: the search has not come to its end".to_owned()
+        }
     }
 }
 
 /// The violation that is told first: that of the counterexample that is shown, or the shallowest.
 fn first<'r>(
     report: &Report,
-    ending: Option<&'r Ending>,
+    ending: Option<&'r CounterexampleEnd>,
     found: &'r [ViolationReport],
 ) -> Option<&'r ViolationReport> {
-    let is_violated = report.verdict() == Verdict::Violated;
+    let is_violated = report.verdict() == SearchVerdict::Violated;
     ending.map(|it| &it.violation).or(found.first().filter(|_| is_violated))
 }
 
 /// The first promise that is broken, with the steps of the run that breaks it.
-fn broken<'r>(report: &'r Report) -> Option<(&'r String, (u64, u64))> {
-    report.promises.iter().find_map(|it| Some((&it.name, it.broken?)))
+fn violated_eventually<'r>(report: &'r Report) -> Option<(&'r String, (u64, u64))> {
+    report.eventually.iter().find_map(|it| Some((&it.name, it.broken?)))
 }
 
 /// What the state space was reduced by, and, where more is asked for, what it was not.
 fn print_reductions(report: &Report, verbose: bool) -> String {
     let mut out = String::new();
-    for Told { name, preserves, did, proviso, .. } in &report.reductions {
+    for ReductionSummary { name, preserves, effect: did, proviso, .. } in &report.reductions {
         let did = did.as_ref().map_or(String::new(), |did| format!(": {did}"));
         let proviso = proviso.map_or(String::new(), |proviso| format!("; proviso: {proviso}"));
         out += &row("reduced", &format!("by {name}, which preserves {preserves}{did}{proviso}"));
     }
-    for Refused { name, why } in report.unused.iter().filter(|_| verbose) {
+    for ReductionRefusal { name, reason: why } in report.unused.iter().filter(|_| verbose) {
         out += &row("not reduced", &format!("by {name}: {why}"));
     }
     out
@@ -126,12 +133,12 @@ fn print_costs(report: &Report) -> String {
     let Report { model, outcome, seconds, .. } = report;
     let rate = outcome.states() as f64 / seconds.max(1e-9);
     let mut out = String::new();
-    let memory = Bytes(report.peak_rss_bytes);
+    let memory = ByteCount(report.peak_rss_bytes);
     out += &row("took", &format!("{seconds:.1} s, {} states/s; {memory}", grouped(rate as u64)));
     let each = |bytes: u64, count: u64| bytes as f64 / count.max(1) as f64;
     let written = each(report.disk.written, outcome.states());
-    let read = Bytes(each(report.disk.read, outcome.levels.len() as u64) as u64);
-    let disk = Bytes(report.disk.peak);
+    let read = ByteCount(each(report.disk.read, outcome.levels.len() as u64) as u64);
+    let disk = ByteCount(report.disk.peak);
     out += &row(
         "disk",
         &format!("at most {disk}; {written:.2} bytes written a state, {read} read a level"),
@@ -163,12 +170,12 @@ fn print_costs(report: &Report) -> String {
 fn verified(report: &Report) -> String {
     let Report { scope, outcome, .. } = report;
     let clean = "no violation of what was checked";
-    let all_asked = scope.unchecked.is_empty() && scope.unjudged(outcome) == 0;
+    let all_asked = scope.unchecked.is_empty() && scope.unjudged_states(outcome) == 0;
     let visited = match report.reductions.iter().any(|it| it.proviso.is_some()) {
         false => "every reachable state was visited",
         true => "every reachable state was visited that has to be",
     };
-    match (scope.cut_off(outcome), all_asked) {
+    match (scope.cut_off_steps(outcome), all_asked) {
         (0, true) => format!("verified: {visited}, {clean}"),
         (0, false) => format!("{visited}, {clean}"),
         _ => clean.to_owned(),
@@ -179,7 +186,7 @@ fn verified(report: &Report) -> String {
 fn print_errors(report: &Report) -> String {
     let Report { scope, outcome, .. } = report;
     let mut out = String::new();
-    let (steps, states) = (scope.cut_off(outcome), scope.unjudged(outcome));
+    let (steps, states) = (scope.cut_off_steps(outcome), scope.unjudged_states(outcome));
     if steps > 0 {
         let steps = count(steps, "step");
         let what = "ended in errors that were not looked for; what lies behind was not visited";
@@ -193,7 +200,7 @@ fn print_errors(report: &Report) -> String {
 }
 
 /// What was not looked for, a line for each reason; nothing if there is no such.
-pub fn print_scope(scope: &Scope) -> String {
+pub fn print_scope(scope: &CheckScope) -> String {
     let mut out = print_unchecked(&scope.unchecked);
     if !scope.left_out.is_empty() {
         out += &row("not looked for", &scope.left_out.join(", "));
@@ -202,7 +209,7 @@ pub fn print_scope(scope: &Scope) -> String {
 }
 
 /// What a model asks for and was not looked for, and the flags by which it is; nothing if there is no such.
-pub fn print_unchecked(unchecked: &[Missed]) -> String {
+pub fn print_unchecked(unchecked: &[UncheckedSpec]) -> String {
     if unchecked.is_empty() {
         return String::new();
     }
@@ -221,10 +228,10 @@ pub fn print_unchecked(unchecked: &[Missed]) -> String {
 const NAMED: usize = 5;
 
 /// What the model asks for and was not looked for, each with its file and line.
-fn missed(all: &[Missed]) -> String {
+fn missed(all: &[UncheckedSpec]) -> String {
     let mut words = Vec::new();
     for sort in all.chunk_by(|one, other| one.what == other.what) {
-        for Missed { what, name, place, .. } in sort.iter().take(NAMED) {
+        for UncheckedSpec { what, name, place, .. } in sort.iter().take(NAMED) {
             words.push(match place {
                 Some(place) => format!("{what} {name} ({})", place.line()),
                 None => format!("{what} {name}"),
@@ -239,14 +246,14 @@ fn missed(all: &[Missed]) -> String {
 }
 
 /// How a model is run.
-pub fn print_compiled(compiled: Result<Compiled, &str>) -> String {
+pub fn print_compiled(compiled: Result<CompilationStats, &str>) -> String {
     match compiled {
-        Ok(Compiled { time, bytes, interpreted }) => {
+        Ok(CompilationStats { time, bytes, interpreted }) => {
             let left = match interpreted {
                 0 => String::new(),
                 some => format!(", {} left to the interpreter", count(some as u64, "action")),
             };
-            let (seconds, code) = (time.as_secs_f64(), Bytes(bytes as u64));
+            let (seconds, code) = (time.as_secs_f64(), ByteCount(bytes as u64));
             format!("compiled in {seconds:.2} s to {code} of machine code{left}")
         }
         Err(why) => format!("interpreted, {why}"),
@@ -262,7 +269,7 @@ pub fn print_violated(violation: &ViolationReport) -> String {
 fn headline(violation: &ViolationReport) -> String {
     let ViolationReport { kind, name, place, .. } = violation;
     let place = place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
-    let nowhere = if violation.has_a_way() { "" } else { ", in no reachable state" };
+    let nowhere = if violation.has_trace() { "" } else { ", in no reachable state" };
     format!("{kind}: {name}{place}{nowhere}")
 }
 
@@ -279,8 +286,8 @@ fn length(violation: &ViolationReport) -> String {
 }
 
 /// What came of searching so for a shorter counterexample.
-pub fn print_shortened(how: &str, told: Shortened) -> String {
-    let Shortened { below, states, depth, is_done } = told;
+pub fn print_shortened(how: &str, told: ShorteningResult) -> String {
+    let ShorteningResult { below, states, depth, is_done } = told;
     let (states, below) = (count(states, "state"), count(below, "step"));
     let least = depth.map(|depth| count(depth, "step"));
     match (least, is_done) {
@@ -298,15 +305,18 @@ pub fn print_shortened(how: &str, told: Shortened) -> String {
 /// Where the search is kept, and what is to be done there.
 fn print_kept(report: &Report) -> String {
     match (&report.dir, report.language, report.verdict()) {
-        (Some(dir), RUST, Verdict::Incomplete) => {
+        (Some(dir), RUST, SearchVerdict::Incomplete) => {
             let next = "search again with this directory: that goes on from here";
             row("kept in", dir) + &row("next", next)
         }
-        (Some(dir), RUST, _) | (Some(dir), _, Verdict::Verified | Verdict::Incomplete) => {
+        (Some(dir), RUST, _)
+        | (Some(dir), _, SearchVerdict::Verified | SearchVerdict::Incomplete) => {
             row("kept in", dir)
         }
-        (None, RUST, _) | (None, _, Verdict::Verified | Verdict::Incomplete) => String::new(),
-        (dir, _, Verdict::Violated) => print_next(dir.as_deref(), &report.next),
+        (None, RUST, _) | (None, _, SearchVerdict::Verified | SearchVerdict::Incomplete) => {
+            String::new()
+        }
+        (dir, _, SearchVerdict::Violated) => print_next(dir.as_deref(), &report.next),
     }
 }
 
@@ -322,26 +332,26 @@ pub fn print_next(dir: Option<&str>, next: &[String]) -> String {
 /// What was found besides the violation, or the broken promise, that is told already.
 fn print_others(
     report: &Report,
-    (found, answers): (&[ViolationReport], &[Answer]),
+    (found, answers): (&[ViolationReport], &[ConditionAnswer]),
     (told, broken): (Option<Violation>, Option<&String>),
 ) -> String {
     let mut out = String::new();
-    let is_violated = report.verdict() == Verdict::Violated;
+    let is_violated = report.verdict() == SearchVerdict::Violated;
     let is_answered = |check| answers::has(answers, check);
     let others = found.iter().filter(|it| Some(it.check) != told && !is_answered(it.check));
     for violation in others {
         let length = length(violation);
         let label = if is_violated { "also" } else { "violated" };
-        let after = if violation.has_a_way() { format!(", after {length}") } else { String::new() };
+        let after = if violation.has_trace() { format!(", after {length}") } else { String::new() };
         out += &row(label, &format!("{}{after}", headline(violation)));
     }
-    let others = report.promises.iter().filter(|it| Some(&it.name) != broken);
+    let others = report.eventually.iter().filter(|it| Some(&it.name) != broken);
     for (name, (before, round)) in others.filter_map(|it| Some((&it.name, it.broken?))) {
         let length = length_of_run(before, round);
         out += &row("also", &format!("{EVENTUALLY}: {name}, after {length}"));
     }
     let examples = report.examples().into_iter().filter(|it| !is_answered(it.check));
-    for Example { kind, name, states, depth, .. } in examples {
+    for CoverWitness { kind, name, states, depth, .. } in examples {
         // Rumur counts what is covered, too.
         let times = match kind {
             COVER => format!("in {}, ", count(states, "state")),
@@ -355,14 +365,14 @@ fn print_others(
 /// Writes a counterexample: the initial state, then each step with what it changed. Each piece of text
 /// is handed on as it is made: the whole may be more than there is memory for.
 pub fn write_trace(
-    (sources, view): (&Sources, &View),
-    ending: &Ending,
+    (sources, view): (&SourceMap, &TraceDisplayOptions),
+    ending: &CounterexampleEnd,
     trace: &Counterexample,
     write: &mut dyn FnMut(&str),
 ) {
     let violation = &ending.violation;
     write(&wrapped("", &format!("counterexample: {}", ending.title())));
-    ending.along(trace, |course| write_steps((sources, view), course, write));
+    ending.with_steps(trace, |course| write_steps((sources, view), course, write));
     write(&print_end(violation));
 }
 

@@ -1,38 +1,41 @@
-//! States that carry which of their steps are asleep: what a model that [`Sleeps`] is searched as.
+//! States that carry which of their steps are asleep: what a model that [`SleepSetStateSpace`] is searched as.
 //!
 //! A state is kept with its value behind it. The candidates of a level that are the same state are joined to what
 //! all agree on; of a state that is known nothing more is heard. So what is asleep in the states of a level is a
 //! function of the level before.
 
-use crate::exec::{Expansion, Explain, Lift, Model, Postpones, Sleeps, any_bits};
-use spill::values::And;
-use spill::{Codec, Values, WIDTH_MAX};
+use crate::exec::{
+    PostponingStateSpace, Simulation, SleepSetStateSpace, StateSpace, SuccessorSink,
+    SystemDescription, any_bits,
+};
+use spill::values::AndOperator;
+use spill::{Codec, ValueSpec, WIDTH_MAX};
 
 /// Bytes of initial states that are in memory at a time.
 const STARTS_BYTES: usize = 32 << 10;
 
 /// A model whose states carry values.
-pub(super) struct Awake<'a> {
-    model: &'a dyn Model,
-    sleeps: &'a dyn Sleeps,
+pub(super) struct SleepSetModel<'a> {
+    model: &'a dyn StateSpace,
+    sleeps: &'a dyn SleepSetStateSpace,
 }
 
-impl<'a> Awake<'a> {
+impl<'a> SleepSetModel<'a> {
     /// The model as it is searched where states are keys that a codec writes, if steps of it can be asleep and there
     /// is room for values: codes of bytes are trained on states alone.
-    pub(super) fn of(model: &'a dyn Model, codec: &Codec) -> Option<Awake<'a>> {
-        let sleeps = model.sleeps().filter(|_| !matches!(codec, Codec::Huffman(_)))?;
+    pub(super) fn of(model: &'a dyn StateSpace, codec: &Codec) -> Option<SleepSetModel<'a>> {
+        let sleeps = model.as_sleep_set().filter(|_| !matches!(codec, Codec::Huffman(_)))?;
         let fits = model.width() + sleeps.value_bytes() <= WIDTH_MAX;
-        fits.then_some(Awake { model, sleeps })
+        fits.then_some(SleepSetModel { model, sleeps })
     }
 
     /// What lies behind states.
-    pub(super) fn values(&self) -> Values {
-        Values::new(self.sleeps.value_bytes(), And)
+    pub(super) fn values(&self) -> ValueSpec {
+        ValueSpec::new(self.sleeps.value_bytes(), AndOperator)
     }
 }
 
-impl Model for Awake<'_> {
+impl StateSpace for SleepSetModel<'_> {
     fn width(&self) -> usize {
         self.model.width() + self.sleeps.value_bytes()
     }
@@ -42,10 +45,10 @@ impl Model for Awake<'_> {
     }
 
     /// Nothing is asleep at the start.
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         let width = self.model.width();
         let (mut states, mut pair) = (Vec::new(), Vec::new());
-        let mut pass_on = |states: &mut Vec<u8>, out: &mut Expansion| {
+        let mut pass_on = |states: &mut Vec<u8>, out: &mut SuccessorSink| {
             for state in states.chunks_exact(width) {
                 pair.clear();
                 pair.extend_from_slice(state);
@@ -54,7 +57,8 @@ impl Model for Awake<'_> {
             }
             states.clear();
         };
-        let (limit, run) = (STARTS_BYTES.max(width), |out: &mut Expansion| self.model.initial(out));
+        let (limit, run) =
+            (STARTS_BYTES.max(width), |out: &mut SuccessorSink| self.model.initial(out));
         let Some(collected) = out.wrap_in_batches(width, &mut states, limit, &mut pass_on, run)
         else {
             return;
@@ -63,7 +67,7 @@ impl Model for Awake<'_> {
         out.add_findings(collected.findings);
     }
 
-    fn expand(&self, pairs: &[u8], out: &mut Expansion) {
+    fn expand(&self, pairs: &[u8], out: &mut SuccessorSink) {
         self.sleeps.expand_awake(pairs, out);
     }
 
@@ -75,15 +79,15 @@ impl Model for Awake<'_> {
         self.model.digest()
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }

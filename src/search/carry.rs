@@ -8,7 +8,9 @@
 //! and obligations are read as often.
 
 use super::expand::RANK;
-use spill::{Candidates, Decoder, Error, Merge, Result, Segment, batch_keys, in_parallel, split};
+use spill::{
+    BlockDecoder, Candidates, Error, KeyMerge, Result, Segment, batch_keys, map_parallel, split,
+};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -19,7 +21,7 @@ const RECORDS_PER_THREAD_MIN: u64 = 32 << 10;
 const WORD: u64 = u64::BITS as u64;
 
 /// The obligations of a level, and what they are joined with.
-pub struct Join<'a> {
+pub struct ObligationJoin<'a> {
     /// Bytes of a state.
     pub width: usize,
     /// Sorted runs of obligations.
@@ -34,7 +36,7 @@ pub struct Join<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl Join<'_> {
+impl ObligationJoin<'_> {
     /// Bytes of the bits of so many states.
     pub fn bytes(states: u64) -> usize {
         2 * (states.div_ceil(WORD) * WORD / 8) as usize
@@ -42,17 +44,21 @@ impl Join<'_> {
 
     /// Gives the states that are to be expanded again to `carry`, ascending, in batches, some of which may
     /// have none; in `room` bytes, or some more if those are very few. False if told to stop.
-    pub fn carried(&self, room: usize, carry: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+    pub fn visit_reexpanded(
+        &self,
+        room: usize,
+        carry: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<bool> {
         let states = self.states();
         let at_once = (room as u64 / 2 / (WORD / 8)).max(1) * WORD;
         let ranges = self.ranges();
         let mut first = 0;
         while first < states {
-            let marks = Marks::new(first..states.min(first.saturating_add(at_once)));
+            let marks = ObligationMarks::new(first..states.min(first.saturating_add(at_once)));
             // When one range fails, the others have no reason to go on.
             let failed = AtomicBool::new(false);
             let stop = || (self.stop)() || failed.load(Relaxed);
-            let ended = in_parallel(ranges.iter().collect(), |_, range| {
+            let ended = map_parallel(ranges.iter().collect(), |_, range| {
                 self.mark(range, &marks, &stop).inspect_err(|_| failed.store(true, Relaxed))
             })?;
             if ended.contains(&false) || !self.pick(&marks, carry)? {
@@ -73,7 +79,7 @@ impl Join<'_> {
     }
 
     /// Ranges of successors that have about as many obligations.
-    fn ranges(&self) -> Vec<Successors> {
+    fn ranges(&self) -> Vec<SuccessorRange> {
         let Candidates { slices, segments } = &self.obligations;
         let in_memory: usize = slices.iter().map(|slice| slice.len() / self.record()).sum();
         let records = in_memory as u64 + segments.iter().map(Segment::keys).sum::<u64>();
@@ -83,19 +89,24 @@ impl Join<'_> {
         bounds.dedup();
         let bound = |at: usize| bounds.get(at).cloned();
         let range =
-            |at: usize| Successors { low: at.checked_sub(1).and_then(bound), high: bound(at) };
+            |at: usize| SuccessorRange { low: at.checked_sub(1).and_then(bound), high: bound(at) };
         (0..=bounds.len()).map(range).collect()
     }
 
     /// Notes what the obligations of a range say; false if told to stop.
-    fn mark(&self, range: &Successors, marks: &Marks, stop: &dyn Fn() -> bool) -> Result<bool> {
+    fn mark(
+        &self,
+        range: &SuccessorRange,
+        marks: &ObligationMarks,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<bool> {
         let [low, high] = [&range.low, &range.high].map(|bound| {
             // The least obligation of a successor has rank 0.
             bound.as_ref().map(|bound| [bound.as_slice(), &[0; RANK]].concat())
         });
         let owed = self.obligations.sources(self.record(), low.as_deref(), high.as_deref());
-        let mut owed = Merge::new(self.record(), owed);
-        let mut new = New::of(self, range);
+        let mut owed = KeyMerge::new(self.record(), owed);
+        let mut new = NewStatesCursor::of(self, range);
         let (states, mut records) = (self.states(), Vec::new());
         loop {
             owed.next(&mut records, batch_keys(self.record()))?;
@@ -118,15 +129,19 @@ impl Join<'_> {
     }
 
     /// Gives the marked states that are to be expanded again to `carry`; false if told to stop.
-    fn pick(&self, marks: &Marks, carry: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<bool> {
+    fn pick(
+        &self,
+        marks: &ObligationMarks,
+        carry: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<bool> {
         let mut first = 0;
         let (mut decoder, mut states, mut picked) =
-            (Decoder::new(self.width), Vec::new(), Vec::new());
+            (BlockDecoder::new(self.width), Vec::new(), Vec::new());
         for segment in self.level {
             for block in 0..segment.blocks() {
-                let ranks = first..first + segment.keys_in(block) as u64;
+                let ranks = first..first + segment.block_keys(block) as u64;
                 first = ranks.end;
-                if !marks.carries_any(&ranks) {
+                if !marks.any_needs_reexpansion(&ranks) {
                     continue;
                 }
                 if (self.stop)() {
@@ -136,7 +151,7 @@ impl Join<'_> {
                 segment.release(block..block + 1);
                 picked.clear();
                 for (rank, state) in ranks.zip(states.chunks_exact(self.width)) {
-                    if marks.carries(rank) {
+                    if marks.needs_reexpansion(rank) {
                         picked.extend_from_slice(state);
                     }
                 }
@@ -148,26 +163,26 @@ impl Join<'_> {
 }
 
 /// A range of successors.
-struct Successors {
+struct SuccessorRange {
     low: Option<Vec<u8>>,
     /// The least beyond it.
     high: Option<Vec<u8>>,
 }
 
 /// The new states of a range, asked for in ascending order.
-struct New {
-    merge: Merge<'static>,
+struct NewStatesCursor {
+    merge: KeyMerge<'static>,
     /// Those in hand.
     states: Vec<u8>,
     /// Bytes of these that are less than what is asked for.
     at: usize,
 }
 
-impl New {
-    fn of(join: &Join, Successors { low, high }: &Successors) -> New {
+impl NewStatesCursor {
+    fn of(join: &ObligationJoin, SuccessorRange { low, high }: &SuccessorRange) -> NewStatesCursor {
         let runs = Candidates { slices: Vec::new(), segments: join.new.to_vec() };
         let sources = runs.sources(join.width, low.as_deref(), high.as_deref());
-        New { merge: Merge::new(join.width, sources), states: Vec::new(), at: 0 }
+        NewStatesCursor { merge: KeyMerge::new(join.width, sources), states: Vec::new(), at: 0 }
     }
 
     /// Whether a state, not less than those asked for before, is new.
@@ -190,7 +205,7 @@ impl New {
 }
 
 /// What is known of the states of a range of ranks.
-struct Marks {
+struct ObligationMarks {
     /// Begins with a word.
     ranks: Range<u64>,
     /// Whether a state has obligations.
@@ -199,11 +214,11 @@ struct Marks {
     discharged: Vec<AtomicU64>,
 }
 
-impl Marks {
-    fn new(ranks: Range<u64>) -> Marks {
+impl ObligationMarks {
+    fn new(ranks: Range<u64>) -> ObligationMarks {
         let words = (ranks.end - ranks.start).div_ceil(WORD);
         let none = || (0..words).map(|_| AtomicU64::new(0)).collect();
-        Marks { ranks, owing: none(), discharged: none() }
+        ObligationMarks { ranks, owing: none(), discharged: none() }
     }
 
     /// The word and the bit of a rank, if it is one of these.
@@ -220,23 +235,23 @@ impl Marks {
     }
 
     /// Whether a state is to be expanded again.
-    fn carries(&self, rank: u64) -> bool {
+    fn needs_reexpansion(&self, rank: u64) -> bool {
         self.place(rank).is_some_and(|(word, bit)| {
             self.owing[word].load(Relaxed) & !self.discharged[word].load(Relaxed) & bit != 0
         })
     }
 
     /// Whether one of these is.
-    fn carries_any(&self, ranks: &Range<u64>) -> bool {
+    fn any_needs_reexpansion(&self, ranks: &Range<u64>) -> bool {
         let (first, end) = (ranks.start.max(self.ranks.start), ranks.end.min(self.ranks.end));
-        (first..end).any(|rank| self.carries(rank))
+        (first..end).any(|rank| self.needs_reexpansion(rank))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::scrambled;
+    use crate::random::scramble;
     use spill::{Disk, FaultDisk, SegmentWriter, sort_dedup};
     use std::collections::BTreeSet;
 
@@ -268,7 +283,7 @@ mod tests {
     /// Many obligations, in memory and on disk, for several threads, in one go and in ranges of ranks.
     #[test]
     fn what_owes_and_has_nothing_new_is_carried() {
-        let state = |number: u64| (scrambled(number) as u32 >> 8).to_be_bytes();
+        let state = |number: u64| (scramble(number) as u32 >> 8).to_be_bytes();
         let level = sorted(WIDTH, (0..20_000).flat_map(state).collect());
         let new = sorted(WIDTH, (20_000..40_000).flat_map(state).collect());
         let known: BTreeSet<&[u8]> = new.chunks_exact(WIDTH).collect();
@@ -276,7 +291,7 @@ mod tests {
         let (mut owing, mut discharged) = (vec![false; states], vec![false; states]);
         let mut runs = [const { Vec::new() }; 4];
         for number in 0..150_000u64 {
-            let random = scrambled(number ^ 1 << 40);
+            let random = scramble(number ^ 1 << 40);
             let rank = random as usize % states;
             if rank.is_multiple_of(3) {
                 continue;
@@ -298,22 +313,24 @@ mod tests {
             .collect();
         assert!(expected.len() > WIDTH * 1000 && expected.len() < WIDTH * states / 2);
         let (level, new) = (segments("level", WIDTH, &level, 3), segments("new", WIDTH, &new, 2));
-        for (threads, room) in [(1, Join::bytes(states as u64)), (3, 1 << 20), (3, 700), (1, 1)] {
+        for (threads, room) in
+            [(1, ObligationJoin::bytes(states as u64)), (3, 1 << 20), (3, 700), (1, 1)]
+        {
             let slices = runs[..2].iter().map(Vec::as_slice).collect();
             let obligations = Candidates { slices, segments: on_disk.clone() };
             let never = || false;
             let (level, new, stop) = (&level[..], &new[..], &never);
-            let join = Join { width: WIDTH, obligations, level, new, threads, stop };
+            let join = ObligationJoin { width: WIDTH, obligations, level, new, threads, stop };
             assert_eq!(join.ranges().len(), threads);
             let mut carried = Vec::new();
-            let whole = join.carried(room, &mut |states| {
+            let whole = join.visit_reexpanded(room, &mut |states| {
                 carried.extend_from_slice(states);
                 Ok(())
             });
             assert!(whole.unwrap() && carried == expected, "{threads} threads, {room} bytes");
             let always = || true;
-            let stopped = Join { stop: &always, ..join };
-            assert!(!stopped.carried(room, &mut |_| Ok(())).unwrap());
+            let stopped = ObligationJoin { stop: &always, ..join };
+            assert!(!stopped.visit_reexpanded(room, &mut |_| Ok(())).unwrap());
         }
     }
 }

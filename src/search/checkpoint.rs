@@ -10,22 +10,22 @@ use super::comback::SavedFrontier;
 pub use super::files::MANIFEST;
 use super::parts::StorePart;
 use super::storage::SavedStorage;
-use super::{MemoryPlan, Outcome, Storage, Verdict};
-use crate::exec::{ActionCounts, FaultKind, Finding, Findings, Model, Violation};
+use super::{MemoryPlan, SearchOutcome, SearchVerdict, StateStorage};
+use crate::exec::{ActionCounts, FaultKind, Finding, Findings, StateSpace, Violation};
 use consistency::contradiction;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{
-    Codec, Disk, Error, FileName, FileSegment, Format, Projection, Result, SavedProjection,
+    Codec, Disk, Error, FileName, FileSegment, PayloadFormat, Projection, Result, SavedProjection,
     SavedStore, SavedValues,
 };
 use std::sync::Arc;
 
 /// The manifest's format. The version covers every file of a search directory.
-pub const FORMAT: Format = Format { magic: *b"SPILLWAY", version: 23 };
+pub const FORMAT: PayloadFormat = PayloadFormat { magic: *b"SPILLWAY", version: 23 };
 
 /// A search at rest.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
-pub struct Saved {
+pub struct SavedSearch {
     /// The digest of the model that was searched.
     pub digest: [u8; 32],
     /// Bytes of a state, with its tag or its value if it has one.
@@ -120,7 +120,7 @@ pub struct SavedPostponed {
     /// States of which steps were put off, in the levels expanded whole.
     pub partial: u64,
     /// States that had to be expanded again, in all levels.
-    pub again: u64,
+    pub reexpanded: u64,
 }
 
 /// One finding; checks are numbers here.
@@ -138,7 +138,7 @@ pub struct SavedFinding {
     pub witness: Vec<u8>,
 }
 
-impl Saved {
+impl SavedSearch {
     /// Whether all states were visited and nothing that was checked in states and steps is violated.
     pub fn is_verified(&self) -> bool {
         self.verdict == 1
@@ -155,8 +155,8 @@ impl Saved {
     }
 
     /// Reads the state of the search in `disk`.
-    pub fn load(disk: &dyn Disk) -> Result<Saved> {
-        let saved: Saved = spill::load_value(disk, MANIFEST, FORMAT)?;
+    pub fn load(disk: &dyn Disk) -> Result<SavedSearch> {
+        let saved: SavedSearch = spill::load_value(disk, MANIFEST, FORMAT)?;
         saved.check().map(|()| saved)
     }
 
@@ -191,7 +191,7 @@ impl Saved {
     }
 
     /// How states are stored.
-    pub fn storage(&self) -> Result<Storage> {
+    pub fn storage(&self) -> Result<StateStorage> {
         let restored = self.storage.restore(self.width as usize - self.storage.tag_bytes());
         restored.ok_or_else(|| Error::corrupt(MANIFEST, 0, "its codec is none for these states"))
     }
@@ -199,8 +199,8 @@ impl Saved {
     /// What candidates are written with, and the levels and runs of the sorted store.
     pub fn codec(&self) -> Result<Codec> {
         let asked = match self.storage()? {
-            Storage::Sorted(codec) => codec,
-            Storage::Comback(_) => Codec::Gaps,
+            StateStorage::Sorted(codec) => codec,
+            StateStorage::Comback(_) => Codec::Gaps,
         };
         let projected = match (&self.projection, asked) {
             (None, asked) => return Ok(asked),
@@ -226,19 +226,19 @@ impl Saved {
     }
 
     /// What is known so far, the open level's tallies included.
-    pub fn outcome(&self) -> Result<Outcome> {
+    pub fn outcome(&self) -> Result<SearchOutcome> {
         let levels = &self.store.levels;
-        Ok(Outcome {
+        Ok(SearchOutcome {
             verdict: match self.verdict {
-                1 => Verdict::Verified,
-                2 => Verdict::Violated,
-                _ => Verdict::Incomplete,
+                1 => SearchVerdict::Verified,
+                2 => SearchVerdict::Violated,
+                _ => SearchVerdict::Incomplete,
             },
-            levels: levels.each_keys().collect(),
+            levels: levels.keys_by_level().collect(),
             transitions: self.transitions + self.open.transitions,
             findings: self.all_findings()?.without_tags(self.storage.tag_bytes()),
             partial: self.postponed.partial + self.open.partial,
-            again: self.postponed.again,
+            reexpanded: self.postponed.reexpanded,
             passed: self.passed + self.open.passed,
             beyond: self.beyond + self.open.beyond,
             taken: self.taken(),
@@ -246,8 +246,8 @@ impl Saved {
     }
 
     /// Refuses the state of a search of another model.
-    pub fn check_model(&self, model: &dyn Model) -> Result<()> {
-        let properties = model.explained().properties().len();
+    pub fn check_model(&self, model: &dyn StateSpace) -> Result<()> {
+        let properties = model.description().properties().len();
         let is_known =
             |finding: &SavedFinding| finding.check != 1 || (finding.number as usize) < properties;
         let belongs = self.digest == model.digest()

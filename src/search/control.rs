@@ -3,9 +3,9 @@
 //! Signals, deadlines and progress displays live in other threads; they meet the search in a few
 //! atomic numbers.
 
-use super::events::{LevelsDone, Sample, add_levels};
-use crate::budget::Supervisor;
-use crate::exec::stop::{Heeding, Stop};
+use super::events::{CompletedLevels, ProgressSample, add_levels};
+use crate::budget::AnalysisSupervisor;
+use crate::exec::stop::{StopRequest, StopScope};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -18,22 +18,22 @@ const LEVELS_MAX: usize = 64;
 
 /// Requests to a search, and its progress.
 #[derive(Debug)]
-pub struct Control {
-    stop: Stop,
+pub struct SearchControl {
+    stop: StopRequest,
     deadline: Option<Instant>,
     /// When the sitting began.
     begun: Instant,
     /// The longest time between checkpoints while a level is expanded.
     pub checkpoint_every: Duration,
     /// How far the search is.
-    pub progress: Progress,
+    pub progress: SearchProgress,
     /// The command line that asked for the search, if one did.
     pub command: Option<String>,
 }
 
 /// What a search is at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Phase {
+pub enum SearchPhase {
     /// It has not begun.
     #[default]
     Preparing,
@@ -67,50 +67,50 @@ pub enum Phase {
     Tracing,
 }
 
-impl Phase {
-    const ALL: [Phase; 15] = [
-        Phase::Preparing,
-        Phase::Reading,
-        Phase::Analysing,
-        Phase::Sampling,
-        Phase::Trying,
-        Phase::Compiling,
-        Phase::Restoring,
-        Phase::Beginning,
-        Phase::Expanding,
-        Phase::Joining,
-        Phase::Settling,
-        Phase::Saving,
-        Phase::Gathering,
-        Phase::Sweeping,
-        Phase::Tracing,
+impl SearchPhase {
+    const ALL: [SearchPhase; 15] = [
+        SearchPhase::Preparing,
+        SearchPhase::Reading,
+        SearchPhase::Analysing,
+        SearchPhase::Sampling,
+        SearchPhase::Trying,
+        SearchPhase::Compiling,
+        SearchPhase::Restoring,
+        SearchPhase::Beginning,
+        SearchPhase::Expanding,
+        SearchPhase::Joining,
+        SearchPhase::Settling,
+        SearchPhase::Saving,
+        SearchPhase::Gathering,
+        SearchPhase::Sweeping,
+        SearchPhase::Tracing,
     ];
 
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
-            Phase::Preparing => "preparing",
-            Phase::Reading => "reading the model",
-            Phase::Analysing => "analysing the model",
-            Phase::Sampling => "taking a sample of the states",
-            Phase::Trying => "trying reductions",
-            Phase::Compiling => "compiling the model",
-            Phase::Restoring => "reading the last checkpoint",
-            Phase::Beginning => "making initial states",
-            Phase::Expanding => "expanding",
-            Phase::Joining => "joining obligations",
-            Phase::Settling => "settling",
-            Phase::Saving => "writing a checkpoint",
-            Phase::Gathering => "gathering states",
-            Phase::Sweeping => "sweeping",
-            Phase::Tracing => "tracing the run",
+            SearchPhase::Preparing => "preparing",
+            SearchPhase::Reading => "reading the model",
+            SearchPhase::Analysing => "analysing the model",
+            SearchPhase::Sampling => "taking a sample of the states",
+            SearchPhase::Trying => "trying reductions",
+            SearchPhase::Compiling => "compiling the model",
+            SearchPhase::Restoring => "reading the last checkpoint",
+            SearchPhase::Beginning => "making initial states",
+            SearchPhase::Expanding => "expanding",
+            SearchPhase::Joining => "joining obligations",
+            SearchPhase::Settling => "settling",
+            SearchPhase::Saving => "writing a checkpoint",
+            SearchPhase::Gathering => "gathering states",
+            SearchPhase::Sweeping => "sweeping",
+            SearchPhase::Tracing => "tracing the run",
         }
     }
 }
 
 /// Numbers that a display may read at any time.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct SearchProgress {
     /// The level being expanded, from 0.
     pub level: AtomicU64,
     /// States found.
@@ -130,7 +130,7 @@ pub struct Progress {
     /// What the sweep is for, by its number in [`STAGES`](super::cycles::STAGES).
     pub stage: AtomicU64,
     /// Levels that are done, until they are taken, some of them as one.
-    levels: Mutex<Vec<LevelsDone>>,
+    levels: Mutex<Vec<CompletedLevels>>,
     /// How many phases have begun, and in the lowest byte which is the last.
     phase: AtomicU64,
     /// The reduction for which the model was last analysed.
@@ -141,11 +141,11 @@ pub struct Progress {
     waited: AtomicU64,
 }
 
-impl Control {
+impl SearchControl {
     /// A search that runs until `deadline`, if there is one, or until it is told to stop. Deadlines are
     /// looked at between states; work on one state is only broken off by a request.
     pub fn new(checkpoint_every: Duration, deadline: Option<Instant>) -> Self {
-        let (stop, progress) = (Stop::default(), Progress::default());
+        let (stop, progress) = (StopRequest::default(), SearchProgress::default());
         Self { stop, deadline, begun: Instant::now(), checkpoint_every, progress, command: None }
     }
 
@@ -158,7 +158,7 @@ impl Control {
     /// something to tell.
     pub fn rate(&self) -> Option<f64> {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let Progress { before, waited, .. } = &self.progress;
+        let SearchProgress { before, waited, .. } = &self.progress;
         let seconds = self.elapsed().saturating_sub(Duration::from_millis(get(waited)));
         let expanded = self.progress.all_expanded().saturating_sub(get(before));
         let is_told = expanded > 0 && seconds >= RATE_AFTER;
@@ -168,16 +168,16 @@ impl Control {
     /// A search begins, or goes on from where all of `states` but those left of the last level were expanded.
     pub(super) fn begin(&self, states: u64, (frontier, expanded): (u64, u64)) {
         let progress = &self.progress;
-        Progress::set(&progress.states, states);
-        Progress::set(&progress.frontier, frontier);
-        Progress::set(&progress.expanded, expanded);
-        Progress::set(&progress.before, progress.all_expanded());
-        Progress::set(&progress.waited, self.elapsed().as_millis() as u64);
+        SearchProgress::set(&progress.states, states);
+        SearchProgress::set(&progress.frontier, frontier);
+        SearchProgress::set(&progress.expanded, expanded);
+        SearchProgress::set(&progress.before, progress.all_expanded());
+        SearchProgress::set(&progress.waited, self.elapsed().as_millis() as u64);
     }
 
     /// Asks the search to stop, leaving a checkpoint.
     pub fn stop(&self) {
-        self.stop.ask();
+        self.stop.request();
     }
 
     /// Set by whoever wants the search to stop, a signal handler for one.
@@ -195,37 +195,37 @@ impl Control {
 
     /// Whether the search has been asked to stop, or a passed deadline has been noticed.
     pub fn is_stopped(&self) -> bool {
-        self.stop.is_asked()
+        self.stop.is_requested()
     }
 
     /// Has the models that this thread runs look at the request while they are at work. What they
-    /// have given is to be dropped if [`is_stopped`](Control::is_stopped) when they return.
+    /// have given is to be dropped if [`is_stopped`](SearchControl::is_stopped) when they return.
     #[must_use = "it is heeded for as long as this lives"]
-    pub fn heed(&self) -> Heeding {
-        self.stop.heed()
+    pub fn heed(&self) -> StopScope {
+        self.stop.enter_scope()
     }
 }
 
-impl Supervisor for Control {
+impl AnalysisSupervisor for SearchControl {
     fn should_stop(&self) -> bool {
-        Control::should_stop(self)
+        SearchControl::should_stop(self)
     }
 
-    fn begins(&self, analysis: &str) {
-        self.progress.enter(Phase::Analysing);
+    fn analysis_started(&self, analysis: &str) {
+        self.progress.enter(SearchPhase::Analysing);
         if let Ok(mut name) = self.progress.analysis.lock() {
             analysis.clone_into(&mut name);
         }
     }
 }
 
-impl Default for Control {
+impl Default for SearchControl {
     fn default() -> Self {
-        Control::new(Duration::from_secs(600), None)
+        SearchControl::new(Duration::from_secs(600), None)
     }
 }
 
-impl Progress {
+impl SearchProgress {
     /// States expanded, of all levels.
     fn all_expanded(&self) -> u64 {
         let [states, frontier, expanded] = [&self.states, &self.frontier, &self.expanded]
@@ -234,27 +234,27 @@ impl Progress {
     }
 
     /// What the search is at, and a number that is another whenever it was at something else in between.
-    pub fn phase(&self) -> (Phase, u64) {
+    pub fn phase(&self) -> (SearchPhase, u64) {
         let both = self.phase.load(Ordering::Relaxed);
-        (Phase::ALL.get((both & 0xff) as usize).copied().unwrap_or_default(), both)
+        (SearchPhase::ALL.get((both & 0xff) as usize).copied().unwrap_or_default(), both)
     }
 
     /// Notes that a level has been expanded whole.
-    pub(super) fn done(&self, level: LevelsDone) {
+    pub(super) fn record_levels(&self, level: CompletedLevels) {
         if let Ok(mut levels) = self.levels.lock() {
             add_levels(&mut levels, level, LEVELS_MAX);
         }
     }
 
     /// The levels that were done since they were last taken.
-    pub(super) fn take_levels(&self) -> Vec<LevelsDone> {
+    pub(super) fn take_levels(&self) -> Vec<CompletedLevels> {
         self.levels.lock().map(|mut it| std::mem::take(&mut *it)).unwrap_or_default()
     }
 
     /// How far the search is after some seconds, with the bytes it takes of memory and disk.
-    pub(super) fn sample(&self, seconds: f64, (memory, disk): (u64, u64)) -> Sample {
+    pub(super) fn sample(&self, seconds: f64, (memory, disk): (u64, u64)) -> ProgressSample {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Sample {
+        ProgressSample {
             seconds,
             phase: self.phase().0.name().to_owned(),
             level: get(&self.level),
@@ -269,10 +269,10 @@ impl Progress {
     }
 
     /// What the search is at, in words, with the reduction for which the model is analysed.
-    pub fn phase_in_words(&self) -> String {
+    pub fn describe_phase(&self) -> String {
         let phase = self.phase().0;
         match self.analysis.lock() {
-            Ok(analysis) if phase == Phase::Analysing && !analysis.is_empty() => {
+            Ok(analysis) if phase == SearchPhase::Analysing && !analysis.is_empty() => {
                 format!("{} for {analysis}", phase.name())
             }
             _ => phase.name().to_owned(),
@@ -280,7 +280,7 @@ impl Progress {
     }
 
     /// From now on the search is at something else; what it was at.
-    pub(crate) fn enter(&self, phase: Phase) -> Phase {
+    pub(crate) fn enter(&self, phase: SearchPhase) -> SearchPhase {
         let (left, both) = self.phase();
         if left != phase {
             Self::set(&self.phase, (both & !0xff) + 0x100 + phase as u64);
@@ -303,9 +303,9 @@ mod tests {
 
     #[test]
     fn a_phase_is_known_again_and_a_stay_in_it_has_a_number() {
-        let progress = Progress::default();
+        let progress = SearchProgress::default();
         let mut numbers = vec![progress.phase().1];
-        for phase in Phase::ALL.into_iter().chain(Phase::ALL).skip(1) {
+        for phase in SearchPhase::ALL.into_iter().chain(SearchPhase::ALL).skip(1) {
             let left = progress.phase().0;
             assert_eq!(progress.enter(phase), left);
             assert_eq!(progress.phase().0, phase);
@@ -318,14 +318,14 @@ mod tests {
 
     #[test]
     fn states_of_earlier_sittings_are_not_in_the_rate() {
-        let control = Control::default();
+        let control = SearchControl::default();
         let since = Instant::now().checked_sub(Duration::from_secs(1000));
-        let control = Control { begun: since.unwrap_or(control.begun), ..control };
+        let control = SearchControl { begun: since.unwrap_or(control.begun), ..control };
         control.begin(1_000_000_000, (400, 100));
         assert_eq!(control.progress.all_expanded(), 999_999_700);
-        Progress::set(&control.progress.waited, 0);
+        SearchProgress::set(&control.progress.waited, 0);
         assert_eq!(control.rate(), None);
-        Progress::add(&control.progress.expanded, 300);
+        SearchProgress::add(&control.progress.expanded, 300);
         // Of a machine that has been up for a thousand seconds.
         if since.is_some() {
             let rate = control.rate().unwrap();

@@ -38,7 +38,7 @@ const BANDS: [(f64, f64, f64); 4] =
 
 /// How many there will be of something.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub struct CountEstimate {
     /// The estimate.
     pub about: f64,
     /// In four cases of five there were no fewer than this...
@@ -49,7 +49,7 @@ pub struct Estimate {
 
 /// Why nothing is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unclear {
+pub enum EstimateFailure {
     /// There are too few levels yet.
     TooFew,
     /// Levels grow ever faster, or do not become fewer.
@@ -58,24 +58,25 @@ pub enum Unclear {
     Ambiguous,
 }
 
-impl Estimate {
+impl CountEstimate {
     /// Of the states of a search whose levels have so many, the last of which need not have been expanded.
-    pub fn of_levels(levels: &[f64]) -> Result<Estimate, Unclear> {
+    pub fn of_levels(levels: &[f64]) -> Result<CountEstimate, EstimateFailure> {
         if levels.len() < LEVELS_MIN {
-            return Err(Unclear::TooFew);
+            return Err(EstimateFailure::TooFew);
         }
         let so_far: f64 = levels.iter().sum();
-        let groups = GROUPS.map(|most| grouped(levels, most));
+        let groups = GROUPS.map(|most| group_levels(levels, most));
         let each = groups.iter().flat_map(|it| SHARES.map(|share| (it, share)));
-        let mut ahead: Vec<f64> = each.filter_map(|(it, share)| it.ahead(share, so_far)).collect();
+        let mut ahead: Vec<f64> =
+            each.filter_map(|(it, share)| it.remaining_states(share, so_far)).collect();
         if ahead.len() * 2 < GROUPS.len() * SHARES.len() {
-            return Err(Unclear::Growing);
+            return Err(EstimateFailure::Growing);
         }
         ahead.sort_by(f64::total_cmp);
         let quarter = ahead.len() / 4;
         let (lower, upper) = (ahead[quarter], ahead[ahead.len() - 1 - quarter]);
         if so_far + upper > SPREAD_MAX * (so_far + lower) {
-            return Err(Unclear::Ambiguous);
+            return Err(EstimateFailure::Ambiguous);
         }
         let middle = ahead.len() / 2;
         let more = match ahead.len() % 2 {
@@ -83,30 +84,30 @@ impl Estimate {
             _ => ahead[middle],
         };
         let times = (so_far + more) / so_far;
-        let rise = rise(levels);
+        let rise = growth_exponent(levels);
         if RISING.iter().any(|(below, from)| times < *below && rise >= *from) {
-            return Err(Unclear::Ambiguous);
+            return Err(EstimateFailure::Ambiguous);
         }
         let is_within = |it: &&(f64, f64, f64)| times < it.0;
         let &(_, least, most) = BANDS.iter().find(is_within).unwrap_or(&BANDS[BANDS.len() - 1]);
         let of = |share: f64| so_far + more * share;
-        Ok(Estimate { about: of(1.0), low: of(least), high: of(most) })
+        Ok(CountEstimate { about: of(1.0), low: of(least), high: of(most) })
     }
 
     /// The same of something of which there is so much for each.
-    pub fn times(self, each: f64) -> Estimate {
-        Estimate { about: self.about * each, low: self.low * each, high: self.high * each }
+    pub fn times(self, each: f64) -> CountEstimate {
+        CountEstimate { about: self.about * each, low: self.low * each, high: self.high * each }
     }
 
     /// The same without so many, which are there already.
-    pub fn beyond(self, so_many: f64) -> Estimate {
+    pub fn minus(self, so_many: f64) -> CountEstimate {
         let left = |it: f64| (it - so_many).max(0.0);
-        Estimate { about: left(self.about), low: left(self.low), high: left(self.high) }
+        CountEstimate { about: left(self.about), low: left(self.low), high: left(self.high) }
     }
 }
 
 /// By which power of their number levels grow, in the last fifth and that before.
-fn rise(levels: &[f64]) -> f64 {
+fn growth_exponent(levels: &[f64]) -> f64 {
     let (all, each) = (levels.len() as f64, levels.len() / 5);
     let mean = |from: usize| levels[from..from + each].iter().sum::<f64>().max(1e-9);
     let (before, last) = (mean(levels.len() - 2 * each), mean(levels.len() - each));
@@ -115,7 +116,7 @@ fn rise(levels: &[f64]) -> f64 {
 }
 
 /// Levels put together.
-struct Groups {
+struct LevelGroups {
     /// How many levels each has, but for the first, which may have fewer.
     width: usize,
     /// The middle of each, in levels, and the logarithm of the states of a level there.
@@ -125,7 +126,7 @@ struct Groups {
 }
 
 /// At most so many groups of equal width, the last of which ends with the last level.
-fn grouped(levels: &[f64], most: usize) -> Groups {
+fn group_levels(levels: &[f64], most: usize) -> LevelGroups {
     let width = levels.len().div_ceil(most);
     let (mut points, mut end) = (Vec::new(), levels.len());
     while end > 0 {
@@ -136,12 +137,12 @@ fn grouped(levels: &[f64], most: usize) -> Groups {
         end = begin;
     }
     points.reverse();
-    Groups { width, points, levels: levels.len() }
+    LevelGroups { width, points, levels: levels.len() }
 }
 
-impl Groups {
+impl LevelGroups {
     /// How many states are yet to come, by the parabola through a share of them; nothing if it does not fall.
-    fn ahead(&self, share: f64, so_far: f64) -> Option<f64> {
+    fn remaining_states(&self, share: f64, so_far: f64) -> Option<f64> {
         let count = (self.points.len() as f64 * share).ceil() as usize;
         let from = self.points.len().checked_sub(count.max(POINTS_MIN))?;
         let points = &self.points[from..];
@@ -214,7 +215,7 @@ mod tests {
         let all = bell(100);
         let truth: f64 = all.iter().sum();
         for seen in [30, 45, 50, 60, 80] {
-            let found = Estimate::of_levels(&all[..seen]).unwrap();
+            let found = CountEstimate::of_levels(&all[..seen]).unwrap();
             assert!((found.about / truth - 1.0).abs() < 0.1, "{seen}: {found:?} of {truth}");
             assert!(found.low <= truth * 1.01 && found.high >= truth * 0.99, "{found:?}");
         }
@@ -222,28 +223,28 @@ mod tests {
 
     #[test]
     fn of_what_is_no_bell_nothing_is_said() {
-        assert_eq!(Estimate::of_levels(&[1.0; 7]), Err(Unclear::TooFew));
-        assert_eq!(Estimate::of_levels(&[5.0; 50]), Err(Unclear::Growing));
+        assert_eq!(CountEstimate::of_levels(&[1.0; 7]), Err(EstimateFailure::TooFew));
+        assert_eq!(CountEstimate::of_levels(&[5.0; 50]), Err(EstimateFailure::Growing));
         let doubling: Vec<f64> = (0..40).map(|it| f64::from(it).exp2()).collect();
-        assert_eq!(Estimate::of_levels(&doubling), Err(Unclear::Growing));
+        assert_eq!(CountEstimate::of_levels(&doubling), Err(EstimateFailure::Growing));
         // Fast for long, and then all at once not any more: that can be the end, or a bend.
         let mut bent: Vec<f64> =
             (0..30).map(f64::from).map(|it| (0.3 * it - 0.002 * it * it).exp()).collect();
         bent.extend([0.15, 0.225].map(|it: f64| bent[29] * it.exp()));
-        assert_eq!(Estimate::of_levels(&bent), Err(Unclear::Ambiguous));
+        assert_eq!(CountEstimate::of_levels(&bent), Err(EstimateFailure::Ambiguous));
     }
 
     #[test]
     fn what_comes_of_an_estimate_has_its_band() {
-        let found = Estimate { about: 10.0, low: 8.0, high: 20.0 };
-        assert_eq!(found.beyond(9.0).times(2.0), Estimate { about: 2.0, low: 0.0, high: 22.0 });
+        let found = CountEstimate { about: 10.0, low: 8.0, high: 20.0 };
+        assert_eq!(found.minus(9.0).times(2.0), CountEstimate { about: 2.0, low: 0.0, high: 22.0 });
     }
 
     #[test]
     fn growth_is_told_as_a_power() {
         let cubes: Vec<f64> = (1..=200).map(|it| f64::from(it).powi(3)).collect();
-        assert!((rise(&cubes) - 3.0).abs() < 0.05, "{}", rise(&cubes));
-        assert_eq!(rise(&[7.0; 12]), 0.0);
+        assert!((growth_exponent(&cubes) - 3.0).abs() < 0.05, "{}", growth_exponent(&cubes));
+        assert_eq!(growth_exponent(&[7.0; 12]), 0.0);
     }
 
     #[test]

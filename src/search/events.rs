@@ -40,7 +40,7 @@ const SECONDS_MAX: f64 = 1e12;
 /// Something that happened in a search. Times are seconds since the sitting began, of memory and disk there are bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Event {
+pub enum SearchEvent {
     /// A sitting begins.
     Sitting {
         /// Of what the lines say.
@@ -59,9 +59,9 @@ pub enum Event {
         threads: u32,
     },
     /// One or several levels have been expanded whole.
-    Levels(LevelsDone),
+    Levels(CompletedLevels),
     /// How far the search is.
-    Progress(Sample),
+    Progress(ProgressSample),
     /// The sitting ended.
     Ended {
         /// When.
@@ -75,7 +75,7 @@ pub enum Event {
 
 /// Levels that have been expanded whole.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LevelsDone {
+pub struct CompletedLevels {
     /// The first of them.
     pub first: u64,
     /// The last of them.
@@ -86,10 +86,10 @@ pub struct LevelsDone {
     pub transitions: u64,
 }
 
-impl LevelsDone {
+impl CompletedLevels {
     /// These and those that follow them.
-    pub fn and(self, next: LevelsDone) -> LevelsDone {
-        LevelsDone {
+    pub fn joined_with(self, next: CompletedLevels) -> CompletedLevels {
+        CompletedLevels {
             first: self.first,
             last: next.last,
             states: self.states.saturating_add(next.states),
@@ -98,25 +98,28 @@ impl LevelsDone {
     }
 
     /// The part of these that is before a level, which is one of them but not the first.
-    fn before(self, level: u64) -> LevelsDone {
+    fn part_before(self, level: u64) -> CompletedLevels {
         let (part, whole) = (level - self.first, self.last - self.first + 1);
         let share = |it: u64| (u128::from(it) * u128::from(part) / u128::from(whole)) as u64;
         let (states, transitions) = (share(self.states), share(self.transitions));
-        LevelsDone { first: self.first, last: level - 1, states, transitions }
+        CompletedLevels { first: self.first, last: level - 1, states, transitions }
     }
 }
 
 /// Adds levels to some, of which pairs become one where there are many.
-pub(super) fn add_levels(all: &mut Vec<LevelsDone>, done: LevelsDone, most: usize) {
+pub(super) fn add_levels(all: &mut Vec<CompletedLevels>, done: CompletedLevels, most: usize) {
     if all.len() >= most {
-        *all = all.chunks(2).filter_map(|it| it.iter().copied().reduce(LevelsDone::and)).collect();
+        *all = all
+            .chunks(2)
+            .filter_map(|it| it.iter().copied().reduce(CompletedLevels::joined_with))
+            .collect();
     }
     all.push(done);
 }
 
 /// How far a search is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sample {
+pub struct ProgressSample {
     /// When.
     pub seconds: f64,
     /// What it is at.
@@ -139,19 +142,21 @@ pub struct Sample {
     pub checkpoints: u64,
 }
 
-impl Event {
+impl SearchEvent {
     /// Whether a search can have come to its numbers.
     fn is_possible(&self) -> bool {
         match self {
-            Event::Sitting { before, .. } => is_time(*before),
-            Event::Levels(LevelsDone { first, last, .. }) => first <= last && *last <= LEVEL_MAX,
-            Event::Progress(sample) => sample.is_possible(),
-            Event::Ended { seconds, .. } => is_time(*seconds),
+            SearchEvent::Sitting { before, .. } => is_time(*before),
+            SearchEvent::Levels(CompletedLevels { first, last, .. }) => {
+                first <= last && *last <= LEVEL_MAX
+            }
+            SearchEvent::Progress(sample) => sample.is_possible(),
+            SearchEvent::Ended { seconds, .. } => is_time(*seconds),
         }
     }
 }
 
-impl Sample {
+impl ProgressSample {
     /// The same of a sample.
     pub(super) fn is_possible(&self) -> bool {
         is_time(self.seconds) && self.level <= LEVEL_MAX
@@ -164,14 +169,14 @@ pub(super) fn is_time(seconds: f64) -> bool {
 }
 
 /// The file, to be appended to; nothing if it cannot be, as where something else has its name.
-pub(super) fn opened(disk: &RealDisk) -> Option<File> {
+pub(super) fn open_log(disk: &RealDisk) -> Option<File> {
     let length = match disk.open_to_read(EVENTS) {
         Ok(file) => file.metadata().ok()?.len(),
         Err(error) if error.is_not_found() => 0,
         Err(_) => return None,
     };
     if length > BYTES_MAX {
-        let lines = thinned(&read_from(disk)).iter().filter_map(line).collect::<String>();
+        let lines = thin_events(&read_from(disk)).iter().filter_map(line).collect::<String>();
         replace(disk, EVENTS, lines.as_bytes()).ok()?;
     }
     let mut file = disk.open_to_append(EVENTS).ok()?;
@@ -192,26 +197,28 @@ pub(super) fn replace(disk: &RealDisk, name: &str, bytes: &[u8]) -> spill::Resul
     disk.rename(&new, name)
 }
 
-fn line(event: &Event) -> Option<String> {
+fn line(event: &SearchEvent) -> Option<String> {
     serde_json::to_string(event).ok().map(|it| it + "\n")
 }
 
 /// What cannot be written, as on a full disk, is left out.
-pub(super) fn append(file: &mut File, event: &Event) {
+pub(super) fn append(file: &mut File, event: &SearchEvent) {
     if let Some(line) = line(event) {
         let _ = file.write_all(line.as_bytes());
     }
 }
 
 /// Half as many levels and samples, of which each stands for two.
-fn thinned(events: &[Event]) -> Vec<Event> {
+fn thin_events(events: &[SearchEvent]) -> Vec<SearchEvent> {
     let (mut kept, mut is_odd) = (Vec::new(), false);
     for event in events {
         match (event, kept.last_mut()) {
-            (Event::Levels(next), Some(Event::Levels(last))) if next.first == last.last + 1 => {
-                *last = last.and(*next);
+            (SearchEvent::Levels(next), Some(SearchEvent::Levels(last)))
+                if next.first == last.last + 1 =>
+            {
+                *last = last.joined_with(*next);
             }
-            (Event::Progress(_), _) => {
+            (SearchEvent::Progress(_), _) => {
                 is_odd = !is_odd;
                 if is_odd {
                     kept.push(event.clone());
@@ -224,18 +231,18 @@ fn thinned(events: &[Event]) -> Vec<Event> {
 }
 
 /// All that was written down in a directory, without lines that are none.
-pub fn read(dir: &Path) -> Vec<Event> {
+pub fn read(dir: &Path) -> Vec<SearchEvent> {
     RealDisk::open(dir).map_or(Vec::new(), |disk| read_from(&disk))
 }
 
-fn read_from(disk: &RealDisk) -> Vec<Event> {
+fn read_from(disk: &RealDisk) -> Vec<SearchEvent> {
     let mut all = Vec::new();
     // What cannot be read is as what was not written.
     let _ = each_line(disk, |line| {
-        let event = serde_json::from_slice(line).ok().filter(Event::is_possible);
+        let event = serde_json::from_slice(line).ok().filter(SearchEvent::is_possible);
         all.extend(event);
         if all.len() >= EVENTS_MAX {
-            all = thinned(&all);
+            all = thin_events(&all);
             // The last ones tell most.
             let surplus = all.len().saturating_sub(EVENTS_MAX / 2);
             all.drain(..surplus);
@@ -267,15 +274,15 @@ fn each_line(disk: &RealDisk, mut give: impl FnMut(&[u8])) -> std::io::Result<()
 }
 
 /// The levels that were expanded whole, in order. Of those told twice, as their checkpoint was lost, the last counts.
-pub fn levels_done(events: &[Event]) -> Vec<LevelsDone> {
-    let mut all: Vec<LevelsDone> = Vec::new();
+pub fn completed_levels(events: &[SearchEvent]) -> Vec<CompletedLevels> {
+    let mut all: Vec<CompletedLevels> = Vec::new();
     for event in events {
-        let Event::Levels(done) = event else { continue };
+        let SearchEvent::Levels(done) = event else { continue };
         while all.last().is_some_and(|before| before.first >= done.first) {
             all.pop();
         }
         if let Some(before) = all.last_mut().filter(|before| before.last >= done.first) {
-            *before = before.before(done.first);
+            *before = before.part_before(done.first);
         }
         all.push(*done);
     }
@@ -286,9 +293,9 @@ pub fn levels_done(events: &[Event]) -> Vec<LevelsDone> {
 mod tests {
     use super::*;
 
-    fn levels(first: u64, last: u64) -> LevelsDone {
+    fn levels(first: u64, last: u64) -> CompletedLevels {
         let states = last - first + 1;
-        LevelsDone { first, last, states, transitions: 2 * states }
+        CompletedLevels { first, last, states, transitions: 2 * states }
     }
 
     #[test]
@@ -299,7 +306,7 @@ mod tests {
             assert!(all.len() <= 16);
         }
         assert!(all.windows(2).all(|it| it[0].last + 1 == it[1].first));
-        assert_eq!(all.into_iter().reduce(LevelsDone::and), Some(levels(0, 99_999)));
+        assert_eq!(all.into_iter().reduce(CompletedLevels::joined_with), Some(levels(0, 99_999)));
     }
 
     #[test]
@@ -309,7 +316,7 @@ mod tests {
             let phase = "expanding".to_owned();
             let (level, transitions, frontier, expanded) = (1, 2, 3, 4);
             let (memory, disk, checkpoints) = (5, 6, 7);
-            Event::Progress(Sample {
+            SearchEvent::Progress(ProgressSample {
                 seconds: 0.5,
                 phase,
                 level,
@@ -322,10 +329,10 @@ mod tests {
                 checkpoints,
             })
         };
-        let ended = Event::Ended { seconds: 1.0, verdict: "verified".into(), error: None };
+        let ended = SearchEvent::Ended { seconds: 1.0, verdict: "verified".into(), error: None };
         for round in 1..=3 {
-            let mut file = opened(&RealDisk::open(folder.path()).unwrap()).unwrap();
-            append(&mut file, &Event::Levels(levels(0, 9)));
+            let mut file = open_log(&RealDisk::open(folder.path()).unwrap()).unwrap();
+            append(&mut file, &SearchEvent::Levels(levels(0, 9)));
             (0..3000).for_each(|states| append(&mut file, &sample(states)));
             append(&mut file, &ended);
             file.write_all(b"{\"event\": \"progr").unwrap();
@@ -333,10 +340,10 @@ mod tests {
             let all = read(folder.path());
             let ends = all.iter().filter(|it| **it == ended).count();
             assert_eq!(ends, round);
-            assert!(all.iter().all(|it| !matches!(it, Event::Sitting { .. })));
+            assert!(all.iter().all(|it| !matches!(it, SearchEvent::Sitting { .. })));
         }
         let before = read(folder.path()).len();
-        drop(opened(&RealDisk::open(folder.path()).unwrap()));
+        drop(open_log(&RealDisk::open(folder.path()).unwrap()));
         let length = std::fs::metadata(folder.path().join(EVENTS)).unwrap().len();
         assert!(length < BYTES_MAX && read(folder.path()).len() > before / 3, "{length}");
     }
@@ -344,7 +351,7 @@ mod tests {
     #[test]
     fn levels_told_twice_count_once() {
         let events = [levels(0, 9), levels(10, 19), levels(15, 15), levels(16, 40), levels(30, 31)];
-        let told = levels_done(&events.map(Event::Levels));
+        let told = completed_levels(&events.map(SearchEvent::Levels));
         let expected =
             [levels(0, 9), levels(10, 14), levels(15, 15), levels(16, 29), levels(30, 31)];
         assert_eq!(told, expected);
@@ -403,14 +410,23 @@ mod tests {
         );
     }
 
-    fn levels_line(first: u64, last: u64) -> Event {
-        Event::Levels(LevelsDone { first, last, states: u64::MAX, transitions: u64::MAX })
+    fn levels_line(first: u64, last: u64) -> SearchEvent {
+        SearchEvent::Levels(CompletedLevels {
+            first,
+            last,
+            states: u64::MAX,
+            transitions: u64::MAX,
+        })
     }
 
     #[test]
     fn sums_of_what_others_have_written_do_not_overflow() {
-        let all = [LevelsDone { first: 0, last: 9, states: u64::MAX, transitions: u64::MAX }; 2];
-        let both = all[0].and(LevelsDone { first: 10, last: 19, ..all[1] });
-        assert_eq!((both.states, both.last, both.before(10).states), (u64::MAX, 19, u64::MAX / 2));
+        let all =
+            [CompletedLevels { first: 0, last: 9, states: u64::MAX, transitions: u64::MAX }; 2];
+        let both = all[0].joined_with(CompletedLevels { first: 10, last: 19, ..all[1] });
+        assert_eq!(
+            (both.states, both.last, both.part_before(10).states),
+            (u64::MAX, 19, u64::MAX / 2)
+        );
     }
 }

@@ -16,15 +16,16 @@ mod owed;
 mod tallies;
 mod worker;
 
-pub use owed::{Owed, RANK};
-pub use worker::Worker;
+pub use owed::{ObligationBuffer, RANK};
+pub use worker::ExpansionWorker;
 
-use super::Control;
-use super::control::Progress;
+use super::SearchControl;
+use super::control::SearchProgress;
 use crate::exec::{
-    ActionCounts, Checks, Collected, Expansion, Findings, Model, Obligations, Postpones,
+    ActionCounts, CheckSelection, ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace,
+    StateSpace, SuccessorSink,
 };
-use spill::{Codec, Decoder, Frontier, Result};
+use spill::{BlockDecoder, Codec, Frontier, Result};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// States of a unit of a level in memory.
@@ -34,13 +35,13 @@ const UNIT_STATES: usize = 2048;
 const STATES_PER_WORKER_MIN: u64 = 4096;
 
 /// States of a level and how many of them have been expanded.
-pub struct PartlyExpanded<'a> {
+pub struct LevelExpansion<'a> {
     /// Its number, from 0.
     pub number: u32,
     /// The last level, after which files are named.
     pub last: u32,
     /// Which steps are taken.
-    pub steps: Steps<'a>,
+    pub steps: ExpansionPass<'a>,
     /// The states, as the store has keys in memory.
     pub frontier: &'a Frontier,
     /// What the store reads and writes keys with.
@@ -50,18 +51,18 @@ pub struct PartlyExpanded<'a> {
     /// States that are to be expanded in all; to the end of the level, if that comes before.
     pub until: u64,
     /// Checks of which the first violated one ends the expansion, if some do.
-    pub ending: Option<Checks>,
+    pub ending: Option<CheckSelection>,
 }
 
-impl PartlyExpanded<'_> {
+impl LevelExpansion<'_> {
     /// How many of `states` count if something was found in one of them that ends the expansion, and what expanding these
     /// comes to. The states behind that one do not count: how many of them there are depends on time.
     fn end_within(
         &self,
         states: &[u8],
-        (model, steps): (&dyn Model, Steps),
+        (model, steps): (&dyn StateSpace, ExpansionPass),
         findings: &Findings,
-    ) -> Result<Option<(u64, Collected)>> {
+    ) -> Result<Option<(u64, ExpansionOutcome)>> {
         let Some(checks) = self.ending else { return Ok(None) };
         let ending = findings.iter().filter(|(check, _)| checks.selects(model, *check));
         let Some(first) = ending.map(|(_, finding)| &finding.witness).min() else {
@@ -75,49 +76,50 @@ impl PartlyExpanded<'_> {
             candidates.clear();
             Ok(())
         };
-        let expand = |out: &mut Expansion| {
+        let expand = |out: &mut SuccessorSink| {
             steps.take(model, &states[..count * width], out, &mut |_, _| Ok(()));
         };
-        let counted = Expansion::collect_in_batches(width, &mut dropped, width, drop_all, expand)?;
+        let counted =
+            SuccessorSink::collect_in_batches(width, &mut dropped, width, drop_all, expand)?;
         Ok(Some((count as u64, counted)))
     }
 
     /// Shows that so many states of it have been expanded, by so many transitions.
-    fn show(&self, states: u64, transitions: u64, progress: &Progress) {
+    fn show(&self, states: u64, transitions: u64, progress: &SearchProgress) {
         // What is expanded again has been counted.
-        if !matches!(self.steps, Steps::Rest(_)) {
-            Progress::add(&progress.expanded, states);
+        if !matches!(self.steps, ExpansionPass::Rest(_)) {
+            SearchProgress::add(&progress.expanded, states);
         }
-        Progress::add(&progress.transitions, transitions);
+        SearchProgress::add(&progress.transitions, transitions);
     }
 }
 
 /// Which steps of states are taken.
 #[derive(Clone, Copy)]
-pub enum Steps<'a> {
+pub enum ExpansionPass<'a> {
     /// All.
     All,
     /// Those that are not put off.
-    First(&'a dyn Postpones),
+    First(&'a dyn PostponingStateSpace),
     /// The rest.
-    Rest(&'a dyn Postpones),
+    Rest(&'a dyn PostponingStateSpace),
 }
 
-impl Steps<'_> {
+impl ExpansionPass<'_> {
     /// Adds these steps of `states` to `out`, and tells `owe` of obligations.
     fn take(
         self,
-        model: &dyn Model,
+        model: &dyn StateSpace,
         states: &[u8],
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
         owe: &mut dyn FnMut(usize, &[u8]) -> Result<()>,
     ) {
         match self {
-            Steps::All => model.expand(states, out),
-            Steps::Rest(model) => model.expand_rest(states, out),
-            Steps::First(model) => {
-                let owing = Obligations::collect(owe, |owed| {
-                    model.expand_some(states, out, owed);
+            ExpansionPass::All => model.expand(states, out),
+            ExpansionPass::Rest(model) => model.expand_postponed(states, out),
+            ExpansionPass::First(model) => {
+                let owing = ObligationSink::collect(owe, |owed| {
+                    model.expand_reduced(states, out, owed);
                     Ok(())
                 });
                 if let Err(error) = owing {
@@ -130,13 +132,13 @@ impl Steps<'_> {
 
 /// What expanding some of a level gave.
 #[derive(Default)]
-pub struct Expanded {
+pub struct ExpansionResult {
     /// States of the level expanded in all.
     pub states: u64,
     /// Transitions taken.
     pub transitions: u64,
     /// States of which steps were put off.
-    pub put_off: u64,
+    pub postponed: u64,
     /// States that were run through.
     pub passed: u64,
     /// Steps that were not followed.
@@ -149,26 +151,33 @@ pub struct Expanded {
 
 /// Expands `level` with all workers until it ends or `pause` says so.
 pub fn expand(
-    model: &dyn Model,
-    level: &PartlyExpanded,
-    workers: &mut [Worker],
-    control: &Control,
+    model: &dyn StateSpace,
+    level: &LevelExpansion,
+    workers: &mut [ExpansionWorker],
+    control: &SearchControl,
     pause: &(dyn Fn() -> bool + Sync),
-) -> Result<Expanded> {
+) -> Result<ExpansionResult> {
     let whole = model.width();
     let until = level.frontier.keys(level.codec.key_width(whole)).min(level.until);
     let useful = until.saturating_sub(level.expanded) / STATES_PER_WORKER_MIN;
     let crew = (useful as usize).clamp(1, workers.len());
-    let units = Units::new(level, whole, crew);
-    let tallies = spill::in_parallel(workers[..crew].iter_mut().collect(), |at, worker| {
+    let units = LevelUnits::new(level, whole, crew);
+    let tallies = spill::map_parallel(workers[..crew].iter_mut().collect(), |at, worker| {
         worker.run(model, level, &units, at, control, pause)
     })?;
-    let mut all = Expanded { states: units.done(), ..Expanded::default() };
+    let mut all = ExpansionResult { states: units.done(), ..ExpansionResult::default() };
     for tallies in tallies {
-        let Collected { transitions, put_off, passed, beyond, taken, findings, .. } =
-            tallies.of_states_before(all.states);
+        let ExpansionOutcome {
+            transitions,
+            postponed: put_off,
+            skipped: passed,
+            pruned: beyond,
+            action_counts: taken,
+            findings,
+            ..
+        } = tallies.of_states_before(all.states);
         all.transitions += transitions;
-        all.put_off += put_off;
+        all.postponed += put_off;
         all.passed += passed;
         all.beyond += beyond;
         all.taken.merge(taken);
@@ -178,8 +187,8 @@ pub fn expand(
 }
 
 /// The bits in which some candidate of some worker is an exception to the codec's projection; nothing if there is none.
-pub fn exceptional_bits(workers: &[Worker]) -> Option<Vec<u8>> {
-    let all = workers.iter().filter_map(Worker::exceptional_bits);
+pub fn exceptional_bits(workers: &[ExpansionWorker]) -> Option<Vec<u8>> {
+    let all = workers.iter().filter_map(ExpansionWorker::exceptional_bits);
     let either = |one: Vec<u8>, other: Vec<u8>| {
         one.iter().zip(other).map(|(one, other)| one | other).collect()
     };
@@ -187,12 +196,12 @@ pub fn exceptional_bits(workers: &[Worker]) -> Option<Vec<u8>> {
 }
 
 /// The units of a level, taken in order.
-struct Units {
+struct LevelUnits {
     /// Bytes of a state as the model has it.
     whole: usize,
     /// Where each unit begins: the piece and block, or nothing for a level in memory; the number
     /// of its first state; how many states it has.
-    units: Vec<Unit>,
+    units: Vec<LevelUnit>,
     next: AtomicUsize,
     already: u64,
     /// The first state of the slice that each worker is at, or the greatest number behind its last.
@@ -202,21 +211,26 @@ struct Units {
 }
 
 #[derive(Clone, Copy)]
-struct Unit {
+struct LevelUnit {
     piece: u32,
     block: u32,
     first: u64,
     states: u64,
 }
 
-impl Units {
-    fn new(level: &PartlyExpanded, whole: usize, crew: usize) -> Units {
+impl LevelUnits {
+    fn new(level: &LevelExpansion, whole: usize, crew: usize) -> LevelUnits {
         let width = level.codec.key_width(whole);
         let mut units = Vec::new();
         let mut first = 0;
         let mut add = |piece, block, states: u64| {
             if first + states > level.expanded && first < level.until {
-                units.push(Unit { piece, block, first, states: states.min(level.until - first) });
+                units.push(LevelUnit {
+                    piece,
+                    block,
+                    first,
+                    states: states.min(level.until - first),
+                });
             }
             first += states;
         };
@@ -229,17 +243,17 @@ impl Units {
             Frontier::Encoded(segments) => {
                 for (piece, segment) in segments.iter().enumerate() {
                     for block in 0..segment.blocks() {
-                        add(piece as u32, block as u32, segment.keys_in(block) as u64);
+                        add(piece as u32, block as u32, segment.block_keys(block) as u64);
                     }
                 }
             }
         }
         let at = (0..crew).map(|_| AtomicU64::new(0)).collect();
         let (next, left) = (AtomicUsize::new(0), AtomicU64::new(u64::MAX));
-        Units { whole, units, next, already: level.expanded, at, left }
+        LevelUnits { whole, units, next, already: level.expanded, at, left }
     }
 
-    fn take(&self) -> Option<Unit> {
+    fn take(&self) -> Option<LevelUnit> {
         self.units.get(self.next.fetch_add(1, Ordering::Relaxed)).copied()
     }
 
@@ -281,23 +295,23 @@ impl Units {
     }
 
     /// The number of the first state of a unit that has not been expanded yet.
-    fn first(&self, unit: Unit) -> u64 {
+    fn first(&self, unit: LevelUnit) -> u64 {
         unit.first.max(self.already)
     }
 
     /// The states of a unit that have not been expanded yet, as the model has them.
     fn load<'a>(
         &self,
-        unit: Unit,
-        level: &'a PartlyExpanded,
-        decoder: &mut Decoder,
+        unit: LevelUnit,
+        level: &'a LevelExpansion,
+        decoder: &mut BlockDecoder,
         states: &'a mut Vec<u8>,
     ) -> Result<&'a [u8]> {
         let keys: &[u8] = match (level.frontier, level.codec.projection()) {
             (Frontier::Raw(keys), None) => self.raw(unit, keys, self.whole),
             (Frontier::Raw(keys), Some(projection)) => {
                 states.clear();
-                projection.lift(self.raw(unit, keys, projection.width()), states);
+                projection.unproject(self.raw(unit, keys, projection.width()), states);
                 states
             }
             (Frontier::Encoded(segments), _) => {
@@ -313,7 +327,7 @@ impl Units {
     }
 
     /// The keys of `width` bytes of a unit of a level in memory.
-    fn raw<'a>(&self, unit: Unit, keys: &'a [u8], width: usize) -> &'a [u8] {
+    fn raw<'a>(&self, unit: LevelUnit, keys: &'a [u8], width: usize) -> &'a [u8] {
         &keys[unit.first as usize * width..][..unit.states as usize * width]
     }
 }

@@ -18,46 +18,48 @@
 mod again;
 mod saving;
 
-use super::awake::Awake;
+use super::awake::SleepSetModel;
 use super::checkpoint::DiskFigures;
-use super::comback::Tagged;
-use super::control::{Phase, Progress};
-use super::events::LevelsDone;
-use super::expand::{PartlyExpanded, RANK, Steps, Worker, exceptional_bits, expand};
+use super::comback::TaggedModel;
+use super::control::{SearchPhase, SearchProgress};
+use super::events::CompletedLevels;
+use super::expand::{
+    ExpansionPass, ExpansionWorker, LevelExpansion, RANK, exceptional_bits, expand,
+};
 use super::project;
-use super::visited::Visited;
-use super::{Control, Limits, MemoryPlan, Outcome, Storage, Verdict};
-use crate::exec::{ActionCounts, Findings, Model, Postpones};
-use again::Postponed;
+use super::visited::VisitedStore;
+use super::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage};
+use crate::exec::{ActionCounts, Findings, PostponingStateSpace, StateSpace};
+use again::PostponedWork;
 use saving::{CheckpointClock, sweep};
 use spill::{
-    Candidates, Codec, Disk, Error, FileName, FileSegment, Levels, Metered, Result, Settled,
-    Values, WIDTH_MAX,
+    Candidates, Codec, Disk, Error, FileName, FileSegment, LevelLog, MeteredDisk, Result,
+    SettleOutcome, ValueSpec, WIDTH_MAX,
 };
 use std::sync::Arc;
 
 /// A search in a directory, between two steps of it.
-pub struct Search<'a> {
-    model: &'a dyn Model,
-    limits: Limits,
+pub struct ExternalSearch<'a> {
+    model: &'a dyn StateSpace,
+    limits: SearchLimits,
     /// How many levels are expanded at most.
     levels_max: Option<u64>,
     /// Asked whether what is found ends the search, where not everything that is looked for does.
-    concludes: Option<Box<Concludes<'a>>>,
+    concludes: Option<Box<ConclusionPredicate<'a>>>,
     /// Asked at the end of each level whether what is found is enough.
-    is_enough: Option<Box<IsEnough<'a>>>,
+    is_enough: Option<Box<StopPredicate<'a>>>,
     plan: MemoryPlan,
-    storage: Storage,
+    storage: StateStorage,
     /// The model as it is searched, if its states carry tags or values.
-    carrying: Option<Box<dyn Model + 'a>>,
+    carrying: Option<Box<dyn StateSpace + 'a>>,
     /// What lies behind states, if something does.
-    values: Option<Values>,
+    values: Option<ValueSpec>,
     /// The model as it is searched, if it puts steps off.
-    postpones: Option<&'a dyn Postpones>,
-    disk: Arc<Metered>,
-    control: &'a Control,
-    store: Visited<'a>,
-    workers: Vec<Worker>,
+    postpones: Option<&'a dyn PostponingStateSpace>,
+    disk: Arc<MeteredDisk>,
+    control: &'a SearchControl,
+    store: VisitedStore<'a>,
+    workers: Vec<ExpansionWorker>,
     /// Of the levels expanded whole.
     transitions: u64,
     /// Of these, states that were run through.
@@ -66,9 +68,9 @@ pub struct Search<'a> {
     /// How often each action was taken in them.
     taken: ActionCounts,
     findings: Findings,
-    open: OpenLevel,
-    postponed: Postponed,
-    verdict: Verdict,
+    open: CurrentLevel,
+    postponed: PostponedWork,
+    verdict: SearchVerdict,
     /// Found in all levels.
     states: u64,
     /// Candidate files that the manifest mentions and that the search no longer needs.
@@ -79,14 +81,14 @@ pub struct Search<'a> {
 }
 
 /// Whether what was found ends a search.
-pub type Concludes<'a> = dyn Fn(&Findings) -> Result<bool> + 'a;
+pub type ConclusionPredicate<'a> = dyn Fn(&Findings) -> Result<bool> + 'a;
 
 /// Whether a search stops with what was found.
-pub type IsEnough<'a> = dyn Fn(&Findings) -> bool + 'a;
+pub type StopPredicate<'a> = dyn Fn(&Findings) -> bool + 'a;
 
 /// The last level, as far as it has been expanded, and what was expanded beside it.
 #[derive(Default)]
-struct OpenLevel {
+struct CurrentLevel {
     expanded: u64,
     /// Whether it has been expanded and led to nothing new, so that only states that are to be expanded
     /// again are left.
@@ -108,7 +110,7 @@ struct OpenLevel {
 }
 
 /// Why a level was left.
-enum Left {
+enum LevelOutcome {
     /// There is a next one.
     Settled,
     /// There is none, or a violation ends the search.
@@ -117,27 +119,27 @@ enum Left {
     Stopped,
 }
 
-impl<'a> Search<'a> {
+impl<'a> ExternalSearch<'a> {
     /// A new search. Files of keys that lie in the directory, from a search that was killed before
     /// its first checkpoint, are removed.
     pub fn begin(
-        model: &'a dyn Model,
-        disk: Arc<Metered>,
+        model: &'a dyn StateSpace,
+        disk: Arc<MeteredDisk>,
         plan: MemoryPlan,
-        limits: Limits,
-        control: &'a Control,
+        limits: SearchLimits,
+        control: &'a SearchControl,
     ) -> Result<Self> {
-        Self::begin_stored(model, disk, plan, limits, control, Storage::default())
+        Self::begin_stored(model, disk, plan, limits, control, StateStorage::default())
     }
 
-    /// [`begin`](Search::begin), with states stored in another way.
+    /// [`begin`](ExternalSearch::begin), with states stored in another way.
     pub fn begin_stored(
-        model: &'a dyn Model,
-        disk: Arc<Metered>,
+        model: &'a dyn StateSpace,
+        disk: Arc<MeteredDisk>,
         plan: MemoryPlan,
-        limits: Limits,
-        control: &'a Control,
-        storage: Storage,
+        limits: SearchLimits,
+        control: &'a SearchControl,
+        storage: StateStorage,
     ) -> Result<Self> {
         sweep(&*disk, None)?;
         control.begin(0, (0, 0));
@@ -145,26 +147,26 @@ impl<'a> Search<'a> {
     }
 
     fn new(
-        model: &'a dyn Model,
-        disk: Arc<Metered>,
+        model: &'a dyn StateSpace,
+        disk: Arc<MeteredDisk>,
         plan: MemoryPlan,
-        limits: Limits,
-        control: &'a Control,
-        storage: Storage,
+        limits: SearchLimits,
+        control: &'a SearchControl,
+        storage: StateStorage,
     ) -> Self {
         let shared: Arc<dyn Disk> = disk.clone();
-        let postpones = model.postpones().filter(|_| has_room_for_obligations(model, &storage));
+        let postpones = model.as_postponing().filter(|_| has_room_for_obligations(model, &storage));
         let plan = plan.of_search(model, &storage);
-        let awake = storage.awake(model);
-        let values = awake.as_ref().map(Awake::values);
-        let store = Visited::new(model, shared.clone(), &plan, &storage, values.clone());
+        let awake = storage.sleep_set_model(model);
+        let values = awake.as_ref().map(SleepSetModel::values);
+        let store = VisitedStore::new(model, shared.clone(), &plan, &storage, values.clone());
         let values = values.or(storage.values());
-        let carrying: Option<Box<dyn Model + 'a>> = match storage {
-            Storage::Sorted(_) => awake.map(|awake| Box::new(awake) as _),
-            Storage::Comback(_) => Some(Box::new(Tagged { model })),
+        let carrying: Option<Box<dyn StateSpace + 'a>> = match storage {
+            StateStorage::Sorted(_) => awake.map(|awake| Box::new(awake) as _),
+            StateStorage::Comback(_) => Some(Box::new(TaggedModel { model })),
         };
         let whole = carrying.as_ref().map_or(model.width(), |it| it.width());
-        let workers = Worker::crew(&plan, whole, values.as_ref(), store.codec(), &shared);
+        let workers = ExpansionWorker::crew(&plan, whole, values.as_ref(), store.codec(), &shared);
         Self {
             model,
             limits,
@@ -185,9 +187,9 @@ impl<'a> Search<'a> {
             beyond: 0,
             taken: ActionCounts::default(),
             findings: Findings::default(),
-            open: OpenLevel::default(),
-            postponed: Postponed::default(),
-            verdict: Verdict::Incomplete,
+            open: CurrentLevel::default(),
+            postponed: PostponedWork::default(),
+            verdict: SearchVerdict::Incomplete,
             states: 0,
             stale: Vec::new(),
             clock: CheckpointClock::new(),
@@ -197,18 +199,18 @@ impl<'a> Search<'a> {
     }
 
     /// The same, stopped when so many levels are expanded, or found to be.
-    pub fn up_to(self, levels: u64) -> Self {
-        Search { levels_max: Some(levels), ..self }
+    pub fn with_max_levels(self, levels: u64) -> Self {
+        ExternalSearch { levels_max: Some(levels), ..self }
     }
 
     /// The same, ended by a violation only if `concludes` says so of what was found.
-    pub fn ended_if(self, concludes: impl Fn(&Findings) -> Result<bool> + 'a) -> Self {
-        Search { concludes: Some(Box::new(concludes)), ..self }
+    pub fn with_conclusion(self, concludes: impl Fn(&Findings) -> Result<bool> + 'a) -> Self {
+        ExternalSearch { concludes: Some(Box::new(concludes)), ..self }
     }
 
     /// The same, stopped at the end of the level by which `is_enough` says so of what was found.
-    pub fn stopped_if(self, is_enough: impl Fn(&Findings) -> bool + 'a) -> Self {
-        Search { is_enough: Some(Box::new(is_enough)), ..self }
+    pub fn with_stop_predicate(self, is_enough: impl Fn(&Findings) -> bool + 'a) -> Self {
+        ExternalSearch { is_enough: Some(Box::new(is_enough)), ..self }
     }
 
     /// Searches to the end, or until told to stop; either way the directory then holds a
@@ -216,7 +218,7 @@ impl<'a> Search<'a> {
     ///
     /// On an error the last checkpoint stands; a full disk is not left full, as far as what was
     /// written since can be removed.
-    pub fn run(&mut self) -> Result<Outcome> {
+    pub fn run(&mut self) -> Result<SearchOutcome> {
         let searched = self.search();
         if let Err(Error::Full { .. }) = &searched {
             // Only a full disk: after other errors the manifest need not be as durable as it seems.
@@ -226,7 +228,7 @@ impl<'a> Search<'a> {
         searched
     }
 
-    fn search(&mut self) -> Result<Outcome> {
+    fn search(&mut self) -> Result<SearchOutcome> {
         if self.store.levels().is_empty() {
             let settled = self.settle_initial()?;
             self.checkpoint()?;
@@ -235,12 +237,12 @@ impl<'a> Search<'a> {
             }
         }
         self.show_progress();
-        while self.verdict == Verdict::Incomplete {
+        while self.verdict == SearchVerdict::Incomplete {
             match self.level()? {
-                Left::Stopped => break,
-                Left::Finished => self.finish(),
-                Left::Settled if self.reached_max_states() => break,
-                Left::Settled => self.checkpoint_if_due()?,
+                LevelOutcome::Stopped => break,
+                LevelOutcome::Finished => self.finish(),
+                LevelOutcome::Settled if self.reached_max_states() => break,
+                LevelOutcome::Settled => self.checkpoint_if_due()?,
             }
         }
         self.checkpoint()?;
@@ -248,18 +250,18 @@ impl<'a> Search<'a> {
     }
 
     /// What has been found so far.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> SearchOutcome {
         let levels = self.store.levels();
         let findings = self.all_findings();
         let mut taken = self.taken.clone();
         taken.merge(self.open.taken.clone());
-        Outcome {
+        SearchOutcome {
             verdict: self.verdict,
             levels: levels_keys(levels).collect(),
             transitions: self.transitions + self.open.transitions,
             findings: findings.without_tags(self.storage.tag_bytes()),
             partial: self.postponed.partial + self.open.partial,
-            again: self.postponed.again,
+            reexpanded: self.postponed.reexpanded,
             passed: self.passed + self.open.passed,
             beyond: self.beyond + self.open.beyond,
             taken,
@@ -267,7 +269,7 @@ impl<'a> Search<'a> {
     }
 
     /// The model as it is searched.
-    fn searched(&self) -> &dyn Model {
+    fn searched(&self) -> &dyn StateSpace {
         self.carrying.as_deref().unwrap_or(self.model)
     }
 
@@ -277,7 +279,7 @@ impl<'a> Search<'a> {
     }
 
     /// The levels and the visited store.
-    pub fn store(&self) -> &Visited<'a> {
+    pub fn store(&self) -> &VisitedStore<'a> {
         &self.store
     }
 
@@ -301,9 +303,10 @@ impl<'a> Search<'a> {
     /// resumed comes here again.
     fn settle_initial(&mut self) -> Result<bool> {
         self.findings = Findings::default();
-        let settled = self.collect_initial()? && matches!(self.settle_level()?, Settled::New(_));
+        let settled =
+            self.collect_initial()? && matches!(self.settle_level()?, SettleOutcome::New(_));
         if !settled {
-            self.open = OpenLevel::default();
+            self.open = CurrentLevel::default();
         }
         self.close_level()?;
         self.states = levels_keys(self.store.levels()).sum();
@@ -313,16 +316,16 @@ impl<'a> Search<'a> {
     /// Has one worker collect the initial states, and chooses the codec for what they are; false if
     /// told to stop.
     fn collect_initial(&mut self) -> Result<bool> {
-        self.enter(Phase::Beginning);
+        self.enter(SearchPhase::Beginning);
         let (width, level) = (self.width(), self.level_number());
-        let behind = self.values.as_ref().map(Values::bytes);
+        let behind = self.values.as_ref().map(ValueSpec::bytes);
         let behind = behind.or(self.model.dominance().map(|it| it.bytes())).unwrap_or(0);
-        let mut differing = project::Differing::new(width, behind);
+        let mut differing = project::DifferingBits::new(width, behind);
         let all = self.plan.buffer as usize * 2 * (self.workers.len() - 1);
         let model = self.carrying.as_deref().unwrap_or(self.model);
         let Some(worker) = self.workers.first_mut() else { return Ok(false) };
         // The others have nothing to do yet.
-        worker.borrow(all);
+        worker.grow_buffer(all);
         let found = worker.start(model, level, self.control, &mut |keys| differing.note(keys))?;
         let Some(findings) = found else { return Ok(false) };
         self.open.findings = findings;
@@ -344,40 +347,47 @@ impl<'a> Search<'a> {
     /// The codec that knows all candidates, if the store's does not.
     fn wider_codec(&self) -> Option<Codec> {
         let exceptional = exceptional_bits(&self.workers)?;
-        Some(project::wider(self.store.codec(), &exceptional))
+        Some(project::widen_codec(self.store.codec(), &exceptional))
     }
 
     /// Expands the last level, and what is to be expanded again, and settles the next.
-    fn level(&mut self) -> Result<Left> {
+    fn level(&mut self) -> Result<LevelOutcome> {
         if self.store.levels().is_empty() {
-            return Ok(Left::Finished);
+            return Ok(LevelOutcome::Finished);
         }
-        if !self.carry()? {
-            return Ok(Left::Stopped);
+        if !self.find_reexpansions()? {
+            return Ok(LevelOutcome::Stopped);
         }
-        if self.open.exhausted && !self.postponed.carries() {
-            return Ok(Left::Finished);
+        if self.open.exhausted && !self.postponed.has_reexpansions() {
+            return Ok(LevelOutcome::Finished);
         }
         if !self.expand_level()? {
-            return Ok(Left::Stopped);
+            return Ok(LevelOutcome::Stopped);
         }
         let (level, states) = (self.level_number().into(), self.last_level_states());
         let transitions = self.open.transitions;
-        self.control.progress.done(LevelsDone { first: level, last: level, states, transitions });
+        self.control.progress.record_levels(CompletedLevels {
+            first: level,
+            last: level,
+            states,
+            transitions,
+        });
         if self.limits.stop_on_violation && self.is_violated() && self.is_concluded()? {
-            return Ok(Left::Finished);
+            return Ok(LevelOutcome::Finished);
         }
         if self.is_answered() {
-            return Ok(Left::Finished);
+            return Ok(LevelOutcome::Finished);
         }
         let is_deep = self.levels_max.is_some_and(|max| u64::from(self.level_number()) + 1 >= max);
         if is_deep || self.is_enough.as_ref().is_some_and(|it| it(&self.all_findings())) {
-            return Ok(Left::Stopped);
+            return Ok(LevelOutcome::Stopped);
         }
         if let Some(codec) = self.wider_codec() {
             self.change_codec(codec)?;
         }
-        let Settled::New(states) = self.settle_level()? else { return Ok(Left::Stopped) };
+        let SettleOutcome::New(states) = self.settle_level()? else {
+            return Ok(LevelOutcome::Stopped);
+        };
         self.states += states;
         self.close_level()?;
         self.open.exhausted = states == 0 && self.postponed.is_due();
@@ -385,28 +395,32 @@ impl<'a> Search<'a> {
             self.open.expanded = self.last_level_states();
         }
         self.show_progress();
-        Ok(if states > 0 || self.open.exhausted { Left::Settled } else { Left::Finished })
+        Ok(if states > 0 || self.open.exhausted {
+            LevelOutcome::Settled
+        } else {
+            LevelOutcome::Finished
+        })
     }
 
     /// Expands what is left of the level, and what is to be expanded again, with checkpoints; false if
     /// told to stop.
     fn expand_level(&mut self) -> Result<bool> {
-        let Search { store, workers, .. } = self;
+        let ExternalSearch { store, workers, .. } = self;
         let frontier = store.frontier(|spare| {
             let spare = spare / workers.len();
-            workers.iter_mut().for_each(|worker| worker.borrow(spare));
+            workers.iter_mut().for_each(|worker| worker.grow_buffer(spare));
         })?;
         let codec = self.store.frontier_codec().clone();
         let states = frontier.keys(codec.key_width(self.width()));
-        self.enter(Phase::Expanding);
-        if !self.expand_again()? {
+        self.enter(SearchPhase::Expanding);
+        if !self.reexpand()? {
             return Ok(false);
         }
         while self.open.expanded < states && !self.has_ended_within_level() {
-            let level = PartlyExpanded {
+            let level = LevelExpansion {
                 number: self.level_number(),
                 last: self.level_number(),
-                steps: self.postpones.map_or(Steps::All, Steps::First),
+                steps: self.postpones.map_or(ExpansionPass::All, ExpansionPass::First),
                 frontier: &frontier,
                 codec: &codec,
                 expanded: self.open.expanded,
@@ -425,13 +439,13 @@ impl<'a> Search<'a> {
     }
 
     /// Expands some states of a level, until it is time to pause; how many of them have been expanded then.
-    fn expand(&mut self, level: &PartlyExpanded) -> Result<u64> {
+    fn expand(&mut self, level: &LevelExpansion) -> Result<u64> {
         let (last, every) = (self.clock.last, self.control.checkpoint_every);
         let pause = || self.control.should_stop() || last.elapsed() >= every;
         let model = self.carrying.as_deref().unwrap_or(self.model);
         let done = expand(model, level, &mut self.workers, self.control, &pause)?;
         self.open.transitions += done.transitions;
-        self.open.partial += done.put_off;
+        self.open.partial += done.postponed;
         self.open.passed += done.passed;
         self.open.beyond += done.beyond;
         if self.limits.coverage {
@@ -441,21 +455,21 @@ impl<'a> Search<'a> {
         Ok(done.states)
     }
 
-    fn settle_level(&mut self) -> Result<Settled> {
-        self.enter(Phase::Settling);
+    fn settle_level(&mut self) -> Result<SettleOutcome> {
+        self.enter(SearchPhase::Settling);
         let threads = self.plan.threads;
         let (width, codec) = (self.width(), self.store.codec().clone());
         let mut segments = Vec::new();
         for worker in &mut self.workers {
             worker.flush()?;
             for piece in worker.pieces() {
-                segments.push(piece.open(&*self.disk, width)?.coded(&codec));
+                segments.push(piece.open(&*self.disk, width)?.with_codec(&codec));
             }
         }
         for piece in &self.open.restored {
-            segments.push(piece.open(&*self.disk, width)?.coded(&codec));
+            segments.push(piece.open(&*self.disk, width)?.with_codec(&codec));
         }
-        let slices = self.workers.iter().map(Worker::sorted).collect();
+        let slices = self.workers.iter().map(ExpansionWorker::sorted).collect();
         let candidates = Candidates { slices, segments };
         let control = self.control;
         self.store.settle(&candidates, threads, &|| control.should_stop())
@@ -470,10 +484,10 @@ impl<'a> Search<'a> {
         self.beyond += open.beyond;
         self.taken.merge(open.taken);
         self.findings.merge(open.findings);
-        let files = self.workers.iter_mut().filter_map(Worker::clear);
+        let files = self.workers.iter_mut().filter_map(ExpansionWorker::clear);
         let files: Vec<FileName> = files.chain(open.restored_files).collect();
         self.discard(files, open.in_manifest)?;
-        self.close_again()
+        self.close_reexpansion()
     }
 
     /// Removes files, at once or when the manifest no longer mentions them.
@@ -497,16 +511,16 @@ impl<'a> Search<'a> {
         }
         self.forget_postponed();
         // It comes here with a violation, or when all states were visited.
-        let missing = self.limits.checks.missing(self.model, &self.all_findings());
+        let missing = self.limits.checks.unreached_properties(self.model, &self.all_findings());
         self.verdict = match self.is_violated() || !missing.is_empty() {
-            true => Verdict::Violated,
-            false => Verdict::Verified,
+            true => SearchVerdict::Violated,
+            false => SearchVerdict::Verified,
         };
     }
 
     /// Whether the first violated state of a level ends the search.
     fn ends_within_level(&self) -> bool {
-        let Limits { stop_on_violation, stop_within_level, .. } = self.limits;
+        let SearchLimits { stop_on_violation, stop_within_level, .. } = self.limits;
         // What else decides on the end looks at whole levels.
         stop_on_violation && stop_within_level && self.concludes.is_none()
     }
@@ -554,38 +568,38 @@ impl<'a> Search<'a> {
     }
 
     /// Shows what it is at from now on; gives what it was at.
-    fn enter(&self, phase: Phase) -> Phase {
+    fn enter(&self, phase: SearchPhase) -> SearchPhase {
         self.control.progress.enter(phase)
     }
 
     fn show_progress(&self) {
         let progress = &self.control.progress;
-        Progress::set(&progress.level, u64::from(self.level_number()));
-        Progress::set(&progress.frontier, self.last_level_states());
-        Progress::set(&progress.expanded, self.open.expanded);
-        Progress::set(&progress.states, self.states);
+        SearchProgress::set(&progress.level, u64::from(self.level_number()));
+        SearchProgress::set(&progress.frontier, self.last_level_states());
+        SearchProgress::set(&progress.expanded, self.open.expanded);
+        SearchProgress::set(&progress.states, self.states);
     }
 }
 
 impl MemoryPlan {
     /// The same for a search of a model whose states are stored so: with room for obligations, if it leaves
     /// any.
-    pub fn of_search(self, model: &dyn Model, storage: &Storage) -> MemoryPlan {
-        let owes = model.postpones().is_some() && has_room_for_obligations(model, storage);
+    pub fn of_search(self, model: &dyn StateSpace, storage: &StateStorage) -> MemoryPlan {
+        let owes = model.as_postponing().is_some() && has_room_for_obligations(model, storage);
         if owes { self.for_obligations() } else { self }
     }
 }
 
 /// Whether steps can be put off in a search of a model whose states are stored so.
-pub fn has_room_for_obligations(model: &dyn Model, storage: &Storage) -> bool {
+pub fn has_room_for_obligations(model: &dyn StateSpace, storage: &StateStorage) -> bool {
     match storage {
         // An obligation is a key like others, only longer.
-        Storage::Sorted(_) => model.width() + RANK <= WIDTH_MAX,
-        Storage::Comback(_) => false,
+        StateStorage::Sorted(_) => model.width() + RANK <= WIDTH_MAX,
+        StateStorage::Comback(_) => false,
     }
 }
 
 /// The number of states of each level.
-fn levels_keys(levels: &Levels) -> impl Iterator<Item = u64> {
-    levels.saved().each_keys()
+fn levels_keys(levels: &LevelLog) -> impl Iterator<Item = u64> {
+    levels.saved().keys_by_level()
 }

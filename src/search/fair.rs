@@ -7,24 +7,24 @@
 //! passes. One that has an accepting state and a step that is fair to each process has a run that goes through all of these
 //! again and again. Such a run is then put together of shortest ways within the component.
 
-use super::Control;
-use super::lasso::{Lasso, Probe, ProbeLimits, Probed, STATE_OVERHEAD, faults};
-use crate::exec::{Expansion, FairSteps, Model, ProcessSet, collect_fair, fair_records};
+use super::SearchControl;
+use super::lasso::{Lasso, ProbeLimits, ProbeResult, ProbeVerdict, STATE_OVERHEAD, faults};
+use crate::exec::{FairSteps, ProcessSet, StateSpace, SuccessorSink, collect_fair, fair_records};
 use spill::Result;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 /// What a step brings to the component that it is in.
 #[derive(Clone, Copy, Debug, Default)]
-struct Brought {
+struct AcceptanceMarks {
     /// It leaves an accepting state.
     accepts: bool,
     /// It is fair to these.
     fair_to: ProcessSet,
 }
 
-impl Brought {
-    fn add(&mut self, other: Brought) {
+impl AcceptanceMarks {
+    fn add(&mut self, other: AcceptanceMarks) {
         self.accepts |= other.accepts;
         self.fair_to.extend(other.fair_to);
     }
@@ -32,29 +32,29 @@ impl Brought {
 
 /// A step, by the numbers of the state that it leads to and of the set of processes that it is fair to.
 #[derive(Clone, Copy)]
-struct Edge {
+struct FairEdge {
     to: u32,
     set: u32,
 }
 
 /// A state on the way of the search.
-struct Frame {
+struct FairSccFrame {
     at: u32,
-    edges: Vec<Edge>,
+    edges: Vec<FairEdge>,
     next: usize,
 }
 
 /// A component of what has been seen: the states from some place of the stack on to the next one's.
-struct Component {
+struct OpenComponent {
     first: u32,
-    brings: Brought,
+    brings: AcceptanceMarks,
     /// What the step brings that led into it.
-    entered_by: Brought,
+    entered_by: AcceptanceMarks,
 }
 
 /// How far a state has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum SccStatus {
     New,
     /// At this place of the stack.
     Stacked(u32),
@@ -62,22 +62,22 @@ enum Place {
     Left,
 }
 
-struct Search<'a> {
-    model: &'a dyn Model,
+struct FairSccSearch<'a> {
+    model: &'a dyn StateSpace,
     fair: &'a dyn FairSteps,
     accepts: &'a dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
-    control: &'a Control,
+    control: &'a SearchControl,
     /// All processes.
     all: ProcessSet,
     numbers: HashMap<Rc<[u8]>, u32>,
     states: Vec<Rc<[u8]>>,
-    places: Vec<Place>,
+    places: Vec<SccStatus>,
     sets: Vec<ProcessSet>,
     set_numbers: HashMap<ProcessSet, u32>,
     initial: Vec<u32>,
     stack: Vec<u32>,
-    components: Vec<Component>,
+    components: Vec<OpenComponent>,
     /// Steps of states on the way.
     held: u64,
     transitions: u64,
@@ -88,12 +88,12 @@ struct Search<'a> {
 
 /// Looks for a cycle of a model through a state that `accepts` which is fair to all processes, until told to stop.
 pub fn probe_fair(
-    (model, fair): (&dyn Model, &dyn FairSteps),
+    (model, fair): (&dyn StateSpace, &dyn FairSteps),
     accepts: &dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
-    control: &Control,
-) -> Result<Probe> {
-    let mut search = Search {
+    control: &SearchControl,
+) -> Result<ProbeResult> {
+    let mut search = FairSccSearch {
         model,
         fair,
         accepts,
@@ -113,28 +113,28 @@ pub fn probe_fair(
         faults: 0,
         states_when_found: None,
     };
-    let found = search.whole()?;
-    let Search { states, transitions, faults, states_when_found, .. } = search;
+    let found = search.search_all()?;
+    let FairSccSearch { states, transitions, faults, states_when_found, .. } = search;
     let states = states_when_found.unwrap_or(states.len() as u64);
-    Ok(Probe { found, states, transitions, faults })
+    Ok(ProbeResult { found, states, transitions, faults })
 }
 
-impl Search<'_> {
-    fn whole(&mut self) -> Result<Probed> {
+impl FairSccSearch<'_> {
+    fn search_all(&mut self) -> Result<ProbeVerdict> {
         let (mut buffer, model) = (Vec::new(), self.model);
-        let begun = Expansion::collect(model.width(), &mut buffer, |out| model.initial(out))?;
+        let begun = SuccessorSink::collect(model.width(), &mut buffer, |out| model.initial(out))?;
         self.faults += faults(&begun);
         let initial = buffer.chunks_exact(model.width()).map(|state| self.number(state));
         self.initial = initial.collect();
         for at in self.initial.clone() {
-            if self.places[at as usize] == Place::New {
-                match self.from(at)? {
-                    Probed::None => {}
+            if self.places[at as usize] == SccStatus::New {
+                match self.search_from(at)? {
+                    ProbeVerdict::None => {}
                     other => return Ok(other),
                 }
             }
         }
-        Ok(Probed::None)
+        Ok(ProbeVerdict::None)
     }
 
     /// The number of a state, known or not.
@@ -145,7 +145,7 @@ impl Search<'_> {
                 let (number, state) = (self.states.len() as u32, Rc::<[u8]>::from(state));
                 self.numbers.insert(state.clone(), number);
                 self.states.push(state);
-                self.places.push(Place::New);
+                self.places.push(SccStatus::New);
                 number
             }
         }
@@ -159,7 +159,7 @@ impl Search<'_> {
     }
 
     /// The steps out of a state; what they cost is tallied the first time.
-    fn edges(&mut self, at: u32, is_first: bool) -> Result<Vec<Edge>> {
+    fn edges(&mut self, at: u32, is_first: bool) -> Result<Vec<FairEdge>> {
         let (fair, state) = (self.fair, self.states[at as usize].clone());
         let mut records = Vec::new();
         let collected = collect_fair(fair, &state, &mut records)?;
@@ -168,14 +168,16 @@ impl Search<'_> {
             self.faults += faults(&collected);
         }
         let edges = fair_records(&records, state.len());
-        Ok(edges.map(|(to, set)| Edge { to: self.number(to), set: self.set_number(set) }).collect())
+        Ok(edges
+            .map(|(to, set)| FairEdge { to: self.number(to), set: self.set_number(set) })
+            .collect())
     }
 
     /// Whether there are too many states, or it was told to stop.
     fn is_over(&self) -> bool {
         let states = self.states.len() as u64;
         let each = self.model.width() as u64 + STATE_OVERHEAD;
-        let bytes = states * each + size_of::<Edge>() as u64 * self.held;
+        let bytes = states * each + size_of::<FairEdge>() as u64 * self.held;
         states > self.limits.states || bytes > self.limits.bytes || self.control.is_stopped()
     }
 
@@ -184,52 +186,56 @@ impl Search<'_> {
     }
 
     /// Puts a state on the stack and the way, as a component of its own.
-    fn enter(&mut self, at: u32, entered_by: Brought) -> Result<Frame> {
+    fn enter(&mut self, at: u32, entered_by: AcceptanceMarks) -> Result<FairSccFrame> {
         // A deadline that has passed is seen from now on.
         let _ = self.control.should_stop();
         let first = self.stack.len() as u32;
-        self.places[at as usize] = Place::Stacked(first);
+        self.places[at as usize] = SccStatus::Stacked(first);
         self.stack.push(at);
-        self.components.push(Component { first, brings: Brought::default(), entered_by });
+        self.components.push(OpenComponent {
+            first,
+            brings: AcceptanceMarks::default(),
+            entered_by,
+        });
         let edges = self.edges(at, true)?;
         self.held += edges.len() as u64;
-        Ok(Frame { at, edges, next: 0 })
+        Ok(FairSccFrame { at, edges, next: 0 })
     }
 
     /// Searches what a state leads to.
-    fn from(&mut self, start: u32) -> Result<Probed> {
-        let mut way = vec![self.enter(start, Brought::default())?];
+    fn search_from(&mut self, start: u32) -> Result<ProbeVerdict> {
+        let mut way = vec![self.enter(start, AcceptanceMarks::default())?];
         while let Some(frame) = way.last_mut() {
             if self.is_over() {
-                return Ok(Probed::Open);
+                return Ok(ProbeVerdict::Open);
             }
             let at = frame.at;
             if let Some(&edge) = frame.edges.get(frame.next) {
                 frame.next += 1;
                 let fair_to = self.sets[edge.set as usize];
-                let brought = Brought { accepts: self.is_accepting(at), fair_to };
+                let brought = AcceptanceMarks { accepts: self.is_accepting(at), fair_to };
                 let place = self.places[edge.to as usize];
                 match place {
-                    Place::New => {
+                    SccStatus::New => {
                         let frame = self.enter(edge.to, brought)?;
                         way.push(frame);
                     }
-                    Place::Stacked(place) if self.joined(place, brought) => {
+                    SccStatus::Stacked(place) if self.merge_components(place, brought) => {
                         self.states_when_found = Some(self.states.len() as u64);
-                        return Ok(Probed::Found(self.lasso()?));
+                        return Ok(ProbeVerdict::Found(self.lasso()?));
                     }
-                    Place::Stacked(_) | Place::Left => {}
+                    SccStatus::Stacked(_) | SccStatus::Left => {}
                 }
                 continue;
             }
             self.leave(at);
             self.held -= way.pop().map_or(0, |it| it.edges.len() as u64);
         }
-        Ok(Probed::None)
+        Ok(ProbeVerdict::None)
     }
 
     /// Makes one component of all from a place of the stack on, to which a step leads back; whether a run is found.
-    fn joined(&mut self, place: u32, mut brought: Brought) -> bool {
+    fn merge_components(&mut self, place: u32, mut brought: AcceptanceMarks) -> bool {
         while let Some(last) = self.components.pop_if(|it| it.first > place) {
             brought.add(last.brings);
             brought.add(last.entered_by);
@@ -241,10 +247,11 @@ impl Search<'_> {
 
     /// Goes back from a state: if it is the first of its component, that is whole.
     fn leave(&mut self, at: u32) {
-        let is_first = |it: &mut Component| Place::Stacked(it.first) == self.places[at as usize];
+        let is_first =
+            |it: &mut OpenComponent| SccStatus::Stacked(it.first) == self.places[at as usize];
         if let Some(left) = self.components.pop_if(is_first) {
             for state in self.stack.drain(left.first as usize..) {
-                self.places[state as usize] = Place::Left;
+                self.places[state as usize] = SccStatus::Left;
             }
         }
     }
@@ -252,7 +259,7 @@ impl Search<'_> {
     /// A run to an accepting state of the last component, and round it in a way that is fair to all.
     fn lasso(&mut self) -> Result<Lasso> {
         let first = self.components.last().map_or(0, |it| it.first);
-        let inside = |place: &Place| matches!(place, Place::Stacked(at) if *at >= first);
+        let inside = |place: &SccStatus| matches!(place, SccStatus::Stacked(at) if *at >= first);
         let inside: Vec<bool> = self.places.iter().map(inside).collect();
         let numbers = 0..inside.len() as u32;
         let turns: Vec<bool> =
@@ -275,7 +282,7 @@ impl Search<'_> {
         // Each way leads to a step that is fair to a process to which none was so far, and the last one back.
         while !missing.is_empty() || fair_to.is_empty() || at != turn {
             let sets = self.sets.clone();
-            let is_wanted = |_: u32, edge: Edge| match missing.is_empty() {
+            let is_wanted = |_: u32, edge: FairEdge| match missing.is_empty() {
                 true => edge.to == turn,
                 false => {
                     // Sets that are new were not met when the component was found.
@@ -303,9 +310,9 @@ impl Search<'_> {
         &mut self,
         from: &[u32],
         may_pass: &dyn Fn(u32) -> bool,
-        is_wanted: &dyn Fn(u32, Edge) -> bool,
-    ) -> Result<Vec<(u32, Edge)>> {
-        let mut before: HashMap<u32, Option<(u32, Edge)>> =
+        is_wanted: &dyn Fn(u32, FairEdge) -> bool,
+    ) -> Result<Vec<(u32, FairEdge)>> {
+        let mut before: HashMap<u32, Option<(u32, FairEdge)>> =
             from.iter().map(|&at| (at, None)).collect();
         let mut open = VecDeque::from(from.to_vec());
         while let Some(at) = open.pop_front() {
@@ -315,7 +322,7 @@ impl Search<'_> {
                 }
                 if is_wanted(at, edge) {
                     let last = Some((at, edge));
-                    let mut way: Vec<(u32, Edge)> =
+                    let mut way: Vec<(u32, FairEdge)> =
                         std::iter::successors(last, |(at, _)| before.get(at).copied().flatten())
                             .collect();
                     way.reverse();

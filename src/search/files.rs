@@ -10,9 +10,9 @@ use spill::{FileName, RealDisk};
 /// The model's texts, and what is searched for.
 pub const JOB: &str = "job";
 /// What the last sitting took.
-pub const MEANS: &str = "means";
+pub const RUN_LIMITS: &str = "means";
 /// How the last sitting began.
-pub const SITTING: &str = "sitting";
+pub const SESSION_START: &str = "sitting";
 /// The last checkpoint.
 pub const MANIFEST: &str = "manifest";
 /// The last checkpoint of a search for accepting cycles.
@@ -30,7 +30,7 @@ pub const TEMPORARY: &str = "temporary";
 
 /// Files that are written as a whole, under another name first.
 const REPLACED: [&str; 9] =
-    [JOB, MEANS, SITTING, MANIFEST, CYCLES, ANSWER, EVENTUALLY_VERDICTS, EVENTS, STATUS];
+    [JOB, RUN_LIMITS, SESSION_START, MANIFEST, CYCLES, ANSWER, EVENTUALLY_VERDICTS, EVENTS, STATUS];
 
 /// Files that only are there.
 const MARKS: [&str; 2] = [RealDisk::LOCK, TEMPORARY];
@@ -68,7 +68,7 @@ pub enum DirectoryFile {
 impl DirectoryFile {
     /// What a file is, if it is one that a search makes.
     pub fn of(name: &str) -> Option<DirectoryFile> {
-        let keys = || FileName::of(name).map(DirectoryFile::Keys);
+        let keys = || FileName::parse(name).map(DirectoryFile::Keys);
         if REPLACED.contains(&name) || MARKS.contains(&name) {
             Some(DirectoryFile::Fixed)
         } else if name.strip_suffix(UNFINISHED).is_some_and(|it| REPLACED.contains(&it)) {
@@ -148,7 +148,7 @@ fn is_private(name: &str) -> bool {
     let name = name.strip_suffix(UNFINISHED).unwrap_or(name);
     match name.split('.').collect::<Vec<_>>()[..] {
         [file, plan, attempt] => {
-            (FileName::is_one(file) || is_of_plan(file))
+            (FileName::is_key_file(file) || is_of_plan(file))
                 && is_plan_id(plan)
                 && is_hexadecimal(attempt, 16)
         }

@@ -6,8 +6,8 @@
 //! state, which closes a cycle. A state is entered by the second search once. What is found is as long as such ways are;
 //! so a shorter run to an accepting state of the cycle and round it is looked for, with other states as far as there is room.
 
-use super::Control;
-use crate::exec::{Collected, Expansion, Model, ProcessSet, Violation};
+use super::SearchControl;
+use crate::exec::{ExpansionOutcome, ProcessSet, StateSpace, SuccessorSink, Violation};
 use spill::Result;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -26,7 +26,7 @@ pub struct Lasso {
 
 /// What came of looking.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Probed {
+pub enum ProbeVerdict {
     /// There is no accepting cycle.
     None,
     /// There is one.
@@ -37,9 +37,9 @@ pub enum Probed {
 
 /// What came of a probe, and what it took.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub struct ProbeResult {
     /// What it found.
-    pub found: Probed,
+    pub found: ProbeVerdict,
     /// States visited, up to a cycle.
     pub states: u64,
     /// Steps between them.
@@ -65,7 +65,7 @@ pub(super) const STATE_OVERHEAD: u64 = 96;
 
 /// How far a state has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Colour {
+enum DfsColour {
     New,
     /// On the way of the first search.
     Open,
@@ -76,27 +76,27 @@ enum Colour {
 }
 
 /// A state on the way of a search.
-struct Frame {
+struct NestedDfsFrame {
     at: u32,
     successors: Vec<u32>,
     next: usize,
 }
 
 /// What a search ends with.
-enum Ending {
+enum DfsOutcome {
     Through,
     Cycle(Vec<u32>),
     Over,
 }
 
-struct Search<'a> {
-    model: &'a dyn Model,
+struct NestedDfs<'a> {
+    model: &'a dyn StateSpace,
     accepts: &'a dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
-    control: &'a Control,
+    control: &'a SearchControl,
     numbers: HashMap<Rc<[u8]>, u32>,
     states: Vec<Rc<[u8]>>,
-    colours: Vec<Colour>,
+    colours: Vec<DfsColour>,
     initial: Vec<u32>,
     /// Successors on the ways of searches.
     held: u64,
@@ -107,36 +107,36 @@ struct Search<'a> {
 
 /// Looks for a cycle of a model through a state that `accepts`, until told to stop.
 pub fn probe(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
-    control: &Control,
-) -> Result<Probe> {
+    control: &SearchControl,
+) -> Result<ProbeResult> {
     let mut starts = Vec::new();
-    let begun = Expansion::collect(model.width(), &mut starts, |out| model.initial(out))?;
+    let begun = SuccessorSink::collect(model.width(), &mut starts, |out| model.initial(out))?;
     let probe = probe_from(&starts, model, accepts, limits, control)?;
-    Ok(Probe { faults: probe.faults + faults(&begun), ..probe })
+    Ok(ProbeResult { faults: probe.faults + faults(&begun), ..probe })
 }
 
 /// A run on from a state, looked for among few states.
-pub(super) fn run_on(
+pub(super) fn probe_continuation(
     state: &[u8],
-    model: &dyn Model,
+    model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
-    control: &Control,
-) -> Result<Probed> {
+    control: &SearchControl,
+) -> Result<ProbeVerdict> {
     Ok(probe_from(state, model, accepts, RUN_ON, control)?.found)
 }
 
 /// The same from these states on, one behind the other.
 fn probe_from(
     starts: &[u8],
-    model: &dyn Model,
+    model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
-    control: &Control,
-) -> Result<Probe> {
-    let mut search = Search {
+    control: &SearchControl,
+) -> Result<ProbeResult> {
+    let mut search = NestedDfs {
         model,
         accepts,
         limits,
@@ -150,34 +150,34 @@ fn probe_from(
         faults: 0,
         buffer: Vec::new(),
     };
-    search.initial = search.numbered(starts);
-    let ending = search.whole()?;
+    search.initial = search.number_states(starts);
+    let ending = search.search_all()?;
     // A shorter run may lead through more.
     let states = search.states.len() as u64;
     let found = match ending {
-        Ending::Through => Probed::None,
-        Ending::Over => Probed::Open,
-        Ending::Cycle(cycle) => Probed::Found(search.lasso(&cycle)?),
+        DfsOutcome::Through => ProbeVerdict::None,
+        DfsOutcome::Over => ProbeVerdict::Open,
+        DfsOutcome::Cycle(cycle) => ProbeVerdict::Found(search.lasso(&cycle)?),
     };
-    let Search { transitions, faults, .. } = search;
-    Ok(Probe { found, states, transitions, faults })
+    let NestedDfs { transitions, faults, .. } = search;
+    Ok(ProbeResult { found, states, transitions, faults })
 }
 
-impl Search<'_> {
-    fn whole(&mut self) -> Result<Ending> {
+impl NestedDfs<'_> {
+    fn search_all(&mut self) -> Result<DfsOutcome> {
         for at in self.initial.clone() {
-            if self.colours[at as usize] == Colour::New {
-                match self.first(at)? {
-                    Ending::Through => {}
+            if self.colours[at as usize] == DfsColour::New {
+                match self.outer_search(at)? {
+                    DfsOutcome::Through => {}
                     other => return Ok(other),
                 }
             }
         }
-        Ok(Ending::Through)
+        Ok(DfsOutcome::Through)
     }
 
     /// The numbers of states, known or not.
-    fn numbered(&mut self, states: &[u8]) -> Vec<u32> {
+    fn number_states(&mut self, states: &[u8]) -> Vec<u32> {
         let all = states.chunks_exact(self.model.width());
         all.map(|state| match self.numbers.get(state) {
             Some(&number) => number,
@@ -185,7 +185,7 @@ impl Search<'_> {
                 let (number, state) = (self.states.len() as u32, Rc::<[u8]>::from(state));
                 self.numbers.insert(state.clone(), number);
                 self.states.push(state);
-                self.colours.push(Colour::New);
+                self.colours.push(DfsColour::New);
                 number
             }
         })
@@ -198,12 +198,12 @@ impl Search<'_> {
         buffer.clear();
         let (model, state) = (self.model, self.states[at as usize].clone());
         let collected =
-            Expansion::collect(model.width(), &mut buffer, |out| model.expand(&state, out))?;
+            SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(&state, out))?;
         if is_first {
             self.transitions += collected.transitions;
             self.faults += faults(&collected);
         }
-        let successors = self.numbered(&buffer);
+        let successors = self.number_states(&buffer);
         self.buffer = buffer;
         Ok(successors)
     }
@@ -213,19 +213,19 @@ impl Search<'_> {
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
         let (model, state) = (self.model, &self.states[at as usize]);
-        let _ = Expansion::collect(model.width(), &mut buffer, |out| model.expand(state, out))?;
+        let _ = SuccessorSink::collect(model.width(), &mut buffer, |out| model.expand(state, out))?;
         let all = buffer.chunks_exact(model.width());
         let known = all.filter_map(|state| self.numbers.get(state).copied()).collect();
         self.buffer = buffer;
         Ok(known)
     }
 
-    fn enter(&mut self, at: u32, is_first: bool) -> Result<Frame> {
+    fn enter(&mut self, at: u32, is_first: bool) -> Result<NestedDfsFrame> {
         // A deadline that has passed is seen from now on.
         let _ = self.control.should_stop();
         let successors = self.successors(at, is_first)?;
         self.held += successors.len() as u64;
-        Ok(Frame { at, successors, next: 0 })
+        Ok(NestedDfsFrame { at, successors, next: 0 })
     }
 
     /// Whether there are too many states, or it was told to stop.
@@ -240,47 +240,47 @@ impl Search<'_> {
     }
 
     /// The first search, from a state.
-    fn first(&mut self, start: u32) -> Result<Ending> {
-        self.colours[start as usize] = Colour::Open;
+    fn outer_search(&mut self, start: u32) -> Result<DfsOutcome> {
+        self.colours[start as usize] = DfsColour::Open;
         let mut way = vec![self.enter(start, true)?];
         while let Some(frame) = way.last_mut() {
             if self.is_over() {
-                return Ok(Ending::Over);
+                return Ok(DfsOutcome::Over);
             }
             let at = frame.at;
             if let Some(&to) = frame.successors.get(frame.next) {
                 frame.next += 1;
                 match self.colours[to as usize] {
-                    Colour::Open if self.is_accepting(at) || self.is_accepting(to) => {
-                        return Ok(Ending::Cycle(cycle(&way, to, Vec::new())));
+                    DfsColour::Open if self.is_accepting(at) || self.is_accepting(to) => {
+                        return Ok(DfsOutcome::Cycle(cycle(&way, to, Vec::new())));
                     }
-                    Colour::New => {
-                        self.colours[to as usize] = Colour::Open;
+                    DfsColour::New => {
+                        self.colours[to as usize] = DfsColour::Open;
                         way.push(self.enter(to, true)?);
                     }
                     _ => {}
                 }
                 continue;
             }
-            let mut colour = Colour::Left;
+            let mut colour = DfsColour::Left;
             if self.is_accepting(at) {
-                match self.second(at, &way)? {
-                    Ending::Through => colour = Colour::Done,
+                match self.inner_search(at, &way)? {
+                    DfsOutcome::Through => colour = DfsColour::Done,
                     other => return Ok(other),
                 }
             }
             self.colours[at as usize] = colour;
             self.held -= way.pop().map_or(0, |it| it.successors.len() as u64);
         }
-        Ok(Ending::Through)
+        Ok(DfsOutcome::Through)
     }
 
     /// The second search, from an accepting state at the end of the first one's way.
-    fn second(&mut self, start: u32, first: &[Frame]) -> Result<Ending> {
+    fn inner_search(&mut self, start: u32, first: &[NestedDfsFrame]) -> Result<DfsOutcome> {
         let mut way = vec![self.enter(start, false)?];
         while let Some(frame) = way.last_mut() {
             if self.is_over() {
-                return Ok(Ending::Over);
+                return Ok(DfsOutcome::Over);
             }
             let Some(&to) = frame.successors.get(frame.next) else {
                 self.held -= way.pop().map_or(0, |it| it.successors.len() as u64);
@@ -288,18 +288,18 @@ impl Search<'_> {
             };
             frame.next += 1;
             match self.colours[to as usize] {
-                Colour::Open => {
+                DfsColour::Open => {
                     let behind = way.iter().skip(1).map(|it| it.at).collect();
-                    return Ok(Ending::Cycle(cycle(first, to, behind)));
+                    return Ok(DfsOutcome::Cycle(cycle(first, to, behind)));
                 }
-                Colour::Left => {
-                    self.colours[to as usize] = Colour::Done;
+                DfsColour::Left => {
+                    self.colours[to as usize] = DfsColour::Done;
                     way.push(self.enter(to, false)?);
                 }
                 _ => {}
             }
         }
-        Ok(Ending::Through)
+        Ok(DfsOutcome::Through)
     }
 
     /// A short run to an accepting state of a cycle and round it.
@@ -348,14 +348,14 @@ impl Search<'_> {
 }
 
 /// How many steps ended in errors.
-pub(super) fn faults(collected: &Collected) -> u64 {
+pub(super) fn faults(collected: &ExpansionOutcome) -> u64 {
     let faults = collected.findings.iter();
     let faults = faults.filter(|(check, _)| matches!(check, Violation::Fault(..)));
     faults.map(|(_, finding)| finding.count).sum()
 }
 
 /// The cycle from an open state along the first search's way to its end, and through what lies behind.
-fn cycle(way: &[Frame], open: u32, behind: Vec<u32>) -> Vec<u32> {
+fn cycle(way: &[NestedDfsFrame], open: u32, behind: Vec<u32>) -> Vec<u32> {
     let begun = way.iter().map(|it| it.at).skip_while(|&at| at != open);
     begun.chain(behind).collect()
 }

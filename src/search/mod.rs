@@ -38,20 +38,20 @@ pub mod trace;
 pub mod trial;
 pub mod visited;
 
-pub use crate::exec::Checks;
+pub use crate::exec::CheckSelection;
 pub use allocator::{return_free_blocks, return_large_blocks};
-pub use control::Control;
-pub use external::Search;
+pub use control::SearchControl;
+pub use external::ExternalSearch;
 pub use plan::{MemoryPlan, cores};
-pub use storage::Storage;
+pub use storage::StateStorage;
 
-use crate::exec::{ActionCounts, Findings, Model, Tally, Violation};
+use crate::exec::{ActionCounts, Findings, ReductionCounters, StateSpace, Violation};
 
 /// What to look for and when to stop.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct SearchLimits {
     /// Which checks count as violations.
-    pub checks: Checks,
+    pub checks: CheckSelection,
     /// Whether to stop at the end of the first level with a violation.
     pub stop_on_violation: bool,
     /// Whether it stops inside that level then: with the first state in the level's order that violates something. The
@@ -67,10 +67,10 @@ pub struct Limits {
     pub coverage: bool,
 }
 
-impl Default for Limits {
+impl Default for SearchLimits {
     fn default() -> Self {
-        let checks = Checks::default();
-        Limits {
+        let checks = CheckSelection::default();
+        SearchLimits {
             checks,
             stop_on_violation: true,
             stop_within_level: false,
@@ -82,32 +82,32 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl SearchLimits {
     /// Whether a search may stop, as there is a state for or against each property of states.
-    pub fn are_answered(&self, model: &dyn Model, findings: &Findings) -> bool {
-        self.stop_when_answered && self.checks.are_answered(model, findings)
+    pub fn are_answered(&self, model: &dyn StateSpace, findings: &Findings) -> bool {
+        self.stop_when_answered && self.checks.all_decided(model, findings)
     }
 
     /// Whether a search with this outcome visited all states, so that what it did not find is not there.
-    pub fn visited_all(&self, model: &dyn Model, outcome: &Outcome) -> bool {
+    pub fn visited_all(&self, model: &dyn StateSpace, outcome: &SearchOutcome) -> bool {
         match outcome.verdict {
             // It may have ended before.
             _ if self.are_answered(model, &outcome.findings) => false,
-            Verdict::Verified => true,
+            SearchVerdict::Verified => true,
             // What should be in some state, and is in none, is known at the end only.
-            Verdict::Violated => {
+            SearchVerdict::Violated => {
                 !self.stop_on_violation || !self.checks.any_selected(model, &outcome.findings)
             }
-            Verdict::Incomplete => false,
+            SearchVerdict::Incomplete => false,
         }
     }
 }
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct SearchOutcome {
     /// The answer.
-    pub verdict: Verdict,
+    pub verdict: SearchVerdict,
     /// The number of states of each level.
     pub levels: Vec<u64>,
     /// Successors generated, repeats included, of all states expanded.
@@ -117,7 +117,7 @@ pub struct Outcome {
     /// How many states were expanded with less than all their steps.
     pub partial: u64,
     /// How many of these had to be expanded once more, with the rest.
-    pub again: u64,
+    pub reexpanded: u64,
     /// How many states were run through without being stored, each as often as it was.
     pub passed: u64,
     /// Steps that were not followed, as they lead to where nothing that is looked for can be reached from.
@@ -126,15 +126,20 @@ pub struct Outcome {
     pub taken: ActionCounts,
 }
 
-impl Outcome {
+impl SearchOutcome {
     /// The number of states found.
     pub fn states(&self) -> u64 {
         self.levels.iter().sum()
     }
 
     /// How it was reduced.
-    pub fn tally(&self) -> Tally {
-        Tally { partial: self.partial, again: self.again, passed: self.passed, beyond: self.beyond }
+    pub fn tally(&self) -> ReductionCounters {
+        ReductionCounters {
+            partially_expanded: self.partial,
+            re_expanded: self.reexpanded,
+            skipped: self.passed,
+            pruned: self.beyond,
+        }
     }
 
     /// The number of deadlock states among those expanded.
@@ -145,7 +150,7 @@ impl Outcome {
 
 /// The answer of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Verdict {
+pub enum SearchVerdict {
     /// Nothing selected is violated, and every reachable state was visited but those behind steps that
     /// end in errors that are not selected.
     Verified,
@@ -156,13 +161,13 @@ pub enum Verdict {
     Incomplete,
 }
 
-impl Verdict {
+impl SearchVerdict {
     /// As reports call it.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Verified => "verified",
-            Verdict::Violated => "violated",
-            Verdict::Incomplete => "incomplete",
+            SearchVerdict::Verified => "verified",
+            SearchVerdict::Violated => "violated",
+            SearchVerdict::Incomplete => "incomplete",
         }
     }
 }

@@ -3,9 +3,9 @@
 //! States are met breadth-first, level by level, until there is no room for more. So what the graph has is all that a run of
 //! some number of states can be at, and runs, loops and distances are looked for in it without asking the model again.
 
-use super::Control;
+use super::SearchControl;
 use super::lasso::{Lasso, ProbeLimits, faults};
-use crate::exec::{Expansion, Model};
+use crate::exec::{StateSpace, SuccessorSink};
 use crate::ir::components::components_along;
 use spill::Result;
 use std::collections::HashMap;
@@ -20,13 +20,13 @@ const STATE_BYTES: u64 = 192;
 const EDGE_BYTES: u64 = 16;
 
 /// Steps, by the state that they lead from, or to.
-pub(super) struct Steps {
+pub(super) struct AdjacencyLists {
     /// Where those of each state begin, and where the last ones end.
     begin: Vec<usize>,
     other: Vec<u32>,
 }
 
-impl Steps {
+impl AdjacencyLists {
     pub(super) fn of(&self, state: u32) -> &[u32] {
         &self.other[self.begin[state as usize]..self.begin[state as usize + 1]]
     }
@@ -37,7 +37,7 @@ impl Steps {
     }
 
     /// The same steps, by where they lead.
-    fn reversed(&self) -> Steps {
+    fn reversed(&self) -> AdjacencyLists {
         let states = self.begin.len() - 1;
         let mut begin = vec![0; states + 1];
         self.other.iter().for_each(|&to| begin[to as usize + 1] += 1);
@@ -50,17 +50,17 @@ impl Steps {
                 next[to as usize] += 1;
             }
         }
-        Steps { begin, other }
+        AdjacencyLists { begin, other }
     }
 }
 
 /// The states near the initial ones, in the order in which they were met.
-pub(super) struct Nearby {
+pub(super) struct BoundedGraph {
     pub(super) states: Vec<Rc<[u8]>>,
     /// How many steps away each is.
     pub(super) depths: Vec<u32>,
-    pub(super) ahead: Steps,
-    pub(super) back: Steps,
+    pub(super) ahead: AdjacencyLists,
+    pub(super) back: AdjacencyLists,
     /// Each run of at most so many steps is in it, if it goes no further than states were to be.
     pub(super) whole: usize,
     /// Whether all states that can be come to are, with all their steps.
@@ -73,13 +73,13 @@ pub(super) struct Nearby {
 
 /// The states that were met while a graph is built.
 #[derive(Default)]
-struct Met {
+struct StateNumbering {
     numbers: HashMap<Rc<[u8]>, u32>,
     states: Vec<Rc<[u8]>>,
     depths: Vec<u32>,
 }
 
-impl Met {
+impl StateNumbering {
     /// Numbers states that are so many steps away; leaves out those not met before, if these are.
     fn number(&mut self, states: &[u8], width: usize, depth: Option<u32>, into: &mut Vec<u32>) {
         for state in states.chunks_exact(width) {
@@ -97,16 +97,16 @@ impl Met {
     }
 }
 
-impl Nearby {
+impl BoundedGraph {
     /// The states that are at most so many steps away, or the nearest of them: as many as there is room and time for.
-    pub(super) fn within(
+    pub(super) fn explore_within(
         steps: usize,
-        model: &dyn Model,
+        model: &dyn StateSpace,
         limits: ProbeLimits,
-        control: &Control,
-    ) -> Result<Nearby> {
-        let (width, mut buffer, mut met) = (model.width(), Vec::new(), Met::default());
-        let begun = Expansion::collect(width, &mut buffer, |out| model.initial(out))?;
+        control: &SearchControl,
+    ) -> Result<BoundedGraph> {
+        let (width, mut buffer, mut met) = (model.width(), Vec::new(), StateNumbering::default());
+        let begun = SuccessorSink::collect(width, &mut buffer, |out| model.initial(out))?;
         met.number(&buffer, width, Some(0), &mut Vec::new());
         let (mut transitions, mut faulty) = (0, faults(&begun));
         let (mut begin, mut other) = (Vec::new(), Vec::new());
@@ -123,7 +123,8 @@ impl Nearby {
             }
             begin.push(other.len());
             buffer.clear();
-            let expanded = Expansion::collect(width, &mut buffer, |out| model.expand(&state, out))?;
+            let expanded =
+                SuccessorSink::collect(width, &mut buffer, |out| model.expand(&state, out))?;
             transitions += expanded.transitions;
             faulty += faults(&expanded);
             let next = Some(depth + 1).filter(|_| (depth as usize) < steps);
@@ -131,10 +132,10 @@ impl Nearby {
         }
         let is_all = whole == usize::MAX && steps == usize::MAX;
         begin.resize(met.states.len() + 1, other.len());
-        let Met { states, depths, .. } = met;
-        let ahead = Steps { begin, other };
+        let StateNumbering { states, depths, .. } = met;
+        let ahead = AdjacencyLists { begin, other };
         let back = ahead.reversed();
-        Ok(Nearby { states, depths, ahead, back, whole, is_all, transitions, faults: faulty })
+        Ok(BoundedGraph { states, depths, ahead, back, whole, is_all, transitions, faults: faulty })
     }
 
     /// The component of steps that each state is in.
@@ -144,10 +145,10 @@ impl Nearby {
     }
 
     /// The fewest steps of a run with a loop through `turn`, to and from which so many steps are, and where it begins to repeat.
-    pub(super) fn run_through(
+    pub(super) fn shortest_lasso_through(
         &self,
         turn: u32,
-        (from, to): (&Distances, &Distances),
+        (from, to): (&DistanceMap, &DistanceMap),
     ) -> Option<(usize, u32)> {
         let round = |start: u32| match start == turn {
             true => self.back.of(turn).iter().filter_map(|&it| from.of(it)).min().map(|it| it + 1),
@@ -162,10 +163,10 @@ impl Nearby {
     /// The run that begins to repeat at `start`, by a loop through `turn`.
     pub(super) fn lasso(&self, start: u32, turn: u32) -> Lasso {
         let states = self.states.len();
-        let (mut from, mut to) = (Distances::new(states), Distances::new(states));
+        let (mut from, mut to) = (DistanceMap::new(states), DistanceMap::new(states));
         from.fill(turn, &self.ahead, |_, _| true);
         to.fill(turn, &self.back, |_, _| true);
-        let mut way = self.way_to(start);
+        let mut way = self.path_to(start);
         let back = way.len() - 1;
         // From `start` to `turn`, and back to before `start`.
         way.extend(descend(start, &self.ahead, &|at| to.of(at)).into_iter().skip(1));
@@ -180,15 +181,15 @@ impl Nearby {
     }
 
     /// The run by way of a state, and behind it as another that begins there.
-    pub(super) fn on_from(&self, at: u32, behind: Lasso) -> Lasso {
-        let mut states = self.states_of(&self.way_to(at));
+    pub(super) fn prepend_path(&self, at: u32, behind: Lasso) -> Lasso {
+        let mut states = self.states_of(&self.path_to(at));
         let back = states.len() - 1 + behind.back;
         states.extend(behind.states.into_iter().skip(1));
         Lasso { states, back, fair_to: Vec::new() }
     }
 
     /// A shortest way to a state, an initial one first.
-    fn way_to(&self, at: u32) -> Vec<u32> {
+    fn path_to(&self, at: u32) -> Vec<u32> {
         let mut way = descend(at, &self.back, &|at| Some(self.depths[at as usize]));
         way.reverse();
         way
@@ -200,7 +201,7 @@ impl Nearby {
 }
 
 /// From a state along steps, each to one that is nearer, down to distance 0.
-fn descend(from: u32, steps: &Steps, distance: &dyn Fn(u32) -> Option<u32>) -> Vec<u32> {
+fn descend(from: u32, steps: &AdjacencyLists, distance: &dyn Fn(u32) -> Option<u32>) -> Vec<u32> {
     let nearer = |at: &u32| {
         let here = distance(*at)?;
         steps.of(*at).iter().copied().find(|&next| distance(next).is_some_and(|it| it + 1 == here))
@@ -209,16 +210,16 @@ fn descend(from: u32, steps: &Steps, distance: &dyn Fn(u32) -> Option<u32>) -> V
 }
 
 /// How far some states are from one.
-pub(super) struct Distances {
+pub(super) struct DistanceMap {
     /// Of each state, or `u32::MAX`.
     all: Vec<u32>,
     /// Those of which it is known, nearest first.
     met: Vec<u32>,
 }
 
-impl Distances {
-    pub(super) fn new(states: usize) -> Distances {
-        Distances { all: vec![u32::MAX; states], met: Vec::new() }
+impl DistanceMap {
+    pub(super) fn new(states: usize) -> DistanceMap {
+        DistanceMap { all: vec![u32::MAX; states], met: Vec::new() }
     }
 
     pub(super) fn of(&self, state: u32) -> Option<u32> {
@@ -226,7 +227,12 @@ impl Distances {
     }
 
     /// Makes them those from `start`, along steps to states that, so far away, are let in.
-    pub(super) fn fill(&mut self, start: u32, steps: &Steps, lets_in: impl Fn(u32, usize) -> bool) {
+    pub(super) fn fill(
+        &mut self,
+        start: u32,
+        steps: &AdjacencyLists,
+        lets_in: impl Fn(u32, usize) -> bool,
+    ) {
         self.met.drain(..).for_each(|it| self.all[it as usize] = u32::MAX);
         self.all[start as usize] = 0;
         self.met.push(start);

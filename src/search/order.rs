@@ -13,13 +13,13 @@ mod climb;
 mod judge;
 pub(super) mod sample;
 
-use super::Control;
-use crate::exec::Model;
+use super::SearchControl;
+use crate::exec::StateSpace;
 use crate::ir::Layout;
 use crate::ir::layout::GroupId;
 use climb::climb;
-use judge::{Packed, Varying};
-use sample::Sample;
+use judge::{PackedSample, VaryingBits};
+use sample::StateSample;
 use spill::Result;
 
 /// States of each part of the sample that every order is tried on: fewer where a state is much
@@ -29,7 +29,7 @@ const TRIED_MAX: usize = 8000;
 /// The least of these.
 const TRIED_MIN: usize = 3000;
 
-/// Work that trying one order may be, in states times what [`Varying::work`] tells.
+/// Work that trying one order may be, in states times what [`VaryingBits::work`] tells.
 const TRIED_WORK: usize = 400_000;
 
 /// Orders tried.
@@ -44,7 +44,7 @@ const FITTED_MAX: f64 = 0.5;
 
 /// An order that is better than the declared one, on a sample.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Better {
+pub struct ImprovedOrder {
     /// The order.
     pub order: Vec<GroupId>,
     /// What the sample takes in it, as a share of what it takes in the declared one.
@@ -54,56 +54,56 @@ pub struct Better {
 /// An order clearly better than the declared one for storing the states of `model`, whose
 /// `layout` is the declared one: `given` or one made from it. None if there is none, or if the
 /// model has no more states than the sample. It is an error if the model fails. Once told to stop it means nothing.
-pub fn sampled(
-    model: &dyn Model,
+pub fn order_from_sample(
+    model: &dyn StateSpace,
     layout: &Layout,
     given: &[GroupId],
-    control: &Control,
-) -> Result<Option<Better>> {
+    control: &SearchControl,
+) -> Result<Option<ImprovedOrder>> {
     if layout.groups.len() < 2 {
         return Ok(None);
     }
-    let Some(sample) = Sample::take(model, control)? else { return Ok(None) };
+    let Some(sample) = StateSample::take(model, control)? else { return Ok(None) };
     let parts = [sample.early.as_slice(), &sample.deep];
-    let Some(varying) = Varying::of(layout, &parts) else { return Ok(None) };
+    let Some(varying) = VaryingBits::of(layout, &parts) else { return Ok(None) };
     let tried = (TRIED_WORK / varying.work()).clamp(TRIED_MIN, TRIED_MAX) * layout.bytes;
     let tried = parts.map(|states| &states[..states.len().min(tried)]);
-    let fitted = fit(&Judge::new(&varying, layout, tried), given, control);
+    let fitted = fit(&OrderComparison::new(&varying, layout, tried), given, control);
     if control.should_stop() {
         return Ok(None);
     }
-    let judge = Judge::new(&varying, layout, parts);
+    let judge = OrderComparison::new(&varying, layout, parts);
     let candidates = [(given, GIVEN_MAX), (&fitted, FITTED_MAX)];
     let shares = candidates.map(|(order, max)| (order, judge.largest_share(order), max));
     let acceptable = shares.into_iter().filter(|(_, share, max)| share <= max);
     let best = acceptable.min_by(|(_, one, _), (_, other, _)| one.total_cmp(other));
-    Ok(best.map(|(order, share, _)| Better { order: order.to_vec(), share }))
+    Ok(best.map(|(order, share, _)| ImprovedOrder { order: order.to_vec(), share }))
 }
 
 /// The best order near `given` or the declared one.
-fn fit(judge: &Judge, given: &[GroupId], control: &Control) -> Vec<GroupId> {
+fn fit(judge: &OrderComparison, given: &[GroupId], control: &SearchControl) -> Vec<GroupId> {
     let better = judge.mean_share(given) < 1.0;
     let start = if better { given } else { judge.declared };
     climb(start.to_vec(), ROUNDS, || control.should_stop(), |order| judge.mean_share(order))
 }
 
 /// Compares orders with the declared one on the parts of a sample.
-struct Judge<'a> {
+struct OrderComparison<'a> {
     declared: &'a [GroupId],
     /// Each part that has states, and the bytes it takes in the declared order.
-    parts: Vec<(Packed<'a>, usize)>,
+    parts: Vec<(PackedSample<'a>, usize)>,
 }
 
-impl<'a> Judge<'a> {
-    fn new(varying: &'a Varying, layout: &'a Layout, parts: [&[u8]; 2]) -> Judge<'a> {
+impl<'a> OrderComparison<'a> {
+    fn new(varying: &'a VaryingBits, layout: &'a Layout, parts: [&[u8]; 2]) -> OrderComparison<'a> {
         let declared = layout.order.as_slice();
         let measure = |states: &&[u8]| {
-            let packed = Packed::new(varying, declared, states);
+            let packed = PackedSample::new(varying, declared, states);
             let bytes = packed.encoded(declared);
             (packed, bytes)
         };
         let parts = parts.iter().filter(|states| !states.is_empty()).map(measure).collect();
-        Judge { declared, parts }
+        OrderComparison { declared, parts }
     }
 
     fn shares(&self, order: &[GroupId]) -> impl Iterator<Item = f64> {
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::exec::Interp;
     use crate::front::{Options, dve};
-    use crate::source::Sources;
+    use crate::source::SourceMap;
 
     /// A ring of processes that count, told apart by what is declared first.
     fn interp(bound: u32) -> Interp {
@@ -141,7 +141,7 @@ mod tests {
             );
         }
         text += "system async;\n";
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add("ring.dve", text);
         let loaded = dve::LANGUAGE.load(&mut sources, &Options::default()).unwrap();
         Interp::new(loaded.program).unwrap()
@@ -151,15 +151,22 @@ mod tests {
     fn a_small_space_needs_no_order() {
         let model = interp(1);
         let layout = model.layout();
-        assert_eq!(sampled(&model, layout, &layout.order, &Control::default()).unwrap(), None);
+        assert_eq!(
+            order_from_sample(&model, layout, &layout.order, &SearchControl::default()).unwrap(),
+            None
+        );
     }
 
     #[test]
     fn the_order_is_the_same_each_time_and_one_of_the_layout() {
         let model = interp(30);
         let layout = model.layout();
-        let first = sampled(&model, layout, &layout.order, &Control::default()).unwrap();
-        assert_eq!(first, sampled(&model, layout, &layout.order, &Control::default()).unwrap());
+        let first =
+            order_from_sample(&model, layout, &layout.order, &SearchControl::default()).unwrap();
+        assert_eq!(
+            first,
+            order_from_sample(&model, layout, &layout.order, &SearchControl::default()).unwrap()
+        );
         let order = first.map_or(layout.order.clone(), |better| better.order);
         assert!(layout.clone().reordered(&order).is_ok());
     }
@@ -167,9 +174,9 @@ mod tests {
     #[test]
     fn packed_states_are_measured_as_if_they_were_laid_out_anew() {
         let model = interp(30);
-        let sample = Sample::take(&model, &Control::default()).unwrap().unwrap();
-        let varying = Varying::of(model.layout(), &[&sample.early]).unwrap();
-        let packed = Packed::new(&varying, &model.layout().order, &sample.early);
+        let sample = StateSample::take(&model, &SearchControl::default()).unwrap().unwrap();
+        let varying = VaryingBits::of(model.layout(), &[&sample.early]).unwrap();
+        let packed = PackedSample::new(&varying, &model.layout().order, &sample.early);
         let reversed: Vec<GroupId> = model.layout().order.iter().rev().copied().collect();
         for order in [&model.layout().order, &reversed] {
             let layout = model.layout().clone().reordered(order).unwrap();

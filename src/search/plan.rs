@@ -8,7 +8,7 @@
 //! store.
 
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::Shares;
+use spill::StoreBudget;
 use std::fmt;
 
 const MIB: u64 = 1 << 20;
@@ -73,21 +73,21 @@ pub fn cores() -> usize {
 
 /// A budget in which the search cannot work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooSmall {
+pub struct BudgetTooSmall {
     /// What was asked for, in bytes.
     pub budget: u64,
     /// The least that works for this model and number of threads, in bytes.
     pub minimum: u64,
 }
 
-impl std::error::Error for TooSmall {}
+impl std::error::Error for BudgetTooSmall {}
 
-impl fmt::Display for TooSmall {
+impl fmt::Display for BudgetTooSmall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "a memory budget of {} is too small: the minimum for this model is {}MiB",
-            Bytes(self.budget),
+            ByteCount(self.budget),
             self.minimum.div_ceil(MIB)
         )
     }
@@ -101,7 +101,7 @@ impl MemoryPlan {
         base: u64,
         threads: usize,
         width: usize,
-    ) -> Result<MemoryPlan, TooSmall> {
+    ) -> Result<MemoryPlan, BudgetTooSmall> {
         let blocks = BLOCKS_PER_THREAD * (spill::block_keys_max(width) * width) as u64;
         let fixed = RESERVE + threads as u64 * (RESERVE_PER_THREAD + blocks);
         let buffer_min = BUFFER_MIN.max(64 * width as u64);
@@ -110,7 +110,7 @@ impl MemoryPlan {
         let minimum = minimum * RESERVE_SHARE / (RESERVE_SHARE - 1);
         if budget < minimum {
             let minimum = minimum.next_multiple_of(MIB);
-            return Err(TooSmall { budget, minimum });
+            return Err(BudgetTooSmall { budget, minimum });
         }
         let reserve = fixed + budget / RESERVE_SHARE;
         let rest = budget - base - reserve;
@@ -135,8 +135,8 @@ impl MemoryPlan {
 
     /// What of it is the store's. Runs and levels on disk that are no larger than all of the budget are not compressed: the system's
     /// cache of files has room for these, or else there would be none for the search.
-    pub fn shares(&self) -> Shares {
-        Shares { young: self.young as usize, filter: self.filter as usize, plain: self.budget }
+    pub fn shares(&self) -> StoreBudget {
+        StoreBudget { young: self.young as usize, filter: self.filter as usize, plain: self.budget }
     }
 
     /// The plan with the most threads, up to `threads`, that `budget` has room for.
@@ -145,7 +145,7 @@ impl MemoryPlan {
         base: u64,
         threads: usize,
         width: usize,
-    ) -> Result<MemoryPlan, TooSmall> {
+    ) -> Result<MemoryPlan, BudgetTooSmall> {
         let plans =
             (1..=threads.max(1)).rev().map(|count| MemoryPlan::new(budget, base, count, width));
         plans.reduce(Result::or).expect("there is a plan for one thread at least")
@@ -188,34 +188,34 @@ impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let MemoryPlan { budget, base, reserve, threads, buffer, young, filter, obligations } =
             *self;
-        writeln!(f, "memory budget {}", Bytes(budget))?;
-        writeln!(f, "  program and model     {:>10}", Bytes(base).to_string())?;
-        writeln!(f, "  reserve               {:>10}", Bytes(reserve).to_string())?;
+        writeln!(f, "memory budget {}", ByteCount(budget))?;
+        writeln!(f, "  program and model     {:>10}", ByteCount(base).to_string())?;
+        writeln!(f, "  reserve               {:>10}", ByteCount(reserve).to_string())?;
         writeln!(
             f,
             "  candidates            {:>10}  ({threads} x {}, and as much to sort)",
-            Bytes(2 * buffer * threads as u64).to_string(),
-            Bytes(buffer)
+            ByteCount(2 * buffer * threads as u64).to_string(),
+            ByteCount(buffer)
         )?;
         if obligations > 0 {
             writeln!(
                 f,
                 "  obligations           {:>10}  ({threads} x {}, and as much to sort)",
-                Bytes(2 * obligations * threads as u64).to_string(),
-                Bytes(obligations)
+                ByteCount(2 * obligations * threads as u64).to_string(),
+                ByteCount(obligations)
             )?;
         }
-        writeln!(f, "  young runs            {:>10}", Bytes(young).to_string())?;
-        write!(f, "  filter                {:>10}  (", Bytes(filter).to_string())?;
+        writeln!(f, "  young runs            {:>10}", ByteCount(young).to_string())?;
+        write!(f, "  filter                {:>10}  (", ByteCount(filter).to_string())?;
         write!(f, "or candidates, where levels are not thin)")
     }
 }
 
 /// A number of bytes as people read it.
 #[derive(Clone, Copy, Debug)]
-pub struct Bytes(pub u64);
+pub struct ByteCount(pub u64);
 
-impl fmt::Display for Bytes {
+impl fmt::Display for ByteCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("GiB", 1 << 30), ("MiB", MIB), ("KiB", 1 << 10)];
         match units.iter().find(|(_, size)| self.0 >= *size) {

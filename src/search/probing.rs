@@ -4,10 +4,10 @@
 //! it goes down one long way first, and a loop of two steps beside the start may be met last of all. So before it is let go on,
 //! the states that are near are looked at, all of them: a cycle among these is found in time that grows with their number alone.
 
-use super::Control;
-use super::lasso::{Lasso, Probe, ProbeLimits, Probed, probe as probe_depth_first};
-use super::nearby::{Distances, Nearby};
-use crate::exec::Model;
+use super::SearchControl;
+use super::lasso::{Lasso, ProbeLimits, ProbeResult, ProbeVerdict, probe as probe_depth_first};
+use super::nearby::{BoundedGraph, DistanceMap};
+use crate::exec::StateSpace;
 use spill::Result;
 
 /// Depth-first so many states are looked at before those that are near.
@@ -18,42 +18,42 @@ const NEAR_SHARE: u64 = 4;
 
 /// Looks for a cycle of a model through a state that `accepts`, until told to stop.
 pub fn probe(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
-    control: &Control,
-) -> Result<Probe> {
+    control: &SearchControl,
+) -> Result<ProbeResult> {
     let states = limits.states.min(FIRST_STATES);
     let first = probe_depth_first(model, accepts, ProbeLimits { states, ..limits }, control)?;
-    if first.found != Probed::Open || states == limits.states || control.is_stopped() {
+    if first.found != ProbeVerdict::Open || states == limits.states || control.is_stopped() {
         return Ok(first);
     }
     let near = ProbeLimits { states: limits.states / NEAR_SHARE, ..limits };
     let near = probe_near(model, accepts, near, control)?;
     match near.found {
-        Probed::Open => probe_depth_first(model, accepts, limits, control),
-        Probed::None | Probed::Found(_) => Ok(near),
+        ProbeVerdict::Open => probe_depth_first(model, accepts, limits, control),
+        ProbeVerdict::None | ProbeVerdict::Found(_) => Ok(near),
     }
 }
 
 /// The same among the states that are near.
 fn probe_near(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
     limits: ProbeLimits,
-    control: &Control,
-) -> Result<Probe> {
-    let graph = Nearby::within(usize::MAX, model, limits, control)?;
+    control: &SearchControl,
+) -> Result<ProbeResult> {
+    let graph = BoundedGraph::explore_within(usize::MAX, model, limits, control)?;
     let found = match graph.nearest(accepts) {
-        Some(lasso) => Probed::Found(lasso),
-        None if graph.is_all => Probed::None,
-        None => Probed::Open,
+        Some(lasso) => ProbeVerdict::Found(lasso),
+        None if graph.is_all => ProbeVerdict::None,
+        None => ProbeVerdict::Open,
     };
-    let Nearby { ref states, transitions, faults, .. } = graph;
-    Ok(Probe { found, states: states.len() as u64, transitions, faults })
+    let BoundedGraph { ref states, transitions, faults, .. } = graph;
+    Ok(ProbeResult { found, states: states.len() as u64, transitions, faults })
 }
 
-impl Nearby {
+impl BoundedGraph {
     /// A run through the accepting state on a cycle that is nearest.
     fn nearest(&self, accepts: &dyn Fn(&[u8]) -> bool) -> Option<Lasso> {
         let component = self.components();
@@ -62,10 +62,10 @@ impl Nearby {
         let mut all = 0..self.states.len() as u32;
         let turn = all.find(|&it| on_cycle(it) && accepts(&self.states[it as usize]))?;
         let states = self.states.len();
-        let (mut from, mut to) = (Distances::new(states), Distances::new(states));
+        let (mut from, mut to) = (DistanceMap::new(states), DistanceMap::new(states));
         from.fill(turn, &self.ahead, |at, _| stays(at, turn));
         to.fill(turn, &self.back, |at, _| stays(at, turn));
-        let (_, start) = self.run_through(turn, (&from, &to))?;
+        let (_, start) = self.shortest_lasso_through(turn, (&from, &to))?;
         Some(self.lasso(start, turn))
     }
 }

@@ -5,7 +5,7 @@
 //! and rare in the later ones: a model of two thousand bits has them in some fifty levels, and each
 //! time only what is in memory is turned into the new form.
 
-use super::Storage;
+use super::StateStorage;
 use spill::{Codec, Projection};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const WHOLE_MAX: usize = 8;
 const SHORTER: (usize, usize) = (3, 4);
 
 /// The bits in which the initial states differ.
-pub(super) struct Differing {
+pub(super) struct DifferingBits {
     /// Bytes of a state, with its value if it has one.
     whole: usize,
     /// Bytes at the end that are what they are: those of a value, or of numbers by which states dominate others.
@@ -25,10 +25,10 @@ pub(super) struct Differing {
     seen: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-impl Differing {
+impl DifferingBits {
     /// Those of no states yet, of `whole` bytes each, of which `behind` at the end are what they are.
-    pub(super) fn new(whole: usize, behind: usize) -> Differing {
-        Differing { whole, behind, seen: None }
+    pub(super) fn new(whole: usize, behind: usize) -> DifferingBits {
+        DifferingBits { whole, behind, seen: None }
     }
 
     /// Takes note of more states.
@@ -46,34 +46,35 @@ impl Differing {
     }
 
     /// The codec to begin with instead of the one asked for.
-    pub(super) fn codec(&self, storage: &Storage) -> Option<Codec> {
+    pub(super) fn codec(&self, storage: &StateStorage) -> Option<Codec> {
         let (first, bits) = self.seen.as_ref()?;
-        let projects = matches!(storage, Storage::Sorted(Codec::Gaps) | Storage::Comback(_));
+        let projects =
+            matches!(storage, StateStorage::Sorted(Codec::Gaps) | StateStorage::Comback(_));
         if !projects || self.whole <= WHOLE_MAX {
             return None;
         }
         // The bits of values may vary from one level to the next, whatever they are in this one.
         let value = self.behind;
-        Some(worthwhile(&Projection::new(first, bits).with_value(value), value + 1))
+        Some(choose_codec(&Projection::new(first, bits).with_value(value), value + 1))
     }
 }
 
 /// The codec that knows the exceptions that `codec` does not, which differ in the bits `more`.
-pub(super) fn wider(codec: &Codec, more: &[u8]) -> Codec {
+pub(super) fn widen_codec(codec: &Codec, more: &[u8]) -> Codec {
     match codec.projection() {
-        Some(projection) => worthwhile(&projection.with(more), 1),
+        Some(projection) => choose_codec(&projection.with_bits(more), 1),
         None => codec.clone(),
     }
 }
 
 /// The codec with this projection, and as many more bits as fill whole bytes, `least` at least, or with
 /// none, if it spares little.
-fn worthwhile(projection: &Projection, least: usize) -> Codec {
+fn choose_codec(projection: &Projection, least: usize) -> Codec {
     let (parts, of) = SHORTER;
     if projection.width() * of > projection.whole_width() * parts {
         return Codec::Gaps;
     }
-    let (key, varying) = projection.parts();
+    let (key, varying) = projection.key_and_mask();
     let mut kept = varying.to_vec();
     let missing = 8 * projection.width().max(least)
         - varying.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();

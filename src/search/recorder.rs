@@ -1,11 +1,11 @@
 //! Whoever looks on while a search runs, and writes down what happens ([`events`](super::events)) and how far it is
 //! ([`status`](super::status)).
 
-use super::control::Control;
-use super::events::{Event, Sample, VERSION, add_levels, append, opened};
+use super::control::SearchControl;
+use super::events::{ProgressSample, SearchEvent, VERSION, add_levels, append, open_log};
 use super::plan::MemoryPlan;
-use super::status::Status;
-use spill::{Metered, RealDisk};
+use super::status::SearchStatus;
+use spill::{MeteredDisk, RealDisk};
 use std::fs::File;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -21,7 +21,7 @@ const USUAL: Duration = Duration::from_secs(1);
 const LEVELS_EACH: usize = 6;
 
 /// What is told of a sitting when it begins.
-pub struct Begun {
+pub struct RecordedStart {
     /// Milliseconds after the beginning of 1970.
     pub at: u64,
     /// States expanded before.
@@ -33,30 +33,30 @@ pub struct Begun {
 }
 
 /// Runs a search and writes down in `dir` how it goes; `verdict` says what it came to.
-pub fn recorded<T>(
-    (dir, disk): (&Path, &Metered),
-    begun: &Begun,
-    control: &Control,
+pub fn run_recorded<T>(
+    (dir, disk): (&Path, &MeteredDisk),
+    begun: &RecordedStart,
+    control: &SearchControl,
     verdict: impl Fn(&T) -> &'static str,
     run: impl FnOnce() -> spill::Result<T>,
 ) -> spill::Result<T> {
     let Ok(files) = RealDisk::open(dir) else { return run() };
-    let Some(mut file) = opened(&files) else { return run() };
-    let &Begun { at, expanded, before, plan: MemoryPlan { budget, threads, .. } } = begun;
+    let Some(mut file) = open_log(&files) else { return run() };
+    let &RecordedStart { at, expanded, before, plan: MemoryPlan { budget, threads, .. } } = begun;
     let threads = threads as u32;
     let command = control.command.clone();
     append(
         &mut file,
-        &Event::Sitting { version: VERSION, at, command, expanded, before, budget, threads },
+        &SearchEvent::Sitting { version: VERSION, at, command, expanded, before, budget, threads },
     );
     let (done, ended) = channel::<()>();
     let started = Instant::now();
     let means = (before, budget, threads);
-    let mut recorder = Recorder { file, files, started, control, disk, means };
+    let mut recorder = EventRecorder { file, files, started, control, disk, means };
     recorder.status(None);
     let came_to = std::thread::scope(|scope| {
         let look_on = move || {
-            recorder.look_on(&ended);
+            recorder.record_until_end(&ended);
             recorder
         };
         // Where there is no thread to be had, only the end is told.
@@ -75,25 +75,25 @@ pub fn recorded<T>(
         };
         recorder.status(Some(verdict));
         let verdict = verdict.to_owned();
-        append(&mut recorder.file, &Event::Ended { seconds, verdict, error });
+        append(&mut recorder.file, &SearchEvent::Ended { seconds, verdict, error });
     }
     came_to
 }
 
 /// Looks on while a search runs.
-struct Recorder<'r> {
+struct EventRecorder<'r> {
     file: File,
     /// Where it and the status are, uncounted.
     files: RealDisk,
     started: Instant,
-    control: &'r Control,
-    disk: &'r Metered,
+    control: &'r SearchControl,
+    disk: &'r MeteredDisk,
     /// Seconds of searching before, the memory budget, threads.
     means: (f64, u64, u32),
 }
 
-impl Recorder<'_> {
-    fn look_on(&mut self, ended: &Receiver<()>) {
+impl EventRecorder<'_> {
+    fn record_until_end(&mut self, ended: &Receiver<()>) {
         let mut next = wait(Duration::ZERO);
         let is_going_on = |wait| ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
         while is_going_on(next.saturating_sub(self.started.elapsed()).min(USUAL)) {
@@ -109,10 +109,11 @@ impl Recorder<'_> {
     /// Says how far the search is, and what it came to if it has ended.
     fn status(&self, verdict: Option<&str>) {
         let (rate, verdict) = (self.control.rate(), verdict.map(str::to_owned));
-        Status { rate, verdict, ..Status::new(self.means, self.sample()) }.replace(&self.files);
+        SearchStatus { rate, verdict, ..SearchStatus::new(self.means, self.sample()) }
+            .replace(&self.files);
     }
 
-    fn sample(&self) -> Sample {
+    fn sample(&self) -> ProgressSample {
         let (memory, disk) = (MemoryPlan::resident(), self.disk.usage().live);
         let seconds = self.started.elapsed().as_secs_f64();
         self.control.progress.sample(seconds, (memory, disk))
@@ -124,9 +125,9 @@ impl Recorder<'_> {
         for done in self.control.progress.take_levels() {
             add_levels(&mut levels, done, LEVELS_EACH);
         }
-        levels.into_iter().for_each(|it| append(&mut self.file, &Event::Levels(it)));
+        levels.into_iter().for_each(|it| append(&mut self.file, &SearchEvent::Levels(it)));
         let sample = self.sample();
-        append(&mut self.file, &Event::Progress(sample));
+        append(&mut self.file, &SearchEvent::Progress(sample));
     }
 }
 

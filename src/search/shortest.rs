@@ -10,27 +10,27 @@
 //! Where there is no room for all of these states, the graph has the nearest: a run that is found in it is one, and a shortest
 //! one if each that is shorter had room.
 
-use super::Control;
-use super::lasso::{Lasso, ProbeLimits, Probed, run_on};
-use super::nearby::{Distances, Nearby};
-use crate::exec::Model;
+use super::SearchControl;
+use super::lasso::{Lasso, ProbeLimits, ProbeVerdict, probe_continuation};
+use super::nearby::{BoundedGraph, DistanceMap};
+use crate::exec::StateSpace;
 use spill::Result;
 
 /// Something that is so of some states.
-type OfStates<'a> = dyn Fn(&[u8]) -> bool + 'a;
+type StatePredicate<'a> = dyn Fn(&[u8]) -> bool + 'a;
 
 /// The runs that are looked for.
 #[derive(Clone, Copy)]
-pub struct Runs<'a> {
+pub struct AcceptingRuns<'a> {
     /// Through this model.
-    pub model: &'a dyn Model,
+    pub model: &'a dyn StateSpace,
     /// They pass a state that is so again and again.
-    pub accepts: &'a OfStates<'a>,
+    pub accepts: &'a StatePredicate<'a>,
     /// Whether every run that goes on from a state will do; nothing where that is so of none.
-    pub decides: Option<&'a OfStates<'a>>,
+    pub decides: Option<&'a StatePredicate<'a>>,
 }
 
-impl Runs<'_> {
+impl AcceptingRuns<'_> {
     /// How many steps one takes: to where every run will do, or to where it begins to repeat and round its loop.
     pub fn steps_of(&self, run: &Lasso) -> usize {
         run.states.iter().position(|it| self.is_decided(it)).unwrap_or(run.states.len())
@@ -48,7 +48,7 @@ impl Runs<'_> {
 
 /// A run, and what is known of shorter ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shorter {
+pub struct ShorterRun {
     /// The run.
     pub lasso: Lasso,
     /// The steps that the known one takes.
@@ -63,28 +63,28 @@ pub struct Shorter {
 
 /// Looks for the shortest of some runs, of which `found` is one, within what may be kept and until told to stop.
 pub fn shortest(
-    runs: Runs<'_>,
+    runs: AcceptingRuns<'_>,
     found: Lasso,
     limits: ProbeLimits,
-    control: &Control,
-) -> Result<Shorter> {
+    control: &SearchControl,
+) -> Result<ShorterRun> {
     let below = runs.steps_of(&found);
-    let graph = Nearby::within(runs.reach(below), runs.model, limits, control)?;
+    let graph = BoundedGraph::explore_within(runs.reach(below), runs.model, limits, control)?;
     let states = graph.states.len() as u64;
-    let best = Best { steps: below, run: BestRun::Known, is_open: false };
-    let best = graph.best(best, runs, control)?;
+    let best = BestCandidate { steps: below, run: BestRun::Known, is_open: false };
+    let best = graph.shortest_run(best, runs, control)?;
     let is_shortest = !best.is_open && best.steps <= graph.whole.saturating_add(1);
     let steps = best.steps;
     let lasso = match best.run {
         BestRun::Known => found,
         BestRun::Loop { start, turn } => graph.lasso(start, turn),
-        BestRun::Decided { at, behind } => graph.on_from(at, behind),
+        BestRun::Decided { at, behind } => graph.prepend_path(at, behind),
     };
-    Ok(Shorter { lasso, below, steps, states, is_shortest })
+    Ok(ShorterRun { lasso, below, steps, states, is_shortest })
 }
 
 /// The shortest run so far.
-struct Best {
+struct BestCandidate {
     steps: usize,
     run: BestRun,
     /// Whether something was not looked at to the end.
@@ -101,31 +101,36 @@ enum BestRun {
     Decided { at: u32, behind: Lasso },
 }
 
-impl Nearby {
+impl BoundedGraph {
     /// The shortest run in the graph.
-    fn best(&self, mut best: Best, runs: Runs<'_>, control: &Control) -> Result<Best> {
+    fn shortest_run(
+        &self,
+        mut best: BestCandidate,
+        runs: AcceptingRuns<'_>,
+        control: &SearchControl,
+    ) -> Result<BestCandidate> {
         let states = self.states.len();
         let component = self.components();
         let depth = |at: u32| self.depths[at as usize] as usize;
-        let (mut from, mut to) = (Distances::new(states), Distances::new(states));
+        let (mut from, mut to) = (DistanceMap::new(states), DistanceMap::new(states));
         // Those that are near come first, so that the bound falls early.
         for turn in 0..states as u32 {
             if depth(turn) >= best.steps {
                 break;
             }
             if control.should_stop() {
-                return Ok(Best { is_open: true, ..best });
+                return Ok(BestCandidate { is_open: true, ..best });
             }
             let state = &self.states[turn as usize];
             if runs.is_decided(state) {
-                match run_on(state, runs.model, runs.accepts, control)? {
-                    Probed::Found(behind) => {
+                match probe_continuation(state, runs.model, runs.accepts, control)? {
+                    ProbeVerdict::Found(behind) => {
                         let run = BestRun::Decided { at: turn, behind };
                         // What comes later is no nearer, and what comes earlier was looked at.
-                        return Ok(Best { steps: depth(turn), run, ..best });
+                        return Ok(BestCandidate { steps: depth(turn), run, ..best });
                     }
-                    Probed::None => {}
-                    Probed::Open => best.is_open = true,
+                    ProbeVerdict::None => {}
+                    ProbeVerdict::Open => best.is_open = true,
                 }
             }
             let stays = |at: u32| component[at as usize] == component[turn as usize];
@@ -142,8 +147,13 @@ impl Nearby {
     }
 
     /// Takes a loop through `turn` if it makes a run shorter.
-    fn shorten(&self, turn: u32, distances: (&Distances, &Distances), best: &mut Best) {
-        if let Some((steps, start)) = self.run_through(turn, distances)
+    fn shorten(
+        &self,
+        turn: u32,
+        distances: (&DistanceMap, &DistanceMap),
+        best: &mut BestCandidate,
+    ) {
+        if let Some((steps, start)) = self.shortest_lasso_through(turn, distances)
             && steps < best.steps
         {
             (best.steps, best.run) = (steps, BestRun::Loop { start, turn });

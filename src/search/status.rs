@@ -4,7 +4,7 @@
 //! It is for whoever looks on from another process. Nothing rests on it: it is not made durable, and where it cannot be
 //! written it says what it said before, and when that was.
 
-use super::events::{Sample, is_time, replace};
+use super::events::{ProgressSample, is_time, replace};
 pub use super::files::STATUS;
 use super::files::unfinished;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ const BYTES_MAX: u64 = 1 << 16;
 /// How far a search is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Status {
+pub struct SearchStatus {
     /// Of what it says.
     pub version: u32,
     /// When it was written: milliseconds after the beginning of 1970.
@@ -36,17 +36,29 @@ pub struct Status {
     /// States expanded a second in this sitting, once there is something to tell.
     pub rate: Option<f64>,
     /// How far it is.
-    pub now: Sample,
+    pub now: ProgressSample,
     /// `verified`, `violated`, `incomplete` or `failed`, once the sitting has ended.
     pub verdict: Option<String>,
 }
 
-impl Status {
+impl SearchStatus {
     /// That of a search that takes so much of `budget` and `threads`, now.
-    pub(super) fn new((before, budget, threads): (f64, u64, u32), now: Sample) -> Status {
+    pub(super) fn new(
+        (before, budget, threads): (f64, u64, u32),
+        now: ProgressSample,
+    ) -> SearchStatus {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let at = since.map_or(0, |it| it.as_millis() as u64);
-        Status { version: VERSION, at, before, budget, threads, rate: None, now, verdict: None }
+        SearchStatus {
+            version: VERSION,
+            at,
+            before,
+            budget,
+            threads,
+            rate: None,
+            now,
+            verdict: None,
+        }
     }
 
     /// How long ago it was written, by the clock of this machine.
@@ -64,11 +76,11 @@ impl Status {
     }
 
     /// What is said in `dir`, if something is.
-    pub fn read(dir: &Path) -> Option<Status> {
+    pub fn read(dir: &Path) -> Option<SearchStatus> {
         let file = RealDisk::open(dir).ok()?.open_to_read(STATUS).ok()?;
         let mut said = Vec::new();
         file.take(BYTES_MAX).read_to_end(&mut said).ok()?;
-        serde_json::from_slice(&said).ok().filter(Status::is_possible)
+        serde_json::from_slice(&said).ok().filter(SearchStatus::is_possible)
     }
 
     /// Whether a search can have said so: anybody may have written the file.

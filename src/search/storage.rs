@@ -1,21 +1,21 @@
 //! How the states of a search are stored.
 
-use super::Control;
-use super::awake::Awake;
-use super::comback::{self, Settings, TAG};
-use super::order::sample::Sample;
-use crate::exec::Model;
+use super::SearchControl;
+use super::awake::SleepSetModel;
+use super::comback::{self, CombackSettings, TAG};
+use super::order::sample::StateSample;
+use crate::exec::StateSpace;
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Codec, Frequencies, Huffman, Result, SavedCodec, Tables, Values};
+use spill::{ByteFrequencies, Codec, HuffmanCode, HuffmanTables, Result, SavedCodec, ValueSpec};
 use std::sync::Arc;
 
 /// How the states of a search are stored.
 #[derive(Clone)]
-pub enum Storage {
+pub enum StateStorage {
     /// As sorted runs, which the codec writes.
     Sorted(Codec),
     /// As hashes and back-edges.
-    Comback(Settings),
+    Comback(CombackSettings),
 }
 
 /// What a job and a manifest remember of how states are stored.
@@ -24,69 +24,72 @@ pub enum SavedStorage {
     /// As sorted runs.
     Sorted(SavedCodec),
     /// As hashes and back-edges.
-    Comback(Settings),
+    Comback(CombackSettings),
 }
 
-impl Default for Storage {
+impl Default for StateStorage {
     fn default() -> Self {
-        Storage::Sorted(Codec::Gaps)
+        StateStorage::Sorted(Codec::Gaps)
     }
 }
 
-impl Storage {
+impl StateStorage {
     /// What is remembered.
     pub fn saved(&self) -> SavedStorage {
         match self {
-            Storage::Sorted(codec) => SavedStorage::Sorted(codec.saved()),
-            Storage::Comback(settings) => SavedStorage::Comback(*settings),
+            StateStorage::Sorted(codec) => SavedStorage::Sorted(codec.saved()),
+            StateStorage::Comback(settings) => SavedStorage::Comback(*settings),
         }
     }
 
     /// What lies behind the state of a candidate.
-    pub(super) fn values(&self) -> Option<Values> {
+    pub(super) fn values(&self) -> Option<ValueSpec> {
         match self {
-            Storage::Sorted(_) => None,
-            Storage::Comback(_) => Some(comback::tags()),
+            StateStorage::Sorted(_) => None,
+            StateStorage::Comback(_) => Some(comback::tags()),
         }
     }
 
     /// Bytes before a state where a manifest speaks of one.
     pub fn tag_bytes(&self) -> usize {
         match self {
-            Storage::Sorted(_) => 0,
-            Storage::Comback(_) => TAG,
+            StateStorage::Sorted(_) => 0,
+            StateStorage::Comback(_) => TAG,
         }
     }
 
     /// A model as it is searched, if steps of it can be asleep and there is room to tell which.
-    pub(super) fn awake<'m>(&self, model: &'m dyn Model) -> Option<Awake<'m>> {
+    pub(super) fn sleep_set_model<'m>(
+        &self,
+        model: &'m dyn StateSpace,
+    ) -> Option<SleepSetModel<'m>> {
         match self {
-            Storage::Sorted(codec) => Awake::of(model, codec),
-            Storage::Comback(_) => None,
+            StateStorage::Sorted(codec) => SleepSetModel::of(model, codec),
+            StateStorage::Comback(_) => None,
         }
     }
 
     /// Bytes of a state of a model as it is stored, with what lies before or behind it.
-    pub fn stored_width(&self, model: &dyn Model) -> usize {
-        self.awake(model).map_or(model.width() + self.tag_bytes(), |awake| awake.width())
+    pub fn stored_width(&self, model: &dyn StateSpace) -> usize {
+        self.sleep_set_model(model).map_or(model.width() + self.tag_bytes(), |awake| awake.width())
     }
 
     /// As flags and reports call it.
     pub fn name(&self) -> &'static str {
         match self {
-            Storage::Sorted(codec) => codec.name(),
-            Storage::Comback(_) => "comback",
+            StateStorage::Sorted(codec) => codec.name(),
+            StateStorage::Comback(_) => "comback",
         }
     }
 }
 
 impl SavedStorage {
     /// What was remembered, for states of `width` bytes; none if there is no such.
-    pub fn restore(&self, width: usize) -> Option<Storage> {
+    pub fn restore(&self, width: usize) -> Option<StateStorage> {
         match self {
-            SavedStorage::Sorted(codec) => Codec::restore(codec, width).map(Storage::Sorted),
+            SavedStorage::Sorted(codec) => Codec::restore(codec, width).map(StateStorage::Sorted),
             SavedStorage::Comback(settings) => {
-                settings.are_possible().then_some(Storage::Comback(*settings))
+                settings.are_possible().then_some(StateStorage::Comback(*settings))
             }
         }
     }
@@ -114,9 +117,13 @@ impl SavedStorage {
 /// A Huffman codec for the states of `model`, trained on the first levels and some deeper states.
 /// Nothing here depends on time or chance: the same model gets the same codes.
 /// It is an error if the model fails. Once told to stop it means nothing.
-pub fn trained(model: &dyn Model, tables: Tables, control: &Control) -> Result<Codec> {
-    let (sample, _) = Sample::take_or_all(model, control)?;
+pub fn train_codec(
+    model: &dyn StateSpace,
+    tables: HuffmanTables,
+    control: &SearchControl,
+) -> Result<Codec> {
+    let (sample, _) = StateSample::take_or_all(model, control)?;
     let states = [sample.early, sample.deep].concat();
-    let frequencies = Frequencies::of(model.width(), &states);
-    Ok(Codec::Huffman(Arc::new(Huffman::train(&frequencies, tables))))
+    let frequencies = ByteFrequencies::of_keys(model.width(), &states);
+    Ok(Codec::Huffman(Arc::new(HuffmanCode::train(&frequencies, tables))))
 }

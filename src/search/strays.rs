@@ -9,7 +9,7 @@ use spill::{Disk, Result};
 /// First the manifest's name is made durable: if the process was killed in the middle of a commit,
 /// it may not be, and a loss of power could then undo the renaming but not the removals. It would
 /// leave the manifest before this one, without files that it mentions.
-pub(super) fn remove_strays(disk: &dyn Disk, is_known: impl Fn(&str) -> bool) -> Result<()> {
+pub(super) fn remove_orphan_files(disk: &dyn Disk, is_known: impl Fn(&str) -> bool) -> Result<()> {
     disk.sync_dir()?;
     let status = unfinished(STATUS);
     for (name, _) in disk.list()? {
@@ -44,7 +44,7 @@ mod tests {
         for name in [&known, &stray, &plan, &begun, &written].into_iter().chain(&others) {
             drop(disk.create(name).unwrap());
         }
-        remove_strays(&disk, |it| it == known).unwrap();
+        remove_orphan_files(&disk, |it| it == known).unwrap();
         let left: Vec<String> = disk.list().unwrap().into_iter().map(|it| it.0).collect();
         let mut expected = [known, written].to_vec();
         expected.extend(others);

@@ -16,16 +16,17 @@ mod lifted;
 mod round;
 mod way;
 
-use lifted::Lifted;
-pub use round::Round;
-use way::Way;
+use lifted::LiftedPosition;
+pub use round::ConcreteLasso;
+use way::StateStack;
 
-use super::Control;
-use super::awake::Awake;
+use super::SearchControl;
+use super::awake::SleepSetModel;
 use crate::exec::{
-    Expansion, Explain, Model, Step, StepOutcome, Value, Violation, find_start, lowest,
+    StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink, SystemDescription,
+    Violation, concrete_violating_state, find_start,
 };
-use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
+use spill::{BlockDecoder, Codec, Disk, Error, Result, SavedLevels, Segment};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,17 +38,17 @@ const MASKS_COMPARED_MAX: usize = 4096;
 
 /// A way from an initial state to a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
+pub struct ReplayedTrace {
     /// What is violated at its end: what it is the counterexample to, or the same of a process that is alike.
     pub check: Violation,
     /// The start, then each step taken; a fault, if that is what is violated, is the last, and may
     /// be the start.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepDescription>,
     /// The state each step but a faulty one led to, the initial state first.
     pub states: Vec<Vec<u8>>,
 }
 
-impl Trace {
+impl ReplayedTrace {
     /// Steps from the initial state, the faulty one included.
     pub fn depth(&self) -> usize {
         self.steps.len() - 1
@@ -56,20 +57,20 @@ impl Trace {
 
 /// What counterexamples are looked for with.
 #[derive(Clone, Copy)]
-pub struct Finder<'a> {
+pub struct TraceFinder<'a> {
     /// The model as it was searched: finds predecessors. Whoever explains it replays.
-    pub model: &'a dyn Model,
+    pub model: &'a dyn StateSpace,
     /// The search directory.
     pub disk: &'a dyn Disk,
     /// How many may look.
     pub threads: usize,
     /// Whom to ask whether to stop.
-    pub control: &'a Control,
+    pub control: &'a SearchControl,
     /// Where a long way may be put down; if nowhere, it is kept in memory.
     pub folder: Option<&'a Path>,
 }
 
-impl<'a> Finder<'a> {
+impl<'a> TraceFinder<'a> {
     /// The counterexample that ends in `witness`, a state of `level`, where `check` fails; nothing if
     /// told to stop. The levels must be on disk as `levels` says and `codec` writes.
     pub fn find(
@@ -83,7 +84,7 @@ impl<'a> Finder<'a> {
         if let Some(found) = self.at_start(check, level) {
             return Ok(Some(found));
         }
-        let Some(mut way) = self.way_back((levels, codec), level, witness)? else {
+        let Some(mut way) = self.path_backwards((levels, codec), level, witness)? else {
             return Ok(None);
         };
         self.replay(check, &mut || way.pop())
@@ -91,7 +92,7 @@ impl<'a> Finder<'a> {
 
     /// The counterexample that is a start, if `check` first failed at `level` and in one.
     pub(super) fn at_start(&self, check: Violation, level: u64) -> Option<Counterexample<'a>> {
-        let model = self.model.explained();
+        let model = self.model.description();
         let start = faulty_start(model, check, level)?;
         Some(Counterexample::at_start(model, check, start))
     }
@@ -104,7 +105,7 @@ impl<'a> Finder<'a> {
         next: &mut dyn FnMut() -> Result<Option<Vec<u8>>>,
     ) -> Result<Option<Counterexample<'a>>> {
         let stop = || self.control.should_stop();
-        let found = Counterexample::along(self.model, check, next, &stop)?;
+        let found = Counterexample::replay_along(self.model, check, next, &stop)?;
         match found {
             _ if self.control.is_stopped() => Ok(None),
             Some(found) => Ok(Some(found)),
@@ -116,22 +117,23 @@ impl<'a> Finder<'a> {
     }
 
     /// The states from `witness`, of `level`, back to an initial one; nothing if told to stop.
-    fn way_back(
+    fn path_backwards(
         &self,
         (levels, codec): (&SavedLevels, &Codec),
         level: u64,
         witness: &[u8],
-    ) -> Result<Option<Way>> {
-        let masks = greatest(self.model.write_masks());
+    ) -> Result<Option<StateStack>> {
+        let masks = maximal_masks(self.model.write_masks());
         // The states of levels may have values behind them.
-        let value_bytes = Awake::of(self.model, codec).map_or(0, |it| it.values().bytes());
+        let value_bytes = SleepSetModel::of(self.model, codec).map_or(0, |it| it.values().bytes());
         let whole = self.model.width() + value_bytes;
-        let mut rooms: Vec<Room> = (0..self.threads.max(1)).map(|_| Room::new(whole)).collect();
-        let mut way = Way::new(self.model.width(), self.folder);
+        let mut rooms: Vec<TraceBuffers> =
+            (0..self.threads.max(1)).map(|_| TraceBuffers::new(whole)).collect();
+        let mut way = StateStack::new(self.model.width(), self.folder);
         let mut target = witness.to_vec();
         way.push(&target)?;
         // A state that was expanded again leads to levels after the next.
-        let jumps = self.model.postpones().is_some();
+        let jumps = self.model.as_postponing().is_some();
         let mut missing = None;
         for level in (0..level as usize).rev() {
             let segments =
@@ -153,14 +155,14 @@ impl<'a> Finder<'a> {
     }
 
     /// The states of a way from an initial one to `state`, of `level`; nothing if told to stop.
-    pub(super) fn way_to(
+    pub(super) fn path_to(
         &self,
         levels: (&SavedLevels, &Codec),
         level: u64,
         state: &[u8],
     ) -> Result<Option<Vec<Vec<u8>>>> {
         let _heeding = self.control.heed();
-        let Some(mut way) = self.way_back(levels, level, state)? else { return Ok(None) };
+        let Some(mut way) = self.path_backwards(levels, level, state)? else { return Ok(None) };
         let mut states = Vec::new();
         while let Some(state) = way.pop()? {
             states.push(state);
@@ -170,14 +172,15 @@ impl<'a> Finder<'a> {
 
     /// A state of each of these layers, such that each leads to the next, and the last to `target`; nothing if told to
     /// stop.
-    pub(super) fn way_through(
+    pub(super) fn path_through(
         &self,
         layers: &[Vec<Segment>],
         target: &[u8],
     ) -> Result<Option<Vec<Vec<u8>>>> {
-        let masks = greatest(self.model.write_masks());
+        let masks = maximal_masks(self.model.write_masks());
         let width = self.model.width();
-        let mut rooms: Vec<Room> = (0..self.threads.max(1)).map(|_| Room::new(width)).collect();
+        let mut rooms: Vec<TraceBuffers> =
+            (0..self.threads.max(1)).map(|_| TraceBuffers::new(width)).collect();
         let mut states: Vec<Vec<u8>> = Vec::new();
         for (number, layer) in layers.iter().enumerate().rev() {
             let target = states.last().map_or(target, Vec::as_slice);
@@ -196,7 +199,7 @@ impl<'a> Finder<'a> {
         &self,
         masks: &[Vec<u8>],
         segments: &[Segment],
-        rooms: &mut [Room],
+        rooms: &mut [TraceBuffers],
         target: &[u8],
     ) -> Result<Option<Vec<u8>>> {
         let (width, whole) = (self.model.width(), rooms[0].whole);
@@ -206,8 +209,9 @@ impl<'a> Finder<'a> {
             .collect();
         let useful = blocks.len().clamp(1, rooms.len());
         let (next, best) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        let found =
-            spill::in_parallel(rooms[..useful].iter_mut().collect(), |_, room: &mut Room| {
+        let found = spill::map_parallel(
+            rooms[..useful].iter_mut().collect(),
+            |_, room: &mut TraceBuffers| {
                 let _heeding = self.control.heed();
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
@@ -216,7 +220,7 @@ impl<'a> Finder<'a> {
                         return Ok(None);
                     }
                     let (segment, block) = blocks[at];
-                    let Room { decoder, states, successors, .. } = &mut *room;
+                    let TraceBuffers { decoder, states, successors, .. } = &mut *room;
                     segment.decode(block, decoder, states)?;
                     segment.release(block..block + 1);
                     for state in states.chunks_exact(whole).map(|it| &it[..width]) {
@@ -233,7 +237,8 @@ impl<'a> Finder<'a> {
                         }
                     }
                 }
-            })?;
+            },
+        )?;
         Ok(found.into_iter().flatten().min().map(|(_, state)| state))
     }
 }
@@ -244,24 +249,29 @@ fn no_predecessor(level: usize) -> Error {
 }
 
 /// What one thread works in.
-struct Room {
+struct TraceBuffers {
     /// Bytes of a state, with the value behind it if it has one.
     whole: usize,
-    decoder: Decoder,
+    decoder: BlockDecoder,
     states: Vec<u8>,
     successors: Vec<u8>,
 }
 
-impl Room {
-    fn new(whole: usize) -> Room {
-        Room { whole, decoder: Decoder::new(whole), states: Vec::new(), successors: Vec::new() }
+impl TraceBuffers {
+    fn new(whole: usize) -> TraceBuffers {
+        TraceBuffers {
+            whole,
+            decoder: BlockDecoder::new(whole),
+            states: Vec::new(),
+            successors: Vec::new(),
+        }
     }
 }
 
 /// A way from an initial state to a violation, as the steps that are taken. It is small: which step of
 /// those possible each is.
 pub struct Counterexample<'a> {
-    model: &'a dyn Explain,
+    model: &'a dyn SystemDescription,
     check: Violation,
     /// Which of the starts it begins with.
     start: u64,
@@ -272,34 +282,34 @@ pub struct Counterexample<'a> {
 }
 
 impl<'a> Counterexample<'a> {
-    fn at_start(model: &'a dyn Explain, check: Violation, start: u64) -> Self {
+    fn at_start(model: &'a dyn SystemDescription, check: Violation, start: u64) -> Self {
         Counterexample { model, check, start, choices: Vec::new(), last: None }
     }
 
     /// Takes the steps from each state that `next` gives to the one after it; `None` if there is no
     /// such step, or if told to stop. The steps are those of the model that explains the searched one:
     /// each step of this is lifted to steps of that.
-    fn along(
-        searched: &'a dyn Model,
+    fn replay_along(
+        searched: &'a dyn StateSpace,
         check: Violation,
         next: &mut dyn FnMut() -> Result<Option<Vec<u8>>>,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Self>> {
-        let model = searched.explained();
+        let model = searched.description();
         let Some(target) = next()? else { return Ok(None) };
-        let started = Lifted::start(searched, &target, stop)?.filter(|_| !stop());
+        let started = LiftedPosition::start(searched, &target, stop)?.filter(|_| !stop());
         let Some((start, mut lifted)) = started else { return Ok(None) };
         let mut choices = Vec::new();
         while let Some(target) = next()? {
-            let taken = lifted.go_to(&target, &mut choices)?;
+            let taken = lifted.advance_to(&target, &mut choices)?;
             if !taken || stop() {
                 return Ok(None);
             }
         }
-        if !lifted.go_on(check, &mut choices)? {
+        if !lifted.advance_to_failure(check, &mut choices)? {
             return Ok(None);
         }
-        let Some(check) = lifted.failing(check) else { return Ok(None) };
+        let Some(check) = lifted.violated_check(check) else { return Ok(None) };
         let state = lifted.state;
         let faulty = model.steps(&state).iter().position(|step| is_faulty(check, step));
         choices.extend(faulty.map(|choice| choice as u32));
@@ -312,18 +322,18 @@ impl<'a> Counterexample<'a> {
     }
 
     /// Who explains it.
-    pub fn explained(&self) -> &dyn Explain {
+    pub fn explained(&self) -> &dyn SystemDescription {
         self.model
     }
 
     /// The step in which the check fails, if it is not a state that it fails in.
-    pub fn faulty_step(&self) -> Option<Step> {
+    pub fn faulty_step(&self) -> Option<StepDescription> {
         let steps = self.last.as_ref().map(|state| self.model.steps(state)).unwrap_or_default();
         steps.into_iter().find(|step| is_faulty(self.check, step))
     }
 
     /// One of its states as the user's variables.
-    pub fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
+    pub fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         self.model.describe(state)
     }
 
@@ -338,7 +348,7 @@ impl<'a> Counterexample<'a> {
     }
 
     /// Shows each step, the start first, with the state that it leads to; a fault leads to none.
-    pub fn each_step(&self, show: &mut dyn FnMut(&Step, Option<&[u8]>)) {
+    pub fn each_step(&self, show: &mut dyn FnMut(&StepDescription, Option<&[u8]>)) {
         let Some(mut step) = nth_start(self.model, self.start) else { return };
         let mut choices = self.choices.iter();
         loop {
@@ -355,53 +365,61 @@ impl<'a> Counterexample<'a> {
     }
 
     /// All of it at once.
-    pub fn trace(&self) -> Trace {
+    pub fn trace(&self) -> ReplayedTrace {
         let (mut steps, mut states) = (Vec::new(), Vec::new());
         self.each_step(&mut |step, state| {
             steps.push(step.clone());
             states.extend(state.map(<[u8]>::to_vec));
         });
-        Trace { check: self.check, steps, states }
+        ReplayedTrace { check: self.check, steps, states }
     }
 }
 
 /// The counterexample that ends in `witness`, a state of `level`, where `check` fails, all of it in
 /// memory. The levels must be on disk as `levels` says and `codec` writes.
 pub fn counterexample(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     disk: &dyn Disk,
     (levels, codec): (&SavedLevels, &Codec),
     threads: usize,
     check: Violation,
     level: u64,
     witness: &[u8],
-) -> Result<Trace> {
-    let control = Control::default();
-    let finder = Finder { model, disk, threads, control: &control, folder: None };
+) -> Result<ReplayedTrace> {
+    let control = SearchControl::default();
+    let finder = TraceFinder { model, disk, threads, control: &control, folder: None };
     let found = finder.find((levels, codec), check, level, witness)?;
     Ok(found.unwrap_or_else(|| unreachable!("nobody asks it to stop")).trace())
 }
 
 /// Takes the steps from each of the `visited` states to the next, in memory; `None` if there is no
 /// such step.
-pub fn replay(model: &dyn Model, check: Violation, visited: Vec<Vec<u8>>) -> Option<Trace> {
-    let explained = model.explained();
+pub fn replay(
+    model: &dyn StateSpace,
+    check: Violation,
+    visited: Vec<Vec<u8>>,
+) -> Option<ReplayedTrace> {
+    let explained = model.description();
     if let Some(start) = faulty_start(explained, check, 0) {
         return Some(Counterexample::at_start(explained, check, start).trace());
     }
     let mut visited = visited.into_iter();
-    let found = Counterexample::along(model, check, &mut || Ok(visited.next()), &|| false);
+    let found = Counterexample::replay_along(model, check, &mut || Ok(visited.next()), &|| false);
     found.ok().flatten().map(|found| found.trace())
 }
 
 /// The start with this number.
-fn nth_start(model: &dyn Explain, wanted: u64) -> Option<Step> {
+fn nth_start(model: &dyn SystemDescription, wanted: u64) -> Option<StepDescription> {
     find_start(model, |number, _| number == wanted).map(|(_, step)| step)
 }
 
 /// The number of the start that meets the run-time error that `check` speaks of, if it was first met at
 /// `level`: what starts meet is met at the first.
-pub(super) fn faulty_start(model: &dyn Explain, check: Violation, level: u64) -> Option<u64> {
+pub(super) fn faulty_start(
+    model: &dyn SystemDescription,
+    check: Violation,
+    level: u64,
+) -> Option<u64> {
     if level > 0 || !matches!(check, Violation::Fault(..)) {
         return None;
     }
@@ -410,24 +428,24 @@ pub(super) fn faulty_start(model: &dyn Explain, check: Violation, level: u64) ->
 
 /// The step that meets the run-time error that `check` speaks of, first met in `witness`, of `level`,
 /// or at the start; and whether that is it.
-pub fn faulty(
-    searched: &dyn Model,
+pub fn find_faulty_step(
+    searched: &dyn StateSpace,
     check: Violation,
     level: u64,
     witness: &[u8],
-) -> Option<(Step, bool)> {
-    let model = searched.explained();
+) -> Option<(StepDescription, bool)> {
+    let model = searched.description();
     if let Some(start) = faulty_start(model, check, level) {
         return nth_start(model, start).map(|step| (step, true));
     }
     // The witness may be here for the state that the step is out of.
-    let state = lowest(searched, check, witness).ok()?;
+    let state = concrete_violating_state(searched, check, witness).ok()?;
     let mut steps = model.steps(&state).into_iter();
     steps.find(|step| is_faulty(check, step)).map(|step| (step, false))
 }
 
 /// Whether a check fails in a state, or in a step out of it.
-fn is_violated(model: &dyn Explain, check: Violation, state: &[u8]) -> bool {
+fn is_violated(model: &dyn SystemDescription, check: Violation, state: &[u8]) -> bool {
     match check {
         Violation::Fault(..) => model.steps(state).iter().any(|step| is_faulty(check, step)),
         _ => model.violations(state).contains(&check),
@@ -435,14 +453,14 @@ fn is_violated(model: &dyn Explain, check: Violation, state: &[u8]) -> bool {
 }
 
 /// Whether a step meets the run-time error that `check` speaks of.
-fn is_faulty(check: Violation, step: &Step) -> bool {
+fn is_faulty(check: Violation, step: &StepDescription) -> bool {
     let Violation::Fault(kind, action) = check else { return false };
     step.action == action
         && matches!(&step.outcome, StepOutcome::Fault(fault) if fault.kind == kind)
 }
 
 /// The masks that no other one contains.
-fn greatest(mut masks: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+fn maximal_masks(mut masks: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     masks.sort_unstable();
     masks.dedup();
     if masks.len() > MASKS_COMPARED_MAX {
@@ -469,7 +487,12 @@ fn can_lead_to(masks: &[Vec<u8>], state: &[u8], target: &[u8]) -> bool {
 }
 
 /// Whether `target` is a successor of `state`. Uses `room` for the successors.
-fn leads_to(model: &dyn Model, state: &[u8], target: &[u8], room: &mut Vec<u8>) -> Result<bool> {
+fn leads_to(
+    model: &dyn StateSpace,
+    state: &[u8],
+    target: &[u8],
+    room: &mut Vec<u8>,
+) -> Result<bool> {
     room.clear();
     let width = model.width();
     let mut found = false;
@@ -478,8 +501,8 @@ fn leads_to(model: &dyn Model, state: &[u8], target: &[u8], room: &mut Vec<u8>) 
         successors.clear();
         Ok(())
     };
-    let (limit, run) = (BATCH_BYTES.max(width), |out: &mut Expansion| model.expand(state, out));
-    let _ = Expansion::collect_in_batches(width, room, limit, &mut look, run)?;
+    let (limit, run) = (BATCH_BYTES.max(width), |out: &mut SuccessorSink| model.expand(state, out));
+    let _ = SuccessorSink::collect_in_batches(width, room, limit, &mut look, run)?;
     look(room)?;
     Ok(found)
 }
@@ -491,7 +514,7 @@ mod tests {
     #[test]
     fn masks_within_others_are_left_out_and_nothing_is_lost() {
         let masks = [0b0011, 0b0111, 0b1000, 0b0111, 0b0000].map(|bits| vec![bits, 0]);
-        let kept = greatest(masks.to_vec());
+        let kept = maximal_masks(masks.to_vec());
         assert_eq!(kept, [vec![0b0111, 0], vec![0b1000, 0]]);
         for one in 0..=15 {
             for other in 0..=15 {

@@ -11,10 +11,10 @@
 
 mod walk;
 
-use super::{Checks, Control};
-use crate::exec::{Expansion, Model, Obligations};
+use super::{CheckSelection, SearchControl};
+use crate::exec::{ObligationSink, StateSpace, SuccessorSink};
 use spill::Result;
-use walk::Walk;
+use walk::PilotWalk;
 
 /// States of the whole space that are walked, if they are not too wide, and bytes of these.
 const FEW: (usize, usize) = (10_000, 4 << 20);
@@ -76,25 +76,33 @@ pub struct FirstLevels {
 impl FirstLevels {
     /// Those of a model that is searched for some checks. It is an error if the model fails. Once told to
     /// stop it means nothing.
-    pub fn of(model: &dyn Model, checks: &Checks, control: &Control) -> Result<FirstLevels> {
+    pub fn of(
+        model: &dyn StateSpace,
+        checks: &CheckSelection,
+        control: &SearchControl,
+    ) -> Result<FirstLevels> {
         FirstLevels::up_to(FEW, model, checks, control)
     }
 
     /// The same, but more of them.
-    pub fn more(model: &dyn Model, checks: &Checks, control: &Control) -> Result<FirstLevels> {
+    pub fn more(
+        model: &dyn StateSpace,
+        checks: &CheckSelection,
+        control: &SearchControl,
+    ) -> Result<FirstLevels> {
         let more = FirstLevels::up_to(MORE, model, checks, control)?;
         Ok(FirstLevels { are_more: true, ..more })
     }
 
     fn up_to(
         (states, bytes): (usize, usize),
-        model: &dyn Model,
-        checks: &Checks,
-        control: &Control,
+        model: &dyn StateSpace,
+        checks: &CheckSelection,
+        control: &SearchControl,
     ) -> Result<FirstLevels> {
         let width = model.width();
         let wanted = states.min(bytes / width).max(1);
-        let mut walk = Walk::new(model, BEYOND * wanted, control);
+        let mut walk = PilotWalk::new(model, BEYOND * wanted, control);
         while walk.states() < wanted && walk.next_level()? {}
         let is_violated = checks.any_selected(model, walk.findings());
         let is_all = walk.is_at_end();
@@ -117,7 +125,11 @@ impl FirstLevels {
 
     /// Whether `reduced` puts off steps of more than a state among the first ones and some of all: else
     /// there is nothing to be saved. It is an error if the model fails. Once told to stop it means nothing.
-    pub fn puts_off(&self, reduced: &dyn Model, control: &Control) -> Result<bool> {
+    pub fn postpones_enough(
+        &self,
+        reduced: &dyn StateSpace,
+        control: &SearchControl,
+    ) -> Result<bool> {
         let _heeding = control.heed();
         let first = ASKED.min(self.states());
         let others = self.states() - first;
@@ -128,18 +140,19 @@ impl FirstLevels {
             .copied()
             .collect();
         let mut successors = Vec::new();
-        let found =
-            Expansion::collect(self.width, &mut successors, |out| match reduced.postpones() {
+        let found = SuccessorSink::collect(self.width, &mut successors, |out| {
+            match reduced.as_postponing() {
                 None => reduced.expand(&asked, out),
                 Some(model) => {
                     let nobody = &mut |_, _: &[u8]| Ok(());
-                    let _ = Obligations::collect(nobody, |owed| {
-                        model.expand_some(&asked, out, owed);
+                    let _ = ObligationSink::collect(nobody, |owed| {
+                        model.expand_reduced(&asked, out, owed);
                         Ok(())
                     });
                 }
-            })?;
-        Ok(found.put_off >= PUT_OFF_MIN)
+            }
+        })?;
+        Ok(found.postponed >= PUT_OFF_MIN)
     }
 
     /// Whether they are too few to tell: the next level is too large.
@@ -149,62 +162,62 @@ impl FirstLevels {
 
     /// What is left of them in a model that is reduced; `looked` tells how many members of sets have been looked at to
     /// choose steps. It is an error if the model fails. Once told to stop it means nothing.
-    pub fn left(
+    pub fn remaining_in(
         &self,
-        reduced: &dyn Model,
+        reduced: &dyn StateSpace,
         looked: impl Fn() -> u64,
-        control: &Control,
-    ) -> Result<Left> {
+        control: &SearchControl,
+    ) -> Result<RemainingShare> {
         let before = looked();
-        let mut walk = Walk::new(reduced, BEYOND * self.states(), control);
+        let mut walk = PilotWalk::new(reduced, BEYOND * self.states(), control);
         let mut hopeless = HOPELESS.into_iter().peekable();
         let mut walked = Vec::new();
         for &states in &self.ends {
             walk.next_level()?;
             let (states_left, transitions) = (walk.states(), walk.transitions());
-            walked.push(Walked { states: states_left, transitions, looked: looked() - before });
+            walked.push(WalkStats { states: states_left, transitions, looked: looked() - before });
             let Some(&(after, share)) = hopeless.peek().filter(|(after, _)| states >= *after)
             else {
                 continue;
             };
-            let left = self.compared(&walked);
+            let left = self.remaining_share(&walked);
             let is_clear = after == HOPELESS[0].0
                 && left.late.max(left.all) <= CLEAR
                 && !(left.rises || self.are_more);
-            let is_dear = after == HOPELESS[1].0 && left.is_dear();
+            let is_dear = after == HOPELESS[1].0 && left.is_expensive();
             let is_hopeless = left.late.min(left.all) >= share || is_dear;
             if is_clear && left.work <= 1.0 || is_hopeless {
                 return Ok(left);
             }
             hopeless.next();
         }
-        Ok(self.compared(&walked))
+        Ok(self.remaining_share(&walked))
     }
 
     /// What is left up to the level that `walked` goes to.
-    fn compared(&self, walked: &[Walked]) -> Left {
+    fn remaining_share(&self, walked: &[WalkStats]) -> RemainingShare {
         let last = walked.len() - 1;
         let half = self.ends.iter().position(|&end| 2 * end >= self.ends[last]);
         let half = half.filter(|&half| half < last);
-        let whole = |at: usize| Walked {
+        let whole = |at: usize| WalkStats {
             states: self.ends[at],
             transitions: self.transitions[at],
             looked: 0,
         };
-        let begin = half.map_or([Walked::default(); 2], |half| [walked[half], whole(half)]);
+        let begin = half.map_or([WalkStats::default(); 2], |half| [walked[half], whole(half)]);
         let [late, all] = [begin, Default::default()]
-            .map(|[left, of]: [Walked; 2]| [walked[last].since(left), whole(last).since(of)]);
-        let share = |[left, of]: [Walked; 2]| left.states as f64 / of.states.max(1) as f64;
+            .map(|[left, of]: [WalkStats; 2]| [walked[last].since(left), whole(last).since(of)]);
+        let share = |[left, of]: [WalkStats; 2]| left.states as f64 / of.states.max(1) as f64;
         let work = late[0].work() / late[1].work().max(1.0);
         let level = |at: usize| [walked[at].since(walked[at - 1]), whole(at).since(whole(at - 1))];
         let rises = last > 1 && share(level(last)) > RISING * share(level(last - 1));
-        Left { late: share(late), all: share(all), work, rises }
+        RemainingShare { late: share(late), all: share(all), work, rises }
     }
 }
 
 /// What is left of the first states.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Left {
+pub struct RemainingShare {
     /// The share of the states of the levels with the later half of the states: about what is left of all the
     /// space.
     pub late: f64,
@@ -216,9 +229,9 @@ pub struct Left {
     pub rises: bool,
 }
 
-impl Left {
+impl RemainingShare {
     /// Whether choosing takes far longer than what it saves, unless it saves nearly all.
-    pub fn is_dear(self) -> bool {
+    pub fn is_expensive(self) -> bool {
         self.work > DEAR && self.late > LITTLE
     }
 
@@ -230,16 +243,16 @@ impl Left {
 
 /// What a walk has come to.
 #[derive(Clone, Copy, Debug, Default)]
-struct Walked {
+struct WalkStats {
     states: usize,
     transitions: u64,
     /// Members of sets that were looked at to choose steps.
     looked: u64,
 }
 
-impl Walked {
-    fn since(self, before: Walked) -> Walked {
-        Walked {
+impl WalkStats {
+    fn since(self, before: WalkStats) -> WalkStats {
+        WalkStats {
             states: self.states - before.states,
             transitions: self.transitions - before.transitions,
             looked: self.looked - before.looked,

@@ -3,13 +3,13 @@
 use crate::exec::ProcessSet;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::ANSWER;
-use crate::search::lasso::{Lasso, Probe, Probed};
+use crate::search::lasso::{Lasso, ProbeResult, ProbeVerdict};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Result};
 
 /// What a search in memory came to. It is the answer to the job beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Answer {
+pub struct InMemoryAnswer {
     /// The digest of the model.
     digest: [u8; 32],
     /// The run that was found; nothing if there is none.
@@ -30,32 +30,33 @@ struct SavedLasso {
     fair_to: Vec<Vec<u8>>,
 }
 
-impl Answer {
+impl InMemoryAnswer {
     /// What a probe of a model with this digest came to; nothing if it left that open.
-    pub fn of(digest: [u8; 32], probe: &Probe) -> Option<Answer> {
-        let &Probe { states, transitions, faults, ref found } = probe;
+    pub fn of(digest: [u8; 32], probe: &ProbeResult) -> Option<InMemoryAnswer> {
+        let &ProbeResult { states, transitions, faults, ref found } = probe;
         let run = match found {
-            Probed::Open => return None,
-            Probed::None => None,
-            Probed::Found(Lasso { states, back, fair_to }) => Some(SavedLasso {
+            ProbeVerdict::Open => return None,
+            ProbeVerdict::None => None,
+            ProbeVerdict::Found(Lasso { states, back, fair_to }) => Some(SavedLasso {
                 states: states.clone(),
                 back: *back as u64,
                 fair_to: fair_to.iter().map(|it| it.to_bytes().to_vec()).collect(),
             }),
         };
-        Some(Answer { digest, run, states, transitions, faults })
+        Some(InMemoryAnswer { digest, run, states, transitions, faults })
     }
 
     /// The probe that came to it.
-    pub fn probe(&self) -> Probe {
-        let &Answer { states, transitions, faults, .. } = self;
+    pub fn probe(&self) -> ProbeResult {
+        let &InMemoryAnswer { states, transitions, faults, .. } = self;
         let lasso = |it: &SavedLasso| Lasso {
             states: it.states.clone(),
             back: it.back as usize,
             fair_to: it.fair_to.iter().map(|it| ProcessSet::from_bytes(it)).collect(),
         };
-        let found = self.run.as_ref().map_or(Probed::None, |it| Probed::Found(lasso(it)));
-        Probe { found, states, transitions, faults }
+        let found =
+            self.run.as_ref().map_or(ProbeVerdict::None, |it| ProbeVerdict::Found(lasso(it)));
+        ProbeResult { found, states, transitions, faults }
     }
 
     pub(super) fn commit(&self, disk: &dyn Disk) -> Result<()> {
@@ -63,8 +64,8 @@ impl Answer {
     }
 
     /// Reads that of the job of the model with this digest.
-    pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> Result<Answer> {
-        let answer: Answer = spill::load_value(disk, ANSWER, FORMAT)?;
+    pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> Result<InMemoryAnswer> {
+        let answer: InMemoryAnswer = spill::load_value(disk, ANSWER, FORMAT)?;
         match answer.agrees(digest) {
             true => Ok(answer),
             false => Err(spill::Error::corrupt(ANSWER, 0, "it does not belong to the job")),
@@ -108,27 +109,29 @@ mod tests {
     proptest! {
         #[test]
         fn it_comes_back_and_is_no_other_models(
-            found in prop_oneof![Just(Probed::None), lasso().prop_map(Probed::Found)],
+            found in prop_oneof![Just(ProbeVerdict::None), lasso().prop_map(ProbeVerdict::Found)],
             (states, transitions, faults) in any::<(u64, u64, u64)>(),
             digest in any::<[u8; 32]>(),
         ) {
-            let probe = Probe { found, states, transitions, faults };
+            let probe = ProbeResult { found, states, transitions, faults };
             let disk = FaultDisk::new();
-            let answer = Answer::of(digest, &probe).unwrap();
+            let answer = InMemoryAnswer::of(digest, &probe).unwrap();
             answer.commit(&disk).unwrap();
-            prop_assert_eq!(Answer::load(&disk, digest).unwrap().probe(), probe);
+            prop_assert_eq!(InMemoryAnswer::load(&disk, digest).unwrap().probe(), probe);
             let mut other = digest;
             other[7] ^= 1;
-            prop_assert!(Answer::load(&disk, other).is_err());
+            prop_assert!(InMemoryAnswer::load(&disk, other).is_err());
         }
     }
 
     #[test]
     fn what_is_open_is_no_answer_and_a_run_that_is_none_is_damage() {
-        let open = Probe { found: Probed::Open, states: 1, transitions: 0, faults: 0 };
-        assert_eq!(Answer::of([0; 32], &open), None);
+        let open = ProbeResult { found: ProbeVerdict::Open, states: 1, transitions: 0, faults: 0 };
+        assert_eq!(InMemoryAnswer::of([0; 32], &open), None);
         let lasso = Lasso { states: vec![vec![1], vec![2]], back: 0, fair_to: Vec::new() };
-        let found = Answer::of([0; 32], &Probe { found: Probed::Found(lasso), ..open }).unwrap();
+        let found =
+            InMemoryAnswer::of([0; 32], &ProbeResult { found: ProbeVerdict::Found(lasso), ..open })
+                .unwrap();
         let run = found.run.clone().unwrap();
         let short = vec![vec![1, 2]];
         let wrong = [
@@ -138,9 +141,9 @@ mod tests {
         ];
         for run in wrong {
             let disk = FaultDisk::new();
-            let answer = Answer { run: Some(run), ..found.clone() };
+            let answer = InMemoryAnswer { run: Some(run), ..found.clone() };
             answer.commit(&disk).unwrap();
-            assert!(Answer::load(&disk, [0; 32]).is_err());
+            assert!(InMemoryAnswer::load(&disk, [0; 32]).is_err());
         }
     }
 }

@@ -1,45 +1,47 @@
 //! Which reductions there are for a model: of what, where it stands, what each saves by itself.
 
-use super::{Reduce, Runnable, Steps, TextModel};
+use super::{ExecutableProgram, ReductionRequest, StepChoice, TextModel};
 use crate::analysis::automorphisms::automorphisms;
-use crate::analysis::classes::joined;
+use crate::analysis::classes::connected_sets;
 use crate::analysis::linear::linear_sets;
 use crate::budget::AnalysisBudget;
-use crate::exec::{Checks, Executor, Interp};
+use crate::exec::{CheckSelection, Executor, Interp};
 use crate::ir::{
-    ActionId, Domain, Instance, LocationId, Process, ProcessId, Program, ScalarsetId, Type, TypeId,
-    Variable,
+    ActionId, Domain, LocationId, Process, ProcessId, ProcessInstance, Program, ScalarsetId, Type,
+    TypeId, Variable,
 };
-use crate::reduce::boring::{self, Boring};
-use crate::reduce::dominate::{self, Dominating, Sense};
-use crate::reduce::doomed::{self, Doomed};
-use crate::reduce::merge::Fused;
-use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
-use crate::reduce::pruning::Pruning;
-use crate::reduce::reversible::{REDUCTION_NAME, Reversible, Rules};
-use crate::reduce::rewriting::{Rewritings, Rewritten};
-use crate::reduce::structural::Side;
-use crate::reduce::{Kind, confluence, linear, symmetry};
+use crate::reduce::boring::{self, BoringStates};
+use crate::reduce::dominate::{self, DominanceSense, DominatedValues};
+use crate::reduce::doomed::{self, DoomedStates};
+use crate::reduce::merge::TransitionMerging;
+use crate::reduce::partial_order::{
+    CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy,
+};
+use crate::reduce::pruning::PruningSelection;
+use crate::reduce::reversible::{REDUCTION_NAME, ReversibleRules, RuleSelection};
+use crate::reduce::rewriting::{RewriteSelection, RewrittenProgram};
+use crate::reduce::structural::AgglomerationKind;
+use crate::reduce::{ReductionKind, confluence, linear, symmetry};
 use crate::report;
 use crate::search::trial::FirstLevels;
-use crate::search::{Control, Limits, Storage};
+use crate::search::{SearchControl, SearchLimits, StateStorage};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A reduction, and what there is of it in a model.
 #[derive(Clone, Debug)]
-pub struct Applicable {
+pub struct ApplicableReduction {
     /// As it is named to ask for it.
     pub name: &'static str,
     /// What it is about.
-    pub subjects: Vec<Subject>,
+    pub subjects: Vec<ReductionSubject>,
     /// What it saves, or why it is not used.
-    pub saves: Result<Saving, String>,
+    pub saves: Result<ReductionSaving, String>,
 }
 
 /// Something in a model that a reduction is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject {
+pub struct ReductionSubject {
     /// What it is called.
     pub name: String,
     /// Where it stands in the text.
@@ -50,7 +52,7 @@ pub struct Subject {
 
 /// What a reduction saves by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Saving {
+pub enum ReductionSaving {
     /// States, as the first ones tell.
     States {
         /// The share of the states that it saves.
@@ -65,109 +67,125 @@ pub enum Saving {
 }
 
 /// A reduction, how it is asked for by itself, and what it is about in a model.
-struct Named {
+struct ReductionEntry {
     name: &'static str,
-    reduce: Reduce,
-    kind: Kind,
-    subjects: fn(&TextModel, &AnalysisBudget) -> Vec<Subject>,
+    reduce: ReductionRequest,
+    kind: ReductionKind,
+    subjects: fn(&TextModel, &AnalysisBudget) -> Vec<ReductionSubject>,
 }
 
 /// Every reduction.
-const NAMED: [Named; 15] = [
-    Named {
+const NAMED: [ReductionEntry; 15] = [
+    ReductionEntry {
         name: "slice",
-        reduce: Reduce { rewritings: Rewritings::slicing(Checks::ALL), ..Reduce::NONE },
-        kind: Kind::Rewriting,
+        reduce: ReductionRequest {
+            rewritings: RewriteSelection::slicing(CheckSelection::ALL),
+            ..ReductionRequest::NONE
+        },
+        kind: ReductionKind::Rewriting,
         subjects: TextModel::sliced,
     },
-    Named {
+    ReductionEntry {
         name: "structural",
-        reduce: Reduce { rewritings: Rewritings::structural(Checks::ALL), ..Reduce::NONE },
-        kind: Kind::Rewriting,
+        reduce: ReductionRequest {
+            rewritings: RewriteSelection::structural(CheckSelection::ALL),
+            ..ReductionRequest::NONE
+        },
+        kind: ReductionKind::Rewriting,
         subjects: TextModel::structural,
     },
-    Named {
+    ReductionEntry {
         name: "values",
-        reduce: Reduce { rewritings: Rewritings::VALUES, ..Reduce::NONE },
-        kind: Kind::Rewriting,
+        reduce: ReductionRequest { rewritings: RewriteSelection::VALUES, ..ReductionRequest::NONE },
+        kind: ReductionKind::Rewriting,
         subjects: TextModel::equivalent,
     },
-    Named {
+    ReductionEntry {
         name: "states",
-        reduce: Reduce { rewritings: Rewritings::STATES, ..Reduce::NONE },
-        kind: Kind::Rewriting,
+        reduce: ReductionRequest { rewritings: RewriteSelection::STATES, ..ReductionRequest::NONE },
+        kind: ReductionKind::Rewriting,
         subjects: TextModel::bisimilar,
     },
-    Named {
+    ReductionEntry {
         name: "dead",
-        reduce: Reduce { rewritings: Rewritings::DEAD, ..Reduce::NONE },
-        kind: Kind::Rewriting,
+        reduce: ReductionRequest { rewritings: RewriteSelection::DEAD, ..ReductionRequest::NONE },
+        kind: ReductionKind::Rewriting,
         subjects: TextModel::dead,
     },
-    Named {
+    ReductionEntry {
         name: "merge",
-        reduce: Reduce { rewritings: Rewritings::MERGE, ..Reduce::NONE },
-        kind: Kind::Rewriting,
+        reduce: ReductionRequest { rewritings: RewriteSelection::MERGE, ..ReductionRequest::NONE },
+        kind: ReductionKind::Rewriting,
         subjects: TextModel::passed,
     },
-    Named {
+    ReductionEntry {
         name: "linear",
-        reduce: Reduce { linear: true, ..Reduce::NONE },
-        kind: Kind::Representative,
+        reduce: ReductionRequest { linear: true, ..ReductionRequest::NONE },
+        kind: ReductionKind::Representative,
         subjects: TextModel::linear,
     },
-    Named {
+    ReductionEntry {
         name: symmetry::NAME,
-        reduce: Reduce { symmetry: Reduce::AUTO.symmetry, processes: true, ..Reduce::NONE },
-        kind: Kind::Representative,
+        reduce: ReductionRequest {
+            symmetry: ReductionRequest::AUTO.symmetry,
+            processes: true,
+            ..ReductionRequest::NONE
+        },
+        kind: ReductionKind::Representative,
         subjects: TextModel::symmetric,
     },
-    Named {
+    ReductionEntry {
         name: "reversible",
-        reduce: Reduce { reversible: Some(Rules::ALL), ..Reduce::NONE },
-        kind: Kind::Representative,
+        reduce: ReductionRequest { reversible: Some(RuleSelection::ALL), ..ReductionRequest::NONE },
+        kind: ReductionKind::Representative,
         subjects: TextModel::reversible,
     },
-    Named {
+    ReductionEntry {
         name: "confluence",
-        reduce: Reduce {
-            steps: Steps::Chosen(Way { method: Method::Confluence, proviso: Proviso::Chains }),
-            ..Reduce::NONE
+        reduce: ReductionRequest {
+            steps: StepChoice::Chosen(PartialOrderStrategy {
+                method: PartialOrderMethod::Confluence,
+                proviso: CycleProviso::Chains,
+            }),
+            ..ReductionRequest::NONE
         },
-        kind: Kind::Choice,
+        kind: ReductionKind::Choice,
         subjects: TextModel::confluent,
     },
-    Named {
+    ReductionEntry {
         name: "simultaneous",
-        reduce: Reduce {
-            steps: Steps::Chosen(Way { method: Method::Simultaneous, proviso: Proviso::Static }),
-            ..Reduce::NONE
+        reduce: ReductionRequest {
+            steps: StepChoice::Chosen(PartialOrderStrategy {
+                method: PartialOrderMethod::Simultaneous,
+                proviso: CycleProviso::Static,
+            }),
+            ..ReductionRequest::NONE
         },
-        kind: Kind::Choice,
+        kind: ReductionKind::Choice,
         subjects: |_, _| Vec::new(),
     },
-    Named {
+    ReductionEntry {
         name: "dominate",
-        reduce: Reduce { pruning: Pruning::DOMINATE, ..Reduce::NONE },
-        kind: Kind::Dominance,
+        reduce: ReductionRequest { pruning: PruningSelection::DOMINATE, ..ReductionRequest::NONE },
+        kind: ReductionKind::Dominance,
         subjects: TextModel::dominated,
     },
-    Named {
+    ReductionEntry {
         name: "boring",
-        reduce: Reduce { pruning: Pruning::BORING, ..Reduce::NONE },
-        kind: Kind::Pruning,
+        reduce: ReductionRequest { pruning: PruningSelection::BORING, ..ReductionRequest::NONE },
+        kind: ReductionKind::Pruning,
         subjects: TextModel::boring,
     },
-    Named {
+    ReductionEntry {
         name: "doomed",
-        reduce: Reduce { pruning: Pruning::DOOMED, ..Reduce::NONE },
-        kind: Kind::Pruning,
+        reduce: ReductionRequest { pruning: PruningSelection::DOOMED, ..ReductionRequest::NONE },
+        kind: ReductionKind::Pruning,
         subjects: TextModel::doomed,
     },
-    Named {
+    ReductionEntry {
         name: "por",
-        reduce: Reduce { steps: Steps::Auto, ..Reduce::NONE },
-        kind: Kind::Choice,
+        reduce: ReductionRequest { steps: StepChoice::Auto, ..ReductionRequest::NONE },
+        kind: ReductionKind::Choice,
         subjects: |_, _| Vec::new(),
     },
 ];
@@ -179,42 +197,42 @@ impl TextModel {
         &'m self,
         memory: u64,
         run: impl Fn(&'m Interp) -> Executor<'m>,
-    ) -> spill::Result<Vec<Applicable>> {
-        let control = Control::default();
+    ) -> spill::Result<Vec<ApplicableReduction>> {
+        let control = SearchControl::default();
         let budget = AnalysisBudget::new(memory, &control);
-        let limits = Limits::default();
+        let limits = SearchLimits::default();
         let ready = |rewritings| self.runnable(rewritings, &budget, &run);
-        let alone = |reduce: Reduce, runs: Runnable<'m>| {
-            self.reduced(runs, reduce, (&limits, &Storage::default()), &control, &budget)
+        let alone = |reduce: ReductionRequest, runs: ExecutableProgram<'m>| {
+            self.reduced(runs, reduce, (&limits, &StateStorage::default()), &control, &budget)
         };
-        let whole = alone(Reduce::NONE, ready(Rewritings::NONE));
+        let whole = alone(ReductionRequest::NONE, ready(RewriteSelection::NONE));
         let first = FirstLevels::of(whole.model(), &limits.checks, &control)?;
         let mut found = Vec::new();
-        for Named { name, reduce, kind, subjects } in NAMED {
-            let Rewritings { merge, structural, .. } = reduce.rewritings;
+        for ReductionEntry { name, reduce, kind, subjects } in NAMED {
+            let RewriteSelection { merge, structural, .. } = reduce.rewritings;
             let (runs, merges) = (ready(reduce.rewritings), merge || structural.is_some());
             let is_sooner = reduce.pruning.doomed;
             let searched = alone(reduce, runs);
             let saves = match searched.stack().names(&[kind]).is_empty() {
-                true => Err(match searched.stack().unused().first() {
-                    Some(unused) => unused.why.clone(),
+                true => Err(match searched.stack().unused_reductions().first() {
+                    Some(unused) => unused.reason.clone(),
                     None => "there is nothing in the model for it".into(),
                 }),
-                false if is_sooner => Ok(Saving::Levels),
+                false if is_sooner => Ok(ReductionSaving::Levels),
                 false => {
                     let left = match merges {
                         true if !first.is_all => self.left_where_all_stop(&first, merge, &budget),
                         _ => {
-                            let left = first.left(searched.model(), || 0, &control)?;
+                            let left = first.remaining_in(searched.model(), || 0, &control)?;
                             if first.is_all { left.all } else { left.late }
                         }
                     };
                     let (states, is_all) = (first.states(), first.is_all);
-                    Ok(Saving::States { share: 1.0 - left, states, is_all })
+                    Ok(ReductionSaving::States { share: 1.0 - left, states, is_all })
                 }
             };
             drop(searched);
-            found.push(Applicable { name, subjects: subjects(self, &budget), saves });
+            found.push(ApplicableReduction { name, subjects: subjects(self, &budget), saves });
         }
         Ok(found)
     }
@@ -228,19 +246,21 @@ impl TextModel {
         budget: &AnalysisBudget,
     ) -> f64 {
         if !are_merged {
-            let by = Rewritings::structural(Checks::ALL);
-            let found = self.rewritten(by, budget).and_then(Rewritten::structural);
-            return found.map_or(1.0, |it| first.share(it.is_left(self.interp.layout())));
+            let by = RewriteSelection::structural(CheckSelection::ALL);
+            let found = self.rewritten(by, budget).and_then(RewrittenProgram::structural);
+            return found.map_or(1.0, |it| first.share(it.stable_state_test(self.interp.layout())));
         }
-        let fused = self.rewritten(Rewritings::MERGE, budget).and_then(Rewritten::fused);
+        let fused =
+            self.rewritten(RewriteSelection::MERGE, budget).and_then(RewrittenProgram::fused);
         let (program, layout) = (self.interp.program(), self.interp.layout());
-        fused.map_or(1.0, |it| first.share(it.stops(program, layout)))
+        fused.map_or(1.0, |it| first.share(it.stable_state_test(program, layout)))
     }
 
     /// The variables of which some values are not told apart.
-    fn equivalent(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn equivalent(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let program = self.interp.program();
-        let merged = self.rewritten(Rewritings::VALUES, budget).and_then(Rewritten::values);
+        let merged =
+            self.rewritten(RewriteSelection::VALUES, budget).and_then(RewrittenProgram::values);
         let found = merged.map(|it| it.variables()).unwrap_or_default();
         let subjects = found.into_iter().map(|it| {
             let about = format!("{} values, of which {} are told apart", it.values, it.apart);
@@ -250,15 +270,16 @@ impl TextModel {
     }
 
     /// The locations of processes that are not told apart, each with those that are one with it.
-    fn bisimilar(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn bisimilar(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let program = self.interp.program();
-        let unified = self.rewritten(Rewritings::STATES, budget).and_then(Rewritten::states);
+        let unified =
+            self.rewritten(RewriteSelection::STATES, budget).and_then(RewrittenProgram::states);
         let found = unified.map(|it| it.locations(program)).unwrap_or_default();
         let subjects = found.into_iter().map(|it| {
             let process = &program.processes[it.process];
             let others: Vec<_> = it.others.iter().map(|&it| self.location(it, process)).collect();
             let first = &process.locations[it.first];
-            Subject {
+            ReductionSubject {
                 name: format!("{}.{}", process.name, first.name),
                 place: self.sources.locate(first.span),
                 about: format!("the same as {}", others.join(", ")),
@@ -268,16 +289,16 @@ impl TextModel {
     }
 
     /// The actions and variables that can influence nothing that is looked for in a search for everything.
-    fn sliced(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn sliced(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let program = self.interp.program();
-        let by = Rewritings::slicing(Checks::ALL);
-        let Some(sliced) = self.rewritten(by, budget).and_then(Rewritten::slice) else {
+        let by = RewriteSelection::slicing(CheckSelection::ALL);
+        let Some(sliced) = self.rewritten(by, budget).and_then(RewrittenProgram::slice) else {
             return Vec::new();
         };
         let actions = sliced.actions().iter().map(|&id| {
             let action = &program.actions[id];
             let place = self.sources.locate(action.span);
-            Subject { name: action.name.clone(), place, about: "removed".into() }
+            ReductionSubject { name: action.name.clone(), place, about: "removed".into() }
         });
         let variables = sliced
             .variables()
@@ -287,28 +308,28 @@ impl TextModel {
     }
 
     /// The places and transitions of a net that need not be there in a search for everything.
-    fn structural(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn structural(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let program = self.interp.program();
-        let by = Rewritings::structural(Checks::ALL);
-        let Some(found) = self.rewritten(by, budget).and_then(Rewritten::structural) else {
+        let by = RewriteSelection::structural(CheckSelection::ALL);
+        let Some(found) = self.rewritten(by, budget).and_then(RewrittenProgram::structural) else {
             return Vec::new();
         };
         let place = |id, about: &str| self.variable(&program.variables[id], about.into());
         let agglomerated = found.agglomerated().iter().map(|&(id, side)| match side {
-            Side::Post => place(id, "whoever puts tokens there goes on at once"),
-            Side::Pre => place(id, "tokens are put there when somebody takes them"),
+            AgglomerationKind::Post => place(id, "whoever puts tokens there goes on at once"),
+            AgglomerationKind::Pre => place(id, "tokens are put there when somebody takes them"),
         });
         let redundant = found.redundant().iter().map(|&id| place(id, "keeps nobody from anything"));
         let removed = found.removed().map(|id| {
             let action = &program.actions[id];
             let place = self.sources.locate(action.span);
-            Subject { name: action.name.clone(), place, about: "removed".into() }
+            ReductionSubject { name: action.name.clone(), place, about: "removed".into() }
         });
         agglomerated.chain(redundant).chain(removed).collect()
     }
 
     /// The variables that only count on from each other.
-    fn linear(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn linear(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let program = self.interp.program();
         let named = |id| {
             let Variable { owner, name, .. } = &program.variables[id];
@@ -328,18 +349,18 @@ impl TextModel {
     }
 
     /// The variables of which some values can do whatever others can, where no deadlocks are looked for.
-    fn dominated(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn dominated(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let (program, layout) = (self.interp.program(), self.interp.layout());
-        let checks = Checks { deadlock: false, ..Checks::ALL };
+        let checks = CheckSelection { deadlock: false, ..CheckSelection::ALL };
         let budget = budget.for_analysis(dominate::NAME);
-        let found = Dominating::of((program, layout), &Vec::new(), checks, &budget);
+        let found = DominatedValues::of((program, layout), &Vec::new(), checks, &budget);
         let Ok(found) = found else {
             return Vec::new();
         };
         let subjects = found.variables().iter().map(|&(id, sense)| {
             let better = match sense {
-                Sense::Down => "smaller",
-                Sense::Up => "larger",
+                DominanceSense::Down => "smaller",
+                DominanceSense::Up => "larger",
             };
             let about = format!("{better} values can do whatever others can, but for deadlocks");
             self.variable(&program.variables[id], about)
@@ -348,30 +369,31 @@ impl TextModel {
     }
 
     /// What tells that nothing that is looked for can be reached, where no deadlocks are.
-    fn boring(&self, budget: &AnalysisBudget) -> Vec<Subject> {
-        let checks = Checks { deadlock: false, ..Checks::ALL };
+    fn boring(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
+        let checks = CheckSelection { deadlock: false, ..CheckSelection::ALL };
         let budget = budget.for_analysis(boring::NAME);
-        let found = Boring::of(&self.interp, checks, &Vec::new(), &budget);
-        let told = found.map(|it| it.told().to_vec()).unwrap_or_default();
+        let found = BoringStates::of(&self.interp, checks, &Vec::new(), &budget);
+        let told = found.map(|it| it.descriptions().to_vec()).unwrap_or_default();
         let about = "nothing that is looked for follows, but for deadlocks";
-        let subject = |name| Subject { name, place: None, about: about.into() };
+        let subject = |name| ReductionSubject { name, place: None, about: about.into() };
         told.into_iter().map(subject).collect()
     }
 
     /// What tells that something that is looked for surely follows.
-    fn doomed(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn doomed(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let budget = budget.for_analysis(doomed::NAME);
-        let found = Doomed::of(&self.interp, Checks::ALL, &budget);
-        let told = found.map(|it| it.told()).unwrap_or_default();
+        let found = DoomedStates::of(&self.interp, CheckSelection::ALL, &budget);
+        let told = found.map(|it| it.descriptions()).unwrap_or_default();
         let about = "something that is looked for surely follows";
-        let subject = |name| Subject { name, place: None, about: about.into() };
+        let subject = |name| ReductionSubject { name, place: None, about: about.into() };
         told.into_iter().map(subject).collect()
     }
 
     /// The variables that are dead somewhere.
-    fn dead(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn dead(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let program = self.interp.program();
-        let cleared = self.rewritten(Rewritings::DEAD, budget).and_then(Rewritten::dead);
+        let cleared =
+            self.rewritten(RewriteSelection::DEAD, budget).and_then(RewrittenProgram::dead);
         let found = cleared.map(|it| it.variables(program)).unwrap_or_default();
         let subjects = found.into_iter().map(|it| {
             let variable = &program.variables[it.variable];
@@ -397,10 +419,11 @@ impl TextModel {
     }
 
     /// The processes that do not stop somewhere.
-    fn passed(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn passed(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let program = self.interp.program();
-        let fused = self.rewritten(Rewritings::MERGE, budget).and_then(Rewritten::fused);
-        let locations = fused.into_iter().flat_map(Fused::locations);
+        let fused =
+            self.rewritten(RewriteSelection::MERGE, budget).and_then(RewrittenProgram::fused);
+        let locations = fused.into_iter().flat_map(TransitionMerging::locations);
         let mut at: BTreeMap<ProcessId, Vec<String>> = BTreeMap::new();
         for (process, location) in locations {
             let name = self.location(location, &program.processes[process]);
@@ -410,18 +433,26 @@ impl TextModel {
             let process = &program.processes[process];
             let (few, all) = (at.len(), process.locations.len());
             let about = format!("goes on at {few} of its {all} locations: {}", at.join(", "));
-            Subject { name: process.name.clone(), place: self.sources.locate(process.span), about }
+            ReductionSubject {
+                name: process.name.clone(),
+                place: self.sources.locate(process.span),
+                about,
+            }
         });
         subjects.collect()
     }
 
     /// The actions with steps that come to the same whatever else happens first.
-    fn confluent(&self, budget: &AnalysisBudget) -> Vec<Subject> {
-        let way = Way { method: Method::Confluence, proviso: Proviso::Chains };
+    fn confluent(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
+        let way = PartialOrderStrategy {
+            method: PartialOrderMethod::Confluence,
+            proviso: CycleProviso::Chains,
+        };
         let Ok(selector) = self.interp.selector() else { return Vec::new() };
         let selector = Box::new(selector);
         let budget = budget.for_analysis(confluence::NAME);
-        let found = PartialOrder::of(&self.interp, selector, way, &Checks::default(), &budget);
+        let found =
+            PartialOrder::of(&self.interp, selector, way, &CheckSelection::default(), &budget);
         let Ok(found) = found else { return Vec::new() };
         let mut instances: BTreeMap<ActionId, u64> = BTreeMap::new();
         for action in found.confluent_actions() {
@@ -430,19 +461,23 @@ impl TextModel {
         let subjects = instances.into_iter().map(|(id, instances)| {
             let action = &self.interp.program().actions[id];
             let about = format!("{} taken at once", report::count(instances, "instance"));
-            Subject { name: action.name.clone(), place: self.sources.locate(action.span), about }
+            ReductionSubject {
+                name: action.name.clone(),
+                place: self.sources.locate(action.span),
+                about,
+            }
         });
         subjects.collect()
     }
 
     /// The rules that can be undone.
-    fn reversible(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn reversible(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let budget = budget.for_analysis(REDUCTION_NAME);
-        let Ok(found) = Reversible::of(&self.interp, &[], &budget) else { return Vec::new() };
+        let Ok(found) = ReversibleRules::of(&self.interp, &[], &budget) else { return Vec::new() };
         let count = |count: usize, noun: &str| report::count(count as u64, noun);
         let subjects = found.actions().into_iter().map(|(id, instances, cases)| {
             let action = &self.interp.program().actions[id];
-            Subject {
+            ReductionSubject {
                 name: action.name.clone(),
                 place: self.sources.locate(action.span),
                 about: format!("{}, {}", count(instances, "instance"), count(cases, "case")),
@@ -452,7 +487,7 @@ impl TextModel {
     }
 
     /// The variables that hold elements of scalarsets or are indexed by them; or else the processes that are alike.
-    fn symmetric(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn symmetric(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let program = self.interp.program();
         if program.scalarsets.is_empty() {
             return self.alike(budget);
@@ -475,12 +510,12 @@ impl TextModel {
     }
 
     /// The processes that can be exchanged, each with those that it can be exchanged with.
-    fn alike(&self, budget: &AnalysisBudget) -> Vec<Subject> {
+    fn alike(&self, budget: &AnalysisBudget) -> Vec<ReductionSubject> {
         let program = self.interp.program();
         let budget = budget.for_analysis(symmetry::NAME);
         let found = automorphisms(program, self.interp.layout(), &budget).unwrap_or_default();
-        let kinds = joined(found.iter().flat_map(|it| it.instances.iter().copied()));
-        let name = |it: &Instance| {
+        let kinds = connected_sets(found.iter().flat_map(|it| it.instances.iter().copied()));
+        let name = |it: &ProcessInstance| {
             let name = &program.processes[it.process].name;
             match program.slots(it.process) {
                 1 => name.clone(),
@@ -492,15 +527,15 @@ impl TextModel {
             let others: Vec<_> = kind.iter().skip(1).map(name).collect();
             let span = program.processes[first.process].span;
             let about = format!("alike: {}", others.join(", "));
-            Some(Subject { name: name(first), place: self.sources.locate(span), about })
+            Some(ReductionSubject { name: name(first), place: self.sources.locate(span), about })
         });
         subjects.collect()
     }
 
     /// A variable, and what is said of it.
-    fn variable(&self, variable: &Variable, about: String) -> Subject {
+    fn variable(&self, variable: &Variable, about: String) -> ReductionSubject {
         let name = self.interp.program().owned_name(variable.owner, &variable.name);
-        Subject { name, place: self.sources.locate(variable.span), about }
+        ReductionSubject { name, place: self.sources.locate(variable.span), about }
     }
 
     /// A location of a process, and its line.

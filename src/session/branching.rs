@@ -2,12 +2,12 @@
 
 use super::{Error, Session, TextModel};
 use crate::exec::{Interp, Violation};
-use crate::front::Asked;
-use crate::ir::{Branching, Expr};
+use crate::front::PropertySource;
+use crate::ir::{CtlFormula, Expr};
 use crate::search::branching::{BranchingAnswer, BranchingCheck, GatheredStates};
-use crate::search::checkpoint::Saved;
-use crate::search::visited::Visited;
-use crate::search::{Control, Search};
+use crate::search::checkpoint::SavedSearch;
+use crate::search::visited::VisitedStore;
+use crate::search::{ExternalSearch, SearchControl};
 use spill::{Disk, FileName};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,27 +19,27 @@ const CONDITIONS_MAX: usize = 50_000;
 pub type BranchingAnswers = Vec<Result<bool, String>>;
 
 /// Conditions on the states of a model.
-struct Conditions<'m> {
+struct BranchingConditions<'m> {
     interp: &'m Interp,
     all: Vec<Expr>,
 }
 
-impl<'m> Conditions<'m> {
+impl<'m> BranchingConditions<'m> {
     /// Those of these texts.
     fn of(model: &'m TextModel, texts: &[String]) -> Result<Self, Error> {
         let mut sources = model.sources.clone();
         let files = texts.iter().map(|it| sources.add("a condition of a formula", it.as_str()));
-        let asked = Asked::Propositions(files.collect());
-        let loaded = model.language.load_asked(&mut sources, &model.options, &asked);
+        let asked = PropertySource::Propositions(files.collect());
+        let loaded = model.language.load_with_property(&mut sources, &model.options, &asked);
         let loaded = loaded.map_err(|diagnostics| Error::text(&diagnostics, &sources))?;
-        let observed = loaded.observed.map_or(Vec::new(), |it| it.propositions);
+        let observed = loaded.property.map_or(Vec::new(), |it| it.propositions);
         let all = observed.into_iter().map(|it| it.condition).collect();
-        Ok(Conditions { interp: &model.interp, all })
+        Ok(BranchingConditions { interp: &model.interp, all })
     }
 
     /// Whether a state satisfies one.
     fn judge(&self, state: &[u8], number: usize) -> spill::Result<bool> {
-        let judged = self.interp.judges(&self.all[number], None, &[], state);
+        let judged = self.interp.judge_condition(&self.all[number], None, &[], state);
         let reason = "a condition of a formula has no value in some state";
         judged.ok_or_else(|| spill::Error::Source { reason: reason.into() })
     }
@@ -50,8 +50,8 @@ impl Session<'_> {
     pub fn answer_branching(
         &self,
         model: &TextModel,
-        formulas: &[&Branching<String>],
-        control: &Control,
+        formulas: &[&CtlFormula<String>],
+        control: &SearchControl,
     ) -> Result<BranchingAnswers, Error> {
         let (mut texts, mut numbers) = (Vec::new(), HashMap::new());
         let numbered = formulas.iter().map(|it| {
@@ -62,7 +62,7 @@ impl Session<'_> {
                 })
             })
         });
-        let numbered: Vec<Branching<usize>> = numbered.collect();
+        let numbered: Vec<CtlFormula<usize>> = numbered.collect();
         let refused = |why: &str| Ok(vec![Err(why.to_owned()); formulas.len()]);
         let faults = |it: &Violation| matches!(it, Violation::Fault(..));
         let findings = self.outcome().map(|it| &it.findings);
@@ -72,7 +72,7 @@ impl Session<'_> {
         if texts.len() + model.sources.iter().count() > CONDITIONS_MAX {
             return refused("not supported: so many conditions");
         }
-        let conditions = Conditions::of(model, &texts)?;
+        let conditions = BranchingConditions::of(model, &texts)?;
         let answered = self.sweep(&numbered, &conditions, control);
         // A sweep that was stopped, or failed, leaves what it wrote.
         let removed = self.remove_swept();
@@ -90,22 +90,23 @@ impl Session<'_> {
         let is_swept =
             |it: &FileName| matches!(it, FileName::Region | FileName::Predecessors { .. });
         let names = disk.list()?.into_iter().map(|it| it.0);
-        let mut swept = names.filter(|it| FileName::of(it).as_ref().is_some_and(is_swept));
+        let mut swept = names.filter(|it| FileName::parse(it).as_ref().is_some_and(is_swept));
         swept.try_for_each(|it| disk.remove(&it))
     }
 
     fn sweep(
         &self,
-        formulas: &[Branching<usize>],
-        conditions: &Conditions<'_>,
-        control: &Control,
+        formulas: &[CtlFormula<usize>],
+        conditions: &BranchingConditions<'_>,
+        control: &SearchControl,
     ) -> spill::Result<BranchingAnswers> {
         let disk = self.directory.disk.clone();
         let model = self.searched.model();
         let all = |why: &str| vec![Err(why.to_owned()); formulas.len()];
-        let (limits, saved) = (self.limits.clone(), Saved::load(&*disk)?);
-        let search = Search::resume(model, disk.clone(), saved, self.plan, limits, control)?;
-        let Visited::Sorted(store) = search.store() else {
+        let (limits, saved) = (self.limits.clone(), SavedSearch::load(&*disk)?);
+        let search =
+            ExternalSearch::resume(model, disk.clone(), saved, self.plan, limits, control)?;
+        let VisitedStore::Sorted(store) = search.store() else {
             return Ok(all("not supported: states stored as hashes and back-edges"));
         };
         let gathered = GatheredStates::of(store, model, &*disk, control, None)?;
@@ -116,7 +117,7 @@ impl Session<'_> {
         let check = BranchingCheck::new(model, gathered, shared, &self.plan, control)?;
         let Some(check) = check else { return stopped() };
         let judge = |state: &[u8], number| conditions.judge(state, number);
-        let answers = formulas.iter().map(|it| Ok(told(check.answer(it, &judge)?)));
+        let answers = formulas.iter().map(|it| Ok(answer_or_reason(check.answer(it, &judge)?)));
         let answers = answers.collect::<spill::Result<_>>()?;
         check.remove()?;
         Ok(answers)
@@ -126,7 +127,7 @@ impl Session<'_> {
 /// What is told of a question that a stop leaves open.
 const NOT_KNOWN: &str = "not known yet";
 
-fn told(answer: BranchingAnswer) -> Result<bool, String> {
+fn answer_or_reason(answer: BranchingAnswer) -> Result<bool, String> {
     match answer {
         BranchingAnswer::Holds(holds) => Ok(holds),
         BranchingAnswer::Stopped => Err(NOT_KNOWN.to_owned()),

@@ -1,21 +1,21 @@
 //! Asking for a search: a model, what to look for, what it may take.
 
-use super::memory::Budget;
-use super::reduce::Reduce;
-use super::searched::{About, Decided, Searched};
-use super::steps::Steps;
+use super::memory::SearchBudget;
+use super::reduce::ReductionRequest;
+use super::searched::{DecidedReductions, ModelSummary, SearchedModel};
+use super::steps::StepChoice;
 use super::{
-    Directory, Error, Found, Job, Means, Promised, Runnable, Session, TextModel, check_room,
-    refuse_nothing,
+    CheckResult, Error, EventuallyCheck, ExecutableProgram, RunLimits, SearchDirectory, SearchJob,
+    Session, TextModel, check_room, reject_empty_scope,
 };
 use crate::budget::AnalysisBudget;
-use crate::exec::{Exec, Model};
-use crate::reduce::rewriting::Rewritings;
-use crate::reduce::{Stack, Wished};
-use crate::report::{RUST, Scope};
-use crate::search::{Checks, Control, Limits, MemoryPlan, Storage};
-use crate::source::Sources;
-use crate::system::{Avoiding, Misfit, Packed, TransitionSystem};
+use crate::exec::{ExecutionMode, StateSpace};
+use crate::reduce::rewriting::RewriteSelection;
+use crate::reduce::{ReductionSelection, ReductionStack};
+use crate::report::{CheckScope, RUST};
+use crate::search::{CheckSelection, MemoryPlan, SearchControl, SearchLimits, StateStorage};
+use crate::source::SourceMap;
+use crate::system::{PackedSystem, PackingError, RestrictedSystem, TransitionSystem};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -33,26 +33,26 @@ use std::time::{Duration, Instant};
 /// # }
 /// ```
 pub struct Check<'m> {
-    subject: Subject<'m>,
+    subject: CheckSubject<'m>,
     /// Bytes of a state of a Rust type, if that is said.
     state_bytes: Option<usize>,
-    budget: Budget,
-    limits: Limits,
-    storage: Storage,
+    budget: SearchBudget,
+    limits: SearchLimits,
+    storage: StateStorage,
     /// If that is said: else as the model wishes.
-    reduce: Option<Reduce>,
+    reduce: Option<ReductionRequest>,
     dir: Option<PathBuf>,
     disk_limit: Option<u64>,
     checkpoint_every: Duration,
     max_time: Option<Duration>,
-    control: Option<Arc<Control>>,
+    control: Option<Arc<SearchControl>>,
     /// How many levels are visited, if that is bounded.
     levels_max: Option<u64>,
-    is_enough: Option<Arc<IsEnough<'m>>>,
+    is_enough: Option<Arc<PropertyStopPredicate<'m>>>,
 }
 
 /// Whether a search stops with the properties for which there is a state, given by their names.
-pub(super) type IsEnough<'m> = dyn Fn(&BTreeSet<&str>) -> bool + Send + Sync + 'm;
+pub(super) type PropertyStopPredicate<'m> = dyn Fn(&BTreeSet<&str>) -> bool + Send + Sync + 'm;
 
 /// Searches a transition system: to a verdict, in a GiB of memory, in a temporary directory. [`Check`] says
 /// more of what is wanted.
@@ -60,12 +60,12 @@ pub(super) type IsEnough<'m> = dyn Fn(&BTreeSet<&str>) -> bool + Send + Sync + '
 /// # Errors
 ///
 /// Those of [`Check::run`].
-pub fn check<T: TransitionSystem>(system: &T) -> Result<Found<'_>, Error> {
+pub fn check<T: TransitionSystem>(system: &T) -> Result<CheckResult<'_>, Error> {
     Check::new(system).run()
 }
 
 /// What is to be searched.
-enum Subject<'m> {
+enum CheckSubject<'m> {
     Rust(RustType<'m>),
     Text(&'m TextModel),
 }
@@ -74,51 +74,52 @@ enum Subject<'m> {
 struct RustType<'m> {
     name: String,
     /// Makes a model of it with states of so many bytes, if that is said.
-    model: Box<dyn Fn(Option<usize>) -> Box<dyn Model + 'm> + 'm>,
+    model: Box<dyn Fn(Option<usize>) -> Box<dyn StateSpace + 'm> + 'm>,
     /// What is said to be so eventually, asked of such a model.
-    promised: Box<dyn Fn(usize) -> Vec<Promised<'m>> + 'm>,
+    promised: Box<dyn Fn(usize) -> Vec<EventuallyCheck<'m>> + 'm>,
 }
 
 impl<'m> Check<'m> {
     /// A search of a transition system.
     pub fn new<T: TransitionSystem>(system: &'m T) -> Check<'m> {
-        let model = |width: Option<usize>| -> Box<dyn Model + 'm> {
+        let model = |width: Option<usize>| -> Box<dyn StateSpace + 'm> {
             Box::new(match width {
-                None => Packed::new(system),
-                Some(width) => Packed::with_width(system, width),
+                None => PackedSystem::new(system),
+                Some(width) => PackedSystem::with_width(system, width),
             })
         };
         let promised = |width| {
-            let all = Avoiding::each(system, width).into_iter();
-            all.map(|(name, avoiding)| Promised::new(name, Box::new(avoiding))).collect()
+            let all = RestrictedSystem::of_eventualities(system, width).into_iter();
+            all.map(|(name, avoiding)| EventuallyCheck::new(name, Box::new(avoiding))).collect()
         };
         let (model, promised) = (Box::new(model), Box::new(promised));
         let mut check =
-            Check::of(Subject::Rust(RustType { name: type_name::<T>(), model, promised }));
+            Check::of(CheckSubject::Rust(RustType { name: type_name::<T>(), model, promised }));
         check.limits.stop_within_level = true;
         check
     }
 
     /// A search of a model.
-    pub fn of_model<M: Model>(model: &'m M) -> Check<'m> {
+    pub fn of_model<M: StateSpace>(model: &'m M) -> Check<'m> {
         let name = type_name::<M>();
         let (model, promised) = (Box::new(move |_| Box::new(model) as _), Box::new(|_| Vec::new()));
-        Check::of(Subject::Rust(RustType { name, model, promised }))
+        Check::of(CheckSubject::Rust(RustType { name, model, promised }))
     }
 
     /// A search of a model that came from a text.
     pub fn of_text(model: &'m TextModel) -> Check<'m> {
-        Check::of(Subject::Text(model))
+        Check::of(CheckSubject::Text(model))
     }
 
-    fn of(subject: Subject<'m>) -> Check<'m> {
-        let Means { memory, threads, disk_limit, checkpoint_every, exec, .. } = Means::default();
+    fn of(subject: CheckSubject<'m>) -> Check<'m> {
+        let RunLimits { memory, threads, disk_limit, checkpoint_every, exec, .. } =
+            RunLimits::default();
         Check {
             subject,
             state_bytes: None,
-            budget: Budget { memory, threads, exec, goes_on: false, counts: true },
-            limits: Limits::default(),
-            storage: Storage::default(),
+            budget: SearchBudget { memory, threads, exec, goes_on: false, counts: true },
+            limits: SearchLimits::default(),
+            storage: StateStorage::default(),
             reduce: None,
             dir: None,
             disk_limit,
@@ -145,7 +146,7 @@ impl<'m> Check<'m> {
     }
 
     /// Where the search lies: a new or empty directory, or one in which this search was stopped, with
-    /// which it goes on. By default a temporary one, removed with what was [`Found`].
+    /// which it goes on. By default a temporary one, removed with what was [`CheckResult`].
     pub fn dir(mut self, path: impl Into<PathBuf>) -> Self {
         self.dir = Some(path.into());
         self
@@ -165,7 +166,7 @@ impl<'m> Check<'m> {
     }
 
     /// What counts as a violation; by default everything.
-    pub fn checks(mut self, checks: Checks) -> Self {
+    pub fn checks(mut self, checks: CheckSelection) -> Self {
         self.limits.checks = checks;
         self
     }
@@ -214,7 +215,7 @@ impl<'m> Check<'m> {
     }
 
     /// How states are stored; by default as compressed sorted runs.
-    pub fn storage(mut self, storage: Storage) -> Self {
+    pub fn storage(mut self, storage: StateStorage) -> Self {
         self.storage = storage;
         self
     }
@@ -222,7 +223,7 @@ impl<'m> Check<'m> {
     /// Which reductions a search of a model from a text uses; by default what it [wishes](TextModel::wished),
     /// which is none unless it was told. A search that goes on keeps those that it began with. Rust types are
     /// never reduced: there is no program to tell by what.
-    pub fn reduce(mut self, reduce: Reduce) -> Self {
+    pub fn reduce(mut self, reduce: ReductionRequest) -> Self {
         self.reduce = Some(reduce);
         self
     }
@@ -235,14 +236,14 @@ impl<'m> Check<'m> {
     }
 
     /// How a model from a text is run; by default as machine code, where that can be made.
-    pub fn exec(mut self, exec: Exec) -> Self {
+    pub fn exec(mut self, exec: ExecutionMode) -> Self {
         self.budget.exec = exec;
         self
     }
 
     /// Who can stop the search from another thread, and see how far it is. It brings its own deadline and time
     /// between checkpoints.
-    pub fn control(mut self, control: Arc<Control>) -> Self {
+    pub fn control(mut self, control: Arc<SearchControl>) -> Self {
         self.control = Some(control);
         self
     }
@@ -253,15 +254,15 @@ impl<'m> Check<'m> {
     ///
     /// If the budget is too small, the directory is not this search's, the disk fails or is full, or the
     /// model fails. What was searched up to the last checkpoint is kept.
-    pub fn run(self) -> Result<Found<'m>, Error> {
+    pub fn run(self) -> Result<CheckResult<'m>, Error> {
         let deadline = self.max_time.and_then(|time| Instant::now().checked_add(time));
         let control = self.control.clone();
-        let control =
-            control.unwrap_or_else(|| Arc::new(Control::new(self.checkpoint_every, deadline)));
+        let control = control
+            .unwrap_or_else(|| Arc::new(SearchControl::new(self.checkpoint_every, deadline)));
         let mut state_bytes = self.state_bytes;
         loop {
             match self.attempt(state_bytes, &control) {
-                Err(Error::Misfit(Misfit::TooLong { takes, .. }))
+                Err(Error::Misfit(PackingError::TooLong { takes, .. }))
                     if self.dir.is_none() && self.state_bytes.is_none() =>
                 {
                     state_bytes = Some(2 * takes);
@@ -275,18 +276,18 @@ impl<'m> Check<'m> {
     fn attempt(
         &self,
         state_bytes: Option<usize>,
-        control: &Arc<Control>,
-    ) -> Result<Found<'m>, Error> {
+        control: &Arc<SearchControl>,
+    ) -> Result<CheckResult<'m>, Error> {
         let Check { subject, limits, storage, dir, disk_limit, .. } = self;
-        let goes_on = dir.as_deref().is_some_and(Directory::has_search);
-        let budget = Budget { goes_on, ..self.budget };
+        let goes_on = dir.as_deref().is_some_and(SearchDirectory::has_search);
+        let budget = SearchBudget { goes_on, ..self.budget };
         let mut unreduced = None;
         let (searched, about, plan, job) = match subject {
-            Subject::Text(model) => {
-                let decided = dir.as_deref().filter(|_| goes_on).map(Directory::decided);
+            CheckSubject::Text(model) => {
+                let decided = dir.as_deref().filter(|_| goes_on).map(SearchDirectory::decided);
                 let decided = decided.transpose()?;
-                let how = How::of(self.reduce.clone(), decided);
-                let by = how.rewritings(model).looking_for(limits.checks);
+                let how = ReductionMode::of(self.reduce.clone(), decided);
+                let by = how.rewritings(model).for_checks(limits.checks);
                 let analysis = AnalysisBudget::new(budget.memory, &**control);
                 let runs = model.runnable(by, &analysis, |it| {
                     let _heeding = control.heed();
@@ -294,113 +295,119 @@ impl<'m> Check<'m> {
                 });
                 let again = limits.shortest.then(|| runs.clone());
                 let wanted = (limits, storage);
-                let ready = text(model, (runs, budget), wanted, how, (control, &analysis))?;
+                let ready = prepare_text(model, (runs, budget), wanted, how, (control, &analysis))?;
                 let shorter = |it| model.unreduced(it, ready.0.wished(), wanted, &analysis);
                 unreduced = again.map(shorter);
                 ready
             }
-            Subject::Rust(it) => {
-                rust((it.model)(state_bytes), it.name.clone(), budget, limits, storage)?
+            CheckSubject::Rust(it) => {
+                prepare_rust((it.model)(state_bytes), it.name.clone(), budget, limits, storage)?
             }
         };
         check_room(storage, &plan, searched.model().width())?;
         let (directory, saved) = match dir {
-            Some(path) if goes_on => Directory::go_on(path, &job, *disk_limit)?,
-            path => (Directory::create(path.as_deref(), &job, *disk_limit)?, None),
+            Some(path) if goes_on => SearchDirectory::resume(path, &job, *disk_limit)?,
+            path => (SearchDirectory::create(path.as_deref(), &job, *disk_limit)?, None),
         };
-        let Budget { memory, threads, exec, .. } = budget;
+        let SearchBudget { memory, threads, exec, .. } = budget;
         let (disk_limit, checkpoint_every) = (directory.disk.limit(), self.checkpoint_every);
-        let usual = Means::default();
-        let means = Means { memory, threads, disk_limit, checkpoint_every, exec, ..usual };
-        directory.keep_means(&means)?;
+        let usual = RunLimits::default();
+        let means = RunLimits { memory, threads, disk_limit, checkpoint_every, exec, ..usual };
+        directory.save_limits(&means)?;
         let stored = (storage.clone(), plan);
         let session = Session::new(searched, about, limits.clone(), stored, directory);
-        let mut session = session.stopped_by(self.levels_max, self.is_enough.clone());
-        if let Subject::Rust(it) = subject {
+        let mut session = session.with_stop_conditions(self.levels_max, self.is_enough.clone());
+        if let CheckSubject::Rust(it) = subject {
             let promised = (it.promised)(session.searched().model().width());
-            session.expect(promised, memory / 4)?;
+            session.set_eventually_checks(promised, memory / 4)?;
         }
         let outcome = session.run(saved, control)?;
         let shortened = unreduced.map(|it| session.shorten(it, control));
         let failed = shortened.and_then(Result::err);
-        Ok(Found::new(session, control.clone(), outcome, failed))
+        Ok(CheckResult::new(session, control.clone(), outcome, failed))
     }
 }
 
 /// How a model from a text is to be reduced.
-enum How {
+enum ReductionMode {
     /// As it wishes itself.
     AsWished,
     /// As it was decided when the search began.
-    AsDecided(Decided),
+    AsDecided(DecidedReductions),
     /// As it is asked for.
-    Asked(Reduce),
+    Asked(ReductionRequest),
 }
 
-impl How {
+impl ReductionMode {
     /// What was asked for, if anything was, in a search of which something was decided, if it goes on.
-    fn of(reduce: Option<Reduce>, decided: Option<Decided>) -> How {
+    fn of(reduce: Option<ReductionRequest>, decided: Option<DecidedReductions>) -> ReductionMode {
         match (reduce, decided) {
-            (None, _) => How::AsWished,
-            (Some(Reduce { steps: Steps::Auto, .. }), Some(decided)) if !decided.is_open => {
-                How::AsDecided(decided)
+            (None, _) => ReductionMode::AsWished,
+            (Some(ReductionRequest { steps: StepChoice::Auto, .. }), Some(decided))
+                if !decided.is_open =>
+            {
+                ReductionMode::AsDecided(decided)
             }
-            (Some(reduce), _) => How::Asked(reduce),
+            (Some(reduce), _) => ReductionMode::Asked(reduce),
         }
     }
 
     /// By which passes the model's program is rewritten.
-    fn rewritings(&self, model: &TextModel) -> Rewritings {
+    fn rewritings(&self, model: &TextModel) -> RewriteSelection {
         match self {
-            How::AsWished => model.wished.rewritings,
-            How::AsDecided(decided) => decided.wished.rewritings,
-            How::Asked(reduce) => reduce.rewritings,
+            ReductionMode::AsWished => model.wished.rewritings,
+            ReductionMode::AsDecided(decided) => decided.wished.rewritings,
+            ReductionMode::Asked(reduce) => reduce.rewritings,
         }
     }
 }
 
 /// A model ready to be searched, what there is to tell of it, its memory, and what to keep of it.
-type Ready<'m> = (Searched<'m>, About<'m>, MemoryPlan, Job);
+type PreparedSearch<'m> = (SearchedModel<'m>, ModelSummary<'m>, MemoryPlan, SearchJob);
 
-fn text<'m>(
+fn prepare_text<'m>(
     model: &'m TextModel,
-    (runs, budget): (Runnable<'m>, Budget),
-    (limits, storage): (&Limits, &Storage),
-    how: How,
-    (control, analysis): (&Control, &AnalysisBudget),
-) -> Result<Ready<'m>, Error> {
+    (runs, budget): (ExecutableProgram<'m>, SearchBudget),
+    (limits, storage): (&SearchLimits, &StateStorage),
+    how: ReductionMode,
+    (control, analysis): (&SearchControl, &AnalysisBudget),
+) -> Result<PreparedSearch<'m>, Error> {
     let about = model.about(limits);
-    refuse_nothing(&about)?;
+    reject_empty_scope(&about)?;
     let searched = match how {
-        How::AsWished => model.searched_by(runs, analysis),
+        ReductionMode::AsWished => model.searched_by(runs, analysis),
         // What was applied when the search began is applied again, whatever the memory budget is now.
-        How::AsDecided(decided) => {
+        ReductionMode::AsDecided(decided) => {
             model.reduced_as(runs, decided, &AnalysisBudget::largest_watched(control))
         }
-        How::Asked(reduce) => model.reduced(runs, reduce, (limits, storage), control, analysis),
+        ReductionMode::Asked(reduce) => {
+            model.reduced(runs, reduce, (limits, storage), control, analysis)
+        }
     };
     if control.is_stopped() && !searched.is_undecided() {
-        return Err(Error::Stopped(control.progress.phase_in_words()));
+        return Err(Error::Stopped(control.progress.describe_phase()));
     }
     let plan = budget.plan(model, storage.stored_width(searched.model()))?;
-    let job = Job::new(model, &searched, limits, storage);
+    let job = SearchJob::new(model, &searched, limits, storage);
     Ok((searched, about, plan, job))
 }
 
-fn rust<'m>(
-    model: Box<dyn Model + 'm>,
+fn prepare_rust<'m>(
+    model: Box<dyn StateSpace + 'm>,
     name: String,
-    budget: Budget,
-    limits: &Limits,
-    storage: &Storage,
-) -> Result<Ready<'m>, Error> {
-    let scope = Scope::of_model(model.explained(), &limits.checks);
-    let job = Job::of_rust(&name, &*model, limits, storage);
-    let sources = Cow::Owned(Sources::default());
+    budget: SearchBudget,
+    limits: &SearchLimits,
+    storage: &StateStorage,
+) -> Result<PreparedSearch<'m>, Error> {
+    let scope = CheckScope::of_model(model.description(), &limits.checks);
+    let job = SearchJob::of_rust(&name, &*model, limits, storage);
+    let sources = Cow::Owned(SourceMap::default());
     let (language, key_order) = (RUST, "declared");
-    let about = About { name: name.into(), language, key_order, sources, claim: None, scope };
-    refuse_nothing(&about)?;
-    let searched = Searched::new(model, Stack::default(), None, Wished::default());
+    let about =
+        ModelSummary { name: name.into(), language, key_order, sources, claim: None, scope };
+    reject_empty_scope(&about)?;
+    let searched =
+        SearchedModel::new(model, ReductionStack::default(), None, ReductionSelection::default());
     let plan = budget.plan_for_rust(storage.stored_width(searched.model()))?;
     Ok((searched, about, plan, job))
 }
@@ -423,6 +430,6 @@ mod tests {
     #[test]
     fn types_are_called_by_their_names() {
         assert_eq!(type_name::<Check>(), "Check");
-        assert_eq!(type_name::<Of<Option<Limits>, 2>>(), "Of<Option<Limits>, 2>");
+        assert_eq!(type_name::<Of<Option<SearchLimits>, 2>>(), "Of<Option<Limits>, 2>");
     }
 }

@@ -3,24 +3,24 @@
 //! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
 //! that decide what is searched for, so that it can be resumed anywhere by itself.
 
-use super::answer::Answer;
-use super::error::{Error, Taken};
+use super::answer::InMemoryAnswer;
+use super::error::{DirectoryConflict, Error};
 use super::eventually_verdicts::EventuallyVerdicts;
-use super::job::Job;
-use super::means::Means;
-use super::removal::{Removed, abandon, remove_files};
-use super::searched::Decided;
-use super::sitting::Sitting;
-use crate::report::Promise;
-use crate::search::Verdict;
-use crate::search::checkpoint::Saved;
+use super::job::SearchJob;
+use super::means::RunLimits;
+use super::removal::{RemoveOnDrop, abandon, remove_files};
+use super::searched::DecidedReductions;
+use super::sitting::SessionStart;
+use crate::report::EventuallyResult;
+use crate::search::SearchVerdict;
+use crate::search::checkpoint::SavedSearch;
 use crate::search::files::{
-    ANSWER, DirectoryFile, EVENTUALLY_VERDICTS, JOB, MANIFEST, MEANS, SITTING, TEMPORARY,
-    unfinished,
+    ANSWER, DirectoryFile, EVENTUALLY_VERDICTS, JOB, MANIFEST, RUN_LIMITS, SESSION_START,
+    TEMPORARY, unfinished,
 };
-use crate::search::recorder::{self, Begun};
-use crate::search::{Control, MemoryPlan};
-use spill::{Disk, Metered, RealDisk};
+use crate::search::recorder::{self, RecordedStart};
+use crate::search::{MemoryPlan, SearchControl};
+use spill::{Disk, MeteredDisk, RealDisk};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,31 +29,31 @@ use std::sync::Arc;
 pub(super) const PREFIX: &str = "spillway-";
 
 /// A search directory that this process holds the lock of.
-pub struct Directory {
+pub struct SearchDirectory {
     /// Where it is.
     pub path: PathBuf,
     /// Its files, counted.
-    pub disk: Arc<Metered>,
+    pub disk: Arc<MeteredDisk>,
     /// What the sitting before took, if there was one that told.
-    pub kept: Option<Means>,
+    pub previous_limits: Option<RunLimits>,
     /// Removes it when dropped.
-    temporary: Option<Removed>,
+    temporary: Option<RemoveOnDrop>,
 }
 
-impl Directory {
+impl SearchDirectory {
     /// A new directory for `job`: at `path`, or a temporary one.
     pub fn create(
         path: Option<&Path>,
-        job: &Job,
+        job: &SearchJob,
         disk_limit: Option<u64>,
-    ) -> Result<Directory, Error> {
+    ) -> Result<SearchDirectory, Error> {
         let (path, temporary) = match path {
             Some(path) => (path.to_path_buf(), None),
             None => {
                 let made = tempfile::Builder::new().prefix(PREFIX).tempdir();
                 let made = made.map_err(|error| Error::Temporary(std::env::temp_dir(), error))?;
                 let path = made.keep();
-                (path.clone(), Some(Removed(path)))
+                (path.clone(), Some(RemoveOnDrop(path)))
             }
         };
         std::fs::create_dir_all(&path).map_err(|error| Error::Create(path.clone(), error))?;
@@ -61,12 +61,12 @@ impl Directory {
         if let Some(parent) = path.canonicalize().ok().as_deref().and_then(Path::parent) {
             let _ = std::fs::File::open(parent).and_then(|parent| parent.sync_all());
         }
-        refuse_if_used(&path, job)?;
-        let directory = Directory::lock(path, temporary, disk_limit)?;
+        reject_if_used(&path, job)?;
+        let directory = SearchDirectory::lock(path, temporary, disk_limit)?;
         let failed = |error| Error::Begin(directory.path.clone(), error);
         if has_job(&directory.path) {
             // Another process has begun just before the lock was taken, and has ended since.
-            return Err(Error::Taken(directory.path.clone(), Taken::Otherwise));
+            return Err(Error::Taken(directory.path.clone(), DirectoryConflict::Otherwise));
         }
         let begin = || {
             // What is left of a search that was abandoned is of no use to this one.
@@ -81,18 +81,21 @@ impl Directory {
     }
 
     /// Refuses a place where a new directory for `job` cannot be made, as something else is there.
-    pub fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Error> {
-        if path.exists() { refuse_if_used(path, job) } else { Ok(()) }
+    pub fn check_unused(path: &Path, job: &SearchJob) -> Result<(), Error> {
+        if path.exists() { reject_if_used(path, job) } else { Ok(()) }
     }
 
     /// A directory that a search has begun in, and what lies in it. It may take what it might before, if nothing else is said.
-    pub fn open(path: &Path, disk_limit: Option<u64>) -> Result<(Directory, Contents), Error> {
-        let before = Contents::read(path)?.means;
+    pub fn open(
+        path: &Path,
+        disk_limit: Option<u64>,
+    ) -> Result<(SearchDirectory, DirectoryContents), Error> {
+        let before = DirectoryContents::read(path)?.limits;
         let disk_limit = disk_limit.or(before.and_then(|it| it.disk_limit));
-        let directory = Directory::lock(path.to_path_buf(), None, disk_limit)?;
+        let directory = SearchDirectory::lock(path.to_path_buf(), None, disk_limit)?;
         // Read again: another process may have ended its search just before the lock was taken.
-        let contents = Contents::read(path)?;
-        Ok((Directory { kept: contents.means.clone(), ..directory }, contents))
+        let contents = DirectoryContents::read(path)?;
+        Ok((SearchDirectory { previous_limits: contents.limits.clone(), ..directory }, contents))
     }
 
     /// Whether a search has begun in a directory.
@@ -106,85 +109,86 @@ impl Directory {
     }
 
     /// How the search in a directory is reduced.
-    pub(super) fn decided(path: &Path) -> Result<Decided, Error> {
-        let job = Contents::read(path)?.job;
+    pub(super) fn decided(path: &Path) -> Result<DecidedReductions, Error> {
+        let job = DirectoryContents::read(path)?.job;
         let is_open = job.undecided().is_some();
-        Ok(Decided { wished: job.wished(), left_off: job.left_off(), is_open })
+        Ok(DecidedReductions { wished: job.wished(), left_off: job.left_off(), is_open })
     }
 
     /// A directory in which a search has begun that is to be gone on with: the same job's. With its last
     /// checkpoint, if it made one.
-    pub fn go_on(
+    pub fn resume(
         path: &Path,
-        job: &Job,
+        job: &SearchJob,
         disk_limit: Option<u64>,
-    ) -> Result<(Directory, Option<Saved>), Error> {
-        let (directory, Contents { job: theirs, saved, .. }) = Directory::open(path, disk_limit)?;
+    ) -> Result<(SearchDirectory, Option<SavedSearch>), Error> {
+        let (directory, DirectoryContents { job: theirs, saved, .. }) =
+            SearchDirectory::open(path, disk_limit)?;
         if theirs.undecided().is_some() && theirs.is_of_same_model(job) {
             directory.decide(job)?;
             return Ok((directory, None));
         }
         let wishes =
-            |job: &Job| (job.checks, job.keep_going, job.storage.clone(), job.runs.clone());
+            |job: &SearchJob| (job.checks, job.keep_going, job.storage.clone(), job.runs.clone());
         let taken = match theirs.digest == job.digest {
             true if wishes(&theirs) == wishes(job) => return Ok((directory, saved)),
-            true => Taken::Otherwise,
-            false => Taken::OtherModel(theirs.model_name().into()),
+            true => DirectoryConflict::Otherwise,
+            false => DirectoryConflict::OtherModel(theirs.model_name().into()),
         };
         Err(Error::Taken(path.to_path_buf(), taken))
     }
 
     /// Takes this job instead of one of which it was still to be decided how it is reduced.
-    pub fn decide(&self, job: &Job) -> Result<(), Error> {
+    pub fn decide(&self, job: &SearchJob) -> Result<(), Error> {
         job.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
     /// Keeps what a search in memory came to, so that none is needed here.
-    pub fn keep_answer(&self, answer: &Answer) -> Result<(), Error> {
+    pub fn save_answer(&self, answer: &InMemoryAnswer) -> Result<(), Error> {
         answer.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
     /// Keeps what this sitting takes for the next one.
-    pub fn keep_means(&self, means: &Means) -> Result<(), Error> {
+    pub fn save_limits(&self, means: &RunLimits) -> Result<(), Error> {
         let means = means.in_directory(&self.path);
         means.commit(&*self.disk).map_err(|error| Error::Begin(self.path.clone(), error))
     }
 
     /// The same, where it is not what the sitting before took. What is refused is not to be kept.
-    pub fn keep_changed_means(&self, means: &Means) -> Result<(), Error> {
-        match self.kept.as_ref().is_some_and(|it| it.is_like(means)) {
+    pub fn save_changed_limits(&self, means: &RunLimits) -> Result<(), Error> {
+        match self.previous_limits.as_ref().is_some_and(|it| it.is_equivalent(means)) {
             true => Ok(()),
-            false => self.keep_means(means),
+            false => self.save_limits(means),
         }
     }
 
     fn lock(
         path: PathBuf,
-        temporary: Option<Removed>,
+        temporary: Option<RemoveOnDrop>,
         disk_limit: Option<u64>,
-    ) -> Result<Directory, Error> {
-        let open = || -> spill::Result<Metered> {
+    ) -> Result<SearchDirectory, Error> {
+        let open = || -> spill::Result<MeteredDisk> {
             let real = RealDisk::open(&path)?;
             real.lock()?;
-            Metered::new(Arc::new(real), disk_limit)
+            MeteredDisk::new(Arc::new(real), disk_limit)
         };
         let disk = open().map_err(|error| Error::Open(path.clone(), error))?;
-        Ok(Directory { path, disk: Arc::new(disk), kept: None, temporary })
+        Ok(SearchDirectory { path, disk: Arc::new(disk), previous_limits: None, temporary })
     }
 
     /// Runs a sitting of a search, and leaves for whoever looks on how it begins, how it goes, and what it came to, as
     /// `verdict` says.
-    pub(super) fn sit<T>(
+    pub(super) fn run_session<T>(
         &self,
-        (sitting, plan): (Sitting, MemoryPlan),
-        control: &Control,
+        (sitting, plan): (SessionStart, MemoryPlan),
+        control: &SearchControl,
         verdict: impl Fn(&T) -> &'static str,
         run: impl FnOnce() -> spill::Result<T>,
     ) -> spill::Result<T> {
-        sitting.keep(&*self.disk);
-        let Sitting { begun: at, expanded, seconds: before } = sitting;
-        let begun = Begun { at, expanded, before, plan };
-        recorder::recorded((&self.path, &self.disk), &begun, control, verdict, run)
+        sitting.save(&*self.disk);
+        let SessionStart { begun: at, expanded, seconds: before } = sitting;
+        let begun = RecordedStart { at, expanded, before, plan };
+        recorder::run_recorded((&self.path, &self.disk), &begun, control, verdict, run)
     }
 
     /// Keeps the directory even if it is a temporary one.
@@ -197,16 +201,16 @@ impl Directory {
     /// has come to its end.
     pub fn remove_if_temporary(&mut self) {
         if self.temporary.is_none() && is_temporary(&self.path) {
-            self.temporary = Some(Removed(self.path.clone()));
+            self.temporary = Some(RemoveOnDrop(self.path.clone()));
         }
     }
 
     /// Begins anew with another job for the same search. Whenever this is interrupted, there is a job to begin anew with: as
     /// long as it is the one before, its search ends where this one began anew.
-    pub fn begin_anew(&self, job: &Job) -> Result<(), Error> {
+    pub fn restart(&self, job: &SearchJob) -> Result<(), Error> {
         let begin = || -> spill::Result<()> {
             // Without a manifest nothing else is there.
-            let kept = [JOB, MEANS, TEMPORARY, RealDisk::LOCK];
+            let kept = [JOB, RUN_LIMITS, TEMPORARY, RealDisk::LOCK];
             let files = self.disk.list()?.into_iter().map(|(name, _)| name);
             let (first, others): (Vec<_>, Vec<_>) =
                 files.filter(|it| !kept.contains(&it.as_str())).partition(|it| it == MANIFEST);
@@ -218,7 +222,7 @@ impl Directory {
 
     /// Leaves nothing of a search that is to be made again.
     pub fn discard(self) {
-        let Directory { path, disk, temporary, .. } = self;
+        let SearchDirectory { path, disk, temporary, .. } = self;
         if temporary.is_none() {
             // What cannot be removed is found, and told, when the directory is to be used again.
             let _ = abandon(&path);
@@ -238,61 +242,70 @@ impl Directory {
 }
 
 /// What lies in a search directory, read without touching it.
-pub struct Contents {
+pub struct DirectoryContents {
     /// What is searched for.
-    pub job: Job,
+    pub job: SearchJob,
     /// The last checkpoint.
-    pub saved: Option<Saved>,
+    pub saved: Option<SavedSearch>,
     /// What was found in memory, if that was enough.
-    pub answer: Option<Answer>,
+    pub answer: Option<InMemoryAnswer>,
     /// What is said to be so eventually in a search of a Rust type, and what came of it.
-    pub promises: Vec<Promise>,
+    pub promises: Vec<EventuallyResult>,
     /// What the last sitting takes, if it told.
-    pub means: Option<Means>,
+    pub limits: Option<RunLimits>,
     /// How the last sitting began, if it told: only to be shown.
-    pub sitting: Option<Sitting>,
+    pub session_start: Option<SessionStart>,
     /// The bytes of all files.
     pub bytes: u64,
     /// Whether a search is running in it.
     pub running: bool,
 }
 
-impl Contents {
+impl DirectoryContents {
     /// The answer of a search for what is to be seen in states and steps that came to this, with what is known of runs.
-    pub fn verdict_with_runs(&self, states: Verdict) -> Verdict {
-        Promise::verdict_with(states, &self.promises)
+    pub fn verdict_with_runs(&self, states: SearchVerdict) -> SearchVerdict {
+        EventuallyResult::verdict_with(states, &self.promises)
     }
 
     /// Reads the job and the last checkpoint in `path`.
-    pub fn read(path: &Path) -> Result<Contents, Error> {
+    pub fn read(path: &Path) -> Result<DirectoryContents, Error> {
         let disk = RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let files = disk.list().map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let has = |wanted: &str| files.iter().any(|(name, _)| name == wanted);
         if !has(JOB) {
             return Err(Error::NoSearch(path.to_path_buf()));
         }
-        let job = Job::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?;
+        let job = SearchJob::load(&disk).map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let saved = if has(MANIFEST) { last(&disk, &job) } else { Ok(None) };
         let saved = saved.map_err(|error| Error::Open(path.to_path_buf(), error))?;
-        let answer = has(ANSWER).then(|| Answer::load(&disk, job.digest)).transpose();
+        let answer = has(ANSWER).then(|| InMemoryAnswer::load(&disk, job.digest)).transpose();
         let answer = answer.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let promises = has(EVENTUALLY_VERDICTS)
             .then(|| EventuallyVerdicts::load(&disk, job.digest))
             .transpose()
             .map_err(|error| Error::Open(path.to_path_buf(), error))?
             .unwrap_or_default();
-        let means = has(MEANS).then(|| Means::load(&disk)).transpose();
+        let means = has(RUN_LIMITS).then(|| RunLimits::load(&disk)).transpose();
         let means = means.map_err(|error| Error::Open(path.to_path_buf(), error))?;
         let bytes = files.iter().map(|(_, length)| length).sum();
-        let sitting = has(SITTING).then(|| Sitting::load(&disk)).flatten();
+        let sitting = has(SESSION_START).then(|| SessionStart::load(&disk)).flatten();
         let running = disk.is_locked();
-        Ok(Contents { job, saved, answer, promises, means, sitting, bytes, running })
+        Ok(DirectoryContents {
+            job,
+            saved,
+            answer,
+            promises,
+            limits: means,
+            session_start: sitting,
+            bytes,
+            running,
+        })
     }
 }
 
 /// The last checkpoint of a job's search.
-pub(super) fn last(disk: &dyn Disk, job: &Job) -> spill::Result<Option<Saved>> {
-    let saved = Saved::load(disk)?;
+pub(super) fn last(disk: &dyn Disk, job: &SearchJob) -> spill::Result<Option<SavedSearch>> {
+    let saved = SavedSearch::load(disk)?;
     // One without a level is of no use, and may be from before it was decided how to reduce.
     if saved.digest != job.digest && saved.store.levels.is_empty() {
         return Ok(None);
@@ -315,7 +328,7 @@ fn is_temporary(path: &Path) -> bool {
 }
 
 /// Refuses a link, or a file, where the folder of a search beside another one is to be: a link would lead elsewhere.
-pub(super) fn refuse_link(path: &Path) -> Result<(), Error> {
+pub(super) fn reject_link(path: &Path) -> Result<(), Error> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if !found.is_dir() => {
             let what = "it is a link or a file, not a folder";
@@ -351,7 +364,7 @@ fn are_of_none(files: &[(String, u64)]) -> bool {
 }
 
 /// Refuses a directory that is not empty, saying what is in it.
-fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Error> {
+fn reject_if_used(path: &Path, job: &SearchJob) -> Result<(), Error> {
     let disk = RealDisk::open(path).map_err(|error| Error::Open(path.to_path_buf(), error))?;
     let files = disk.list().map_err(|error| Error::Open(path.to_path_buf(), error))?;
     if are_of_none(&files) {
@@ -361,12 +374,12 @@ fn refuse_if_used(path: &Path, job: &Job) -> Result<(), Error> {
         return Err(Error::NotEmpty(path.to_path_buf()));
     }
     drop(disk);
-    let Contents { job: theirs, running, .. } = Contents::read(path)?;
+    let DirectoryContents { job: theirs, running, .. } = DirectoryContents::read(path)?;
     let taken = match (running, theirs.is_of_same_model(job)) {
-        (true, _) => Taken::Running(theirs.model_name().into()),
-        (false, true) if theirs.runs != job.runs => Taken::Otherwise,
-        (false, true) => Taken::SameModel,
-        (false, false) => Taken::OtherModel(theirs.model_name().into()),
+        (true, _) => DirectoryConflict::Running(theirs.model_name().into()),
+        (false, true) if theirs.runs != job.runs => DirectoryConflict::Otherwise,
+        (false, true) => DirectoryConflict::SameModel,
+        (false, false) => DirectoryConflict::OtherModel(theirs.model_name().into()),
     };
     Err(Error::Taken(path.to_path_buf(), taken))
 }

@@ -1,9 +1,9 @@
 //! Why a search did not begin, or did not end.
 
-use crate::diag::{Diagnostic, Mistake, Severity};
-use crate::search::plan::TooSmall;
-use crate::source::Sources;
-use crate::system::Misfit;
+use crate::diag::{Diagnostic, LocatedDiagnostic, Severity};
+use crate::search::plan::BudgetTooSmall;
+use crate::source::SourceMap;
+use crate::system::PackingError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub enum Error {
     /// There is no text of a model to be read, and why.
     Unreadable(String),
     /// The text of the model is wrong: all mistakes as they are printed, with file, line and the place in it, and each by itself.
-    Text(String, Vec<Mistake>),
+    Text(String, Vec<LocatedDiagnostic>),
     /// The program that was made of the text is not well-formed, which is a fault of Spillway: what is
     /// wrong with it.
     IllFormed(String),
@@ -24,7 +24,7 @@ pub enum Error {
     /// The check was stopped before the search began, while it was at this.
     Stopped(String),
     /// The memory budget is too small.
-    Memory(TooSmall),
+    Memory(BudgetTooSmall),
     /// What is wanted leaves nothing to look for.
     Nothing {
         /// The model's name.
@@ -48,7 +48,7 @@ pub enum Error {
     /// The directory has files in it that are not a search's.
     NotEmpty(PathBuf),
     /// The directory has another search in it.
-    Taken(PathBuf, Taken),
+    Taken(PathBuf, DirectoryConflict),
     /// There is no search in the directory.
     NoSearch(PathBuf),
     /// The model of the search is in a language that this version does not know.
@@ -68,12 +68,12 @@ pub enum Error {
     /// The search cannot be done in tasks by several processes, and why.
     Unshared(PathBuf, &'static str),
     /// States of the Rust type that is searched cannot be kept as they are.
-    Misfit(Misfit),
+    Misfit(PackingError),
 }
 
 /// What search is in a directory where there should be none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum DirectoryConflict {
     /// One that is running, of the model of this name.
     Running(String),
     /// One of the same model.
@@ -86,7 +86,7 @@ pub enum Taken {
 
 impl Error {
     /// The mistakes among some diagnostics.
-    pub(crate) fn text(diagnostics: &[Diagnostic], sources: &Sources) -> Error {
+    pub(crate) fn text(diagnostics: &[Diagnostic], sources: &SourceMap) -> Error {
         let mistakes = diagnostics.iter().filter(|it| it.severity == Severity::Error);
         let shown: Vec<String> =
             mistakes.clone().map(|it| it.render(sources).to_string()).collect();
@@ -97,7 +97,7 @@ impl Error {
     pub(super) fn run(dir: &Path, error: spill::Error) -> Error {
         let dir = dir.to_path_buf();
         match error {
-            spill::Error::Source { reason } => match reason.downcast::<Misfit>() {
+            spill::Error::Source { reason } => match reason.downcast::<PackingError>() {
                 Ok(misfit) => Error::Misfit(*misfit),
                 Err(reason) => Error::Run(dir, spill::Error::Source { reason }),
             },
@@ -181,18 +181,20 @@ impl fmt::Display for Error {
     }
 }
 
-impl Taken {
+impl DirectoryConflict {
     fn of(&self, path: &dyn fmt::Display, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Taken::Running(model) => {
+            DirectoryConflict::Running(model) => {
                 write!(f, "{path} is in use by a running search of {model}")
             }
-            Taken::Otherwise => write!(
+            DirectoryConflict::Otherwise => write!(
                 f,
                 "{path} holds a search of this model for other things, or stored in another way"
             ),
-            Taken::SameModel => write!(f, "{path} already holds a search of this model"),
-            Taken::OtherModel(model) => {
+            DirectoryConflict::SameModel => {
+                write!(f, "{path} already holds a search of this model")
+            }
+            DirectoryConflict::OtherModel(model) => {
                 write!(f, "{path} holds a search of another model, {model}")
             }
         }

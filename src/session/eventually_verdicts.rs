@@ -1,6 +1,6 @@
 //! The verdicts on the `eventually` properties of a Rust type, as a search directory keeps them.
 
-use crate::report::Promise;
+use crate::report::EventuallyResult;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::EVENTUALLY_VERDICTS;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -12,12 +12,12 @@ use spill::Disk;
 pub(super) struct EventuallyVerdicts {
     /// The digest of the model.
     digest: [u8; 32],
-    all: Vec<Promise>,
+    all: Vec<EventuallyResult>,
 }
 
 impl EventuallyVerdicts {
     /// Those of a model with this digest.
-    pub(super) fn of(digest: [u8; 32], all: Vec<Promise>) -> EventuallyVerdicts {
+    pub(super) fn of(digest: [u8; 32], all: Vec<EventuallyResult>) -> EventuallyVerdicts {
         EventuallyVerdicts { digest, all }
     }
 
@@ -26,7 +26,7 @@ impl EventuallyVerdicts {
     }
 
     /// Reads those of the job of the model with this digest.
-    pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> spill::Result<Vec<Promise>> {
+    pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> spill::Result<Vec<EventuallyResult>> {
         let kept: EventuallyVerdicts = spill::load_value(disk, EVENTUALLY_VERDICTS, FORMAT)?;
         match kept.digest == digest {
             true => Ok(kept.all),

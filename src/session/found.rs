@@ -1,30 +1,33 @@
 //! What came of a search.
 
-use super::{Error, EventuallyVerdict, Promised, Session};
+use super::{Error, EventuallyCheck, EventuallyVerdict, Session};
 use crate::exec::{EVENTUALLY, PropertyInfo, SOMETIMES, Violation};
-use crate::report::{self, Covered, Ending, Promise, Shortened, View, ViolationReport};
+use crate::report::{
+    self, ActionCoverage, CounterexampleEnd, EventuallyResult, ShorteningResult,
+    TraceDisplayOptions, ViolationReport,
+};
 use crate::search::trace::Counterexample;
-use crate::search::{Control, Outcome, Verdict};
+use crate::search::{SearchControl, SearchOutcome, SearchVerdict};
 use std::fmt;
 use std::sync::Arc;
 
 /// What came of a search. Shown, it is the counterexample and the report that the command line prints;
 /// with `{:#}` what `--verbose` adds, too.
-pub struct Found<'m> {
+pub struct CheckResult<'m> {
     session: Session<'m>,
-    control: Arc<Control>,
-    outcome: Outcome,
+    control: Arc<SearchControl>,
+    outcome: SearchOutcome,
     failed: Option<Error>,
 }
 
-impl<'m> Found<'m> {
+impl<'m> CheckResult<'m> {
     pub(super) fn new(
         session: Session<'m>,
-        control: Arc<Control>,
-        outcome: Outcome,
+        control: Arc<SearchControl>,
+        outcome: SearchOutcome,
         failed: Option<Error>,
     ) -> Self {
-        Found { session, control, outcome, failed }
+        CheckResult { session, control, outcome, failed }
     }
 
     /// Why the search for a [shorter](super::Check::shortest) counterexample failed, if it did. What was
@@ -34,17 +37,17 @@ impl<'m> Found<'m> {
     }
 
     /// What came of the search for a shorter counterexample, if there was one.
-    pub fn shortened(&self) -> Option<Shortened> {
+    pub fn shortened(&self) -> Option<ShorteningResult> {
         self.session.report()?.shortened
     }
 
     /// The answer.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> SearchVerdict {
         let verdict = self.session.report().map_or(self.outcome.verdict, |it| it.verdict());
         match self.violations().is_empty() {
             true => verdict,
             // A search that stopped may find more, but what it found stands.
-            false => Verdict::Violated,
+            false => SearchVerdict::Violated,
         }
     }
 
@@ -54,7 +57,7 @@ impl<'m> Found<'m> {
     }
 
     /// Levels, transitions, and all that was found wrong.
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &SearchOutcome {
         &self.outcome
     }
 
@@ -62,12 +65,12 @@ impl<'m> Found<'m> {
     /// [eventually](crate::Property::eventually), with the steps of a run that never comes to it as its depth.
     pub fn violations(&self) -> Vec<ViolationReport> {
         let Some(report) = self.session.report() else { return Vec::new() };
-        let properties = report.model.explained().properties();
+        let properties = report.model.description().properties();
         let number = |name: &str| {
             let is_it = |it: &PropertyInfo| it.kind == EVENTUALLY && it.name == name;
             properties.iter().position(is_it).unwrap_or(properties.len()) as u32
         };
-        let of_run = |it: &Promise| {
+        let of_run = |it: &EventuallyResult| {
             let (stem, cycle) = it.broken?;
             Some(ViolationReport {
                 check: Violation::Property(number(&it.name)),
@@ -80,12 +83,12 @@ impl<'m> Found<'m> {
                 place: None,
             })
         };
-        report.violations().into_iter().chain(report.promises.iter().filter_map(of_run)).collect()
+        report.violations().into_iter().chain(report.eventually.iter().filter_map(of_run)).collect()
     }
 
     /// How often each action was taken, in the order of the model's text; nothing if that was not counted, as of a model that
     /// is a Rust type. Of a reduced search that is how often it was taken there.
-    pub fn coverage(&self) -> Option<Vec<Covered>> {
+    pub fn coverage(&self) -> Option<Vec<ActionCoverage>> {
         self.session.report().and_then(|report| report::coverage(&report))
     }
 
@@ -107,7 +110,7 @@ impl<'m> Found<'m> {
     ///
     /// If the disk fails, or the model does not do again what it did.
     pub fn example(&self, name: &str) -> Result<Option<Counterexample<'_>>, Error> {
-        self.way_to(|it| it.kind == SOMETIMES && it.name == name)
+        self.path_to_property(|it| it.kind == SOMETIMES && it.name == name)
     }
 
     /// A shortest way to a state that violates what should be so [always](crate::Property::always); nothing if no such
@@ -119,17 +122,17 @@ impl<'m> Found<'m> {
     /// If the disk fails, or the model does not do again what it did.
     pub fn counterexample_of(&self, name: &str) -> Result<Option<Counterexample<'_>>, Error> {
         let is_of_runs = |it: &PropertyInfo| it.kind == SOMETIMES || it.kind == EVENTUALLY;
-        self.way_to(|it| !is_of_runs(it) && it.name == name)
+        self.path_to_property(|it| !is_of_runs(it) && it.name == name)
     }
 
     /// A shortest way to a state that the first of these properties speaks of.
-    fn way_to(
+    fn path_to_property(
         &self,
         is_wanted: impl Fn(&PropertyInfo) -> bool,
     ) -> Result<Option<Counterexample<'_>>, Error> {
-        let properties = self.session.searched().model().explained().properties();
+        let properties = self.session.searched().model().description().properties();
         match properties.iter().position(is_wanted) {
-            Some(number) => self.session.way_to(number as u32, &self.control),
+            Some(number) => self.session.path_to_property(number as u32, &self.control),
             None => Ok(None),
         }
     }
@@ -142,8 +145,8 @@ impl<'m> Found<'m> {
     ///
     /// If the model does not do again what it did.
     pub fn eventually(&self, name: &str) -> Result<EventuallyVerdict<'_>, Error> {
-        let promised = self.session.promised().iter().find(|it| it.name == name);
-        promised.map_or(Ok(EventuallyVerdict::NotChecked), Promised::verdict)
+        let promised = self.session.eventually_checks().iter().find(|it| it.name == name);
+        promised.map_or(Ok(EventuallyVerdict::NotChecked), EventuallyCheck::verdict)
     }
 
     /// The search directory is kept, even if it is a temporary one.
@@ -153,17 +156,17 @@ impl<'m> Found<'m> {
     }
 }
 
-impl fmt::Display for Found<'_> {
+impl fmt::Display for CheckResult<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(report) = self.session.report() else { return Ok(()) };
         match self.session.counterexample(&self.control) {
             Ok(None) => {
-                for promised in self.session.promised() {
+                for promised in self.session.eventually_checks() {
                     let name = format!("{EVENTUALLY}: {}", promised.name);
                     match promised.run() {
                         Ok(None) => {}
                         Ok(Some(run)) => {
-                            let how = (report.sources, &View::default());
+                            let how = (report.sources, &TraceDisplayOptions::default());
                             writeln!(f, "{}", run.text(how, &name))?;
                         }
                         Err(error) => writeln!(f, "the run was not found: {error}\n")?,
@@ -173,8 +176,8 @@ impl fmt::Display for Found<'_> {
             }
             Ok(Some((violation, way))) => {
                 let mut written = Ok(());
-                let how = (report.sources, &View::default());
-                let ending = Ending::of(&violation, &way, report.sources);
+                let how = (report.sources, &TraceDisplayOptions::default());
+                let ending = CounterexampleEnd::of(&violation, &way, report.sources);
                 report::write_trace(how, &ending, &way, &mut |text| {
                     written = written.and_then(|()| f.write_str(text));
                 });

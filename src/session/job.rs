@@ -2,28 +2,28 @@
 //! resumed anywhere by itself.
 
 use super::error::Error;
-use super::reduce::Reduce;
-use super::steps::Steps;
-use super::watched::{Fairness, Kept, Watched};
-use super::{KeyOrder, Room, Searched, TextModel};
-use crate::exec::Model;
+use super::reduce::ReductionRequest;
+use super::steps::StepChoice;
+use super::watched::{Fairness, LivenessCheck, SavedProperty};
+use super::{KeyOrder, SearchedModel, SlotCounts, TextModel};
+use crate::exec::StateSpace;
 use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
-use crate::ir::{Condition, EndRule, Overflow};
-use crate::reduce::claim::EndedRuns;
-use crate::reduce::dominate::Sense;
-use crate::reduce::partial_order::Way;
-use crate::reduce::pruning::Pruning;
-use crate::reduce::reversible::Rules;
-use crate::reduce::rewriting::Rewritings;
-use crate::reduce::symmetry::Effort;
-use crate::reduce::{Refused, Wished};
+use crate::ir::{EndRule, FlagCondition, OverflowRule};
+use crate::reduce::claim::FiniteRunPolicy;
+use crate::reduce::dominate::DominanceSense;
+use crate::reduce::partial_order::PartialOrderStrategy;
+use crate::reduce::pruning::PruningSelection;
+use crate::reduce::reversible::RuleSelection;
+use crate::reduce::rewriting::RewriteSelection;
+use crate::reduce::symmetry::SymmetryEffort;
+use crate::reduce::{ReductionRefusal, ReductionSelection};
 use crate::report::RUST;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::JOB;
 use crate::search::storage::SavedStorage;
-use crate::search::{Checks, Control, Limits, Storage};
-use crate::source::{self, Sources};
+use crate::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
+use crate::source::{self, SourceMap};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
 use std::path::Path;
@@ -37,7 +37,7 @@ const UNFOUND: u8 = 128;
 
 /// What a directory searches for.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
-pub struct Job {
+pub struct SearchJob {
     language: String,
     /// Names and texts of the model's files.
     files: Vec<(String, String)>,
@@ -46,7 +46,7 @@ pub struct Job {
     /// How many instances a `run` in a loop may make, if that is said.
     slots: Option<u32>,
     /// How many slots there are for processes that are started in loops or by recursion, by their names.
-    room: Room,
+    room: SlotCounts,
     /// Whether the model is searched with a claim, if it has one.
     with_claim: bool,
     /// Which that is, if that is said.
@@ -93,15 +93,15 @@ pub struct Job {
     /// Whether it is counted how often each action is taken.
     coverage: bool,
     /// What is asked of runs, if something is.
-    pub(super) runs: Option<SavedRuns>,
+    pub(super) runs: Option<SavedRunProperty>,
     /// How states are stored.
     pub(super) storage: SavedStorage,
 }
 
 /// What is asked of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub(super) struct SavedRuns {
-    kept: Kept,
+pub(super) struct SavedRunProperty {
+    kept: SavedProperty,
     /// Whether those that end repeat their last state.
     stutter: bool,
     /// Whether only those that are weakly fair are judged.
@@ -115,24 +115,29 @@ struct SavedRefusal {
     why: String,
 }
 
-impl Job {
+impl SearchJob {
     /// The job of searching `model` as it is searched.
-    pub fn new(model: &TextModel, searched: &Searched, limits: &Limits, storage: &Storage) -> Job {
-        let (wished, left_off) = (searched.wished(), searched.stack().left_off());
-        let Checks { deadlock, assertions, invariants, faults, claims } = limits.checks;
-        Job {
+    pub fn new(
+        model: &TextModel,
+        searched: &SearchedModel,
+        limits: &SearchLimits,
+        storage: &StateStorage,
+    ) -> SearchJob {
+        let (wished, left_off) = (searched.wished(), searched.stack().unprofitable());
+        let CheckSelection { deadlock, assertions, invariants, faults, claims } = limits.checks;
+        SearchJob {
             language: model.language.name.into(),
             files: model.sources.iter().map(|it| (it.name.clone(), it.text.clone())).collect(),
             defines: model.options.defines.clone(),
             macros: model.options.macros.clone(),
             slots: model.options.slots,
-            room: model.options.room.clone(),
-            with_claim: model.options.claim != ClaimChoice::Leave,
+            room: model.options.slots_by_process.clone(),
+            with_claim: model.options.claim != ClaimChoice::Omit,
             claim: match &model.options.claim {
                 ClaimChoice::Named(name) => Some(name.clone()),
-                ClaimChoice::First | ClaimChoice::Leave => None,
+                ClaimChoice::First | ClaimChoice::Omit => None,
             },
-            wraps: model.options.overflow == Some(Overflow::Wraps),
+            wraps: model.options.overflow == Some(OverflowRule::Wraps),
             lossy: model.options.lossy,
             deadlock: match model.options.deadlock {
                 None => 0,
@@ -145,21 +150,21 @@ impl Job {
                 let code = wished.partial_order.map_or(0, |(way, _)| way.code());
                 match searched.undecided_steps() {
                     None => code,
-                    Some(Steps::Auto) => UNDECIDED,
-                    Some(Steps::All | Steps::Chosen(_)) => UNFOUND + code,
+                    Some(StepChoice::Auto) => UNDECIDED,
+                    Some(StepChoice::All | StepChoice::Chosen(_)) => UNFOUND + code,
                 }
             },
             left_off: left_off
-                .map(|it| SavedRefusal { name: it.name.clone(), why: it.why.clone() }),
+                .map(|it| SavedRefusal { name: it.name.clone(), why: it.reason.clone() }),
             symmetry: match wished.symmetry {
                 None => 0,
-                Some(Effort::Exact) => 1,
-                Some(Effort::Fast) => 2,
+                Some(SymmetryEffort::Exact) => 1,
+                Some(SymmetryEffort::Fast) => 2,
             },
             processes: wished.processes,
             reversible: wished.reversible.map(|(rules, _)| (rules.named, rules.is_checked)),
             dominate: wished.pruning.dominate.map(|named| {
-                named.into_iter().map(|(name, sense)| (name, sense == Sense::Up)).collect()
+                named.into_iter().map(|(name, sense)| (name, sense == DominanceSense::Up)).collect()
             }),
             boring: wished.pruning.boring,
             doomed: wished.pruning.doomed,
@@ -176,9 +181,14 @@ impl Job {
     }
 
     /// The job of searching a model that is a Rust type.
-    pub fn of_rust(name: &str, model: &dyn Model, limits: &Limits, storage: &Storage) -> Job {
-        let Checks { deadlock, assertions, invariants, faults, claims } = limits.checks;
-        Job {
+    pub fn of_rust(
+        name: &str,
+        model: &dyn StateSpace,
+        limits: &SearchLimits,
+        storage: &StateStorage,
+    ) -> SearchJob {
+        let CheckSelection { deadlock, assertions, invariants, faults, claims } = limits.checks;
+        SearchJob {
             language: RUST.into(),
             files: vec![(name.into(), String::new())],
             defines: Vec::new(),
@@ -214,23 +224,27 @@ impl Job {
 
     /// The job of finding out whether runs of a model have a property, as it is searched.
     pub fn of_runs(
-        watched: &Watched,
-        searched: &Searched,
+        watched: &LivenessCheck,
+        searched: &SearchedModel,
         fairness: Fairness,
-        limits: &Limits,
-        storage: &Storage,
-    ) -> Job {
+        limits: &SearchLimits,
+        storage: &StateStorage,
+    ) -> SearchJob {
         let ended = watched.model.wished.runs;
-        let mut job = Job::new(&watched.model, searched, limits, storage);
+        let mut job = SearchJob::new(&watched.model, searched, limits, storage);
         job.files.drain(1..1 + watched.asked_in);
-        let (stutter, is_fair) = (ended == Some(EndedRuns::Stutter), fairness == Fairness::Weak);
-        Job { runs: Some(SavedRuns { kept: watched.kept.clone(), stutter, is_fair }), ..job }
+        let (stutter, is_fair) =
+            (ended == Some(FiniteRunPolicy::Stutter), fairness == Fairness::Weak);
+        SearchJob {
+            runs: Some(SavedRunProperty { kept: watched.saved_property.clone(), stutter, is_fair }),
+            ..job
+        }
     }
 
     /// What is asked of runs, if something is, what becomes of those that end, and which are judged.
-    pub fn runs(&self) -> Option<(&Kept, EndedRuns, Fairness)> {
-        let SavedRuns { kept, stutter, is_fair } = self.runs.as_ref()?;
-        let ended = if *stutter { EndedRuns::Stutter } else { EndedRuns::Ignored };
+    pub fn runs(&self) -> Option<(&SavedProperty, FiniteRunPolicy, Fairness)> {
+        let SavedRunProperty { kept, stutter, is_fair } = self.runs.as_ref()?;
+        let ended = if *stutter { FiniteRunPolicy::Stutter } else { FiniteRunPolicy::Ignored };
         Some((kept, ended, if *is_fair { Fairness::Weak } else { Fairness::None }))
     }
 
@@ -258,10 +272,10 @@ impl Job {
     }
 
     /// What to look for; `max_states` is each sitting's own.
-    pub fn limits(&self, max_states: Option<u64>) -> Limits {
+    pub fn limits(&self, max_states: Option<u64>) -> SearchLimits {
         let [deadlock, assertions, invariants, faults, claims] = self.checks;
-        Limits {
-            checks: Checks { deadlock, assertions, invariants, faults, claims },
+        SearchLimits {
+            checks: CheckSelection { deadlock, assertions, invariants, faults, claims },
             stop_on_violation: !self.keep_going,
             stop_within_level: false,
             stop_when_answered: self.stop_when_answered,
@@ -272,7 +286,7 @@ impl Job {
     }
 
     /// How states are stored, in a search of a model with states of `width` bytes.
-    pub fn storage(&self, dir: &Path, width: usize) -> Result<Storage, Error> {
+    pub fn storage(&self, dir: &Path, width: usize) -> Result<StateStorage, Error> {
         self.storage.restore(width).ok_or_else(|| {
             let what = "its codec is none for states of this model";
             Error::Open(dir.to_path_buf(), spill::Error::corrupt(JOB, 0, what))
@@ -285,13 +299,14 @@ impl Job {
     }
 
     /// Whether the other job's search is of the same model; its states may have another order.
-    pub(super) fn is_of_same_model(&self, other: &Job) -> bool {
-        let of = |job: &Job| {
+    pub(super) fn is_of_same_model(&self, other: &SearchJob) -> bool {
+        let of = |job: &SearchJob| {
             let defined = (job.defines.clone(), job.macros.clone());
             let read = (job.language.clone(), defined, job.slots);
             (read, job.claim.clone(), job.with_claim, (job.wraps, job.lossy), job.deadlock)
         };
-        let texts = |job: &Job| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
+        let texts =
+            |job: &SearchJob| job.files.iter().map(|(_, text)| text.clone()).collect::<Vec<_>>();
         of(self) == of(other) && texts(self) == texts(other)
     }
 
@@ -299,7 +314,7 @@ impl Job {
     /// search's.
     pub fn is_of(&self, model: &TextModel) -> bool {
         // What it should satisfy is the search's, too.
-        let is_asked = |file: &str| Condition::of_file(file).is_some();
+        let is_asked = |file: &str| FlagCondition::of_file(file).is_some();
         let texts = self.files.iter().filter(|it| !is_asked(&it.0)).map(|it| it.1.as_str());
         let of_model = model.sources.iter().filter(|it| !is_asked(&it.name));
         self.language == model.language.name
@@ -314,22 +329,22 @@ impl Job {
     }
 
     /// The model's language, its files, and how they are read.
-    fn to_read(&self) -> Result<(&'static Language, Sources, Options), Error> {
+    fn reading_inputs(&self) -> Result<(&'static Language, SourceMap, Options), Error> {
         if self.is_of_rust_type() {
             return Err(Error::RustType(self.model_name().into()));
         }
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         for (name, text) in &self.files {
             sources.add(name.as_str(), text.as_str());
         }
-        let overflow = if self.wraps { Overflow::Wraps } else { Overflow::Fails };
+        let overflow = if self.wraps { OverflowRule::Wraps } else { OverflowRule::Fails };
         let deadlock = match self.deadlock {
             0 => None,
             1 => Some(EndRule::Never),
             _ => Some(EndRule::NeverStuttering),
         };
         let claim = match &self.claim {
-            _ if !self.with_claim => ClaimChoice::Leave,
+            _ if !self.with_claim => ClaimChoice::Omit,
             None => ClaimChoice::First,
             Some(name) => ClaimChoice::Named(name.clone()),
         };
@@ -339,7 +354,7 @@ impl Job {
             overflow: Some(overflow),
             deadlock,
             slots: self.slots,
-            room: self.room.clone(),
+            slots_by_process: self.room.clone(),
             claim,
             lossy: self.lossy,
         };
@@ -350,10 +365,10 @@ impl Job {
 
     /// Reads the model again, from the text that was kept in `dir`; with what is asked of its runs, if something is.
     pub fn model(&self, dir: &Path) -> Result<TextModel, Error> {
-        if let Some(watched) = self.watched()? {
+        if let Some(watched) = self.liveness_check()? {
             return Ok(watched.model);
         }
-        let (language, sources, options) = self.to_read()?;
+        let (language, sources, options) = self.reading_inputs()?;
         let (model, _) = TextModel::load(language, sources, options)?;
         let order: Vec<GroupId> = self.order.iter().copied().map(GroupId).collect();
         let model = model.with_order(&order).map_err(|error| {
@@ -371,16 +386,18 @@ impl Job {
     /// The same job with these slots for processes: its search is to begin again. States are stored in the default way where
     /// the way so far is one for states of another width, and an order of the key other than the declared one becomes the
     /// static one.
-    pub fn with_room(&self, room: Room) -> Result<Job, Error> {
-        let (language, sources, options) = self.to_read()?;
-        let options = Options { room: room.clone(), ..options };
+    pub fn with_slots(&self, room: SlotCounts) -> Result<SearchJob, Error> {
+        let (language, sources, options) = self.reading_inputs()?;
+        let options = Options { slots_by_process: room.clone(), ..options };
         let mut model = match self.runs() {
             None => TextModel::load(language, sources, options)?.0,
-            Some((kept, ..)) => Watched::load(language, sources, options, kept.wanted())?.0.model,
+            Some((kept, ..)) => {
+                LivenessCheck::load(language, sources, options, kept.wanted())?.0.model
+            }
         };
         if !self.order.is_sorted() {
             // No sample is taken for it, so that nothing has to be stopped.
-            model = model.in_key_order(KeyOrder::Static, &Control::default())?.0;
+            model = model.in_key_order(KeyOrder::Static, &SearchControl::default())?.0;
         }
         let order = model.interp.layout().order.iter().map(|group| group.0).collect();
         let (wished, left_off) = (self.applied(), self.left_off());
@@ -389,14 +406,14 @@ impl Job {
         let storage = self.storage.restore(searched.model().width());
         let storage = storage.unwrap_or_default().saved();
         let digest = searched.model().digest();
-        Ok(Job { room, order, digest, storage, ..self.clone() })
+        Ok(SearchJob { room, order, digest, storage, ..self.clone() })
     }
 
     /// Reads the model again with what is asked of its runs, if something is.
-    pub fn watched(&self) -> Result<Option<Watched>, Error> {
+    pub fn liveness_check(&self) -> Result<Option<LivenessCheck>, Error> {
         let Some((kept, ..)) = self.runs() else { return Ok(None) };
-        let (language, sources, options) = self.to_read()?;
-        let (mut watched, _) = Watched::load(language, sources, options, kept.wanted())?;
+        let (language, sources, options) = self.reading_inputs()?;
+        let (mut watched, _) = LivenessCheck::load(language, sources, options, kept.wanted())?;
         watched.model.wished = self.applied();
         watched.model.left_off = self.left_off();
         self.check_digest(&watched.model)?;
@@ -404,64 +421,83 @@ impl Job {
     }
 
     /// How the state space is to be reduced, where that is still to be decided: the search has not begun.
-    pub fn undecided(&self) -> Option<Reduce> {
-        let Wished { reversible, rewritings, linear, symmetry, processes, pruning, .. } =
-            self.wished();
+    pub fn undecided(&self) -> Option<ReductionRequest> {
+        let ReductionSelection {
+            reversible, rewritings, linear, symmetry, processes, pruning, ..
+        } = self.wished();
         let reversible = reversible.map(|(rules, _)| rules);
         let steps = match self.partial_order {
-            UNDECIDED => Steps::Auto,
-            code => Way::of_code(code.checked_sub(UNFOUND)?).map_or(Steps::All, Steps::Chosen),
+            UNDECIDED => StepChoice::Auto,
+            code => PartialOrderStrategy::of_code(code.checked_sub(UNFOUND)?)
+                .map_or(StepChoice::All, StepChoice::Chosen),
         };
-        Some(Reduce { reversible, rewritings, linear, symmetry, processes, pruning, steps })
+        Some(ReductionRequest {
+            reversible,
+            rewritings,
+            linear,
+            symmetry,
+            processes,
+            pruning,
+            steps,
+        })
     }
 
     /// How the state space is reduced.
-    pub(super) fn wished(&self) -> Wished {
+    pub(super) fn wished(&self) -> ReductionSelection {
         let symmetry = match self.symmetry {
             0 => None,
-            1 => Some(Effort::Exact),
-            _ => Some(Effort::Fast),
+            1 => Some(SymmetryEffort::Exact),
+            _ => Some(SymmetryEffort::Fast),
         };
         let checks = self.limits(None).checks;
-        let way = Way::of_code(self.partial_order);
-        let rules = |(named, is_checked)| (Rules { named, is_checked }, checks);
+        let way = PartialOrderStrategy::of_code(self.partial_order);
+        let rules = |(named, is_checked)| (RuleSelection { named, is_checked }, checks);
         let reversible = self.reversible.clone().map(rules);
         let partial_order = way.map(|way| (way, checks));
-        let rewritings = Rewritings::of_code(self.rewritings, checks);
-        let Job { linear, processes, .. } = *self;
+        let rewritings = RewriteSelection::of_code(self.rewritings, checks);
+        let SearchJob { linear, processes, .. } = *self;
         let runs = self.runs().map(|(_, ended, _)| ended);
         let pruning = self.pruning(checks);
-        Wished { reversible, rewritings, linear, symmetry, processes, partial_order, pruning, runs }
+        ReductionSelection {
+            reversible,
+            rewritings,
+            linear,
+            symmetry,
+            processes,
+            partial_order,
+            pruning,
+            runs,
+        }
     }
 
     /// How the state space is reduced so far. Before that is decided it is not reduced.
-    fn applied(&self) -> Wished {
+    fn applied(&self) -> ReductionSelection {
         let wished = self.wished();
         match self.undecided() {
-            Some(_) => Wished { runs: wished.runs, ..Wished::default() },
+            Some(_) => ReductionSelection { runs: wished.runs, ..ReductionSelection::default() },
             None => wished,
         }
     }
 
     /// How the program is to be rewritten, also where that is still to be decided.
-    pub fn rewritings(&self) -> Rewritings {
+    pub fn rewritings(&self) -> RewriteSelection {
         self.wished().rewritings
     }
 
     /// What need not be explored, or visited.
-    fn pruning(&self, checks: Checks) -> Pruning {
-        let sense = |is_up| if is_up { Sense::Up } else { Sense::Down };
+    fn pruning(&self, checks: CheckSelection) -> PruningSelection {
+        let sense = |is_up| if is_up { DominanceSense::Up } else { DominanceSense::Down };
         let named = |it: &Vec<(String, bool)>| {
             it.iter().map(|(name, is_up)| (name.clone(), sense(*is_up))).collect()
         };
         let (dominate, boring) = (self.dominate.as_ref().map(named), self.boring.clone());
-        Pruning { dominate, boring, doomed: self.doomed, checks }
+        PruningSelection { dominate, boring, doomed: self.doomed, checks }
     }
 
     /// What it is not reduced by, as that would not pay.
-    pub(super) fn left_off(&self) -> Option<Refused> {
+    pub(super) fn left_off(&self) -> Option<ReductionRefusal> {
         let SavedRefusal { name, why } = self.left_off.clone()?;
-        Some(Refused { name, why })
+        Some(ReductionRefusal { name, reason: why })
     }
 
     fn check_digest(&self, model: &TextModel) -> Result<(), Error> {
@@ -481,7 +517,7 @@ impl Job {
     }
 
     /// Reads the job of the search in `disk`.
-    pub fn load(disk: &dyn Disk) -> spill::Result<Job> {
+    pub fn load(disk: &dyn Disk) -> spill::Result<SearchJob> {
         spill::load_value(disk, JOB, FORMAT)
     }
 }
@@ -491,15 +527,20 @@ mod tests {
     use super::*;
     use crate::front::dve;
 
-    fn job() -> Job {
+    fn job() -> SearchJob {
         let text = "byte x; byte y; process P { state a; init a;
                     trans a -> a { effect x = 5, y = 9; }; } system async;";
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add("model.dve", text);
         let (model, _) = TextModel::load(&dve::LANGUAGE, sources, Options::default()).unwrap();
         let order: Vec<GroupId> = [2, 0, 1].into_iter().map(GroupId).collect();
         let model = model.with_order(&order).unwrap();
-        Job::new(&model, &model.searched(), &Limits::default(), &Storage::default())
+        SearchJob::new(
+            &model,
+            &model.searched(),
+            &SearchLimits::default(),
+            &StateStorage::default(),
+        )
     }
 
     #[test]
@@ -511,11 +552,12 @@ mod tests {
     #[test]
     fn an_impossible_key_order_is_damage_and_another_one_is_refused() {
         for order in [vec![], vec![0, 1], vec![0, 1, 1], vec![0, 1, 3], vec![0, 1, 2, 3]] {
-            let error = Job { order, ..job() }.model(Path::new("d")).err().unwrap();
+            let error = SearchJob { order, ..job() }.model(Path::new("d")).err().unwrap();
             let damaged = matches!(error, Error::Open(_, spill::Error::Corrupt { .. }));
             assert!(damaged, "{error}");
         }
-        let error = Job { order: vec![0, 1, 2], ..job() }.model(Path::new("d")).err().unwrap();
+        let error =
+            SearchJob { order: vec![0, 1, 2], ..job() }.model(Path::new("d")).err().unwrap();
         assert!(matches!(error, Error::Understood), "{error}");
     }
 }

@@ -1,27 +1,27 @@
 //! Whether all runs of a model have a property: its product with the automaton of what violates it is searched for an
 //! accepting cycle, first in memory, here, then [on disk](super::Pursuit).
 
-use super::Watched;
-use crate::exec::{Explain, Model, Step, StepOutcome, find_start};
+use super::LivenessCheck;
+use crate::exec::{StateSpace, StepDescription, StepOutcome, SystemDescription, find_start};
 use crate::ir::{Claim, Entity as _, Location, LocationId, Urgency};
-use crate::ltl::{Class, Components};
-use crate::reduce::claim::{ClaimProduct, EndedRuns, NeverClaim};
-use crate::search::Control;
-use crate::search::lasso::{Lasso, Probe, ProbeLimits, Probed};
+use crate::ltl::{AutomatonComponents, ComponentClass};
+use crate::reduce::claim::{ClaimProduct, FiniteRunPolicy, NeverClaim};
+use crate::search::SearchControl;
+use crate::search::lasso::{Lasso, ProbeLimits, ProbeResult, ProbeVerdict};
 use crate::search::probing::probe;
-use crate::search::trace::Round;
+use crate::search::trace::ConcreteLasso;
 
-impl Watched {
+impl LivenessCheck {
     /// The product with a model that runs the program; nothing if nothing can violate the property.
     pub fn product<'m>(
         &'m self,
-        model: impl Model + 'm,
-        ended: EndedRuns,
+        model: impl StateSpace + 'm,
+        ended: FiniteRunPolicy,
     ) -> Option<ClaimProduct<'m>> {
         // Without a claim there is nothing that accepts a run.
         let claim = NeverClaim::of(&self.model.interp)?;
-        let product = claim.of_runs(ended).with(model);
-        AcceptingParts::of(product.claim()).are_some().then_some(product)
+        let product = claim.over_infinite_runs(ended).with(model);
+        AcceptingComponents::of(product.claim()).are_some().then_some(product)
     }
 }
 
@@ -29,50 +29,53 @@ impl Watched {
 pub fn probe_product(
     product: &ClaimProduct<'_>,
     limits: ProbeLimits,
-    control: &Control,
-) -> spill::Result<Probe> {
+    control: &SearchControl,
+) -> spill::Result<ProbeResult> {
     probe_reduced(product, product, limits, control)
 }
 
 /// The same of what reductions leave of it.
 pub fn probe_reduced(
-    reduced: &dyn Model,
+    reduced: &dyn StateSpace,
     product: &ClaimProduct<'_>,
     limits: ProbeLimits,
-    control: &Control,
-) -> spill::Result<Probe> {
+    control: &SearchControl,
+) -> spill::Result<ProbeResult> {
     probe(reduced, &|state| product.is_accepting(state), limits, control)
 }
 
 /// The steps of a run, taken by the reference semantics: the start, each step, and that which leads back.
-pub fn replay(model: &dyn Explain, lasso: &Lasso) -> spill::Result<Vec<Step>> {
+pub fn replay(model: &dyn SystemDescription, lasso: &Lasso) -> spill::Result<Vec<StepDescription>> {
     let states: Vec<&[u8]> = lasso.states.iter().map(Vec::as_slice).collect();
     steps_through(model, &[&states[..], &states[lasso.back..=lasso.back]].concat())
 }
 
 /// A run that was found in a product that is reduced, as a run of the product before: its steps, taken by the reference
 /// semantics, and where the loop begins.
-pub struct Shown {
+pub struct ReplayedRun {
     /// The start, each step, and that which leads back.
-    pub steps: Vec<Step>,
+    pub steps: Vec<StepDescription>,
     /// The number of the step behind which the loop begins.
     pub back: usize,
     /// Whether the last step leads to where the loop began, and not to a state that only goes on as from there.
     pub closes: bool,
 }
 
-impl Shown {
+impl ReplayedRun {
     /// That of a run through a model.
-    pub fn of(model: &dyn Model, lasso: &Lasso) -> spill::Result<Shown> {
-        let Round { states, back, closes } = Round::of(model, lasso)?;
+    pub fn of(model: &dyn StateSpace, lasso: &Lasso) -> spill::Result<ReplayedRun> {
+        let ConcreteLasso { states, back, closes } = ConcreteLasso::of(model, lasso)?;
         let states: Vec<&[u8]> = states.iter().map(Vec::as_slice).collect();
-        Ok(Shown { steps: steps_through(model.explained(), &states)?, back, closes })
+        Ok(ReplayedRun { steps: steps_through(model.description(), &states)?, back, closes })
     }
 }
 
 /// The steps through some states, the first of which is an initial one.
-fn steps_through(model: &dyn Explain, states: &[&[u8]]) -> spill::Result<Vec<Step>> {
-    let leads = |step: &Step, to: &[u8]| match &step.outcome {
+fn steps_through(
+    model: &dyn SystemDescription,
+    states: &[&[u8]],
+) -> spill::Result<Vec<StepDescription>> {
+    let leads = |step: &StepDescription, to: &[u8]| match &step.outcome {
         StepOutcome::Successor(state) => state == to,
         StepOutcome::Fault(_) => false,
     };
@@ -89,26 +92,27 @@ fn steps_through(model: &dyn Explain, states: &[&[u8]]) -> spill::Result<Vec<Ste
 }
 
 /// The components of a claim in which there are accepting cycles.
-pub struct AcceptingParts {
+pub struct AcceptingComponents {
     /// The one that each location is in, if it is in any.
     of_location: Vec<Option<usize>>,
     /// Whether all cycles in these are accepting.
     are_weak: bool,
 }
 
-impl AcceptingParts {
+impl AcceptingComponents {
     /// Those of a claim.
-    pub fn of(claim: &Claim) -> AcceptingParts {
+    pub fn of(claim: &Claim) -> AcceptingComponents {
         let mut graph = vec![Vec::new(); claim.locations.len()];
         claim.moves.iter().for_each(|it| graph[it.from.index()].push(it.to.index()));
         let accepts: Vec<bool> = claim.locations.values().map(|it| it.accepting).collect();
-        let found = Components::of_graph(&graph, &accepts);
-        let counts = |&it: &usize| found.classes[it] != Class::Rejecting;
+        let found = AutomatonComponents::of_graph(&graph, &accepts);
+        let counts = |&it: &usize| found.classes[it] != ComponentClass::Rejecting;
         let of_location = found.of_state.iter().map(|&it| Some(it).filter(counts)).collect();
         // What an atomic sequence passes by is no place where a run rests.
         let is_passed = |at: &Location| at.urgency != Urgency::Free;
-        let are_weak = found.class() <= Class::Weak && !claim.locations.values().any(is_passed);
-        AcceptingParts { of_location, are_weak }
+        let are_weak =
+            found.class() <= ComponentClass::Weak && !claim.locations.values().any(is_passed);
+        AcceptingComponents { of_location, are_weak }
     }
 
     fn are_some(&self) -> bool {
@@ -127,10 +131,10 @@ impl AcceptingParts {
 }
 
 /// The verdict of a probe, as reports call it.
-pub fn verdict(found: &Probed) -> &'static str {
+pub fn verdict(found: &ProbeVerdict) -> &'static str {
     match found {
-        Probed::None => "verified",
-        Probed::Found(_) => "violated",
-        Probed::Open => "incomplete",
+        ProbeVerdict::None => "verified",
+        ProbeVerdict::Found(_) => "violated",
+        ProbeVerdict::Open => "incomplete",
     }
 }

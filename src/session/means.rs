@@ -5,9 +5,9 @@
 //! written at the end counts only in the directory that it was kept in, by the same user: one that was copied or unpacked has
 //! another inode and another time of birth, which nobody can choose.
 
-use crate::exec::Exec;
+use crate::exec::ExecutionMode;
 use crate::search::checkpoint::FORMAT;
-use crate::search::files::MEANS;
+use crate::search::files::RUN_LIMITS;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Result};
 use std::fs;
@@ -17,7 +17,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 /// What is written at the end of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Outputs {
+pub struct SearchOutputs {
     /// A command that is run.
     pub notify: Option<String>,
     /// The file of a page for a browser.
@@ -28,10 +28,10 @@ pub struct Outputs {
     pub sarif: Option<String>,
 }
 
-impl Outputs {
+impl SearchOutputs {
     /// The flags that ask for it, each with its value.
     pub fn flags(&self) -> Vec<(&'static str, &str)> {
-        let Outputs { notify, report, junit, sarif } = self;
+        let SearchOutputs { notify, report, junit, sarif } = self;
         let all =
             [("--notify", notify), ("--report", report), ("--junit", junit), ("--sarif", sarif)];
         all.into_iter().filter_map(|(flag, value)| Some((flag, value.as_deref()?))).collect()
@@ -40,24 +40,24 @@ impl Outputs {
 
 /// A directory as it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Birth {
+pub struct DirectoryIdentity {
     inode: u64,
     /// When, after the beginning of 1970.
     at: Duration,
 }
 
-impl Birth {
+impl DirectoryIdentity {
     /// That of a directory, if its file system tells.
-    fn of(dir: &Path) -> Option<Birth> {
+    fn of(dir: &Path) -> Option<DirectoryIdentity> {
         let found = fs::metadata(dir).ok()?;
         let at = found.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        Some(Birth { inode: found.ino(), at })
+        Some(DirectoryIdentity { inode: found.ino(), at })
     }
 }
 
 /// What a sitting of a search takes.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Means {
+pub struct RunLimits {
     /// The most bytes that the process may hold resident.
     pub memory: u64,
     /// The number of threads, if that is said.
@@ -67,47 +67,49 @@ pub struct Means {
     /// The longest time between two checkpoints.
     pub checkpoint_every: Duration,
     /// How a model is run that can be compiled.
-    pub exec: Exec,
+    pub exec: ExecutionMode,
     /// What is written at the end.
-    pub outputs: Outputs,
+    pub outputs: SearchOutputs,
     /// The directory that it is kept in.
-    pub kept_in: Option<Birth>,
+    pub kept_in: Option<DirectoryIdentity>,
 }
 
-impl Default for Means {
-    fn default() -> Means {
+impl Default for RunLimits {
+    fn default() -> RunLimits {
         let (memory, checkpoint_every) = (1 << 30, Duration::from_secs(600));
-        let exec = Exec::default();
-        let (threads, disk_limit, outputs, kept_in) = (None, None, Outputs::default(), None);
-        Means { memory, threads, disk_limit, checkpoint_every, exec, outputs, kept_in }
+        let exec = ExecutionMode::default();
+        let (threads, disk_limit, outputs, kept_in) = (None, None, SearchOutputs::default(), None);
+        RunLimits { memory, threads, disk_limit, checkpoint_every, exec, outputs, kept_in }
     }
 }
 
-impl Means {
+impl RunLimits {
     /// The same, kept in a directory.
-    pub(super) fn in_directory(&self, dir: &Path) -> Means {
-        Means { kept_in: Birth::of(dir), ..self.clone() }
+    pub(super) fn in_directory(&self, dir: &Path) -> RunLimits {
+        RunLimits { kept_in: DirectoryIdentity::of(dir), ..self.clone() }
     }
 
     /// Whether it is the same but for where it is kept.
-    pub(super) fn is_like(&self, other: &Means) -> bool {
-        Means { kept_in: self.kept_in, ..other.clone() } == *self
+    pub(super) fn is_equivalent(&self, other: &RunLimits) -> bool {
+        RunLimits { kept_in: self.kept_in, ..other.clone() } == *self
     }
 
     /// Whether it was kept in this directory by whoever asks, and in no other.
-    pub fn is_of(&self, dir: &Path) -> bool {
+    pub fn is_kept_in(&self, dir: &Path) -> bool {
         let us = rustix::process::geteuid().as_raw();
         let is_ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.uid() == us);
-        let is_here = self.kept_in.is_some() && self.kept_in == Birth::of(dir);
-        is_here && fs::metadata(dir).is_ok_and(|it| it.uid() == us) && is_ours(&dir.join(MEANS))
+        let is_here = self.kept_in.is_some() && self.kept_in == DirectoryIdentity::of(dir);
+        is_here
+            && fs::metadata(dir).is_ok_and(|it| it.uid() == us)
+            && is_ours(&dir.join(RUN_LIMITS))
     }
 
     pub(super) fn commit(&self, disk: &dyn Disk) -> Result<()> {
-        spill::commit_value(disk, MEANS, FORMAT, self)
+        spill::commit_value(disk, RUN_LIMITS, FORMAT, self)
     }
 
-    pub(super) fn load(disk: &dyn Disk) -> Result<Means> {
-        spill::load_value(disk, MEANS, FORMAT)
+    pub(super) fn load(disk: &dyn Disk) -> Result<RunLimits> {
+        spill::load_value(disk, RUN_LIMITS, FORMAT)
     }
 }
 
@@ -125,15 +127,15 @@ mod tests {
             is_interpreted in any::<bool>(),
             (notify, report) in any::<(Option<String>, Option<String>)>(),
         ) {
-            let exec = if is_interpreted { Exec::Interp } else { Exec::Jit };
+            let exec = if is_interpreted { ExecutionMode::Interp } else { ExecutionMode::Jit };
             let checkpoint_every = Duration::from_secs_f64(milliseconds as f64 / 1000.0);
-            let outputs = Outputs { notify, report, ..Outputs::default() };
-            let usual = Means::default();
+            let outputs = SearchOutputs { notify, report, ..SearchOutputs::default() };
+            let usual = RunLimits::default();
             let means =
-                Means { memory, threads, disk_limit, checkpoint_every, exec, outputs, ..usual };
+                RunLimits { memory, threads, disk_limit, checkpoint_every, exec, outputs, ..usual };
             let disk = FaultDisk::new();
             means.commit(&disk).unwrap();
-            prop_assert_eq!(Means::load(&disk).unwrap(), means);
+            prop_assert_eq!(RunLimits::load(&disk).unwrap(), means);
         }
     }
 
@@ -143,15 +145,15 @@ mod tests {
         let [one, other] = ["one", "other"].map(|it| folder.path().join(it));
         [&one, &other].iter().for_each(|it| fs::create_dir(it).unwrap());
         let disk = spill::RealDisk::open(&one).unwrap();
-        let means = Means::default().in_directory(&one);
-        assert!(means.is_like(&Means::default()));
+        let means = RunLimits::default().in_directory(&one);
+        assert!(means.is_equivalent(&RunLimits::default()));
         means.commit(&disk).unwrap();
-        fs::copy(one.join(MEANS), other.join(MEANS)).unwrap();
-        let told = Birth::of(&one).is_some();
-        assert_eq!((means.is_of(&one), means.is_of(&other)), (told, false));
+        fs::copy(one.join(RUN_LIMITS), other.join(RUN_LIMITS)).unwrap();
+        let told = DirectoryIdentity::of(&one).is_some();
+        assert_eq!((means.is_kept_in(&one), means.is_kept_in(&other)), (told, false));
         let moved = folder.path().join("moved");
         fs::rename(&one, &moved).unwrap();
-        assert_eq!(means.is_of(&moved), told);
-        assert!(!Means::default().is_of(&moved));
+        assert_eq!(means.is_kept_in(&moved), told);
+        assert!(!RunLimits::default().is_kept_in(&moved));
     }
 }

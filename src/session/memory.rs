@@ -4,8 +4,8 @@
 //! to be shared out. So a budget is tried, not computed.
 
 use super::{Error, TextModel};
-use crate::exec::{Exec, Executor, Interp};
-use crate::search::plan::TooSmall;
+use crate::exec::{ExecutionMode, Executor, Interp};
+use crate::search::plan::BudgetTooSmall;
 use crate::search::{MemoryPlan, cores, return_free_blocks};
 
 const MIB: u64 = 1 << 20;
@@ -21,30 +21,30 @@ const BESIDE_COMPILING: u64 = 8 << 20;
 
 /// What a search may take, and how it is to run.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub struct SearchBudget {
     /// The most bytes that the process may hold resident.
     pub memory: u64,
     /// The number of threads; by default as many as there are cores and room for.
     pub threads: Option<u16>,
     /// How a model is run that can be compiled.
-    pub exec: Exec,
+    pub exec: ExecutionMode,
     /// Whether the search goes on: what was enough for it to begin is enough.
     pub goes_on: bool,
     /// Whether compiled code counts how often each action is taken.
     pub counts: bool,
 }
 
-impl Budget {
+impl SearchBudget {
     /// The model ready to run. Nothing else of a search should have begun.
     pub fn executor<'m>(&self, model: &'m Interp) -> Executor<'m> {
         return_free_blocks();
         let room = self.memory.saturating_sub(MemoryPlan::resident() + BESIDE_COMPILING);
-        Executor::within(model, self.exec, room, self.counts)
+        Executor::with_limits(model, self.exec, room, self.counts)
     }
 
     /// Shares it out for a search of states of `width` bytes. One that a process could begin in, but perhaps
     /// not go on in later, is refused.
-    pub fn share_out(&self, width: usize) -> Result<MemoryPlan, TooSmall> {
+    pub fn share_out(&self, width: usize) -> Result<MemoryPlan, BudgetTooSmall> {
         return_free_blocks();
         let base = MemoryPlan::resident();
         if !self.goes_on {
@@ -53,7 +53,7 @@ impl Budget {
         self.share_out_beside(base, width)
     }
 
-    fn share_out_beside(&self, base: u64, width: usize) -> Result<MemoryPlan, TooSmall> {
+    fn share_out_beside(&self, base: u64, width: usize) -> Result<MemoryPlan, BudgetTooSmall> {
         match self.threads {
             Some(threads) => MemoryPlan::new(self.memory, base, threads.into(), width),
             None => MemoryPlan::with_most_threads(self.memory, base, cores(), width),
@@ -65,21 +65,21 @@ impl Budget {
     /// small, the least that is not is named: compiling takes what a budget leaves, so that is tried.
     pub fn plan(&self, model: &TextModel, stored_width: usize) -> Result<MemoryPlan, Error> {
         let share = |memory| {
-            let shared = Budget { memory, ..*self }.share_out(stored_width);
-            beside_reading(shared, memory, taken_to_read(model))
+            let shared = SearchBudget { memory, ..*self }.share_out(stored_width);
+            beside_reading(shared, memory, reading_peak(model))
         };
-        let TooSmall { budget, mut minimum } = match share(self.memory) {
+        let BudgetTooSmall { budget, mut minimum } = match share(self.memory) {
             Ok(plan) => return Ok(plan),
             Err(error) => error,
         };
         for _ in 0..MINIMA_TRIED {
-            let _compiled = Budget { memory: minimum, ..*self }.executor(&model.interp);
+            let _compiled = SearchBudget { memory: minimum, ..*self }.executor(&model.interp);
             match share(minimum) {
                 Ok(_) => break,
                 Err(error) => minimum = error.minimum.max(minimum + MIB),
             }
         }
-        Err(Error::Memory(TooSmall { budget, minimum }))
+        Err(Error::Memory(BudgetTooSmall { budget, minimum }))
     }
 
     /// The plan of a search of another model.
@@ -96,7 +96,7 @@ pub fn threads_to_trace(memory: u64, width: usize) -> usize {
 
 /// The most that reading and compiling the model took, and that writing its text to the search
 /// directory will, which takes two copies more; in bytes.
-fn taken_to_read(model: &TextModel) -> u64 {
+fn reading_peak(model: &TextModel) -> u64 {
     let text: usize = model.sources.iter().map(|file| file.text.len()).sum();
     MemoryPlan::peak_resident().max(MemoryPlan::resident() + 2 * text as u64)
 }
@@ -104,20 +104,20 @@ fn taken_to_read(model: &TextModel) -> u64 {
 /// What came of sharing out a budget; one that reading the model went beyond, to so many bytes, is
 /// refused as well.
 fn beside_reading(
-    shared: Result<MemoryPlan, TooSmall>,
+    shared: Result<MemoryPlan, BudgetTooSmall>,
     budget: u64,
     taken: u64,
-) -> Result<MemoryPlan, TooSmall> {
+) -> Result<MemoryPlan, BudgetTooSmall> {
     let read = match taken <= budget {
         true => 0,
         false => (taken.div_ceil(MIB) + PEAK_SLACK_MIB) * MIB,
     };
     match shared {
         Ok(plan) if read == 0 => Ok(plan),
-        Ok(_) => Err(TooSmall { budget, minimum: read }),
+        Ok(_) => Err(BudgetTooSmall { budget, minimum: read }),
         Err(error) => {
             let minimum = error.minimum.max(read).div_ceil(MIB) * MIB;
-            Err(TooSmall { minimum, ..error })
+            Err(BudgetTooSmall { minimum, ..error })
         }
     }
 }

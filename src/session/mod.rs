@@ -36,45 +36,50 @@ mod text;
 mod values;
 mod watched;
 
-pub use answer::Answer;
-pub use applicable::{Applicable, Saving, Subject};
+pub use answer::InMemoryAnswer;
+pub use applicable::{ApplicableReduction, ReductionSaving, ReductionSubject};
 pub use branching::BranchingAnswers;
 pub use check::{Check, check};
-pub use directory::{Contents, Directory};
-pub use error::{Error, Taken};
-pub use evidence::Evidence;
-pub use found::Found;
-pub use going::{Going, Reached};
-pub use job::Job;
-pub use judged::Judged;
-pub use live::{Ahead, Live, State};
-pub use liveness::{AcceptingParts, Shown, probe_product, probe_reduced, replay, verdict};
-pub use means::{Birth, Means, Outputs};
-pub use memory::{Budget, threads_to_trace};
-pub use promises::{EventuallyVerdict, Promised};
-pub use pursuit::{Pursued, Pursuit, Swept, Target};
-pub use reduce::Reduce;
-pub use runnable::Runnable;
-pub use searched::{About, Searched};
-pub use shorter::{Unreduced, shortened_in, traced_in};
-pub use sitting::Sitting;
-pub use slots::{Room, lacking};
-pub use steps::Steps;
-pub use tasks::{Shared, Tasks};
-pub use temporary::{JobFound, Removal, Temporary, temporary_in};
+pub use directory::{DirectoryContents, SearchDirectory};
+pub use error::{DirectoryConflict, Error};
+pub use evidence::CheckpointEvidence;
+pub use found::CheckResult;
+pub use going::{CheckpointPosition, RunStatus};
+pub use job::SearchJob;
+pub use judged::ProductCheck;
+pub use live::{SearchForecast, SearchSnapshot, SearchState};
+pub use liveness::{
+    AcceptingComponents, ReplayedRun, probe_product, probe_reduced, replay, verdict,
+};
+pub use means::{DirectoryIdentity, RunLimits, SearchOutputs};
+pub use memory::{SearchBudget, threads_to_trace};
+pub use promises::{EventuallyCheck, EventuallyVerdict};
+pub use pursuit::{EmptinessOutcome, EmptinessSearch, EmptinessTarget, SweepStatus};
+pub use reduce::ReductionRequest;
+pub use runnable::ExecutableProgram;
+pub use searched::{ModelSummary, SearchedModel};
+pub use shorter::{UnreducedSearch, shortened_in, trace_directory};
+pub use sitting::SessionStart;
+pub use slots::{SlotCounts, process_without_slot};
+pub use steps::StepChoice;
+pub use tasks::{SharedSearch, TaskRunner};
+pub use temporary::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};
 pub use text::{TextModel, read_text};
-pub use values::{Sum, Values, ValuesMet, values_met};
-pub use watched::{Fairness, Kept, Wanted, Watched};
+pub use values::{ObservedValues, ValueSum, VariableValues, observe_values};
+pub use watched::{Fairness, LivenessCheck, PropertyRequest, SavedProperty};
 
-use crate::exec::{Violation, keeps_depth};
-use crate::report::{Promise, Report, Scope, Shortened, ViolationReport};
-use crate::search::checkpoint::{DiskFigures, Saved};
-use crate::search::comback::{CacheSize, Rebuilt, Settings, cache_states_max};
+use crate::exec::{Violation, preserves_depth};
+use crate::report::{CheckScope, EventuallyResult, Report, ShorteningResult, ViolationReport};
+use crate::search::checkpoint::{DiskFigures, SavedSearch};
+use crate::search::comback::{CacheSize, CombackSettings, RebuildStats, cache_states_max};
 use crate::search::files::EVENTUALLY_VERDICTS;
 use crate::search::parts::StorePart;
-use crate::search::trace::{Counterexample, Finder};
-use crate::search::{Control, Limits, MemoryPlan, Outcome, Search, Storage, Verdict};
-use check::IsEnough;
+use crate::search::trace::{Counterexample, TraceFinder};
+use crate::search::{
+    ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict,
+    StateStorage,
+};
+use check::PropertyStopPredicate;
 use eventually_verdicts::EventuallyVerdicts;
 use std::sync::Arc;
 
@@ -92,49 +97,49 @@ pub enum KeyOrder {
 
 /// One sitting of a search.
 pub struct Session<'m> {
-    searched: Searched<'m>,
-    about: About<'m>,
-    limits: Limits,
-    storage: Storage,
+    searched: SearchedModel<'m>,
+    about: ModelSummary<'m>,
+    limits: SearchLimits,
+    storage: StateStorage,
     plan: MemoryPlan,
     /// Where it lies.
-    pub directory: Directory,
-    came_to: Option<CameTo<'m>>,
+    pub directory: SearchDirectory,
+    came_to: Option<SessionResult<'m>>,
     /// How many levels are expanded at most.
     levels_max: Option<u64>,
-    is_enough: Option<Arc<IsEnough<'m>>>,
-    shorter: Option<Shorter<'m>>,
-    promised: Vec<Promised<'m>>,
+    is_enough: Option<Arc<PropertyStopPredicate<'m>>>,
+    shorter: Option<ShorteningSearch<'m>>,
+    promised: Vec<EventuallyCheck<'m>>,
     /// What looking for runs may take in memory.
     probe_bytes: u64,
 }
 
 /// A search of the levels above what was found, without steps put off, for a shorter counterexample.
-struct Shorter<'m> {
+struct ShorteningSearch<'m> {
     below: u64,
     session: Box<Session<'m>>,
 }
 
 /// What a sitting came to.
-struct CameTo<'m> {
-    outcome: Outcome,
-    promised: Vec<Promised<'m>>,
+struct SessionResult<'m> {
+    outcome: SearchOutcome,
+    promised: Vec<EventuallyCheck<'m>>,
     /// Whether judging them failed.
     judged: Result<(), Error>,
     seconds: f64,
     disk: DiskFigures,
     parts: Vec<StorePart>,
-    rebuilt: Option<Rebuilt>,
+    rebuilt: Option<RebuildStats>,
 }
 
 impl<'m> Session<'m> {
     /// A search of a model in a directory, with all that was settled before.
     pub fn new(
-        searched: Searched<'m>,
-        about: About<'m>,
-        limits: Limits,
-        (storage, plan): (Storage, MemoryPlan),
-        directory: Directory,
+        searched: SearchedModel<'m>,
+        about: ModelSummary<'m>,
+        limits: SearchLimits,
+        (storage, plan): (StateStorage, MemoryPlan),
+        directory: SearchDirectory,
     ) -> Session<'m> {
         Session {
             searched,
@@ -154,39 +159,44 @@ impl<'m> Session<'m> {
 
     /// The same, stopped when it has expanded so many levels, or when `is_enough` says so of the properties for which
     /// there is a state.
-    pub(super) fn stopped_by(
+    pub(super) fn with_stop_conditions(
         self,
         levels_max: Option<u64>,
-        is_enough: Option<Arc<IsEnough<'m>>>,
+        is_enough: Option<Arc<PropertyStopPredicate<'m>>>,
     ) -> Self {
         Session { levels_max, is_enough, ..self }
     }
 
     /// The model as it is searched.
-    pub fn searched(&self) -> &Searched<'m> {
+    pub fn searched(&self) -> &SearchedModel<'m> {
         &self.searched
     }
 
     /// What was looked for, and what not.
-    pub fn scope(&self) -> &Scope {
+    pub fn scope(&self) -> &CheckScope {
         &self.about.scope
     }
 
     /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one. Then judges what is said
     /// to be so eventually.
-    pub fn run(&mut self, saved: Option<Saved>, control: &Control) -> Result<Outcome, Error> {
-        let sitting = (Sitting::after(saved.as_ref()), self.plan);
+    pub fn run(
+        &mut self,
+        saved: Option<SavedSearch>,
+        control: &SearchControl,
+    ) -> Result<SearchOutcome, Error> {
+        let sitting = (SessionStart::after(saved.as_ref()), self.plan);
         let mut promised = std::mem::take(&mut self.promised);
-        let verdict = |it: &CameTo<'m>| {
-            let told: Vec<Promise> = it.promised.iter().map(Promised::told).collect();
-            Promise::verdict_with(it.outcome.verdict, &told).name()
+        let verdict = |it: &SessionResult<'m>| {
+            let told: Vec<EventuallyResult> =
+                it.promised.iter().map(EventuallyCheck::to_promise).collect();
+            EventuallyResult::verdict_with(it.outcome.verdict, &told).name()
         };
         let search = || {
             let mut came_to = self.search(saved, control)?;
             came_to.judged = self.judge(&mut promised, &came_to.outcome, control);
-            Ok(CameTo { promised, ..came_to })
+            Ok(SessionResult { promised, ..came_to })
         };
-        let came_to = self.directory.sit(sitting, control, verdict, search);
+        let came_to = self.directory.run_session(sitting, control, verdict, search);
         let mut came_to = came_to.map_err(|error| {
             let failed = Error::run(&self.directory.path, error);
             // It cannot be gone on with when states have become others, or are to.
@@ -203,22 +213,26 @@ impl<'m> Session<'m> {
         Ok(self.came_to.insert(came_to).outcome.clone())
     }
 
-    fn search(&self, saved: Option<Saved>, control: &Control) -> spill::Result<CameTo<'m>> {
+    fn search(
+        &self,
+        saved: Option<SavedSearch>,
+        control: &SearchControl,
+    ) -> spill::Result<SessionResult<'m>> {
         let disk = self.directory.disk.clone();
         let (model, limits) = (self.searched.model(), self.limits.clone());
         let mut search = match saved {
             None => {
                 let storage = self.storage.clone();
-                Search::begin_stored(model, disk, self.plan, limits, control, storage)?
+                ExternalSearch::begin_stored(model, disk, self.plan, limits, control, storage)?
             }
-            Some(saved) => Search::resume(model, disk, saved, self.plan, limits, control)?,
+            Some(saved) => ExternalSearch::resume(model, disk, saved, self.plan, limits, control)?,
         };
         if let Some(levels) = self.levels_max {
-            search = search.up_to(levels);
+            search = search.with_max_levels(levels);
         }
         if let Some(is_enough) = &self.is_enough {
-            let properties = model.explained().properties();
-            search = search.stopped_if(move |findings| {
+            let properties = model.description().properties();
+            search = search.with_stop_predicate(move |findings| {
                 let is_found =
                     |number: &usize| findings.count(Violation::Property(*number as u32)) > 0;
                 let found = (0..properties.len()).filter(is_found);
@@ -229,38 +243,46 @@ impl<'m> Session<'m> {
         let (seconds, disk) = (search.seconds(), search.disk_figures());
         let (parts, rebuilt) = (search.store().parts(), search.store().rebuilt());
         let (promised, judged) = (Vec::new(), Ok(()));
-        Ok(CameTo { outcome, promised, judged, seconds, disk, parts, rebuilt })
+        Ok(SessionResult { outcome, promised, judged, seconds, disk, parts, rebuilt })
     }
 
     /// Searches for a shorter counterexample than that of what was found, if there may be one: without
     /// putting steps off, in the levels above. It goes on with such a search, if one was stopped. What was
     /// found stands, whatever comes of it.
-    pub fn shorten(&mut self, unreduced: Unreduced<'m>, control: &Control) -> Result<(), Error> {
+    pub fn shorten(
+        &mut self,
+        unreduced: UnreducedSearch<'m>,
+        control: &SearchControl,
+    ) -> Result<(), Error> {
         // Levels of such a model tell nothing of how deep it is.
-        if !keeps_depth(self.searched.model()) {
+        if !preserves_depth(self.searched.model()) {
             return Ok(());
         }
         let found = self.report().map(|report| report.violations()).unwrap_or_default();
         let Some(below) = shorter::bound(&found) else { return Ok(()) };
-        let path = shorter::place(&self.directory.path);
-        directory::refuse_link(&path)?;
+        let path = shorter::search_path(&self.directory.path);
+        directory::reject_link(&path)?;
         let disk = &self.directory.disk;
-        let left = disk.left_within_limit();
-        let Unreduced { searched, about, job } = unreduced;
-        let (directory, saved) = match Directory::has_search(&path) {
-            true => Directory::go_on(&path, &job, left)?,
-            false => (Directory::create(Some(&path), &job, left)?, None),
+        let left = disk.remaining_limit();
+        let UnreducedSearch { searched, about, job } = unreduced;
+        let (directory, saved) = match SearchDirectory::has_search(&path) {
+            true => SearchDirectory::resume(&path, &job, left)?,
+            false => (SearchDirectory::create(Some(&path), &job, left)?, None),
         };
         let (limits, storage) = (self.limits.clone(), (self.storage.clone(), self.plan));
         let mut session = Session::new(searched, about, limits, storage, directory);
         session.levels_max = Some(below);
         session.run(saved, control)?;
-        self.shorter = Some(Shorter { below, session: Box::new(session) });
+        self.shorter = Some(ShorteningSearch { below, session: Box::new(session) });
         Ok(())
     }
 
     /// Has these things judged that are said to be so eventually, once all states are visited, in so many bytes of memory.
-    pub(super) fn expect(&mut self, promised: Vec<Promised<'m>>, memory: u64) -> Result<(), Error> {
+    pub(super) fn set_eventually_checks(
+        &mut self,
+        promised: Vec<EventuallyCheck<'m>>,
+        memory: u64,
+    ) -> Result<(), Error> {
         if !self.limits.checks.invariants || promised.is_empty() {
             return Ok(());
         }
@@ -272,29 +294,29 @@ impl<'m> Session<'m> {
         }
     }
 
-    fn keep_verdicts(&self, promised: &[Promised<'m>]) -> Result<(), Error> {
+    fn keep_verdicts(&self, promised: &[EventuallyCheck<'m>]) -> Result<(), Error> {
         let verdicts = EventuallyVerdicts::of(
             self.searched.model().digest(),
-            promised.iter().map(Promised::told).collect(),
+            promised.iter().map(EventuallyCheck::to_promise).collect(),
         );
-        let Directory { path, disk, .. } = &self.directory;
+        let SearchDirectory { path, disk, .. } = &self.directory;
         verdicts.commit(&**disk).map_err(|error| Error::run(path, error))
     }
 
     /// Judges them, if all states were visited; if they were not, they stay open.
     fn judge(
         &self,
-        promised: &mut [Promised<'m>],
-        outcome: &Outcome,
-        control: &Control,
+        promised: &mut [EventuallyCheck<'m>],
+        outcome: &SearchOutcome,
+        control: &SearchControl,
     ) -> Result<(), Error> {
         if promised.is_empty() || !self.is_whole(outcome) {
             return Ok(());
         }
-        let Directory { path, disk, .. } = &self.directory;
-        let disk_left = disk.left_within_limit();
+        let SearchDirectory { path, disk, .. } = &self.directory;
+        let disk_left = disk.remaining_limit();
         let (probe, plan) = (self.probe_bytes, self.plan);
-        let room = promises::Room { probe, plan, dir: path, disk_left };
+        let room = promises::EventuallyBudget { probe, plan, dir: path, disk_left };
         for (number, it) in promised.iter_mut().enumerate() {
             it.judge(number, &room, control)?;
         }
@@ -302,33 +324,33 @@ impl<'m> Session<'m> {
     }
 
     /// Whether an outcome is that of a search that visited all states.
-    fn is_whole(&self, outcome: &Outcome) -> bool {
+    fn is_whole(&self, outcome: &SearchOutcome) -> bool {
         self.limits.visited_all(self.searched.model(), outcome)
     }
 
     /// What is said to be so eventually, and what came of it.
-    pub fn promised(&self) -> &[Promised<'m>] {
+    pub fn eventually_checks(&self) -> &[EventuallyCheck<'m>] {
         &self.promised
     }
 
     /// What came of that, if it was done.
-    fn shortened(&self) -> Option<Shortened> {
-        let Shorter { below, session } = self.shorter.as_ref()?;
+    fn shortened(&self) -> Option<ShorteningResult> {
+        let ShorteningSearch { below, session } = self.shorter.as_ref()?;
         let report = session.report()?;
-        let saved = Saved::load(&*session.directory.disk).ok()?;
-        Some(shorter::told(*below, &saved, &report.violations()))
+        let saved = SavedSearch::load(&*session.directory.disk).ok()?;
+        Some(shorter::shortened_from(*below, &saved, &report.violations()))
     }
 
     /// What it came to; nothing before it has run.
-    pub fn outcome(&self) -> Option<&Outcome> {
+    pub fn outcome(&self) -> Option<&SearchOutcome> {
         self.came_to.as_ref().map(|it| &it.outcome)
     }
 
     /// A way to the first state found that a property speaks of; nothing if there is none, or if told to stop.
-    pub fn way_to<'s>(
+    pub fn path_to_property<'s>(
         &'s self,
         property: u32,
-        control: &'s Control,
+        control: &'s SearchControl,
     ) -> Result<Option<Counterexample<'s>>, Error> {
         let check = Violation::Property(property);
         let is_found = self.outcome().is_some_and(|it| it.findings.count(check) > 0);
@@ -341,25 +363,26 @@ impl<'m> Session<'m> {
     /// The shallowest violation and a way there; nothing if there is none, or if told to stop.
     pub fn counterexample<'s>(
         &'s self,
-        control: &'s Control,
+        control: &'s SearchControl,
     ) -> Result<Option<(ViolationReport, Counterexample<'s>)>, Error> {
         let shortened = self.shortened();
-        if let (Some(Shorter { session, .. }), Some(_)) =
+        if let (Some(ShorteningSearch { session, .. }), Some(_)) =
             (&self.shorter, shortened.and_then(|it| it.depth))
         {
             return session.counterexample(control);
         }
         // A search that was stopped may have found something all the same.
         let model = self.searched.model();
-        let is_violated = |it: &Outcome| {
-            it.verdict == Verdict::Violated || self.limits.checks.any_selected(model, &it.findings)
+        let is_violated = |it: &SearchOutcome| {
+            it.verdict == SearchVerdict::Violated
+                || self.limits.checks.any_selected(model, &it.findings)
         };
         if !self.outcome().is_some_and(is_violated) {
             return Ok(None);
         }
         self.with_evidence(control, |evidence, finder| {
             let found = evidence.violations(&self.searched)?;
-            let Some(mut violation) = found.into_iter().find(ViolationReport::has_a_way) else {
+            let Some(mut violation) = found.into_iter().find(ViolationReport::has_trace) else {
                 return Ok(None);
             };
             violation.shortest |= shortened.is_some_and(|it| it.is_done);
@@ -371,14 +394,14 @@ impl<'m> Session<'m> {
     /// What is found in the directory.
     fn with_evidence<'s, T>(
         &'s self,
-        control: &'s Control,
-        find: impl FnOnce(&Evidence<'_>, &Finder<'s>) -> Result<T, Error>,
+        control: &'s SearchControl,
+        find: impl FnOnce(&CheckpointEvidence<'_>, &TraceFinder<'s>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let Directory { path, disk, .. } = &self.directory;
-        let saved = Saved::load(&**disk).map_err(Error::open(path))?;
+        let SearchDirectory { path, disk, .. } = &self.directory;
+        let saved = SavedSearch::load(&**disk).map_err(Error::open(path))?;
         let (limits, sources) = (&self.limits, &*self.about.sources);
-        let evidence = Evidence { saved: &saved, dir: path, limits, sources };
-        let finder = Finder {
+        let evidence = CheckpointEvidence { saved: &saved, dir: path, limits, sources };
+        let finder = TraceFinder {
             model: self.searched.model(),
             disk: &**disk,
             threads: self.plan.threads,
@@ -390,7 +413,7 @@ impl<'m> Session<'m> {
 
     /// All there is to tell of it; nothing before it has run.
     pub fn report(&self) -> Option<Report<'_>> {
-        let CameTo { outcome, seconds, disk, parts, rebuilt, .. } = self.came_to.as_ref()?;
+        let SessionResult { outcome, seconds, disk, parts, rebuilt, .. } = self.came_to.as_ref()?;
         let Session { searched, about, directory, limits, .. } = self;
         Some(Report {
             model_name: &about.name,
@@ -401,8 +424,8 @@ impl<'m> Session<'m> {
             rebuilt: *rebuilt,
             compiled: searched.compiled(),
             model: searched.model(),
-            reductions: searched.stack().told(&outcome.tally()),
-            unused: searched.stack().unused(),
+            reductions: searched.stack().summaries(&outcome.tally()),
+            unused: searched.stack().unused_reductions(),
             claim: about.claim,
             sources: &about.sources,
             limits,
@@ -411,7 +434,7 @@ impl<'m> Session<'m> {
             seconds: *seconds,
             peak_rss_bytes: MemoryPlan::peak_resident(),
             shortened: self.shortened(),
-            promises: self.promised.iter().map(Promised::told).collect(),
+            eventually: self.promised.iter().map(EventuallyCheck::to_promise).collect(),
             further: Vec::new(),
             disk: *disk,
             store_bytes: directory.disk.usage().live,
@@ -422,8 +445,10 @@ impl<'m> Session<'m> {
 }
 
 /// Refuses a cache that was asked for and that the plan has no room for.
-pub fn check_room(storage: &Storage, plan: &MemoryPlan, width: usize) -> Result<(), Error> {
-    let Storage::Comback(Settings { cache: (_, CacheSize::States(wanted)), .. }) = storage else {
+pub fn check_room(storage: &StateStorage, plan: &MemoryPlan, width: usize) -> Result<(), Error> {
+    let StateStorage::Comback(CombackSettings { cache: (_, CacheSize::States(wanted)), .. }) =
+        storage
+    else {
         return Ok(());
     };
     let room = cache_states_max(plan, width) as u64;
@@ -434,7 +459,7 @@ pub fn check_room(storage: &Storage, plan: &MemoryPlan, width: usize) -> Result<
 }
 
 /// Refuses what leaves nothing to look for: a verdict would say nothing.
-pub fn refuse_nothing(about: &About) -> Result<(), Error> {
+pub fn reject_empty_scope(about: &ModelSummary) -> Result<(), Error> {
     let scope = &about.scope;
     if !scope.checked.is_empty() {
         return Ok(());

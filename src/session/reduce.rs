@@ -1,29 +1,34 @@
 //! Which reductions a search uses: as it is asked, or as the first states tell.
 
-use super::searched::Searched;
-use super::steps::Steps;
-use super::{Runnable, TextModel};
-use crate::analysis::instances::NotNumbered;
+use super::searched::SearchedModel;
+use super::steps::StepChoice;
+use super::{ExecutableProgram, TextModel};
+use crate::analysis::instances::NumberingError;
 use crate::budget::AnalysisBudget;
-use crate::exec::Model;
-use crate::ir::walk::{self, Visitor};
+use crate::exec::StateSpace;
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{Expr, Program, Stmt};
 use crate::numbers::grouped;
 use crate::reduce::claim::NeverClaim;
-use crate::reduce::dead::Cleared;
-use crate::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
-use crate::reduce::pruning::Pruning;
-use crate::reduce::reversible::Rules;
-use crate::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
-use crate::reduce::symmetry::Effort;
-use crate::reduce::{Kind, Reduction, Refused, Stack, Wished, as_written, boxed};
-use crate::search::control::Phase;
+use crate::reduce::dead::DeadVariableElimination;
+use crate::reduce::partial_order::{
+    CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy,
+};
+use crate::reduce::pruning::PruningSelection;
+use crate::reduce::reversible::RuleSelection;
+use crate::reduce::rewriting::{ProgramForm, RewriteSelection, RewrittenProgram};
+use crate::reduce::symmetry::SymmetryEffort;
+use crate::reduce::{
+    Reduction, ReductionKind, ReductionRefusal, ReductionSelection, ReductionStack, boxed,
+    unrewritable_reason,
+};
+use crate::search::control::SearchPhase;
 use crate::search::external::has_room_for_obligations;
 use crate::search::trial::FirstLevels;
-use crate::search::{Checks, Control, Limits, Storage};
+use crate::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 
 /// What is tried where nobody says how steps are to be chosen.
-const TRIED: Method = Method::Conditional;
+const TRIED: PartialOrderMethod = PartialOrderMethod::Conditional;
 
 /// The most that may be left of the states of the first levels for it to be used. If more is left choosing
 /// takes longer than what it saves.
@@ -48,79 +53,91 @@ const NODES_MAX: [usize; 2] = [20_000, 500];
 
 /// Which reductions a search of a model that came from a text is to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reduce {
+pub struct ReductionRequest {
     /// Which rules are undone, if any.
-    pub reversible: Option<Rules>,
+    pub reversible: Option<RuleSelection>,
     /// By which passes the program is rewritten.
-    pub rewritings: Rewritings,
+    pub rewritings: RewriteSelection,
     /// Whether one variable of each set that only count on from each other is always 0.
     pub linear: bool,
     /// The trouble to take over symmetric states, if one of them is enough.
-    pub symmetry: Option<Effort>,
+    pub symmetry: Option<SymmetryEffort>,
     /// Whether processes that are alike are exchanged, too.
     pub processes: bool,
     /// What need not be explored, or visited.
-    pub pruning: Pruning,
+    pub pruning: PruningSelection,
     /// Which steps are taken of a state.
-    pub steps: Steps,
+    pub steps: StepChoice,
 }
 
-impl Reduce {
+impl ReductionRequest {
     /// No reduction: every state is visited.
-    pub const NONE: Reduce = Reduce {
+    pub const NONE: ReductionRequest = ReductionRequest {
         reversible: None,
-        rewritings: Rewritings::NONE,
+        rewritings: RewriteSelection::NONE,
         linear: false,
         symmetry: None,
         processes: false,
-        pruning: Pruning::NONE,
-        steps: Steps::All,
+        pruning: PruningSelection::NONE,
+        steps: StepChoice::All,
     };
 
     /// All reductions, as far as they pay.
-    pub const AUTO: Reduce = Reduce {
-        rewritings: Rewritings::ALIKE,
-        symmetry: Some(Effort::Exact),
-        steps: Steps::Auto,
-        ..Reduce::NONE
+    pub const AUTO: ReductionRequest = ReductionRequest {
+        rewritings: RewriteSelection::BISIMILAR,
+        symmetry: Some(SymmetryEffort::Exact),
+        steps: StepChoice::Auto,
+        ..ReductionRequest::NONE
     };
 
     /// The same, what is dead where several processes are reset, too, if nothing is asked for that depends on who looks at
     /// what: actions look where others are for it.
-    pub fn looking_around(self) -> Reduce {
+    pub fn looking_around(self) -> ReductionRequest {
         let is_asked = self.reversible.is_some()
             || self.rewritings.merge
             || self.linear
             || self.symmetry.is_some()
             || self.processes
-            || self.pruning.is_wished()
-            || self.steps != Steps::All;
+            || self.pruning.is_any()
+            || self.steps != StepChoice::All;
         let jointly = self.rewritings.dead && !is_asked;
-        Reduce { rewritings: Rewritings { jointly, ..self.rewritings }, ..self }
+        ReductionRequest {
+            rewritings: RewriteSelection { joint_dead: jointly, ..self.rewritings },
+            ..self
+        }
     }
 
     /// What it comes to in a search for some checks, but for what is to be tried.
-    pub fn wished(&self, checks: Checks) -> Wished {
+    pub fn wished(&self, checks: CheckSelection) -> ReductionSelection {
         let partial_order = match self.steps {
-            Steps::Chosen(way) => Some((way, checks)),
-            Steps::All | Steps::Auto => None,
+            StepChoice::Chosen(way) => Some((way, checks)),
+            StepChoice::All | StepChoice::Auto => None,
         };
         let reversible = self.reversible.clone().map(|rules| (rules, checks));
-        let Reduce { linear, symmetry, processes, .. } = *self;
-        let rewritings = self.rewritings.looking_for(checks);
-        let pruning = self.pruning.clone().looking_for(checks);
+        let ReductionRequest { linear, symmetry, processes, .. } = *self;
+        let rewritings = self.rewritings.for_checks(checks);
+        let pruning = self.pruning.clone().for_checks(checks);
         let runs = None;
-        Wished { reversible, rewritings, linear, symmetry, processes, partial_order, pruning, runs }
+        ReductionSelection {
+            reversible,
+            rewritings,
+            linear,
+            symmetry,
+            processes,
+            partial_order,
+            pruning,
+            runs,
+        }
     }
 }
 
 /// Reductions that pay.
-struct Tried<'m> {
+struct TriedReductions<'m> {
     /// What they leave of the first states.
     left: f64,
-    runs: Runnable<'m>,
-    stack: Stack<'m>,
-    wished: Wished,
+    runs: ExecutableProgram<'m>,
+    stack: ReductionStack<'m>,
+    wished: ReductionSelection,
     /// Why steps are not chosen, if they are not.
     without_order: Option<String>,
 }
@@ -128,48 +145,51 @@ struct Tried<'m> {
 impl TextModel {
     /// The model as it is searched within some limits, ready to run and reduced so, its states
     /// stored in a way; each analysis has such a budget. If told to stop before it is decided how, it is
-    /// [undecided](Searched::is_undecided).
+    /// [undecided](SearchedModel::is_undecided).
     pub fn reduced<'m>(
         &'m self,
-        runs: Runnable<'m>,
-        reduce: Reduce,
-        (limits, storage): (&Limits, &Storage),
-        control: &Control,
+        runs: ExecutableProgram<'m>,
+        reduce: ReductionRequest,
+        (limits, storage): (&SearchLimits, &StateStorage),
+        control: &SearchControl,
         budget: &AnalysisBudget,
-    ) -> Searched<'m> {
+    ) -> SearchedModel<'m> {
         let wished = reduce.wished(limits.checks);
         let selective = || runs.executor.selective();
         let _heeding = control.heed();
-        let all = Stack::of(runs.form, wished.clone(), selective, budget);
-        if reduce.steps != Steps::Auto && !control.should_stop() {
+        let all = ReductionStack::of(runs.form, wished.clone(), selective, budget);
+        if reduce.steps != StepChoice::Auto && !control.should_stop() {
             return self.searched_with(runs, all, wished);
         }
         let tried = match control.should_stop() {
             true => Err("the check was stopped".to_owned()),
             false => {
-                control.progress.enter(Phase::Trying);
-                let trying = Trying { model: self, limits, storage, control, budget };
-                trying.tried(&runs, &all, &wished)
+                control.progress.enter(SearchPhase::Trying);
+                let trying = ReductionTrial { model: self, limits, storage, control, budget };
+                trying.choose(&runs, &all, &wished)
             }
         };
         if control.is_stopped() {
             drop(tried);
             return self.undecided(wished, reduce.steps);
         }
-        let Tried { runs, stack, wished, without_order, .. } = tried.unwrap_or_else(|why| Tried {
-            left: 1.0,
-            runs,
-            stack: all,
-            wished,
-            without_order: Some(why),
-        });
-        let left_off = without_order.map(|why| Refused { name: TRIED.reduction_name(), why });
-        self.searched_with(runs, stack.leaving_off(left_off), wished)
+        let TriedReductions { runs, stack, wished, without_order, .. } =
+            tried.unwrap_or_else(|why| TriedReductions {
+                left: 1.0,
+                runs,
+                stack: all,
+                wished,
+                without_order: Some(why),
+            });
+        let left_off =
+            without_order.map(|why| ReductionRefusal { name: TRIED.reduction_name(), reason: why });
+        self.searched_with(runs, stack.with_unprofitable(left_off), wished)
     }
 
     /// The model where it is still to be decided how it is reduced: as it is written, with all that is wished for.
-    fn undecided(&self, wished: Wished, steps: Steps) -> Searched<'_> {
-        let plain = self.searched_as(Wished { runs: wished.runs, ..Wished::default() });
+    fn undecided(&self, wished: ReductionSelection, steps: StepChoice) -> SearchedModel<'_> {
+        let plain = self
+            .searched_as(ReductionSelection { runs: wished.runs, ..ReductionSelection::default() });
         plain.undecided(wished, steps)
     }
 
@@ -177,8 +197,8 @@ impl TextModel {
     fn stack<'m>(
         form: ProgramForm<'m>,
         order: PartialOrder<'m>,
-        (wished, budget): (&Wished, &AnalysisBudget),
-    ) -> Result<Stack<'m>, String> {
+        (wished, budget): (&ReductionSelection, &AnalysisBudget),
+    ) -> Result<ReductionStack<'m>, String> {
         let (program, layout) = (form.interp().program(), form.interp().layout());
         let found = wished.symmetry_of(program, layout, budget).map_err(|it| it.to_string())?;
         let mut members: Vec<Box<dyn Reduction<'m> + 'm>> = vec![boxed(order)];
@@ -186,15 +206,15 @@ impl TextModel {
         members.extend(claim.map(boxed));
         members.extend(form.reductions(wished.runs));
         members.extend(found.map(boxed));
-        let stack = Stack::new(members);
-        match stack.refused().first() {
+        let stack = ReductionStack::new(members);
+        match stack.refusals().first() {
             None => Ok(stack),
-            Some(refused) => Err(refused.why.clone()),
+            Some(refused) => Err(refused.reason.clone()),
         }
     }
 
     /// Refuses programs of which it takes long to find out what could be put off.
-    fn refuse_large(runs: &Runnable) -> Result<(), String> {
+    fn reject_large(runs: &ExecutableProgram) -> Result<(), String> {
         let instances =
             runs.executor.selective().map_err(|error| error.reason)?.instances().count();
         if instances > INSTANCES_MAX {
@@ -210,77 +230,79 @@ impl TextModel {
 }
 
 /// Tries which reductions of a model pay.
-struct Trying<'m, 't> {
+struct ReductionTrial<'m, 't> {
     model: &'m TextModel,
-    limits: &'t Limits,
-    storage: &'t Storage,
-    control: &'t Control,
+    limits: &'t SearchLimits,
+    storage: &'t StateStorage,
+    control: &'t SearchControl,
     /// What each analysis may take.
     budget: &'t AnalysisBudget<'t>,
 }
 
-impl<'m> Trying<'m, '_> {
+impl<'m> ReductionTrial<'m, '_> {
     /// The reductions with partial order among them, or with processes that do not stop where nobody could tell, or both, or
     /// with processes exchanged, whichever leaves less of the first states, if that pays; or why it does not. `all` are
     /// those without.
-    fn tried(
+    fn choose(
         &self,
-        runs: &Runnable<'m>,
-        all: &Stack<'m>,
-        wished: &Wished,
-    ) -> Result<Tried<'m>, String> {
+        runs: &ExecutableProgram<'m>,
+        all: &ReductionStack<'m>,
+        wished: &ReductionSelection,
+    ) -> Result<TriedReductions<'m>, String> {
         if wished.reversible.is_some() {
             return Err("where rules are undone no steps are put off".into());
         }
         let interp = runs.form.interp();
-        if let Some(why) = as_written(interp.program(), interp.layout()) {
+        if let Some(why) = unrewritable_reason(interp.program(), interp.layout()) {
             return Err(why.into());
         }
-        if wished.pruning.is_wished() {
+        if wished.pruning.is_any() {
             return Err("where states are left out no steps are put off".into());
         }
-        let whole = all.over(runs.executor.clone().into_model());
+        let whole = all.wrap(runs.executor.clone().into_model());
         let first = self.first_levels(&*whole)?;
-        let alike = self.tried_processes(runs, all, wished, &first)?;
-        let chosen = match self.tried_merged(runs, wished, &first) {
+        let alike = self.try_process_symmetry(runs, all, wished, &first)?;
+        let chosen = match self.try_merging(runs, wished, &first) {
             Some(merged) => merged,
-            None => self.tried_order(runs, (all, &*whole), wished, &first),
+            None => self.try_partial_order(runs, (all, &*whole), wished, &first),
         };
         match (alike, chosen) {
             (Some(alike), Ok(chosen)) if alike.left < chosen.left => Ok(alike),
             (Some(alike), Err(_)) => Ok(alike),
-            (None, Err(why)) => self.tried_jointly(runs, wished, &first, why),
+            (None, Err(why)) => self.try_joint_resets(runs, wished, &first, why),
             (_, chosen) => chosen,
         }
     }
 
     /// What is dead where several processes are reset, too, if that pays, nothing being chosen; or why nothing is. No
     /// reduction then asks who looks at what.
-    fn tried_jointly(
+    fn try_joint_resets(
         &self,
-        runs: &Runnable<'m>,
-        wished: &Wished,
+        runs: &ExecutableProgram<'m>,
+        wished: &ReductionSelection,
         first: &FirstLevels,
         why: String,
-    ) -> Result<Tried<'m>, String> {
-        let rewritings = Rewritings { jointly: wished.rewritings.dead, ..wished.rewritings };
-        let cleared = self.model.rewritten(rewritings, self.budget).and_then(Rewritten::dead);
-        if !cleared.is_some_and(Cleared::is_joint) {
+    ) -> Result<TriedReductions<'m>, String> {
+        let rewritings =
+            RewriteSelection { joint_dead: wished.rewritings.dead, ..wished.rewritings };
+        let cleared =
+            self.model.rewritten(rewritings, self.budget).and_then(RewrittenProgram::dead);
+        if !cleared.is_some_and(DeadVariableElimination::is_joint) {
             return Err(why);
         }
         let form = self.model.form(rewritings, self.budget);
-        let wished = Wished { rewritings, ..wished.clone() };
+        let wished = ReductionSelection { rewritings, ..wished.clone() };
         let selective = || runs.executor.selective();
-        let stack = Stack::of(form, wished.clone(), selective, self.budget);
-        if !stack.names(&[Kind::Representative]).is_empty() {
+        let stack = ReductionStack::of(form, wished.clone(), selective, self.budget);
+        if !stack.names(&[ReductionKind::Representative]).is_empty() {
             return Err(why);
         }
-        let runs = Runnable::new(form, |it| runs.executor.like(it));
-        let reduced = stack.over(runs.executor.clone().into_model());
-        let left = first.left(&*reduced, || 0, self.control).map_err(untried)?.late;
+        let runs = ExecutableProgram::new(form, |it| runs.executor.same_mode_for(it));
+        let reduced = stack.wrap(runs.executor.clone().into_model());
+        let left = first.remaining_in(&*reduced, || 0, self.control).map_err(failure_reason)?.late;
         drop(reduced);
         match left <= JOINT_MAX {
-            true => Ok(Tried { left, runs, stack, wished, without_order: Some(why) }),
+            true => Ok(TriedReductions { left, runs, stack, wished, without_order: Some(why) }),
             false => Err(why),
         }
     }
@@ -288,116 +310,125 @@ impl<'m> Trying<'m, '_> {
     /// The reductions with processes that do not stop where nobody could tell, and with partial order if that pays there; or why
     /// neither does. None if they nearly always stop, or few passes over the program are asked for: then there is no other one; or
     /// if a shortest counterexample is.
-    fn tried_merged(
+    fn try_merging(
         &self,
-        runs: &Runnable<'m>,
-        wished: &Wished,
+        runs: &ExecutableProgram<'m>,
+        wished: &ReductionSelection,
         first: &FirstLevels,
-    ) -> Option<Result<Tried<'m>, String>> {
+    ) -> Option<Result<TriedReductions<'m>, String>> {
         // Levels of merged steps do not tell how long a shortest counterexample is at most.
-        let is_wanted = wished.rewritings == Rewritings::ALIKE && !self.limits.shortest;
-        if !is_wanted || TextModel::refuse_large(runs).is_err() {
+        let is_wanted = wished.rewritings == RewriteSelection::BISIMILAR && !self.limits.shortest;
+        if !is_wanted || TextModel::reject_large(runs).is_err() {
             return None;
         }
-        let rewritings = Rewritings { merge: true, ..wished.rewritings };
-        let fused = self.model.rewritten(rewritings, self.budget).and_then(Rewritten::fused)?;
+        let rewritings = RewriteSelection { merge: true, ..wished.rewritings };
+        let fused =
+            self.model.rewritten(rewritings, self.budget).and_then(RewrittenProgram::fused)?;
         let form = self.model.form(rewritings, self.budget);
         // What is left of a whole search is what nobody passes through.
-        let share = first.share(fused.stops(form.interp().program(), form.interp().layout()));
+        let share =
+            first.share(fused.stable_state_test(form.interp().program(), form.interp().layout()));
         if share > MERGED_MAX {
             return None;
         }
-        let runs = Runnable::new(form, |it| runs.executor.like(it));
-        let wished = Wished { rewritings, ..wished.clone() };
+        let runs = ExecutableProgram::new(form, |it| runs.executor.same_mode_for(it));
+        let wished = ReductionSelection { rewritings, ..wished.clone() };
         let selective = || runs.executor.selective();
-        let all = Stack::of(form, wished.clone(), selective, self.budget);
-        let whole = all.over(runs.executor.clone().into_model());
+        let all = ReductionStack::of(form, wished.clone(), selective, self.budget);
+        let whole = all.wrap(runs.executor.clone().into_model());
         let chosen = self
             .first_levels(&*whole)
-            .and_then(|first| self.tried_order(&runs, (&all, &*whole), &wished, &first));
+            .and_then(|first| self.try_partial_order(&runs, (&all, &*whole), &wished, &first));
         drop(whole);
         Some(match chosen {
-            Ok(chosen) => Ok(Tried { left: share * chosen.left, ..chosen }),
+            Ok(chosen) => Ok(TriedReductions { left: share * chosen.left, ..chosen }),
             Err(why) if share <= LEFT_MAX => {
                 let without_order = Some(why);
-                Ok(Tried { left: share, runs, stack: all, wished, without_order })
+                Ok(TriedReductions { left: share, runs, stack: all, wished, without_order })
             }
             Err(why) => Err(why),
         })
     }
 
     /// The reductions with processes exchanged among them, if nothing else is symmetric and that pays.
-    fn tried_processes(
+    fn try_process_symmetry(
         &self,
-        runs: &Runnable<'m>,
-        all: &Stack<'m>,
-        wished: &Wished,
+        runs: &ExecutableProgram<'m>,
+        all: &ReductionStack<'m>,
+        wished: &ReductionSelection,
         first: &FirstLevels,
-    ) -> Result<Option<Tried<'m>>, String> {
-        let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
+    ) -> Result<Option<TriedReductions<'m>>, String> {
+        let is_symmetric = !all.names(&[ReductionKind::Representative]).is_empty();
         if wished.symmetry.is_none() || is_symmetric {
             return Ok(None);
         }
-        let wished = Wished { processes: true, ..wished.clone() };
+        let wished = ReductionSelection { processes: true, ..wished.clone() };
         let selective = || runs.executor.selective();
-        let stack = Stack::of(runs.form, wished.clone(), selective, self.budget);
-        if stack.names(&[Kind::Representative]).is_empty() {
+        let stack = ReductionStack::of(runs.form, wished.clone(), selective, self.budget);
+        if stack.names(&[ReductionKind::Representative]).is_empty() {
             return Ok(None);
         }
-        let reduced = stack.over(runs.executor.clone().into_model());
-        let left = first.left(&*reduced, || 0, self.control);
-        let left = left.map(|it| it.late).map_err(untried)?;
+        let reduced = stack.wrap(runs.executor.clone().into_model());
+        let left = first.remaining_in(&*reduced, || 0, self.control);
+        let left = left.map(|it| it.late).map_err(failure_reason)?;
         let runs = runs.clone();
-        Ok((left <= LEFT_MAX).then_some(Tried { left, runs, stack, wished, without_order: None }))
+        Ok((left <= LEFT_MAX).then_some(TriedReductions {
+            left,
+            runs,
+            stack,
+            wished,
+            without_order: None,
+        }))
     }
 
     /// The reductions with partial order among them, by the first proviso by which that pays; or why it does not.
-    fn tried_order(
+    fn try_partial_order(
         &self,
-        runs: &Runnable<'m>,
-        (all, whole): (&Stack<'m>, &dyn Model),
-        wished: &Wished,
+        runs: &ExecutableProgram<'m>,
+        (all, whole): (&ReductionStack<'m>, &dyn StateSpace),
+        wished: &ReductionSelection,
         first: &FirstLevels,
-    ) -> Result<Tried<'m>, String> {
+    ) -> Result<TriedReductions<'m>, String> {
         let (checks, control) = (self.limits.checks, self.control);
-        TextModel::refuse_large(runs)?;
-        let is_symmetric = !all.names(&[Kind::Representative]).is_empty();
-        let has_claim = !all.names(&[Kind::Product]).is_empty();
+        TextModel::reject_large(runs)?;
+        let is_symmetric = !all.names(&[ReductionKind::Representative]).is_empty();
+        let has_claim = !all.names(&[ReductionKind::Product]).is_empty();
         let has_room = !has_claim && has_room_for_obligations(whole, self.storage);
         let (mut least, mut before): (Option<f64>, Option<PartialOrder<'m>>) = (None, None);
-        for proviso in [Proviso::Static, Proviso::Levels] {
+        for proviso in [CycleProviso::Static, CycleProviso::Levels] {
             let is_possible = match proviso {
-                Proviso::Static => !is_symmetric,
+                CycleProviso::Static => !is_symmetric,
                 _ => has_room,
             };
             if !is_possible {
                 continue;
             }
-            let way = (Way { method: TRIED, proviso }, checks);
+            let way = (PartialOrderStrategy { method: TRIED, proviso }, checks);
             let order = match before.take() {
-                Some(before) => before.by_levels(),
-                None => self.order(runs, way, wished, first)?,
+                Some(before) => before.with_level_proviso(),
+                None => self.partial_order(runs, way, wished, first)?,
             };
             let stack = TextModel::stack(runs.form, order.clone(), (wished, self.budget))?;
-            let reduced = stack.over(runs.executor.clone().into_model());
-            let looked = || order.looked();
-            let mut left = first.left(&*reduced, looked, control).map_err(untried)?;
+            let reduced = stack.wrap(runs.executor.clone().into_model());
+            let looked = || order.members_examined();
+            let mut left =
+                first.remaining_in(&*reduced, looked, control).map_err(failure_reason)?;
             if left.rises && left.late <= LEFT_MAX {
-                let more = FirstLevels::more(whole, &checks, control).map_err(untried)?;
-                left = more.left(&*reduced, looked, control).map_err(untried)?;
+                let more = FirstLevels::more(whole, &checks, control).map_err(failure_reason)?;
+                left = more.remaining_in(&*reduced, looked, control).map_err(failure_reason)?;
             }
-            if left.is_dear() || left.is_slow() && left.late <= LEFT_MAX {
+            if left.is_expensive() || left.is_slow() && left.late <= LEFT_MAX {
                 return Err(SLOW.into());
             }
             // The other proviso may save more at first and less in the end.
             if left.late <= LEFT_MAX {
-                let wished = Wished { partial_order: Some(way), ..wished.clone() };
+                let wished = ReductionSelection { partial_order: Some(way), ..wished.clone() };
                 let (left, runs) = (left.late, runs.clone());
-                return Ok(Tried { left, runs, stack, wished, without_order: None });
+                return Ok(TriedReductions { left, runs, stack, wished, without_order: None });
             }
             least = Some(least.map_or(left.late, |it| it.min(left.late)));
             // The other proviso would come to the same.
-            if stack.ordering().is_none() {
+            if stack.state_comparing_member().is_none() {
                 break;
             }
             before = Some(order);
@@ -411,33 +442,33 @@ impl<'m> Trying<'m, '_> {
 
     /// Partial order of one way, its steps taken by what runs the program; or why it is not used, as next to no step of the first
     /// states can be put off.
-    fn order(
+    fn partial_order(
         &self,
-        Runnable { form, executor }: &Runnable<'m>,
-        (way, checks): (Way, Checks),
-        wished: &Wished,
+        ExecutableProgram { form, executor }: &ExecutableProgram<'m>,
+        (way, checks): (PartialOrderStrategy, CheckSelection),
+        wished: &ReductionSelection,
         first: &FirstLevels,
     ) -> Result<PartialOrder<'m>, String> {
-        let reason = |error: NotNumbered| error.reason;
+        let reason = |error: NumberingError| error.reason;
         let interp = form.interp();
         let selector = Box::new(interp.selector().map_err(reason)?);
         let budget = self.budget.for_analysis(&way.method.reduction_name());
         let order = PartialOrder::of(interp, selector, way, &checks, &budget);
         let order = order.map_err(|why| why.to_string())?;
-        let taken = order.taken_by(executor.selective().map_err(reason)?);
+        let taken = order.with_executor(executor.selective().map_err(reason)?);
         // Often what the interpreter tells is all, and then nothing needs to be compiled.
         let reduced = TextModel::stack(*form, order, (wished, self.budget))?;
-        let reduced = reduced.over(Box::new(interp));
-        match first.puts_off(&*reduced, self.control).map_err(untried)? {
+        let reduced = reduced.wrap(Box::new(interp));
+        match first.postpones_enough(&*reduced, self.control).map_err(failure_reason)? {
             true => Ok(taken),
             false => Err("next to no step can be put off".into()),
         }
     }
 
     /// The first levels of a model, if they say anything of the rest; or why not.
-    fn first_levels(&self, whole: &dyn Model) -> Result<FirstLevels, String> {
-        let Trying { limits, control, .. } = *self;
-        let first = FirstLevels::of(whole, &limits.checks, control).map_err(untried)?;
+    fn first_levels(&self, whole: &dyn StateSpace) -> Result<FirstLevels, String> {
+        let ReductionTrial { limits, control, .. } = *self;
+        let first = FirstLevels::of(whole, &limits.checks, control).map_err(failure_reason)?;
         match first.states() {
             _ if control.is_stopped() => Err("there was no time to try it".into()),
             _ if first.is_violated && limits.stop_on_violation => {
@@ -454,14 +485,14 @@ impl<'m> Trying<'m, '_> {
 }
 
 /// Why something is not used that failed.
-fn untried(error: spill::Error) -> String {
+fn failure_reason(error: spill::Error) -> String {
     format!("it cannot be tried: {error}")
 }
 
 /// The statements and expressions in actions of a program, and in functions.
 fn nodes(program: &Program) -> [usize; 2] {
-    struct Nodes(usize);
-    impl Visitor for Nodes {
+    struct NodeCounter(usize);
+    impl CodeVisitor for NodeCounter {
         fn stmt(&mut self, stmt: &Stmt) {
             self.0 += 1;
             walk::stmt(self, stmt);
@@ -472,7 +503,7 @@ fn nodes(program: &Program) -> [usize; 2] {
             walk::expr(self, expr);
         }
     }
-    let (mut actions, mut functions) = (Nodes(0), Nodes(0));
+    let (mut actions, mut functions) = (NodeCounter(0), NodeCounter(0));
     program.actions.values().for_each(|it| walk::action(&mut actions, it));
     program.functions.values().for_each(|it| walk::body(&mut functions, &it.body));
     [actions.0, functions.0]

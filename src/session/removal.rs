@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 const FIRST: [&str; 3] = [MANIFEST, CYCLES, ANSWER];
 
 /// Removes a directory when dropped, with all that a search made in it. Something else in it is left, and then the directory is.
-pub(super) struct Removed(pub PathBuf);
+pub(super) struct RemoveOnDrop(pub PathBuf);
 
-impl Drop for Removed {
+impl Drop for RemoveOnDrop {
     fn drop(&mut self) {
         // What cannot be removed is listed by `status --all`.
         let _ = remove_whole(&self.0);

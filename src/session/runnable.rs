@@ -5,18 +5,18 @@ use crate::reduce::rewriting::ProgramForm;
 
 /// A program ready to run, and which form of it that is.
 #[derive(Clone)]
-pub struct Runnable<'m> {
+pub struct ExecutableProgram<'m> {
     pub(super) form: ProgramForm<'m>,
     pub(super) executor: Executor<'m>,
 }
 
-impl<'m> Runnable<'m> {
+impl<'m> ExecutableProgram<'m> {
     /// A program in a form, which `run` makes ready.
     pub(super) fn new(
         form: ProgramForm<'m>,
         run: impl FnOnce(&'m Interp) -> Executor<'m>,
-    ) -> Runnable<'m> {
-        Runnable { form, executor: run(form.interp()) }
+    ) -> ExecutableProgram<'m> {
+        ExecutableProgram { form, executor: run(form.interp()) }
     }
 
     /// What runs it.

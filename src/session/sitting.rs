@@ -3,15 +3,15 @@
 //! It is not made durable: after a crash it may be damaged or gone. Together with the last checkpoint it tells for how long
 //! the search is running, and how fast it is. Nothing else rests on it.
 
-use crate::search::checkpoint::{FORMAT, Saved};
-use crate::search::files::SITTING;
+use crate::search::checkpoint::{FORMAT, SavedSearch};
+use crate::search::files::SESSION_START;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::Disk;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How a sitting of a search began.
 #[derive(Clone, Copy, Debug, PartialEq, Archive, Serialize, Deserialize)]
-pub struct Sitting {
+pub struct SessionStart {
     /// When: so many milliseconds after the beginning of 1970.
     pub begun: u64,
     /// States expanded before.
@@ -20,11 +20,11 @@ pub struct Sitting {
     pub seconds: f64,
 }
 
-impl Sitting {
+impl SessionStart {
     /// One that begins now, and goes on from a checkpoint, if there is one.
-    pub(super) fn after(saved: Option<&Saved>) -> Sitting {
+    pub(super) fn after(saved: Option<&SavedSearch>) -> SessionStart {
         let begun = SystemTime::now().duration_since(UNIX_EPOCH);
-        Sitting {
+        SessionStart {
             begun: begun.map_or(0, |it| it.as_millis() as u64),
             expanded: saved.map_or(0, all_expanded),
             seconds: saved.map_or(0.0, |saved| saved.seconds),
@@ -33,22 +33,22 @@ impl Sitting {
 
     /// Leaves it in the directory. A search goes on where that fails, as on a full disk; but there is then not to be what
     /// an earlier sitting left.
-    pub(super) fn keep(&self, disk: &dyn Disk) {
-        if spill::put_value(disk, SITTING, FORMAT, self).is_err() {
-            let _ = disk.remove(SITTING);
+    pub(super) fn save(&self, disk: &dyn Disk) {
+        if spill::put_value(disk, SESSION_START, FORMAT, self).is_err() {
+            let _ = disk.remove(SESSION_START);
         }
     }
 
     /// What the last sitting left, if it is whole.
-    pub(super) fn load(disk: &dyn Disk) -> Option<Sitting> {
-        spill::load_value(disk, SITTING, FORMAT).ok()
+    pub(super) fn load(disk: &dyn Disk) -> Option<SessionStart> {
+        spill::load_value(disk, SESSION_START, FORMAT).ok()
     }
 }
 
 /// States that a search had expanded at a checkpoint, of all levels.
-pub(super) fn all_expanded(saved: &Saved) -> u64 {
+pub(super) fn all_expanded(saved: &SavedSearch) -> u64 {
     let levels = &saved.store.levels;
-    let states: u64 = levels.each_keys().sum();
+    let states: u64 = levels.keys_by_level().sum();
     match saved.verdict {
         0 => states - last_level(saved) + saved.open.expanded,
         _ => states,
@@ -56,7 +56,7 @@ pub(super) fn all_expanded(saved: &Saved) -> u64 {
 }
 
 /// The states of the last level at a checkpoint.
-pub(super) fn last_level(saved: &Saved) -> u64 {
+pub(super) fn last_level(saved: &SavedSearch) -> u64 {
     let levels = &saved.store.levels;
     levels.len().checked_sub(1).map_or(0, |last| levels.keys(last))
 }
@@ -69,20 +69,20 @@ mod tests {
     #[test]
     fn how_a_sitting_began_comes_back_and_damage_is_as_if_it_was_not_told() {
         let disk = FaultDisk::new();
-        assert_eq!(Sitting::load(&disk), None);
-        let first = Sitting { begun: 1_700_000_000_123, expanded: 12, seconds: 3.5 };
-        first.keep(&disk);
-        assert_eq!(Sitting::load(&disk), Some(first));
-        let second = Sitting::after(None);
+        assert_eq!(SessionStart::load(&disk), None);
+        let first = SessionStart { begun: 1_700_000_000_123, expanded: 12, seconds: 3.5 };
+        first.save(&disk);
+        assert_eq!(SessionStart::load(&disk), Some(first));
+        let second = SessionStart::after(None);
         assert!(second.begun > first.begun && second.expanded == 0 && second.seconds == 0.0);
-        second.keep(&disk);
-        assert_eq!(Sitting::load(&disk), Some(second));
-        let mut bytes = disk.read(SITTING).unwrap();
+        second.save(&disk);
+        assert_eq!(SessionStart::load(&disk), Some(second));
+        let mut bytes = disk.read(SESSION_START).unwrap();
         *bytes.last_mut().unwrap() ^= 1;
-        let mut file = disk.create(SITTING).unwrap();
+        let mut file = disk.create(SESSION_START).unwrap();
         file.write(&bytes).unwrap();
         file.flush().unwrap();
         drop(file);
-        assert_eq!(Sitting::load(&disk), None);
+        assert_eq!(SessionStart::load(&disk), None);
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! A language may have no bound on their number, or one that is far off, and slots that are never taken make states wide.
 //! So a short look at the model counts the instances that run at one time, and the search gets slots for those. Where it
-//! needs one more after all, it ends with [`NoSlot`], and is made again with more.
+//! needs one more after all, it ends with [`OutOfSlots`], and is made again with more.
 
 use super::{Error, TextModel};
-use crate::exec::{Interp, NoSlot};
+use crate::exec::{Interp, OutOfSlots};
 use crate::front::{Language, Options};
-use crate::ir::{Entity, Instance, ProcessId};
-use crate::search::Control;
-use crate::source::Sources;
+use crate::ir::{Entity, ProcessId, ProcessInstance};
+use crate::search::SearchControl;
+use crate::source::SourceMap;
 use std::collections::{HashSet, VecDeque};
 
 /// The most slots of a process that are tried first.
@@ -32,13 +32,13 @@ const WALK: usize = 2000;
 const BYTES: usize = 16 << 20;
 
 /// Slots for processes, by their names.
-pub type Room = Vec<(String, u32)>;
+pub type SlotCounts = Vec<(String, u32)>;
 
 impl TextModel {
     /// The model with the most slots that its states have room for.
     pub fn with_most_slots(
         language: &'static Language,
-        sources: &Sources,
+        sources: &SourceMap,
         options: &Options,
     ) -> Result<(TextModel, Vec<String>), Error> {
         let (model, warnings) = TextModel::load(language, sources.clone(), options.clone())?;
@@ -46,7 +46,7 @@ impl TextModel {
         while model.interp.program().slots_can_grow && slots > SLOTS_AGAIN {
             let processes = model.interp.program().processes.values();
             let room = processes.map(|it| (it.name.clone(), slots)).collect();
-            let options = Options { room, ..options.clone() };
+            let options = Options { slots_by_process: room, ..options.clone() };
             // States that are too wide are refused.
             if let Ok(wide) = TextModel::load(language, sources.clone(), options) {
                 return Ok(wide);
@@ -57,27 +57,27 @@ impl TextModel {
     }
 
     /// The slots that a short look at a model finds taken. It ends early where `control` says so.
-    pub fn slots_taken(&self, control: &Control) -> Room {
+    pub fn slots_taken(&self, control: &SearchControl) -> SlotCounts {
         let _heeding = control.heed();
         let program = self.interp.program();
         let mut look =
-            Look { model: &self.interp, control, most: vec![0; program.processes.len()] };
-        look.around_the_start();
-        look.walk(&|instances: &mut Vec<Instance>| instances.reverse());
+            SlotProbe { model: &self.interp, control, most: vec![0; program.processes.len()] };
+        look.explore_start();
+        look.walk(&|instances: &mut Vec<ProcessInstance>| instances.reverse());
         look.walk(&|_| {});
         let named = program.processes.values().map(|it| it.name.clone());
         named.zip(look.most).collect()
     }
 
     /// More slots for a process that found none, as many as states have room for.
-    pub fn more_slots(&self, process: ProcessId) -> Result<Room, Error> {
+    pub fn more_slots(&self, process: ProcessId) -> Result<SlotCounts, Error> {
         let program = self.interp.program();
         let slots = program.slots(process);
         let wished = slots.saturating_mul(4).clamp(SLOTS_AGAIN, SLOTS_MAX);
         if wished <= slots {
             return Err(Error::Unreadable(format!("there can be no more than {slots} processes")));
         }
-        let room = |more: u32| -> Room {
+        let room = |more: u32| -> SlotCounts {
             let of = |it: ProcessId| if it == process { more } else { program.slots(it) };
             program
                 .processes
@@ -86,7 +86,7 @@ impl TextModel {
                 .collect()
         };
         let load = |more: u32| {
-            let options = Options { room: room(more), ..self.options.clone() };
+            let options = Options { slots_by_process: room(more), ..self.options.clone() };
             TextModel::load(self.language, self.sources.clone(), options).map(drop)
         };
         let Err(mut refused) = load(wished) else { return Ok(room(wished)) };
@@ -106,31 +106,35 @@ impl Error {
     /// The process that found no slot, if that is why the search ended.
     pub fn lacks_slots(&self) -> Option<ProcessId> {
         match self {
-            Error::Sample(error) | Error::Run(_, error) | Error::Open(_, error) => lacking(error),
+            Error::Sample(error) | Error::Run(_, error) | Error::Open(_, error) => {
+                process_without_slot(error)
+            }
             _ => None,
         }
     }
 }
 
 /// The process that found no slot, if that is why a model failed.
-pub fn lacking(error: &spill::Error) -> Option<ProcessId> {
+pub fn process_without_slot(error: &spill::Error) -> Option<ProcessId> {
     match error {
-        spill::Error::Source { reason } => reason.downcast_ref().map(|NoSlot(process)| *process),
+        spill::Error::Source { reason } => {
+            reason.downcast_ref().map(|OutOfSlots(process)| *process)
+        }
         _ => None,
     }
 }
 
 /// A look at some states of a model.
-struct Look<'m> {
+struct SlotProbe<'m> {
     model: &'m Interp,
-    control: &'m Control,
+    control: &'m SearchControl,
     /// The most instances of each process in any state so far.
     most: Vec<u32>,
 }
 
-impl Look<'_> {
+impl SlotProbe<'_> {
     /// Looks at the states nearest to the start.
-    fn around_the_start(&mut self) {
+    fn explore_start(&mut self) {
         let (mut seen, mut open) = (HashSet::new(), VecDeque::new());
         let (mut successors, mut bytes) = (0, 0);
         self.model.each_start_state(&mut |state| open.push_back(state.to_vec()));
@@ -156,7 +160,7 @@ impl Look<'_> {
 
     /// Walks from the start. The first process in an order that can come to a new state moves, to one with as many
     /// processes as possible.
-    fn walk(&mut self, order: &dyn Fn(&mut Vec<Instance>)) {
+    fn walk(&mut self, order: &dyn Fn(&mut Vec<ProcessInstance>)) {
         let (mut seen, mut start) = (HashSet::new(), None);
         self.model.each_start_state(&mut |state| _ = start.get_or_insert_with(|| state.to_vec()));
         let Some(mut state) = start else { return };

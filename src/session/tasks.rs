@@ -1,19 +1,19 @@
 //! A search that is done in tasks by several processes: what the command line needs of the directory and the model.
 
-use super::answer::Answer;
+use super::answer::InMemoryAnswer;
 use super::directory::last;
-use super::removal::Removed;
-use super::{Budget, Error, Job, Searched, TextModel};
+use super::removal::RemoveOnDrop;
+use super::{Error, SearchBudget, SearchJob, SearchedModel, TextModel};
 use crate::budget::AnalysisBudget;
-use crate::exec::{Exec, Interp};
+use crate::exec::{ExecutionMode, Interp};
 use crate::search::MemoryPlan;
-use crate::search::checkpoint::Saved;
+use crate::search::checkpoint::SavedSearch;
 use crate::search::files::JOB;
 use crate::search::tasks::{
-    Expanding, Followed, Next, Phase, Plan, Receipt, Task, Wanted, commit, hash, hashed, if_there,
-    is_own, refusal,
+    ExpansionContext, NextWork, PlanOutcome, SearchTask, SharingOptions, TaskPhase, TaskPlan,
+    TaskReceipt, commit, hash, if_exists, is_own, load_hashed, sharing_obstacle,
 };
-use spill::{Disk, Distant, Origin, RealDisk};
+use spill::{Disk, RealDisk, RemoteDisk, RemoteOrigin};
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,42 +23,42 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A directory in which a search is done in tasks: what is searched for there.
-pub struct Shared {
+pub struct SharedSearch {
     path: PathBuf,
     /// Who has its files, if the directory has only copies of them.
-    origin: Option<Arc<dyn Origin>>,
-    job: Job,
+    origin: Option<Arc<dyn RemoteOrigin>>,
+    job: SearchJob,
     /// What tells the job from another one.
     hash: [u8; 32],
     model: OnceCell<TextModel>,
 }
 
 /// What there is to be done in a directory, one thing after another: a model is read, and compiled, once.
-pub struct Tasks<'m> {
-    shared: &'m Shared,
+pub struct TaskRunner<'m> {
+    shared: &'m SharedSearch,
     /// The most bytes that the process may hold resident.
     memory: u64,
-    planned: OnceCell<Searched<'m>>,
-    expanded: OnceCell<(Searched<'m>, MemoryPlan)>,
+    planned: OnceCell<SearchedModel<'m>>,
+    expanded: OnceCell<(SearchedModel<'m>, MemoryPlan)>,
 }
 
-impl Shared {
+impl SharedSearch {
     /// The search in a directory, of which the files may lie elsewhere.
-    pub fn open(path: &Path, origin: Option<Arc<dyn Origin>>) -> Result<Shared, Error> {
-        let read = hashed(&*disk(path, origin.as_ref())?, JOB, Job::load);
-        let (job, hash) = read.map_err(|error| unread(path, error))?;
-        Ok(Shared { path: path.to_path_buf(), origin, job, hash, model: OnceCell::new() })
+    pub fn open(path: &Path, origin: Option<Arc<dyn RemoteOrigin>>) -> Result<SharedSearch, Error> {
+        let read = load_hashed(&*disk(path, origin.as_ref())?, JOB, SearchJob::load);
+        let (job, hash) = read.map_err(|error| job_error(path, error))?;
+        Ok(SharedSearch { path: path.to_path_buf(), origin, job, hash, model: OnceCell::new() })
     }
 
     /// Whether another search is in the directory now, or this one is reduced otherwise.
-    pub fn is_another(&self) -> Result<bool, Error> {
-        let now = hash(&*self.disk()?, JOB).map_err(|error| unread(&self.path, error))?;
+    pub fn has_changed(&self) -> Result<bool, Error> {
+        let now = hash(&*self.disk()?, JOB).map_err(|error| job_error(&self.path, error))?;
         Ok(now != self.hash)
     }
 
     /// What can be done by this process, in so much memory.
-    pub fn tasks(&self, memory: u64) -> Tasks<'_> {
-        Tasks { shared: self, memory, planned: OnceCell::new(), expanded: OnceCell::new() }
+    pub fn tasks(&self, memory: u64) -> TaskRunner<'_> {
+        TaskRunner { shared: self, memory, planned: OnceCell::new(), expanded: OnceCell::new() }
     }
 
     /// The directory, without its lock.
@@ -67,7 +67,7 @@ impl Shared {
     }
 
     fn model(&self) -> Result<&TextModel, Error> {
-        once(&self.model, || self.job.model(&self.path))
+        get_or_try_init(&self.model, || self.job.model(&self.path))
     }
 
     fn refused(&self, why: &'static str) -> Error {
@@ -79,54 +79,54 @@ impl Shared {
     }
 }
 
-impl<'m> Tasks<'m> {
+impl<'m> TaskRunner<'m> {
     /// What is to be done next, and the last checkpoint, if there is one.
-    pub fn next(&self, wanted: Wanted) -> Result<(Next, Option<Saved>), Error> {
+    pub fn next(&self, wanted: SharingOptions) -> Result<(NextWork, Option<SavedSearch>), Error> {
         let shared = self.shared;
         if shared.job.runs().is_some() {
             return Err(shared.refused("it asks about whole runs"));
         }
         let model = shared.model()?;
-        let searched = once(&self.planned, || Ok(model.searched()))?;
-        if let Some(why) = refusal(searched.model(), &shared.job.storage) {
+        let searched = get_or_try_init(&self.planned, || Ok(model.searched()))?;
+        if let Some(why) = sharing_obstacle(searched.model(), &shared.job.storage) {
             return Err(shared.refused(why));
         }
         let disk = shared.disk()?;
-        let saved = if_there(last(&*disk, &shared.job));
+        let saved = if_exists(last(&*disk, &shared.job));
         let saved = saved.map_err(|error| shared.failed(error))?.flatten();
         if saved.is_none() || shared.job.undecided().is_some() {
-            let answer = if_there(Answer::load(&*disk, shared.job.digest));
+            let answer = if_exists(InMemoryAnswer::load(&*disk, shared.job.digest));
             let answer = answer.map_err(|error| shared.failed(error))?;
             let most = answer.is_none().then_some(wanted.first_states());
-            return Ok((Next::Search(most), saved));
+            return Ok((NextWork::Search(most), saved));
         }
         let limits = shared.job.limits(None);
-        let next = Plan::next(&*disk, searched.model(), &limits, wanted);
+        let next = TaskPlan::next(&*disk, searched.model(), &limits, wanted);
         next.map(|next| (next, saved)).map_err(|error| shared.failed(error))
     }
 
     /// Does a task of a plan, unless it has been done; tells whether it had been.
-    pub fn run(&self, id: &str, number: u32) -> Result<Followed<(Receipt, bool)>, Error> {
+    pub fn run(&self, id: &str, number: u32) -> Result<PlanOutcome<(TaskReceipt, bool)>, Error> {
         let failed = |error| self.shared.failed(error);
         let disk = self.shared.disk()?;
-        let task = match Task::find(&*disk, id, number).map_err(failed)? {
-            Followed::Done(task) => task,
-            Followed::Stale => return Ok(Followed::Stale),
-            Followed::Missing(number) => return Ok(Followed::Missing(number)),
-            Followed::Undone(number, why) => return Ok(Followed::Undone(number, why)),
+        let task = match SearchTask::find(&*disk, id, number).map_err(failed)? {
+            PlanOutcome::Done(task) => task,
+            PlanOutcome::Stale => return Ok(PlanOutcome::Stale),
+            PlanOutcome::Missing(number) => return Ok(PlanOutcome::Missing(number)),
+            PlanOutcome::Undone(number, why) => return Ok(PlanOutcome::Undone(number, why)),
         };
-        if let Some(receipt) = task.done().map_err(failed)? {
-            return Ok(Followed::Done((receipt, true)));
+        if let Some(receipt) = task.receipt().map_err(failed)? {
+            return Ok(PlanOutcome::Done((receipt, true)));
         }
         let done = match task.phase() {
-            Phase::Settle | Phase::Merge => task.combine().map_err(failed)?,
-            Phase::Expand => self.expand(&task)?,
+            TaskPhase::Settle | TaskPhase::Merge => task.combine().map_err(failed)?,
+            TaskPhase::Expand => self.expand(&task)?,
         };
         Ok(done.map(|receipt| (receipt, false)))
     }
 
     /// Makes what the tasks of a plan did the state of the search.
-    pub fn commit(&self, id: &str) -> Result<Followed<Saved>, Error> {
+    pub fn commit(&self, id: &str) -> Result<PlanOutcome<SavedSearch>, Error> {
         let failed = |error| self.shared.failed(error);
         // It is let go of with the directory. Where files lie elsewhere, their origin lets one replace the manifest.
         let here = opened(&self.shared.path)?;
@@ -142,24 +142,24 @@ impl<'m> Tasks<'m> {
         commit(&*self.shared.disk()?, id).map_err(failed)
     }
 
-    fn expand(&self, task: &Task<'_>) -> Result<Followed<Receipt>, Error> {
+    fn expand(&self, task: &SearchTask<'_>) -> Result<PlanOutcome<TaskReceipt>, Error> {
         let failed = |error| self.shared.failed(error);
-        let (searched, memory) = once(&self.expanded, || self.compiled())?;
+        let (searched, memory) = get_or_try_init(&self.expanded, || self.compiled())?;
         let folder = tempfile::Builder::new().prefix("spillway-task-").tempdir();
         let folder = folder.map_err(|error| Error::Temporary(std::env::temp_dir(), error))?;
-        let folder = Removed(folder.keep());
+        let folder = RemoveOnDrop(folder.keep());
         let scratch: Arc<dyn Disk> = Arc::new(RealDisk::open(&folder.0).map_err(failed)?);
         let coverage = self.shared.job.limits(None).coverage;
-        let with = Expanding { model: searched.model(), coverage, memory: *memory, scratch };
+        let with = ExpansionContext { model: searched.model(), coverage, memory: *memory, scratch };
         task.expand(&with).map_err(failed)
     }
 
-    fn compiled(&self) -> Result<(Searched<'m>, MemoryPlan), Error> {
+    fn compiled(&self) -> Result<(SearchedModel<'m>, MemoryPlan), Error> {
         let shared = self.shared;
         let model = shared.model()?;
         let coverage = shared.job.limits(None).coverage;
-        let (memory, threads, exec) = (self.memory, Some(1), Exec::Jit);
-        let budget = Budget { memory, threads, exec, goes_on: true, counts: coverage };
+        let (memory, threads, exec) = (self.memory, Some(1), ExecutionMode::Jit);
+        let budget = SearchBudget { memory, threads, exec, goes_on: true, counts: coverage };
         let largest = AnalysisBudget::largest();
         let executor = |it: &'m Interp| budget.executor(it);
         let runs = model.runnable(model.wished.rewritings, &largest, executor);
@@ -170,11 +170,11 @@ impl<'m> Tasks<'m> {
 }
 
 /// The files of a directory.
-fn disk(path: &Path, origin: Option<&Arc<dyn Origin>>) -> Result<Box<dyn Disk>, Error> {
+fn disk(path: &Path, origin: Option<&Arc<dyn RemoteOrigin>>) -> Result<Box<dyn Disk>, Error> {
     let here = opened(path)?;
     Ok(match origin {
         None => Box::new(here),
-        Some(origin) => Box::new(Distant::new(here, origin.clone(), is_own)),
+        Some(origin) => Box::new(RemoteDisk::new(here, origin.clone(), is_own)),
     })
 }
 
@@ -183,7 +183,7 @@ fn opened(path: &Path) -> Result<RealDisk, Error> {
 }
 
 /// Why the job of a directory cannot be read.
-fn unread(path: &Path, error: spill::Error) -> Error {
+fn job_error(path: &Path, error: spill::Error) -> Error {
     match &error {
         error if error.is_not_found() => Error::NoSearch(path.to_path_buf()),
         // What fails now may go better once more, as anything that is read later.
@@ -193,7 +193,10 @@ fn unread(path: &Path, error: spill::Error) -> Error {
 }
 
 /// What a cell holds, made now if it holds nothing yet.
-fn once<T>(cell: &OnceCell<T>, make: impl FnOnce() -> Result<T, Error>) -> Result<&T, Error> {
+fn get_or_try_init<T>(
+    cell: &OnceCell<T>,
+    make: impl FnOnce() -> Result<T, Error>,
+) -> Result<&T, Error> {
     match cell.get() {
         Some(held) => Ok(held),
         None => {

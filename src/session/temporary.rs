@@ -4,10 +4,10 @@
 //! not a search's; and its lock is held while it goes.
 
 use super::directory::PREFIX;
-use super::going::{checkpoint_ago, written_ago};
-use super::job::Job;
+use super::going::{checkpoint_age, file_age};
+use super::job::SearchJob;
 use super::removal::{folders_in, foreign_in, remove_whole};
-use super::{Contents, Error, Live, State};
+use super::{DirectoryContents, Error, SearchSnapshot, SearchState};
 use crate::search::files::JOB;
 use spill::RealDisk;
 use std::fs;
@@ -18,16 +18,16 @@ use std::time::Duration;
 
 /// A temporary search directory.
 #[derive(Debug)]
-pub struct Temporary {
+pub struct TemporarySearch {
     /// Where it is.
     pub path: PathBuf,
     /// What is in it.
-    pub found: JobFound,
+    pub found: DirectoryJob,
     /// The bytes of its files.
     pub bytes: u64,
     /// Whether a search is running in it.
     pub running: bool,
-    /// What it is doing or what became of it, in the word of [`State::name`].
+    /// What it is doing or what became of it, in the word of [`SearchState::name`].
     pub state: &'static str,
     /// How long ago the search began, by the clock of its job.
     pub age: Duration,
@@ -37,7 +37,7 @@ pub struct Temporary {
 
 /// What is in a directory that looks like a search's.
 #[derive(Debug)]
-pub enum JobFound {
+pub enum DirectoryJob {
     /// A search.
     Search {
         /// The model's name.
@@ -53,7 +53,7 @@ pub enum JobFound {
 
 /// What became of a directory that was to be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Removal {
+pub enum RemovalOutcome {
     /// It is gone.
     Removed,
     /// It is left: a search is running in it.
@@ -65,8 +65,8 @@ pub enum Removal {
 }
 
 /// The temporary search directories in `folder` that belong to whoever asks, by name.
-pub fn temporary_in(folder: &Path) -> Result<Vec<Temporary>, Error> {
-    let look = || -> io::Result<Vec<Temporary>> {
+pub fn temporary_in(folder: &Path) -> Result<Vec<TemporarySearch>, Error> {
+    let look = || -> io::Result<Vec<TemporarySearch>> {
         // What is made there is ours.
         let us = tempfile::tempfile_in(folder)?.metadata()?.uid();
         let mut all = Vec::new();
@@ -76,7 +76,7 @@ pub fn temporary_in(folder: &Path) -> Result<Vec<Temporary>, Error> {
             // Directories come and go; a link is none.
             let is_ours = || entry.metadata().is_ok_and(|it| it.is_dir() && it.uid() == us);
             if is_named && is_ours() {
-                all.extend(Temporary::at(entry.path()));
+                all.extend(TemporarySearch::at(entry.path()));
             }
         }
         all.sort_by(|one, other| one.path.cmp(&other.path));
@@ -88,31 +88,33 @@ pub fn temporary_in(folder: &Path) -> Result<Vec<Temporary>, Error> {
     })
 }
 
-impl Temporary {
+impl TemporarySearch {
     /// What is at a place, if that is a search directory.
-    fn at(path: PathBuf) -> Option<Temporary> {
+    fn at(path: PathBuf) -> Option<TemporarySearch> {
         let disk = RealDisk::open(&path).ok()?;
-        let age = written_ago(&path.join(JOB))?;
-        let checkpoint_ago = checkpoint_ago(&path);
-        let found = match Job::load(&disk) {
+        let age = file_age(&path.join(JOB))?;
+        let checkpoint_ago = checkpoint_age(&path);
+        let found = match SearchJob::load(&disk) {
             Ok(job) => {
                 let (model, language) = (job.model_name().to_owned(), job.language().to_owned());
-                JobFound::Search { model, language }
+                DirectoryJob::Search { model, language }
             }
-            Err(error @ spill::Error::Version { .. }) => JobFound::OtherVersion(error),
-            Err(error) => JobFound::Damaged(error),
+            Err(error @ spill::Error::Version { .. }) => DirectoryJob::OtherVersion(error),
+            Err(error) => DirectoryJob::Damaged(error),
         };
         let (bytes, running) = (bytes_in(&path), disk.is_locked());
-        let unknown = if running { State::Running } else { State::Unknown };
-        let state = Contents::read(&path).map_or(unknown, |it| Live::of(&path, &it).state).name();
-        Some(Temporary { path, found, bytes, running, state, age, checkpoint_ago })
+        let unknown = if running { SearchState::Running } else { SearchState::Unknown };
+        let state = DirectoryContents::read(&path)
+            .map_or(unknown, |it| SearchSnapshot::of(&path, &it).state)
+            .name();
+        Some(TemporarySearch { path, found, bytes, running, state, age, checkpoint_ago })
     }
 
     /// Removes it, unless a search is running in it or there is something in it that is no search's.
-    pub fn remove(&self) -> Result<Removal, Error> {
+    pub fn remove(&self) -> Result<RemovalOutcome, Error> {
         match &self.found {
-            JobFound::Damaged(_) => Ok(Removal::Damaged),
-            JobFound::Search { .. } | JobFound::OtherVersion(_) => {
+            DirectoryJob::Damaged(_) => Ok(RemovalOutcome::Damaged),
+            DirectoryJob::Search { .. } | DirectoryJob::OtherVersion(_) => {
                 remove(&self.path).map_err(Error::open(&self.path))
             }
         }
@@ -131,7 +133,7 @@ fn bytes_in(path: &Path) -> u64 {
 }
 
 /// Removes a search directory, and those of searches beside it in it.
-fn remove(path: &Path) -> spill::Result<Removal> {
+fn remove(path: &Path) -> spill::Result<RemovalOutcome> {
     let below = folders_in(path)?;
     // Nothing goes before it is known that all may.
     let mut held = Vec::new();
@@ -139,14 +141,14 @@ fn remove(path: &Path) -> spill::Result<Removal> {
         let disk = RealDisk::open(folder)?;
         match disk.lock() {
             Ok(()) => held.push(disk),
-            Err(spill::Error::Locked { .. }) => return Ok(Removal::Running),
+            Err(spill::Error::Locked { .. }) => return Ok(RemovalOutcome::Running),
             Err(error) => return Err(error),
         }
         if let Some(name) = foreign_in(folder, folder == path)? {
-            return Ok(Removal::Foreign(name));
+            return Ok(RemovalOutcome::Foreign(name));
         }
     }
     remove_whole(path)?;
     drop(held);
-    Ok(Removal::Removed)
+    Ok(RemovalOutcome::Removed)
 }

@@ -1,24 +1,24 @@
 //! Models that are texts: from the text to something that can be searched.
 
-use super::searched::{About, Decided, Searched};
-use super::{Error, KeyOrder, Runnable};
+use super::searched::{DecidedReductions, ModelSummary, SearchedModel};
+use super::{Error, ExecutableProgram, KeyOrder};
 use crate::analysis::order::static_order;
 use crate::budget::AnalysisBudget;
-use crate::exec::{Executor, Interp, Selective};
-use crate::front::{Language, Loaded, Options};
-use crate::ir::layout::{GroupId, NotAnOrder};
+use crate::exec::{Executor, Interp, SelectiveStateSpace};
+use crate::front::{Language, LoadedModel, Options};
+use crate::ir::layout::{GroupId, InvalidKeyOrder};
 use crate::ir::validate;
 use crate::reduce::claim::NeverClaim;
-use crate::reduce::partial_order::Way;
-use crate::reduce::reversible::Rules;
-use crate::reduce::rewriting::{ProgramForm, Rewriting, Rewritings, Rewritten};
-use crate::reduce::symmetry::Effort;
-use crate::reduce::{Refused, Stack, Wished};
-use crate::report::Scope;
-use crate::search::control::Phase;
-use crate::search::order::sampled;
-use crate::search::{Checks, Control, Limits};
-use crate::source::{self, Sources};
+use crate::reduce::partial_order::PartialOrderStrategy;
+use crate::reduce::reversible::RuleSelection;
+use crate::reduce::rewriting::{ProgramForm, RewriteResult, RewriteSelection, RewrittenProgram};
+use crate::reduce::symmetry::SymmetryEffort;
+use crate::reduce::{ReductionRefusal, ReductionSelection, ReductionStack};
+use crate::report::CheckScope;
+use crate::search::control::SearchPhase;
+use crate::search::order::order_from_sample;
+use crate::search::{CheckSelection, SearchControl, SearchLimits};
+use crate::source::{self, SourceMap};
 use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -28,27 +28,27 @@ pub struct TextModel {
     /// Runs it.
     pub interp: Interp,
     /// The texts it came from, for messages.
-    pub sources: Sources,
+    pub sources: SourceMap,
     /// Its language.
     pub language: &'static Language,
     /// How it was read.
     pub options: Options,
     /// How its state space is to be reduced.
-    pub wished: Wished,
+    pub wished: ReductionSelection,
     /// What it is not reduced by, as that would not pay.
-    pub left_off: Option<Refused>,
+    pub left_off: Option<ReductionRefusal>,
     /// What each choice of passes makes of the program, once somebody asks, if they find anything to do.
-    pub(super) rewritten: Box<[OnceLock<Rewriting>]>,
+    pub(super) rewritten: Box<[OnceLock<RewriteResult>]>,
 }
 
 impl TextModel {
     /// Reads the model in a file, whose ending names the language. Gives its warnings, ready to print.
     pub fn open(path: &Path, options: Options) -> Result<(TextModel, Vec<String>), Error> {
         let name = path.display().to_string();
-        let language = Language::of_file(&name).ok_or_else(|| {
+        let language = Language::from_file_name(&name).ok_or_else(|| {
             Error::Unreadable(format!("the name {name} does not tell what language it is in"))
         })?;
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add(name, read_text(path)?);
         TextModel::load(language, sources, options)
     }
@@ -56,7 +56,7 @@ impl TextModel {
     /// Reads the model in file 0 of `sources`. Gives its warnings, ready to print.
     pub fn load(
         language: &'static Language,
-        mut sources: Sources,
+        mut sources: SourceMap,
         options: Options,
     ) -> Result<(TextModel, Vec<String>), Error> {
         let loaded = language
@@ -68,9 +68,9 @@ impl TextModel {
     /// The model that these sources were read as. Gives its warnings, ready to print.
     pub(super) fn of(
         language: &'static Language,
-        sources: Sources,
+        sources: SourceMap,
         options: Options,
-        loaded: Loaded,
+        loaded: LoadedModel,
     ) -> Result<(TextModel, Vec<String>), Error> {
         let warnings = loaded.warnings.iter().map(|it| it.render(&sources).to_string()).collect();
         if let Err(problems) = validate::validate(&loaded.program) {
@@ -80,44 +80,48 @@ impl TextModel {
         }
         let interp = Interp::new(loaded.program)
             .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
-        let (wished, left_off) = (Wished::default(), None);
-        let rewritten = none_rewritten();
+        let (wished, left_off) = (ReductionSelection::default(), None);
+        let rewritten = empty_rewritings();
         let model = TextModel { interp, sources, language, options, wished, left_off, rewritten };
         Ok((model, warnings))
     }
 
     /// The same model, symmetric states visited with this trouble.
-    pub fn with_symmetry(self, symmetry: Option<Effort>) -> TextModel {
-        TextModel { wished: Wished { symmetry, ..self.wished }, ..self }
+    pub fn with_symmetry(self, symmetry: Option<SymmetryEffort>) -> TextModel {
+        TextModel { wished: ReductionSelection { symmetry, ..self.wished }, ..self }
     }
 
     /// The same model, its program rewritten by these passes.
-    pub fn with_rewritings(self, rewritings: Rewritings) -> TextModel {
-        TextModel { wished: Wished { rewritings, ..self.wished }, ..self }
+    pub fn with_rewritings(self, rewritings: RewriteSelection) -> TextModel {
+        TextModel { wished: ReductionSelection { rewritings, ..self.wished }, ..self }
     }
 
     /// What these passes make of the program, if they find anything to do. Each of them gets a `budget` of its own, when
     /// they are first asked for. If the check is stopped meanwhile, there is nothing, and they are asked for anew.
-    pub fn rewritten(&self, by: Rewritings, budget: &AnalysisBudget) -> Option<&Rewritten> {
+    pub fn rewritten(
+        &self,
+        by: RewriteSelection,
+        budget: &AnalysisBudget,
+    ) -> Option<&RewrittenProgram> {
         self.rewriting(by, budget)?.rewritten()
     }
 
-    fn rewriting(&self, by: Rewritings, budget: &AnalysisBudget) -> Option<&Rewriting> {
+    fn rewriting(&self, by: RewriteSelection, budget: &AnalysisBudget) -> Option<&RewriteResult> {
         let known = &self.rewritten[by.number()];
         match known.get() {
             Some(known) => Some(known),
             None => {
-                let found = Rewriting::of(&self.interp, by, budget);
+                let found = RewriteResult::of(&self.interp, by, budget);
                 (!found.is_stopped()).then(|| known.get_or_init(|| found))
             }
         }
     }
 
     /// The form in which its program is run.
-    pub(super) fn form(&self, by: Rewritings, budget: &AnalysisBudget) -> ProgramForm<'_> {
+    pub(super) fn form(&self, by: RewriteSelection, budget: &AnalysisBudget) -> ProgramForm<'_> {
         match self.rewriting(by, budget) {
             None => ProgramForm::written(&self.interp),
-            Some(rewriting) => ProgramForm::by(&self.interp, rewriting),
+            Some(rewriting) => ProgramForm::from_result(&self.interp, rewriting),
         }
     }
 
@@ -125,72 +129,81 @@ impl TextModel {
     /// `budget` of its own.
     pub fn runnable<'m>(
         &'m self,
-        by: Rewritings,
+        by: RewriteSelection,
         budget: &AnalysisBudget,
         run: impl FnOnce(&'m Interp) -> Executor<'m>,
-    ) -> Runnable<'m> {
-        Runnable::new(self.form(by, budget), run)
+    ) -> ExecutableProgram<'m> {
+        ExecutableProgram::new(self.form(by, budget), run)
     }
 
     /// The same model, these rules undone, in a search for some checks.
-    pub fn with_reversible(self, reversible: Option<(Rules, Checks)>) -> TextModel {
-        TextModel { wished: Wished { reversible, ..self.wished }, ..self }
+    pub fn with_reversible(self, reversible: Option<(RuleSelection, CheckSelection)>) -> TextModel {
+        TextModel { wished: ReductionSelection { reversible, ..self.wished }, ..self }
     }
 
     /// The same model, the steps that are taken of a state chosen so, in a search for some checks.
-    pub fn with_partial_order(self, partial_order: Option<(Way, Checks)>) -> TextModel {
-        TextModel { wished: Wished { partial_order, ..self.wished }, ..self }
+    pub fn with_partial_order(
+        self,
+        partial_order: Option<(PartialOrderStrategy, CheckSelection)>,
+    ) -> TextModel {
+        TextModel { wished: ReductionSelection { partial_order, ..self.wished }, ..self }
     }
 
     /// The model as it is searched, run by the interpreter. What is wished for was analysed before, when the search
     /// began, so that there is the largest budget for that.
-    pub fn searched(&self) -> Searched<'_> {
+    pub fn searched(&self) -> SearchedModel<'_> {
         self.searched_as(self.wished.clone())
     }
 
     /// The same, reduced as it is wished for.
-    pub(super) fn searched_as(&self, wished: Wished) -> Searched<'_> {
+    pub(super) fn searched_as(&self, wished: ReductionSelection) -> SearchedModel<'_> {
         let budget = AnalysisBudget::largest();
         let form = self.form(wished.rewritings, &budget);
-        let selective = || Ok(Box::new(form.interp().selector()?) as Box<dyn Selective>);
-        let stack = Stack::of(form, wished.clone(), selective, &budget);
-        let stack = stack.leaving_off(self.left_off.clone());
-        let wished = Wished { rewritings: form.rewritings(), ..wished };
-        Searched::new(Box::new(form.interp()), stack, None, wished)
+        let selective = || Ok(Box::new(form.interp().selector()?) as Box<dyn SelectiveStateSpace>);
+        let stack = ReductionStack::of(form, wished.clone(), selective, &budget);
+        let stack = stack.with_unprofitable(self.left_off.clone());
+        let wished = ReductionSelection { rewritings: form.rewritings(), ..wished };
+        SearchedModel::new(Box::new(form.interp()), stack, None, wished)
     }
 
     /// The same, as it is ready to run; each analysis has such a budget.
-    pub fn searched_by<'m>(&'m self, runs: Runnable<'m>, budget: &AnalysisBudget) -> Searched<'m> {
+    pub fn searched_by<'m>(
+        &'m self,
+        runs: ExecutableProgram<'m>,
+        budget: &AnalysisBudget,
+    ) -> SearchedModel<'m> {
         let (wished, left_off) = (self.wished.clone(), self.left_off.clone());
-        self.reduced_as(runs, Decided { wished, left_off, is_open: false }, budget)
+        self.reduced_as(runs, DecidedReductions { wished, left_off, is_open: false }, budget)
     }
 
     /// The same, reduced as it was decided.
     pub(super) fn reduced_as<'m>(
         &'m self,
-        runs: Runnable<'m>,
-        Decided { wished, left_off, .. }: Decided,
+        runs: ExecutableProgram<'m>,
+        DecidedReductions { wished, left_off, .. }: DecidedReductions,
         budget: &AnalysisBudget,
-    ) -> Searched<'m> {
-        let stack = Stack::of(runs.form, wished.clone(), || runs.executor.selective(), budget);
-        self.searched_with(runs, stack.leaving_off(left_off), wished)
+    ) -> SearchedModel<'m> {
+        let stack =
+            ReductionStack::of(runs.form, wished.clone(), || runs.executor.selective(), budget);
+        self.searched_with(runs, stack.with_unprofitable(left_off), wished)
     }
 
     /// The same with these reductions, wished for so.
     pub(super) fn searched_with<'m>(
         &'m self,
-        Runnable { form, executor }: Runnable<'m>,
-        stack: Stack<'m>,
-        wished: Wished,
-    ) -> Searched<'m> {
-        let wished = Wished { rewritings: form.rewritings(), ..stack.within_budget(wished) };
+        ExecutableProgram { form, executor }: ExecutableProgram<'m>,
+        stack: ReductionStack<'m>,
+        wished: ReductionSelection,
+    ) -> SearchedModel<'m> {
+        let wished =
+            ReductionSelection { rewritings: form.rewritings(), ..stack.within_budget(wished) };
         let compiled = executor.compiled().map_err(str::to_owned);
-        Searched::new(executor.into_model(), stack, Some(compiled), wished)
+        SearchedModel::new(executor.into_model(), stack, Some(compiled), wished)
     }
 
     /// What there is to tell of it beside what a search finds.
-    pub fn about(&self, limits: &Limits) -> About<'_> {
-        About {
+    pub fn about(&self, limits: &SearchLimits) -> ModelSummary<'_> {
+        ModelSummary {
             name: self.name().into(),
             language: self.language.name,
             key_order: self.key_order(),
@@ -211,18 +224,18 @@ impl TextModel {
     pub fn in_key_order(
         self,
         wanted: KeyOrder,
-        control: &Control,
+        control: &SearchControl,
     ) -> Result<(TextModel, Option<f64>), Error> {
         let fixed = static_order(self.interp.program(), self.interp.layout());
         let (order, share) = match wanted {
             KeyOrder::Declared => return Ok((self, None)),
             KeyOrder::Static => (fixed, None),
             KeyOrder::Sampled => {
-                control.progress.enter(Phase::Sampling);
+                control.progress.enter(SearchPhase::Sampling);
                 let layout = self.interp.layout();
-                let better = sampled(&self.interp, layout, &fixed, control);
+                let better = order_from_sample(&self.interp, layout, &fixed, control);
                 if control.should_stop() {
-                    return Err(Error::Stopped(control.progress.phase_in_words()));
+                    return Err(Error::Stopped(control.progress.describe_phase()));
                 }
                 match better.map_err(Error::Sample)? {
                     None => return Ok((self, None)),
@@ -237,8 +250,8 @@ impl TextModel {
     }
 
     /// The same model with its states' variables in this order.
-    pub fn with_order(self, order: &[GroupId]) -> Result<TextModel, NotAnOrder> {
-        let (interp, rewritten) = (self.interp.with_order(order)?, none_rewritten());
+    pub fn with_order(self, order: &[GroupId]) -> Result<TextModel, InvalidKeyOrder> {
+        let (interp, rewritten) = (self.interp.with_order(order)?, empty_rewritings());
         Ok(TextModel { interp, rewritten, ..self })
     }
 
@@ -253,8 +266,8 @@ impl TextModel {
     }
 
     /// What a search of it for `checks` looks for, and what not.
-    pub fn scope(&self, checks: &Checks) -> Scope {
-        Scope::of(self.interp.program(), checks, &self.sources)
+    pub fn scope(&self, checks: &CheckSelection) -> CheckScope {
+        CheckScope::of(self.interp.program(), checks, &self.sources)
     }
 
     /// The name of the model's file.
@@ -264,8 +277,8 @@ impl TextModel {
 }
 
 /// Nobody has asked yet what any passes make of a program.
-fn none_rewritten() -> Box<[OnceLock<Rewriting>]> {
-    (0..Rewritings::COUNT).map(|_| OnceLock::new()).collect()
+fn empty_rewritings() -> Box<[OnceLock<RewriteResult>]> {
+    (0..RewriteSelection::COUNT).map(|_| OnceLock::new()).collect()
 }
 
 /// The text of a model.

@@ -4,15 +4,16 @@ use super::{Error, TextModel};
 use crate::analysis::linear::linear_sets;
 use crate::budget::AnalysisBudget;
 use crate::front::nearest;
-use crate::ir::layout::{CellId, Content, Layout};
+use crate::ir::layout::{CellId, GroupContent, Layout};
 use crate::ir::{
-    Domain, Entity, Instances, Owner, Pid, ProcessId, Program, Scalar, Type, TypeId, VarId,
+    Domain, Entity, InstanceCount, Owner, PidRule, ProcessId, Program, ScalarType, Type, TypeId,
+    VarId,
 };
 use crate::reduce::{dead, linear, slice, structural, values};
-use crate::search::Storage;
-use crate::search::checkpoint::Saved;
-use crate::search::revisit::revisit;
-use crate::search::trace::Finder;
+use crate::search::StateStorage;
+use crate::search::checkpoint::SavedSearch;
+use crate::search::revisit::scan_states;
+use crate::search::trace::TraceFinder;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -21,7 +22,7 @@ const NAMED_MAX: u32 = 64;
 
 /// The values of a variable, or of a part of it: all elements of an array together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Values {
+pub struct VariableValues {
     /// Its name, with `[]` for an index: `cache[].state`.
     pub name: String,
     /// The least and the greatest; nothing where it never has one.
@@ -36,20 +37,20 @@ pub struct Values {
 
 /// The values in all states that were visited.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ValuesMet {
+pub struct ObservedValues {
     /// By variable, as the model declares them.
-    pub all: Vec<Values>,
+    pub all: Vec<VariableValues>,
     /// The least and the greatest sum of all numbers of a state.
     pub sums: Option<(i64, i64)>,
     /// Of the variables that were asked for.
-    pub asked: Vec<Sum>,
+    pub requested: Vec<ValueSum>,
     /// How many states were looked at.
     pub states: u64,
 }
 
 /// What the numbers of some variables come to together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sum {
+pub struct ValueSum {
     /// The least and the greatest; nothing where there is no state.
     pub range: Option<(i64, i64)>,
     /// The reductions that store other values of these variables than the model has.
@@ -57,56 +58,57 @@ pub struct Sum {
 }
 
 /// Numbers or names that belong together, and where they are in a state.
-struct Leaf {
+struct ValueLeaf {
     name: String,
     /// The variable's name; empty for what is no variable's.
     of: String,
     domain: Domain,
-    cells: Vec<Held>,
+    cells: Vec<GuardedCell>,
 }
 
 /// A cell, which holds something if all of these hold more than these codes: of a process that comes and goes if there is one, of a
 /// message if so many wait.
-struct Held {
+struct GuardedCell {
     cell: CellId,
     if_above: Vec<(CellId, u32)>,
 }
 
 /// The least and the greatest of some numbers.
 #[derive(Clone, Copy)]
-struct Range(i64, i64);
+struct NumberRange(i64, i64);
 
-impl Range {
-    const NOTHING: Range = Range(i64::MAX, i64::MIN);
+impl NumberRange {
+    const NOTHING: NumberRange = NumberRange(i64::MAX, i64::MIN);
 
     fn note(&mut self, number: i64) {
-        *self = self.and(Range(number, number));
+        *self = self.and(NumberRange(number, number));
     }
 
-    fn and(self, other: Range) -> Range {
-        Range(self.0.min(other.0), self.1.max(other.1))
+    fn and(self, other: NumberRange) -> NumberRange {
+        NumberRange(self.0.min(other.0), self.1.max(other.1))
     }
 
     /// Both; nothing if there are no numbers.
-    fn told(self) -> Option<(i64, i64)> {
+    fn bounds(self) -> Option<(i64, i64)> {
         (self.0 <= self.1).then_some((self.0, self.1))
     }
 }
 
 /// What is known of a leaf.
 #[derive(Clone, Copy)]
-struct Met {
-    range: Range,
+struct LeafValues {
+    range: NumberRange,
     /// A bit for each value, where these are names.
     names: u64,
     undefined: bool,
 }
 
-impl Met {
-    const NOTHING: Met = Met { range: Range::NOTHING, names: 0, undefined: false };
+impl LeafValues {
+    const NOTHING: LeafValues =
+        LeafValues { range: NumberRange::NOTHING, names: 0, undefined: false };
 
-    fn and(self, other: Met) -> Met {
-        Met {
+    fn and(self, other: LeafValues) -> LeafValues {
+        LeafValues {
             range: self.range.and(other.range),
             names: self.names | other.names,
             undefined: self.undefined | other.undefined,
@@ -115,17 +117,17 @@ impl Met {
 }
 
 /// The values in the states of the search in `dir`; nothing if told to stop. The search has to keep whole states.
-pub fn values_met(
-    finder: &Finder<'_>,
+pub fn observe_values(
+    finder: &TraceFinder<'_>,
     model: &TextModel,
-    (dir, saved): (&Path, &Saved),
+    (dir, saved): (&Path, &SavedSearch),
     asked: &[Vec<String>],
-) -> Result<Option<ValuesMet>, Error> {
+) -> Result<Option<ObservedValues>, Error> {
     let form = model.form(model.wished.rewritings, &AnalysisBudget::largest());
     let (program, layout) = (form.interp().program(), form.interp().layout());
     let leaves = leaves(program, layout);
-    let changed = changed(model, layout);
-    let changed_by = |leaf: &Leaf| -> Vec<&'static str> {
+    let changed = changed_cells(model, layout);
+    let changed_by = |leaf: &ValueLeaf| -> Vec<&'static str> {
         let is_changed =
             |cells: &BTreeSet<CellId>| leaf.cells.iter().any(|it| cells.contains(&it.cell));
         changed.iter().filter(|(_, cells)| is_changed(cells)).map(|it| it.0).collect()
@@ -133,22 +135,22 @@ pub fn values_met(
     let groups = asked.iter().map(|names| group(&leaves, names)).collect::<Result<Vec<_>, _>>()?;
     let open = Error::open(dir);
     let codec = match saved.storage().map_err(&open)? {
-        Storage::Sorted(codec) => codec,
-        Storage::Comback(_) => return Err(Error::NoStates("it stores hashes and back-edges")),
+        StateStorage::Sorted(codec) => codec,
+        StateStorage::Comback(_) => return Err(Error::NoStates("it stores hashes and back-edges")),
     };
     if finder.model.width() != layout.bytes {
         return Err(Error::NoStates("it stores states of a product with a claim"));
     }
-    let new = || Room {
-        met: vec![Met::NOTHING; leaves.len()],
+    let new = || ValueCollector {
+        met: vec![LeafValues::NOTHING; leaves.len()],
         each: vec![0; leaves.len()],
-        sums: Range::NOTHING,
-        asked: vec![Range::NOTHING; groups.len()],
+        sums: NumberRange::NOTHING,
+        asked: vec![NumberRange::NOTHING; groups.len()],
         states: 0,
     };
-    let found = revisit(finder, (&saved.store.levels, &codec), new, |room, state| {
+    let found = scan_states(finder, (&saved.store.levels, &codec), new, |room, state| {
         for ((leaf, met), sum) in leaves.iter().zip(&mut room.met).zip(&mut room.each) {
-            *sum = look(layout, leaf, met, state);
+            *sum = collect_leaf(layout, leaf, met, state);
         }
         room.sums.note(room.each.iter().sum());
         for (group, range) in groups.iter().zip(&mut room.asked) {
@@ -158,37 +160,38 @@ pub fn values_met(
     });
     let Some(found) = found.map_err(&open)? else { return Ok(None) };
     let all = leaves.iter().enumerate().map(|(number, leaf)| {
-        let met = found.iter().map(|it| it.met[number]).fold(Met::NOTHING, Met::and);
-        Values { changed_by: changed_by(leaf), ..leaf.values(program, met) }
+        let met = found.iter().map(|it| it.met[number]).fold(LeafValues::NOTHING, LeafValues::and);
+        VariableValues { changed_by: changed_by(leaf), ..leaf.values(program, met) }
     });
     let states = found.iter().map(|it| it.states).sum();
-    let all_of =
-        |of: &dyn Fn(&Room) -> Range| found.iter().map(of).fold(Range::NOTHING, Range::and).told();
+    let all_of = |of: &dyn Fn(&ValueCollector) -> NumberRange| {
+        found.iter().map(of).fold(NumberRange::NOTHING, NumberRange::and).bounds()
+    };
     let sums = all_of(&|it| it.sums);
     let asked = groups.iter().enumerate().map(|(number, group)| {
         let mut changed_by: Vec<_> = group.iter().flat_map(|&it| changed_by(&leaves[it])).collect();
         changed_by.dedup();
-        Sum { range: all_of(&|it| it.asked[number]), changed_by }
+        ValueSum { range: all_of(&|it| it.asked[number]), changed_by }
     });
-    Ok(Some(ValuesMet { all: all.collect(), sums, asked: asked.collect(), states }))
+    Ok(Some(ObservedValues { all: all.collect(), sums, requested: asked.collect(), states }))
 }
 
 /// What a thread has found.
-struct Room {
-    met: Vec<Met>,
+struct ValueCollector {
+    met: Vec<LeafValues>,
     /// The sum of each leaf in the state that is looked at.
     each: Vec<i64>,
-    sums: Range,
-    asked: Vec<Range>,
+    sums: NumberRange,
+    asked: Vec<NumberRange>,
     states: u64,
 }
 
 /// The leaves of variables of these names.
-fn group(leaves: &[Leaf], names: &[String]) -> Result<Vec<usize>, Error> {
+fn group(leaves: &[ValueLeaf], names: &[String]) -> Result<Vec<usize>, Error> {
     let known = leaves.iter().map(|it| it.of.as_str()).filter(|it| !it.is_empty());
     let known: Vec<&str> = known.collect();
     if let Some(name) = names.iter().find(|it| !known.contains(&it.as_str())) {
-        let help = nearest::help(name, &known, "variables");
+        let help = nearest::unknown_name_help(name, &known, "variables");
         let error = format!("the model has no variable {name} with numbers\n  help: {help}");
         return Err(Error::Unreadable(error));
     }
@@ -200,9 +203,9 @@ fn group(leaves: &[Leaf], names: &[String]) -> Result<Vec<usize>, Error> {
 }
 
 /// Notes the values of a leaf in a state, and gives their sum.
-fn look(layout: &Layout, leaf: &Leaf, met: &mut Met, state: &[u8]) -> i64 {
+fn collect_leaf(layout: &Layout, leaf: &ValueLeaf, met: &mut LeafValues, state: &[u8]) -> i64 {
     let mut sum = 0;
-    for Held { cell, if_above } in &leaf.cells {
+    for GuardedCell { cell, if_above } in &leaf.cells {
         if if_above.iter().any(|&(cell, code)| layout.code(state, cell) <= code) {
             continue;
         }
@@ -219,8 +222,8 @@ fn look(layout: &Layout, leaf: &Leaf, met: &mut Met, state: &[u8]) -> i64 {
     sum
 }
 
-impl Leaf {
-    fn values(&self, program: &Program, met: Met) -> Values {
+impl ValueLeaf {
+    fn values(&self, program: &Program, met: LeafValues) -> VariableValues {
         let names = |all: &[&str]| {
             let has = |(at, _): &(usize, &&str)| met.names >> at & 1 == 1;
             let names = all.iter().enumerate().filter(has).map(|(_, it)| (*it).to_owned());
@@ -233,17 +236,17 @@ impl Leaf {
             }
             _ => None,
         };
-        let (name, range, undefined) = (self.name.clone(), met.range.told(), met.undefined);
-        Values { name, range, names, undefined, changed_by: Vec::new() }
+        let (name, range, undefined) = (self.name.clone(), met.range.bounds(), met.undefined);
+        VariableValues { name, range, names, undefined, changed_by: Vec::new() }
     }
 }
 
 /// The cells of which reductions store other values than the model has, by the name of the reduction.
-fn changed(model: &TextModel, layout: &Layout) -> Vec<(&'static str, BTreeSet<CellId>)> {
+fn changed_cells(model: &TextModel, layout: &Layout) -> Vec<(&'static str, BTreeSet<CellId>)> {
     let of = |variables: Vec<VarId>| -> BTreeSet<CellId> {
         let groups = layout.groups.values().filter(|it| match it.part {
-            Content::Variable(id) => variables.contains(&id),
-            Content::Location(_) | Content::Channel(_) => false,
+            GroupContent::Variable(id) => variables.contains(&id),
+            GroupContent::Location(_) | GroupContent::Channel(_) => false,
         });
         let cells = groups.flat_map(|it| it.first.index()..it.first.index() + it.cells as usize);
         cells.map(CellId::from_index).collect()
@@ -274,24 +277,25 @@ fn changed(model: &TextModel, layout: &Layout) -> Vec<(&'static str, BTreeSet<Ce
 
 /// What there is to be looked at: variables of the program and of processes, and of channels the number of messages and what they
 /// are, but for multisets, values that may be exchanged, and numbers of channels and processes.
-fn leaves(program: &Program, layout: &Layout) -> Vec<Leaf> {
-    let mut leaves: Vec<Leaf> = Vec::new();
+fn leaves(program: &Program, layout: &Layout) -> Vec<ValueLeaf> {
+    let mut leaves: Vec<ValueLeaf> = Vec::new();
     // Which pid a process has is no variable of the model.
-    let is_pid = |id: VarId| program.processes.values().any(|it| it.life.pid == Pid::In(id));
+    let is_pid = |id: VarId| program.processes.values().any(|it| it.life.pid == PidRule::In(id));
     for (id, variable) in program.variables.iter().filter(|(id, _)| !is_pid(*id)) {
-        let name = named(program, variable.owner, &variable.name);
+        let name = qualified_name(program, variable.owner, &variable.name);
         let from = leaves.len();
         for (slot, if_there) in slots(program, layout, variable.owner) {
             let next = layout.variables[id].in_slot(slot).index();
-            let mut part = Part { program, layout, next, if_there, leaves: &mut leaves, from };
+            let mut part =
+                LeafCollector { program, layout, next, if_there, leaves: &mut leaves, from };
             part.add(variable.ty, &name);
         }
         leaves[from..].iter_mut().for_each(|it| it.of.clone_from(&name));
     }
     for (id, channel) in program.channels.iter().filter(|(_, it)| it.capacity > 0) {
-        let name = named(program, channel.owner, &channel.name);
+        let name = qualified_name(program, channel.owner, &channel.name);
         let from = leaves.len();
-        leaves.push(Leaf {
+        leaves.push(ValueLeaf {
             name: format!("len({name})"),
             of: String::new(),
             domain: Domain::Range { low: 0, high: channel.capacity.into() },
@@ -299,7 +303,7 @@ fn leaves(program: &Program, layout: &Layout) -> Vec<Leaf> {
         });
         for (slot, if_there) in slots(program, layout, channel.owner) {
             let count = layout.channels[id].in_slot(slot);
-            leaves[from].cells.push(Held { cell: count, if_above: if_there.clone() });
+            leaves[from].cells.push(GuardedCell { cell: count, if_above: if_there.clone() });
             let mut next = count.index() + 1;
             for message in 0..channel.capacity {
                 let if_waiting = [&if_there[..], &[(count, message)]].concat();
@@ -308,8 +312,14 @@ fn leaves(program: &Program, layout: &Layout) -> Vec<Leaf> {
                     let field =
                         if one { format!("{name}[]") } else { format!("{name}[].{number}") };
                     let if_there = if_waiting.clone();
-                    let mut part =
-                        Part { program, layout, next, if_there, leaves: &mut leaves, from };
+                    let mut part = LeafCollector {
+                        program,
+                        layout,
+                        next,
+                        if_there,
+                        leaves: &mut leaves,
+                        from,
+                    };
                     part.add(ty, &field);
                     next = part.next;
                 }
@@ -320,9 +330,9 @@ fn leaves(program: &Program, layout: &Layout) -> Vec<Leaf> {
 }
 
 /// What something of an owner is called: of a process that comes and goes, for all of them.
-fn named(program: &Program, owner: Owner, name: &str) -> String {
+fn qualified_name(program: &Program, owner: Owner, name: &str) -> String {
     match owner {
-        Owner::Process(process) if program.processes[process].instances != Instances::One => {
+        Owner::Process(process) if program.processes[process].instances != InstanceCount::One => {
             format!("{}[].{name}", program.processes[process].name)
         }
         _ => program.owned_name(owner, name),
@@ -332,8 +342,8 @@ fn named(program: &Program, owner: Owner, name: &str) -> String {
 /// The slots of an owner, each with when there is somebody in it.
 fn slots(program: &Program, layout: &Layout, owner: Owner) -> Vec<(u32, Vec<(CellId, u32)>)> {
     let is_there = |process: ProcessId, slot| match program.processes[process].instances {
-        Instances::One => Vec::new(),
-        Instances::Slots { .. } => vec![(layout.locations[process].in_slot(slot), 0)],
+        InstanceCount::One => Vec::new(),
+        InstanceCount::Slots { .. } => vec![(layout.locations[process].in_slot(slot), 0)],
     };
     match owner {
         Owner::Program => vec![(0, Vec::new())],
@@ -344,32 +354,32 @@ fn slots(program: &Program, layout: &Layout, owner: Owner) -> Vec<(u32, Vec<(Cel
 }
 
 /// A part of a variable or of a message.
-struct Part<'p> {
+struct LeafCollector<'p> {
     program: &'p Program,
     layout: &'p Layout,
     /// The number of its first cell.
     next: usize,
     /// When it is there.
     if_there: Vec<(CellId, u32)>,
-    leaves: &'p mut Vec<Leaf>,
+    leaves: &'p mut Vec<ValueLeaf>,
     /// The number of the first leaf that it may belong to.
     from: usize,
 }
 
-impl Part<'_> {
+impl LeafCollector<'_> {
     /// Adds it to the leaves.
     fn add(&mut self, ty: TypeId, name: &str) {
         let program = self.program;
         match &program.types[ty] {
-            Type::Scalar(Scalar { domain, .. }) => {
+            Type::Scalar(ScalarType { domain, .. }) => {
                 let cell = CellId::from_index(self.next);
                 self.next += 1;
-                let held = Held { cell, if_above: self.if_there.clone() };
+                let held = GuardedCell { cell, if_above: self.if_there.clone() };
                 let is_told =
                     matches!(domain, Domain::Bool | Domain::Range { .. } | Domain::Enum(_));
                 match self.leaves[self.from..].iter_mut().find(|it| it.name == name) {
                     Some(leaf) => leaf.cells.push(held),
-                    None if is_told => self.leaves.push(Leaf {
+                    None if is_told => self.leaves.push(ValueLeaf {
                         name: name.to_owned(),
                         of: String::new(),
                         domain: domain.clone(),

@@ -1,26 +1,28 @@
 //! Whether a model says the same however it is asked.
 //!
 //! A search asks a model to expand blocks of states; a counterexample is told step by step. Where the two
-//! differ, a verdict has no counterexample, or a wrong one. [`agree`] looks for such
+//! differ, a verdict has no counterexample, or a wrong one. [`check_consistency`] looks for such
 //! differences in the states of random walks, for the tests of whoever writes a model.
 
-use crate::exec::{Collected, Expansion, Explain, Step, StepOutcome, Violation};
-use crate::random::Random;
+use crate::exec::{
+    ExpansionOutcome, StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation,
+};
+use crate::random::SplitMix64;
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// A difference between two answers of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disagreement {
+pub struct ModelInconsistency {
     /// The state in which they differ, as bytes; none if it is about the start.
     pub state: Option<Vec<u8>>,
     /// What differs.
     pub what: String,
 }
 
-impl std::error::Error for Disagreement {}
+impl std::error::Error for ModelInconsistency {}
 
-impl fmt::Display for Disagreement {
+impl fmt::Display for ModelInconsistency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.state {
             None => write!(f, "at the start: {}", self.what),
@@ -47,23 +49,27 @@ const WALK: u64 = 200;
 /// #     fn next(&self, state: &u8, _: &()) -> Option<u8> { Some((state + 1) % 9) }
 /// # }
 /// agree(&Packed::new(&Counter), 1000, 1)?;
-/// # Ok::<(), spillway::Disagreement>(())
+/// # Ok::<(), spillway::ModelInconsistency>(())
 /// ```
 ///
 /// # Errors
 ///
 /// The first difference.
-pub fn agree(model: &dyn Explain, states: u64, seed: u64) -> Result<(), Disagreement> {
+pub fn check_consistency(
+    model: &dyn SystemDescription,
+    states: u64,
+    seed: u64,
+) -> Result<(), ModelInconsistency> {
     let masks = model.write_masks();
-    let starts = start(model)?;
-    let (mut random, mut at) = (Random::new(seed), None::<Vec<u8>>);
+    let starts = compare_initial(model)?;
+    let (mut random, mut at) = (SplitMix64::new(seed), None::<Vec<u8>>);
     for number in 0..states {
         let state = match at.take().filter(|_| !number.is_multiple_of(WALK)) {
             Some(state) => state,
             None if starts.is_empty() => return Ok(()),
             None => starts[random.below(starts.len())].clone(),
         };
-        let successors = in_state(model, &state, &masks)?;
+        let successors = compare_state(model, &state, &masks)?;
         if !successors.is_empty() {
             at = Some(successors[random.below(successors.len())].clone());
         }
@@ -72,10 +78,10 @@ pub fn agree(model: &dyn Explain, states: u64, seed: u64) -> Result<(), Disagree
 }
 
 /// Compares the initial states that a search gets with the starts that are told. Gives the states.
-fn start(model: &dyn Explain) -> Result<Vec<Vec<u8>>, Disagreement> {
-    let differ = |what| Err(Disagreement { state: None, what });
-    let expanded = Expanded::by(model, |out| model.initial(out));
-    let expanded = expanded.map_err(|what| Disagreement { state: None, what })?;
+fn compare_initial(model: &dyn SystemDescription) -> Result<Vec<Vec<u8>>, ModelInconsistency> {
+    let differ = |what| Err(ModelInconsistency { state: None, what });
+    let expanded = RecordedExpansion::record(model, |out| model.initial(out));
+    let expanded = expanded.map_err(|what| ModelInconsistency { state: None, what })?;
     let told = successors(model.starts());
     if expanded.successors != told {
         let (initial, told) = (expanded.successors.len(), told.len());
@@ -87,19 +93,20 @@ fn start(model: &dyn Explain) -> Result<Vec<Vec<u8>>, Disagreement> {
 }
 
 /// Compares what is said of one state. Gives its successors.
-fn in_state(
-    model: &dyn Explain,
+fn compare_state(
+    model: &dyn SystemDescription,
     state: &[u8],
     masks: &[Vec<u8>],
-) -> Result<Vec<Vec<u8>>, Disagreement> {
-    let here = |what: String| Disagreement { state: Some(state.to_vec()), what };
-    let expanded = Expanded::by(model, |out| model.expand(state, out)).map_err(here)?;
-    let again = Expanded::by(model, |out| model.expand(state, out)).map_err(here)?;
+) -> Result<Vec<Vec<u8>>, ModelInconsistency> {
+    let here = |what: String| ModelInconsistency { state: Some(state.to_vec()), what };
+    let expanded =
+        RecordedExpansion::record(model, |out| model.expand(state, out)).map_err(here)?;
+    let again = RecordedExpansion::record(model, |out| model.expand(state, out)).map_err(here)?;
     if expanded != again {
         return Err(here("`expand` gives something else when it is asked again".into()));
     }
     let steps = model.steps(state);
-    let told = Expanded {
+    let told = RecordedExpansion {
         findings: findings(&steps, model.violations(state)),
         successors: successors(steps),
     };
@@ -130,24 +137,27 @@ fn changes_within(mask: &[u8], one: &[u8], other: &[u8]) -> bool {
 
 /// What a search gets.
 #[derive(Debug, PartialEq, Eq)]
-struct Expanded {
+struct RecordedExpansion {
     successors: Vec<Vec<u8>>,
     findings: BTreeMap<Violation, u64>,
 }
 
-impl Expanded {
-    fn by(model: &dyn Explain, run: impl FnOnce(&mut Expansion)) -> Result<Expanded, String> {
+impl RecordedExpansion {
+    fn record(
+        model: &dyn SystemDescription,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) -> Result<RecordedExpansion, String> {
         let mut buffer = Vec::new();
-        let collected = Expansion::collect(model.width(), &mut buffer, run);
-        let Collected { findings, .. } = collected.map_err(|error| error.to_string())?;
-        Ok(Expanded {
+        let collected = SuccessorSink::collect(model.width(), &mut buffer, run);
+        let ExpansionOutcome { findings, .. } = collected.map_err(|error| error.to_string())?;
+        Ok(RecordedExpansion {
             successors: buffer.chunks_exact(model.width()).map(<[u8]>::to_vec).collect(),
             findings: findings.iter().map(|(check, found)| (check, found.count)).collect(),
         })
     }
 }
 
-fn successors(steps: Vec<Step>) -> Vec<Vec<u8>> {
+fn successors(steps: Vec<StepDescription>) -> Vec<Vec<u8>> {
     let states = steps.into_iter().filter_map(|step| match step.outcome {
         StepOutcome::Successor(state) => Some(state),
         StepOutcome::Fault(_) => None,
@@ -156,7 +166,7 @@ fn successors(steps: Vec<Step>) -> Vec<Vec<u8>> {
 }
 
 /// What is wrong with a state, and how often.
-fn findings(steps: &[Step], violations: Vec<Violation>) -> BTreeMap<Violation, u64> {
+fn findings(steps: &[StepDescription], violations: Vec<Violation>) -> BTreeMap<Violation, u64> {
     let faults = steps.iter().filter_map(|step| match &step.outcome {
         StepOutcome::Fault(fault) => Some(Violation::Fault(fault.kind, step.action)),
         StepOutcome::Successor(_) => None,

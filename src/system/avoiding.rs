@@ -1,45 +1,47 @@
 //! The runs of a system in which something is so in no state.
 
-use super::packed::{Packed, Why, step};
+use super::packed::{PackedSystem, SystemError, step};
 use super::packing;
-use super::panics::caught;
+use super::panics::catch_panic;
 use super::{Property, TransitionSystem};
 use crate::exec::{
-    Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome, Value, Violation,
+    PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StateValue, StepDescription,
+    StepOutcome, SuccessorSink, SystemDescription, Violation,
 };
 use std::ops::ControlFlow;
 
 /// The states of a system in which something is not so, and the steps between these. A run that ends in one stays in
 /// it, by a step to itself: then each infinite run of this model is a run of the system in which it is never so, and each
 /// such run of the system is one of these.
-pub struct Avoiding<'s, T: TransitionSystem> {
-    packed: Packed<'s, T>,
+pub struct RestrictedSystem<'s, T: TransitionSystem> {
+    packed: PackedSystem<'s, T>,
     avoided: Property<'s, T::State>,
     digest: [u8; 32],
 }
 
-impl<'s, T: TransitionSystem> Avoiding<'s, T> {
+impl<'s, T: TransitionSystem> RestrictedSystem<'s, T> {
     /// One for each thing that is said to be so eventually in a system whose states take so many bytes, with its name.
-    pub fn each(system: &'s T, width: usize) -> Vec<(String, Avoiding<'s, T>)> {
+    pub fn of_eventualities(system: &'s T, width: usize) -> Vec<(String, RestrictedSystem<'s, T>)> {
         let promised: Vec<Property<'s, T::State>> =
-            system.properties().into_iter().filter(Property::is_promised).collect();
+            system.properties().into_iter().filter(Property::is_eventuality).collect();
         if promised.is_empty() {
             return Vec::new();
         }
-        let of_system = Packed::with_width(system, width).digest();
+        let of_system = PackedSystem::with_width(system, width).digest();
         let avoiding = promised.into_iter().map(|avoided| {
-            let (packed, name) = (Packed::without_digest(system, width), avoided.name.clone());
+            let (packed, name) =
+                (PackedSystem::without_digest(system, width), avoided.name.clone());
             let mut hasher = blake3::Hasher::new();
             hasher.update(&of_system).update(b"avoiding\0").update(name.as_bytes());
             let digest = *hasher.finalize().as_bytes();
-            (name, Avoiding { packed, avoided, digest })
+            (name, RestrictedSystem { packed, avoided, digest })
         });
         avoiding.collect()
     }
 
     /// Whether a state is none of these.
     fn avoids(&self, state: &T::State) -> Result<bool, String> {
-        let told = caught(|| (self.avoided.holds)(state));
+        let told = catch_panic(|| (self.avoided.holds)(state));
         told.map_err(|why| format!("asked for `{}` in {state:?} {why}", self.avoided.name))
     }
 
@@ -47,8 +49,8 @@ impl<'s, T: TransitionSystem> Avoiding<'s, T> {
         &self,
         bytes: &[u8],
         (key, actions): (&mut [u8], &mut Vec<T::Action>),
-        out: &mut Expansion,
-    ) -> Result<(), Why> {
+        out: &mut SuccessorSink,
+    ) -> Result<(), SystemError> {
         let state: T::State = packing::unpack(bytes)?;
         let mut failed = Ok(());
         let ends = !self.packed.each_step(&state, actions, |_, next| {
@@ -70,7 +72,7 @@ impl<'s, T: TransitionSystem> Avoiding<'s, T> {
     }
 }
 
-impl<T: TransitionSystem> Model for Avoiding<'_, T> {
+impl<T: TransitionSystem> StateSpace for RestrictedSystem<'_, T> {
     fn width(&self) -> usize {
         self.packed.width()
     }
@@ -79,8 +81,8 @@ impl<T: TransitionSystem> Model for Avoiding<'_, T> {
         self.packed.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
-        let initial = match self.packed.starting() {
+    fn initial(&self, out: &mut SuccessorSink) {
+        let initial = match self.packed.initial_states() {
             Ok(initial) => initial,
             Err(why) => return out.fail(why),
         };
@@ -93,7 +95,7 @@ impl<T: TransitionSystem> Model for Avoiding<'_, T> {
         }
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.packed.each_state(states, out, |state, room, out| self.expand_one(state, room, out));
     }
 
@@ -105,26 +107,26 @@ impl<T: TransitionSystem> Model for Avoiding<'_, T> {
         self.digest
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl<T: TransitionSystem> Explain for Avoiding<'_, T> {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
+impl<T: TransitionSystem> SystemDescription for RestrictedSystem<'_, T> {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let all = self.packed.steps(state);
         if all.is_empty() {
             return vec![step("nothing can move any more".into(), Ok(state.to_vec()))];
         }
-        let stays = |it: &Step| match &it.outcome {
+        let stays = |it: &StepDescription| match &it.outcome {
             StepOutcome::Successor(next) => {
                 packing::unpack(next).is_ok_and(|next| self.avoids(&next) == Ok(false))
             }
@@ -133,8 +135,8 @@ impl<T: TransitionSystem> Explain for Avoiding<'_, T> {
         all.into_iter().filter(stays).collect()
     }
 
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        for (state, bytes) in self.packed.starting().unwrap_or_default() {
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
+        for (state, bytes) in self.packed.initial_states().unwrap_or_default() {
             if self.avoids(&state) == Ok(false) && visit(step("start".into(), Ok(bytes))).is_break()
             {
                 return;
@@ -154,7 +156,7 @@ impl<T: TransitionSystem> Explain for Avoiding<'_, T> {
         Vec::new()
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         self.packed.describe(state)
     }
 }

@@ -1,7 +1,7 @@
 //! Models that are Rust types.
 //!
 //! A [`TransitionSystem`] has states and actions of some types, and says which states it starts in, which actions
-//! there are in each and where they lead. [`Packed`] makes it a [`Model`](crate::exec::Model): a state is then a key,
+//! there are in each and where they lead. [`PackedSystem`] makes it a [`Model`](crate::exec::Model): a state is then a key,
 //! the bytes that serde and postcard make of it, and is searched, stored and reported like that of any model. Whoever
 //! needs more (a form of states of their own, masks of what steps write) writes a `Model`.
 
@@ -13,13 +13,13 @@ mod panics;
 mod property;
 mod told;
 
-pub use agree::{Disagreement, agree};
-pub use avoiding::Avoiding;
-pub use packed::Packed;
-pub use packing::Misfit;
+pub use agree::{ModelInconsistency, check_consistency};
+pub use avoiding::RestrictedSystem;
+pub use packed::PackedSystem;
+pub use packing::PackingError;
 pub use property::Property;
 
-use crate::exec::Value;
+use crate::exec::StateValue;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -111,7 +111,7 @@ pub trait TransitionSystem: Send + Sync {
 
     /// A state as variables, names and values, in order: by default what it serializes to, a variable for each field
     /// if it is a struct.
-    fn describe(&self, state: &Self::State) -> Vec<(String, Value)> {
+    fn describe(&self, state: &Self::State) -> Vec<(String, StateValue)> {
         told::variables(state)
     }
 

@@ -4,19 +4,19 @@
 //! and zeros behind it make no two alike.
 
 use super::TransitionSystem;
-use super::panics::caught;
-use crate::random::Random;
+use super::panics::catch_panic;
+use crate::random::SplitMix64;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt::{self, Debug};
 
 /// So many states are looked at for how long they are.
-const LOOKED_AT: usize = 2_000;
+const SAMPLED_STATES: usize = 2_000;
 
 /// Why states of a Rust type cannot be searched as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Misfit {
+pub enum PackingError {
     /// A state takes more bytes than there are for each.
     TooLong {
         /// As `Debug` has it.
@@ -47,25 +47,25 @@ pub enum Misfit {
     },
 }
 
-impl std::error::Error for Misfit {}
+impl std::error::Error for PackingError {}
 
-impl fmt::Display for Misfit {
+impl fmt::Display for PackingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Misfit::TooLong { state, takes, room } => write!(
+            PackingError::TooLong { state, takes, room } => write!(
                 f,
                 "a state takes {takes} bytes, where the search has {room} for each: give \
                  `Check::state_bytes` at least {takes}, and a new directory; the state is {state}"
             ),
-            Misfit::Unsteady { state } => write!(
+            PackingError::Unsteady { state } => write!(
                 f,
                 "a state is written as other bytes once it was read back, so that equal states would be visited \
                  as different ones: use BTreeMap and BTreeSet for HashMap and HashSet; the state is {state}"
             ),
-            Misfit::Unwritable { state, why } => {
+            PackingError::Unwritable { state, why } => {
                 write!(f, "a state cannot be written as bytes: {why}; the state is {state}")
             }
-            Misfit::Unreadable { bytes, why } => write!(
+            PackingError::Unreadable { bytes, why } => write!(
                 f,
                 "what was written of a state cannot be read back: {why}; `Deserialize` must undo `Serialize`, and \
                  the type be the one that the search began with; the bytes are {bytes:02x?}"
@@ -75,7 +75,7 @@ impl fmt::Display for Misfit {
 }
 
 /// Writes a state to bytes of one length.
-pub(super) fn pack<S: Serialize + Debug>(state: &S, bytes: &mut [u8]) -> Result<(), Misfit> {
+pub(super) fn pack<S: Serialize + Debug>(state: &S, bytes: &mut [u8]) -> Result<(), PackingError> {
     let room = bytes.len();
     let told = || format!("{state:?}");
     match postcard::to_slice(state, bytes) {
@@ -85,23 +85,26 @@ pub(super) fn pack<S: Serialize + Debug>(state: &S, bytes: &mut [u8]) -> Result<
             Ok(())
         }
         Err(postcard::Error::SerializeBufferFull) => Err(match length(state) {
-            Ok(takes) => Misfit::TooLong { state: told(), takes, room },
+            Ok(takes) => PackingError::TooLong { state: told(), takes, room },
             Err(why) => why,
         }),
-        Err(error) => Err(Misfit::Unwritable { state: told(), why: error.to_string() }),
+        Err(error) => Err(PackingError::Unwritable { state: told(), why: error.to_string() }),
     }
 }
 
 /// Reads a state back.
-pub(super) fn unpack<S: DeserializeOwned>(bytes: &[u8]) -> Result<S, Misfit> {
+pub(super) fn unpack<S: DeserializeOwned>(bytes: &[u8]) -> Result<S, PackingError> {
     postcard::from_bytes(bytes)
-        .map_err(|error| Misfit::Unreadable { bytes: bytes.to_vec(), why: error.to_string() })
+        .map_err(|error| PackingError::Unreadable { bytes: bytes.to_vec(), why: error.to_string() })
 }
 
 /// How many bytes a state takes.
-fn length<S: Serialize + Debug>(state: &S) -> Result<usize, Misfit> {
+fn length<S: Serialize + Debug>(state: &S) -> Result<usize, PackingError> {
     let size = postcard::serialize_with_flavor(state, postcard::ser_flavors::Size::default());
-    size.map_err(|error| Misfit::Unwritable { state: format!("{state:?}"), why: error.to_string() })
+    size.map_err(|error| PackingError::Unwritable {
+        state: format!("{state:?}"),
+        why: error.to_string(),
+    })
 }
 
 /// How many bytes states of a system should have: as many as each takes, if all that are looked at take as many;
@@ -109,11 +112,11 @@ fn length<S: Serialize + Debug>(state: &S) -> Result<usize, Misfit> {
 pub(super) fn width<T: TransitionSystem>(system: &T) -> usize {
     let mut lengths = BTreeSet::new();
     let mut seen = BTreeSet::new();
-    let Ok(initial) = caught(|| system.initial()) else { return 1 };
+    let Ok(initial) = catch_panic(|| system.initial()) else { return 1 };
     let mut open: VecDeque<T::State> = initial.into();
-    let mut random = Random::new(1);
+    let mut random = SplitMix64::new(1);
     let mut last = None;
-    while let Some(state) = open.pop_front().filter(|_| seen.len() < LOOKED_AT) {
+    while let Some(state) = open.pop_front().filter(|_| seen.len() < SAMPLED_STATES) {
         let Ok(bytes) = postcard::to_stdvec(&state) else { continue };
         lengths.insert(bytes.len().max(1));
         if seen.insert(bytes) {
@@ -121,7 +124,7 @@ pub(super) fn width<T: TransitionSystem>(system: &T) -> usize {
         }
         last = Some(state);
     }
-    for _ in 0..LOOKED_AT {
+    for _ in 0..SAMPLED_STATES {
         let Some(state) = last.take() else { break };
         lengths.extend(length(&state).map(|it| it.max(1)));
         let mut next = successors(system, &state);
@@ -135,13 +138,13 @@ pub(super) fn width<T: TransitionSystem>(system: &T) -> usize {
 }
 
 fn successors<T: TransitionSystem>(system: &T, state: &T::State) -> Vec<T::State> {
-    let all = caught(|| {
+    let all = catch_panic(|| {
         let mut actions = Vec::new();
         system.actions(state, &mut actions);
         actions
     });
     let each = all.unwrap_or_default().into_iter();
-    each.filter_map(|action| caught(|| system.next(state, &action)).ok().flatten()).collect()
+    each.filter_map(|action| catch_panic(|| system.next(state, &action)).ok().flatten()).collect()
 }
 
 #[cfg(test)]
@@ -175,7 +178,7 @@ mod tests {
         fn a_state_that_is_too_long_is_told(state in any::<State>(), less in 1..9_usize) {
             let takes = length(&state).unwrap();
             let room = takes.saturating_sub(less);
-            let told = Misfit::TooLong { state: format!("{state:?}"), takes, room };
+            let told = PackingError::TooLong { state: format!("{state:?}"), takes, room };
             prop_assert_eq!(pack(&state, &mut vec![0; room]), Err(told));
         }
     }

@@ -12,12 +12,12 @@ thread_local! {
 }
 
 /// What some code of a model gives; if it panics, what it says and where. Nothing is printed then.
-pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+pub(super) fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOKED: Once = Once::new();
     HOOKED.call_once(|| {
         let others = take_hook();
         set_hook(Box::new(move |info| match INSIDE.get() {
-            true => note(info),
+            true => record_panic(info),
             false => others(info),
         }));
     });
@@ -28,7 +28,7 @@ pub(super) fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|_| SAID.take())
 }
 
-fn note(info: &PanicHookInfo<'_>) {
+fn record_panic(info: &PanicHookInfo<'_>) {
     let what = info.payload_as_str().unwrap_or("something that is no text");
     // An `assert_eq!` says what it compared on lines of their own.
     let lines: Vec<&str> = what.lines().map(str::trim).filter(|it| !it.is_empty()).collect();
@@ -39,18 +39,19 @@ fn note(info: &PanicHookInfo<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use super::caught;
+    use super::catch_panic;
 
     #[test]
     fn a_panic_is_told_with_its_place_and_does_not_outlive_its_call() {
-        let told = caught(|| -> u8 { panic!("no {}", "way") }).unwrap_err();
+        let told = catch_panic(|| -> u8 { panic!("no {}", "way") }).unwrap_err();
         assert!(told.starts_with("it panics: no way (src/system/panics.rs:"), "{told}");
-        assert_eq!(caught(|| 1), Ok(1));
-        let nested = caught(|| caught(|| [1][std::hint::black_box(1)]).unwrap_err());
+        assert_eq!(catch_panic(|| 1), Ok(1));
+        let nested = catch_panic(|| catch_panic(|| [1][std::hint::black_box(1)]).unwrap_err());
         assert!(nested.unwrap().contains("out of bounds"));
-        let compared = caught(|| assert_eq!(1, std::hint::black_box(2), "as many")).unwrap_err();
+        let compared =
+            catch_panic(|| assert_eq!(1, std::hint::black_box(2), "as many")).unwrap_err();
         assert!(compared.contains(": as many; left: 1; right: 2 (src/"), "{compared}");
-        let text = caught(|| std::panic::panic_any(5_u8)).unwrap_err();
+        let text = catch_panic(|| std::panic::panic_any(5_u8)).unwrap_err();
         assert!(text.contains("something that is no text"), "{text}");
     }
 }

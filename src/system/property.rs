@@ -3,16 +3,16 @@
 /// Something that is asked of a transition system's states or runs, with a name.
 pub struct Property<'s, S> {
     pub(super) name: String,
-    pub(super) expectation: Expectation,
-    pub(super) holds: Box<Condition<'s, S>>,
+    pub(super) expectation: PropertyExpectation,
+    pub(super) holds: Box<PropertyCondition<'s, S>>,
 }
 
 /// Whether something holds in a state.
-type Condition<'s, S> = dyn Fn(&S) -> bool + Send + Sync + 's;
+type PropertyCondition<'s, S> = dyn Fn(&S) -> bool + Send + Sync + 's;
 
 /// Where it should hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Expectation {
+pub(super) enum PropertyExpectation {
     Always,
     Sometimes,
     Eventually,
@@ -24,7 +24,7 @@ impl<'s, S> Property<'s, S> {
         name: impl Into<String>,
         holds: impl Fn(&S) -> bool + Send + Sync + 's,
     ) -> Property<'s, S> {
-        Property::new(Expectation::Always, name.into(), Box::new(holds))
+        Property::new(PropertyExpectation::Always, name.into(), Box::new(holds))
     }
 
     /// Something that holds in some reachable state, or else is violated once all were visited. A search
@@ -33,7 +33,7 @@ impl<'s, S> Property<'s, S> {
         name: impl Into<String>,
         holds: impl Fn(&S) -> bool + Send + Sync + 's,
     ) -> Property<'s, S> {
-        Property::new(Expectation::Sometimes, name.into(), Box::new(holds))
+        Property::new(PropertyExpectation::Sometimes, name.into(), Box::new(holds))
     }
 
     /// Something that every run comes to a state with: each that goes on for ever, and each that ends in a state from
@@ -43,15 +43,19 @@ impl<'s, S> Property<'s, S> {
         name: impl Into<String>,
         holds: impl Fn(&S) -> bool + Send + Sync + 's,
     ) -> Property<'s, S> {
-        Property::new(Expectation::Eventually, name.into(), Box::new(holds))
+        Property::new(PropertyExpectation::Eventually, name.into(), Box::new(holds))
     }
 
     /// Whether it is about runs.
-    pub(super) fn is_promised(&self) -> bool {
-        self.expectation == Expectation::Eventually
+    pub(super) fn is_eventuality(&self) -> bool {
+        self.expectation == PropertyExpectation::Eventually
     }
 
-    fn new(expectation: Expectation, name: String, holds: Box<Condition<'s, S>>) -> Self {
+    fn new(
+        expectation: PropertyExpectation,
+        name: String,
+        holds: Box<PropertyCondition<'s, S>>,
+    ) -> Self {
         Property { name, expectation, holds }
     }
 }

@@ -1,85 +1,89 @@
 //! What serde makes of a state, as people are told of it.
 
-use crate::exec::Value;
+use crate::exec::StateValue;
 use serde::ser::{self, Serialize};
 use std::fmt::{Debug, Display};
 
 /// A state as variables: a struct's fields, each by itself; else the state as a whole.
-pub(super) fn variables<S: Serialize + Debug>(state: &S) -> Vec<(String, Value)> {
-    match state.serialize(Teller) {
-        Ok(Value::Record(fields)) => fields,
+pub(super) fn variables<S: Serialize + Debug>(state: &S) -> Vec<(String, StateValue)> {
+    match state.serialize(ValueSerializer) {
+        Ok(StateValue::Record(fields)) => fields,
         Ok(value) => vec![("state".into(), value)],
-        Err(Untold) => vec![("state".into(), format!("{state:?}").into())],
+        Err(UnsupportedValue) => vec![("state".into(), format!("{state:?}").into())],
     }
 }
 
 /// What a type has no value for.
 #[derive(Debug)]
-struct Untold;
+struct UnsupportedValue;
 
-impl std::error::Error for Untold {}
+impl std::error::Error for UnsupportedValue {}
 
-impl Display for Untold {
+impl Display for UnsupportedValue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("there is no word for it")
     }
 }
 
-impl ser::Error for Untold {
+impl ser::Error for UnsupportedValue {
     fn custom<T: Display>(_: T) -> Self {
-        Untold
+        UnsupportedValue
     }
 }
 
 /// Makes a value of whatever is serialized.
-struct Teller;
+struct ValueSerializer;
 
 /// Gathers the elements of something.
-struct Elements {
-    all: Vec<Value>,
+struct SequenceSerializer {
+    all: Vec<StateValue>,
     /// The variant that they belong to, if they belong to one.
     variant: Option<&'static str>,
 }
 
 /// Gathers what has names.
-struct Named {
-    all: Vec<(String, Value)>,
+struct FieldSerializer {
+    all: Vec<(String, StateValue)>,
     variant: Option<&'static str>,
 }
 
-impl Elements {
-    fn of(variant: Option<&'static str>) -> Result<Elements, Untold> {
-        Ok(Elements { all: Vec::new(), variant })
+impl SequenceSerializer {
+    fn of(variant: Option<&'static str>) -> Result<SequenceSerializer, UnsupportedValue> {
+        Ok(SequenceSerializer { all: Vec::new(), variant })
     }
 
-    fn add<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Untold> {
-        self.all.push(value.serialize(Teller)?);
+    fn add<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), UnsupportedValue> {
+        self.all.push(value.serialize(ValueSerializer)?);
         Ok(())
     }
 
-    fn finish(self) -> Result<Value, Untold> {
+    fn finish(self) -> Result<StateValue, UnsupportedValue> {
         Ok(match self.variant {
-            None => Value::Array(0, self.all),
+            None => StateValue::Array(0, self.all),
             Some(variant) => {
-                let all: Vec<String> = self.all.iter().map(Value::to_string).collect();
+                let all: Vec<String> = self.all.iter().map(StateValue::to_string).collect();
                 format!("{variant}({})", all.join(", ")).into()
             }
         })
     }
 }
 
-impl Named {
-    fn of(variant: Option<&'static str>) -> Result<Named, Untold> {
-        Ok(Named { all: Vec::new(), variant })
+impl FieldSerializer {
+    fn of(variant: Option<&'static str>) -> Result<FieldSerializer, UnsupportedValue> {
+        Ok(FieldSerializer { all: Vec::new(), variant })
     }
 
-    fn add<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), Untold> {
-        self.all.push((name.into(), value.serialize(Teller)?));
+    fn add<T: Serialize + ?Sized>(
+        &mut self,
+        name: &str,
+        value: &T,
+    ) -> Result<(), UnsupportedValue> {
+        self.all.push((name.into(), value.serialize(ValueSerializer)?));
         Ok(())
     }
 
-    fn finish(self) -> Result<Value, Untold> {
-        let record = Value::Record(self.all);
+    fn finish(self) -> Result<StateValue, UnsupportedValue> {
+        let record = StateValue::Record(self.all);
         Ok(match self.variant {
             None => record,
             Some(variant) => format!("{variant} {record}").into(),
@@ -88,31 +92,31 @@ impl Named {
 }
 
 /// A number as such, if it is one of ours.
-fn number<N: Copy + Display + TryInto<i64>>(number: N) -> Result<Value, Untold> {
-    Ok(number.try_into().map_or_else(|_| number.to_string().into(), Value::Number))
+fn number<N: Copy + Display + TryInto<i64>>(number: N) -> Result<StateValue, UnsupportedValue> {
+    Ok(number.try_into().map_or_else(|_| number.to_string().into(), StateValue::Number))
 }
 
 macro_rules! told_by {
     ($($method:ident($type:ty) $with:expr;)*) => {$(
-        fn $method(self, value: $type) -> Result<Value, Untold> {
+        fn $method(self, value: $type) -> Result<StateValue, UnsupportedValue> {
             $with(value)
         }
     )*};
 }
 
-impl ser::Serializer for Teller {
-    type Ok = Value;
-    type Error = Untold;
-    type SerializeSeq = Elements;
-    type SerializeTuple = Elements;
-    type SerializeTupleStruct = Elements;
-    type SerializeTupleVariant = Elements;
-    type SerializeMap = Named;
-    type SerializeStruct = Named;
-    type SerializeStructVariant = Named;
+impl ser::Serializer for ValueSerializer {
+    type Ok = StateValue;
+    type Error = UnsupportedValue;
+    type SerializeSeq = SequenceSerializer;
+    type SerializeTuple = SequenceSerializer;
+    type SerializeTupleStruct = SequenceSerializer;
+    type SerializeTupleVariant = SequenceSerializer;
+    type SerializeMap = FieldSerializer;
+    type SerializeStruct = FieldSerializer;
+    type SerializeStructVariant = FieldSerializer;
 
     told_by! {
-        serialize_bool(bool) |it| Ok(Value::Truth(it));
+        serialize_bool(bool) |it| Ok(StateValue::Truth(it));
         serialize_i8(i8) number;
         serialize_i16(i16) number;
         serialize_i32(i32) number;
@@ -130,19 +134,22 @@ impl ser::Serializer for Teller {
         serialize_unit_struct(&'static str) |it: &str| Ok(it.into());
     }
 
-    fn serialize_bytes(self, bytes: &[u8]) -> Result<Value, Untold> {
-        Ok(Value::Array(0, bytes.iter().map(|it| Value::Number((*it).into())).collect()))
+    fn serialize_bytes(self, bytes: &[u8]) -> Result<StateValue, UnsupportedValue> {
+        Ok(StateValue::Array(0, bytes.iter().map(|it| StateValue::Number((*it).into())).collect()))
     }
 
-    fn serialize_none(self) -> Result<Value, Untold> {
+    fn serialize_none(self) -> Result<StateValue, UnsupportedValue> {
         Ok("None".into())
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Value, Untold> {
+    fn serialize_some<T: Serialize + ?Sized>(
+        self,
+        value: &T,
+    ) -> Result<StateValue, UnsupportedValue> {
         value.serialize(self)
     }
 
-    fn serialize_unit(self) -> Result<Value, Untold> {
+    fn serialize_unit(self) -> Result<StateValue, UnsupportedValue> {
         Ok("()".into())
     }
 
@@ -151,7 +158,7 @@ impl ser::Serializer for Teller {
         _: &'static str,
         _: u32,
         variant: &'static str,
-    ) -> Result<Value, Untold> {
+    ) -> Result<StateValue, UnsupportedValue> {
         Ok(variant.into())
     }
 
@@ -159,7 +166,7 @@ impl ser::Serializer for Teller {
         self,
         _: &'static str,
         value: &T,
-    ) -> Result<Value, Untold> {
+    ) -> Result<StateValue, UnsupportedValue> {
         value.serialize(self)
     }
 
@@ -169,22 +176,26 @@ impl ser::Serializer for Teller {
         _: u32,
         variant: &'static str,
         value: &T,
-    ) -> Result<Value, Untold> {
-        let mut one = Elements::of(Some(variant))?;
+    ) -> Result<StateValue, UnsupportedValue> {
+        let mut one = SequenceSerializer::of(Some(variant))?;
         one.add(value)?;
         one.finish()
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Elements, Untold> {
-        Elements::of(None)
+    fn serialize_seq(self, _: Option<usize>) -> Result<SequenceSerializer, UnsupportedValue> {
+        SequenceSerializer::of(None)
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Elements, Untold> {
-        Elements::of(None)
+    fn serialize_tuple(self, _: usize) -> Result<SequenceSerializer, UnsupportedValue> {
+        SequenceSerializer::of(None)
     }
 
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Elements, Untold> {
-        Elements::of(None)
+    fn serialize_tuple_struct(
+        self,
+        _: &'static str,
+        _: usize,
+    ) -> Result<SequenceSerializer, UnsupportedValue> {
+        SequenceSerializer::of(None)
     }
 
     fn serialize_tuple_variant(
@@ -193,16 +204,20 @@ impl ser::Serializer for Teller {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Elements, Untold> {
-        Elements::of(Some(variant))
+    ) -> Result<SequenceSerializer, UnsupportedValue> {
+        SequenceSerializer::of(Some(variant))
     }
 
-    fn serialize_map(self, _: Option<usize>) -> Result<Named, Untold> {
-        Named::of(None)
+    fn serialize_map(self, _: Option<usize>) -> Result<FieldSerializer, UnsupportedValue> {
+        FieldSerializer::of(None)
     }
 
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Named, Untold> {
-        Named::of(None)
+    fn serialize_struct(
+        self,
+        _: &'static str,
+        _: usize,
+    ) -> Result<FieldSerializer, UnsupportedValue> {
+        FieldSerializer::of(None)
     }
 
     fn serialize_struct_variant(
@@ -211,22 +226,22 @@ impl ser::Serializer for Teller {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Result<Named, Untold> {
-        Named::of(Some(variant))
+    ) -> Result<FieldSerializer, UnsupportedValue> {
+        FieldSerializer::of(Some(variant))
     }
 }
 
 macro_rules! gathers {
     ($($trait:ident $method:ident),*) => {$(
-        impl ser::$trait for Elements {
-            type Ok = Value;
-            type Error = Untold;
+        impl ser::$trait for SequenceSerializer {
+            type Ok = StateValue;
+            type Error = UnsupportedValue;
 
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Untold> {
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), UnsupportedValue> {
                 self.add(value)
             }
 
-            fn end(self) -> Result<Value, Untold> {
+            fn end(self) -> Result<StateValue, UnsupportedValue> {
                 self.finish()
             }
         }
@@ -242,19 +257,19 @@ gathers! {
 
 macro_rules! gathers_named {
     ($($trait:ident),*) => {$(
-        impl ser::$trait for Named {
-            type Ok = Value;
-            type Error = Untold;
+        impl ser::$trait for FieldSerializer {
+            type Ok = StateValue;
+            type Error = UnsupportedValue;
 
             fn serialize_field<T: Serialize + ?Sized>(
                 &mut self,
                 name: &'static str,
                 value: &T,
-            ) -> Result<(), Untold> {
+            ) -> Result<(), UnsupportedValue> {
                 self.add(name, value)
             }
 
-            fn end(self) -> Result<Value, Untold> {
+            fn end(self) -> Result<StateValue, UnsupportedValue> {
                 self.finish()
             }
         }
@@ -263,17 +278,20 @@ macro_rules! gathers_named {
 
 gathers_named! { SerializeStruct, SerializeStructVariant }
 
-impl ser::SerializeMap for Named {
-    type Ok = Value;
-    type Error = Untold;
+impl ser::SerializeMap for FieldSerializer {
+    type Ok = StateValue;
+    type Error = UnsupportedValue;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Untold> {
-        self.all.push((key.serialize(Teller)?.to_string(), Value::Undefined));
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), UnsupportedValue> {
+        self.all.push((key.serialize(ValueSerializer)?.to_string(), StateValue::Undefined));
         Ok(())
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Untold> {
-        let told = value.serialize(Teller)?;
+    fn serialize_value<T: Serialize + ?Sized>(
+        &mut self,
+        value: &T,
+    ) -> Result<(), UnsupportedValue> {
+        let told = value.serialize(ValueSerializer)?;
         if let Some(last) = self.all.last_mut() {
             last.1 = told;
         }
@@ -281,8 +299,8 @@ impl ser::SerializeMap for Named {
     }
 
     /// The elements, by key.
-    fn end(self) -> Result<Value, Untold> {
-        Ok(Value::Table(self.all))
+    fn end(self) -> Result<StateValue, UnsupportedValue> {
+        Ok(StateValue::Table(self.all))
     }
 }
 
@@ -328,7 +346,7 @@ mod tests {
         assert_eq!(told, expected);
         assert_eq!(
             variables(&(1, false)),
-            [("state".into(), Value::Array(0, vec![1.into(), false.into()]))]
+            [("state".into(), StateValue::Array(0, vec![1.into(), false.into()]))]
         );
     }
 }

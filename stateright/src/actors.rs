@@ -1,6 +1,6 @@
 //! States of actor models: what Stateright can only write, read back; what it keeps in tables of hashes, in order.
 
-use crate::{Kept, Stateright};
+use crate::{Stateright, StoredState};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use stateright::actor::{
@@ -12,36 +12,48 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 /// An actor model as a transition system.
-pub type Actors<'m, A, C = (), H = ()> = Stateright<'m, ActorModel<A, C, H>, ActorState<A, H>>;
+pub type ActorSystem<'m, A, C = (), H = ()> = Stateright<'m, ActorModel<A, C, H>, ActorState<A, H>>;
 
 /// A state of an actor model whose actors' states, messages, timers, random choices and storages, and whose history,
 /// serde can write and read.
 pub struct ActorState<A: Actor, H = ()>(ActorModelState<A, H>);
 
 /// What serde can write and read.
-pub trait Part: Serialize + DeserializeOwned {}
+pub trait SerdeValue: Serialize + DeserializeOwned {}
 
-impl<T: Serialize + DeserializeOwned> Part for T {}
+impl<T: Serialize + DeserializeOwned> SerdeValue for T {}
 
 /// An actor whose states, messages, timers, random choices and storages serde can write and read.
-pub trait Written:
-    Actor<State: Part, Msg: Part + Ord, Timer: Part + Ord, Random: Part, Storage: Part>
+pub trait SerdeActor:
+    Actor<
+        State: SerdeValue,
+        Msg: SerdeValue + Ord,
+        Timer: SerdeValue + Ord,
+        Random: SerdeValue,
+        Storage: SerdeValue,
+    >
 {
 }
 
-impl<A> Written for A where
-    A: Actor<State: Part, Msg: Part + Ord, Timer: Part + Ord, Random: Part, Storage: Part>
+impl<A> SerdeActor for A where
+    A: Actor<
+            State: SerdeValue,
+            Msg: SerdeValue + Ord,
+            Timer: SerdeValue + Ord,
+            Random: SerdeValue,
+            Storage: SerdeValue,
+        >
 {
 }
 
 /// A message with where it is from and where it goes.
-type Sent<M> = (Id, Id, M);
+type SentMessage<M> = (Id, Id, M);
 
 /// What is read of a network.
 #[derive(Deserialize)]
-enum Messages<M> {
-    Set(Vec<Sent<M>>, Option<Sent<M>>),
-    Bag(Vec<(Sent<M>, usize)>),
+enum NetworkMessages<M> {
+    Set(Vec<SentMessage<M>>, Option<SentMessage<M>>),
+    Bag(Vec<(SentMessage<M>, usize)>),
     Flows(BTreeMap<(Id, Id), VecDeque<M>>),
 }
 
@@ -49,16 +61,16 @@ enum Messages<M> {
 #[derive(Serialize)]
 #[serde(rename = "Messages")]
 enum BorrowedMessages<'s, M> {
-    Set(Vec<Sent<&'s M>>, Option<Sent<&'s M>>),
-    Bag(Vec<(Sent<&'s M>, usize)>),
+    Set(Vec<SentMessage<&'s M>>, Option<SentMessage<&'s M>>),
+    Bag(Vec<(SentMessage<&'s M>, usize)>),
     Flows(&'s BTreeMap<(Id, Id), VecDeque<M>>),
 }
 
 /// What is read of a state.
 #[derive(Deserialize)]
-struct Form<S, M, T, R, D, H> {
+struct ActorStateForm<S, M, T, R, D, H> {
     actors: Vec<Arc<S>>,
-    network: Messages<M>,
+    network: NetworkMessages<M>,
     timers: Vec<Vec<T>>,
     choices: Vec<BTreeMap<String, Vec<R>>>,
     crashed: Vec<bool>,
@@ -69,7 +81,7 @@ struct Form<S, M, T, R, D, H> {
 /// What is written of a state: the same, borrowed, with timers and choices in order.
 #[derive(Serialize)]
 #[serde(rename = "Form")]
-struct BorrowedForm<'s, S, M, T, R, D, H> {
+struct BorrowedActorStateForm<'s, S, M, T, R, D, H> {
     actors: &'s [Arc<S>],
     network: BorrowedMessages<'s, M>,
     timers: Vec<Vec<&'s T>>,
@@ -80,7 +92,7 @@ struct BorrowedForm<'s, S, M, T, R, D, H> {
 }
 
 /// The form of a state of certain actors.
-type FormOf<A, H> = Form<
+type ActorStateFormOf<A, H> = ActorStateForm<
     <A as Actor>::State,
     <A as Actor>::Msg,
     <A as Actor>::Timer,
@@ -90,7 +102,7 @@ type FormOf<A, H> = Form<
 >;
 
 /// The elements of a set in an order that depends on nothing else.
-fn ordered<T: Ord + Serialize>(all: impl Iterator<Item = T>) -> Vec<T> {
+fn sorted_elements<T: Ord + Serialize>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut all: Vec<T> = all.collect();
     all.sort_unstable();
     // By an `Ord` that is not that of `Eq` different elements may be equal. Then what is written of them decides. What
@@ -101,46 +113,47 @@ fn ordered<T: Ord + Serialize>(all: impl Iterator<Item = T>) -> Vec<T> {
     all
 }
 
-fn sent<M>(envelope: &Envelope<M>) -> Sent<&M> {
+fn sent_message<M>(envelope: &Envelope<M>) -> SentMessage<&M> {
     (envelope.src, envelope.dst, &envelope.msg)
 }
 
-fn envelope<M>((src, dst, msg): Sent<M>) -> Envelope<M> {
+fn envelope<M>((src, dst, msg): SentMessage<M>) -> Envelope<M> {
     Envelope { src, dst, msg }
 }
 
 impl<'s, M: Eq + Hash + Ord + Serialize> BorrowedMessages<'s, M> {
     fn of(network: &'s Network<M>) -> Self {
         match network {
-            Network::UnorderedDuplicating(set, last) => {
-                BorrowedMessages::Set(ordered(set.iter().map(sent)), last.as_ref().map(sent))
-            }
-            Network::UnorderedNonDuplicating(bag) => {
-                BorrowedMessages::Bag(ordered(bag.iter().map(|(it, count)| (sent(it), *count))))
-            }
+            Network::UnorderedDuplicating(set, last) => BorrowedMessages::Set(
+                sorted_elements(set.iter().map(sent_message)),
+                last.as_ref().map(sent_message),
+            ),
+            Network::UnorderedNonDuplicating(bag) => BorrowedMessages::Bag(sorted_elements(
+                bag.iter().map(|(it, count)| (sent_message(it), *count)),
+            )),
             Network::Ordered(flows) => BorrowedMessages::Flows(flows),
         }
     }
 }
 
-impl<M: Eq + Hash> Messages<M> {
+impl<M: Eq + Hash> NetworkMessages<M> {
     fn network(self) -> Network<M> {
         match self {
-            Messages::Set(set, last) => Network::UnorderedDuplicating(
+            NetworkMessages::Set(set, last) => Network::UnorderedDuplicating(
                 set.into_iter().map(envelope).collect(),
                 last.map(envelope),
             ),
-            Messages::Bag(bag) => Network::UnorderedNonDuplicating(
+            NetworkMessages::Bag(bag) => Network::UnorderedNonDuplicating(
                 bag.into_iter().map(|(it, count)| (envelope(it), count)).collect(),
             ),
-            Messages::Flows(flows) => Network::Ordered(flows),
+            NetworkMessages::Flows(flows) => Network::Ordered(flows),
         }
     }
 }
 
 impl<A, H> Serialize for ActorState<A, H>
 where
-    A: Written,
+    A: SerdeActor,
     H: Serialize,
 {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -150,10 +163,10 @@ where
             let choices = it.map.iter();
             choices.map(|(key, all)| (key.as_str(), all.as_slice())).collect()
         });
-        let form = BorrowedForm {
+        let form = BorrowedActorStateForm {
             actors: &state.actor_states,
             network: BorrowedMessages::of(&state.network),
-            timers: state.timers_set.iter().map(|it| ordered(it.iter())).collect(),
+            timers: state.timers_set.iter().map(|it| sorted_elements(it.iter())).collect(),
             choices: choices.collect(),
             crashed: &state.crashed,
             history: &state.history,
@@ -165,11 +178,11 @@ where
 
 impl<'de, A, H> Deserialize<'de> for ActorState<A, H>
 where
-    A: Written,
-    H: Part,
+    A: SerdeActor,
+    H: SerdeValue,
 {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let form: FormOf<A, H> = Form::deserialize(from)?;
+        let form: ActorStateFormOf<A, H> = ActorStateForm::deserialize(from)?;
         let timers = form.timers.into_iter().map(|all| {
             let mut timers = Timers::new();
             all.into_iter().for_each(|it| {
@@ -200,10 +213,10 @@ impl<A: Actor, H: Debug> Debug for ActorState<A, H> {
     }
 }
 
-impl<A, H> Kept<ActorModelState<A, H>> for ActorState<A, H>
+impl<A, H> StoredState<ActorModelState<A, H>> for ActorState<A, H>
 where
-    A: Written,
-    H: Debug + Part,
+    A: SerdeActor,
+    H: Debug + SerdeValue,
 {
     fn of(state: ActorModelState<A, H>) -> Self {
         ActorState(state)

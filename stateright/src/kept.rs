@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 /// A form of states `S` that serde can write and read: `S` itself, if it can be; else something that has one and
 /// writes it the same way whenever it is equal.
-pub trait Kept<S>: Debug + Serialize + DeserializeOwned {
+pub trait StoredState<S>: Debug + Serialize + DeserializeOwned {
     /// That of a state.
     fn of(state: S) -> Self;
 
@@ -14,7 +14,7 @@ pub trait Kept<S>: Debug + Serialize + DeserializeOwned {
     fn state(&self) -> &S;
 }
 
-impl<S: Debug + Serialize + DeserializeOwned> Kept<S> for S {
+impl<S: Debug + Serialize + DeserializeOwned> StoredState<S> for S {
     fn of(state: S) -> S {
         state
     }

@@ -2,7 +2,7 @@
 //! whole.
 //!
 //! [`Stateright::new`] makes a [`TransitionSystem`] of a [`stateright::Model`] whose states serde can write and read;
-//! [`Actors::of`] of an [`ActorModel`](stateright::actor::ActorModel) whose parts it can. [`Stateright::check`] is a search
+//! [`ActorSystem::of`] of an [`ActorModel`](stateright::actor::ActorModel) whose parts it can. [`Stateright::check`] is a search
 //! of it. The same states are visited as by Stateright: those of `init_states` and behind `next_state` that are within the
 //! boundary.
 //!
@@ -17,7 +17,7 @@
 //!   | `actor::register::{RegisterActor, RegisterActorState}` | [`register`] |
 //!   | `semantics::register::{Register, RegisterOp, RegisterRet}` | [`register`] |
 //!   | `semantics::{LinearizabilityTester, SequentialConsistencyTester}` | [`semantics`] |
-//!   | `ActorModelState` | [`ActorState`], by [`Actors::of`] |
+//!   | `ActorModelState` | [`ActorState`], by [`ActorSystem::of`] |
 //!
 //!   `RegisterMsg` is Stateright's own, and so are `record_returns` and `record_invocations`.
 //! - Sets and maps of a state are ordered: `BTreeSet` and `BTreeMap`. Stateright's `HashableHashSet` and `HashableHashMap`, and
@@ -98,8 +98,8 @@ mod kept;
 pub mod register;
 pub mod semantics;
 
-pub use actors::{ActorState, Actors, Part, Written};
-pub use kept::Kept;
+pub use actors::{ActorState, ActorSystem, SerdeActor, SerdeValue};
+pub use kept::StoredState;
 
 use spillway::{Check, Property, TransitionSystem};
 use stateright::{Expectation, HasDiscoveries, Model, Representative};
@@ -108,7 +108,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 /// A function that gives the representative of a state.
-type Representing<S> = fn(&S) -> S;
+type RepresentativeFn<S> = fn(&S) -> S;
 
 /// A model written for Stateright as a transition system, whose states are kept as `K`: as themselves, if serde can
 /// write and read them.
@@ -119,7 +119,7 @@ pub struct Stateright<'m, M: Model, K = <M as Model>::State> {
     model: &'m M,
     parameters: String,
     /// Gives the representative of a state, with symmetry reduction.
-    symmetry: Option<Representing<M::State>>,
+    symmetry: Option<RepresentativeFn<M::State>>,
     target_max_depth: Option<u64>,
     finish_when: Option<HasDiscoveries>,
     kept: PhantomData<fn() -> K>,
@@ -127,7 +127,7 @@ pub struct Stateright<'m, M: Model, K = <M as Model>::State> {
 
 impl<'m, M: Model> Stateright<'m, M>
 where
-    M::State: Kept<M::State>,
+    M::State: StoredState<M::State>,
 {
     /// That of a model whose states serde can write and read.
     pub fn new(model: &'m M) -> Self {
@@ -135,8 +135,8 @@ where
     }
 }
 
-impl<'m, M: Model, K: Kept<M::State>> Stateright<'m, M, K> {
-    /// That of a model whose states are kept as `K`: `Actors::of(&model)`.
+impl<'m, M: Model, K: StoredState<M::State>> Stateright<'m, M, K> {
+    /// That of a model whose states are kept as `K`: `ActorSystem::of(&model)`.
     pub fn of(model: &'m M) -> Self {
         Stateright {
             model,
@@ -212,7 +212,7 @@ impl<'m, M: Model, K: Kept<M::State>> Stateright<'m, M, K> {
     }
 
     /// What is kept of a state that is reached; nothing if it is beyond the boundary.
-    fn kept(&self, state: M::State) -> Option<K> {
+    fn stored_state(&self, state: M::State) -> Option<K> {
         self.model.within_boundary(&state).then(|| match self.symmetry {
             Some(representative) => K::of(representative(&state)),
             None => K::of(state),
@@ -224,13 +224,13 @@ impl<M, K> TransitionSystem for Stateright<'_, M, K>
 where
     M: Model + Send + Sync,
     M::Action: Clone + Debug,
-    K: Kept<M::State>,
+    K: StoredState<M::State>,
 {
     type State = K;
     type Action = M::Action;
 
     fn initial(&self) -> Vec<K> {
-        self.model.init_states().into_iter().filter_map(|it| self.kept(it)).collect()
+        self.model.init_states().into_iter().filter_map(|it| self.stored_state(it)).collect()
     }
 
     fn actions(&self, state: &K, actions: &mut Vec<M::Action>) {
@@ -238,7 +238,7 @@ where
     }
 
     fn next(&self, state: &K, action: &M::Action) -> Option<K> {
-        self.kept(self.model.next_state(state.state(), action.clone())?)
+        self.stored_state(self.model.next_state(state.state(), action.clone())?)
     }
 
     fn properties(&self) -> Vec<Property<'_, K>> {

@@ -70,12 +70,12 @@ where
 }
 
 /// The server that a client asks with a request.
-fn asked(client: Id, sent: u64, servers: usize) -> Id {
+fn target_server(client: Id, sent: u64, servers: usize) -> Id {
     Id::from((usize::from(client) + sent as usize) % servers)
 }
 
 /// Which client it is.
-fn number(client: Id, servers: usize) -> u8 {
+fn client_number(client: Id, servers: usize) -> u8 {
     let number = usize::from(client).checked_sub(servers);
     number.expect("the servers of a register come before its clients in a model") as u8
 }
@@ -98,8 +98,8 @@ where
             }
             RegisterActor::Client { server_count, .. } => {
                 let request = usize::from(id) as u64;
-                let value = char::from(b'A' + number(id, *server_count));
-                out.send(asked(id, 0, *server_count), RegisterMsg::Put(request, value));
+                let value = char::from(b'A' + client_number(id, *server_count));
+                out.send(target_server(id, 0, *server_count), RegisterMsg::Put(request, value));
                 RegisterActorState::Client { awaiting: Some(request), op_count: 1 }
             }
             RegisterActor::Server(server) => {
@@ -129,7 +129,7 @@ where
             });
         };
         let next = (op_count + 1) * usize::from(id) as u64;
-        let to = asked(id, op_count, server_count);
+        let to = target_server(id, op_count, server_count);
         let awaiting = match message {
             RegisterMsg::GetOk(request, _) if Some(request) == awaiting => None,
             RegisterMsg::PutOk(request) if Some(request) == awaiting => {
@@ -137,7 +137,7 @@ where
                     to,
                     match op_count < put_count as u64 {
                         true => {
-                            let value = char::from(b'Z' - number(id, server_count));
+                            let value = char::from(b'Z' - client_number(id, server_count));
                             RegisterMsg::Put(next, value)
                         }
                         false => RegisterMsg::Get(next),

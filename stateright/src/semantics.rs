@@ -9,12 +9,12 @@ mod history;
 
 pub use stateright::semantics::{ConsistencyTester, SequentialSpec};
 
-use history::History;
+use history::OperationHistory;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// What an object answers to an operation, in an order in which all operations have their effects one after the other.
-type Order<O> = Vec<(<O as SequentialSpec>::Op, <O as SequentialSpec>::Ret)>;
+type SerialOrder<O> = Vec<(<O as SequentialSpec>::Op, <O as SequentialSpec>::Ret)>;
 
 /// Defines a tester: a history of operations, and the object to which they are applied.
 macro_rules! tester {
@@ -28,13 +28,13 @@ macro_rules! tester {
         ))]
         pub struct $name<T: Ord, O: SequentialSpec> {
             object: O,
-            history: History<T, O::Op, O::Ret>,
+            history: OperationHistory<T, O::Op, O::Ret>,
         }
 
         impl<T: Ord, O: SequentialSpec> $name<T, O> {
             /// A tester without operations, of an object in this state.
             pub fn new(object: O) -> Self {
-                $name { object, history: History::default() }
+                $name { object, history: OperationHistory::default() }
             }
 
             /// How many operations have begun.
@@ -55,7 +55,7 @@ macro_rules! tester {
         {
             /// An order in which the object can have executed the operations one after the other; nothing if there is
             /// none.
-            pub fn serialized_history(&self) -> Option<Order<O>> {
+            pub fn serialized_history(&self) -> Option<SerialOrder<O>> {
                 self.history.order(&self.object)
             }
 

@@ -14,17 +14,19 @@ use crate::support::collection::{models_below, text_of};
 use crate::support::{Random, is_large};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use spillway::analysis::access::{Cells, Condition, Conjunct, Question, Table};
+use spillway::analysis::access::{
+    AccessTable, CellSet, ChannelPredicate, ConjunctCondition, GuardConjunct,
+};
 use spillway::analysis::bits::members;
-use spillway::analysis::dependence::Dependence;
+use spillway::analysis::dependence::DependenceRelation;
 use spillway::analysis::instances::{ActionInstance, InstanceId};
 use spillway::analysis::ranges::ranges;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Explain, FaultKind, Interp, StepOutcome, Violation};
+use spillway::exec::{FaultKind, Interp, StepOutcome, SystemDescription, Violation};
 use spillway::front::{Language, Options, dve, murphi, promela};
-use spillway::ir::layout::{CellId, Content};
-use spillway::ir::{Arena, Instance, Pid, Program, PropertyId, PropertyKind};
-use spillway::source::Sources;
+use spillway::ir::layout::{CellId, GroupContent};
+use spillway::ir::{Arena, PidRule, ProcessInstance, Program, PropertyId, PropertyKind};
+use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Instant;
@@ -59,15 +61,15 @@ struct Tried {
 struct Trial<'a> {
     name: &'a str,
     model: &'a Interp,
-    table: &'a Table<'a>,
-    dependence: &'a Dependence<'a>,
+    table: &'a AccessTable<'a>,
+    dependence: &'a DependenceRelation<'a>,
     taker: Taker<'a>,
     states: Vec<Vec<u8>>,
 }
 
 /// Reachable states: the first ones, and those of walks.
 fn reachable(model: &Interp, random: &mut Random) -> Vec<Vec<u8>> {
-    let successors = |steps: Vec<spillway::exec::Step>| {
+    let successors = |steps: Vec<spillway::exec::StepDescription>| {
         let states = steps.into_iter().filter_map(|step| match step.outcome {
             StepOutcome::Successor(state) => Some(state),
             StepOutcome::Fault(_) => None,
@@ -101,9 +103,9 @@ fn try_program(name: &str, program: Program, random: &mut Random, tried: &mut Tr
     if priorities {
         return;
     }
-    let Ok(table) = Table::new(model.program(), model.layout()) else { return };
+    let Ok(table) = AccessTable::new(model.program(), model.layout()) else { return };
     let Some(dependence) =
-        Dependence::new(&table, INSTANCES_MAX, &AnalysisBudget::largest()).unwrap()
+        DependenceRelation::new(&table, INSTANCES_MAX, &AnalysisBudget::largest()).unwrap()
     else {
         return;
     };
@@ -152,7 +154,7 @@ impl Trial<'_> {
         let mut mixed = state.to_vec();
         for group in layout.groups.values() {
             let cells = (group.first.0..group.first.0 + group.cells).map(CellId);
-            let together = matches!(group.part, Content::Channel(_));
+            let together = matches!(group.part, GroupContent::Channel(_));
             let all = cells.clone().all(&wanted);
             for cell in cells.filter(|&cell| if together { all } else { wanted(cell) }) {
                 layout.set_code(&mut mixed, cell, layout.code(other, cell));
@@ -164,17 +166,17 @@ impl Trial<'_> {
     /// Whether the same instances live in both states, with the same pids.
     fn same_instances(&self, one: &[u8], other: &[u8]) -> bool {
         let (program, layout) = (self.model.program(), self.model.layout());
-        program.instances().all(|Instance { process, slot }| {
+        program.instances().all(|ProcessInstance { process, slot }| {
             let about = &program.processes[process];
             let placement = layout.locations[process];
             let at = CellId(placement.first.0 + slot * placement.stride);
             let alive = |state| !about.has_slots() || layout.code(state, at) > 0;
             let pid = |state| match about.life.pid {
-                Pid::In(variable) => {
+                PidRule::In(variable) => {
                     let placement = layout.variables[variable];
                     layout.code(state, CellId(placement.first.0 + slot * placement.stride))
                 }
-                Pid::None | Pid::From(_) => 0,
+                PidRule::None | PidRule::From(_) => 0,
             };
             alive(one) == alive(other) && pid(one) == pid(other)
         })
@@ -340,7 +342,7 @@ and {}",
         instance: InstanceId,
         state: &[u8],
         other: &[u8],
-        (reads, writes): (&Cells, &Cells),
+        (reads, writes): (&CellSet, &CellSet),
         came: &BTreeSet<Came>,
         tried: &mut Tried,
     ) {
@@ -369,11 +371,11 @@ and {}",
         instance: InstanceId,
         state: &[u8],
         other: &[u8],
-        reads: &Cells,
+        reads: &CellSet,
         came: &BTreeSet<Came>,
         tried: &mut Tried,
     ) {
-        let surely = &self.dependence.access(instance).effect.surely;
+        let surely = &self.dependence.access(instance).effect.definite_writes;
         let mixed =
             self.with_cells_of(state, other, |cell| surely.contains(cell) && !reads.contains(cell));
         if mixed == state || came.is_empty() {
@@ -509,8 +511,10 @@ and {}",
     ) -> Vec<Option<bool>> {
         let guard = &self.dependence.access(instance).guard;
         for at in 1..guard.len() {
-            let first_matches =
-                matches!(guard[at].condition, Condition::Asks(_, Question::FirstMatches));
+            let first_matches = matches!(
+                guard[at].condition,
+                ConjunctCondition::Asks(_, ChannelPredicate::FirstMatches)
+            );
             if first_matches && guard[at - 1].may_fail() {
                 told[at - 1] = None;
             }
@@ -521,26 +525,27 @@ and {}",
     fn holds(
         &self,
         instance: InstanceId,
-        (at, conjunct): (usize, &Conjunct<'_>),
+        (at, conjunct): (usize, &GuardConjunct<'_>),
         state: &[u8],
         judges: &mut BTreeMap<(InstanceId, usize), Interp>,
     ) -> Option<bool> {
         let (program, layout) = (self.model.program(), self.model.layout());
-        if let (Condition::At(cell, location), None) = (&conjunct.condition, conjunct.expr) {
+        if let (ConjunctCondition::At(cell, location), None) = (&conjunct.condition, conjunct.expr)
+        {
             // Of processes that come and go 0 is nowhere.
-            let nowhere = i64::from(program.comes_and_goes());
+            let nowhere = i64::from(program.has_dynamic_processes());
             return Some(layout.get(state, *cell) == Some(i64::from(location.0) + nowhere));
         }
         if let Some(holds) = self.by_number(conjunct, state) {
             return Some(holds);
         }
-        if program.comes_and_goes() {
+        if program.has_dynamic_processes() {
             return None;
         }
         let Some(ActionInstance::Alone(side)) = self.table.instances().get(instance) else {
             return None;
         };
-        let waits = matches!(conjunct.condition, Condition::Asks(..));
+        let waits = matches!(conjunct.condition, ConjunctCondition::Asks(..));
         if conjunct.expr.is_none() && !waits {
             return None;
         }
@@ -556,27 +561,27 @@ and {}",
     }
 
     /// Whether a conjunct holds that is about one number: a cell, or how many messages there are.
-    fn by_number(&self, conjunct: &Conjunct<'_>, state: &[u8]) -> Option<bool> {
+    fn by_number(&self, conjunct: &GuardConjunct<'_>, state: &[u8]) -> Option<bool> {
         let (program, layout) = (self.model.program(), self.model.layout());
         match &conjunct.condition {
             _ if conjunct.may_fail() => None,
-            Condition::Compares(cell, ..) => {
+            ConjunctCondition::Compares(cell, ..) => {
                 let value = layout.get(state, *cell)?;
                 Some(conjunct.condition.holds_of(program.arithmetic, value))
             }
-            Condition::Asks(channels, question) => {
+            ConjunctCondition::Asks(channels, question) => {
                 let [channel] = channels.as_slice() else { return None };
                 let waiting = layout.get(state, self.table.length_cell(*channel))?;
                 let room = i64::from(program.channels[channel.id].capacity);
                 match question {
-                    Question::HasRoom => Some(waiting < room),
-                    Question::IsFull => Some(waiting == room),
-                    Question::HasMessage => Some(waiting > 0),
-                    Question::IsEmpty => Some(waiting == 0),
-                    Question::FirstMatches | Question::SomeMatches => None,
+                    ChannelPredicate::HasRoom => Some(waiting < room),
+                    ChannelPredicate::IsFull => Some(waiting == room),
+                    ChannelPredicate::HasMessage => Some(waiting > 0),
+                    ChannelPredicate::IsEmpty => Some(waiting == 0),
+                    ChannelPredicate::FirstMatches | ChannelPredicate::SomeMatches => None,
                 }
             }
-            Condition::At(..) | Condition::Holds => None,
+            ConjunctCondition::At(..) | ConjunctCondition::Holds => None,
         }
     }
 
@@ -616,7 +621,7 @@ fn what_is_said_of_random_programs_is_true() {
 }
 
 fn load(language: &Language, name: &str, text: String) -> Option<Program> {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(name, text);
     Some(language.load(&mut sources, &Options::default()).ok()?.program)
 }
@@ -643,11 +648,13 @@ fn described(program: Program) -> String {
     let Ok(model) = Interp::as_declared(program) else { return "not executed".to_string() };
     let ranges = ranges(model.program());
     let began = Instant::now();
-    let Ok(table) = Table::where_fixed(model.program(), model.layout(), ranges, BTreeMap::new())
+    let Ok(table) =
+        AccessTable::with_fixed_cells(model.program(), model.layout(), ranges, BTreeMap::new())
     else {
         return "not numbered".to_string();
     };
-    let Some(dependence) = Dependence::new(&table, 1 << 13, &AnalysisBudget::largest()).unwrap()
+    let Some(dependence) =
+        DependenceRelation::new(&table, 1 << 13, &AnalysisBudget::largest()).unwrap()
     else {
         return "too many".to_string();
     };
@@ -660,7 +667,7 @@ fn described(program: Program) -> String {
     let (mut all, mut open) = (0, [0; 5]);
     for conjunct in conjuncts {
         all += 1;
-        if conjunct.condition == Condition::Holds {
+        if conjunct.condition == ConjunctCondition::Holds {
             let read = &conjunct.access;
             open[match (conjunct.expr, read.reads.iter().count()) {
                 _ if read.reads_anything => 4,
@@ -689,7 +696,7 @@ fn described(program: Program) -> String {
 fn try_folder(folder: &Path) -> Tried {
     let mut tried = Tried::default();
     for file in models_below(folder) {
-        let language = Language::of_file(&file.to_string_lossy()).unwrap();
+        let language = Language::from_file_name(&file.to_string_lossy()).unwrap();
         let name = file.display().to_string();
         let Some(program) = load(language, &name, text_of(&file)) else { continue };
         let before = tried.programs;
@@ -927,8 +934,9 @@ fn observers_are_told_apart() {
         never { do :: y == 1 od }";
     let program = load(&promela::LANGUAGE, "observed.pml", text.to_string()).unwrap();
     let model = Interp::new(program).unwrap();
-    let table = Table::new(model.program(), model.layout()).unwrap();
-    let dependence = Dependence::new(&table, 100, &AnalysisBudget::largest()).unwrap().unwrap();
+    let table = AccessTable::new(model.program(), model.layout()).unwrap();
+    let dependence =
+        DependenceRelation::new(&table, 100, &AnalysisBudget::largest()).unwrap().unwrap();
     let claim =
         model.program().properties.iter().find_map(|(id, property)| {
             matches!(property.kind, PropertyKind::Claim(_)).then_some(id)
@@ -939,5 +947,5 @@ fn observers_are_told_apart() {
     };
     assert_eq!(names(dependence.visible(claim.unwrap())), ["P: y = 1 - y"]);
     // That the other cannot fail is known from what `x` ever holds.
-    assert_eq!(names(dependence.asserting()), ["P: assert(x < 2)"]);
+    assert_eq!(names(dependence.asserting_instances()), ["P: assert(x < 2)"]);
 }

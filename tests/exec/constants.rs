@@ -3,8 +3,8 @@
 
 use crate::definition::{BINARY, Expected, UNARY, binary, integers, unary};
 use spillway::front::{Language, Options, dve, murphi, promela};
-use spillway::ir::{Arithmetic, Binary, Expr, ExprKind, Stmt, StmtKind, Unary};
-use spillway::source::Sources;
+use spillway::ir::{Arithmetic, BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
+use spillway::source::SourceMap;
 
 /// An operation: its text, what it should give, and whether the front end computes it.
 struct Operation {
@@ -18,8 +18,8 @@ struct Dialect {
     language: &'static Language,
     arithmetic: Arithmetic,
     /// How operators are written, where there are such.
-    unary: fn(Unary) -> Option<&'static str>,
-    binary: fn(Binary) -> Option<&'static str>,
+    unary: fn(UnaryOp) -> Option<&'static str>,
+    binary: fn(BinaryOp) -> Option<&'static str>,
     /// Whether it has truth values, which are no numbers.
     has_truth: bool,
     /// How it compares, if its variables do not hold all integers.
@@ -27,7 +27,7 @@ struct Dialect {
     /// What a shift gives, if it is not what the program form says.
     shift: Option<fn(bool, i64, i64) -> Expected>,
     /// The operators that are computed where their operands are known.
-    folds: fn(Binary) -> bool,
+    folds: fn(BinaryOp) -> bool,
     /// A model whose statements assign these to variables, one after another.
     model: fn(&[String]) -> String,
 }
@@ -67,33 +67,33 @@ impl Dialect {
         }
     }
 
-    fn unary(&self, operator: Unary, operand: i64) -> Option<Operation> {
+    fn unary(&self, operator: UnaryOp, operand: i64) -> Option<Operation> {
         let sign = (self.unary)(operator)?;
-        let is_logical = operator == Unary::Not;
+        let is_logical = operator == UnaryOp::Not;
         let text = format!("{sign} {}", self.operand(is_logical, operand));
         let expected = unary(self.arithmetic, operator, operand);
         let text = self.compared(text, expected, is_logical);
         Some(Operation { text, expected: self.after_comparing(expected), is_folded: true })
     }
 
-    fn binary(&self, operator: Binary, left: i64, right: i64) -> Option<Operation> {
+    fn binary(&self, operator: BinaryOp, left: i64, right: i64) -> Option<Operation> {
         let sign = (self.binary)(operator)?;
-        let is_logical = matches!(operator, Binary::And | Binary::Or | Binary::Implies);
+        let is_logical = matches!(operator, BinaryOp::And | BinaryOp::Or | BinaryOp::Implies);
         let [one, other] = [left, right].map(|it| self.operand(is_logical, it));
         let expected = match (self.shift, operator) {
-            (Some(shift), Binary::ShiftLeft | Binary::ShiftRight) => {
-                shift(operator == Binary::ShiftLeft, left, right)
+            (Some(shift), BinaryOp::ShiftLeft | BinaryOp::ShiftRight) => {
+                shift(operator == BinaryOp::ShiftLeft, left, right)
             }
             _ => binary(self.arithmetic, operator, left, right),
         };
         let compares = matches!(
             operator,
-            Binary::Equal
-                | Binary::NotEqual
-                | Binary::Less
-                | Binary::LessEqual
-                | Binary::Greater
-                | Binary::GreaterEqual
+            BinaryOp::Equal
+                | BinaryOp::NotEqual
+                | BinaryOp::Less
+                | BinaryOp::LessEqual
+                | BinaryOp::Greater
+                | BinaryOp::GreaterEqual
         );
         let text = self.compared(format!("{one} {sign} {other}"), expected, is_logical || compares);
         let expected = self.after_comparing(expected);
@@ -103,7 +103,7 @@ impl Dialect {
     /// Reads a model with these operations and says what they became.
     fn lowered(&self, operations: &[Operation]) -> Vec<Expr> {
         let texts: Vec<String> = operations.iter().map(|it| it.text.clone()).collect();
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add("model", (self.model)(&texts));
         let loaded = self.language.load(&mut sources, &Options::default());
         let program = loaded
@@ -173,16 +173,16 @@ fn dve_folds_as_its_operators_are_defined() {
         arithmetic: Arithmetic::Wrapping32,
         unary: |operator| {
             Some(match operator {
-                Unary::Negate => "-",
-                Unary::Not => "not",
-                Unary::Complement => "~",
+                UnaryOp::Negate => "-",
+                UnaryOp::Not => "not",
+                UnaryOp::Complement => "~",
             })
         },
         binary: |operator| {
             Some(match operator {
-                Binary::And => "and",
-                Binary::Or => "or",
-                Binary::Implies => "imply",
+                BinaryOp::And => "and",
+                BinaryOp::Or => "or",
+                BinaryOp::Implies => "imply",
                 _ => of_c(operator)?,
             })
         },
@@ -209,17 +209,17 @@ fn murphi_folds_as_its_operators_are_defined() {
         arithmetic: Arithmetic::Checked64,
         unary: |operator| {
             Some(match operator {
-                Unary::Negate => "-",
-                Unary::Not => "!",
-                Unary::Complement => "~",
+                UnaryOp::Negate => "-",
+                UnaryOp::Not => "!",
+                UnaryOp::Complement => "~",
             })
         },
         binary: |operator| {
             Some(match operator {
-                Binary::And => "&",
-                Binary::Or => "|",
-                Binary::Implies => "->",
-                Binary::Equal => "=",
+                BinaryOp::And => "&",
+                BinaryOp::Or => "|",
+                BinaryOp::Implies => "->",
+                BinaryOp::Equal => "=",
                 _ => of_c(operator)?,
             })
         },
@@ -243,15 +243,15 @@ fn promela_folds_as_its_operators_are_defined() {
         arithmetic: Arithmetic::Wrapping32,
         unary: |operator| {
             Some(match operator {
-                Unary::Negate => "-",
-                Unary::Not => "!",
-                Unary::Complement => "~",
+                UnaryOp::Negate => "-",
+                UnaryOp::Not => "!",
+                UnaryOp::Complement => "~",
             })
         },
         binary: |operator| match operator {
-            Binary::And => Some("&&"),
-            Binary::Or => Some("||"),
-            Binary::Implies => None,
+            BinaryOp::And => Some("&&"),
+            BinaryOp::Or => Some("||"),
+            BinaryOp::Implies => None,
             _ => of_c(operator),
         },
         has_truth: false,
@@ -261,12 +261,12 @@ fn promela_folds_as_its_operators_are_defined() {
         folds: |operator| {
             matches!(
                 operator,
-                Binary::Add
-                    | Binary::Subtract
-                    | Binary::Multiply
-                    | Binary::Divide
-                    | Binary::Remainder
-                    | Binary::ShiftLeft
+                BinaryOp::Add
+                    | BinaryOp::Subtract
+                    | BinaryOp::Multiply
+                    | BinaryOp::Divide
+                    | BinaryOp::Remainder
+                    | BinaryOp::ShiftLeft
             )
         },
         model: |texts| {
@@ -283,8 +283,8 @@ fn rumur_shift(goes_left: bool, value: i64, count: i64) -> Expected {
         64.. => Ok(0),
         places => {
             let operator = match goes_left == (count >= 0) {
-                true => Binary::ShiftLeft,
-                false => Binary::ShiftRight,
+                true => BinaryOp::ShiftLeft,
+                false => BinaryOp::ShiftRight,
             };
             binary(Arithmetic::Checked64, operator, value, places as i64)
         }
@@ -292,24 +292,24 @@ fn rumur_shift(goes_left: bool, value: i64, count: i64) -> Expected {
 }
 
 /// Operators as C has them, where languages agree.
-fn of_c(operator: Binary) -> Option<&'static str> {
+fn of_c(operator: BinaryOp) -> Option<&'static str> {
     Some(match operator {
-        Binary::Add => "+",
-        Binary::Subtract => "-",
-        Binary::Multiply => "*",
-        Binary::Divide => "/",
-        Binary::Remainder => "%",
-        Binary::BitAnd => "&",
-        Binary::BitOr => "|",
-        Binary::BitXor => "^",
-        Binary::ShiftLeft => "<<",
-        Binary::ShiftRight => ">>",
-        Binary::Equal => "==",
-        Binary::NotEqual => "!=",
-        Binary::Less => "<",
-        Binary::LessEqual => "<=",
-        Binary::Greater => ">",
-        Binary::GreaterEqual => ">=",
-        Binary::And | Binary::Or | Binary::Implies => return None,
+        BinaryOp::Add => "+",
+        BinaryOp::Subtract => "-",
+        BinaryOp::Multiply => "*",
+        BinaryOp::Divide => "/",
+        BinaryOp::Remainder => "%",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitOr => "|",
+        BinaryOp::BitXor => "^",
+        BinaryOp::ShiftLeft => "<<",
+        BinaryOp::ShiftRight => ">>",
+        BinaryOp::Equal => "==",
+        BinaryOp::NotEqual => "!=",
+        BinaryOp::Less => "<",
+        BinaryOp::LessEqual => "<=",
+        BinaryOp::Greater => ">",
+        BinaryOp::GreaterEqual => ">=",
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Implies => return None,
     })
 }

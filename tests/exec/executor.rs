@@ -1,10 +1,12 @@
 //! What every executor must keep: both ways of asking give the same steps, and every step stays
 //! within the masks it announces. On random walks through every model we ship.
 
-use spillway::exec::{Collected, Expansion, Explain, Interp, Model, StepOutcome, Violation};
+use spillway::exec::{
+    ExpansionOutcome, Interp, StateSpace, StepOutcome, SuccessorSink, SystemDescription, Violation,
+};
 use spillway::front::{Language, Options};
-use spillway::ir::{ChannelRef, Expr, ExprKind, Program, Property, PropertyKind, Unary};
-use spillway::source::{Sources, Span};
+use spillway::ir::{ChannelRef, Expr, ExprKind, Program, ProgramProperty, PropertyKind, UnaryOp};
+use spillway::source::{SourceMap, Span};
 use std::path::PathBuf;
 
 /// Steps of a walk; it starts anew where it ends.
@@ -15,13 +17,13 @@ fn models() -> impl Iterator<Item = (PathBuf, Interp)> {
     let folders = ["dve", "murphi"].map(|language| folder.join(language));
     let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
+    files.retain(|file| Language::from_file_name(&file.to_string_lossy()).is_some());
     files.sort();
     assert!(!files.is_empty());
     files.into_iter().map(|file| {
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add(file.display().to_string(), std::fs::read_to_string(&file).unwrap());
-        let language = Language::of_file(&file.to_string_lossy()).unwrap();
+        let language = Language::from_file_name(&file.to_string_lossy()).unwrap();
         let loaded = language.load(&mut sources, &Options::default()).unwrap();
         (file, Interp::new(loaded.program).unwrap())
     })
@@ -56,9 +58,9 @@ fn expanding_and_stepping_give_the_same() {
     for (file, model) in models() {
         walk(&model, |state| {
             let mut buffer = Vec::new();
-            let run = |out: &mut Expansion| model.expand(state, out);
-            let Collected { transitions, left_out, findings, .. } =
-                Expansion::collect(model.width(), &mut buffer, run).unwrap();
+            let run = |out: &mut SuccessorSink| model.expand(state, out);
+            let ExpansionOutcome { transitions, excluded: left_out, findings, .. } =
+                SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
             let steps = model.steps(state);
             let stepped: Vec<u8> = steps
                 .iter()
@@ -129,7 +131,7 @@ fn what_is_not_executed_is_refused() {
         (ExprKind::Self_, "the slot of the process that moves"),
         (ExprKind::Processes, "the number of processes"),
         (
-            ExprKind::Unary(Unary::Not, Box::new(Expr { kind: ExprKind::Timeout, span })),
+            ExprKind::Unary(UnaryOp::Not, Box::new(Expr { kind: ExprKind::Timeout, span })),
             "a timeout",
         ),
         (ExprKind::IsEmpty(computed), "a channel as a value"),
@@ -137,7 +139,7 @@ fn what_is_not_executed_is_refused() {
         let condition = Expr { kind, span };
         let kind = PropertyKind::Invariant(condition);
         let mut program = Program::default();
-        program.properties.push(Property { name: "p".into(), kind, span });
+        program.properties.push(ProgramProperty { name: "p".into(), kind, span });
         let refused = Interp::new(program).unwrap_err();
         let expected = format!("{message} cannot be executed by this version");
         assert_eq!((refused.message, refused.span), (expected, span));

@@ -6,11 +6,11 @@ use crate::support::agree::{assert_agree, assert_agree_in_any_order, expanded, r
 use crate::support::collection::{models_below, text_of};
 use spillway::exec::Interp;
 use spillway::exec::jit::CompileLimits;
-use spillway::exec::{Jit, Model};
+use spillway::exec::{Jit, StateSpace};
 use spillway::front::{Language, Options, promela};
-use spillway::ir::{Communication, Expr, Overflow, Place, Program, Stmt, StmtKind, VarId};
-use spillway::reduce::rewriting::{Rewritings, Rewritten};
-use spillway::source::{Sources, Span};
+use spillway::ir::{Communication, Expr, OverflowRule, Place, Program, Stmt, StmtKind, VarId};
+use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
+use spillway::source::{SourceMap, Span};
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,11 +21,11 @@ const LANGUAGES: [&str; 3] = ["dve", "murphi", "promela"];
 const STATES: usize = 10_000;
 
 /// Ready to run; or not, if the front end refuses it, as it may models of others.
-fn interpreter(file: &Path, overflow: Overflow) -> Option<Interp> {
-    let mut sources = Sources::default();
+fn interpreter(file: &Path, overflow: OverflowRule) -> Option<Interp> {
+    let mut sources = SourceMap::default();
     sources.add(file.display().to_string(), text_of(file));
     let options = Options { overflow: Some(overflow), ..Options::default() };
-    let language = Language::of_file(&file.to_string_lossy()).unwrap();
+    let language = Language::from_file_name(&file.to_string_lossy()).unwrap();
     let loaded = language.load(&mut sources, &options).ok()?;
     Interp::new(loaded.program).ok()
 }
@@ -34,7 +34,7 @@ fn compare_all(folder: &Path) {
     let files = models_below(folder);
     assert!(!files.is_empty());
     for file in files {
-        for overflow in [Overflow::Fails, Overflow::Wraps] {
+        for overflow in [OverflowRule::Fails, OverflowRule::Wraps] {
             let name = format!("{} ({overflow:?})", file.display());
             let Some(interp) = interpreter(&file, overflow) else {
                 assert!(!folder.starts_with(env!("CARGO_MANIFEST_DIR")), "{name} is refused");
@@ -47,7 +47,7 @@ fn compare_all(folder: &Path) {
             match Jit::within(&interp, limits) {
                 Ok(jit) => {
                     let compiled = jit.compiled();
-                    match Language::of_file(&file.to_string_lossy()) {
+                    match Language::from_file_name(&file.to_string_lossy()) {
                         Some(language) if *language == promela::LANGUAGE => {
                             assert_agree_in_any_order(&name, &interp, &jit, &states);
                         }
@@ -56,7 +56,7 @@ fn compare_all(folder: &Path) {
                             assert_agree(&name, &interp, &jit, &states);
                         }
                     }
-                    println!("{name}: {compiled:?}, {} bits", Model::bits(&interp));
+                    println!("{name}: {compiled:?}, {} bits", StateSpace::bits(&interp));
                 }
                 Err(refused) => println!("{name}: interpreted, as {refused}"),
             }
@@ -87,7 +87,7 @@ fn blocked_sequences_leave_their_states_wherever_room_ends() {
     let text = "chan c = [1] of { byte }; byte x, y, z;
         active proctype A() { atomic { x = 1; c??5; x = 2 } }
         active proctype B() { do :: y < 3 -> y++ :: y > 0 -> z = y od }";
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("blocked.pml", text);
     let loaded = promela::LANGUAGE.load(&mut sources, &Options::default()).unwrap();
     let interp = Interp::new(loaded.program).unwrap();
@@ -96,7 +96,7 @@ fn blocked_sequences_leave_their_states_wherever_room_ends() {
     let states = random_states(&interp, 200, 1);
     for room in 1..20 {
         let limit = room * interp.width();
-        let sorted = |model: &dyn Model| {
+        let sorted = |model: &dyn StateSpace| {
             let (all, transitions, findings) = expanded(model, &states, limit);
             let mut all: Vec<Vec<u8>> = all.chunks_exact(interp.width()).map(Vec::from).collect();
             all.sort();
@@ -107,7 +107,7 @@ fn blocked_sequences_leave_their_states_wherever_room_ends() {
 }
 
 fn program_of(text: &str) -> Program {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model.pml", text);
     promela::LANGUAGE.load(&mut sources, &Options::default()).unwrap().program
 }
@@ -127,7 +127,7 @@ fn a_sender_that_resets_is_compiled() {
         active [2] proctype S() { byte v; byte t[3]; do :: v = 1; t[1] = v; c!t[1] :: v = 2; c!v od }
         active proctype R() { byte w; do :: c?w -> assert(w > 0) :: atomic { c?2 -> seen = 1 - seen } od }";
     let written = Interp::new(program_of(text)).unwrap();
-    let cleared = Rewritten::of(&written, Rewritings::DEAD).unwrap();
+    let cleared = RewrittenProgram::of(&written, RewriteSelection::DEAD).unwrap();
     let resets = |it: &&spillway::ir::Action| {
         matches!(it.communication, Some(Communication::Send { .. })) && !it.body.is_empty()
     };
@@ -152,7 +152,7 @@ fn a_sender_that_is_noticed_is_interpreted() {
         let send = program.actions.iter().find(|(_, it)| sends(it)).unwrap().0;
         let target = Place::variable(variable, Span::default());
         let value = Expr::constant(value, Span::default());
-        let kind = StmtKind::Assign { target, value, overflow: Overflow::Fails };
+        let kind = StmtKind::Assign { target, value, overflow: OverflowRule::Fails };
         program.actions[send].body.push(Stmt { kind, span: Span::default() });
         compared(&Interp::new(program).unwrap())
     };

@@ -6,12 +6,13 @@ use crate::definition::{
     BINARY, Expected, UNARY, binary, fewer_integers, integers, is_integer, mathematical, unary,
 };
 use proptest::prelude::*;
-use spillway::exec::{Explain, FaultKind, Interp, Model, StepOutcome};
+use spillway::exec::{FaultKind, Interp, StateSpace, StepOutcome, SystemDescription};
 use spillway::ir::interval::{self, Interval, is_none};
 use spillway::ir::layout::CellId;
 use spillway::ir::{
-    Action, Arithmetic, Asserted, Binary, Control, Domain, Expr, ExprKind, Owner, Place, Program,
-    Root, Scalar, Start, Stmt, StmtKind, Type, TypeId, Unary, VarId, Variable,
+    Action, ActionControl, Arithmetic, AssertionKind, BinaryOp, Domain, Expr, ExprKind, Owner,
+    Place, PlaceRoot, Program, ScalarType, StartRule, Stmt, StmtKind, Type, TypeId, UnaryOp, VarId,
+    Variable,
 };
 use spillway::source::Span;
 
@@ -42,7 +43,7 @@ fn the_shared_arithmetic_is_as_defined() {
                 let operation = format!("{arithmetic:?}: {left} {operator:?} {right}");
                 assert_eq!(got, expected, "{operation}");
                 assert!(got.is_ok() || !arithmetic.always_succeeds(operator), "{operation}");
-                if let Some(decided) = operator.decided_by(left) {
+                if let Some(decided) = operator.short_circuit_value(left) {
                     assert_eq!(got, Ok(decided), "{operation}");
                 }
             }
@@ -53,7 +54,7 @@ fn the_shared_arithmetic_is_as_defined() {
 /// That the results of an operation on two values in two ranges are where they are said to be.
 fn ranges_hold(
     arithmetic: Arithmetic,
-    operator: Binary,
+    operator: BinaryOp,
     (left, right): (Interval, Interval),
     (one, other): (i64, i64),
 ) -> Result<(), TestCaseError> {
@@ -67,11 +68,11 @@ fn ranges_hold(
     let is_brought = arithmetic == Arithmetic::Checked64
         || !matches!(
             operator,
-            Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftRight
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::ShiftRight
         );
     if let (Ok(number), true) = (mathematical(arithmetic, operator, one, other), is_brought) {
         let stays = is_integer(arithmetic, number);
-        prop_assert!(stays || results.leaves, "{} is no integer, {:?}", number, results);
+        prop_assert!(stays || results.may_overflow, "{} is no integer, {:?}", number, results);
     }
     let of_known = interval::binary(arithmetic, operator, (one, one), (other, other));
     match expected {
@@ -82,7 +83,7 @@ fn ranges_hold(
 }
 
 /// The same for an operator of one operand.
-fn range_holds(arithmetic: Arithmetic, operator: Unary, operand: Interval, one: i64) {
+fn range_holds(arithmetic: Arithmetic, operator: UnaryOp, operand: Interval, one: i64) {
     let operation = format!("{arithmetic:?}: {operator:?} {one} of {operand:?}");
     let (low, high) = interval::unary(arithmetic, operator, operand);
     let of_known = interval::unary(arithmetic, operator, (one, one));
@@ -127,7 +128,7 @@ fn nothing_comes_of_nothing() {
         let range = |left, right| interval::binary(arithmetic, operator, left, right).range;
         assert!(is_none(range(interval::NONE, (0, 1))), "{operator:?}");
         for left in [0, 1] {
-            let expected = operator.decided_by(left).map_or(interval::NONE, |it| (it, it));
+            let expected = operator.short_circuit_value(left).map_or(interval::NONE, |it| (it, it));
             assert_eq!(range((left, left), interval::NONE), expected, "{left} {operator:?}");
         }
     }
@@ -181,7 +182,7 @@ proptest! {
             range_and_value(Arithmetic::Checked64),
         ),
     ) {
-        let stored = interval::wrapped(value, domain);
+        let stored = interval::wrap_into(value, domain);
         prop_assert!(domain.0 <= stored && stored <= domain.1);
         let size = i128::from(domain.1) - i128::from(domain.0) + 1;
         prop_assert_eq!((i128::from(value) - i128::from(stored)) % size, 0);
@@ -207,8 +208,12 @@ struct Operations {
 
 impl Operations {
     fn new(arithmetic: Arithmetic) -> Self {
-        let start =
-            Start { name: "start".into(), parameters: vec![], body: vec![], span: Span::default() };
+        let start = StartRule {
+            name: "start".into(),
+            parameters: vec![],
+            body: vec![],
+            span: Span::default(),
+        };
         let program = Program { arithmetic, starts: vec![start], ..Program::default() };
         Operations { program, expected: vec![] }
     }
@@ -256,7 +261,7 @@ impl Operations {
             let (low, high) = (value.min(neighbour), value.max(neighbour));
             let domain = Domain::Range { low, high };
             let ty: TypeId =
-                self.program.types.push(Type::Scalar(Scalar { domain, undefined: false }));
+                self.program.types.push(Type::Scalar(ScalarType { domain, undefined: false }));
             let (initial, span) = (vec![Some(value)], Span::default());
             let owner = Owner::Program;
             self.program.variables.push(Variable { name, ty, owner, initial, span })
@@ -276,11 +281,11 @@ impl Operations {
     fn add(&mut self, name: String, operation: ExprKind, expected: Expected) {
         let (result, value) = (self.expr(operation), self.constant(expected.unwrap_or_default()));
         let condition =
-            self.expr(ExprKind::Binary(Binary::Equal, Box::new(result), Box::new(value)));
+            self.expr(ExprKind::Binary(BinaryOp::Equal, Box::new(result), Box::new(value)));
         let span = condition.span;
         let message = "another result".to_string();
         let assertion = Stmt {
-            kind: StmtKind::Assert { condition, message, asserted: Asserted::Condition },
+            kind: StmtKind::Assert { condition, message, asserted: AssertionKind::Condition },
             span,
         };
         self.program.actions.push(Action {
@@ -291,7 +296,7 @@ impl Operations {
             communication: None,
             body: vec![assertion],
             priority: 0,
-            control: Control::default(),
+            control: ActionControl::default(),
             span,
         });
         self.expected.push((name, expected));
@@ -340,17 +345,17 @@ fn operators_of_64_bits_are_exact_or_fail() {
 #[test]
 fn no_value_is_not_the_least_integer() {
     let span = Span::default();
-    let start = Start { name: "start".into(), parameters: vec![], body: vec![], span };
+    let start = StartRule { name: "start".into(), parameters: vec![], body: vec![], span };
     let mut program = Program { starts: vec![start], ..Program::default() };
     let least = Domain::Range { low: i64::MIN, high: i64::MIN + 1 };
-    let ty = program.types.push(Type::Scalar(Scalar { domain: least, undefined: true }));
+    let ty = program.types.push(Type::Scalar(ScalarType { domain: least, undefined: true }));
     let values = [i64::MIN, i64::MIN + 1];
     let variables = values.map(|value| {
         let (name, initial) = (format!("v{value}"), vec![Some(value)]);
         program.variables.push(Variable { name, ty, owner: Owner::Program, initial, span })
     });
     let read = |variable: VarId| {
-        let place = Place { root: Root::Variable(variable), slot: None, path: vec![], span };
+        let place = Place { root: PlaceRoot::Variable(variable), slot: None, path: vec![], span };
         Expr { kind: ExprKind::Read(place), span }
     };
     let operands = [
@@ -370,7 +375,7 @@ fn no_value_is_not_the_least_integer() {
             communication: None,
             body: vec![],
             priority: 0,
-            control: Control::default(),
+            control: ActionControl::default(),
             span,
         });
     }

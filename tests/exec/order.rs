@@ -3,12 +3,12 @@
 
 use proptest::prelude::*;
 use spillway::analysis::order::static_order;
-use spillway::exec::{Explain, Interp, Model, StepOutcome};
+use spillway::exec::{Interp, StateSpace, StepOutcome, SystemDescription};
 use spillway::front::{Options, dve};
 use spillway::ir::Layout;
-use spillway::ir::layout::{GroupId, NotAnOrder};
-use spillway::search::{Limits, memory};
-use spillway::source::Sources;
+use spillway::ir::layout::{GroupId, InvalidKeyOrder};
+use spillway::search::{SearchLimits, memory};
+use spillway::source::SourceMap;
 use std::path::PathBuf;
 
 /// Models of ours with arrays, buffered and rendezvous channels, errors and lockstep.
@@ -17,7 +17,7 @@ const MODELS: [&str; 6] =
 
 fn load(name: &str) -> Interp {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("models/dve/{name}.dve"));
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(name, std::fs::read_to_string(file).unwrap());
     let loaded = dve::LANGUAGE.load(&mut sources, &Options::default()).unwrap();
     Interp::new(loaded.program).unwrap()
@@ -44,7 +44,7 @@ fn moved(state: &[u8], from: &Layout, to: &Layout) -> Vec<u8> {
 }
 
 /// Everything but the witnesses, which are the least ones and so depend on the order.
-fn counts(outcome: &spillway::search::Outcome) -> impl PartialEq + std::fmt::Debug + use<> {
+fn counts(outcome: &spillway::search::SearchOutcome) -> impl PartialEq + std::fmt::Debug + use<> {
     let found = outcome.findings.iter().map(|(check, it)| (check, it.count, it.level));
     let found: Vec<_> = found.collect();
     (outcome.verdict, outcome.levels.clone(), outcome.transitions, found)
@@ -57,7 +57,7 @@ proptest! {
     fn any_order_gives_the_same_counts(name in prop::sample::select(&MODELS[..]), seed: u64) {
         let (model, other) = reordered(name, seed);
         for stop_on_violation in [false, true] {
-            let limits = Limits { stop_on_violation, ..Limits::default() };
+            let limits = SearchLimits { stop_on_violation, ..SearchLimits::default() };
             let expected = memory::search(&model, &limits).unwrap();
             prop_assert_eq!(counts(&memory::search(&other, &limits).unwrap()), counts(&expected));
         }
@@ -66,7 +66,7 @@ proptest! {
     #[test]
     fn any_order_gives_the_same_steps(name in prop::sample::select(&MODELS[..]), seed: u64) {
         let (model, other) = reordered(name, seed);
-        let translate = |mut steps: Vec<spillway::exec::Step>| {
+        let translate = |mut steps: Vec<spillway::exec::StepDescription>| {
             for step in &mut steps {
                 let state = match &mut step.outcome {
                     StepOutcome::Successor(state) => Some(state),
@@ -144,6 +144,6 @@ fn what_is_no_order_is_refused() {
     let unknown = [&declared[1..], &[GroupId(groups as u32)]].concat();
     for order in [short, long, twice, unknown, vec![]] {
         let refused = Layout::with_order(model.program(), &order);
-        assert_eq!(refused, Err(NotAnOrder { found: order.len(), groups }));
+        assert_eq!(refused, Err(InvalidKeyOrder { found: order.len(), groups }));
     }
 }

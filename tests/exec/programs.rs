@@ -11,9 +11,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use spillway::exec::{
-    Expansion, Explain, Fault, FaultKind, Interp, Jit, Model, Step, StepOutcome, Violation,
+    FaultKind, Interp, Jit, RuntimeFault, StateSpace, StepDescription, StepOutcome, SuccessorSink,
+    SystemDescription, Violation,
 };
-use spillway::ir::layout::{CellId, Content};
+use spillway::ir::layout::{CellId, GroupContent};
 use spillway::ir::validate::validate;
 use spillway::ir::{Program, text};
 use spillway::source::Span;
@@ -42,7 +43,7 @@ fn narrow(program: &Program) -> Interp {
     Interp::new(program.clone()).expect("what is generated can be executed")
 }
 
-fn successors(steps: Vec<Step>) -> impl Iterator<Item = Vec<u8>> {
+fn successors(steps: Vec<StepDescription>) -> impl Iterator<Item = Vec<u8>> {
     steps.into_iter().filter_map(|step| match step.outcome {
         StepOutcome::Successor(state) => Some(state),
         StepOutcome::Fault(_) => None,
@@ -50,7 +51,7 @@ fn successors(steps: Vec<Step>) -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// The states of the first levels, until there are enough.
-fn levels(model: &dyn Explain, states_max: usize) -> Vec<Vec<Vec<u8>>> {
+fn levels(model: &dyn SystemDescription, states_max: usize) -> Vec<Vec<Vec<u8>>> {
     let mut seen = BTreeSet::new();
     let mut levels = Vec::new();
     let mut next: Vec<Vec<u8>> = successors(model.starts()).collect();
@@ -65,7 +66,7 @@ fn levels(model: &dyn Explain, states_max: usize) -> Vec<Vec<Vec<u8>>> {
 }
 
 /// The states of a walk, which begins anew where it ends.
-fn walk(model: &dyn Explain, random: &mut Random) -> Vec<u8> {
+fn walk(model: &dyn SystemDescription, random: &mut Random) -> Vec<u8> {
     let mut states = Vec::new();
     let mut options: Vec<Vec<u8>> = successors(model.starts()).collect();
     for _ in 0..STEPS {
@@ -113,7 +114,7 @@ fn is_valid(program: &Program) -> Agreement {
 }
 
 /// That every step changes only what some mask has.
-fn keeps_its_masks(model: &dyn Explain, states: &[u8]) -> Agreement {
+fn keeps_its_masks(model: &dyn SystemDescription, states: &[u8]) -> Agreement {
     let masks = model.write_masks();
     for state in states.chunks_exact(model.width()) {
         for next in successors(model.steps(state)) {
@@ -154,11 +155,11 @@ fn moved(state: &[u8], from: &Interp, to: &Interp) -> Vec<u8> {
     let mut moved = vec![0; to.width()];
     for group in from.layout().groups.values() {
         let used = match group.part {
-            Content::Channel(id) => {
+            GroupContent::Channel(id) => {
                 let waiting = from.layout().get(state, group.first).unwrap_or_default() as u32;
                 1 + waiting * from.program().channels[id].fields.len() as u32
             }
-            Content::Location(_) | Content::Variable(_) => group.cells,
+            GroupContent::Location(_) | GroupContent::Variable(_) => group.cells,
         };
         for cell in (group.first.0..group.first.0 + used).map(CellId) {
             to.layout().set(&mut moved, cell, from.layout().get(state, cell));
@@ -194,7 +195,7 @@ fn same_but_for_layout(
         prop_assert_eq!(steps, expected);
         prop_assert_eq!(one.violations(state), other.violations(&there(state)));
     }
-    let sizes = |model: &dyn Explain| -> Vec<usize> {
+    let sizes = |model: &dyn SystemDescription| -> Vec<usize> {
         levels(model, STATES_MAX).iter().map(Vec::len).collect()
     };
     prop_assert_eq!(sizes(one), sizes(other));
@@ -241,10 +242,10 @@ fn any_bytes_do_no_harm(model: &Interp, states: &[u8], random: &mut Random) -> A
             let bit = random.below(8 * width);
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
-        let is_taken = |model: &dyn Model| {
+        let is_taken = |model: &dyn StateSpace| {
             let (mut successors, run) =
-                (Vec::new(), |out: &mut Expansion| model.expand(&bytes, out));
-            Expansion::collect(width, &mut successors, run).is_ok()
+                (Vec::new(), |out: &mut SuccessorSink| model.expand(&bytes, out));
+            SuccessorSink::collect(width, &mut successors, run).is_ok()
         };
         let taken = is_taken(model);
         let told = (model.steps(&bytes), model.violations(&bytes), model.describe(&bytes));
@@ -290,11 +291,11 @@ fn steps_can_be_chosen() {
     assert!(numbered.get() > tried.get() / 2);
 }
 
-fn is_successor(step: &Step) -> bool {
+fn is_successor(step: &StepDescription) -> bool {
     matches!(step.outcome, StepOutcome::Successor(_))
 }
 
-fn last_fault(told: &mut Told) -> Option<&mut Fault> {
+fn last_fault(told: &mut Told) -> Option<&mut RuntimeFault> {
     told.0.iter_mut().rev().find_map(|step| match &mut step.outcome {
         StepOutcome::Fault(fault) => Some(fault),
         StepOutcome::Successor(_) => None,
@@ -310,7 +311,7 @@ const LIES: [(&str, Retell); 9] = [
     }),
     ("one bit of the last successor is flipped", |told| {
         let last = told.0.iter_mut().rev().find(|step| is_successor(step));
-        if let Some(Step { outcome: StepOutcome::Successor(state), .. }) = last {
+        if let Some(StepDescription { outcome: StepOutcome::Successor(state), .. }) = last {
             state[0] ^= 0x80;
         }
     }),

@@ -9,19 +9,20 @@ use crate::support::collection::{models_below, text_of};
 use crate::support::is_large;
 use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets};
 use spillway::exec::{
-    Exec, Executor, Explain, Interp, Labelled, Model, Selective, StepOutcome, labelled,
+    ExecutionMode, Executor, Interp, LabelledSink, SelectiveStateSpace, StateSpace, StepOutcome,
+    SystemDescription, labelled,
 };
 use spillway::front::{Language, Options, dve, murphi, promela};
-use spillway::source::Sources;
+use spillway::source::SourceMap;
 use std::path::Path;
 
 /// Random states of each model.
 const STATES: usize = 300;
 
 fn interpreter(name: &str, text: String) -> Option<Interp> {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(name.to_owned(), text);
-    let language = Language::of_file(name).unwrap();
+    let language = Language::from_file_name(name).unwrap();
     let loaded = language.load(&mut sources, &Options::default()).ok()?;
     Interp::new(loaded.program).ok()
 }
@@ -42,7 +43,7 @@ fn try_all(folder: &Path, states: usize) {
         let reached = random_states(&interp, 30 * states, 1);
         let some: Vec<u8> =
             reached.chunks_exact(interp.width()).step_by(30).flatten().copied().collect();
-        for exec in [Exec::Interp, Exec::Jit] {
+        for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
             let executor = Executor::new(&interp, exec);
             let selective = match executor.selective() {
                 Ok(selective) => selective,
@@ -85,10 +86,10 @@ fn choices_of_random_models_are_kept() {
         let (mut tried, mut steps) = (0, 0);
         for seed in 1..=seeds {
             let (text, _) = crate::models::make(language, &crate::models::numbers(seed));
-            let name = format!("random.{}", language.endings[0]);
+            let name = format!("random.{}", language.extensions[0]);
             let Some(interp) = interpreter(&name, text.clone()) else { continue };
             let states = random_states(&interp, 40, seed);
-            for exec in [Exec::Interp, Exec::Jit] {
+            for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
                 let executor = Executor::new(&interp, exec);
                 let Ok(selective) = executor.selective() else { continue };
                 if let Err(what) = keeps_choices(&interp, &*selective, &states, seed) {
@@ -105,7 +106,10 @@ fn choices_of_random_models_are_kept() {
 
 /// What is enabled in the only initial state, each as the names and slots of its sides, and the
 /// successors by each.
-fn first_steps(interp: &Interp, selective: &dyn Selective) -> Vec<(String, Vec<Vec<u8>>)> {
+fn first_steps(
+    interp: &Interp,
+    selective: &dyn SelectiveStateSpace,
+) -> Vec<(String, Vec<Vec<u8>>)> {
     let StepOutcome::Successor(state) = interp.starts().remove(0).outcome else {
         panic!("there is an initial state")
     };
@@ -114,14 +118,14 @@ fn first_steps(interp: &Interp, selective: &dyn Selective) -> Vec<(String, Vec<V
 
 fn steps_of(
     interp: &Interp,
-    selective: &dyn Selective,
+    selective: &dyn SelectiveStateSpace,
     state: &[u8],
 ) -> Vec<(String, Vec<Vec<u8>>)> {
     let mut sets = selective.instances().sets();
     selective.enabled(state, &mut sets).unwrap();
     let name = |instance: InstanceId| {
         let what = selective.instances().get(instance).unwrap();
-        let side = |it: spillway::analysis::instances::Side| {
+        let side = |it: spillway::analysis::instances::InstanceSide| {
             let name = interp.action_name(it.action.0);
             let values = selective.instances().values(it);
             if values.is_empty() {
@@ -139,8 +143,8 @@ fn steps_of(
         let (mut one, mut buffer) = (selective.instances().sets(), Vec::new());
         one.clear(1);
         one.insert(0, instance);
-        let run = |out: &mut Labelled| selective.expand_labelled(state, &one, out);
-        let _ = Labelled::collect(interp.width(), &mut buffer, run).unwrap();
+        let run = |out: &mut LabelledSink| selective.expand_labelled(state, &one, out);
+        let _ = LabelledSink::collect(interp.width(), &mut buffer, run).unwrap();
         labelled(&buffer, interp.width()).map(|(state, _)| state.to_vec()).collect()
     };
     sets.iter(0).map(|instance| (name(instance), successors(instance))).collect()
@@ -149,7 +153,7 @@ fn steps_of(
 /// Each with the successors as a variable has them.
 fn seen(name: &str, text: &str, variable: &str, expected: &[(&str, &[&str])]) {
     let interp = interpreter(name, text.to_owned()).unwrap();
-    for exec in [Exec::Interp, Exec::Jit] {
+    for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let selective = executor.selective().unwrap();
         let value = |state: &Vec<u8>| {
@@ -207,7 +211,7 @@ fn a_rendezvous_is_the_pair_of_both_sides() {
 fn what_waits_for_others_does_not_depend_on_the_choice() {
     let either = "byte x; active proctype A() { if :: x == 0 -> x = 1 :: else -> x = 2 fi }";
     let interp = interpreter("else.pml", either.to_owned()).unwrap();
-    for exec in [Exec::Interp, Exec::Jit] {
+    for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let selective = executor.selective().unwrap();
         assert_eq!(first_steps(&interp, &*selective).len(), 1, "{exec:?}");
@@ -220,8 +224,8 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
             one.clear(1);
             one.insert(0, InstanceId(number));
             let mut buffer = Vec::new();
-            let run = |out: &mut Labelled| selective.expand_labelled(&state, &one, out);
-            let collected = Labelled::collect(interp.width(), &mut buffer, run).unwrap();
+            let run = |out: &mut LabelledSink| selective.expand_labelled(&state, &one, out);
+            let collected = LabelledSink::collect(interp.width(), &mut buffer, run).unwrap();
             let mut sets = selective.instances().sets();
             selective.enabled(&state, &mut sets).unwrap();
             let expected = u64::from(sets.contains(0, InstanceId(number)));
@@ -231,7 +235,7 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
     let waits =
         "byte x; active proctype A() { timeout -> x = 1 } active proctype B() { x == 0 -> x = 3 }";
     let interp = interpreter("timeout.pml", waits.to_owned()).unwrap();
-    for exec in [Exec::Interp, Exec::Jit] {
+    for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let selective = executor.selective().unwrap();
         let StepOutcome::Successor(state) = interp.starts().remove(0).outcome else {
@@ -244,8 +248,8 @@ fn what_waits_for_others_does_not_depend_on_the_choice() {
         all.fill(1);
         all.remove(0, able[0]);
         let mut buffer = Vec::new();
-        let run = |out: &mut Labelled| selective.expand_labelled(&state, &all, out);
-        let collected = Labelled::collect(interp.width(), &mut buffer, run).unwrap();
+        let run = |out: &mut LabelledSink| selective.expand_labelled(&state, &all, out);
+        let collected = LabelledSink::collect(interp.width(), &mut buffer, run).unwrap();
         assert_eq!(collected.transitions, 0, "{exec:?}: no timeout where B is not chosen");
     }
 }
@@ -257,7 +261,7 @@ fn a_step_of_several_actions_is_of_the_first() {
         atomic { x = 1; if :: x = 2 :: x = 3 fi; x = x + 10 } }
         active proctype B() { d_step { x = 50; x = x + 1 } }";
     let interp = interpreter("chain.pml", text.to_owned()).unwrap();
-    for exec in [Exec::Interp, Exec::Jit] {
+    for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let selective = executor.selective().unwrap();
         let found = first_steps(&interp, &*selective);
@@ -290,7 +294,7 @@ fn errors_belong_to_what_is_chosen() {
             interp.steps(state).iter().any(|step| matches!(step.outcome, StepOutcome::Fault(_)))
         });
         assert!(fails, "{text}");
-        for exec in [Exec::Interp, Exec::Jit] {
+        for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
             let executor = Executor::new(&interp, exec);
             let selective = executor.selective().unwrap();
             if let Err(what) = keeps_choices(&interp, &*selective, &states, 1) {
@@ -307,13 +311,13 @@ fn what_is_no_state_is_refused() {
     let interp = interpreter("loop.pml", text.to_owned()).unwrap();
     let wrong = vec![0xff; interp.width()];
     assert!(interp.steps(&wrong).is_empty());
-    for exec in [Exec::Interp, Exec::Jit] {
+    for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let selective = executor.selective().unwrap();
         let mut sets = selective.instances().sets();
         assert!(selective.enabled(&wrong, &mut sets).is_err());
         sets.fill(1);
-        let run = |out: &mut Labelled| selective.expand_labelled(&wrong, &sets, out);
-        assert!(Labelled::collect(interp.width(), &mut Vec::new(), run).is_err());
+        let run = |out: &mut LabelledSink| selective.expand_labelled(&wrong, &sets, out);
+        assert!(LabelledSink::collect(interp.width(), &mut Vec::new(), run).is_err());
     }
 }

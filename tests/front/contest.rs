@@ -1,8 +1,8 @@
 //! Files of properties for nets: what each kind of formula asks, in our own words; what is not read.
 
-use spillway::front::{Asks, Question, pnml};
-use spillway::ir::Holds;
-use spillway::source::Sources;
+use spillway::front::{ExternalProperty, ExternalPropertyKind, pnml};
+use spillway::ir::ConditionModality;
+use spillway::source::SourceMap;
 
 /// A place whose name is another's id, and a transition with a name of several words.
 const NET: &str = "<pnml><net id='n' type='ptnet'><page id='g'>
@@ -10,11 +10,11 @@ const NET: &str = "<pnml><net id='n' type='ptnet'><page id='g'>
     <transition id='t'><name><text>go on</text></name></transition><transition id='u'/>
     <arc source='p' target='t'/></page></net></pnml>";
 
-fn questions(properties: &str) -> Result<Vec<Question>, String> {
-    let mut sources = Sources::default();
+fn questions(properties: &str) -> Result<Vec<ExternalProperty>, String> {
+    let mut sources = SourceMap::default();
     sources.add("net.pnml", NET);
     let file = sources.add("file.xml", properties);
-    let read = pnml::LANGUAGE.questions.unwrap();
+    let read = pnml::LANGUAGE.read_properties.unwrap();
     read(&sources, file).map_err(|error| error.render(&sources).to_string())
 }
 
@@ -23,8 +23,8 @@ fn wrong(properties: &str) -> String {
     match questions(properties) {
         Err(error) => error,
         Ok(mut all) => {
-            let error = all.remove(0).asks.unwrap_err();
-            let mut sources = Sources::default();
+            let error = all.remove(0).kind.unwrap_err();
+            let mut sources = SourceMap::default();
             sources.add("net.pnml", NET);
             sources.add("file.xml", properties);
             error.render(&sources).to_string()
@@ -40,10 +40,10 @@ fn asking(formula: &str) -> String {
     )
 }
 
-fn asks(formula: &str) -> Asks {
+fn asks(formula: &str) -> ExternalPropertyKind {
     let mut all = questions(&asking(formula)).unwrap_or_else(|error| panic!("{formula}: {error}"));
     assert_eq!((all.len(), all[0].name.as_str()), (1, "one"));
-    all.remove(0).asks.unwrap_or_else(|error| panic!("{formula}: {error:?}"))
+    all.remove(0).kind.unwrap_or_else(|error| panic!("{formula}: {error:?}"))
 }
 
 fn number(it: u32) -> String {
@@ -98,11 +98,23 @@ fn conditions_on_states_are_written_as_ours() {
     for (formula, ours) in cases {
         let some = node("exists-path", &[&node("finally", &[&formula])]);
         let every = node("all-paths", &[&node("globally", &[&formula])]);
-        assert_eq!(asks(&some), Asks::Condition(Holds::Sometimes, ours.to_owned()));
-        assert_eq!(asks(&every), Asks::Condition(Holds::Always, ours.to_owned()));
+        assert_eq!(
+            asks(&some),
+            ExternalPropertyKind::Condition(ConditionModality::Sometimes, ours.to_owned())
+        );
+        assert_eq!(
+            asks(&every),
+            ExternalPropertyKind::Condition(ConditionModality::Always, ours.to_owned())
+        );
         let [not_some, not_every] = [some, every].map(|it| node("negation", &[&it]));
-        assert_eq!(asks(&not_some), Asks::Condition(Holds::Always, format!("!({ours})")));
-        assert_eq!(asks(&not_every), Asks::Condition(Holds::Sometimes, format!("!({ours})")));
+        assert_eq!(
+            asks(&not_some),
+            ExternalPropertyKind::Condition(ConditionModality::Always, format!("!({ours})"))
+        );
+        assert_eq!(
+            asks(&not_every),
+            ExternalPropertyKind::Condition(ConditionModality::Sometimes, format!("!({ours})"))
+        );
     }
 }
 
@@ -110,17 +122,28 @@ fn conditions_on_states_are_written_as_ours() {
 fn formulas_of_runs_and_bounds_are_told_apart() {
     let le = node("integer-le", &[&tokens("p"), &number(3)]);
     let again = node("globally", &[&node("finally", &[&le])]);
-    assert_eq!(asks(&node("all-paths", &[&again])), Asks::Runs("[] (<> (\"q\" <= 3))".to_owned()));
+    assert_eq!(
+        asks(&node("all-paths", &[&again])),
+        ExternalPropertyKind::Runs("[] (<> (\"q\" <= 3))".to_owned())
+    );
     let until = node("until", &[&node("before", &[&le]), &node("reach", &[&node("next", &[&le])])]);
     let joined = node("disjunction", &[&until, &node("negation", &[&again])]);
     assert_eq!(
         asks(&node("all-paths", &[&joined])),
-        Asks::Runs("(((\"q\" <= 3) U (X (\"q\" <= 3))) || (!([] (<> (\"q\" <= 3)))))".to_owned())
+        ExternalPropertyKind::Runs(
+            "(((\"q\" <= 3) U (X (\"q\" <= 3))) || (!([] (<> (\"q\" <= 3)))))".to_owned()
+        )
     );
     // Of a state alone nothing is said but of the first.
-    assert_eq!(asks(&node("all-paths", &[&le])), Asks::Runs("\"q\" <= 3".to_owned()));
+    assert_eq!(
+        asks(&node("all-paths", &[&le])),
+        ExternalPropertyKind::Runs("\"q\" <= 3".to_owned())
+    );
     let bound = node("place-bound", &["<place>q</place>", "<place>p</place>"]);
-    assert_eq!(asks(&bound), Asks::Most(vec!["the other".to_owned(), "q".to_owned()]));
+    assert_eq!(
+        asks(&bound),
+        ExternalPropertyKind::Most(vec!["the other".to_owned(), "q".to_owned()])
+    );
 }
 
 #[test]
@@ -132,10 +155,11 @@ fn a_question_that_is_wrong_leaves_the_others_alone() {
     };
     let file = [property("a", "<odd/>"), property("b", &le), property("c", "")].concat();
     let all = questions(&format!("<property-set>{file}</property-set>")).unwrap();
-    let known: Vec<_> = all.iter().map(|it| (it.name.as_str(), it.asks.is_ok())).collect();
+    let known: Vec<_> = all.iter().map(|it| (it.name.as_str(), it.kind.is_ok())).collect();
     assert_eq!(known, [("a", false), ("b", true), ("c", false)]);
-    let asks = Asks::Condition(Holds::Sometimes, "\"q\" <= -3".to_owned());
-    assert_eq!(all[1].asks, Ok(asks));
+    let asks =
+        ExternalPropertyKind::Condition(ConditionModality::Sometimes, "\"q\" <= -3".to_owned());
+    assert_eq!(all[1].kind, Ok(asks));
 }
 
 #[test]

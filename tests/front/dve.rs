@@ -2,28 +2,28 @@
 
 use proptest::prelude::*;
 use spillway::diag::Diagnostic;
-use spillway::exec::{Exec, Executor, Explain, FaultKind, Interp, Violation};
-use spillway::front::{Loaded, Options, dve};
+use spillway::exec::{ExecutionMode, Executor, FaultKind, Interp, SystemDescription, Violation};
+use spillway::front::{LoadedModel, Options, dve};
 use spillway::ir::validate::validate;
 use spillway::ir::*;
-use spillway::search::{self, Limits, memory};
-use spillway::source::Sources;
+use spillway::search::{self, SearchLimits, memory};
+use spillway::source::SourceMap;
 
 // ---- helpers ----
 
-fn load_with(text: &str, options: &Options) -> (Sources, Result<Loaded, Vec<Diagnostic>>) {
-    let mut sources = Sources::default();
+fn load_with(text: &str, options: &Options) -> (SourceMap, Result<LoadedModel, Vec<Diagnostic>>) {
+    let mut sources = SourceMap::default();
     sources.add("models/test.dve", text);
     let loaded = dve::LANGUAGE.load(&mut sources, options);
     (sources, loaded)
 }
 
-fn render(sources: &Sources, diagnostics: &[Diagnostic]) -> String {
+fn render(sources: &SourceMap, diagnostics: &[Diagnostic]) -> String {
     let rendered = diagnostics.iter().map(|diagnostic| diagnostic.render(sources).to_string());
     rendered.collect::<Vec<_>>().join("\n")
 }
 
-fn loaded_with(text: &str, options: &Options) -> Loaded {
+fn loaded_with(text: &str, options: &Options) -> LoadedModel {
     let (sources, loaded) = load_with(text, options);
     loaded.unwrap_or_else(|errors| panic!("{}", render(&sources, &errors)))
 }
@@ -37,7 +37,7 @@ fn defining(name: &str, value: i64) -> Options {
 }
 
 fn wrapping() -> Options {
-    Options { overflow: Some(Overflow::Wraps), ..Options::default() }
+    Options { overflow: Some(OverflowRule::Wraps), ..Options::default() }
 }
 
 fn errors_with(text: &str, options: &Options) -> String {
@@ -78,8 +78,8 @@ fn guard(text: &str) -> String {
 
 fn root(place: &Place) -> VarId {
     match place.root {
-        Root::Variable(variable) => variable,
-        Root::Local(local) => panic!("{local:?} where a variable is expected"),
+        PlaceRoot::Variable(variable) => variable,
+        PlaceRoot::Local(local) => panic!("{local:?} where a variable is expected"),
     }
 }
 
@@ -87,8 +87,8 @@ fn print_place(program: &Program, place: &Place) -> String {
     let mut text = program.variables[root(place)].name.clone();
     for selector in &place.path {
         match selector {
-            Selector::Index(index) => text += &format!("[{}]", print_expr(program, index)),
-            Selector::Field(field) => text += &format!(".{field}"),
+            PlaceSelector::Index(index) => text += &format!("[{}]", print_expr(program, index)),
+            PlaceSelector::Field(field) => text += &format!(".{field}"),
         }
     }
     text
@@ -130,7 +130,7 @@ fn print_action(program: &Program, action: &Action) -> String {
             let patterns: Vec<_> = patterns
                 .iter()
                 .map(|pattern| match pattern {
-                    Pattern::Into(place) => print_place(program, place),
+                    ReceivePattern::Into(place) => print_place(program, place),
                     other => format!("{other:?}"),
                 })
                 .collect();
@@ -256,14 +256,14 @@ fn transitions_become_actions_in_source_order() {
     let program = program(text);
     assert_eq!(program.processes[ProcessId(0)].start, LocationId(1));
     let edge = program.actions[ActionId(1)].edge.expect("an edge");
-    assert_eq!(edge, Edge { process: ProcessId(0), from: LocationId(0), to: LocationId(0) });
+    assert_eq!(edge, ProcessEdge { process: ProcessId(0), from: LocationId(0), to: LocationId(0) });
 }
 
 #[test]
 fn assignments_fail_on_overflow_unless_told_to_wrap() {
     let text = around("byte x;", "", "a -> b { effect x = 1; }");
     for (options, expected) in
-        [(Options::default(), Overflow::Fails), (wrapping(), Overflow::Wraps)]
+        [(Options::default(), OverflowRule::Fails), (wrapping(), OverflowRule::Wraps)]
     {
         let program = loaded_with(&text, &options).program;
         let body = &program.actions[ActionId(0)].body;
@@ -373,7 +373,7 @@ fn local_names_hide_global_ones() {
     let text = around("int x = -1;", "byte x = 1;", "a -> b { effect x = x; }");
     let program = program(&text);
     match &program.actions[ActionId(0)].body[0].kind {
-        StmtKind::Assign { target, .. } => assert_eq!(target.root, Root::Variable(VarId(1))),
+        StmtKind::Assign { target, .. } => assert_eq!(target.root, PlaceRoot::Variable(VarId(1))),
         other => panic!("unexpected {other:?}"),
     }
 }
@@ -529,12 +529,12 @@ fn a_define_must_name_a_global_constant() {
 // ---- what happens ----
 
 /// What is found in all states of a model, interpreted and compiled, deadlocks aside.
-fn found(text: &str, options: &Options) -> (search::Outcome, Vec<(Violation, u64, u64)>) {
+fn found(text: &str, options: &Options) -> (search::SearchOutcome, Vec<(Violation, u64, u64)>) {
     let program = loaded_with(text, options).program;
     validate(&program).unwrap();
     let interp = Interp::new(program).unwrap();
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
-    let [interpreted, compiled] = [Exec::Interp, Exec::Jit]
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
+    let [interpreted, compiled] = [ExecutionMode::Interp, ExecutionMode::Jit]
         .map(|exec| memory::search(Executor::new(&interp, exec).model(), &limits).unwrap());
     assert_eq!(interpreted, compiled);
     let all = compiled.findings.iter().filter(|(check, _)| *check != Violation::Deadlock);
@@ -609,7 +609,7 @@ fn where_all_move_at_once_there_is_no_rendezvous() {
 
 #[test]
 fn a_define_of_any_size_wraps() {
-    let options = |value| Options { overflow: Some(Overflow::Wraps), ..defining("N", value) };
+    let options = |value| Options { overflow: Some(OverflowRule::Wraps), ..defining("N", value) };
     for (value, wrapped) in [(i64::MAX, -1), (i64::MIN, 0), (65_536 + 7, 7)] {
         let text = "const int N = 1; int x = N; process P { state a; init a; } system async;";
         assert_eq!(initial(&loaded_with(text, &options(value)).program, "x"), [wrapped]);

@@ -3,7 +3,7 @@
 //! The corpus is not part of the project: `SPILLWAY_CORPUS` names a folder with its `dve/*.dve`.
 
 use spillway::front::{Options, dve};
-use spillway::source::Sources;
+use spillway::source::SourceMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ fn every_model_of_the_corpus_lowers() {
     let (mut failed, mut warnings, mut slowest) = (0, 0, (Duration::ZERO, String::new()));
     for path in &models {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add(name.clone(), std::fs::read_to_string(path).expect("readable"));
         let start = Instant::now();
         let loaded = dve::LANGUAGE.load(&mut sources, &Options::default());

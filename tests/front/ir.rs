@@ -1,6 +1,6 @@
 //! The program's print and its rules, on one program that uses nearly everything.
 
-use spillway::exec::{Explain, Interp, StepOutcome};
+use spillway::exec::{Interp, StepOutcome, SystemDescription};
 use spillway::ir::validate::{Rule, validate};
 use spillway::ir::*;
 use spillway::source::Span;
@@ -23,7 +23,7 @@ fn place(variable: VarId) -> Place {
     Place::variable(variable, NOWHERE)
 }
 
-fn at(variable: VarId, path: Vec<Selector>) -> Place {
+fn at(variable: VarId, path: Vec<PlaceSelector>) -> Place {
     Place { path, ..place(variable) }
 }
 
@@ -31,11 +31,11 @@ fn read(variable: VarId) -> Expr {
     e(ExprKind::Read(place(variable)))
 }
 
-fn bin(binary: Binary, left: Expr, right: Expr) -> Expr {
+fn bin(binary: BinaryOp, left: Expr, right: Expr) -> Expr {
     e(ExprKind::Binary(binary, Box::new(left), Box::new(right)))
 }
 
-fn un(unary: Unary, operand: Expr) -> Expr {
+fn un(unary: UnaryOp, operand: Expr) -> Expr {
     e(ExprKind::Unary(unary, Box::new(operand)))
 }
 
@@ -44,10 +44,10 @@ fn s(kind: StmtKind) -> Stmt {
 }
 
 fn assign(target: Place, value: Expr) -> Stmt {
-    s(StmtKind::Assign { target, value, overflow: Overflow::Fails })
+    s(StmtKind::Assign { target, value, overflow: OverflowRule::Fails })
 }
 
-fn call(function: FunctionId, arguments: Vec<Argument>) -> StmtKind {
+fn call(function: FunctionId, arguments: Vec<CallArgument>) -> StmtKind {
     StmtKind::Call { function, arguments, into: None }
 }
 
@@ -76,22 +76,22 @@ fn location(name: &str) -> Location {
 }
 
 fn scalar(domain: Domain) -> Type {
-    Type::Scalar(Scalar::defined(domain))
+    Type::Scalar(ScalarType::defined(domain))
 }
 
 fn optional(domain: Domain) -> Type {
-    Type::Scalar(Scalar { domain, undefined: true })
+    Type::Scalar(ScalarType { domain, undefined: true })
 }
 
-fn property(name: &str, kind: PropertyKind) -> Property {
-    Property { name: name.into(), kind, span: NOWHERE }
+fn property(name: &str, kind: PropertyKind) -> ProgramProperty {
+    ProgramProperty { name: name.into(), kind, span: NOWHERE }
 }
 
 fn send(channel: ChannelRef, values: Vec<Expr>) -> Communication {
     Communication::Send { channel, values, sorted: false, span: NOWHERE }
 }
 
-fn receive(channel: ChannelRef, patterns: Vec<Pattern>) -> Communication {
+fn receive(channel: ChannelRef, patterns: Vec<ReceivePattern>) -> Communication {
     Communication::Receive { channel, patterns, anywhere: false, peek: false, span: NOWHERE }
 }
 
@@ -146,25 +146,30 @@ impl Model {
             owner,
             capacity,
             fields: fields.to_vec(),
-            overflow: Overflow::Fails,
+            overflow: OverflowRule::Fails,
             span: NOWHERE,
         })
     }
 
-    fn process(&mut self, name: &str, locations: Vec<Location>, instances: Instances) -> ProcessId {
+    fn process(
+        &mut self,
+        name: &str,
+        locations: Vec<Location>,
+        instances: InstanceCount,
+    ) -> ProcessId {
         self.program.processes.push(Process {
             name: name.into(),
             locations: locations.into_iter().collect(),
             start: LocationId(0),
             instances,
             parameters: vec![],
-            life: Life::default(),
+            life: ProcessLifecycle::default(),
             span: NOWHERE,
         })
     }
 
     fn action(&mut self, name: &str, edge: Option<(ProcessId, u32, u32)>) -> ActionId {
-        let edge = edge.map(|(process, from, to)| Edge {
+        let edge = edge.map(|(process, from, to)| ProcessEdge {
             process,
             from: LocationId(from),
             to: LocationId(to),
@@ -177,7 +182,7 @@ impl Model {
             communication: None,
             body: vec![],
             priority: 0,
-            control: Control::default(),
+            control: ActionControl::default(),
             span: NOWHERE,
         })
     }
@@ -228,7 +233,7 @@ fn model() -> Model {
 
 fn declare(m: &mut Model) {
     let colors = ["idle", "busy", "timeout"].map(String::from).to_vec();
-    let color = m.program.enums.push(Enum { name: "Phase".into(), values: colors });
+    let color = m.program.enums.push(EnumType { name: "Phase".into(), values: colors });
     let set = m.program.scalarsets.push(Scalarset { name: "Node".into(), size: 3 });
     m.truth = m.program.types.push(scalar(Domain::Bool));
     m.byte = m.program.types.push(scalar(Domain::Range { low: 0, high: 255 }));
@@ -264,13 +269,13 @@ fn processes(m: &mut Model) {
     let mut cs = location("critical section");
     cs.accepting = true;
     cs.valid_end = true;
-    m.client = m.process("Client", vec![location("ncs"), wait, cs], Instances::One);
+    m.client = m.process("Client", vec![location("ncs"), wait, cs], InstanceCount::One);
     let (capacity, active) = (3, 1);
     let mut own = location("work");
     own.urgency = Urgency::Atomic;
     let locations = vec![location("ncs"), own];
-    m.worker = m.process("Worker", locations, Instances::Slots { capacity, active });
-    m.watch = m.process("Watch", vec![location("ok")], Instances::One);
+    m.worker = m.process("Worker", locations, InstanceCount::Slots { capacity, active });
+    m.watch = m.process("Watch", vec![location("ok")], InstanceCount::One);
 
     m.x = m.owned("x", m.byte, Owner::Process(m.client), vec![Some(0)]);
     m.y = m.owned("turn", m.truth, Owner::Process(m.client), vec![Some(1)]);
@@ -280,7 +285,7 @@ fn processes(m: &mut Model) {
 }
 
 fn functions(m: &mut Model) {
-    let compare = bin(Binary::Less, local(0), local(1));
+    let compare = bin(BinaryOp::Less, local(0), local(1));
     let choose = ExprKind::Conditional(Box::new(compare), Box::new(local(1)), Box::new(local(0)));
     let body = vec![s(StmtKind::Return(Some(e(choose))))];
     m.max = m.program.functions.push(function("max", Some(m.byte), body));
@@ -298,14 +303,15 @@ fn functions(m: &mut Model) {
 }
 
 fn steps(m: &mut Model) {
-    let max = ExprKind::Call(m.max, vec![Argument::Value(read(m.turn)), Argument::Value(c(3))]);
+    let max =
+        ExprKind::Call(m.max, vec![CallArgument::Value(read(m.turn)), CallArgument::Value(c(3))]);
     m.go = m.action("ncs -> wait", Some((m.client, 0, 1)));
     let guard = bin(
-        Binary::And,
-        bin(Binary::Equal, read(m.state), c(0)),
-        bin(Binary::Greater, e(max), bin(Binary::BitAnd, read(m.x), c(1))),
+        BinaryOp::And,
+        bin(BinaryOp::Equal, read(m.state), c(0)),
+        bin(BinaryOp::Greater, e(max), bin(BinaryOp::BitAnd, read(m.x), c(1))),
     );
-    let body = vec![assign(place(m.x), bin(Binary::Add, read(m.x), c(1)))];
+    let body = vec![assign(place(m.x), bin(BinaryOp::Add, read(m.x), c(1)))];
     *m.go() = Action { guard: Some(guard), body, ..m.go().clone() };
 
     let meet = ChannelRef::Named(m.meet);
@@ -314,7 +320,7 @@ fn steps(m: &mut Model) {
     m.program.actions[id].priority = 2;
 
     let id = m.action("ncs -> work", Some((m.worker, 0, 1)));
-    let into = vec![Pattern::Into(place(m.mine)), Pattern::Match(c(1))];
+    let into = vec![ReceivePattern::Into(place(m.mine)), ReceivePattern::Match(c(1))];
     m.program.actions[id].communication = Some(receive(meet, into));
 
     let id = m.action("work -> ncs", Some((m.worker, 1, 0)));
@@ -330,9 +336,9 @@ fn steps(m: &mut Model) {
 
 fn worker_body(m: &Model) -> Vec<Stmt> {
     let queue = ChannelRef::Named(m.queue);
-    let patterns = vec![Pattern::Match(c(1)), Pattern::Any];
+    let patterns = vec![ReceivePattern::Match(c(1)), ReceivePattern::Any];
     let other = Place { slot: Some(Box::new(c(2))), ..place(m.mine) };
-    let pid = bin(Binary::Equal, e(ExprKind::Self_), c(0));
+    let pid = bin(BinaryOp::Equal, e(ExprKind::Self_), c(0));
     vec![
         s(StmtKind::Communicate(Communication::Send {
             channel: queue.clone(),
@@ -355,7 +361,7 @@ fn worker_body(m: &Model) -> Vec<Stmt> {
                 vec![s(StmtKind::Exit)],
             ),
             (
-                Some(bin(Binary::Or, e(ExprKind::IsFull(queue.clone())), pid)),
+                Some(bin(BinaryOp::Or, e(ExprKind::IsFull(queue.clone())), pid)),
                 vec![s(StmtKind::Run {
                     process: m.worker,
                     arguments: vec![c(4)],
@@ -369,7 +375,7 @@ fn worker_body(m: &Model) -> Vec<Stmt> {
                     s(StmtKind::Assign {
                         target: other,
                         value: e(ExprKind::Length(queue)),
-                        overflow: Overflow::Wraps,
+                        overflow: OverflowRule::Wraps,
                     }),
                 ],
             ),
@@ -378,36 +384,40 @@ fn worker_body(m: &Model) -> Vec<Stmt> {
 }
 
 fn rule_guard(m: &Model) -> Expr {
-    let from = vec![Selector::Index(local(0)), Selector::Field(1)];
+    let from = vec![PlaceSelector::Index(local(0)), PlaceSelector::Field(1)];
     let sender = e(ExprKind::IsUndefined(at(m.nodes, from)));
-    let busy = at(m.nodes, vec![Selector::Index(local(2)), Selector::Field(0)]);
-    let busy = bin(Binary::NotEqual, e(ExprKind::Read(busy)), c(2));
+    let busy = at(m.nodes, vec![PlaceSelector::Index(local(2)), PlaceSelector::Field(0)]);
+    let busy = bin(BinaryOp::NotEqual, e(ExprKind::Read(busy)), c(2));
     let count = e(ExprKind::Count {
         multiset: place(m.bag),
         local: LocalId(3),
-        body: Box::new(bin(Binary::Equal, local(3), c(0))),
+        body: Box::new(bin(BinaryOp::Equal, local(3), c(0))),
     });
-    let few = bin(Binary::Less, count, un(Unary::Negate, c(-1)));
+    let few = bin(BinaryOp::Less, count, un(UnaryOp::Negate, c(-1)));
     let at = ExprKind::At { process: m.client, slot: None, location: LocationId(2) };
     let slot = Some(Box::new(c(0)));
     let there = ExprKind::At { process: m.worker, slot, location: LocationId(1) };
-    let places = bin(Binary::Implies, e(at), e(there));
+    let places = bin(BinaryOp::Implies, e(at), e(there));
     let all = all(2, m.node, busy);
-    bin(Binary::And, bin(Binary::And, un(Unary::Not, sender), all), bin(Binary::And, few, places))
+    bin(
+        BinaryOp::And,
+        bin(BinaryOp::And, un(UnaryOp::Not, sender), all),
+        bin(BinaryOp::And, few, places),
+    )
 }
 
 fn rule_body(m: &Model) -> Vec<Stmt> {
-    let element = at(m.nodes, vec![Selector::Index(local(0))]);
-    let from = at(m.nodes, vec![Selector::Index(local(4)), Selector::Field(1)]);
-    let second = at(m.bag, vec![Selector::Index(c(1))]);
+    let element = at(m.nodes, vec![PlaceSelector::Index(local(0))]);
+    let from = at(m.nodes, vec![PlaceSelector::Index(local(4)), PlaceSelector::Field(1)]);
+    let second = at(m.bag, vec![PlaceSelector::Index(c(1))]);
     vec![
         s(StmtKind::MultisetAdd {
             multiset: place(m.bag),
-            element: Argument::Reference(element.clone()),
+            element: CallArgument::Reference(element.clone()),
         }),
         s(StmtKind::MultisetRemove { multiset: place(m.bag), position: c(0) }),
         s(StmtKind::Copy { target: element, source: second }),
-        s(call(m.reset, vec![Argument::Reference(place(m.turn))])),
+        s(call(m.reset, vec![CallArgument::Reference(place(m.turn))])),
         assign(place(m.who), e(ExprKind::Undefined)),
         assign(place(m.who), c(5)),
         for_each(4, m.node, vec![s(StmtKind::Undefine(from))]),
@@ -419,8 +429,8 @@ fn rule_body(m: &Model) -> Vec<Stmt> {
             body: vec![assign(place(m.turn), local(5))],
         }),
         s(StmtKind::While {
-            condition: bin(Binary::Less, read(m.turn), c(9)),
-            body: vec![assign(place(m.turn), bin(Binary::Add, read(m.turn), c(1)))],
+            condition: bin(BinaryOp::Less, read(m.turn), c(9)),
+            body: vec![assign(place(m.turn), bin(BinaryOp::Add, read(m.turn), c(1)))],
             limit: 10,
         }),
         s(StmtKind::Switch(
@@ -431,17 +441,20 @@ fn rule_body(m: &Model) -> Vec<Stmt> {
             ],
         )),
         s(StmtKind::Assert {
-            condition: bin(Binary::Equal, read(m.y), c(0)),
+            condition: bin(BinaryOp::Equal, read(m.y), c(0)),
             message: "y fell".into(),
-            asserted: Asserted::Condition,
+            asserted: AssertionKind::Condition,
         }),
         s(StmtKind::Assert {
-            condition: bin(Binary::Less, read(m.y), c(9)),
+            condition: bin(BinaryOp::Less, read(m.y), c(9)),
             message: "y rose".into(),
-            asserted: Asserted::Event,
+            asserted: AssertionKind::Event,
         }),
         s(StmtKind::Print { format: "turn {}\n".into(), values: vec![read(m.turn)] }),
-        s(StmtKind::Cover { property: REACHED, condition: bin(Binary::Equal, read(m.turn), c(1)) }),
+        s(StmtKind::Cover {
+            property: REACHED,
+            condition: bin(BinaryOp::Equal, read(m.turn), c(1)),
+        }),
     ]
 }
 
@@ -451,19 +464,19 @@ const REACHED: PropertyId = PropertyId(4);
 fn ends(m: &mut Model) {
     let body = vec![assign(place(m.turn), local(0))];
     let parameters = vec![parameter(0, "t", m.byte)];
-    m.program.starts.push(Start { name: "any turn".into(), parameters, body, span: NOWHERE });
+    m.program.starts.push(StartRule { name: "any turn".into(), parameters, body, span: NOWHERE });
     let truth = e(ExprKind::Conditional(
         Box::new(e(ExprKind::Timeout)),
         Box::new(c(0)),
-        Box::new(bin(Binary::Less, e(ExprKind::Processes), c(9))),
+        Box::new(bin(BinaryOp::Less, e(ExprKind::Processes), c(9))),
     ));
     m.program.properties.push(property("few", PropertyKind::Invariant(truth)));
-    let condition = bin(Binary::Equal, read(m.mine), c(0));
+    let condition = bin(BinaryOp::Equal, read(m.mine), c(0));
     let (process, location) = (m.worker, LocationId(1));
     let kind = PropertyKind::AssertionAt { process, location, condition };
     m.program.properties.push(property("assert 1", kind));
     m.program.properties.push(property("never", PropertyKind::Automaton(m.watch)));
-    let done = bin(Binary::Equal, read(m.turn), c(0));
+    let done = bin(BinaryOp::Equal, read(m.turn), c(0));
     m.program.properties.push(property("over", PropertyKind::AtEnd(done)));
     let reached = m.program.properties.push(property("first", PropertyKind::Reached));
     assert_eq!(reached, REACHED);
@@ -475,11 +488,11 @@ fn claims(m: &mut Model) {
     let at = |from, to, action| ClaimMove { from: LocationId(from), to: LocationId(to), action };
     let done = Location { valid_end: true, ..location("done") };
     let locations = [location("1:2"), done].into_iter().collect();
-    let first = bin(Binary::Equal, read(m.turn), c(3));
+    let first = bin(BinaryOp::Equal, read(m.turn), c(3));
     let said = StmtKind::Assert {
         condition: first.clone(),
         message: "turn".into(),
-        asserted: Asserted::Condition,
+        asserted: AssertionKind::Condition,
     };
     let plain = |guard, body, control| Action {
         name: "watch".into(),
@@ -492,8 +505,8 @@ fn claims(m: &mut Model) {
         control,
         span: NOWHERE,
     };
-    let taken = plain(Some(first), vec![s(said)], Control::default());
-    let other = plain(None, vec![], Control { otherwise: true, ..Control::default() });
+    let taken = plain(Some(first), vec![s(said)], ActionControl::default());
+    let other = plain(None, vec![], ActionControl { otherwise: true, ..ActionControl::default() });
     let moves = vec![at(0, 1, taken), at(0, 0, other)];
     let claim = Claim { locations, start: LocationId(0), moves };
     m.program.properties.push(property("never_0", PropertyKind::Claim(Box::new(claim))));
@@ -636,11 +649,11 @@ fn alone(m: &mut Model, communication: fn(ChannelRef) -> Communication) {
     m.program = Program { name: "alone".into(), ..Program::default() };
     let byte = m.program.types.push(scalar(Domain::Range { low: 0, high: 255 }));
     let queue = m.channel("queue", Owner::Program, 1, &[byte, byte]);
-    let client = m.process("Client", vec![location("ncs")], Instances::One);
+    let client = m.process("Client", vec![location("ncs")], InstanceCount::One);
     let go = m.action("go", Some((client, 0, 0)));
     m.program.actions[go].communication = Some(communication(ChannelRef::Named(queue)));
     let (parameters, body) = (vec![], vec![]);
-    m.program.starts.push(Start { name: "start".into(), parameters, body, span: NOWHERE });
+    m.program.starts.push(StartRule { name: "start".into(), parameters, body, span: NOWHERE });
 }
 
 /// What breaks each rule, and no other.
@@ -692,7 +705,7 @@ const BREACHES: &[(Rule, Change)] = &[
     (Rule::StateSize, |m| m.program.channels[m.queue].capacity = 1 << 23),
     (Rule::StateSize, |m| {
         let (capacity, active) = (u32::MAX / 2, 1);
-        m.program.processes[m.worker].instances = Instances::Slots { capacity, active };
+        m.program.processes[m.worker].instances = InstanceCount::Slots { capacity, active };
     }),
     (Rule::Initial, |m| m.program.variables[m.turn].initial = vec![]),
     (Rule::Initial, |m| m.program.variables[m.turn].initial = vec![Some(256)]),
@@ -707,20 +720,20 @@ const BREACHES: &[(Rule, Change)] = &[
     (Rule::Processes, |m| m.program.processes[m.watch].locations = Arena::new()),
     (Rule::Processes, |m| {
         let (capacity, active) = (3, 4);
-        m.program.processes[m.worker].instances = Instances::Slots { capacity, active };
+        m.program.processes[m.worker].instances = InstanceCount::Slots { capacity, active };
     }),
     (Rule::ProcessParameters, |m| m.program.processes[m.worker].parameters = vec![m.x]),
     (Rule::ProcessParameters, |m| m.program.processes[m.worker].parameters = vec![m.mine; 2]),
     (Rule::Paths, |m| {
-        let wrong = at(m.nodes, vec![Selector::Field(0)]);
+        let wrong = at(m.nodes, vec![PlaceSelector::Field(0)]);
         m.go().guard = Some(e(ExprKind::Read(wrong)));
     }),
     (Rule::Paths, |m| {
-        let wrong = at(m.nodes, vec![Selector::Index(c(0)), Selector::Field(2)]);
+        let wrong = at(m.nodes, vec![PlaceSelector::Index(c(0)), PlaceSelector::Field(2)]);
         m.go().guard = Some(e(ExprKind::Read(wrong)));
     }),
     (Rule::Paths, |m| {
-        let value = Place { root: Root::Local(LocalId(0)), ..place(m.x) };
+        let value = Place { root: PlaceRoot::Local(LocalId(0)), ..place(m.x) };
         m.go().guard = Some(all(0, m.truth, e(ExprKind::Read(value))));
     }),
     (Rule::ScalarPlaces, |m| m.go().guard = Some(read(m.nodes))),
@@ -733,7 +746,7 @@ const BREACHES: &[(Rule, Change)] = &[
         m.go().body = vec![s(StmtKind::MultisetRemove { multiset, position: c(0) })];
     }),
     (Rule::Multisets, |m| {
-        let (multiset, element) = (place(m.bag), Argument::Value(c(0)));
+        let (multiset, element) = (place(m.bag), CallArgument::Value(c(0)));
         m.go().body = vec![s(StmtKind::MultisetAdd { multiset, element })];
     }),
     (Rule::Slots, |m| m.go().guard = Some(read(m.mine))),
@@ -755,8 +768,8 @@ const BREACHES: &[(Rule, Change)] = &[
     }),
     (Rule::Locals, |m| {
         let inside = all(0, m.truth, local(0));
-        m.go().guard = Some(bin(Binary::And, inside, c(1)));
-        let (condition, message, asserted) = (local(0), "".into(), Asserted::Condition);
+        m.go().guard = Some(bin(BinaryOp::And, inside, c(1)));
+        let (condition, message, asserted) = (local(0), "".into(), AssertionKind::Condition);
         m.go().body = vec![s(StmtKind::Assert { condition, message, asserted })];
     }),
     (Rule::ScalarRanges, |m| {
@@ -768,15 +781,15 @@ const BREACHES: &[(Rule, Change)] = &[
         m.go().body = vec![for_each(0, over, vec![])];
     }),
     (Rule::MessageArity, |m| alone(m, |queue| send(queue, vec![c(0)]))),
-    (Rule::MessageArity, |m| alone(m, |queue| receive(queue, vec![Pattern::Any; 3]))),
+    (Rule::MessageArity, |m| alone(m, |queue| receive(queue, vec![ReceivePattern::Any; 3]))),
     (Rule::Buffered, |m| m.go().guard = Some(e(ExprKind::Length(ChannelRef::Named(m.meet))))),
     (Rule::Buffered, |m| {
-        let meeting = receive(ChannelRef::Named(m.meet), vec![Pattern::Any; 2]);
+        let meeting = receive(ChannelRef::Named(m.meet), vec![ReceivePattern::Any; 2]);
         m.go().body = vec![s(StmtKind::Communicate(meeting))];
     }),
     (Rule::Buffered, |m| {
         let channel = ChannelRef::Named(m.meet);
-        let (patterns, span) = (vec![Pattern::Any; 2], NOWHERE);
+        let (patterns, span) = (vec![ReceivePattern::Any; 2], NOWHERE);
         let (anywhere, peek) = (true, false);
         let meeting = Communication::Receive { channel, patterns, anywhere, peek, span };
         m.go().communication = Some(meeting);
@@ -785,19 +798,19 @@ const BREACHES: &[(Rule, Change)] = &[
         m.rule().communication = Some(send(ChannelRef::Named(m.meet), vec![c(0), c(0)]));
     }),
     (Rule::Arguments, |m| {
-        m.go().guard = Some(e(ExprKind::Call(m.max, vec![Argument::Value(c(0))])));
+        m.go().guard = Some(e(ExprKind::Call(m.max, vec![CallArgument::Value(c(0))])));
     }),
     (Rule::Arguments, |m| {
-        let reference = Argument::Reference(place(m.turn));
-        let arguments = vec![Argument::Value(c(0)), reference];
+        let reference = CallArgument::Reference(place(m.turn));
+        let arguments = vec![CallArgument::Value(c(0)), reference];
         m.go().guard = Some(e(ExprKind::Call(m.max, arguments)));
     }),
     (Rule::Arguments, |m| {
-        let wrong = Argument::Reference(place(m.state));
+        let wrong = CallArgument::Reference(place(m.state));
         m.go().body = vec![s(call(m.reset, vec![wrong]))];
     }),
     (Rule::Results, |m| {
-        let (arguments, into) = (vec![Argument::Reference(place(m.turn))], Some(place(m.turn)));
+        let (arguments, into) = (vec![CallArgument::Reference(place(m.turn))], Some(place(m.turn)));
         m.go().body = vec![s(StmtKind::Call { function: m.reset, arguments, into })];
     }),
     (Rule::Results, |m| {
@@ -805,7 +818,7 @@ const BREACHES: &[(Rule, Change)] = &[
         m.program.functions[m.max].body.splice(0..0, change);
     }),
     (Rule::Recursion, |m| {
-        let again = Argument::Reference(place(m.turn));
+        let again = CallArgument::Reference(place(m.turn));
         m.program.functions[m.reset].body = vec![s(call(m.reset, vec![again]))];
     }),
     (Rule::Returns, |m| m.go().body = vec![s(StmtKind::Return(Some(c(0))))]),
@@ -871,7 +884,7 @@ const BREACHES: &[(Rule, Change)] = &[
         let writes = assign(place(m.turn), c(1));
         claim(m).moves[1].action.body.push(writes);
     }),
-    (Rule::Claims, |m| claim(m).moves[1].action.control.turn = Turn::First),
+    (Rule::Claims, |m| claim(m).moves[1].action.control.turn = TurnRule::First),
 ];
 
 #[test]
@@ -915,7 +928,7 @@ const CHANGES: &[Change] = &[
     |m| m.program.types[m.byte] = optional(Domain::Range { low: 0, high: 255 }),
     |m| m.program.scalarsets[ScalarsetId(0)].size = 4,
     |m| m.program.channels[m.queue].capacity = 5,
-    |m| m.program.channels[m.queue].overflow = Overflow::Wraps,
+    |m| m.program.channels[m.queue].overflow = OverflowRule::Wraps,
     |m| m.program.channels[m.queue].fields.swap(0, 1),
     |m| {
         let channels: Vec<_> = [2, 0, 1].map(|at| m.program.channels[ChannelId(at)].clone()).into();
@@ -924,7 +937,7 @@ const CHANGES: &[Change] = &[
     |m| m.program.processes[m.worker].parameters.clear(),
     |m| {
         let (capacity, active) = (3, 2);
-        m.program.processes[m.worker].instances = Instances::Slots { capacity, active };
+        m.program.processes[m.worker].instances = InstanceCount::Slots { capacity, active };
     },
     |m| m.program.processes[m.client].start = LocationId(1),
     |m| m.program.processes[m.client].locations[LocationId(0)].urgency = Urgency::Committed,
@@ -947,11 +960,11 @@ const CHANGES: &[Change] = &[
         m.program.actions = [rule].into_iter().chain(others).collect();
     },
     |m| match &mut m.go().body[0].kind {
-        StmtKind::Assign { overflow, .. } => *overflow = Overflow::Wraps,
+        StmtKind::Assign { overflow, .. } => *overflow = OverflowRule::Wraps,
         other => panic!("{other:?}"),
     },
-    |m| m.go().body = vec![assign(place(m.turn), bin(Binary::Add, read(m.x), c(1)))],
-    |m| m.go().body = vec![assign(place(m.y), bin(Binary::Add, read(m.x), c(1)))],
+    |m| m.go().body = vec![assign(place(m.turn), bin(BinaryOp::Add, read(m.x), c(1)))],
+    |m| m.go().body = vec![assign(place(m.y), bin(BinaryOp::Add, read(m.x), c(1)))],
     |m| {
         let message = send(ChannelRef::Named(m.queue), vec![c(0), c(0)]);
         m.go().communication = Some(message);
@@ -961,15 +974,15 @@ const CHANGES: &[Change] = &[
         m.go().body.insert(0, s(StmtKind::Communicate(message)));
     },
     |m| {
-        let message = receive(ChannelRef::Named(m.queue), vec![Pattern::Any; 2]);
+        let message = receive(ChannelRef::Named(m.queue), vec![ReceivePattern::Any; 2]);
         m.go().communication = Some(message);
     },
     |m| {
-        let patterns = vec![Pattern::Into(place(m.x)), Pattern::Any];
+        let patterns = vec![ReceivePattern::Into(place(m.x)), ReceivePattern::Any];
         m.go().communication = Some(receive(ChannelRef::Named(m.queue), patterns));
     },
     |m| {
-        let patterns = vec![Pattern::Match(read(m.x)), Pattern::Any];
+        let patterns = vec![ReceivePattern::Match(read(m.x)), ReceivePattern::Any];
         m.go().communication = Some(receive(ChannelRef::Named(m.queue), patterns));
     },
     |m| m.rule().parameters.swap(0, 1),
@@ -1001,7 +1014,7 @@ fn spans_do_not_show() {
 
 #[test]
 fn parentheses_are_those_needed() {
-    use Binary::*;
+    use BinaryOp::*;
     let model = model();
     let (x, y) = (|| read(model.turn), || c(2));
     let cases = [
@@ -1017,14 +1030,14 @@ fn parentheses_are_those_needed() {
         (bin(Or, x(), bin(And, x(), x())), "turn || turn && turn"),
         (bin(And, bin(Or, x(), x()), x()), "(turn || turn) && turn"),
         (bin(Subtract, x(), c(-1)), "turn - -1"),
-        (un(Unary::Negate, c(1)), "-(1)"),
-        (un(Unary::Negate, un(Unary::Negate, x())), "-(-turn)"),
-        (un(Unary::Not, bin(Equal, x(), y())), "!(turn == 2)"),
-        (un(Unary::Complement, un(Unary::Not, x())), "~!turn"),
-        (bin(ShiftLeft, un(Unary::Negate, x()), y()), "-turn << 2"),
+        (un(UnaryOp::Negate, c(1)), "-(1)"),
+        (un(UnaryOp::Negate, un(UnaryOp::Negate, x())), "-(-turn)"),
+        (un(UnaryOp::Not, bin(Equal, x(), y())), "!(turn == 2)"),
+        (un(UnaryOp::Complement, un(UnaryOp::Not, x())), "~!turn"),
+        (bin(ShiftLeft, un(UnaryOp::Negate, x()), y()), "-turn << 2"),
     ];
     for (tree, printed) in cases {
-        let shown = text::expr(&model.program, &tree, &text::Scope::default()).to_string();
+        let shown = text::expr(&model.program, &tree, &text::NameScope::default()).to_string();
         assert_eq!(shown, printed);
     }
 }
@@ -1034,8 +1047,8 @@ fn names_that_clash_are_told_apart() {
     let mut model = model();
     let second = model.variable("turn", model.byte, vec![Some(0)]);
     let state = model.variable("idle", model.byte, vec![Some(0)]);
-    let printer = text::Printer::new(&model.program);
-    let scope = text::Scope::inside(model.client);
+    let printer = text::ProgramPrinter::new(&model.program);
+    let scope = text::NameScope::inside(model.client);
     let shown = |variable| printer.place(&place(variable), &scope);
     assert_eq!(shown(model.turn), "turn");
     assert_eq!(shown(second), "turn#2");
@@ -1052,9 +1065,9 @@ fn long_chains_need_no_deep_stack() {
     let model = model();
     let mut sum = read(model.turn);
     for _ in 0..20_000 {
-        sum = bin(Binary::Add, sum, c(1));
+        sum = bin(BinaryOp::Add, sum, c(1));
     }
-    let shown = text::expr(&model.program, &sum, &text::Scope::default()).to_string();
+    let shown = text::expr(&model.program, &sum, &text::NameScope::default()).to_string();
     assert_eq!(shown.len(), "turn".len() + 20_000 * " + 1".len());
     let mut program = model.program.clone();
     program.properties.push(property("sum", PropertyKind::Invariant(sum)));
@@ -1065,7 +1078,7 @@ fn long_chains_need_no_deep_stack() {
 #[test]
 fn places_begin_at_references_and_local_variables() {
     let byte = TypeId(0);
-    let local = |number| Place { root: Root::Local(LocalId(number)), ..place(VarId(0)) };
+    let local = |number| Place { root: PlaceRoot::Local(LocalId(number)), ..place(VarId(0)) };
     let get = |place: Place| e(ExprKind::Read(place));
     let body = vec![
         assign(local(2), get(local(0))),
@@ -1089,8 +1102,8 @@ fn places_begin_at_references_and_local_variables() {
         let (name, owner) = (name.into(), Owner::Program);
         program.variables.push(Variable { name, ty, owner, initial, span: NOWHERE })
     });
-    let arguments = [one, other].map(|id| Argument::Reference(place(id))).to_vec();
-    program.starts.push(Start {
+    let arguments = [one, other].map(|id| CallArgument::Reference(place(id))).to_vec();
+    program.starts.push(StartRule {
         name: "start".into(),
         parameters: vec![],
         body: vec![s(call(swap, arguments))],

@@ -1,16 +1,16 @@
 //! What each construct of Murphi means, by the states and verdicts of small models, and what is
 //! said of models that are wrong.
 
-use spillway::exec::{Explain, FaultKind, Interp, Model, StepOutcome, Violation};
+use spillway::exec::{FaultKind, Interp, StateSpace, StepOutcome, SystemDescription, Violation};
 use spillway::front::{Options, murphi};
 use spillway::ir::EndRule;
 use spillway::ir::validate::validate;
-use spillway::reduce::symmetry::{Effort, Symmetric};
-use spillway::search::{self, Limits, memory};
-use spillway::source::Sources;
+use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
+use spillway::search::{self, SearchLimits, memory};
+use spillway::source::SourceMap;
 
 fn load_with(text: &str, options: &Options) -> Result<Interp, String> {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model.m", text);
     let loaded = murphi::LANGUAGE.load(&mut sources, options).map_err(|errors| {
         errors.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>().join("\n")
@@ -23,8 +23,9 @@ fn load(text: &str) -> Interp {
     load_with(text, &Options::default()).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-fn explore(model: &dyn Model) -> search::Outcome {
-    memory::search(model, &Limits { stop_on_violation: false, ..Limits::default() }).unwrap()
+fn explore(model: &dyn StateSpace) -> search::SearchOutcome {
+    memory::search(model, &SearchLimits { stop_on_violation: false, ..SearchLimits::default() })
+        .unwrap()
 }
 
 /// The value of the variable `x` in every state of a model, in the order of exploration, once each.
@@ -315,7 +316,8 @@ fn steps_to_states_that_an_assumption_leaves_out_are_counted() {
     );
     let outcome = explore(&model);
     assert_eq!((outcome.states(), outcome.transitions), (32, 144));
-    let reduced = Symmetric::new(&model, model.program(), model.layout(), Effort::Exact).unwrap();
+    let reduced =
+        SymmetryModel::new(&model, model.program(), model.layout(), SymmetryEffort::Exact).unwrap();
     let outcome = explore(&reduced);
     assert_eq!((outcome.states(), outcome.transitions), (10, 45));
 }

@@ -2,15 +2,17 @@
 //! has with it, interpreted and compiled, and with symmetry where it applies.
 
 use crate::support::agree::assert_agree;
-use spillway::exec::{Explain, FaultKind, Interp, Jit, Model, StepOutcome, Violation};
-use spillway::front::{Loaded, Options, murphi};
+use spillway::exec::{
+    FaultKind, Interp, Jit, StateSpace, StepOutcome, SystemDescription, Violation,
+};
+use spillway::front::{LoadedModel, Options, murphi};
 use spillway::ir::validate::validate;
-use spillway::reduce::symmetry::{Effort, Symmetric};
-use spillway::search::{Limits, Outcome, memory};
-use spillway::source::Sources;
+use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
+use spillway::search::{SearchLimits, SearchOutcome, memory};
+use spillway::source::SourceMap;
 
-fn loaded(text: &str) -> Result<Loaded, String> {
-    let mut sources = Sources::default();
+fn loaded(text: &str) -> Result<LoadedModel, String> {
+    let mut sources = SourceMap::default();
     sources.add("model.m", text);
     let loaded = murphi::LANGUAGE.load(&mut sources, &Options::default());
     loaded.map_err(|errors| {
@@ -25,8 +27,9 @@ fn load(text: &str) -> Interp {
     Interp::new(loaded.program).unwrap()
 }
 
-fn explore(model: &dyn Model) -> Outcome {
-    memory::search(model, &Limits { stop_on_violation: false, ..Limits::default() }).unwrap()
+fn explore(model: &dyn StateSpace) -> SearchOutcome {
+    memory::search(model, &SearchLimits { stop_on_violation: false, ..SearchLimits::default() })
+        .unwrap()
 }
 
 /// What a search finds, by the interpreter and by compiled code: states, transitions, deadlocks, and
@@ -175,7 +178,8 @@ fn bounds_that_are_computed_are_symmetric_if_all_else_is() {
     let model = load(text);
     // At most 5 in all, of each at most 3; those that are left differ in more than names.
     assert_eq!((explore(&model).states(), counted(text)[2]), (44, 0));
-    let reduced = Symmetric::new(&model, model.program(), model.layout(), Effort::Exact).unwrap();
+    let reduced =
+        SymmetryModel::new(&model, model.program(), model.layout(), SymmetryEffort::Exact).unwrap();
     assert_eq!(explore(&reduced).states(), 13);
 }
 
@@ -234,7 +238,8 @@ fn records_and_arrays_are_compared_part_by_part() {
           rule true ==> begin s.of_p := p; s.n := n; same := r = s; end;
         end;";
     let model = load(symmetric);
-    let reduced = Symmetric::new(&model, model.program(), model.layout(), Effort::Exact).unwrap();
+    let reduced =
+        SymmetryModel::new(&model, model.program(), model.layout(), SymmetryEffort::Exact).unwrap();
     let (whole, less) = (explore(&model).states(), explore(&reduced).states());
     // Each is one of four or undefined; names are exchanged in all states but the first.
     assert_eq!((whole, less), (25, 13));
@@ -362,7 +367,10 @@ fn ranges_may_have_more_values_than_a_word_of_32_bits() {
         startstate begin w := 0; end; ruleset q: P do rule true ==> begin p := q;
           w := w = 2147483647 ? -2147483648 : 2147483647; end; end;";
     let model = load(symmetric);
-    assert!(Symmetric::new(&model, model.program(), model.layout(), Effort::Exact).is_none());
+    assert!(
+        SymmetryModel::new(&model, model.program(), model.layout(), SymmetryEffort::Exact)
+            .is_none()
+    );
     assert_eq!(counted(symmetric)[0], 5);
 }
 
@@ -376,7 +384,7 @@ fn cover_statements_are_met_where_they_are_executed() {
           inner(x); end;
         rule x = 3 ==> begin cover \"before an error\" true; error \"here\"; cover \"behind it\" true; end;";
     let interp = load(text);
-    let met = |outcome: &Outcome| -> Vec<(String, u64)> {
+    let met = |outcome: &SearchOutcome| -> Vec<(String, u64)> {
         let all = interp.properties().into_iter().zip(0..);
         all.map(|(it, at)| (it.name, outcome.findings.count(Violation::Property(at)))).collect()
     };

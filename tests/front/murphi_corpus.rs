@@ -2,12 +2,14 @@
 //! read, valid, and printed; and walks through each give the same by both ways of asking. Those in
 //! `murphi-random` have the counts of its `reference.tsv`.
 
-use spillway::exec::{Exec, Executor, Expansion, Explain, Interp, Model, StepOutcome};
+use spillway::exec::{
+    ExecutionMode, Executor, Interp, StateSpace, StepOutcome, SuccessorSink, SystemDescription,
+};
 use spillway::front::{Options, murphi};
 use spillway::ir::{text, validate::validate};
-use spillway::reduce::symmetry::{Effort, Symmetric};
-use spillway::search::{self, Checks, Limits, Verdict, memory};
-use spillway::source::Sources;
+use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
+use spillway::search::{self, CheckSelection, SearchLimits, SearchVerdict, memory};
+use spillway::source::SourceMap;
 use std::path::{Path, PathBuf};
 
 /// Steps of a walk.
@@ -20,7 +22,7 @@ fn models_of_others_are_read() {
     find(&PathBuf::from(folder).join("murphi"), &mut files);
     for file in &files {
         let bytes = std::fs::read(file).unwrap();
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add(file.display().to_string(), String::from_utf8_lossy(&bytes));
         let loaded = murphi::LANGUAGE
             .load(&mut sources, &Options::default())
@@ -56,8 +58,8 @@ fn walk(model: &Interp) {
             .collect();
         let Some(state) = successors.get(at * 7 % successors.len().max(1)) else { return };
         let mut buffer = Vec::new();
-        let run = |out: &mut Expansion| model.expand(state, out);
-        let _ = Expansion::collect(model.width(), &mut buffer, run).unwrap();
+        let run = |out: &mut SuccessorSink| model.expand(state, out);
+        let _ = SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
         options = model.steps(state);
         let stepped: Vec<u8> = options
             .iter()
@@ -90,15 +92,17 @@ fn random_models_have_the_counts_of_cmurphi() {
         let file = column(&row, "file");
         let model = load(&folder.join(&file));
         let is_wrong = column(&row, "cmurphi_verdict").starts_with("ERR");
-        for (effort, prefix) in [(None, "cmurphi"), (Some(Effort::Exact), "cmurphi_canonical")] {
+        for (effort, prefix) in
+            [(None, "cmurphi"), (Some(SymmetryEffort::Exact), "cmurphi_canonical")]
+        {
             let reference = [
                 column(&row, &format!("{prefix}_states")),
                 column(&row, &format!("{prefix}_rules_fired")),
             ];
-            for exec in [Exec::Interp, Exec::Jit] {
+            for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
                 let outcome = explore(&model, effort, exec);
                 let counts = [outcome.states().to_string(), outcome.transitions.to_string()];
-                let is_violated = outcome.verdict == Verdict::Violated;
+                let is_violated = outcome.verdict == SearchVerdict::Violated;
                 let has_counts = is_wrong || reference[0].is_empty() || counts == reference;
                 if is_violated != is_wrong || !has_counts {
                     differ.push(format!("{file}, {effort:?}, {exec:?}: {counts:?}"));
@@ -117,7 +121,7 @@ fn random_models_have_the_counts_of_cmurphi() {
 const COPIES_OF_TRUTH: [&str; 3] = ["random_30342.m", "random_40280.m", "random_40341.m"];
 
 fn load(file: &Path) -> Interp {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(file.display().to_string(), std::fs::read_to_string(file).unwrap());
     let loaded = murphi::LANGUAGE
         .load(&mut sources, &Options::default())
@@ -126,16 +130,20 @@ fn load(file: &Path) -> Interp {
 }
 
 /// What a search of the whole space finds; deadlocks are no errors.
-fn explore(model: &Interp, effort: Option<Effort>, exec: Exec) -> search::Outcome {
+fn explore(
+    model: &Interp,
+    effort: Option<SymmetryEffort>,
+    exec: ExecutionMode,
+) -> search::SearchOutcome {
     let executor = Executor::new(model, exec);
     let symmetric = effort.and_then(|effort| {
-        Symmetric::new(executor.model(), model.program(), model.layout(), effort)
+        SymmetryModel::new(executor.model(), model.program(), model.layout(), effort)
     });
-    let model: &dyn Model = match &symmetric {
+    let model: &dyn StateSpace = match &symmetric {
         Some(symmetric) => symmetric,
         None => executor.model(),
     };
-    let checks = Checks { deadlock: false, ..Checks::default() };
-    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+    let checks = CheckSelection { deadlock: false, ..CheckSelection::default() };
+    let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     memory::search(model, &limits).unwrap()
 }

@@ -1,15 +1,15 @@
 //! What is said of classic mistakes in Murphi: one message, its place, and what to do. No text,
 //! however broken, makes reading it panic.
 
-use spillway::exec::{Explain, FaultKind, Interp, Violation};
+use spillway::exec::{FaultKind, Interp, SystemDescription, Violation};
 use spillway::front::{Options, murphi};
 use spillway::ir::validate::validate;
 use spillway::search::trace::replay;
-use spillway::search::{Limits, memory};
-use spillway::source::Sources;
+use spillway::search::{SearchLimits, memory};
+use spillway::source::SourceMap;
 
 fn load(text: &str) -> Result<Interp, Vec<String>> {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model.m", text);
     let loaded = murphi::LANGUAGE.load(&mut sources, &Options::default()).map_err(|errors| {
         errors.iter().map(|it| it.render(&sources).to_string()).collect::<Vec<_>>()
@@ -194,7 +194,7 @@ fn mistakes_met_at_run_time_are_violations_with_a_way_there() {
             "var x: 0..3; y: 0..3; a: array [0..3] of 0..3; {rule} startstate {start}; end;"
         );
         let model = load(&text).unwrap_or_else(|errors| panic!("{}", errors.join("\n")));
-        let outcome = memory::search(&model, &Limits::default()).unwrap();
+        let outcome = memory::search(&model, &SearchLimits::default()).unwrap();
         let (check, finding) = outcome
             .findings
             .iter()

@@ -9,18 +9,18 @@ use game::{Net, coloured, of_many_colours, plain, text};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use spillway::analysis::bindings::{BindingPlan, BindingStep};
-use spillway::exec::{Exec, Executor, Expansion, Interp, Model, Violation};
+use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace, SuccessorSink, Violation};
 use spillway::front::{Options, pnml};
 use spillway::ir::validate::validate;
-use spillway::ir::{Domain, Holds, Program, Type, TypeId};
-use spillway::reduce::symmetry::{Effort, Symmetric};
-use spillway::search::{Checks, Limits, Verdict, memory};
-use spillway::source::Sources;
+use spillway::ir::{ConditionModality, Domain, Program, Type, TypeId};
+use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
+use spillway::search::{CheckSelection, SearchLimits, SearchVerdict, memory};
+use spillway::source::SourceMap;
 use std::cell::Cell;
 use std::path::PathBuf;
 
 fn load(text: &str) -> Result<Program, String> {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("net.pnml", text);
     let loaded = pnml::LANGUAGE.load(&mut sources, &Options::default());
     let loaded = loaded.map_err(|errors| errors[0].render(&sources).to_string())?;
@@ -41,15 +41,15 @@ fn room(program: &Program, ty: TypeId) -> i64 {
 }
 
 /// Whether both ways to run a program list the same successors of its first states, in the same order.
-fn agree_on_order(interp: &Interp, jit: &dyn Model) -> bool {
+fn agree_on_order(interp: &Interp, jit: &dyn StateSpace) -> bool {
     let width = interp.width();
-    let successors = |model: &dyn Model, state: &[u8]| {
+    let successors = |model: &dyn StateSpace, state: &[u8]| {
         let mut found = Vec::new();
-        let _ = Expansion::collect(width, &mut found, |out| model.expand(state, out)).unwrap();
+        let _ = SuccessorSink::collect(width, &mut found, |out| model.expand(state, out)).unwrap();
         found
     };
     let mut states = Vec::new();
-    let _ = Expansion::collect(width, &mut states, |out| interp.initial(out)).unwrap();
+    let _ = SuccessorSink::collect(width, &mut states, |out| interp.initial(out)).unwrap();
     for at in 0..20 {
         let Some(state) = states.get(at * width..(at + 1) * width).map(<[u8]>::to_vec) else {
             break;
@@ -96,9 +96,9 @@ fn compare(net: &Net) -> Result<(bool, bool), TestCaseError> {
     for (place, most) in program.variables.values().zip(&counts.most) {
         prop_assert!(room(&program, place.ty) >= *most, "{}: {most}\n{text}", place.name);
     }
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let interp = Interp::new(program).unwrap();
-    for exec in [Exec::Interp, Exec::Jit] {
+    for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
         let found = memory::search(executor.model(), &limits).unwrap();
         let found = (found.states(), found.transitions, found.deadlocks());
@@ -114,7 +114,7 @@ fn compare(net: &Net) -> Result<(bool, bool), TestCaseError> {
     if let Some(unfolded) = unfold::unfolded(net).filter(|_| !net.classes.is_empty()) {
         let unfolded = game::text(&unfolded);
         let interp = Interp::new(load(&unfolded).unwrap()).unwrap();
-        let executor = Executor::new(&interp, Exec::Interp);
+        let executor = Executor::new(&interp, ExecutionMode::Interp);
         let found = memory::search(executor.model(), &limits).unwrap();
         let found = (found.states(), found.transitions, found.deadlocks());
         let counts = (counts.states, counts.transitions, counts.deadlocks);
@@ -346,7 +346,7 @@ fn pages_and_references_are_one_net() {
     );
     let program = program.unwrap();
     assert_eq!(program.variables.values().next().unwrap().name, "first place");
-    let found = memory::search(&Interp::new(program).unwrap(), &Limits::default()).unwrap();
+    let found = memory::search(&Interp::new(program).unwrap(), &SearchLimits::default()).unwrap();
     assert_eq!(found.states(), 3);
     // References that lead round to each other stand for nothing.
     let round = "<referencePlace id=\"r\" ref=\"q\"/><referencePlace id=\"q\" ref=\"r\"/><transition id=\"t\"/><arc source=\"q\" target=\"t\"/>";
@@ -373,9 +373,9 @@ fn of_many_transitions_the_few_that_can_be_taken_are() {
     });
     let net = places.chain(transitions).collect::<String>();
     let interp = Interp::new(load(&with(&net)).unwrap()).unwrap();
-    for exec in [Exec::Interp, Exec::Jit] {
+    for exec in [ExecutionMode::Interp, ExecutionMode::Jit] {
         let executor = Executor::new(&interp, exec);
-        let found = memory::search(executor.model(), &Limits::default()).unwrap();
+        let found = memory::search(executor.model(), &SearchLimits::default()).unwrap();
         assert_eq!((found.states(), found.transitions, found.deadlocks()), (count, count, 0));
     }
 }
@@ -400,7 +400,7 @@ fn places_have_room_for_what_linear_algebra_says() {
     let program = load(&with(source)).unwrap();
     assert_eq!(room(&program, program.variables.values().next().unwrap().ty), 65_535);
     let interp = Interp::new(program).unwrap();
-    let found = memory::search(&interp, &Limits::default()).unwrap();
+    let found = memory::search(&interp, &SearchLimits::default()).unwrap();
     assert_eq!((found.states(), found.findings.iter().count()), (65_536, 1));
 }
 
@@ -410,11 +410,15 @@ fn classes_whose_values_are_alike_are_exchanged() {
         let program = ours(name);
         let sets = program.scalarsets.len();
         let interp = Interp::new(program).unwrap();
-        let all =
-            memory::search(&interp, &Limits { stop_on_violation: false, ..Limits::default() })
-                .unwrap();
-        let symmetric = Symmetric::new(&interp, interp.program(), interp.layout(), Effort::Exact);
-        let orbits = symmetric.map(|it| memory::search(&it, &Limits::default()).unwrap().states());
+        let all = memory::search(
+            &interp,
+            &SearchLimits { stop_on_violation: false, ..SearchLimits::default() },
+        )
+        .unwrap();
+        let symmetric =
+            SymmetryModel::new(&interp, interp.program(), interp.layout(), SymmetryEffort::Exact);
+        let orbits =
+            symmetric.map(|it| memory::search(&it, &SearchLimits::default()).unwrap().states());
         (sets, all.states(), orbits)
     };
     // Who is at it, or nobody; and for each of the others, whether it was told, has begun, has answered.
@@ -452,7 +456,7 @@ fn a_number_is_of_the_class_that_it_is_compared_with() {
             let alike: Vec<&str> = program.scalarsets.values().map(|it| it.name.as_str()).collect();
             let expected = if other == "X" { &["A", "B"][..] } else { &["A"] };
             assert_eq!(alike, expected, "{sides:?}");
-            let found = memory::search(&Interp::new(program).unwrap(), &Limits::default());
+            let found = memory::search(&Interp::new(program).unwrap(), &SearchLimits::default());
             assert_eq!(found.unwrap().states(), states, "{sides:?}");
         }
     }
@@ -474,9 +478,9 @@ fn values_that_are_declared_where_they_stand_are_of_a_class_of_their_own() {
 /// What is asked of the net `name` of ours, in every state, beside its text.
 fn asked(name: &str, invariant: &str) -> Result<Interp, String> {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("models/pnml/{name}.pnml"));
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("net.pnml", std::fs::read_to_string(file).unwrap());
-    sources.add(Holds::Always.flag(), invariant);
+    sources.add(ConditionModality::Always.flag(), invariant);
     let loaded = pnml::LANGUAGE.load(&mut sources, &Options::default());
     let loaded = loaded.map_err(|errors| errors[0].render(&sources).to_string())?;
     assert_eq!(validate(&loaded.program).map_err(|it| format!("{it:?}")), Ok(()));
@@ -486,14 +490,14 @@ fn asked(name: &str, invariant: &str) -> Result<Interp, String> {
 #[test]
 fn markings_are_asked_about() {
     let holds = |name: &str, invariant: &str| {
-        let checks = Checks { invariants: true, ..Checks::NONE };
-        let limits = Limits { checks, ..Limits::default() };
+        let checks = CheckSelection { invariants: true, ..CheckSelection::NONE };
+        let limits = SearchLimits { checks, ..SearchLimits::default() };
         let interp = asked(name, invariant).unwrap_or_else(|told| panic!("{told}"));
-        let executor = Executor::new(&interp, Exec::Jit);
+        let executor = Executor::new(&interp, ExecutionMode::Jit);
         let found = memory::search(executor.model(), &limits).unwrap();
         let by_interp = memory::search(&interp, &limits).unwrap();
         assert_eq!(found, by_interp, "{invariant}");
-        found.verdict == Verdict::Verified
+        found.verdict == SearchVerdict::Verified
     };
     for (name, invariant, expected) in [
         ("philosophers_coloured", "eating[p0] + eating[p1] <= 1", true),
@@ -561,8 +565,8 @@ fn nets_of_others_have_the_counts_of_the_contest() {
         }
         let program = load(&std::fs::read_to_string(folder.join(fields[0])).unwrap()).unwrap();
         let interp = Interp::new(program).unwrap();
-        let executor = Executor::new(&interp, Exec::Jit);
-        let limits = Limits { stop_on_violation: false, ..Limits::default() };
+        let executor = Executor::new(&interp, ExecutionMode::Jit);
+        let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
         let found = memory::search(executor.model(), &limits).unwrap();
         assert_eq!((found.states(), found.transitions), (states, transitions), "{}", fields[0]);
         counted += 1;
@@ -611,7 +615,7 @@ fn what_units_say_of_a_net_is_checked() {
     assert_eq!(rooms, [1, 65_535]);
     // The second token ends the search.
     let interp = Interp::new(program("true")).unwrap();
-    let found = memory::search(&interp, &Limits::default()).unwrap();
-    assert_eq!((found.verdict, found.states()), (Verdict::Violated, 2));
+    let found = memory::search(&interp, &SearchLimits::default()).unwrap();
+    assert_eq!((found.verdict, found.states()), (SearchVerdict::Violated, 2));
     assert!(found.findings.iter().any(|(it, _)| matches!(it, Violation::Fault(..))));
 }

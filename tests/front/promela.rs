@@ -4,19 +4,19 @@
 //! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
 //! states stored, transitions (one more than ours: the arrival at the initial state), errors.
 
-use spillway::exec::{Explain, Interp, Jit, Violation};
+use spillway::exec::{Interp, Jit, SystemDescription, Violation};
 use spillway::front::promela::trail;
 use spillway::front::{Options, promela};
 use spillway::ir::validate::validate;
-use spillway::search::{Limits, memory};
-use spillway::source::Sources;
+use spillway::search::{SearchLimits, memory};
+use spillway::source::SourceMap;
 
-pub(crate) fn load(text: &str) -> Result<(Interp, Sources), String> {
+pub(crate) fn load(text: &str) -> Result<(Interp, SourceMap), String> {
     load_as(text, &Options::default())
 }
 
-pub(crate) fn load_as(text: &str, options: &Options) -> Result<(Interp, Sources), String> {
-    let mut sources = Sources::default();
+pub(crate) fn load_as(text: &str, options: &Options) -> Result<(Interp, SourceMap), String> {
+    let mut sources = SourceMap::default();
     sources.add("model.pml", text);
     match promela::LANGUAGE.load(&mut sources, options) {
         Ok(loaded) => {
@@ -37,7 +37,7 @@ pub(crate) fn counts(text: &str) -> (u64, u64, u64) {
 
 pub(crate) fn counts_as(text: &str, options: &Options) -> (u64, u64, u64) {
     let (model, _) = load_as(text, options).unwrap();
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let outcome = memory::search(&model, &limits).unwrap();
     // Processes with priorities are interpreted.
     if !text.contains(" priority ") {
@@ -663,7 +663,7 @@ fn a_process_beyond_its_slots_is_a_fault_that_names_the_flag() {
     let text = "proctype P() { false } init { do :: run P() od }";
     let slots = Options { slots: Some(16), ..Options::default() };
     let (model, _) = load_as(text, &slots).unwrap();
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let outcome = memory::search(&model, &limits).unwrap();
     let (_, finding) =
         outcome.findings.iter().find(|(it, _)| matches!(it, Violation::Fault(..))).unwrap();
@@ -685,7 +685,7 @@ fn a_trail_has_a_line_for_every_transition_of_spin() {
         active proctype S() { atomic { x = 1; c!3 } d_step { x = 2; x = 3 } } \
         active proctype R() { c?x; assert(x == 0) }";
     let (model, mut sources) = load(text).unwrap();
-    let numbers = trail::numbers(&mut sources, &Options::default()).unwrap();
+    let numbers = trail::number_transitions(&mut sources, &Options::default()).unwrap();
     let starts = model.starts();
     let spillway::exec::StepOutcome::Successor(mut state) = starts[0].outcome.clone() else {
         panic!("the start fails");
@@ -701,7 +701,7 @@ fn a_trail_has_a_line_for_every_transition_of_spin() {
     // The send is SPIN's transition 1 of process 0, the receive its 7 of process 1, then the
     // assertion its 8.
     let expected = "1:0:0\n2:0:1\n3:1:7\n4:1:8\n";
-    let mut trail = trail::Trail::begin(&numbers, Vec::new()).unwrap();
+    let mut trail = trail::SpinTrail::begin(&numbers, Vec::new()).unwrap();
     steps.iter().for_each(|step| trail.step(step).unwrap());
     assert_eq!(trail.end(&[]).unwrap(), expected.as_bytes());
 }

@@ -3,16 +3,16 @@
 //! Counts are those of SPIN 6.5.2: `spin -o1 -o2 -o3 -a`, `cc -DSAFETY -DNOREDUCE`, `pan -c0`:
 //! states stored, transitions (one more than ours: the arrival at the initial state), errors.
 
-use spillway::exec::{Explain, Interp, Jit, Model, StepOutcome, Violation};
+use spillway::exec::{Interp, Jit, StateSpace, StepOutcome, SystemDescription, Violation};
 use spillway::front::{ClaimChoice, Options, promela};
 use spillway::ir::validate::validate;
 use spillway::reduce::claim::ClaimProduct;
 use spillway::search::trace::replay;
-use spillway::search::{Limits, memory};
-use spillway::source::Sources;
+use spillway::search::{SearchLimits, memory};
+use spillway::source::SourceMap;
 
 fn load(text: &str, claim: ClaimChoice) -> Interp {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model.pml", text);
     let options = Options { claim, ..Options::default() };
     let loaded = promela::LANGUAGE.load(&mut sources, &options).unwrap();
@@ -27,7 +27,7 @@ fn counts(text: &str) -> (u64, u64, u64) {
 
 fn counts_with(text: &str, claim: ClaimChoice) -> (u64, u64, u64) {
     let interp = load(text, claim);
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let model = ClaimProduct::new(&interp, &interp).unwrap();
     let outcome = memory::search(&model, &limits).unwrap();
     let jit = Jit::new(&interp).unwrap();
@@ -363,9 +363,9 @@ fn one_of_several_claims_is_searched_with() {
     let named = |name: &str| counts_with(TWO, ClaimChoice::Named(name.into()));
     assert_eq!(named("never_0"), (4, 4, 2));
     assert_eq!(named("two"), (4, 4, 1));
-    let without = load(TWO, ClaimChoice::Leave);
+    let without = load(TWO, ClaimChoice::Omit);
     assert!(ClaimProduct::new(&without, &without).is_none());
-    assert_eq!(memory::search(&without, &Limits::default()).unwrap().states(), 4);
+    assert_eq!(memory::search(&without, &SearchLimits::default()).unwrap().states(), 4);
 }
 
 #[test]
@@ -374,7 +374,7 @@ fn the_product_knows_its_claim_from_others_and_tells_where_it_is() {
         let interp = load(TWO, choice);
         ClaimProduct::new(&interp, &interp).map_or(interp.digest(), |model| model.digest())
     };
-    let digests = [ClaimChoice::First, ClaimChoice::Named("two".into()), ClaimChoice::Leave];
+    let digests = [ClaimChoice::First, ClaimChoice::Named("two".into()), ClaimChoice::Omit];
     let [first, second, none] = digests.map(digest);
     assert!(first != second && second != none && first != none);
     let interp = load(TWO, ClaimChoice::First);
@@ -393,7 +393,7 @@ fn steps_are_what_expanding_gives_and_stay_within_the_masks() {
         let interp = load(text, ClaimChoice::First);
         let jit = Jit::new(&interp).unwrap();
         let models =
-            [&interp as &dyn Model, &jit].map(|it| ClaimProduct::new(it, &interp).unwrap());
+            [&interp as &dyn StateSpace, &jit].map(|it| ClaimProduct::new(it, &interp).unwrap());
         let (mut open, mut seen) = (successors(models[0].starts()), Vec::new());
         while let Some(state) = open.pop() {
             if seen.contains(&state) || seen.len() > 500 {
@@ -421,8 +421,8 @@ fn steps_are_what_expanding_gives_and_stay_within_the_masks() {
     }
 }
 
-fn successors(steps: Vec<spillway::exec::Step>) -> Vec<Vec<u8>> {
-    let state = |step: spillway::exec::Step| match step.outcome {
+fn successors(steps: Vec<spillway::exec::StepDescription>) -> Vec<Vec<u8>> {
+    let state = |step: spillway::exec::StepDescription| match step.outcome {
         StepOutcome::Successor(state) => Some(state),
         StepOutcome::Fault(_) => None,
     };

@@ -3,13 +3,13 @@
 
 use super::promela::{all_count, counts, load};
 use spillway::Check;
-use spillway::exec::{Explain, StepOutcome};
+use spillway::exec::{StepOutcome, SystemDescription};
 use spillway::front::{Options, promela};
-use spillway::reduce::partial_order::{Method, Proviso, Way};
-use spillway::reduce::rewriting::Rewritings;
-use spillway::search::Verdict;
-use spillway::session::{Reduce, Steps, TextModel};
-use spillway::source::Sources;
+use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::search::SearchVerdict;
+use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::source::SourceMap;
 
 const PAIRS: &str = "chan two = [1] of { byte, byte }; chan pairs = [0] of { byte, byte }; ";
 
@@ -168,7 +168,7 @@ fn what_is_never_executed_is_no_error_and_a_warning() {
     for (body, expected) in unreached {
         let text = format!("{PAIRS}init {{ {body} }}");
         assert_eq!(counts(&text), (4, 4, 0), "{text}");
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add("model.pml", &*text);
         let loaded = promela::LANGUAGE.load(&mut sources, &Options::default()).unwrap();
         let [warning] = loaded.warnings.as_slice() else { panic!("{:?}", loaded.warnings) };
@@ -192,7 +192,7 @@ fn errors_of_messages_say_what_spin_says() {
         let (model, _) = load(&format!("{declared} init {{ {init} }}")).unwrap();
         let mut messages = Vec::new();
         let mut open: Vec<Vec<u8>> = Vec::new();
-        let mut take = |steps: Vec<spillway::exec::Step>, open: &mut Vec<Vec<u8>>| {
+        let mut take = |steps: Vec<spillway::exec::StepDescription>, open: &mut Vec<Vec<u8>>| {
             for step in steps {
                 match step.outcome {
                     StepOutcome::Successor(state) => open.push(state),
@@ -211,25 +211,26 @@ fn errors_of_messages_say_what_spin_says() {
 /// What analyses know of messages holds where they are too short or too long.
 #[test]
 fn reductions_keep_the_errors_of_messages() {
-    let by_steps = Proviso::ALL
+    let by_steps = CycleProviso::ALL
         .iter()
-        .map(|&proviso| Way { method: Method::Conditional, proviso })
-        .map(|way| Reduce { steps: Steps::Chosen(way), ..Reduce::NONE });
+        .map(|&proviso| PartialOrderStrategy { method: PartialOrderMethod::Conditional, proviso })
+        .map(|way| ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE });
     let by_passes = [
-        Rewritings::DEAD,
-        Rewritings::VALUES,
-        Rewritings::STATES,
-        Rewritings::MERGE,
-        Rewritings::ALL,
+        RewriteSelection::DEAD,
+        RewriteSelection::VALUES,
+        RewriteSelection::STATES,
+        RewriteSelection::MERGE,
+        RewriteSelection::ALL,
     ]
-    .map(|rewritings| Reduce { rewritings, ..Reduce::NONE });
-    let all: Vec<Reduce> = by_steps.chain(by_passes).chain([Reduce::AUTO]).collect();
+    .map(|rewritings| ReductionRequest { rewritings, ..ReductionRequest::NONE });
+    let all: Vec<ReductionRequest> =
+        by_steps.chain(by_passes).chain([ReductionRequest::AUTO]).collect();
     for (text, _) in &misfits() {
         let model = text_model(text);
         for reduce in &all {
             let check = Check::of_text(&model).reduce(reduce.clone());
             let found = check.run().unwrap();
-            assert_eq!(found.verdict(), Verdict::Violated, "{reduce:?}: {text}");
+            assert_eq!(found.verdict(), SearchVerdict::Violated, "{reduce:?}: {text}");
             assert!(found.counterexample().unwrap().is_some(), "{reduce:?}: {text}");
         }
     }
@@ -243,7 +244,7 @@ fn reductions_keep_the_errors_of_messages() {
 }
 
 fn text_model(text: &str) -> TextModel {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model.pml", text);
     TextModel::load(&promela::LANGUAGE, sources, Options::default()).unwrap().0
 }

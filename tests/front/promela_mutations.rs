@@ -7,10 +7,10 @@
 //! `SPILLWAY_CORPUS`, each written to a file before it is tried, and names one that takes a minute.
 
 use spillway::exec::jit::CompileLimits;
-use spillway::exec::{Expansion, Interp, Jit, Model};
+use spillway::exec::{Interp, Jit, StateSpace, SuccessorSink};
 use spillway::front::{Language, Options, murphi, promela};
 use spillway::ir::validate::validate;
-use spillway::source::Sources;
+use spillway::source::SourceMap;
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -88,7 +88,7 @@ fn models(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Reads a model; a message must point into it.
 fn read(path: &Path, text: &str) {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(path.display().to_string(), text.to_owned());
     match promela::LANGUAGE.load(&mut sources, &Options::default()) {
         Ok(loaded) => {
@@ -148,7 +148,7 @@ fn deep_nests_are_refused() {
 
 /// Reads a model that is large in one respect, and gives what is said of it.
 fn large(language: &Language, text: &str) -> Result<(), String> {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model", text.to_owned());
     let loaded = language
         .load(&mut sources, &Options::default())
@@ -227,7 +227,7 @@ const MUTANTS: usize = 150;
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// What a model writes, as states; not more than some thousand of them.
-fn written(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> Vec<Vec<u8>> {
+fn written(model: &dyn StateSpace, run: impl FnOnce(&mut SuccessorSink)) -> Vec<Vec<u8>> {
     let (mut buffer, mut states, width) = (Vec::new(), Vec::new(), model.width());
     let on_full = |buffer: &mut Vec<u8>| {
         states.extend(buffer.chunks_exact(width).map(<[u8]>::to_vec));
@@ -238,7 +238,7 @@ fn written(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> Vec<Vec<u8>> 
         }
     };
     let limit = 100 * width;
-    let done = Expansion::collect_in_batches(width, &mut buffer, limit, on_full, run);
+    let done = SuccessorSink::collect_in_batches(width, &mut buffer, limit, on_full, run);
     if done.is_ok() {
         states.extend(buffer.chunks_exact(width).map(<[u8]>::to_vec));
     }
@@ -246,7 +246,7 @@ fn written(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> Vec<Vec<u8>> 
 }
 
 /// Expands the first states of a model.
-fn explore(model: &dyn Model) {
+fn explore(model: &dyn StateSpace) {
     let mut open = VecDeque::from(written(model, |out| model.initial(out)));
     let mut seen = BTreeSet::new();
     while let Some(state) = open.pop_front().filter(|_| seen.len() < STATES) {
@@ -258,7 +258,7 @@ fn explore(model: &dyn Model) {
 
 /// Reads, compiles and runs a mutant, compiled code and the interpreter in turns.
 fn run(language: &Language, name: &str, text: &str, number: usize) {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(name, text.to_owned());
     let loaded = match language.load(&mut sources, &Options::default()) {
         Ok(loaded) => loaded,
@@ -296,7 +296,7 @@ fn mutants_in_every_language_end() {
     let folder = corpus.map_or(Path::new(env!("CARGO_MANIFEST_DIR")).join("models"), PathBuf::from);
     let mut paths = Vec::new();
     models(&folder, &mut paths);
-    paths.retain(|path| Language::of_file(&path.to_string_lossy()).is_some());
+    paths.retain(|path| Language::from_file_name(&path.to_string_lossy()).is_some());
     assert!(paths.len() > 40);
     let from = std::env::var("SPILLWAY_MUTANTS_FROM").ok().and_then(|it| it.parse().ok());
     let file = wanted.is_some().then(|| std::env::temp_dir().join("spillway-mutant"));
@@ -309,7 +309,7 @@ fn mutants_in_every_language_end() {
     for number in from.unwrap_or(0)..all {
         // Each model as often as any other, in an order that mixes them.
         let path = &paths[number * 7919 % paths.len()];
-        let language = Language::of_file(&path.to_string_lossy()).unwrap();
+        let language = Language::from_file_name(&path.to_string_lossy()).unwrap();
         let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
         let text = mutated(&words(&text), &mut Random(number as u64));
         let name = path.display().to_string();

@@ -219,7 +219,7 @@ fn macros_and_files_that_double_are_refused_soon() {
         std::fs::write(folder.path().join(format!("f{at}.pml")), next).unwrap();
     }
     std::fs::write(folder.path().join("f30.pml"), "").unwrap();
-    let mut sources = spillway::source::Sources::default();
+    let mut sources = spillway::source::SourceMap::default();
     let model = folder.path().join("model.pml").display().to_string();
     sources.add(model, "#include \"f0.pml\"\ninit { skip }");
     let errors = spillway::front::promela::LANGUAGE.load(&mut sources, &Options::default());

@@ -3,8 +3,8 @@
 //! Counts are those of SPIN 6.5.2, see `promela.rs`; models with arrays of channels are compiled with `-DNOBOUNDCHECK`.
 
 use super::promela::{all_count, counts, load};
-use spillway::exec::{Explain, StepOutcome, Violation};
-use spillway::search::{Limits, memory};
+use spillway::exec::{StepOutcome, SystemDescription, Violation};
+use spillway::search::{SearchLimits, memory};
 use std::process::Command;
 
 #[test]
@@ -283,7 +283,7 @@ fn a_rendezvous_that_does_not_come_about_is_no_event() {
 /// What is said of the only kind of error of a model.
 fn said(model: &str) -> Vec<String> {
     let (interp, _) = load(model).unwrap();
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let outcome = memory::search(&interp, &limits).unwrap();
     let mut said = Vec::new();
     for (check, finding) in outcome.findings.iter() {

@@ -1,12 +1,12 @@
 //! Rumur's own tests, if `SPILLWAY_RUMUR` names the folder with them: each has the outcome that its
 //! comments expect, or is in the list of those that are read otherwise here, with why.
 
-use spillway::exec::{Interp, Jit, Model};
+use spillway::exec::{Interp, Jit, StateSpace};
 use spillway::front::{Options, murphi};
 use spillway::ir::EndRule;
 use spillway::ir::validate::validate;
-use spillway::search::{Checks, Limits, memory};
-use spillway::source::Sources;
+use spillway::search::{CheckSelection, SearchLimits, memory};
+use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -67,16 +67,16 @@ fn comments(text: &str) -> BTreeMap<&str, &str> {
 }
 
 /// Loads a model and searches it, interpreted and compiled.
-fn outcome(name: &str, text: &str, options: &Options, checks: Checks) -> Outcome {
-    let mut sources = Sources::default();
+fn outcome(name: &str, text: &str, options: &Options, checks: CheckSelection) -> Outcome {
+    let mut sources = SourceMap::default();
     sources.add(name, text);
     let Ok(loaded) = murphi::LANGUAGE.load(&mut sources, options) else { return Refused };
     assert_eq!(validate(&loaded.program).map_err(|problems| format!("{problems:?}")), Ok(()));
     let interp = Interp::new(loaded.program).unwrap();
-    let limits = Limits { stop_on_violation: false, checks, ..Limits::default() };
-    let searched = |model: &dyn Model| {
+    let limits = SearchLimits { stop_on_violation: false, checks, ..SearchLimits::default() };
+    let searched = |model: &dyn StateSpace| {
         let outcome = memory::search(model, &limits).unwrap();
-        let is_violated = limits.checks.are_violated(model, &outcome.findings);
+        let is_violated = limits.checks.has_violation(model, &outcome.findings);
         (is_violated, outcome.states(), outcome.transitions)
     };
     let expected = searched(&interp);
@@ -116,7 +116,7 @@ fn rumurs_tests_have_their_outcome() {
             (0, _) => Violated,
             _ => Refused,
         };
-        let checks = Checks { deadlock: !is_free, ..Checks::ALL };
+        let checks = CheckSelection { deadlock: !is_free, ..CheckSelection::ALL };
         let found = outcome(&name, &text, &Options { deadlock, ..Options::default() }, checks);
         let other = OTHERWISE.iter().find(|it| it.0 == name);
         seen.extend(other.map(|it| it.0));

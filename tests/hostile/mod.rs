@@ -10,15 +10,15 @@ mod seal;
 #[path = "../support/mod.rs"]
 pub mod support;
 
-use spill::fault::Faults;
+use spill::fault::FaultPlan;
 use spill::{
-    Codec, Decoder, Disk, Error, FaultDisk, FileName, Frequencies, Huffman, Segment, SegmentRef,
-    Tables, block_keys_max,
+    BlockDecoder, ByteFrequencies, Codec, Disk, Error, FaultDisk, FileName, HuffmanCode,
+    HuffmanTables, Segment, SegmentRef, block_keys_max,
 };
-use spillway::exec::Model;
-use spillway::search::checkpoint::{FORMAT, MANIFEST, Saved};
-use spillway::search::{Control, Limits, MemoryPlan, Outcome};
-use spillway::session::Job;
+use spillway::exec::StateSpace;
+use spillway::search::checkpoint::{FORMAT, MANIFEST, SavedSearch};
+use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome};
+use spillway::session::SearchJob;
 use std::io::ErrorKind;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -50,9 +50,9 @@ pub fn width_byte(width: usize) -> u8 {
 fn codec(chosen: u8) -> Codec {
     static HUFFMAN: OnceLock<Vec<Codec>> = OnceLock::new();
     let trained = |width| {
-        let mut uneven = Frequencies::new(width);
+        let mut uneven = ByteFrequencies::new(width);
         (0..width).for_each(|column| uneven.add(column, column as u8, 1000));
-        Codec::Huffman(Arc::new(Huffman::train(&uneven, Tables::Single)))
+        Codec::Huffman(Arc::new(HuffmanCode::train(&uneven, HuffmanTables::Single)))
     };
     match usize::from(chosen) / WIDTHS {
         1 => Codec::Raw,
@@ -83,7 +83,7 @@ pub fn block(input: &[u8]) -> bool {
 
 fn decode_block(width: usize, codec: &Codec, block: &[u8]) -> bool {
     let mut keys = vec![3; 5];
-    let outcome = Decoder::new(width).coded(codec).decode(block, FILE, 0, &mut keys);
+    let outcome = BlockDecoder::new(width).with_codec(codec).decode(block, FILE, 0, &mut keys);
     match &outcome {
         Ok(()) => {
             assert!((1..=block_keys_max(width)).contains(&(keys.len() / width)));
@@ -135,13 +135,13 @@ fn read_segment(width: usize, offset: usize, file: &[u8]) -> bool {
 /// Whether all blocks of a segment are believed, as its index is.
 fn read_blocks(segment: &Segment, file_length: u64) -> bool {
     let width = segment.width();
-    let (mut decoder, mut keys, mut last) = (Decoder::new(width), Vec::new(), Vec::new());
+    let (mut decoder, mut keys, mut last) = (BlockDecoder::new(width), Vec::new(), Vec::new());
     let mut believed = true;
     for block in 0..segment.blocks() {
         assert_eq!(segment.find(&segment.first_key(block)), block);
         match segment.decode(block, &mut decoder, &mut keys) {
             Ok(()) => {
-                assert_eq!(keys.len(), segment.keys_in(block) * width);
+                assert_eq!(keys.len(), segment.block_keys(block) * width);
                 assert_ascending(width, &keys);
                 assert!(last.as_slice() < &keys[..width], "blocks ascend");
                 last = keys[keys.len() - width..].to_vec();
@@ -154,7 +154,7 @@ fn read_blocks(segment: &Segment, file_length: u64) -> bool {
         segment.will_need(block..block + 1);
         segment.release(block..block + 1);
     }
-    let counted = (0..segment.blocks()).map(|block| segment.keys_in(block) as u64).sum::<u64>();
+    let counted = (0..segment.blocks()).map(|block| segment.block_keys(block) as u64).sum::<u64>();
     assert_eq!(counted, segment.keys());
     believed
 }
@@ -162,7 +162,7 @@ fn read_blocks(segment: &Segment, file_length: u64) -> bool {
 /// A manifest, put in the place of those of two small searches, which are then resumed.
 pub fn manifest(input: &[u8]) -> bool {
     let read = |disk: &FaultDisk| {
-        Saved::load(disk)?.outcome()?;
+        SavedSearch::load(disk)?.outcome()?;
         resume(disk);
         Ok(())
     };
@@ -174,11 +174,11 @@ pub fn manifest(input: &[u8]) -> bool {
 /// Goes on with a search whose manifest is consistent in itself, but need not be true.
 fn resume(disk: &FaultDisk) {
     let [graph, lazy] = models();
-    let is_lazy = Saved::load(disk).is_ok_and(|saved| saved.digest == lazy.digest());
+    let is_lazy = SavedSearch::load(disk).is_ok_and(|saved| saved.digest == lazy.digest());
     match search(if is_lazy { &*lazy } else { &*graph }, disk, u64::MAX) {
         Ok(_) => {}
         Err(Error::Io { source, file, .. }) => {
-            let missing = source.kind() == ErrorKind::NotFound && FileName::is_one(&file);
+            let missing = source.kind() == ErrorKind::NotFound && FileName::is_key_file(&file);
             assert!(missing, "{file}: {source}");
         }
         Err(error) => {
@@ -193,7 +193,7 @@ fn resume(disk: &FaultDisk) {
 /// The job of a search directory.
 pub fn job(input: &[u8]) -> bool {
     as_it_is_and_sealed(input, JOB, &FaultDisk::new(), |disk| {
-        let job = Job::load(disk)?;
+        let job = SearchJob::load(disk)?;
         let _ = (job.model_name(), job.language(), job.limits(None));
         Ok(())
     })
@@ -229,35 +229,42 @@ pub fn lazy() -> Lazy<Graph> {
 }
 
 /// Both.
-pub fn models() -> [Box<dyn Model>; 2] {
+pub fn models() -> [Box<dyn StateSpace>; 2] {
     [Box::new(graph()), Box::new(lazy())]
 }
 
 /// Searches a model in `disk` until `max_states`, with checkpoints at every chance and so little
 /// memory that there are files of every sort.
-pub fn search(model: &dyn Model, disk: &FaultDisk, max_states: u64) -> spill::Result<Outcome> {
-    search_until(model, disk, max_states, &Control::new(Duration::ZERO, None))
+pub fn search(
+    model: &dyn StateSpace,
+    disk: &FaultDisk,
+    max_states: u64,
+) -> spill::Result<SearchOutcome> {
+    search_until(model, disk, max_states, &SearchControl::new(Duration::ZERO, None))
 }
 
 /// The same, until somebody else says so.
 pub fn search_until(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     disk: &FaultDisk,
     max_states: u64,
-    control: &Control,
-) -> spill::Result<Outcome> {
+    control: &SearchControl,
+) -> spill::Result<SearchOutcome> {
     let disk: Arc<dyn Disk> = Arc::new(disk.clone());
     let plan: MemoryPlan = tiny_plan(1, model.width(), 8, 24);
-    let limits =
-        Limits { stop_on_violation: false, max_states: Some(max_states), ..Limits::default() };
+    let limits = SearchLimits {
+        stop_on_violation: false,
+        max_states: Some(max_states),
+        ..SearchLimits::default()
+    };
     begin_or_resume(model, &disk, plan, &limits, control)?.run()
 }
 
 /// A disk on which the search of a model was killed at each operation in turn, if it was before
 /// its end, with at least a checkpoint made.
-pub fn killed_searches(model: &dyn Model) -> impl Iterator<Item = FaultDisk> {
+pub fn killed_searches(model: &dyn StateSpace) -> impl Iterator<Item = FaultDisk> {
     (0..).map_while(|operation| {
-        let disk = FaultDisk::with_faults(Faults::new().crash_at(operation));
+        let disk = FaultDisk::with_faults(FaultPlan::new().crash_at(operation));
         search(model, &disk, u64::MAX).err().map(|_| disk.restart())
     })
 }
@@ -268,7 +275,7 @@ fn half_done_searches() -> &'static [FaultDisk; 2] {
     static MADE: OnceLock<[FaultDisk; 2]> = OnceLock::new();
     MADE.get_or_init(|| {
         models().map(|model| {
-            let sorts: &[&str] = match model.postpones() {
+            let sorts: &[&str] = match model.as_postponing() {
                 None => &["levels-", "merged-", "candidates-", MANIFEST],
                 Some(_) => &["levels-", "merged-", "obligations-", "carried-", MANIFEST],
             };

@@ -1,7 +1,7 @@
 //! The examples that are puzzles: few lines, and the answers that are known.
 
 use super::alone;
-use spillway::{TransitionSystem, Verdict, check};
+use spillway::{SearchVerdict, TransitionSystem, check};
 
 #[expect(dead_code, reason = "its `main`")]
 #[path = "../../examples/eight_puzzle.rs"]
@@ -13,7 +13,7 @@ mod river_crossing;
 /// A solution has so many steps; up to its level there are so many states.
 fn is_solved<T: TransitionSystem>(puzzle: &T, steps: usize, states: u64) {
     let found = check(puzzle).unwrap();
-    assert_eq!((found.verdict(), found.states()), (Verdict::Violated, states));
+    assert_eq!((found.verdict(), found.states()), (SearchVerdict::Violated, states));
     assert_eq!(found.counterexample().unwrap().unwrap().depth(), steps);
 }
 

@@ -1,10 +1,13 @@
 //! What a Rust type asks of its states and runs: always, sometimes, eventually, against a plain walk over random graphs.
 
 use super::{MEMORY, alone};
-use spillway::search::lasso::{ProbeLimits, Probed, probe};
+use spillway::search::lasso::{ProbeLimits, ProbeVerdict, probe};
 use spillway::session::EventuallyVerdict;
-use spillway::system::Avoiding;
-use spillway::{Check, Checks, Control, Packed, Property, TransitionSystem, Verdict, agree};
+use spillway::system::RestrictedSystem;
+use spillway::{
+    Check, CheckSelection, PackedSystem, Property, SearchControl, SearchVerdict, TransitionSystem,
+    check_consistency,
+};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -100,12 +103,12 @@ fn sometimes_and_eventually_are_judged_as_by_a_plain_walk() {
         let web = Web::random(seed);
         let has_one = web.reached(|_| true).iter().any(|&at| web.marked[at]);
         let is_broken = web.has_a_run_without();
-        let (_, avoiding) = Avoiding::each(&web, 2).pop().unwrap();
+        let (_, avoiding) = RestrictedSystem::of_eventualities(&web, 2).pop().unwrap();
         let limits = ProbeLimits { states: 1000, bytes: 1 << 20 };
-        let probed = probe(&avoiding, &|_| true, limits, &Control::default()).unwrap();
-        assert_eq!(matches!(probed.found, Probed::Found(_)), is_broken, "{seed}");
-        assert_eq!(agree(&Packed::new(&web), 50, seed), Ok(()));
-        assert_eq!(agree(&avoiding, 50, seed), Ok(()));
+        let probed = probe(&avoiding, &|_| true, limits, &SearchControl::default()).unwrap();
+        assert_eq!(matches!(probed.found, ProbeVerdict::Found(_)), is_broken, "{seed}");
+        assert_eq!(check_consistency(&PackedSystem::new(&web), 50, seed), Ok(()));
+        assert_eq!(check_consistency(&avoiding, 50, seed), Ok(()));
         if seed % 40 == 0 {
             is_told(&web, (has_one, is_broken), seed);
         }
@@ -132,7 +135,7 @@ fn is_told(web: &Web, (has_one, is_broken): (bool, bool), seed: u64) {
         EventuallyVerdict::Holds => assert!(!is_broken, "{seed}"),
         EventuallyVerdict::NotChecked => panic!("{seed}: all states were visited"),
     }
-    assert_eq!(found.verdict() == Verdict::Verified, has_one && !is_broken, "{seed}");
+    assert_eq!(found.verdict() == SearchVerdict::Verified, has_one && !is_broken, "{seed}");
     let kinds: Vec<&str> = found.violations().iter().map(|it| it.kind).collect();
     let expected = [(!has_one, "sometimes"), (is_broken, "eventually")];
     let expected = expected.into_iter().filter(|it| it.0).map(|it| it.1);
@@ -143,7 +146,7 @@ fn is_told(web: &Web, (has_one, is_broken): (bool, bool), seed: u64) {
 }
 
 /// That a run leads from node 0 along edges past no mark, and repeats or stays at an end.
-fn is_a_run(web: &Web, run: &spillway::report::Run<'_>, seed: u64) {
+fn is_a_run(web: &Web, run: &spillway::report::ViolatingRun<'_>, seed: u64) {
     use spillway::exec::StepOutcome::Successor;
     let node =
         |state: &[u8]| -> usize { run.model.describe(state)[0].1.to_string().parse().unwrap() };
@@ -205,12 +208,12 @@ impl TransitionSystem for Tree {
 fn runs_among_many_states_are_judged_on_disk_and_a_search_that_is_stopped_goes_on() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
-    for (returns, expected) in [(false, Verdict::Verified), (true, Verdict::Violated)] {
+    for (returns, expected) in [(false, SearchVerdict::Verified), (true, SearchVerdict::Violated)] {
         let tree = Tree { size: (1 << 20) - 1, returns };
         let dir = folder.path().join(format!("{returns}"));
         let ask = || Check::new(&tree).memory(96 << 20).dir(&dir);
         let stopped = ask().max_states(1000).run().unwrap();
-        assert_eq!(stopped.verdict(), Verdict::Incomplete);
+        assert_eq!(stopped.verdict(), SearchVerdict::Incomplete);
         drop(stopped);
         let found = ask().run().unwrap();
         assert_eq!((found.verdict(), found.states()), (expected, (1 << 20) - 1));
@@ -247,15 +250,15 @@ fn a_stop_leaves_what_runs_come_to_open() {
     let tree = Tree { size: 500, returns: false };
     let folder = tempfile::tempdir().unwrap();
     let ask = || Check::new(&tree).memory(MEMORY).dir(folder.path());
-    assert_eq!(ask().run().unwrap().verdict(), Verdict::Verified);
-    let control = Arc::new(Control::default());
+    assert_eq!(ask().run().unwrap().verdict(), SearchVerdict::Verified);
+    let control = Arc::new(SearchControl::default());
     control.stop();
     let found = ask().control(control).run().unwrap();
-    assert_eq!(found.verdict(), Verdict::Incomplete);
+    assert_eq!(found.verdict(), SearchVerdict::Incomplete);
     assert!(found.to_string().contains("incomplete"), "{found}");
-    let without = Checks { invariants: false, ..Checks::default() };
+    let without = CheckSelection { invariants: false, ..CheckSelection::default() };
     let found = Check::new(&tree).memory(MEMORY).checks(without).run().unwrap();
-    assert_eq!(found.verdict(), Verdict::Verified);
+    assert_eq!(found.verdict(), SearchVerdict::Verified);
     assert!(found.to_string().contains("not looked for  what is so eventually"), "{found}");
 }
 
@@ -345,7 +348,7 @@ fn a_kept_directory_has_the_verdict_on_runs() {
         (&before["verdict"], &before["eventually"][0]["verdict"]),
         (&"incomplete".into(), &"incomplete".into())
     );
-    assert_eq!(ask().run().unwrap().verdict(), Verdict::Violated);
+    assert_eq!(ask().run().unwrap().verdict(), SearchVerdict::Violated);
 
     let told = json(spillway(&["status", shown, "--json"]));
     assert_eq!(told["verdict"], "violated", "{told}");
@@ -370,7 +373,7 @@ fn a_directory_whose_runs_were_not_judged_is_incomplete() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let counter = Counter { last: 400, forbidden: None };
-    let model = Packed::with_width(&counter, 2);
+    let model = PackedSystem::with_width(&counter, 2);
     drop(Check::new(&counter).memory(MEMORY).dir(folder.path()).run().unwrap());
     let verdicts = folder.path().join("eventually");
     let judged = std::fs::read(&verdicts).unwrap();
@@ -397,7 +400,7 @@ fn runs_are_judged_wherever_all_states_are_visited_and_else_are_not_checked() {
     let ask = || Check::new(&counter).memory(MEMORY);
     let name = "the last number";
     let stopped = ask().run().unwrap();
-    assert_eq!(stopped.verdict(), Verdict::Violated);
+    assert_eq!(stopped.verdict(), SearchVerdict::Violated);
     assert!(matches!(stopped.eventually(name), Ok(EventuallyVerdict::NotChecked)));
     assert!(matches!(stopped.eventually("another"), Ok(EventuallyVerdict::NotChecked)));
     let whole = ask().keep_going().run().unwrap();
@@ -405,9 +408,9 @@ fn runs_are_judged_wherever_all_states_are_visited_and_else_are_not_checked() {
     let kinds: Vec<&str> = whole.violations().iter().map(|it| it.kind).collect();
     assert_eq!(kinds, ["invariant", "eventually"]);
     let cut = ask().keep_going().max_states(50).run().unwrap();
-    assert_eq!((cut.verdict(), cut.violations().len()), (Verdict::Violated, 1));
+    assert_eq!((cut.verdict(), cut.violations().len()), (SearchVerdict::Violated, 1));
     let before = ask().keep_going().max_states(3).run().unwrap();
-    assert_eq!((before.verdict(), before.violations().len()), (Verdict::Incomplete, 0));
+    assert_eq!((before.verdict(), before.violations().len()), (SearchVerdict::Incomplete, 0));
 }
 
 /// Two values of a type that says nothing of its parameters.

@@ -3,8 +3,8 @@
 use super::{MEMORY, alone};
 use serde::{Deserialize, Serialize};
 use spillway::session::Error;
-use spillway::system::Misfit;
-use spillway::{Check, Packed, Property, TransitionSystem, Verdict, agree};
+use spillway::system::PackingError;
+use spillway::{Check, PackedSystem, Property, SearchVerdict, TransitionSystem, check_consistency};
 use std::collections::HashSet;
 
 /// Counts, and keeps what it counted from some number on.
@@ -47,14 +47,16 @@ fn states_that_grow_are_searched_with_more_bytes() {
     let _alone = alone();
     let system = Memory { from: 4500, to: 4600 };
     let found = Check::new(&system).memory(MEMORY).run().unwrap();
-    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 4601));
+    assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 4601));
 
     let ask = || Check::new(&system).memory(MEMORY);
     let error = ask().state_bytes(60).run().err().unwrap();
-    assert!(matches!(error, Error::Misfit(Misfit::TooLong { room: 60, .. })), "{error}");
+    assert!(matches!(error, Error::Misfit(PackingError::TooLong { room: 60, .. })), "{error}");
     let folder = tempfile::tempdir().unwrap();
     let error = ask().dir(folder.path()).run().err().unwrap();
-    let Error::Misfit(Misfit::TooLong { takes, room, .. }) = &error else { panic!("{error}") };
+    let Error::Misfit(PackingError::TooLong { takes, room, .. }) = &error else {
+        panic!("{error}")
+    };
     let told = error.to_string();
     assert!(takes > room && told.contains("give `Check::state_bytes` at least"), "{told}");
     assert!(told.contains("Counted { at: 45"), "{told}");
@@ -88,9 +90,9 @@ impl TransitionSystem for Sets {
 fn states_without_an_order_are_found_out() {
     let _alone = alone();
     let error = Check::new(&Sets).memory(MEMORY).run().err().unwrap();
-    assert!(matches!(error, Error::Misfit(Misfit::Unsteady { .. })), "{error}");
+    assert!(matches!(error, Error::Misfit(PackingError::Unsteady { .. })), "{error}");
     assert!(error.to_string().contains("use BTreeMap and BTreeSet"), "{error}");
-    assert!(agree(&Packed::new(&Sets), 1000, 1).is_err());
+    assert!(check_consistency(&PackedSystem::new(&Sets), 1000, 1).is_err());
 }
 
 /// A state that is read as something else than was written.
@@ -135,7 +137,7 @@ impl TransitionSystem for Up {
 fn states_that_do_not_come_back_are_told() {
     let _alone = alone();
     let error = Check::new(&Up).memory(MEMORY).run().err().unwrap();
-    assert!(matches!(error, Error::Misfit(Misfit::Unreadable { .. })), "{error}");
+    assert!(matches!(error, Error::Misfit(PackingError::Unreadable { .. })), "{error}");
     assert!(error.to_string().contains("`Deserialize` must undo `Serialize`"), "{error}");
 }
 
@@ -202,14 +204,14 @@ fn a_panic_is_an_error_of_the_model_with_the_way_there() {
     ] {
         let system = Brittle(panics);
         let found = Check::new(&system).memory(MEMORY).run().unwrap();
-        assert_eq!(found.verdict(), Verdict::Violated, "{panics:?}");
+        assert_eq!(found.verdict(), SearchVerdict::Violated, "{panics:?}");
         let way = found.counterexample().unwrap().unwrap();
         assert_eq!(way.depth(), depth, "{panics:?}");
         let shown = found.to_string();
         let said = format!("it panics: {panics:?} at ");
         assert!(shown.contains(&said) && shown.contains(title), "{shown}");
         assert!(shown.contains("tests/library/states.rs:"), "{shown}");
-        assert_eq!(agree(&Packed::new(&system), 200, 1), Ok(()), "{panics:?}");
+        assert_eq!(check_consistency(&PackedSystem::new(&system), 200, 1), Ok(()), "{panics:?}");
     }
     let error = Check::new(&Brittle(Panics::Initial)).memory(MEMORY).run().err().unwrap();
     assert!(error.to_string().contains("it panics: Initial at 9"), "{error}");

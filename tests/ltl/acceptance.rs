@@ -3,7 +3,7 @@
 
 use super::formulas::Chance;
 use super::words::Lasso;
-use spillway::ltl::{hoa, of_generalized};
+use spillway::ltl::{degeneralize, hoa};
 
 const SETS: usize = 3;
 
@@ -163,7 +163,7 @@ fn every_acceptance_condition_is_read_as_what_it_is() {
         let text = automaton.text(round % 3 > 0);
         let read = hoa::read(&text, 0);
         let read = read.unwrap_or_else(|error| panic!("{}: {text}", error.message));
-        let own = of_generalized(read.automaton.as_ref(), vec!["a".into()]);
+        let own = degeneralize(read.automaton.as_ref(), vec!["a".into()]);
         for word in &words {
             let expected = automaton.accepts(word);
             assert_eq!(word.is_accepted_by(&own), expected, "{word:?}: {text}");
@@ -195,7 +195,7 @@ fn named_acceptance_conditions_are_read() {
             marks[0], marks[1]
         );
         let read = hoa::read(&text, 0).unwrap_or_else(|error| panic!("{}: {text}", error.message));
-        let own = of_generalized(read.automaton.as_ref(), vec!["a".into()]);
+        let own = degeneralize(read.automaton.as_ref(), vec!["a".into()]);
         let formula = super::automata::read(says).0;
         for word in (1..=4).flat_map(|length| Lasso::all(length, 1)) {
             assert_eq!(word.is_accepted_by(&own), word.satisfies(&formula), "{name}, {word:?}");
@@ -214,6 +214,6 @@ fn a_long_chain_becomes_short() {
         text += &format!("State: {at} [t] {to} {{0}}\n");
     }
     let read = hoa::read(&(text + "--END--"), 0).unwrap();
-    let own = of_generalized(read.automaton.as_ref(), vec!["a".into()]);
+    let own = degeneralize(read.automaton.as_ref(), vec!["a".into()]);
     assert!(own.states.len() == 1, "{} states", own.states.len());
 }

@@ -5,8 +5,8 @@ use super::families;
 use super::formulas::{Chance, random};
 use super::words::Lasso;
 use spillway::ltl::{
-    Automaton, Class, Components, Connective, Formula, Spelling, ascii, glued_operators, hoa,
-    of_generalized, parse, translate, words,
+    Automaton, AutomatonComponents, ComponentClass, FormulaSyntax, LtlConnective, LtlFormula,
+    degeneralize, glued_operators, hoa, parse, to_spin_signs, translate, words,
 };
 use std::io::{Read, Seek};
 use std::process::Command;
@@ -16,12 +16,12 @@ fn names(count: usize) -> Vec<String> {
     (0..count).map(|at| ((b'a' + at as u8) as char).to_string()).collect()
 }
 
-fn automaton(formula: &Formula, propositions: usize) -> Automaton {
+fn automaton(formula: &LtlFormula, propositions: usize) -> Automaton {
     translate(formula, names(propositions)).expect("a formula of few operators")
 }
 
 /// The automata of the formula and of its negation share the words between them, as the formula does.
-fn check(formula: &Formula, propositions: usize, words: &[Lasso]) {
+fn check(formula: &LtlFormula, propositions: usize, words: &[Lasso]) {
     let holds = automaton(formula, propositions);
     let fails = automaton(&formula.clone().negated(), propositions);
     for word in words {
@@ -68,9 +68,9 @@ fn automata_accept_what_formulas_say_of_random_words() {
 const MODEL_NAMES: [&str; 5] = ["p", "q", "r", "Foo", "R"];
 
 /// A formula as people write it, and its propositions.
-pub fn read(text: &str) -> (Formula, Vec<String>) {
+pub fn read(text: &str) -> (LtlFormula, Vec<String>) {
     let (words, end) = words(text, 0);
-    let parsed = parse(&words, end, &Spelling::WORDS, &|name| MODEL_NAMES.contains(&name));
+    let parsed = parse(&words, end, &FormulaSyntax::WORDS, &|name| MODEL_NAMES.contains(&name));
     let parsed = parsed.unwrap_or_else(|error| panic!("{text}: {}", error.message));
     let name = |range: &std::ops::Range<usize>| {
         words[range.clone()].iter().map(|it| it.text.as_str()).collect::<Vec<_>>().join(" ")
@@ -105,7 +105,7 @@ fn automata_of_formulas_in_a_folder_accept_what_they_say() {
 
 /// The formulas of at most twelve propositions in the folder that `SPILLWAY_FORMULAS` names, each with their number. Without the
 /// variable there are none.
-pub fn of_folder() -> Vec<(Formula, usize)> {
+pub fn of_folder() -> Vec<(LtlFormula, usize)> {
     let Ok(folder) = std::env::var("SPILLWAY_FORMULAS") else { return Vec::new() };
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     let mut found = Vec::new();
@@ -114,7 +114,7 @@ pub fn of_folder() -> Vec<(Formula, usize)> {
         for line in text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'))
         {
             // Spot joins propositions by one sign; here that joins the bits of numbers.
-            let spelled = ascii(line).replace("&&", "&").replace("||", "|");
+            let spelled = to_spin_signs(line).replace("&&", "&").replace("||", "|");
             let spelled = spelled.replace('&', "&&").replace('|', "||");
             let words: Vec<&str> = spelled.split(|it| !is_word(it)).collect();
             let is_name = |it: &str| {
@@ -124,7 +124,7 @@ pub fn of_folder() -> Vec<(Formula, usize)> {
                     && words.iter().any(|word| word.ends_with(it))
             };
             let (tokens, end) = split_words(&spelled, &is_name);
-            let Ok(parsed) = parse(&tokens, end, &Spelling::WORDS, &is_name) else { continue };
+            let Ok(parsed) = parse(&tokens, end, &FormulaSyntax::WORDS, &is_name) else { continue };
             let count = parsed.propositions.len();
             if count <= 12 {
                 found.push((parsed.formula, count));
@@ -140,27 +140,27 @@ pub fn of_folder() -> Vec<(Formula, usize)> {
 fn split_words(
     text: &str,
     is_name: &dyn Fn(&str) -> bool,
-) -> (Vec<spillway::ltl::Word>, spillway::source::Span) {
+) -> (Vec<spillway::ltl::FormulaWord>, spillway::source::Span) {
     let (all, end) = words(text, 0);
     (spillway::ltl::split_operators(all, is_name), end)
 }
 
 /// The same with `V` in place of `W`, which `spin -f` does not know.
-fn without_weak(formula: Formula) -> Formula {
-    let inner = |it: Box<Formula>| Box::new(without_weak(*it));
+fn without_weak(formula: LtlFormula) -> LtlFormula {
+    let inner = |it: Box<LtlFormula>| Box::new(without_weak(*it));
     match formula {
-        Formula::Constant(_) | Formula::Proposition(_) => formula,
-        Formula::Not(it) => Formula::Not(inner(it)),
-        Formula::Next(it) => Formula::Next(inner(it)),
-        Formula::Eventually(it) => Formula::Eventually(inner(it)),
-        Formula::Always(it) => Formula::Always(inner(it)),
-        Formula::Binary(Connective::WeakUntil, left, right) => {
+        LtlFormula::Constant(_) | LtlFormula::Proposition(_) => formula,
+        LtlFormula::Not(it) => LtlFormula::Not(inner(it)),
+        LtlFormula::Next(it) => LtlFormula::Next(inner(it)),
+        LtlFormula::Eventually(it) => LtlFormula::Eventually(inner(it)),
+        LtlFormula::Always(it) => LtlFormula::Always(inner(it)),
+        LtlFormula::Binary(LtlConnective::WeakUntil, left, right) => {
             let (left, right) = (without_weak(*left), without_weak(*right));
-            let either = Formula::binary(Connective::Or, left, right.clone());
-            Formula::binary(Connective::Release, right, either)
+            let either = LtlFormula::binary(LtlConnective::Or, left, right.clone());
+            LtlFormula::binary(LtlConnective::Release, right, either)
         }
-        Formula::Binary(operator, left, right) => {
-            Formula::Binary(operator, inner(left), inner(right))
+        LtlFormula::Binary(operator, left, right) => {
+            LtlFormula::Binary(operator, inner(left), inner(right))
         }
     }
 }
@@ -213,7 +213,7 @@ fn automata_in_the_hanoi_format_are_read_as_what_they_are() {
         let read = hoa::read(&text, 0).unwrap_or_else(|error| panic!("{}: {text}", error.message));
         assert_eq!(read.name.as_deref(), Some("a \"formula\""));
         assert_eq!(read.propositions.iter().map(|it| &*it.name).collect::<Vec<_>>(), ["a", "b"]);
-        let again = of_generalized(read.automaton.as_ref(), names(2));
+        let again = degeneralize(read.automaton.as_ref(), names(2));
         for word in random_words(&mut chance, 2) {
             let shown = formula.with_names(&names(2)).to_string();
             assert_eq!(
@@ -234,7 +234,7 @@ fn automata_in_the_hanoi_format_are_read_as_what_they_are() {
     for (text, says) in all {
         let found = hoa::read(text, 0).unwrap_or_else(|error| panic!("{}: {text}", error.message));
         let (formula, propositions) = read(says);
-        let automaton = of_generalized(found.automaton.as_ref(), propositions);
+        let automaton = degeneralize(found.automaton.as_ref(), propositions);
         for word in (1..=4).flat_map(|length| Lasso::all(length, 2)) {
             assert_eq!(
                 word.is_accepted_by(&automaton),
@@ -290,9 +290,9 @@ fn operators_of_other_tools_are_read() {
         ("p ⊕ q", "p xor q"),
     ];
     for (text, expected) in signs {
-        assert_eq!(read(&ascii(text)), read(expected), "{text}");
+        assert_eq!(read(&to_spin_signs(text)), read(expected), "{text}");
     }
-    assert_eq!(ascii("\"→\" && p"), "\"→\" && p", "what stands in quotes is a name");
+    assert_eq!(to_spin_signs("\"→\" && p"), "\"→\" && p", "what stands in quotes is a name");
     let glued = [("GFp", 2), ("XXXp", 3), ("GFoo", 1), ("Foo", 0), ("FX", 2), ("Fp0", 0), ("p", 0)];
     for (word, count) in glued {
         assert_eq!(glued_operators(word, &|it| MODEL_NAMES.contains(&it)), count, "{word}");
@@ -346,17 +346,17 @@ fn boolean_parts_become_propositions() {
 #[test]
 fn classes_are_those_of_the_worst_component() {
     let classes = [
-        ("p && !p", Class::Rejecting),
-        ("<>p", Class::Terminal),
-        ("p U (q && X r)", Class::Terminal),
-        ("[]p", Class::Weak),
-        ("<>[]p", Class::Weak),
-        ("[](p -> <>q)", Class::Strong),
-        ("[]<>p && <>q", Class::Strong),
+        ("p && !p", ComponentClass::Rejecting),
+        ("<>p", ComponentClass::Terminal),
+        ("p U (q && X r)", ComponentClass::Terminal),
+        ("[]p", ComponentClass::Weak),
+        ("<>[]p", ComponentClass::Weak),
+        ("[](p -> <>q)", ComponentClass::Strong),
+        ("[]<>p && <>q", ComponentClass::Strong),
     ];
     for (text, class) in classes {
         let (formula, propositions) = read(text);
         let automaton = automaton(&formula, propositions.len());
-        assert_eq!(Components::of(&automaton).class(), class, "{text}");
+        assert_eq!(AutomatonComponents::of(&automaton).class(), class, "{text}");
     }
 }

@@ -3,13 +3,13 @@
 
 use super::digraph::{Dice, Digraph, node};
 use super::swept::Means;
-use spill::fault::Faults;
-use spill::{Disk, FaultDisk, Metered, Result};
-use spillway::ir::{Branching, BranchingNode};
+use spill::fault::FaultPlan;
+use spill::{Disk, FaultDisk, MeteredDisk, Result};
+use spillway::ir::{CtlFormula, CtlNode};
 use spillway::search::branching::{BranchingAnswer, BranchingCheck, GatheredStates};
-use spillway::search::visited::Visited;
-use spillway::search::{Checks, Control, Limits, MemoryPlan, Search};
-use spillway::{Model, Packed};
+use spillway::search::visited::VisitedStore;
+use spillway::search::{CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits};
+use spillway::{PackedSystem, StateSpace};
 use std::sync::Arc;
 
 /// A graph, some of whose nodes have no successors and some many, with what holds in its nodes.
@@ -51,27 +51,27 @@ impl Marked {
     }
 
     /// The nodes that satisfy a formula, found by going through all nodes again and again.
-    fn satisfying(&self, formula: &Branching<usize>, at: usize) -> Vec<bool> {
+    fn satisfying(&self, formula: &CtlFormula<usize>, at: usize) -> Vec<bool> {
         let next = &self.graph.next;
         let set = |it: &usize| self.satisfying(formula, *it);
         let some = |of: &[bool], from: usize| next[from].iter().any(|it| of[usize::from(*it)]);
         let nodes = 0..next.len();
         match &formula.nodes()[at] {
-            BranchingNode::Condition(number) => self.conditions[*number].clone(),
-            BranchingNode::Not(one) => set(one).into_iter().map(|it| !it).collect(),
-            BranchingNode::And(all) => {
+            CtlNode::Condition(number) => self.conditions[*number].clone(),
+            CtlNode::Not(one) => set(one).into_iter().map(|it| !it).collect(),
+            CtlNode::And(all) => {
                 let sets: Vec<Vec<bool>> = all.iter().map(set).collect();
                 nodes.map(|it| sets.iter().all(|set| set[it])).collect()
             }
-            BranchingNode::Equal(one, other) => {
+            CtlNode::Equal(one, other) => {
                 let (one, other) = (set(one), set(other));
                 nodes.map(|it| one[it] == other[it]).collect()
             }
-            BranchingNode::Next(one) => {
+            CtlNode::Next(one) => {
                 let one = set(one);
                 nodes.map(|it| some(&one, it)).collect()
             }
-            BranchingNode::Until(first, second) => {
+            CtlNode::Until(first, second) => {
                 let (first, mut found) = (set(first), set(second));
                 loop {
                     let after: Vec<bool> = nodes
@@ -84,7 +84,7 @@ impl Marked {
                     found = after;
                 }
             }
-            BranchingNode::Always(one) => {
+            CtlNode::Always(one) => {
                 let mut left = set(one);
                 loop {
                     let goes_on = |it: usize| next[it].is_empty() || some(&left, it);
@@ -100,42 +100,46 @@ impl Marked {
     }
 }
 
-fn random_formula(dice: &mut Dice) -> Branching<usize> {
-    let mut formula = Branching::default();
+fn random_formula(dice: &mut Dice) -> CtlFormula<usize> {
+    let mut formula = CtlFormula::default();
     for number in 0..3 {
-        formula.node(BranchingNode::Condition(number));
+        formula.node(CtlNode::Condition(number));
     }
     for _ in 0..1 + dice.below(6) {
         let mut any = || dice.below(formula.nodes().len());
         let (one, other) = (any(), any());
         let node = match dice.below(8) {
-            0 => BranchingNode::Not(one),
-            1 => BranchingNode::And(vec![one, other]),
-            2 => BranchingNode::Equal(one, other),
-            3 => BranchingNode::Next(one),
-            4 | 5 => BranchingNode::Until(one, other),
-            _ => BranchingNode::Always(one),
+            0 => CtlNode::Not(one),
+            1 => CtlNode::And(vec![one, other]),
+            2 => CtlNode::Equal(one, other),
+            3 => CtlNode::Next(one),
+            4 | 5 => CtlNode::Until(one, other),
+            _ => CtlNode::Always(one),
         };
         formula.node(node);
     }
     let root = formula.nodes().len() - 1;
-    formula.rooted(root)
+    formula.with_root(root)
 }
 
 /// The answers to formulas, on a disk.
 fn answers(
     marked: &Marked,
-    formulas: &[Branching<usize>],
+    formulas: &[CtlFormula<usize>],
     (disk, plan): (&Arc<dyn Disk>, MemoryPlan),
     shard_states: u64,
 ) -> Result<Vec<BranchingAnswer>> {
-    let packed = Packed::new(&marked.graph);
-    let (model, control): (&dyn Model, _) = (&packed, Control::default());
-    let limits = Limits { checks: Checks::NONE, stop_on_violation: false, ..Limits::default() };
-    let metered = Arc::new(Metered::new(disk.clone(), None)?);
-    let mut search = Search::begin(model, metered, plan, limits, &control)?;
+    let packed = PackedSystem::new(&marked.graph);
+    let (model, control): (&dyn StateSpace, _) = (&packed, SearchControl::default());
+    let limits = SearchLimits {
+        checks: CheckSelection::NONE,
+        stop_on_violation: false,
+        ..SearchLimits::default()
+    };
+    let metered = Arc::new(MeteredDisk::new(disk.clone(), None)?);
+    let mut search = ExternalSearch::begin(model, metered, plan, limits, &control)?;
     let _ = search.run()?;
-    let Visited::Sorted(store) = search.store() else { unreachable!() };
+    let VisitedStore::Sorted(store) = search.store() else { unreachable!() };
     let gathered = GatheredStates::of(store, model, &**disk, &control, Some(shard_states))?;
     drop(search);
     let check =
@@ -156,7 +160,7 @@ fn random_formulas_are_answered_as_by_sets_of_nodes() {
     for seed in 0..250 {
         let mut dice = Dice(seed + 1000);
         let marked = Marked::random(seed, if seed % 5 == 0 { 400 } else { 40 });
-        let formulas: Vec<Branching<usize>> = (0..8).map(|_| random_formula(&mut dice)).collect();
+        let formulas: Vec<CtlFormula<usize>> = (0..8).map(|_| random_formula(&mut dice)).collect();
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let threads = 1 + dice.below(3);
         let means = Means { threads, buffer: 20 + dice.below(300) as u64, ..Means::WHOLE };
@@ -192,7 +196,7 @@ fn a_state_with_very_many_predecessors_is_one_state() {
     let conditions = vec![is_hub.clone(), far.clone(), vec![true; nodes.into()]];
     let marked = Marked { graph, conditions };
     let mut dice = Dice(5);
-    let formulas: Vec<Branching<usize>> = (0..12).map(|_| random_formula(&mut dice)).collect();
+    let formulas: Vec<CtlFormula<usize>> = (0..12).map(|_| random_formula(&mut dice)).collect();
     let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
     let told = answers(&marked, &formulas, (&disk, plan(Means::WHOLE)), 1 << 20).unwrap();
     for (formula, told) in formulas.iter().zip(told) {
@@ -207,7 +211,7 @@ fn what_does_not_fit_the_memory_is_refused() {
     let mut dice = Dice(3);
     let formula = loop {
         let formula = random_formula(&mut dice);
-        if formula.nodes().iter().any(|it| matches!(it, BranchingNode::Always(_))) {
+        if formula.nodes().iter().any(|it| matches!(it, CtlNode::Always(_))) {
             break formula;
         }
     };
@@ -221,14 +225,14 @@ fn what_does_not_fit_the_memory_is_refused() {
 fn a_disk_that_fails_gives_an_error_or_the_right_answer() {
     let marked = Marked::random(12, 300);
     let mut dice = Dice(12);
-    let formulas: Vec<Branching<usize>> = (0..3).map(|_| random_formula(&mut dice)).collect();
+    let formulas: Vec<CtlFormula<usize>> = (0..3).map(|_| random_formula(&mut dice)).collect();
     let means = Means { threads: 2, buffer: 60, ..Means::WHOLE };
     let plan = MemoryPlan { filter: 1 << 20, ..plan(means) };
     let whole = Arc::new(FaultDisk::new());
     let shared: Arc<dyn Disk> = whole.clone();
     let expected = answers(&marked, &formulas, (&shared, plan), 64).unwrap();
     for at in (0..whole.operations()).step_by(5) {
-        let plan_of_faults = Faults::new().seed(at);
+        let plan_of_faults = FaultPlan::new().seed(at);
         let faults = match at % 2 {
             0 => plan_of_faults.io_error_at(at),
             _ => plan_of_faults.full_from(at),

@@ -4,9 +4,9 @@
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};
 use serde_json::Value;
-use spillway::Packed;
-use spillway::search::Control;
-use spillway::search::lasso::{ProbeLimits, Probed, probe};
+use spillway::PackedSystem;
+use spillway::search::SearchControl;
+use spillway::search::lasso::{ProbeLimits, ProbeVerdict, probe};
 use std::time::{Duration, Instant};
 
 /// A pseudo-random graph.
@@ -38,21 +38,21 @@ fn accepting_cycles_of_random_graphs_are_found_and_are_cycles() {
     let mut found = 0;
     for seed in 0..4000 {
         let graph = random(seed);
-        let model = Packed::new(&graph);
+        let model = PackedSystem::new(&graph);
         let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
-        let told = probe(&model, &accepts, limits, &Control::default()).unwrap();
+        let told = probe(&model, &accepts, limits, &SearchControl::default()).unwrap();
         match &told.found {
-            Probed::Found(lasso) => {
+            ProbeVerdict::Found(lasso) => {
                 found += 1;
                 graph.check(&model, lasso, seed);
                 assert!(has_cycle(&graph), "{seed}");
             }
-            Probed::None => {
+            ProbeVerdict::None => {
                 assert!(!has_cycle(&graph), "{seed}");
                 let reached = graph.reached(&[0]).iter().filter(|it| **it).count();
                 assert_eq!(told.states, reached as u64, "{seed}");
             }
-            Probed::Open => panic!("{seed}: there is room for all"),
+            ProbeVerdict::Open => panic!("{seed}: there is room for all"),
         }
     }
     assert!((500..3500).contains(&found), "{found} of 4000 graphs have a cycle");
@@ -61,14 +61,14 @@ fn accepting_cycles_of_random_graphs_are_found_and_are_cycles() {
 #[test]
 fn a_probe_that_is_told_to_stop_or_has_no_time_decides_nothing() {
     let graph = Digraph { next: vec![vec![1], vec![0]], accepts: vec![true, true] };
-    let model = Packed::new(&graph);
+    let model = PackedSystem::new(&graph);
     let limits = ProbeLimits { states: 1000, bytes: 1 << 20 };
-    let told = |control: &Control| probe(&model, &|_| true, limits, control).unwrap().found;
-    assert!(matches!(told(&Control::default()), Probed::Found(_)));
-    let stopped = Control::default();
+    let told = |control: &SearchControl| probe(&model, &|_| true, limits, control).unwrap().found;
+    assert!(matches!(told(&SearchControl::default()), ProbeVerdict::Found(_)));
+    let stopped = SearchControl::default();
     stopped.stop();
-    let late = Control::new(Duration::from_secs(600), Some(Instant::now()));
-    assert_eq!([told(&stopped), told(&late)], [Probed::Open, Probed::Open]);
+    let late = SearchControl::new(Duration::from_secs(600), Some(Instant::now()));
+    assert_eq!([told(&stopped), told(&late)], [ProbeVerdict::Open, ProbeVerdict::Open]);
 }
 
 impl Bench {

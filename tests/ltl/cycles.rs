@@ -7,11 +7,11 @@ use super::digraph::{Dice, Digraph, node};
 use super::swept::{Means, Subject, goes_on_after_faults, nothing_lies_about};
 use serde_json::Value;
 use spill::{Disk, FaultDisk};
-use spillway::Packed;
+use spillway::PackedSystem;
 use spillway::ir::components::components;
-use spillway::search::Control;
-use spillway::search::cycles::SavedCycles;
-use spillway::search::lasso::{ProbeLimits, Probed, probe};
+use spillway::search::SearchControl;
+use spillway::search::cycles::SavedCycleSearch;
+use spillway::search::lasso::{ProbeLimits, ProbeVerdict, probe};
 use std::sync::Arc;
 
 /// How the cycles of a part of a graph are.
@@ -91,15 +91,15 @@ impl Net {
 }
 
 /// Searches a graph on a disk, in sittings; what was found, and how many sweeps it took.
-fn search(net: &Net, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(Probed, u32)> {
-    let model = Packed::new(&net.graph);
+fn search(net: &Net, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(ProbeVerdict, u32)> {
+    let model = PackedSystem::new(&net.graph);
     let component = |state: &[u8]| net.component(node(&model, state));
     let accepts = |state: &[u8]| net.graph.accepts[node(&model, state)];
     let is_weak = net.is_weak();
     let (component, accepts) = (&component, &accepts);
     let subject = Subject { model: &model, component, accepts, is_weak, fair: None };
     let (found, sweeps) = subject.search(disk, means, &mut |_| {})?;
-    if let Probed::Found(lasso) = &found {
+    if let ProbeVerdict::Found(lasso) = &found {
         net.graph.check(&model, lasso, 0);
     }
     Ok((found, sweeps))
@@ -119,14 +119,18 @@ fn cycles_of_random_graphs_are_found_on_disk_and_are_cycles() {
         };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let (told, sweeps) = search(&net, &disk, means).unwrap();
-        assert_eq!(matches!(told, Probed::Found(_)), net.has_cycle(), "{seed}");
-        found += u32::from(told != Probed::None);
+        assert_eq!(matches!(told, ProbeVerdict::Found(_)), net.has_cycle(), "{seed}");
+        found += u32::from(told != ProbeVerdict::None);
         sweeps_most = sweeps_most.max(sweeps);
-        let model = Packed::new(&net.graph);
+        let model = PackedSystem::new(&net.graph);
         let accepts = |state: &[u8]| net.graph.accepts[node(&model, state)];
         let limits = ProbeLimits { states: 10_000, bytes: 1 << 30 };
-        let probed = probe(&model, &accepts, limits, &Control::default()).unwrap();
-        assert_eq!(matches!(probed.found, Probed::Found(_)), told != Probed::None, "{seed}");
+        let probed = probe(&model, &accepts, limits, &SearchControl::default()).unwrap();
+        assert_eq!(
+            matches!(probed.found, ProbeVerdict::Found(_)),
+            told != ProbeVerdict::None,
+            "{seed}"
+        );
     }
     assert!((300..1200).contains(&found), "{found} of 1500 graphs have a cycle");
     assert!(sweeps_most > 20, "{sweeps_most}");
@@ -177,7 +181,7 @@ fn a_state_with_more_predecessors_than_are_counted_leaves_when_all_have_left() {
             assert_eq!(net.has_cycle(), turns);
             let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
             let whole = search(&net, &disk, Means::WHOLE).unwrap();
-            assert_eq!(whole.0 != Probed::None, turns, "{many}");
+            assert_eq!(whole.0 != ProbeVerdict::None, turns, "{many}");
             // Who has too many is counted once, and once more when nothing else leaves.
             let again = if many > 253 { 2 } else { 0 };
             assert!(turns || whole.1 <= 10 + again, "{many}: {}", whole.1);
@@ -208,7 +212,7 @@ fn what_a_round_has_come_to_is_not_gone_through_again() {
         let net = Net { graph, parts: 1, sorts: vec![sort] };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let (found, sweeps) = search(&net, &disk, Means::WHOLE).unwrap();
-        let Probed::Found(lasso) = found else { panic!("there is a loop") };
+        let ProbeVerdict::Found(lasso) = found else { panic!("there is a loop") };
         assert_eq!(lasso.back, usize::from(turning));
         assert_eq!(lasso.states.len(), usize::from(turning) + 1);
         // Trimming takes the way; reaching and the two rounds, the chain and a few more.
@@ -217,7 +221,7 @@ fn what_a_round_has_come_to_is_not_gone_through_again() {
 }
 
 /// Small enough for a fault at each operation, large enough for each turn: trimming, reaching, a round that leads nowhere.
-fn turning(seeds: std::ops::Range<u64>) -> Vec<(Net, (Probed, u32))> {
+fn turning(seeds: std::ops::Range<u64>) -> Vec<(Net, (ProbeVerdict, u32))> {
     let nets = seeds.map(|seed| Net::random(seed, 40));
     let run = |net: Net| {
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
@@ -248,7 +252,7 @@ fn every_damaged_byte_of_a_set_or_of_the_manifest_is_noticed() {
     let length = shared.read("cycles").unwrap().len() as u64;
     for at in 0..length {
         disk.flip_bit("cycles", at, (at % 8) as u32);
-        assert!(SavedCycles::load(&*shared).is_err(), "byte {at}");
+        assert!(SavedCycleSearch::load(&*shared).is_err(), "byte {at}");
         disk.flip_bit("cycles", at, (at % 8) as u32);
     }
 }

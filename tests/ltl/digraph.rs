@@ -1,7 +1,7 @@
 //! Pseudo-random graphs as models.
 
 use spillway::search::lasso::Lasso;
-use spillway::{Model, TransitionSystem};
+use spillway::{StateSpace, TransitionSystem};
 
 /// Pseudo-random numbers.
 pub struct Dice(pub u64);
@@ -33,7 +33,7 @@ impl Digraph {
     }
 
     /// That a run is one of the graph, and accepted.
-    pub fn check(&self, model: &dyn Model, lasso: &Lasso, seed: u64) {
+    pub fn check(&self, model: &dyn StateSpace, lasso: &Lasso, seed: u64) {
         let nodes: Vec<usize> = lasso.states.iter().map(|it| node(model, it)).collect();
         assert_eq!(nodes[0], 0);
         let after = nodes.iter().skip(1).chain([&nodes[lasso.back]]);
@@ -45,8 +45,8 @@ impl Digraph {
 }
 
 /// The node that a state of a graph's model is.
-pub fn node(model: &dyn Model, state: &[u8]) -> usize {
-    model.explained().describe(state)[0].1.to_string().parse().unwrap()
+pub fn node(model: &dyn StateSpace, state: &[u8]) -> usize {
+    model.description().describe(state)[0].1.to_string().parse().unwrap()
 }
 
 impl TransitionSystem for Digraph {

@@ -6,19 +6,20 @@ use super::digraph::{Dice, Digraph, node};
 use super::swept::{Means, Subject, goes_on_after_faults, nothing_lies_about};
 use serde_json::Value;
 use spill::{Disk, FaultDisk};
-use spillway::Packed;
+use spillway::PackedSystem;
 use spillway::exec::{
-    Exec, Executor, Expansion, Explain as _, FairSteps, Model, Movers, ProcessSet, StepOutcome,
+    ExecutionMode, Executor, FairExpander, FairSteps, ProcessSet, StateSpace, StepOutcome,
+    SuccessorSink, SystemDescription as _,
 };
 use spillway::front::{Language, Options};
 use spillway::ir::Schedule;
 use spillway::ir::components::components;
-use spillway::reduce::claim::{EndedRuns, FairProduct};
-use spillway::search::Control;
+use spillway::reduce::claim::{FairProduct, FiniteRunPolicy};
+use spillway::search::SearchControl;
 use spillway::search::fair::probe_fair;
-use spillway::search::lasso::{Lasso, ProbeLimits, Probed};
-use spillway::session::{Wanted, Watched};
-use spillway::source::Sources;
+use spillway::search::lasso::{Lasso, ProbeLimits, ProbeVerdict};
+use spillway::session::{LivenessCheck, PropertyRequest};
+use spillway::source::SourceMap;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -106,7 +107,7 @@ impl FairGraph {
     }
 
     /// That a run is one of the graph, accepted and fair.
-    fn check(&self, model: &dyn Model, lasso: &Lasso, seed: u64) {
+    fn check(&self, model: &dyn StateSpace, lasso: &Lasso, seed: u64) {
         self.graph.check(model, lasso, seed);
         let nodes: Vec<usize> = lasso.states.iter().map(|it| node(model, it)).collect();
         let round = nodes[lasso.back..].iter().chain([&nodes[lasso.back]]);
@@ -124,7 +125,7 @@ impl FairGraph {
 /// A graph as a model that tells to whom its steps are fair.
 struct Attributed<'g> {
     graph: &'g FairGraph,
-    model: Packed<'g, Digraph>,
+    model: PackedSystem<'g, Digraph>,
 }
 
 impl FairSteps for Attributed<'_> {
@@ -132,9 +133,9 @@ impl FairSteps for Attributed<'_> {
         self.graph.processes
     }
 
-    fn expand_fair(&self, state: &[u8], out: &mut Expansion) {
+    fn expand_fair(&self, state: &[u8], out: &mut SuccessorSink) {
         let sets = &self.graph.sets[node(&self.model, state)];
-        for (step, set) in self.model.explained().steps(state).into_iter().zip(sets) {
+        for (step, set) in self.model.description().steps(state).into_iter().zip(sets) {
             let StepOutcome::Successor(successor) = step.outcome else { unreachable!() };
             out.candidate(&[&successor[..], &set.to_bytes()].concat());
         }
@@ -147,34 +148,38 @@ fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
     let (mut found, mut unfair) = (0, 0);
     for seed in 0..6000 {
         let graph = FairGraph::random(seed);
-        let told = Attributed { graph: &graph, model: Packed::new(&graph.graph) };
+        let told = Attributed { graph: &graph, model: PackedSystem::new(&graph.graph) };
         let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
-        let control = Control::default();
+        let control = SearchControl::default();
         let probed = probe_fair((&told.model, &told), &accepts, limits, &control).unwrap();
         let any = spillway::search::lasso::probe(&told.model, &accepts, limits, &control).unwrap();
         match &probed.found {
-            Probed::Found(lasso) => {
+            ProbeVerdict::Found(lasso) => {
                 found += 1;
                 graph.check(&told.model, lasso, seed);
                 assert!(graph.has_cycle(), "{seed}");
                 // Each state but the first was met by a transition that is counted.
                 assert!(probed.states <= probed.transitions + 1, "{seed}: {probed:?}");
             }
-            Probed::None => {
+            ProbeVerdict::None => {
                 assert!(!graph.has_cycle(), "{seed}");
-                unfair += u32::from(any.found != Probed::None);
+                unfair += u32::from(any.found != ProbeVerdict::None);
                 let reached = graph.graph.reached(&[0]).iter().filter(|it| **it).count();
                 assert_eq!(probed.states, reached as u64, "{seed}");
             }
-            Probed::Open => panic!("{seed}: there is room for all"),
+            ProbeVerdict::Open => panic!("{seed}: there is room for all"),
         }
     }
     assert!(found > 1000 && unfair > 500, "{found} fair cycles, {unfair} only unfair ones");
 }
 
 /// Searches a graph on a disk, in sittings; what was found, and how many sweeps it took.
-fn on_disk(graph: &FairGraph, disk: &Arc<dyn Disk>, means: Means) -> spill::Result<(Probed, u32)> {
-    let told = Attributed { graph, model: Packed::new(&graph.graph) };
+fn on_disk(
+    graph: &FairGraph,
+    disk: &Arc<dyn Disk>,
+    means: Means,
+) -> spill::Result<(ProbeVerdict, u32)> {
+    let told = Attributed { graph, model: PackedSystem::new(&graph.graph) };
     let component = |state: &[u8]| graph.component(node(&told.model, state));
     let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
     let (model, component, accepts) = (&told.model, &component, &accepts);
@@ -198,12 +203,12 @@ fn fair_cycles_of_random_graphs_are_found_on_disk() {
         };
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let (told, _) = on_disk(&graph, &disk, means).unwrap();
-        assert_eq!(told != Probed::None, graph.has_cycle(), "{seed}");
-        if let Probed::Found(lasso) = &told {
+        assert_eq!(told != ProbeVerdict::None, graph.has_cycle(), "{seed}");
+        if let ProbeVerdict::Found(lasso) = &told {
             found += 1;
             longest = longest.max(lasso.states.len() - lasso.back);
             if graph.processes > 0 {
-                graph.check(&Packed::new(&graph.graph), lasso, seed);
+                graph.check(&PackedSystem::new(&graph.graph), lasso, seed);
             }
         }
         // By other means it is the same, and nothing lies about that nothing names.
@@ -501,12 +506,12 @@ fn compiled_models_are_fair_to_whom_the_reference_semantics_says() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(folder);
         for entry in std::fs::read_dir(folder).unwrap() {
             let file = entry.unwrap().path();
-            let language = Language::of_file(&file.to_string_lossy()).unwrap();
-            let mut sources = Sources::default();
+            let language = Language::from_file_name(&file.to_string_lossy()).unwrap();
+            let mut sources = SourceMap::default();
             sources.add(file.display().to_string(), std::fs::read_to_string(&file).unwrap());
-            let formula = Wanted::Formula("[]<> (0 == 1)");
+            let formula = PropertyRequest::Formula("[]<> (0 == 1)");
             let (watched, _) =
-                Watched::load(language, sources, Options::default(), formula).unwrap();
+                LivenessCheck::load(language, sources, Options::default(), formula).unwrap();
             if watched.model.interp.program().schedule == Schedule::Interleaved {
                 asked += compare(&watched, 150);
             }
@@ -516,11 +521,11 @@ fn compiled_models_are_fair_to_whom_the_reference_semantics_says() {
 }
 
 /// Compares the steps of some states; how many states those were.
-fn compare(watched: &Watched, states_max: usize) -> usize {
+fn compare(watched: &LivenessCheck, states_max: usize) -> usize {
     let interp = &watched.model.interp;
-    let product = watched.product(interp, EndedRuns::Stutter).unwrap();
-    let fair = [Exec::Jit, Exec::Interp].map(|exec| {
-        let movers = Movers::new(interp, &Executor::new(interp, exec));
+    let product = watched.product(interp, FiniteRunPolicy::Stutter).unwrap();
+    let fair = [ExecutionMode::Jit, ExecutionMode::Interp].map(|exec| {
+        let movers = FairExpander::new(interp, &Executor::new(interp, exec));
         FairProduct::new(&product, movers.unwrap_or_else(|why| panic!("{why}")))
     });
     let start = product.starts().into_iter().filter_map(|step| match step.outcome {
@@ -534,9 +539,9 @@ fn compare(watched: &Watched, states_max: usize) -> usize {
         asked += 1;
         let told = fair.each_ref().map(|fair| {
             let mut records = Vec::new();
-            let run = |out: &mut Expansion| fair.expand_fair(&state, out);
+            let run = |out: &mut SuccessorSink| fair.expand_fair(&state, out);
             let width = product.width() + ProcessSet::BYTES;
-            let _ = Expansion::collect(width, &mut records, run).unwrap();
+            let _ = SuccessorSink::collect(width, &mut records, run).unwrap();
             let mut told: Vec<Vec<u8>> = records.chunks_exact(width).map(<[u8]>::to_vec).collect();
             told.sort();
             told

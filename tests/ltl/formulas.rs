@@ -1,6 +1,6 @@
 //! Formulas to test with: random ones, and those of the literature.
 
-use spillway::ltl::{Connective, Formula};
+use spillway::ltl::{LtlConnective, LtlFormula};
 
 /// Pseudo-random numbers (Knuth's linear congruential generator).
 pub struct Chance(pub u64);
@@ -12,37 +12,37 @@ impl Chance {
     }
 }
 
-const CONNECTIVES: [Connective; 9] = [
-    Connective::And,
-    Connective::Or,
-    Connective::Implies,
-    Connective::Equivalent,
-    Connective::Until,
-    Connective::WeakUntil,
-    Connective::Release,
-    Connective::Differ,
-    Connective::StrongRelease,
+const CONNECTIVES: [LtlConnective; 9] = [
+    LtlConnective::And,
+    LtlConnective::Or,
+    LtlConnective::Implies,
+    LtlConnective::Equivalent,
+    LtlConnective::Until,
+    LtlConnective::WeakUntil,
+    LtlConnective::Release,
+    LtlConnective::Differ,
+    LtlConnective::StrongRelease,
 ];
 
 /// A formula of so many operators and propositions.
-pub fn random(chance: &mut Chance, operators: usize, propositions: usize) -> Formula {
+pub fn random(chance: &mut Chance, operators: usize, propositions: usize) -> LtlFormula {
     if operators == 0 {
         return match chance.below(12) {
-            0 => Formula::Constant(chance.below(2) == 0),
-            _ => Formula::Proposition(chance.below(propositions)),
+            0 => LtlFormula::Constant(chance.below(2) == 0),
+            _ => LtlFormula::Proposition(chance.below(propositions)),
         };
     }
     let operand =
         |chance: &mut Chance, operators| Box::new(random(chance, operators, propositions));
     match chance.below(4 + CONNECTIVES.len()) {
-        0 => Formula::Not(operand(chance, operators - 1)),
-        1 => Formula::Next(operand(chance, operators - 1)),
-        2 => Formula::Eventually(operand(chance, operators - 1)),
-        3 => Formula::Always(operand(chance, operators - 1)),
+        0 => LtlFormula::Not(operand(chance, operators - 1)),
+        1 => LtlFormula::Next(operand(chance, operators - 1)),
+        2 => LtlFormula::Eventually(operand(chance, operators - 1)),
+        3 => LtlFormula::Always(operand(chance, operators - 1)),
         other => {
             let left = chance.below(operators);
             let (left, right) = (operand(chance, left), operand(chance, operators - 1 - left));
-            Formula::Binary(CONNECTIVES[other - 4], left, right)
+            LtlFormula::Binary(CONNECTIVES[other - 4], left, right)
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Accepting cycles in memory where depth-first goes down a long way first.
 
-use spillway::search::Control;
-use spillway::search::lasso::{Lasso, Probe, ProbeLimits, Probed};
+use spillway::search::SearchControl;
+use spillway::search::lasso::{Lasso, ProbeLimits, ProbeResult, ProbeVerdict};
 use spillway::search::probing::probe;
-use spillway::{Explain as _, Packed, TransitionSystem};
+use spillway::{PackedSystem, SystemDescription as _, TransitionSystem};
 
 /// Counts by ones, twos or threes up to its end, where it stays; or, if it did not begin to count, goes to and fro.
 struct Deep {
@@ -35,12 +35,12 @@ impl TransitionSystem for Deep {
     }
 }
 
-fn probed(deep: &Deep, accepts: impl Fn(u32) -> bool, limits: ProbeLimits) -> Probe {
-    let model = Packed::new(deep);
+fn probed(deep: &Deep, accepts: impl Fn(u32) -> bool, limits: ProbeLimits) -> ProbeResult {
+    let model = PackedSystem::new(deep);
     let number = |state: &[u8]| model.describe(state)[0].1.to_string().parse().unwrap();
     let accepts = |state: &[u8]| accepts(number(state));
-    let told = probe(&model, &accepts, limits, &Control::default()).unwrap();
-    if let Probed::Found(Lasso { states, back, .. }) = &told.found {
+    let told = probe(&model, &accepts, limits, &SearchControl::default()).unwrap();
+    if let ProbeVerdict::Found(Lasso { states, back, .. }) = &told.found {
         let leads = |from: &[u8], to: &[u8]| {
             let (from, to) = (number(from), number(to));
             (0..=3).any(|by| deep.next(&from, &by) == Some(to))
@@ -57,7 +57,7 @@ const LIMITS: ProbeLimits = ProbeLimits { states: 400_000, bytes: 1 << 30 };
 #[test]
 fn a_loop_beside_the_start_is_found_before_a_long_way_is_gone_to_its_end() {
     let told = probed(&Deep { end: 10_000_000 }, |at| at >= ASIDE, LIMITS);
-    let Probed::Found(lasso) = told.found else { panic!("{:?}", told.found) };
+    let ProbeVerdict::Found(lasso) = told.found else { panic!("{:?}", told.found) };
     assert_eq!((lasso.states.len(), lasso.back), (3, 1));
     assert!(told.states <= LIMITS.states / 4 + 4, "{}", told.states);
 }
@@ -71,25 +71,30 @@ fn where_few_states_are_all_they_are_counted_as_they_are() {
         let steps = 3 * (u64::from(end) + 1) + 2 + 1;
         assert_eq!(
             told,
-            Probe { found: Probed::None, states: end as u64 + 3, transitions: steps, faults: 0 }
+            ProbeResult {
+                found: ProbeVerdict::None,
+                states: end as u64 + 3,
+                transitions: steps,
+                faults: 0
+            }
         );
     }
     // Fewer than are looked at first; more than are looked at near the start.
     for end in [10, 150_000] {
         let told = probed(&Deep { end }, |_| false, LIMITS);
-        assert_eq!((told.found, told.states), (Probed::None, u64::from(end) + 3));
+        assert_eq!((told.found, told.states), (ProbeVerdict::None, u64::from(end) + 3));
         let told = probed(&Deep { end }, |at| at == end, LIMITS);
-        assert!(matches!(told.found, Probed::Found(_)), "{end}");
+        assert!(matches!(told.found, ProbeVerdict::Found(_)), "{end}");
     }
     let told = probed(&Deep { end: 10_000_000 }, |_| false, LIMITS);
-    assert_eq!(told.found, Probed::Open);
+    assert_eq!(told.found, ProbeVerdict::Open);
 }
 
 #[test]
 fn no_more_states_are_kept_than_may_be() {
     for states in [10, 1000, 49_999, 50_000, 50_001, 70_000] {
         let told = probed(&Deep { end: 10_000_000 }, |_| false, ProbeLimits { states, ..LIMITS });
-        assert_eq!(told.found, Probed::Open, "{states}");
+        assert_eq!(told.found, ProbeVerdict::Open, "{states}");
         assert!(told.states <= states + 4, "{states}: {}", told.states);
     }
 }

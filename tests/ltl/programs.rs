@@ -11,20 +11,21 @@ use crate::generated::{Generated, programs, try_all};
 use crate::support::Random;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use spill::fault::Faults;
+use spill::fault::FaultPlan;
 use spill::{Disk, FaultDisk};
 use spillway::exec::{
-    Exec, Executor, Expansion, FairSteps, Interp, Model, Movers, ProcessSet, StepOutcome,
+    ExecutionMode, Executor, FairExpander, FairSteps, Interp, ProcessSet, StateSpace, StepOutcome,
+    SuccessorSink,
 };
-use spillway::front::{Demand, Observed, Proposition};
+use spillway::front::{Proposition, TemporalProperty, TemporalSpec};
 use spillway::ir::components::components;
 use spillway::ir::{Arena, Claim, Entity as _, Program};
-use spillway::ltl::{Automaton, Cube, Edge, Formula, State, translate};
-use spillway::reduce::claim::{ClaimProduct, EndedRuns, FairProduct, NeverClaim};
-use spillway::search::checkpoint::Saved;
-use spillway::search::cycles::SavedCycles;
-use spillway::search::lasso::{Lasso, Probed};
-use spillway::session::{AcceptingParts, Fairness, replay};
+use spillway::ltl::{Automaton, AutomatonEdge, AutomatonState, Cube, LtlFormula, translate};
+use spillway::reduce::claim::{ClaimProduct, FairProduct, FiniteRunPolicy, NeverClaim};
+use spillway::search::checkpoint::SavedSearch;
+use spillway::search::cycles::SavedCycleSearch;
+use spillway::search::lasso::{Lasso, ProbeVerdict};
+use spillway::session::{AcceptingComponents, Fairness, replay};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -49,17 +50,17 @@ fn automaton(chance: &mut Chance, propositions: usize) -> Automaton {
                 0 => Cube::default(),
                 _ => Cube::literal(chance.below(propositions), chance.below(2) == 0),
             };
-            Edge { cube, to }
+            AutomatonEdge { cube, to }
         });
         let edges = edges.collect();
-        State { accepts: chance.below(5) < 2, edges }
+        AutomatonState { accepts: chance.below(5) < 2, edges }
     });
     Automaton { propositions: Vec::new(), states: states.collect() }
 }
 
 /// Has a program watched by what accepts the runs that violate a random formula, or by a random automaton; nothing if
 /// nothing violates it.
-fn watched(mut program: Program, seed: u64) -> Option<(Program, EndedRuns)> {
+fn watched(mut program: Program, seed: u64) -> Option<(Program, FiniteRunPolicy)> {
     let (mut random, mut chance) = (Random::new(seed), Chance(seed));
     let count = 1 + chance.below(3);
     let proposition = |at: usize, random: &mut Random| Proposition {
@@ -70,26 +71,23 @@ fn watched(mut program: Program, seed: u64) -> Option<(Program, EndedRuns)> {
         (0..count).map(|at| proposition(at, &mut random)).collect();
     let names = propositions.iter().map(|it| it.text.clone()).collect();
     let ended = match chance.below(3) {
-        0 => EndedRuns::Ignored,
-        _ => EndedRuns::Stutter,
+        0 => FiniteRunPolicy::Ignored,
+        _ => FiniteRunPolicy::Stutter,
     };
     let automaton = match chance.below(5) {
         0..3 => Automaton { propositions: names, ..automaton(&mut chance, count) },
         _ => {
             let operators = 1 + chance.below(6);
             let formula = formulas::random(&mut chance, operators, count);
-            translate(&Formula::Not(Box::new(formula)), names).ok()?
+            translate(&LtlFormula::Not(Box::new(formula)), names).ok()?
         }
     };
     if automaton.is_empty() {
         return None;
     }
-    let demand = Demand::Propositions;
-    Observed { name: None, demand, propositions, tells_apart: false }.watch(
-        &mut program,
-        "watched",
-        &automaton,
-    );
+    let demand = TemporalSpec::Propositions;
+    TemporalProperty { name: None, spec: demand, propositions, breaks_symmetry: false }
+        .add_as_claim(&mut program, "watched", &automaton);
     Some((program, ended))
 }
 
@@ -120,7 +118,7 @@ impl Explored {
             })
         };
         let (width, mut buffer) = (product.width(), Vec::new());
-        let _ = Expansion::collect(width, &mut buffer, |out| product.initial(out)).unwrap();
+        let _ = SuccessorSink::collect(width, &mut buffer, |out| product.initial(out)).unwrap();
         buffer.chunks_exact(width).for_each(|it| {
             number(it, &mut states);
         });
@@ -129,7 +127,7 @@ impl Explored {
             buffer.clear();
             let state = states[next].clone();
             let collected =
-                Expansion::collect(width, &mut buffer, |out| product.expand(&state, out));
+                SuccessorSink::collect(width, &mut buffer, |out| product.expand(&state, out));
             transitions += collected.unwrap().transitions;
             let steps = fair.map_or(Vec::new(), |it| it.steps(&state));
             let fair_steps = steps.into_iter().map(|(step, set)| match step.outcome {
@@ -211,16 +209,16 @@ struct Trial<'a> {
 
 impl Trial<'_> {
     /// Whether what was found is right, and the states that were reached are all.
-    fn is_right(&self, disk: &dyn Disk, found: &Probed) -> Tried<()> {
-        let outcome = Saved::load(disk).unwrap().outcome().unwrap();
+    fn is_right(&self, disk: &dyn Disk, found: &ProbeVerdict) -> Tried<()> {
+        let outcome = SavedSearch::load(disk).unwrap().outcome().unwrap();
         let answer = Answer {
             states: outcome.states(),
             transitions: outcome.transitions,
-            has_cycle: matches!(found, Probed::Found(_)),
+            has_cycle: matches!(found, ProbeVerdict::Found(_)),
         };
-        prop_assert!(*found != Probed::Open);
+        prop_assert!(*found != ProbeVerdict::Open);
         prop_assert_eq!(answer, self.answer);
-        if let Probed::Found(lasso) = found {
+        if let ProbeVerdict::Found(lasso) = found {
             prop_assert_eq!(replay(self.product, lasso).unwrap().len(), lasso.states.len() + 1);
             let mut round = lasso.states[lasso.back..].iter();
             prop_assert!(round.any(|it| self.product.is_accepting(it)));
@@ -230,11 +228,11 @@ impl Trial<'_> {
     }
 
     /// In any buffers and shards, by any threads, in one sitting and in many it is the same.
-    fn is_the_same_in_sittings(&self, chance: &mut Chance) -> Tried<(Probed, u32)> {
+    fn is_the_same_in_sittings(&self, chance: &mut Chance) -> Tried<(ProbeVerdict, u32)> {
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
         let expected = self.subject.search(&disk, Means::WHOLE, &mut |_| {}).unwrap();
         self.is_right(&*disk, &expected.0)?;
-        let saved = SavedCycles::load(&*disk).unwrap();
+        let saved = SavedCycleSearch::load(&*disk).unwrap();
         let region: u64 = saved.region.iter().map(|it| it.at.keys).sum();
         let sort = match (region, self.subject.is_weak) {
             (0, _) => "with nothing to sweep",
@@ -264,7 +262,7 @@ impl Trial<'_> {
     }
 
     /// Where the disk fails in any stage, the search goes on from its last checkpoint to the same end.
-    fn survives_faults(&self, expected: &(Probed, u32), chance: &mut Chance) -> Tried<()> {
+    fn survives_faults(&self, expected: &(ProbeVerdict, u32), chance: &mut Chance) -> Tried<()> {
         let means = Means { threads: 1, buffer: 9, shard_states: 30, reached: 40, sitting: 2 };
         let disk = Arc::new(FaultDisk::new());
         let shared: Arc<dyn Disk> = disk.clone();
@@ -282,7 +280,7 @@ impl Trial<'_> {
             };
             let at = range.start + chance.below((range.end - range.start).max(1) as usize) as u64;
             let kind = chance.below(3);
-            let plan = match (Faults::new().seed(at), kind) {
+            let plan = match (FaultPlan::new().seed(at), kind) {
                 (plan, 0) => plan.crash_at(at),
                 (plan, 1) => plan.io_error_at(at),
                 (plan, _) => plan.full_from(at),
@@ -337,11 +335,11 @@ fn is_judged_right(program: Program, seed: u64, census: &Census) -> Tried<()> {
 fn is_judged_so(program: Program, fairness: Fairness, seed: u64, census: &Census) -> Tried<()> {
     let Some((program, ended)) = watched(program, seed) else { return Ok(()) };
     let Ok(interp) = Interp::new(program) else { return Ok(()) };
-    let product = &NeverClaim::of(&interp).unwrap().of_runs(ended).with(&interp);
-    let executor = Executor::new(&interp, Exec::Interp);
+    let product = &NeverClaim::of(&interp).unwrap().over_infinite_runs(ended).with(&interp);
+    let executor = Executor::new(&interp, ExecutionMode::Interp);
     let fair = match fairness {
         Fairness::None => None,
-        Fairness::Weak => match Movers::new(&interp, &executor) {
+        Fairness::Weak => match FairExpander::new(&interp, &executor) {
             Ok(movers) => Some(FairProduct::new(product, movers)),
             Err(_) => return Ok(()),
         },
@@ -352,7 +350,7 @@ fn is_judged_so(program: Program, fairness: Fairness, seed: u64, census: &Census
         return Ok(());
     }
     let Some(explored) = Explored::of(product, fair) else { return Ok(()) };
-    let parts = AcceptingParts::of(product.claim());
+    let parts = AcceptingComponents::of(product.claim());
     prop_assert_eq!(parts.are_weak(), is_weak(product.claim()));
     let component = |state: &[u8]| parts.component(product.location(state));
     let accepts = |state: &[u8]| product.is_accepting(state);

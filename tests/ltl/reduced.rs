@@ -6,51 +6,63 @@ use super::bench::Bench;
 use super::digraph::Dice;
 use serde_json::Value;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Exec, Executor, Explain, StepOutcome};
+use spillway::exec::{ExecutionMode, Executor, StepOutcome, SystemDescription};
 use spillway::front::{Language, Options};
-use spillway::reduce::claim::{ClaimProduct, EndedRuns};
-use spillway::reduce::partial_order::Method;
-use spillway::reduce::rewriting::Rewritings;
-use spillway::search::lasso::{Lasso, ProbeLimits, Probed};
-use spillway::search::{Control, MemoryPlan, Storage};
+use spillway::reduce::claim::{ClaimProduct, FiniteRunPolicy};
+use spillway::reduce::partial_order::PartialOrderMethod;
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::search::lasso::{Lasso, ProbeLimits, ProbeVerdict};
+use spillway::search::{MemoryPlan, SearchControl, StateStorage};
 use spillway::session::{
-    Directory, Fairness, Job, Judged, Pursuit, Reduce, Shown, Steps, Wanted, Watched,
-    probe_product, probe_reduced,
+    EmptinessSearch, Fairness, LivenessCheck, ProductCheck, PropertyRequest, ReductionRequest,
+    ReplayedRun, SearchDirectory, SearchJob, StepChoice, probe_product, probe_reduced,
 };
-use spillway::source::Sources;
+use spillway::source::SourceMap;
 
-const METHODS: [Method; 4] =
-    [Method::Local, Method::Overman, Method::Stubborn, Method::Conditional];
+const METHODS: [PartialOrderMethod; 4] = [
+    PartialOrderMethod::Local,
+    PartialOrderMethod::Overman,
+    PartialOrderMethod::Stubborn,
+    PartialOrderMethod::Conditional,
+];
 
 /// In memory no more states are looked at.
 const LIMITS: ProbeLimits = ProbeLimits { states: 4000, bytes: 1 << 28 };
 
-fn load(text: &str, formula: &str) -> Watched {
+fn load(text: &str, formula: &str) -> LivenessCheck {
     load_as("promela", text, formula)
 }
 
 /// A model of some language, and what is asked of it.
-pub fn load_as(language: &str, text: &str, formula: &str) -> Watched {
-    let mut sources = Sources::default();
+pub fn load_as(language: &str, text: &str, formula: &str) -> LivenessCheck {
+    let mut sources = SourceMap::default();
     sources.add("model", text);
     let language = Language::from_name(language).unwrap();
-    let wanted = Wanted::Formula(formula);
-    let loaded = Watched::load(language, sources, Options::default(), wanted);
+    let wanted = PropertyRequest::Formula(formula);
+    let loaded = LivenessCheck::load(language, sources, Options::default(), wanted);
     loaded.unwrap_or_else(|error| panic!("{error}\n{formula}\n{text}")).0
 }
 
-fn by_order(method: Method) -> Reduce {
-    Reduce { steps: Steps::Chosen(method.into()), ..Reduce::NONE }
+fn by_order(method: PartialOrderMethod) -> ReductionRequest {
+    ReductionRequest { steps: StepChoice::Chosen(method.into()), ..ReductionRequest::NONE }
 }
 
-fn by_passes(rewritings: Rewritings) -> Reduce {
-    Reduce { rewritings, ..Reduce::NONE }
+fn by_passes(rewritings: RewriteSelection) -> ReductionRequest {
+    ReductionRequest { rewritings, ..ReductionRequest::NONE }
 }
 
 /// What is tried on each model.
-fn reductions() -> Vec<Reduce> {
-    let passes = [Rewritings::DEAD, Rewritings::VALUES, Rewritings::STATES, Rewritings::ALIKE];
-    let both = Reduce { rewritings: Rewritings::ALIKE, ..by_order(Method::Conditional) };
+fn reductions() -> Vec<ReductionRequest> {
+    let passes = [
+        RewriteSelection::DEAD,
+        RewriteSelection::VALUES,
+        RewriteSelection::STATES,
+        RewriteSelection::BISIMILAR,
+    ];
+    let both = ReductionRequest {
+        rewritings: RewriteSelection::BISIMILAR,
+        ..by_order(PartialOrderMethod::Conditional)
+    };
     let all = passes.map(by_passes).into_iter().chain(METHODS.map(by_order));
     all.chain([both]).collect()
 }
@@ -64,50 +76,57 @@ pub struct Came {
 }
 
 /// Nothing if it is not decided among so few states.
-pub fn plain(watched: Watched, ended: EndedRuns) -> Option<Came> {
+pub fn plain(watched: LivenessCheck, ended: FiniteRunPolicy) -> Option<Came> {
     // What a shortest run is looked for in is to say the same of runs that end.
-    let watched = &watched.reduced(&Reduce::NONE, ended);
+    let watched = &watched.reduced(&ReductionRequest::NONE, ended);
     let product = watched.product(&watched.model.interp, ended)?;
-    let probe = probe_product(&product, LIMITS, &Control::default()).unwrap();
+    let probe = probe_product(&product, LIMITS, &SearchControl::default()).unwrap();
     let least = match &probe.found {
-        Probed::Open => return None,
-        Probed::None => None,
-        Probed::Found(lasso) => Some(least(watched, &product, lasso)),
+        ProbeVerdict::Open => return None,
+        ProbeVerdict::None => None,
+        ProbeVerdict::Found(lasso) => Some(least(watched, &product, lasso)),
     };
     Some(Came { is_violated: least.is_some(), states: probe.states, least })
 }
 
 /// How many steps a shortest run takes, all steps taken of the states that are left, where one was found.
-fn least(watched: &Watched, product: &ClaimProduct<'_>, found: &Lasso) -> usize {
+fn least(watched: &LivenessCheck, product: &ClaimProduct<'_>, found: &Lasso) -> usize {
     let (model, largest) = (&watched.model, AnalysisBudget::largest());
-    let executor = |it| Executor::new(it, Exec::Interp);
+    let executor = |it| Executor::new(it, ExecutionMode::Interp);
     let runs = || model.runnable(model.wished.rewritings, &largest, executor);
     let (searched, all_steps) =
         (model.searched_by(runs(), &largest), watched.with_all_steps(runs(), &largest));
     let executor = runs().executor().clone();
-    let judged = Judged::new(watched, (product, &searched), &executor, Fairness::None).unwrap();
+    let judged =
+        ProductCheck::new(watched, (product, &searched), &executor, Fairness::None).unwrap();
     let judged = judged.for_shortest(Some(all_steps));
-    let shorter = judged.shorter(found, LIMITS, &Control::default()).unwrap().unwrap();
+    let shorter =
+        judged.find_shorter_run(found, LIMITS, &SearchControl::default()).unwrap().unwrap();
     assert!(shorter.is_shortest);
     is_run(product, watched.with_all_steps(runs(), &largest).model(), &shorter.lasso);
     shorter.steps
 }
 
 /// The same of what is left by the reductions that the model is to have.
-pub fn reduced(watched: &Watched, ended: EndedRuns, on_disk: bool) -> Came {
+pub fn reduced(watched: &LivenessCheck, ended: FiniteRunPolicy, on_disk: bool) -> Came {
     let product = watched.product(&watched.model.interp, ended).unwrap();
     let searched = watched.model.searched();
-    let control = Control::default();
+    let control = SearchControl::default();
     let (found, states) = match on_disk {
         false => {
             let probe = probe_reduced(searched.model(), &product, LIMITS, &control).unwrap();
             (probe.found, probe.states)
         }
         true => {
-            let storage = Storage::default();
-            let job =
-                Job::of_runs(watched, &searched, Fairness::None, &Watched::limits(None), &storage);
-            let directory = Directory::create(None, &job, None).unwrap();
+            let storage = StateStorage::default();
+            let job = SearchJob::of_runs(
+                watched,
+                &searched,
+                Fairness::None,
+                &LivenessCheck::limits(None),
+                &storage,
+            );
+            let directory = SearchDirectory::create(None, &job, None).unwrap();
             let bytes = 8 * searched.model().width() as u64;
             let plan = MemoryPlan {
                 budget: 0,
@@ -119,28 +138,28 @@ pub fn reduced(watched: &Watched, ended: EndedRuns, on_disk: bool) -> Came {
                 filter: bytes,
                 obligations: 0,
             };
-            let executor = Executor::new(&watched.model.interp, Exec::Interp);
+            let executor = Executor::new(&watched.model.interp, ExecutionMode::Interp);
             let of = (&product, &searched);
-            let judged = Judged::new(watched, of, &executor, Fairness::None).unwrap();
-            let mut pursuit = Pursuit::new(&judged, plan, None, directory);
+            let judged = ProductCheck::new(watched, of, &executor, Fairness::None).unwrap();
+            let mut pursuit = EmptinessSearch::new(&judged, plan, None, directory);
             let pursued = pursuit.run(None, &control).unwrap();
             (pursued.found, pursued.outcome.states())
         }
     };
-    assert_ne!(found, Probed::Open);
+    assert_ne!(found, ProbeVerdict::Open);
     let least = match &found {
-        Probed::Found(lasso) => {
+        ProbeVerdict::Found(lasso) => {
             is_run(&product, searched.model(), lasso);
             Some(least(watched, &product, lasso))
         }
-        Probed::None | Probed::Open => None,
+        ProbeVerdict::None | ProbeVerdict::Open => None,
     };
-    Came { is_violated: found != Probed::None, states, least }
+    Came { is_violated: found != ProbeVerdict::None, states, least }
 }
 
 /// What is shown of a run that was found is a run of the unreduced product that accepts again and again.
-fn is_run(product: &ClaimProduct<'_>, model: &dyn spillway::exec::Model, lasso: &Lasso) {
-    let Shown { steps, back, closes } = Shown::of(model, lasso).unwrap();
+fn is_run(product: &ClaimProduct<'_>, model: &dyn spillway::exec::StateSpace, lasso: &Lasso) {
+    let ReplayedRun { steps, back, closes } = ReplayedRun::of(model, lasso).unwrap();
     let states: Vec<&Vec<u8>> = steps
         .iter()
         .map(|step| match &step.outcome {
@@ -167,7 +186,8 @@ struct Census {
 
 /// Whether each reduction has the verdict that there is without.
 fn keep_the_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) {
-    let ended = [EndedRuns::Stutter, EndedRuns::Ignored][usize::from(census.asked % 3 == 2)];
+    let ended =
+        [FiniteRunPolicy::Stutter, FiniteRunPolicy::Ignored][usize::from(census.asked % 3 == 2)];
     let Some(whole) = plain(load(text, formula), ended) else { return };
     census.asked += 1;
     census.violated += u32::from(whole.is_violated);
@@ -177,7 +197,7 @@ fn keep_the_verdict(text: &str, formula: &str, disk: bool, census: &mut Census) 
         let told = || format!("{formula} {ended:?} {reduce:?}\n{text}");
         assert_eq!(found.is_violated, whole.is_violated, "{}", told());
         // Passes may let a loop close that is one of alike states alone.
-        let is_whole = reduce.rewritings == Rewritings::NONE;
+        let is_whole = reduce.rewritings == RewriteSelection::NONE;
         let is_as_short =
             if is_whole { whole.least == found.least } else { whole.least >= found.least };
         assert!(is_as_short, "{:?} {:?}: {}", whole.least, found.least, told());
@@ -304,36 +324,36 @@ fn random_processes_keep_what_formulas_say_of_them() {
 
 /// Each loses the run that violates the formula if something is forgotten: what a claim sees, that something is put off
 /// for ever on a cycle, that this may be so on one cycle though another way on climbs, what fails.
-const LOST: [(&str, &str, EndedRuns); 6] = [
+const LOST: [(&str, &str, FiniteRunPolicy); 6] = [
     (
         "byte x, y; active proctype P() { x = 1 } active proctype Q() { do :: y = 1 - y od }",
         "<> (x == 1)",
-        EndedRuns::Stutter,
+        FiniteRunPolicy::Stutter,
     ),
     (
         "byte x, y; active proctype Q() { do :: y = 1 - y od } active proctype P() { x = 1 }",
         "[] (x == 0)",
-        EndedRuns::Stutter,
+        FiniteRunPolicy::Stutter,
     ),
     (
         "byte x; active proctype Q() { do :: skip :: break od } active proctype P() { x = 1 }",
         "[] (x == 0)",
-        EndedRuns::Ignored,
+        FiniteRunPolicy::Ignored,
     ),
     (
         "byte x; active proctype P() { x = 1 } active proctype Q() { do :: skip :: break od }",
         "[] (x == 0)",
-        EndedRuns::Ignored,
+        FiniteRunPolicy::Ignored,
     ),
     (
         "byte x; active proctype P() { byte i, a[2]; i = 2; a[i] = 1 } active proctype Q() { do :: x = 1 - x od }",
         "<> [] (x == 0)",
-        EndedRuns::Stutter,
+        FiniteRunPolicy::Stutter,
     ),
     (
         "byte x, y; active proctype P() { do :: x = 1; x = 0 od } active proctype Q() { do :: y = 1; y = 0 od }",
         "!([]<> (x == 1) && []<> (y == 1))",
-        EndedRuns::Stutter,
+        FiniteRunPolicy::Stutter,
     ),
 ];
 

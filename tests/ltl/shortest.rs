@@ -2,22 +2,22 @@
 
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};
-use spillway::search::Control;
-use spillway::search::lasso::{Lasso, ProbeLimits, Probed, probe};
-use spillway::search::shortest::{Runs, Shorter, shortest};
-use spillway::{Model as _, Packed, TransitionSystem};
+use spillway::search::SearchControl;
+use spillway::search::lasso::{Lasso, ProbeLimits, ProbeVerdict, probe};
+use spillway::search::shortest::{AcceptingRuns, ShorterRun, shortest};
+use spillway::{PackedSystem, StateSpace as _, TransitionSystem};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The shortest run that accepts again and again.
 fn shortest_round(
-    model: &dyn spillway::Model,
+    model: &dyn spillway::StateSpace,
     accepts: &dyn Fn(&[u8]) -> bool,
     found: Lasso,
     limits: ProbeLimits,
-    control: &Control,
-) -> spill::Result<Shorter> {
-    shortest(Runs { model, accepts, decides: None }, found, limits, control)
+    control: &SearchControl,
+) -> spill::Result<ShorterRun> {
+    shortest(AcceptingRuns { model, accepts, decides: None }, found, limits, control)
 }
 
 const LIMITS: ProbeLimits = ProbeLimits { states: 10_000, bytes: 1 << 30 };
@@ -66,11 +66,11 @@ fn least(graph: &Digraph) -> Option<usize> {
 }
 
 fn found(graph: &Digraph) -> Option<Lasso> {
-    let model = Packed::new(graph);
+    let model = PackedSystem::new(graph);
     let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
-    match probe(&model, &accepts, LIMITS, &Control::default()).unwrap().found {
-        Probed::Found(lasso) => Some(lasso),
-        Probed::None | Probed::Open => None,
+    match probe(&model, &accepts, LIMITS, &SearchControl::default()).unwrap().found {
+        ProbeVerdict::Found(lasso) => Some(lasso),
+        ProbeVerdict::None | ProbeVerdict::Open => None,
     }
 }
 
@@ -79,13 +79,14 @@ fn no_run_is_shorter() {
     let (mut shortened, mut were_least) = (0, 0);
     for seed in 0..3000 {
         let graph = graph(seed);
-        let model = Packed::new(&graph);
+        let model = PackedSystem::new(&graph);
         let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
         let (found, least) = (found(&graph), least(&graph));
         assert_eq!(found.is_some(), least.is_some(), "{seed}");
         let Some((found, least)) = found.zip(least) else { continue };
         let first = found.states.len();
-        let told = shortest_round(&model, &accepts, found, LIMITS, &Control::default()).unwrap();
+        let told =
+            shortest_round(&model, &accepts, found, LIMITS, &SearchControl::default()).unwrap();
         graph.check(&model, &told.lasso, seed);
         assert!(told.is_shortest, "{seed}");
         assert_eq!(told.lasso.states.len(), least, "{seed}");
@@ -101,13 +102,13 @@ fn no_run_is_decided_sooner() {
     let (mut by_loops, mut decided, mut sooner, mut dead_ends) = (0, 0, 0, 0);
     for seed in 0..3000 {
         let graph = graph(seed);
-        let model = Packed::new(&graph);
+        let model = PackedSystem::new(&graph);
         let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
         let Some((found, of_loops)) = found(&graph).zip(least(&graph)) else { continue };
         let mut dice = Dice(seed + 1);
         let decided_nodes: Vec<bool> = graph.next.iter().map(|_| dice.below(6) == 0).collect();
         let decides = |state: &[u8]| decided_nodes[node(&model, state)];
-        let runs = Runs { model: &model, accepts: &accepts, decides: Some(&decides) };
+        let runs = AcceptingRuns { model: &model, accepts: &accepts, decides: Some(&decides) };
         let from_first = steps_from(&graph, 0);
         let goes_on = |at: usize| {
             let from = steps_from(&graph, at);
@@ -125,7 +126,7 @@ fn no_run_is_decided_sooner() {
         let of_decided = leads_on.into_iter().filter_map(depth).min();
         let least = of_decided.map_or(of_loops, |it| it.min(of_loops));
         let below = runs.steps_of(&found);
-        let told = shortest(runs, found, LIMITS, &Control::default()).unwrap();
+        let told = shortest(runs, found, LIMITS, &SearchControl::default()).unwrap();
         graph.check(&model, &told.lasso, seed);
         assert!(told.is_shortest, "{seed}");
         assert_eq!((told.below, told.steps), (below, least), "{seed}");
@@ -145,7 +146,7 @@ fn with_room_for_the_nearest_states_no_shorter_run_is_denied() {
     let (mut proved, mut shortened, mut kept) = (0, 0, 0);
     for seed in 0..3000 {
         let graph = graph(seed);
-        let model = Packed::new(&graph);
+        let model = PackedSystem::new(&graph);
         let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
         let Some((found, least)) = found(&graph).zip(least(&graph)) else { continue };
         let states = 1 + seed % 12;
@@ -153,7 +154,8 @@ fn with_room_for_the_nearest_states_no_shorter_run_is_denied() {
             [ProbeLimits { states, ..LIMITS }, ProbeLimits { bytes: 210 * states, ..LIMITS }]
         {
             let first = found.states.len();
-            let told = shortest_round(&model, &accepts, found.clone(), limits, &Control::default());
+            let told =
+                shortest_round(&model, &accepts, found.clone(), limits, &SearchControl::default());
             let told = told.unwrap();
             graph.check(&model, &told.lasso, seed);
             let length = told.lasso.states.len();
@@ -175,9 +177,9 @@ fn what_is_stopped_is_as_it_was() {
     let mut graph = Digraph { next, accepts: vec![false; 100] };
     graph.accepts[90] = true;
     let lasso = found(&graph).unwrap();
-    let model = Packed::new(&graph);
+    let model = PackedSystem::new(&graph);
     let accepts = |state: &[u8]| graph.accepts[node(&model, state)];
-    let stopped = Control::default();
+    let stopped = SearchControl::default();
     stopped.stop();
     let told = shortest_round(&model, &accepts, lasso.clone(), LIMITS, &stopped).unwrap();
     assert_eq!((told.lasso, told.states, told.is_shortest), (lasso, 1, false));
@@ -189,8 +191,8 @@ fn what_is_stopped_is_as_it_was() {
 fn what_is_stopped_while_distances_are_measured_is_not_called_shortest() {
     let next = (0..100).map(|at| vec![(at + 1) % 100]).collect();
     let graph = Digraph { next, accepts: vec![true; 100] };
-    let (lasso, model) = (found(&graph).unwrap(), Packed::new(&graph));
-    let (control, asked) = (Control::default(), AtomicU64::new(0));
+    let (lasso, model) = (found(&graph).unwrap(), PackedSystem::new(&graph));
+    let (control, asked) = (SearchControl::default(), AtomicU64::new(0));
     let accepts = |_: &[u8]| {
         control.stop();
         asked.fetch_add(1, Ordering::Relaxed) < 1
@@ -203,9 +205,9 @@ fn what_is_stopped_while_distances_are_measured_is_not_called_shortest() {
 #[test]
 fn a_run_of_one_state_is_a_shortest_one() {
     let graph = Digraph { next: vec![vec![0, 1], vec![1]], accepts: vec![true, true] };
-    let (lasso, model) = (found(&graph).unwrap(), Packed::new(&graph));
+    let (lasso, model) = (found(&graph).unwrap(), PackedSystem::new(&graph));
     let accepts = |_: &[u8]| true;
-    let told = shortest_round(&model, &accepts, lasso, LIMITS, &Control::default()).unwrap();
+    let told = shortest_round(&model, &accepts, lasso, LIMITS, &SearchControl::default()).unwrap();
     graph.check(&model, &told.lasso, 0);
     assert_eq!((told.lasso.states.len(), told.lasso.back, told.is_shortest), (1, 0, true));
 }
@@ -238,12 +240,12 @@ impl TransitionSystem for Burdens {
 #[test]
 fn what_makes_a_run_short_in_the_first_search_keeps_to_the_room_there_is() {
     let system = Burdens(AtomicU64::new(0));
-    let model = Packed::with_width(&system, 3);
+    let model = PackedSystem::with_width(&system, 3);
     let accepts =
-        |state: &[u8]| model.explained().describe(state)[0].1.to_string().starts_with("[50,");
+        |state: &[u8]| model.description().describe(state)[0].1.to_string().starts_with("[50,");
     let limits = ProbeLimits { states: 1000, bytes: 1 << 30 };
-    let found = probe(&model, &accepts, limits, &Control::default()).unwrap().found;
-    let Probed::Found(lasso) = found else { panic!("{found:?}") };
+    let found = probe(&model, &accepts, limits, &SearchControl::default()).unwrap().found;
+    let ProbeVerdict::Found(lasso) = found else { panic!("{found:?}") };
     assert_eq!((lasso.states.len(), lasso.back), (51, 50));
     // Each state is expanded twice by the search, once for the way and once for the loop, at most.
     let expanded = system.0.load(Ordering::Relaxed);

@@ -1,20 +1,24 @@
 //! Accepting cycles of a model looked for on disk, in sittings and in little memory.
 
-use spill::fault::Faults;
-use spill::{Disk, FaultDisk, Metered, Result};
-use spillway::exec::{FairSteps, Model};
-use spillway::search::checkpoint::{MANIFEST, Saved};
-use spillway::search::cycles::{Accepting, ComponentOf, CycleSearch, Reached, SavedCycles};
-use spillway::search::lasso::Probed;
-use spillway::search::visited::Visited;
-use spillway::search::{Checks, Control, Limits, MemoryPlan, Search, Verdict};
+use spill::fault::FaultPlan;
+use spill::{Disk, FaultDisk, MeteredDisk, Result};
+use spillway::exec::{FairSteps, StateSpace};
+use spillway::search::checkpoint::{MANIFEST, SavedSearch};
+use spillway::search::cycles::{
+    ComponentOf, CycleSearch, ProductAcceptance, ReachedStates, SavedCycleSearch,
+};
+use spillway::search::lasso::ProbeVerdict;
+use spillway::search::visited::VisitedStore;
+use spillway::search::{
+    CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchVerdict,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What is searched.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
-    pub model: &'a dyn Model,
+    pub model: &'a dyn StateSpace,
     /// The component of each state, if there can be accepting cycles in it.
     pub component: &'a ComponentOf<'a>,
     pub accepts: &'a (dyn Fn(&[u8]) -> bool + Sync),
@@ -61,11 +65,11 @@ impl Means {
         }
     }
 
-    fn control(self) -> Control {
+    fn control(self) -> SearchControl {
         match self.reached {
-            u64::MAX => Control::default(),
+            u64::MAX => SearchControl::default(),
             // Checkpoints inside levels, too.
-            _ => Control::new(Duration::ZERO, None),
+            _ => SearchControl::new(Duration::ZERO, None),
         }
     }
 }
@@ -81,9 +85,9 @@ pub const STAGES: [&str; 6] = [
 ];
 
 impl Subject<'_> {
-    fn accepting(&self) -> Accepting<'_> {
+    fn accepting(&self) -> ProductAcceptance<'_> {
         let Subject { component, accepts, is_weak, .. } = *self;
-        Accepting { component, accepts, is_weak }
+        ProductAcceptance { component, accepts, is_weak }
     }
 
     /// Searches on a disk, or goes on there; what was found, and how many sweeps it took. After each stage, or sitting of
@@ -93,13 +97,15 @@ impl Subject<'_> {
         disk: &Arc<dyn Disk>,
         means: Means,
         tell: &mut dyn FnMut(&'static str),
-    ) -> Result<(Probed, u32)> {
-        if !SavedCycles::is_in(&**disk)? {
+    ) -> Result<(ProbeVerdict, u32)> {
+        if !SavedCycleSearch::is_in(&**disk)? {
             self.reach(disk, means, tell)?;
         }
         loop {
-            let (reached, saved) =
-                (Reached::of(&Saved::load(&**disk)?)?, SavedCycles::load(&**disk)?);
+            let (reached, saved) = (
+                ReachedStates::of(&SavedSearch::load(&**disk)?)?,
+                SavedCycleSearch::load(&**disk)?,
+            );
             let (stop, stage) = (saved.sweeps.saturating_add(means.sitting), saved.stage_name());
             let (control, plan) = (means.control(), means.plan(self.model.width()));
             let both = (reached, saved);
@@ -113,13 +119,13 @@ impl Subject<'_> {
             )?;
             let search = match self.fair {
                 None => search,
-                Some(fair) => search.fair_by(fair),
+                Some(fair) => search.with_fairness(fair),
             };
-            let mut search = search.up_to(stop);
+            let mut search = search.with_max_sweeps(stop);
             let found = search.run()?;
             assert!(search.saved().sweeps <= stop);
             tell(stage);
-            if found != Probed::Open {
+            if found != ProbeVerdict::Open {
                 return Ok((found, search.saved().sweeps));
             }
         }
@@ -133,27 +139,27 @@ impl Subject<'_> {
         tell: &mut dyn FnMut(&'static str),
     ) -> Result<()> {
         let (model, plan, control) = (self.model, means.plan(self.model.width()), means.control());
-        let limits = |max_states| Limits {
-            checks: Checks::NONE,
+        let limits = |max_states| SearchLimits {
+            checks: CheckSelection::NONE,
             stop_on_violation: false,
             max_states,
-            ..Limits::default()
+            ..SearchLimits::default()
         };
         let mut most = Some(means.reached).filter(|&it| it < u64::MAX);
         loop {
-            let metered = Arc::new(Metered::new(disk.clone(), None)?);
+            let metered = Arc::new(MeteredDisk::new(disk.clone(), None)?);
             let begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
             let mut search = match begun {
-                false => Search::begin(model, metered, plan, limits(most), &control)?,
+                false => ExternalSearch::begin(model, metered, plan, limits(most), &control)?,
                 true => {
-                    let saved = Saved::load(&**disk)?;
-                    Search::resume(model, metered, saved, plan, limits(most), &control)?
+                    let saved = SavedSearch::load(&**disk)?;
+                    ExternalSearch::resume(model, metered, saved, plan, limits(most), &control)?
                 }
             };
             let verdict = search.run()?.verdict;
             tell("reaching");
-            if verdict == Verdict::Verified {
-                let Visited::Sorted(store) = search.store() else { unreachable!() };
+            if verdict == SearchVerdict::Verified {
+                let VisitedStore::Sorted(store) = search.store() else { unreachable!() };
                 let shards = Some(means.shard_states);
                 let accepting = self.accepting();
                 let made =
@@ -169,7 +175,8 @@ impl Subject<'_> {
 
 /// Of a search that has come to its end on a disk, that every file there is named by what it has saved.
 pub fn nothing_lies_about(disk: &dyn Disk, what: &str) {
-    let (saved, reached) = (SavedCycles::load(disk).unwrap(), Saved::load(disk).unwrap());
+    let (saved, reached) =
+        (SavedCycleSearch::load(disk).unwrap(), SavedSearch::load(disk).unwrap());
     let named = saved.files().chain(reached.files()).map(|file| file.to_string());
     let mut named: Vec<String> = named.chain(["cycles".into(), MANIFEST.into()]).collect();
     named.sort();
@@ -189,7 +196,7 @@ pub fn goes_on_after_faults<T: PartialEq + std::fmt::Debug>(
     let shared: Arc<dyn Disk> = whole.clone();
     assert_eq!(&search(&shared).unwrap(), expected);
     for at in (0..whole.operations()).step_by(step) {
-        let plan = Faults::new().seed(at);
+        let plan = FaultPlan::new().seed(at);
         let plan = match at % 3 {
             0 => plan.crash_at(at),
             1 => plan.io_error_at(at),

@@ -5,19 +5,23 @@ use super::bench::Bench;
 use super::digraph::Dice;
 use super::reduced::{load_as, plain, reduced};
 use serde_json::Value;
-use spillway::reduce::claim::EndedRuns;
-use spillway::reduce::rewriting::Rewritings;
-use spillway::reduce::symmetry::Effort;
-use spillway::session::Reduce;
+use spillway::reduce::claim::FiniteRunPolicy;
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::session::ReductionRequest;
 
 /// How many elements the scalarset of random models has.
 const ELEMENTS: usize = 3;
 
 /// What is tried on each model.
-const REDUCTIONS: [Reduce; 3] = [
-    Reduce { symmetry: Some(Effort::Exact), ..Reduce::NONE },
-    Reduce { symmetry: Some(Effort::Fast), ..Reduce::NONE },
-    Reduce { symmetry: Some(Effort::Exact), rewritings: Rewritings::ALIKE, ..Reduce::NONE },
+const REDUCTIONS: [ReductionRequest; 3] = [
+    ReductionRequest { symmetry: Some(SymmetryEffort::Exact), ..ReductionRequest::NONE },
+    ReductionRequest { symmetry: Some(SymmetryEffort::Fast), ..ReductionRequest::NONE },
+    ReductionRequest {
+        symmetry: Some(SymmetryEffort::Exact),
+        rewritings: RewriteSelection::BISIMILAR,
+        ..ReductionRequest::NONE
+    },
 ];
 
 /// What an element `p` may be asked.
@@ -120,14 +124,15 @@ struct Census {
 
 /// Whether each reduction has the verdict that there is without.
 fn keep_the_verdict(text: &str, asked: &str, disk: bool, census: &mut Census) {
-    let ended = [EndedRuns::Stutter, EndedRuns::Ignored][usize::from(census.asked % 3 == 2)];
+    let ended =
+        [FiniteRunPolicy::Stutter, FiniteRunPolicy::Ignored][usize::from(census.asked % 3 == 2)];
     let load = || load_as("murphi", text, asked);
     let Some(whole) = plain(load(), ended) else { return };
     census.asked += 1;
     census.violated += u32::from(whole.is_violated);
     for (number, reduce) in REDUCTIONS.iter().enumerate() {
         let watched = load().reduced(reduce, ended);
-        let refused = watched.model.searched().stack().refused().len() as u32;
+        let refused = watched.model.searched().stack().refusals().len() as u32;
         census.refused += refused;
         for on_disk in [false, true].into_iter().take(1 + usize::from(disk)) {
             let found = reduced(&watched, ended, on_disk);

@@ -7,7 +7,7 @@
 use super::automata::of_folder;
 use super::families;
 use super::formulas::{Chance, random};
-use spillway::ltl::{Automaton, Connective, Formula, translate};
+use spillway::ltl::{Automaton, LtlConnective, LtlFormula, translate};
 use std::collections::HashMap;
 
 /// More temporal subformulas make too many guesses.
@@ -90,35 +90,35 @@ impl FairGraph {
 
 /// The subformulas of a formula, each after its parts.
 struct Closure<'f> {
-    all: Vec<&'f Formula>,
-    places: HashMap<&'f Formula, usize>,
+    all: Vec<&'f LtlFormula>,
+    places: HashMap<&'f LtlFormula, usize>,
     /// Which are temporal, by their places.
     temporal: Vec<usize>,
 }
 
 impl<'f> Closure<'f> {
-    fn of(formula: &'f Formula) -> Closure<'f> {
+    fn of(formula: &'f LtlFormula) -> Closure<'f> {
         let (all, places, temporal) = (Vec::new(), HashMap::new(), Vec::new());
         let mut closure = Closure { all, places, temporal };
         closure.add(formula);
         closure
     }
 
-    fn add(&mut self, formula: &'f Formula) {
+    fn add(&mut self, formula: &'f LtlFormula) {
         if self.places.contains_key(formula) {
             return;
         }
         let is_temporal = match formula {
-            Formula::Constant(_) | Formula::Proposition(_) => false,
-            Formula::Not(it) => {
+            LtlFormula::Constant(_) | LtlFormula::Proposition(_) => false,
+            LtlFormula::Not(it) => {
                 self.add(it);
                 false
             }
-            Formula::Next(it) | Formula::Eventually(it) | Formula::Always(it) => {
+            LtlFormula::Next(it) | LtlFormula::Eventually(it) | LtlFormula::Always(it) => {
                 self.add(it);
                 true
             }
-            Formula::Binary(operator, left, right) => {
+            LtlFormula::Binary(operator, left, right) => {
                 self.add(left);
                 self.add(right);
                 operator.is_temporal()
@@ -138,24 +138,26 @@ impl<'f> Closure<'f> {
         for (place, formula) in self.all.iter().enumerate() {
             let guess = self.temporal.iter().position(|it| *it == place);
             let next = guess.is_some_and(|it| later >> it & 1 == 1);
-            let of = |it: &Formula| values[self.places[it]];
+            let of = |it: &LtlFormula| values[self.places[it]];
             let value = match formula {
-                Formula::Constant(value) => *value,
-                Formula::Proposition(number) => label >> number & 1 == 1,
-                Formula::Not(it) => !of(it),
-                Formula::Next(_) => next,
-                Formula::Eventually(it) => of(it) || next,
-                Formula::Always(it) => of(it) && next,
-                Formula::Binary(operator, left, right) => {
+                LtlFormula::Constant(value) => *value,
+                LtlFormula::Proposition(number) => label >> number & 1 == 1,
+                LtlFormula::Not(it) => !of(it),
+                LtlFormula::Next(_) => next,
+                LtlFormula::Eventually(it) => of(it) || next,
+                LtlFormula::Always(it) => of(it) && next,
+                LtlFormula::Binary(operator, left, right) => {
                     let (left, right) = (of(left), of(right));
                     match operator {
-                        Connective::And => left && right,
-                        Connective::Or => left || right,
-                        Connective::Implies => !left || right,
-                        Connective::Equivalent => left == right,
-                        Connective::Differ => left != right,
-                        Connective::Until | Connective::WeakUntil => right || left && next,
-                        Connective::Release | Connective::StrongRelease => right && (left || next),
+                        LtlConnective::And => left && right,
+                        LtlConnective::Or => left || right,
+                        LtlConnective::Implies => !left || right,
+                        LtlConnective::Equivalent => left == right,
+                        LtlConnective::Differ => left != right,
+                        LtlConnective::Until | LtlConnective::WeakUntil => right || left && next,
+                        LtlConnective::Release | LtlConnective::StrongRelease => {
+                            right && (left || next)
+                        }
                     }
                 }
             };
@@ -167,7 +169,7 @@ impl<'f> Closure<'f> {
     /// What a temporal subformula says from the next state on, if these are true there.
     fn later(&self, values: &[bool]) -> usize {
         let said = |place: usize| match self.all[place] {
-            Formula::Next(it) => values[self.places[&**it]],
+            LtlFormula::Next(it) => values[self.places[&**it]],
             _ => values[place],
         };
         let bits = self.temporal.iter().enumerate();
@@ -177,24 +179,26 @@ impl<'f> Closure<'f> {
     /// Whether nothing that a subformula promises is put off here: true again and again in a run if no promise is put off for
     /// ever.
     fn is_kept(&self, place: usize, values: &[bool]) -> bool {
-        let of = |it: &Formula| values[self.places[it]];
+        let of = |it: &LtlFormula| values[self.places[it]];
         let value = values[place];
         match self.all[place] {
-            Formula::Eventually(it) => !value || of(it),
-            Formula::Always(it) => value || !of(it),
-            Formula::Binary(Connective::Until, _, right) => !value || of(right),
-            Formula::Binary(Connective::StrongRelease, left, right) => {
+            LtlFormula::Eventually(it) => !value || of(it),
+            LtlFormula::Always(it) => value || !of(it),
+            LtlFormula::Binary(LtlConnective::Until, _, right) => !value || of(right),
+            LtlFormula::Binary(LtlConnective::StrongRelease, left, right) => {
                 !value || of(left) && of(right)
             }
-            Formula::Binary(Connective::Release, _, right) => value || !of(right),
-            Formula::Binary(Connective::WeakUntil, left, right) => value || !of(left) && !of(right),
+            LtlFormula::Binary(LtlConnective::Release, _, right) => value || !of(right),
+            LtlFormula::Binary(LtlConnective::WeakUntil, left, right) => {
+                value || !of(left) && !of(right)
+            }
             _ => true,
         }
     }
 }
 
 /// Whether some run of the structure satisfies the formula, by the tableau.
-fn satisfied(formula: &Formula, kripke: &Kripke) -> bool {
+fn satisfied(formula: &LtlFormula, kripke: &Kripke) -> bool {
     let closure = Closure::of(formula);
     let guesses = 1usize << closure.temporal.len();
     let count = kripke.labels.len() * guesses;
@@ -235,7 +239,7 @@ fn accepted(automaton: &Automaton, kripke: &Kripke) -> bool {
 }
 
 /// Compares both for a formula and its negation. Whether the formula was small enough, and what was found of the two.
-fn compare(formula: &Formula, propositions: usize, chance: &mut Chance) -> Option<(bool, bool)> {
+fn compare(formula: &LtlFormula, propositions: usize, chance: &mut Chance) -> Option<(bool, bool)> {
     if Closure::of(formula).temporal.len() > TEMPORAL_MAX {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Words that end in a loop, what a formula says of one, and whether an automaton accepts it: by the definitions.
 
-use spillway::ltl::{Automaton, Connective, Formula};
+use spillway::ltl::{Automaton, LtlConnective, LtlFormula};
 
 /// The letters of a word; behind the last comes that at `back`, again and again. A letter's bits are the propositions
 /// that hold.
@@ -28,32 +28,32 @@ impl Lasso {
     }
 
     /// Whether the word makes the formula true.
-    pub fn satisfies(&self, formula: &Formula) -> bool {
+    pub fn satisfies(&self, formula: &LtlFormula) -> bool {
         self.values(formula)[0]
     }
 
     /// Where in the word the formula is true.
-    fn values(&self, formula: &Formula) -> Vec<bool> {
+    fn values(&self, formula: &LtlFormula) -> Vec<bool> {
         let positions = 0..self.letters.len();
         match formula {
-            Formula::Constant(value) => vec![*value; self.letters.len()],
-            Formula::Proposition(number) => {
+            LtlFormula::Constant(value) => vec![*value; self.letters.len()],
+            LtlFormula::Proposition(number) => {
                 self.letters.iter().map(|letter| letter >> number & 1 == 1).collect()
             }
-            Formula::Not(it) => self.values(it).into_iter().map(|value| !value).collect(),
-            Formula::Next(it) => {
+            LtlFormula::Not(it) => self.values(it).into_iter().map(|value| !value).collect(),
+            LtlFormula::Next(it) => {
                 let values = self.values(it);
                 positions.map(|at| values[self.next(at)]).collect()
             }
-            Formula::Eventually(it) => {
+            LtlFormula::Eventually(it) => {
                 let values = self.values(it);
                 positions.map(|at| self.from(at).any(|at| values[at])).collect()
             }
-            Formula::Always(it) => {
+            LtlFormula::Always(it) => {
                 let values = self.values(it);
                 positions.map(|at| self.from(at).all(|at| values[at])).collect()
             }
-            Formula::Binary(operator, left, right) => {
+            LtlFormula::Binary(operator, left, right) => {
                 let (left, right) = (self.values(left), self.values(right));
                 positions.map(|at| self.binary(*operator, at, &left, &right)).collect()
             }
@@ -65,24 +65,24 @@ impl Lasso {
         std::iter::successors(Some(at), |&at| Some(self.next(at))).take(self.letters.len())
     }
 
-    fn binary(&self, operator: Connective, at: usize, left: &[bool], right: &[bool]) -> bool {
+    fn binary(&self, operator: LtlConnective, at: usize, left: &[bool], right: &[bool]) -> bool {
         let until = |left: &[bool], right: &[bool]| {
             let end = self.from(at).position(|at| right[at]);
             end.is_some_and(|end| self.from(at).take(end).all(|at| left[at]))
         };
         match operator {
-            Connective::And => left[at] && right[at],
-            Connective::Or => left[at] || right[at],
-            Connective::Implies => !left[at] || right[at],
-            Connective::Equivalent => left[at] == right[at],
-            Connective::Differ => left[at] != right[at],
-            Connective::Until => until(left, right),
-            Connective::WeakUntil => until(left, right) || self.from(at).all(|at| left[at]),
-            Connective::Release => {
+            LtlConnective::And => left[at] && right[at],
+            LtlConnective::Or => left[at] || right[at],
+            LtlConnective::Implies => !left[at] || right[at],
+            LtlConnective::Equivalent => left[at] == right[at],
+            LtlConnective::Differ => left[at] != right[at],
+            LtlConnective::Until => until(left, right),
+            LtlConnective::WeakUntil => until(left, right) || self.from(at).all(|at| left[at]),
+            LtlConnective::Release => {
                 let not = |values: &[bool]| values.iter().map(|it| !it).collect::<Vec<bool>>();
                 !until(&not(left), &not(right))
             }
-            Connective::StrongRelease => {
+            LtlConnective::StrongRelease => {
                 let both: Vec<bool> =
                     left.iter().zip(right).map(|(one, other)| *one && *other).collect();
                 until(right, &both)

@@ -7,12 +7,14 @@ use crate::generated::try_all;
 use crate::support::follow::{ALL, load};
 use crate::support::stored::replayed;
 use proptest::prelude::*;
-use spillway::analysis::automorphisms::{Automorphism, Recoding, automorphisms};
+use spillway::analysis::automorphisms::{Automorphism, CodeMap, automorphisms};
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Explain, Fault, Interp, Step, StepOutcome, Violation};
+use spillway::exec::{
+    Interp, RuntimeFault, StepDescription, StepOutcome, SystemDescription, Violation,
+};
 use spillway::ir::layout::CellId;
 use spillway::reduce::symmetry::Symmetry;
-use spillway::search::{Outcome, memory};
+use spillway::search::{SearchOutcome, memory};
 use spillway::session::TextModel;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +27,7 @@ fn image(interp: &Interp, one: &Automorphism, state: &[u8]) -> Vec<u8> {
         let is_there =
             moved.behind.is_none_or(|(count, before)| layout.code(state, count) > before);
         let code = match &moved.codes {
-            Recoding::To(codes) if is_there => codes[code as usize],
+            CodeMap::To(codes) if is_there => codes[code as usize],
             _ => code,
         };
         layout.set_code(&mut image, moved.to, code);
@@ -35,14 +37,14 @@ fn image(interp: &Interp, one: &Automorphism, state: &[u8]) -> Vec<u8> {
 
 /// What comes of a state: its successors, and how steps fail.
 fn futures(
-    steps: &[Step],
+    steps: &[StepDescription],
     renamed: impl Fn(&[u8]) -> Vec<u8>,
 ) -> (BTreeMap<Vec<u8>, u32>, BTreeMap<String, u32>) {
     let (mut states, mut faults) = (BTreeMap::new(), BTreeMap::new());
     for step in steps {
         match &step.outcome {
             StepOutcome::Successor(state) => *states.entry(renamed(state)).or_default() += 1,
-            StepOutcome::Fault(Fault { kind, .. }) => {
+            StepOutcome::Fault(RuntimeFault { kind, .. }) => {
                 // Which process it is of is another for another process.
                 let kind = format!("{kind:?}");
                 let kind = kind.split(|it: char| !it.is_alphabetic()).next().unwrap_or_default();
@@ -108,7 +110,7 @@ fn followed(model: &TextModel, most: usize) -> Result<Option<Found>, TestCaseErr
 }
 
 /// What was found first of each kind, whoever it is of, and how deep that is.
-fn kinds(outcome: &Outcome) -> BTreeMap<String, u64> {
+fn kinds(outcome: &SearchOutcome) -> BTreeMap<String, u64> {
     let mut kinds = BTreeMap::new();
     for (check, finding) in outcome.findings.iter() {
         let kind = match check {

@@ -1,26 +1,27 @@
 //! Whether partial order is left to itself: what the first states tell, and that a search keeps it.
 
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Exec, Executor, Model};
+use spillway::exec::{ExecutionMode, Executor, StateSpace};
 use spillway::front::{Language, Options};
-use spillway::reduce::partial_order::{Method, Proviso, Way};
-use spillway::reduce::rewriting::Rewritings;
+use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use spillway::reduce::rewriting::RewriteSelection;
 use spillway::search::trial::FirstLevels;
-use spillway::search::{Checks, Control, Limits, Storage};
-use spillway::session::{KeyOrder, Reduce, Steps, TextModel};
-use spillway::source::Sources;
-use spillway::{Check, reduce::Kind};
+use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
+use spillway::session::{KeyOrder, ReductionRequest, StepChoice, TextModel};
+use spillway::source::SourceMap;
+use spillway::{Check, reduce::ReductionKind};
 use std::cell::Cell;
 
 fn model(language: &str, text: &str) -> TextModel {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model", text);
     let language = Language::from_name(language).unwrap();
     TextModel::load(language, sources, Options::default()).unwrap().0
 }
 
 /// As far as steps are chosen: what is dead here is no matter.
-const AUTO: Reduce = Reduce { rewritings: Rewritings::NONE, ..Reduce::AUTO };
+const AUTO: ReductionRequest =
+    ReductionRequest { rewritings: RewriteSelection::NONE, ..ReductionRequest::AUTO };
 
 /// Processes that count by themselves, and one that is watched.
 fn loose() -> TextModel {
@@ -60,32 +61,39 @@ fn claimed(claim: &str) -> TextModel {
 }
 
 /// What auto comes to: the reduction that is on, or why it is not.
-fn decided(model: &TextModel, exec: Exec, storage: &Storage) -> Result<String, String> {
-    decided_within(model, exec, (&Limits::default(), storage))
+fn decided(
+    model: &TextModel,
+    exec: ExecutionMode,
+    storage: &StateStorage,
+) -> Result<String, String> {
+    decided_within(model, exec, (&SearchLimits::default(), storage))
 }
 
 /// The same in a search within some limits.
 fn decided_within(
     model: &TextModel,
-    exec: Exec,
-    search: (&Limits, &Storage),
+    exec: ExecutionMode,
+    search: (&SearchLimits, &StateStorage),
 ) -> Result<String, String> {
     let runs =
         model.runnable(AUTO.rewritings, &AnalysisBudget::largest(), |it| Executor::new(it, exec));
     let searched =
-        model.reduced(runs, AUTO, search, &Control::default(), &AnalysisBudget::largest());
+        model.reduced(runs, AUTO, search, &SearchControl::default(), &AnalysisBudget::largest());
     assert!(!searched.is_undecided());
-    match searched.stack().left_off() {
-        Some(left_off) => Err(left_off.why.clone()),
-        None => Ok(searched.stack().names(&[Kind::Choice]).remove(0)),
+    match searched.stack().unprofitable() {
+        Some(left_off) => Err(left_off.reason.clone()),
+        None => Ok(searched.stack().names(&[ReductionKind::Choice]).remove(0)),
     }
 }
 
 #[test]
 fn it_is_on_where_the_first_states_show_that_it_saves_and_off_elsewhere() {
-    let sorted = Storage::default();
+    let sorted = StateStorage::default();
     for model in [loose(), claimed("do :: z == 4 -> break :: else od")] {
-        assert_eq!(decided(&model, Exec::Jit, &sorted), Ok("partial order conditional".into()));
+        assert_eq!(
+            decided(&model, ExecutionMode::Jit, &sorted),
+            Ok("partial order conditional".into())
+        );
     }
     let lines = "x := x; ".repeat(300);
     let long = format!(
@@ -107,7 +115,7 @@ fn it_is_on_where_the_first_states_show_that_it_saves_and_off_elsewhere() {
             process Q { state a; init a; trans a -> a { effect y = (y + 1) % 20000; }; } system sync;"), "its processes move in lockstep"),
     ];
     for (model, why) in cases {
-        let found = decided(&model, Exec::Jit, &sorted).unwrap_err();
+        let found = decided(&model, ExecutionMode::Jit, &sorted).unwrap_err();
         assert!(found.contains(why), "{why}: {found}");
     }
 }
@@ -120,22 +128,22 @@ fn what_is_violated_at_once_matters_only_where_the_search_ends_there() {
         process Q { state a; init a; trans a -> a { guard y < 200; effect y = y + 1; }; }
         process R { state a, b; init a; assert b: z > 1; trans a -> b { guard z == 0; effect z = 1; }; }
         system async;";
-    let (model, sorted) = (model("dve", text), Storage::default());
-    let why = decided(&model, Exec::Jit, &sorted).unwrap_err();
+    let (model, sorted) = (model("dve", text), StateStorage::default());
+    let why = decided(&model, ExecutionMode::Jit, &sorted).unwrap_err();
     assert!(why.contains("something is violated in the first states"), "{why}");
-    let goes_on = Limits { stop_on_violation: false, ..Limits::default() };
-    let found = decided_within(&model, Exec::Jit, (&goes_on, &sorted));
+    let goes_on = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
+    let found = decided_within(&model, ExecutionMode::Jit, (&goes_on, &sorted));
     assert_eq!(found, Ok("partial order conditional".into()));
 }
 
 #[test]
 fn it_depends_neither_on_the_order_of_keys_nor_on_who_runs_the_model() {
     for make in [loose, tight] {
-        let expected = decided(&make(), Exec::Jit, &Storage::default());
-        assert_eq!(decided(&make(), Exec::Interp, &Storage::default()), expected);
+        let expected = decided(&make(), ExecutionMode::Jit, &StateStorage::default());
+        assert_eq!(decided(&make(), ExecutionMode::Interp, &StateStorage::default()), expected);
         for order in [KeyOrder::Static, KeyOrder::Sampled] {
-            let (model, _) = make().in_key_order(order, &Control::default()).unwrap();
-            assert_eq!(decided(&model, Exec::Jit, &Storage::default()), expected);
+            let (model, _) = make().in_key_order(order, &SearchControl::default()).unwrap();
+            assert_eq!(decided(&model, ExecutionMode::Jit, &StateStorage::default()), expected);
         }
     }
 }
@@ -143,13 +151,13 @@ fn it_depends_neither_on_the_order_of_keys_nor_on_who_runs_the_model() {
 /// Beside symmetry steps would have to be taken up again.
 #[test]
 fn where_states_are_rebuilt_it_is_off_beside_symmetry() {
-    let comback = Storage::Comback(Default::default());
-    decided(&loose(), Exec::Jit, &comback).unwrap();
+    let comback = StateStorage::Comback(Default::default());
+    decided(&loose(), ExecutionMode::Jit, &comback).unwrap();
     let text = "type P: scalarset(4); var at: array [P] of 0..25;
         startstate for p: P do at[p] := 0; end; end;
         ruleset p: P do rule \"go\" at[p] < 25 ==> at[p] := at[p] + 1; end; end;
         invariant \"in\" forall p: P do at[p] <= 25 end;";
-    let why = decided(&model("murphi", text), Exec::Jit, &comback).unwrap_err();
+    let why = decided(&model("murphi", text), ExecutionMode::Jit, &comback).unwrap_err();
     assert!(why.contains("where states are stored so"), "{why}");
 }
 
@@ -161,36 +169,42 @@ fn the_first_states_tell_what_is_saved() {
         active proctype T() { do :: q?_ :: b < 20 -> b++ :: b == 20 -> b = 0 od }
         active proctype U() { do :: c < 20 -> c = c + 1; assert(c + a < 99) :: c == 20 -> c = 0 od }";
     let model = model("promela", text);
-    let whole = Executor::new(&model.interp, Exec::Jit).into_model();
-    let (checks, control) = (Checks::default(), Control::default());
+    let whole = Executor::new(&model.interp, ExecutionMode::Jit).into_model();
+    let (checks, control) = (CheckSelection::default(), SearchControl::default());
     let first = FirstLevels::of(&*whole, &checks, &control).unwrap();
     assert!(!first.is_all && !first.is_violated && first.states() >= 10_000);
     let states = |steps| {
-        let check = Check::of_text(&model).reduce(Reduce { steps, ..Reduce::NONE }).keep_going();
+        let check = Check::of_text(&model)
+            .reduce(ReductionRequest { steps, ..ReductionRequest::NONE })
+            .keep_going();
         check.memory(256 << 20).run().unwrap().states() as f64
     };
-    let way = Way { method: Method::Conditional, proviso: Proviso::Levels };
-    let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
-    let runs = model
-        .runnable(reduce.rewritings, &AnalysisBudget::largest(), |it| Executor::new(it, Exec::Jit));
+    let way = PartialOrderStrategy {
+        method: PartialOrderMethod::Conditional,
+        proviso: CycleProviso::Levels,
+    };
+    let reduce = ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE };
+    let runs = model.runnable(reduce.rewritings, &AnalysisBudget::largest(), |it| {
+        Executor::new(it, ExecutionMode::Jit)
+    });
     let reduced = model.reduced(
         runs,
         reduce,
-        (&Limits::default(), &Storage::default()),
+        (&SearchLimits::default(), &StateStorage::default()),
         &control,
         &AnalysisBudget::largest(),
     );
-    let foretold = first.left(reduced.model(), || 0, &control).unwrap().late;
-    let came = states(Steps::Chosen(way)) / states(Steps::All);
+    let foretold = first.remaining_in(reduced.model(), || 0, &control).unwrap().late;
+    let came = states(StepChoice::Chosen(way)) / states(StepChoice::All);
     assert!((foretold - came).abs() < 0.1, "{foretold} foretold, {came} came");
     // What choosing takes counts as well: here a million members for each level.
     let left = |of: u64| {
         let looks = Cell::new(0);
         let looked = || looks.replace(looks.get() + of);
-        first.left(reduced.model(), looked, &control).unwrap()
+        first.remaining_in(reduced.model(), looked, &control).unwrap()
     };
     let (free, dear) = (left(0), left(1 << 20));
-    assert!(!free.is_slow() && dear.is_slow() && dear.is_dear());
+    assert!(!free.is_slow() && dear.is_slow() && dear.is_expensive());
     assert!(free.work < 1.0 && dear.work > 10.0, "{free:?} {dear:?}");
 }
 
@@ -213,18 +227,18 @@ fn more_levels_are_asked_where_ever_more_is_left() {
         model("dve", &text)
     };
     let (whole, reduced) = (walks(0, 3), walks(4, 5));
-    fn ready(model: &TextModel) -> Box<dyn Model + '_> {
-        Executor::new(&model.interp, Exec::Jit).into_model()
+    fn ready(model: &TextModel) -> Box<dyn StateSpace + '_> {
+        Executor::new(&model.interp, ExecutionMode::Jit).into_model()
     }
-    let (checks, control) = (Checks::default(), Control::default());
-    let left = |first: FirstLevels| first.left(&*ready(&reduced), || 0, &control).unwrap();
+    let (checks, control) = (CheckSelection::default(), SearchControl::default());
+    let left = |first: FirstLevels| first.remaining_in(&*ready(&reduced), || 0, &control).unwrap();
     let few = left(FirstLevels::of(&*ready(&whole), &checks, &control).unwrap());
     assert!(few.late < 0.1 && few.rises, "{few:?}");
     let more = left(FirstLevels::more(&*ready(&whole), &checks, &control).unwrap());
     assert!(more.late > 0.7, "{more:?}");
     // Where it is the same share from level to level there is no need to.
     let same = FirstLevels::of(&*ready(&whole), &checks, &control).unwrap();
-    assert!(!same.left(&*ready(&whole), || 0, &control).unwrap().rises);
+    assert!(!same.remaining_in(&*ready(&whole), || 0, &control).unwrap().rises);
 }
 
 #[test]
@@ -236,7 +250,7 @@ fn a_search_that_goes_on_keeps_what_was_decided() {
         let check = || Check::of_text(&model).reduce(AUTO).memory(256 << 20);
         let expected = check().run().unwrap();
         let stopped = check().dir(&dir).max_states(50).run().unwrap();
-        assert_eq!(stopped.verdict(), spillway::search::Verdict::Incomplete, "{name}");
+        assert_eq!(stopped.verdict(), spillway::search::SearchVerdict::Incomplete, "{name}");
         drop(stopped);
         let found = check().dir(&dir).run().unwrap();
         assert_eq!(found.outcome(), expected.outcome(), "{name}");
@@ -245,7 +259,8 @@ fn a_search_that_goes_on_keeps_what_was_decided() {
         assert_eq!(told.contains("\n  not reduced  by partial order conditional"), !on, "{told}");
         drop(found);
         // Asked for something else it is another search.
-        let other = Check::of_text(&model).reduce(Reduce::NONE).memory(256 << 20).dir(&dir);
+        let other =
+            Check::of_text(&model).reduce(ReductionRequest::NONE).memory(256 << 20).dir(&dir);
         assert_eq!(other.run().is_err(), on, "{name}");
     }
 }
@@ -274,36 +289,36 @@ fn processes_do_not_stop_where_that_pays() {
     let folder = tempfile::tempdir().unwrap();
     for (name, counts, with_order) in [("alone", "", false), ("both", counting, true)] {
         let model = computing(counts);
-        let runs = model.runnable(Rewritings::ALIKE, &AnalysisBudget::largest(), |it| {
-            Executor::new(it, Exec::Jit)
+        let runs = model.runnable(RewriteSelection::BISIMILAR, &AnalysisBudget::largest(), |it| {
+            Executor::new(it, ExecutionMode::Jit)
         });
-        let search = (&Limits::default(), &Storage::default());
+        let search = (&SearchLimits::default(), &StateStorage::default());
         let searched = model.reduced(
             runs,
-            Reduce::AUTO,
+            ReductionRequest::AUTO,
             search,
-            &Control::default(),
+            &SearchControl::default(),
             &AnalysisBudget::largest(),
         );
         assert!(searched.wished().rewritings.merge, "{name}");
-        assert_eq!(searched.stack().left_off().is_none(), with_order, "{name}");
+        assert_eq!(searched.stack().unprofitable().is_none(), with_order, "{name}");
         let check = || Check::of_text(&model).memory(256 << 20);
-        let whole = check().reduce(Reduce::NONE).run().unwrap();
-        let auto = || check().reduce(Reduce::AUTO);
+        let whole = check().reduce(ReductionRequest::NONE).run().unwrap();
+        let auto = || check().reduce(ReductionRequest::AUTO);
         let expected = auto().run().unwrap();
         assert!(4 * expected.states() < whole.states() + 4, "{name}");
         assert_eq!(expected.verdict(), whole.verdict(), "{name}");
         // Levels of longer steps are no bound for a shortest counterexample.
-        let runs = model.runnable(Rewritings::ALIKE, &AnalysisBudget::largest(), |it| {
-            Executor::new(it, Exec::Jit)
+        let runs = model.runnable(RewriteSelection::BISIMILAR, &AnalysisBudget::largest(), |it| {
+            Executor::new(it, ExecutionMode::Jit)
         });
-        let shortest = Limits { shortest: true, ..Limits::default() };
-        let search = (&shortest, &Storage::default());
+        let shortest = SearchLimits { shortest: true, ..SearchLimits::default() };
+        let search = (&shortest, &StateStorage::default());
         let searched = model.reduced(
             runs,
-            Reduce::AUTO,
+            ReductionRequest::AUTO,
             search,
-            &Control::default(),
+            &SearchControl::default(),
             &AnalysisBudget::largest(),
         );
         assert!(!searched.wished().rewritings.merge, "{name}");
@@ -314,7 +329,7 @@ fn processes_do_not_stop_where_that_pays() {
                 None => auto().dir(&dir).max_time(none).run().unwrap(),
                 Some(states) => auto().dir(&dir).max_states(states).run().unwrap(),
             };
-            assert_eq!(stopped.verdict(), spillway::search::Verdict::Incomplete, "{name}");
+            assert_eq!(stopped.verdict(), spillway::search::SearchVerdict::Incomplete, "{name}");
             drop(stopped);
             let found = auto().dir(&dir).run().unwrap();
             assert_eq!(found.outcome(), expected.outcome(), "{name}, stopped at {at}");
@@ -356,8 +371,11 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
             a -> b { guard x == 300 and y > 3; effect z = 9; }, b -> b { }; }
         system async;",
     );
-    let way = Way { method: Method::Conditional, proviso: Proviso::Levels };
-    let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
+    let way = PartialOrderStrategy {
+        method: PartialOrderMethod::Conditional,
+        proviso: CycleProviso::Levels,
+    };
+    let reduce = ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE };
     let check = || Check::of_text(&model).memory(256 << 20);
     let length = |check: Check| {
         let found = check.run().unwrap();
@@ -366,7 +384,7 @@ fn a_shorter_counterexample_is_found_if_it_is_asked_for() {
     };
     let (long, may_be_shorter) = length(check().reduce(reduce.clone()));
     assert!(long > 221 && may_be_shorter, "{long}");
-    assert_eq!(length(check().reduce(Reduce::NONE)), (221, false));
+    assert_eq!(length(check().reduce(ReductionRequest::NONE)), (221, false));
     assert_eq!(length(check().reduce(reduce.clone()).shortest()), (221, false));
     // It is gone on with when it was stopped, and what was found first stands.
     let folder = tempfile::tempdir().unwrap();

@@ -3,33 +3,33 @@
 
 use crate::runs::assert_is_run;
 use spillway::Check;
-use spillway::exec::{Exec, Violation};
+use spillway::exec::{ExecutionMode, Violation};
 use spillway::front::{Language, Options};
-use spillway::reduce::partial_order::{Method, Proviso, Way};
-use spillway::reduce::rewriting::Rewritings;
-use spillway::search::{Checks, Outcome, Storage, Verdict};
-use spillway::session::{Reduce, Steps, TextModel};
-use spillway::source::Sources;
+use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::search::{CheckSelection, SearchOutcome, SearchVerdict, StateStorage};
+use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::source::SourceMap;
 
-const CHAINS: [Proviso; 2] = [Proviso::Chains, Proviso::StaticChains];
+const CHAINS: [CycleProviso; 2] = [CycleProviso::Chains, CycleProviso::StaticChains];
 
 fn model(language: &str, text: &str) -> TextModel {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model", text);
     let language = Language::from_name(language).unwrap();
     TextModel::load(language, sources, Options::default()).unwrap().0
 }
 
-fn by(proviso: Proviso) -> Reduce {
-    let way = Way { method: Method::Conditional, proviso };
-    Reduce { steps: Steps::Chosen(way), ..Reduce::NONE }
+fn by(proviso: CycleProviso) -> ReductionRequest {
+    let way = PartialOrderStrategy { method: PartialOrderMethod::Conditional, proviso };
+    ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE }
 }
 
-fn check(model: &TextModel, reduce: Reduce) -> Check<'_> {
+fn check(model: &TextModel, reduce: ReductionRequest) -> Check<'_> {
     Check::of_text(model).reduce(reduce).memory(256 << 20)
 }
 
-fn outcome(check: Check) -> Outcome {
+fn outcome(check: Check) -> SearchOutcome {
     check.run().unwrap().outcome().clone()
 }
 
@@ -49,28 +49,29 @@ const COUNT: &str = "
 #[test]
 fn counts_do_not_depend_on_how_it_is_searched() {
     let model = model("dve", COUNT);
-    let whole = outcome(check(&model, Reduce::NONE).keep_going());
-    let order = outcome(check(&model, by(Proviso::Static)).keep_going());
+    let whole = outcome(check(&model, ReductionRequest::NONE).keep_going());
+    let order = outcome(check(&model, by(CycleProviso::Static)).keep_going());
     let folder = tempfile::tempdir().unwrap();
     for proviso in CHAINS {
         let expected = outcome(check(&model, by(proviso)).keep_going().threads(1));
         assert!(20 * expected.states() < order.states(), "{expected:?}");
         assert!(order.states() < whole.states() && order.passed == 0);
         assert!(expected.passed > 150, "{expected:?}");
-        let violated = |it: &Outcome| it.findings.iter().map(|(it, _)| it).collect::<Vec<_>>();
+        let violated =
+            |it: &SearchOutcome| it.findings.iter().map(|(it, _)| it).collect::<Vec<_>>();
         assert_eq!(violated(&expected), violated(&whole));
         for (threads, memory) in [(1, 256), (2, 256), (3, 512)] {
             let check = check(&model, by(proviso)).keep_going().threads(threads);
             assert_eq!(outcome(check.memory(memory << 20)), expected, "{threads} {memory}");
         }
-        let interpreted = check(&model, by(proviso)).keep_going().exec(Exec::Interp);
+        let interpreted = check(&model, by(proviso)).keep_going().exec(ExecutionMode::Interp);
         assert_eq!(outcome(interpreted), expected);
-        let comback = Storage::Comback(Default::default());
+        let comback = StateStorage::Comback(Default::default());
         let stored = outcome(check(&model, by(proviso)).keep_going().storage(comback));
         assert_eq!((stored.levels, stored.passed), (expected.levels.clone(), expected.passed));
         let dir = folder.path().join(proviso.name());
         let stopped = check(&model, by(proviso)).keep_going().dir(&dir).max_states(3);
-        assert_eq!(outcome(stopped).verdict, Verdict::Incomplete);
+        assert_eq!(outcome(stopped).verdict, SearchVerdict::Incomplete);
         assert_eq!(outcome(check(&model, by(proviso)).keep_going().dir(&dir)), expected);
     }
 }
@@ -81,11 +82,12 @@ fn counterexamples_go_through_chains() {
     let model = model("dve", COUNT);
     for proviso in CHAINS {
         for (rewritings, storage) in [
-            (Rewritings::NONE, Storage::default()),
-            (Rewritings::ALIKE, Storage::default()),
-            (Rewritings::DEAD, Storage::Comback(Default::default())),
+            (RewriteSelection::NONE, StateStorage::default()),
+            (RewriteSelection::BISIMILAR, StateStorage::default()),
+            (RewriteSelection::DEAD, StateStorage::Comback(Default::default())),
         ] {
-            let found = check(&model, Reduce { rewritings, ..by(proviso) }).storage(storage);
+            let found =
+                check(&model, ReductionRequest { rewritings, ..by(proviso) }).storage(storage);
             let found = found.run().unwrap();
             assert!(found.outcome().levels.len() < 20, "{:?}", found.outcome());
             let way = found.counterexample().unwrap().unwrap();
@@ -106,9 +108,9 @@ fn chains_are_told_with_what_is_dead() {
         active proctype P() { byte x; x = 7; x = x + 1; g = 3; turn = 1; g > 2 -> turn = 2 }
         active proctype Q() { byte y; turn == 2 -> y = 5; seen = y; y = 9; seen++; assert(seen != 6) }",
     );
-    let whole = outcome(check(&model, Reduce::NONE).keep_going());
+    let whole = outcome(check(&model, ReductionRequest::NONE).keep_going());
     for proviso in CHAINS {
-        let reduce = Reduce { rewritings: Rewritings::DEAD, ..by(proviso) };
+        let reduce = ReductionRequest { rewritings: RewriteSelection::DEAD, ..by(proviso) };
         let all = outcome(check(&model, reduce.clone()).keep_going());
         assert!(all.states() < whole.states(), "{all:?}");
         let found = check(&model, reduce).run().unwrap();
@@ -128,11 +130,11 @@ fn a_chain_that_closes_on_itself_ends() {
     let beside = model("dve", &format!("{fails} {circle} system async;"));
     for proviso in CHAINS {
         let found = outcome(check(&beside, by(proviso)));
-        assert_eq!(found.verdict, Verdict::Violated, "{proviso:?}");
+        assert_eq!(found.verdict, SearchVerdict::Violated, "{proviso:?}");
     }
     // The start, and one state of the circle: `b` and what is before the least are run through from the start,
     // the whole circle from that.
-    let found = outcome(check(&alone, by(Proviso::Chains)));
+    let found = outcome(check(&alone, by(CycleProviso::Chains)));
     assert_eq!((found.states(), found.transitions), (2, 2));
     assert_eq!(found.passed, 1 + 2);
 }
@@ -148,9 +150,9 @@ fn a_long_chain_is_stored_now_and_then() {
             a -> b { guard x == 32000; }; }
         system async;",
     );
-    let found = check(&model, by(Proviso::Chains)).run().unwrap();
+    let found = check(&model, by(CycleProviso::Chains)).run().unwrap();
     let outcome = found.outcome();
-    assert_eq!((outcome.verdict, outcome.deadlocks()), (Verdict::Violated, 1));
+    assert_eq!((outcome.verdict, outcome.deadlocks()), (SearchVerdict::Violated, 1));
     let states = outcome.states();
     assert!((3..60).contains(&states), "{states}");
     assert_eq!(outcome.levels, vec![1; states as usize]);
@@ -188,7 +190,7 @@ fn what_can_be_wrong_is_not_run_through() {
     ] {
         let model = model(language, text);
         for proviso in CHAINS {
-            let checks = Checks::default();
+            let checks = CheckSelection::default();
             let found = check(&model, by(proviso)).checks(checks).run().unwrap();
             let all: Vec<_> = found.outcome().findings.iter().map(|(it, _)| it).collect();
             assert_eq!(all, [violated], "{proviso:?}: {text}");
@@ -208,9 +210,10 @@ fn beside_symmetry_no_state_is_run_through() {
         ruleset p: P do rule \"on\" x[p] < 3 ==> x[p] := x[p] + 1; end; end;
         invariant \"less\" forall p: P do x[p] < 4 end;",
     );
-    let symmetry = Reduce::AUTO.symmetry;
+    let symmetry = ReductionRequest::AUTO.symmetry;
     for proviso in CHAINS {
-        let found = outcome(check(&model, Reduce { symmetry, ..by(proviso) }).keep_going());
+        let found =
+            outcome(check(&model, ReductionRequest { symmetry, ..by(proviso) }).keep_going());
         assert_eq!(found.passed, 0);
     }
 }

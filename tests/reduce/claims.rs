@@ -13,34 +13,45 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Expansion, Explain, FaultKind, Interp, Model, StepOutcome, Violation};
+use spillway::exec::{
+    FaultKind, Interp, StateSpace, StepOutcome, SuccessorSink, SystemDescription, Violation,
+};
 use spillway::front::{Options, promela};
 use spillway::ir::{
-    Action, Arena, Asserted, Claim, ClaimMove, Control, Entity, Expr, Location, LocationId,
-    Program, Property, PropertyKind, Stmt, StmtKind, Urgency,
+    Action, ActionControl, Arena, AssertionKind, Claim, ClaimMove, Entity, Expr, Location,
+    LocationId, Program, ProgramProperty, PropertyKind, Stmt, StmtKind, Urgency,
 };
 use spillway::reduce::Reduction;
 use spillway::reduce::claim::{ClaimProduct, NeverClaim};
-use spillway::reduce::partial_order::{Method, PartialOrder};
-use spillway::search::Checks;
-use spillway::session::{Reduce, Steps, TextModel};
-use spillway::source::{Sources, Span};
+use spillway::reduce::partial_order::{PartialOrder, PartialOrderMethod};
+use spillway::search::CheckSelection;
+use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::source::{SourceMap, Span};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
 type Tried<T> = Result<T, TestCaseError>;
 
-const CLAIMS: Checks = Checks { claims: true, ..Checks::NONE };
-const ASSERTIONS: Checks = Checks { assertions: true, ..Checks::NONE };
-const EVERYTHING: Checks =
-    Checks { deadlock: true, assertions: true, invariants: true, faults: true, claims: true };
+const CLAIMS: CheckSelection = CheckSelection { claims: true, ..CheckSelection::NONE };
+const ASSERTIONS: CheckSelection = CheckSelection { assertions: true, ..CheckSelection::NONE };
+const EVERYTHING: CheckSelection = CheckSelection {
+    deadlock: true,
+    assertions: true,
+    invariants: true,
+    faults: true,
+    claims: true,
+};
 
 /// Those that leave out states.
-const CHOOSING: [Method; 4] =
-    [Method::Local, Method::Overman, Method::Stubborn, Method::Conditional];
+const CHOOSING: [PartialOrderMethod; 4] = [
+    PartialOrderMethod::Local,
+    PartialOrderMethod::Overman,
+    PartialOrderMethod::Stubborn,
+    PartialOrderMethod::Conditional,
+];
 
 fn text_model(text: &str) -> TextModel {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model.pml", text);
     let loaded = TextModel::load(&promela::LANGUAGE, sources, Options::default());
     loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -55,13 +66,13 @@ fn interp(text: &str) -> Interp {
 fn reduced_as<'m>(
     seen: &'m Interp,
     model: &'m Interp,
-    method: Method,
-    checks: &Checks,
+    method: PartialOrderMethod,
+    checks: &CheckSelection,
 ) -> Result<ClaimProduct<'m>, String> {
     let selector = Box::new(model.selector().map_err(|error| error.reason)?);
     let reduction = PartialOrder::of(seen, selector, method, checks, &AnalysisBudget::largest())
         .map_err(|why| why.to_string())?;
-    Ok(NeverClaim::of(model).unwrap().with(reduction.over(Box::new(model))))
+    Ok(NeverClaim::of(model).unwrap().with(reduction.wrap(Box::new(model))))
 }
 
 /// All states of a model, and what is wrong in them.
@@ -72,15 +83,15 @@ struct Space {
 }
 
 /// The space of a model; nothing if it is too large.
-fn explored(model: &dyn Model, most: usize) -> Option<Space> {
+fn explored(model: &dyn StateSpace, most: usize) -> Option<Space> {
     let (mut space, mut open, mut transitions) = (Space::default(), Vec::new(), 0);
     let mut look = |space: &mut Space, open: &mut Vec<Vec<u8>>, state: Option<&[u8]>| {
         let mut buffer = Vec::new();
-        let run = |out: &mut Expansion| match state {
+        let run = |out: &mut SuccessorSink| match state {
             None => model.initial(out),
             Some(state) => model.expand(state, out),
         };
-        let collected = Expansion::collect(model.width(), &mut buffer, run).unwrap();
+        let collected = SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
         space.found.extend(collected.findings.iter().map(|(check, _)| check));
         for state in buffer.chunks_exact(model.width()) {
             if space.states.insert(state.to_vec()) {
@@ -98,11 +109,11 @@ fn explored(model: &dyn Model, most: usize) -> Option<Space> {
 }
 
 /// What is found of what some checks look for.
-fn found(model: &dyn Model, checks: &Checks) -> BTreeSet<Violation> {
+fn found(model: &dyn StateSpace, checks: &CheckSelection) -> BTreeSet<Violation> {
     selected(model, &explored(model, usize::MAX >> 8).unwrap(), checks)
 }
 
-fn selected(model: &dyn Model, space: &Space, checks: &Checks) -> BTreeSet<Violation> {
+fn selected(model: &dyn StateSpace, space: &Space, checks: &CheckSelection) -> BTreeSet<Violation> {
     space.found.iter().copied().filter(|&it| checks.selects(model, it)).collect()
 }
 
@@ -114,9 +125,9 @@ const TWO: &str = "
     active proctype T() { false; timeout }
 ";
 
-fn why_not(claim: &str, checks: &Checks) -> Option<String> {
+fn why_not(claim: &str, checks: &CheckSelection) -> Option<String> {
     let model = interp(&format!("{TWO}{claim}"));
-    reduced_as(&model, &model, Method::Conditional, checks).err()
+    reduced_as(&model, &model, PartialOrderMethod::Conditional, checks).err()
 }
 
 #[test]
@@ -265,8 +276,8 @@ fn a_claim_that_counts_steps_loses_them() {
     let [model, seen] = [counts, alike].map(|claim| interp(&format!("{system}{claim}")));
     let whole = ClaimProduct::new(&model, &model).unwrap();
     assert_eq!(found(&whole, &CLAIMS).len(), 1);
-    assert!(reduced_as(&model, &model, Method::Conditional, &CLAIMS).is_err());
-    let reduced = reduced_as(&seen, &model, Method::Conditional, &CLAIMS).unwrap();
+    assert!(reduced_as(&model, &model, PartialOrderMethod::Conditional, &CLAIMS).is_err());
+    let reduced = reduced_as(&seen, &model, PartialOrderMethod::Conditional, &CLAIMS).unwrap();
     assert!(found(&reduced, &CLAIMS).is_empty());
 }
 
@@ -376,7 +387,7 @@ fn claim_of(program: &Program, random: &mut Random) -> Claim {
             }
             let otherwise = number > 0 && guard.is_none() && random.below(2) == 0;
             let condition = conditions[0].clone();
-            let (message, asserted) = ("asserted".into(), Asserted::Condition);
+            let (message, asserted) = ("asserted".into(), AssertionKind::Condition);
             let assertion = StmtKind::Assert { condition, message, asserted };
             let body = match random.below(10) {
                 0 => vec![Stmt { kind: assertion, span: Span::default() }],
@@ -393,7 +404,7 @@ fn claim_of(program: &Program, random: &mut Random) -> Claim {
                     communication: None,
                     body,
                     priority: 0,
-                    control: Control { otherwise, ..Control::default() },
+                    control: ActionControl { otherwise, ..ActionControl::default() },
                     span: Span::default(),
                 },
             });
@@ -408,7 +419,11 @@ fn random_programs_with_random_claims_keep_their_verdicts() {
     try_all(300, (programs(), any::<u32>()), |(Generated(mut program), seed)| {
         let claim = claim_of(&program, &mut Random::new(u64::from(seed)));
         let kind = PropertyKind::Claim(Box::new(claim));
-        program.properties.push(Property { name: "never".into(), kind, span: Span::default() });
+        program.properties.push(ProgramProperty {
+            name: "never".into(),
+            kind,
+            span: Span::default(),
+        });
         let Ok(interp) = Interp::new(program) else { return Ok(()) };
         keeps_verdicts(&interp, 500, &census)
     });
@@ -519,8 +534,8 @@ const COUNTING: &str = "
     never { do :: z == 1 -> break :: else od }
 ";
 
-fn reduce(steps: Steps) -> Reduce {
-    Reduce { steps, ..Reduce::NONE }
+fn reduce(steps: StepChoice) -> ReductionRequest {
+    ReductionRequest { steps, ..ReductionRequest::NONE }
 }
 
 /// A run of the product of the unreduced model, to the end of its claim; longer than it has to be, unless that
@@ -529,14 +544,14 @@ fn reduce(steps: Steps) -> Reduce {
 fn counterexamples_are_runs_of_the_whole_product() {
     let model = text_model(COUNTING);
     let whole = ClaimProduct::new(&model.interp, &model.interp).unwrap();
-    let way = Steps::Chosen(Method::Conditional.into());
+    let way = StepChoice::Chosen(PartialOrderMethod::Conditional.into());
     let ask = || Check::of_text(&model).memory(512 << 20);
-    let shortest = ask().reduce(Reduce::NONE).run().unwrap();
+    let shortest = ask().reduce(ReductionRequest::NONE).run().unwrap();
     let least = shortest.counterexample().unwrap().unwrap().trace().depth();
     for (check, is_shortest) in [
         (ask().reduce(reduce(way)), false),
         (ask().reduce(reduce(way)).shortest(), true),
-        (ask().reduce(Reduce::AUTO), false),
+        (ask().reduce(ReductionRequest::AUTO), false),
     ] {
         let found = check.run().unwrap();
         assert!(found.outcome().partial > 0 && found.states() < shortest.states() / 2);
@@ -559,7 +574,7 @@ fn a_search_goes_on_as_it_began() {
     let model = text_model(&text);
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("search");
-    let ask = || Check::of_text(&model).memory(512 << 20).reduce(Reduce::AUTO);
+    let ask = || Check::of_text(&model).memory(512 << 20).reduce(ReductionRequest::AUTO);
     let whole = ask().run().unwrap();
     let stopped = ask().dir(&dir).max_states(40).run().unwrap();
     assert!(stopped.states() < whole.states());

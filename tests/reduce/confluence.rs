@@ -10,39 +10,48 @@ use proptest::prelude::*;
 use spillway::Check;
 use spillway::analysis::instances::InstanceId;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Exec, Expansion, Explain as _, Model as _, Selective, Violation};
-use spillway::reduce::Kept;
-use spillway::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
-use spillway::reduce::rewriting::Rewritings;
-use spillway::search::{Checks, Limits, Outcome, memory};
-use spillway::session::{Reduce, Steps, TextModel};
+use spillway::exec::{
+    ExecutionMode, SelectiveStateSpace, StateSpace as _, SuccessorSink, SystemDescription as _,
+    Violation,
+};
+use spillway::reduce::PropertyClass;
+use spillway::reduce::partial_order::{
+    CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy,
+};
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
+use spillway::session::{ReductionRequest, StepChoice, TextModel};
 use std::collections::{BTreeMap, BTreeSet};
 
-const MAP: Way = Way { method: Method::Confluence, proviso: Proviso::Chains };
-const DEADLOCKS: Limits = Limits { checks: Checks { deadlock: true, ..Checks::NONE }, ..ALL };
+const MAP: PartialOrderStrategy =
+    PartialOrderStrategy { method: PartialOrderMethod::Confluence, proviso: CycleProviso::Chains };
+const DEADLOCKS: SearchLimits =
+    SearchLimits { checks: CheckSelection { deadlock: true, ..CheckSelection::NONE }, ..ALL };
 
-fn violated(outcome: &Outcome) -> BTreeSet<Violation> {
+fn violated(outcome: &SearchOutcome) -> BTreeSet<Violation> {
     outcome.findings.iter().map(|(check, _)| check).collect()
 }
 
 /// Whether it gets stuck: other findings need not be told where nobody looks for them.
-fn is_stuck(outcome: &Outcome) -> bool {
+fn is_stuck(outcome: &SearchOutcome) -> bool {
     violated(outcome).contains(&Violation::Deadlock)
 }
 
-fn found(model: &TextModel, limits: &Limits) -> Outcome {
+fn found(model: &TextModel, limits: &SearchLimits) -> SearchOutcome {
     memory::search(model.searched().model(), limits).unwrap()
 }
 
-fn ways() -> impl Iterator<Item = Way> {
-    let methods = [Method::Confluence, Method::ConfluentConditional];
-    methods.into_iter().flat_map(|method| Proviso::ALL.map(|proviso| Way { method, proviso }))
+fn ways() -> impl Iterator<Item = PartialOrderStrategy> {
+    let methods = [PartialOrderMethod::Confluence, PartialOrderMethod::ConfluentConditional];
+    methods.into_iter().flat_map(|method| {
+        CycleProviso::ALL.map(|proviso| PartialOrderStrategy { method, proviso })
+    })
 }
 
 /// What instances lead to in a state, by their numbers.
 type Taken = BTreeMap<InstanceId, BTreeSet<Vec<u8>>>;
 
-fn steps(selective: &dyn Selective, width: usize, state: &[u8]) -> Taken {
+fn steps(selective: &dyn SelectiveStateSpace, width: usize, state: &[u8]) -> Taken {
     let mut sets = selective.instances().sets();
     selective.enabled(state, &mut sets).unwrap();
     let taken = sets.iter(0).map(|it| {
@@ -50,8 +59,8 @@ fn steps(selective: &dyn Selective, width: usize, state: &[u8]) -> Taken {
         one.clear(1);
         one.words_mut(0)[it.0 as usize / 64] |= 1 << (it.0 % 64);
         let mut after = Vec::new();
-        let run = |out: &mut Expansion| selective.expand_chosen(state, &one, out);
-        let _ = Expansion::collect(width, &mut after, run).unwrap();
+        let run = |out: &mut SuccessorSink| selective.expand_chosen(state, &one, out);
+        let _ = SuccessorSink::collect(width, &mut after, run).unwrap();
         (it, after.chunks_exact(width).map(<[u8]>::to_vec).collect())
     });
     taken.collect()
@@ -64,7 +73,7 @@ fn is_confluent(model: &TextModel) -> Result<(usize, usize), TestCaseError> {
     let selector = interp.selector().unwrap();
     let own = Box::new(interp.selector().unwrap());
     let Ok(order) =
-        PartialOrder::of(interp, own, MAP, &Checks::default(), &AnalysisBudget::largest())
+        PartialOrder::of(interp, own, MAP, &CheckSelection::default(), &AnalysisBudget::largest())
     else {
         return Ok((0, 0));
     };
@@ -75,7 +84,7 @@ fn is_confluent(model: &TextModel) -> Result<(usize, usize), TestCaseError> {
         all
     };
     let (mut open, mut met, mut taken) = (Vec::new(), BTreeSet::new(), 0);
-    let _ = Expansion::collect(interp.width(), &mut open, |out| interp.initial(out)).unwrap();
+    let _ = SuccessorSink::collect(interp.width(), &mut open, |out| interp.initial(out)).unwrap();
     let mut open: Vec<Vec<u8>> = open.chunks_exact(interp.width()).map(<[u8]>::to_vec).collect();
     while let Some(state) = open.pop() {
         if !met.insert(state.clone()) || met.len() > 3000 {
@@ -118,11 +127,11 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
     let (whole, stuck) = (found(&model, &ALL), found(&model, &DEADLOCKS));
     let mut left = whole.states();
     for way in ways() {
-        model = model.with_partial_order(Some((way, Checks::default())));
+        model = model.with_partial_order(Some((way, CheckSelection::default())));
         let reduced = found(&model, &ALL);
         prop_assert_eq!(violated(&reduced), violated(&whole), "{:?} {}", way, text);
         let searched = model.searched();
-        if searched.model().lifts().is_some() {
+        if searched.model().simulation().is_some() {
             stored::replayed(searched.model(), &reduced, &ALL);
         }
         if way == MAP {
@@ -138,14 +147,14 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
             text
         );
     }
-    for proviso in [Proviso::Static, Proviso::Chains] {
-        let way = Way { proviso, ..MAP };
-        let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
+    for proviso in [CycleProviso::Static, CycleProviso::Chains] {
+        let way = PartialOrderStrategy { proviso, ..MAP };
+        let reduce = ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE };
         let by = |exec| {
             let check = Check::of_text(&model).reduce(reduce.clone()).memory(512 << 20);
             check.exec(exec).keep_going().run().unwrap().outcome().clone()
         };
-        prop_assert_eq!(by(Exec::Jit), by(Exec::Interp));
+        prop_assert_eq!(by(ExecutionMode::Jit), by(ExecutionMode::Interp));
     }
     Ok((whole.states(), left))
 }
@@ -322,14 +331,14 @@ fn it_stacks() {
         let whole = violated(&found(&model, &ALL));
         for way in ways() {
             for processes in [false, true] {
-                let symmetry = Reduce::AUTO.symmetry.filter(|_| processes);
-                let steps = Steps::Chosen(way);
-                let reduce = Reduce {
-                    rewritings: Rewritings::ALL,
+                let symmetry = ReductionRequest::AUTO.symmetry.filter(|_| processes);
+                let steps = StepChoice::Chosen(way);
+                let reduce = ReductionRequest {
+                    rewritings: RewriteSelection::ALL,
                     steps,
                     processes,
                     symmetry,
-                    ..Reduce::NONE
+                    ..ReductionRequest::NONE
                 };
                 let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
                 let kind = |it: &Violation| format!("{it:?}").chars().take(6).collect::<String>();
@@ -349,27 +358,34 @@ fn it_stacks() {
 #[test]
 fn it_says_what_it_keeps_and_did() {
     let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od } active proctype Q() { byte y; y = 1; g = 0 }";
-    let order =
-        |text: &str, way| load("promela", text).with_partial_order(Some((way, Checks::default())));
+    let order = |text: &str, way| {
+        load("promela", text).with_partial_order(Some((way, CheckSelection::default())))
+    };
     let model = order(text, MAP);
     let searched = model.searched();
     let preserved = searched.stack().preserves();
-    let kept: Vec<_> = Kept::ALL.into_iter().filter(|it| preserved.has(*it)).collect();
-    assert_eq!(kept, [Kept::Deadlocks, Kept::StepErrors, Kept::Invariants]);
-    let told = &searched.stack().told(&Default::default())[0];
+    let kept: Vec<_> = PropertyClass::ALL.into_iter().filter(|it| preserved.has(*it)).collect();
+    assert_eq!(
+        kept,
+        [PropertyClass::Deadlocks, PropertyClass::StepErrors, PropertyClass::Invariants]
+    );
+    let told = &searched.stack().summaries(&Default::default())[0];
     assert_eq!((told.name.as_str(), told.proviso), ("confluence", Some("chains")));
-    assert!(told.did.as_ref().unwrap().starts_with("4 action instances confluent; "), "{told:?}");
+    assert!(
+        told.effect.as_ref().unwrap().starts_with("4 action instances confluent; "),
+        "{told:?}"
+    );
     for way in ways() {
         let model = order(&format!("{text} never {{ do :: g == 1 -> break :: else od }}"), way);
-        assert!(model.searched().stack().refused()[0].why.contains("has to see every state"));
+        assert!(model.searched().stack().refusals()[0].reason.contains("has to see every state"));
         let model = order("byte g; active [2] proctype P() { do :: g = 1 - g od }", way);
         let searched = model.searched();
-        let [refused] = searched.stack().refused() else {
-            panic!("{:?}", searched.stack().refused())
+        let [refused] = searched.stack().refusals() else {
+            panic!("{:?}", searched.stack().refusals())
         };
         assert_eq!(refused.name, "confluence");
-        let left = searched.stack().names(&[spillway::reduce::Kind::Choice]);
-        let is_alone = way.method == Method::Confluence;
+        let left = searched.stack().names(&[spillway::reduce::ReductionKind::Choice]);
+        let is_alone = way.method == PartialOrderMethod::Confluence;
         assert_eq!(
             left,
             if is_alone { vec![] } else { vec!["partial order conditional".to_owned()] }
@@ -386,12 +402,12 @@ fn a_search_that_goes_on_takes_them_as_it_did() {
     let model = load("dve", text);
     let folder = tempfile::tempdir().unwrap();
     for way in ways() {
-        assert_eq!(Way::of_code(way.code()), Some(way));
-        let reduce = Reduce { steps: Steps::Chosen(way), ..Reduce::NONE };
+        assert_eq!(PartialOrderStrategy::of_code(way.code()), Some(way));
+        let reduce = ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE };
         let check = |reduce| Check::of_text(&model).reduce(reduce).memory(256 << 20);
         let dir = folder.path().join(way.code().to_string());
         drop(check(reduce.clone()).dir(&dir).max_states(10).run().unwrap());
-        assert!(check(Reduce::NONE).dir(&dir).run().is_err());
+        assert!(check(ReductionRequest::NONE).dir(&dir).run().is_err());
         let whole = check(reduce.clone()).run().unwrap();
         assert_eq!(violated(whole.outcome()), BTreeSet::from([Violation::Property(0)]));
         assert_eq!(check(reduce).dir(&dir).run().unwrap().outcome(), whole.outcome());

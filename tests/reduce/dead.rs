@@ -9,14 +9,14 @@ use proptest::prelude::*;
 use spillway::budget::AnalysisBudget;
 use spillway::exec::Interp;
 use spillway::ir::{EndRule, Program, Stmt, StmtKind};
-use spillway::reduce::dead::Cleared;
-use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
-use spillway::reduce::{Kept, Preserved, Stack, Wished};
-use spillway::session::Reduce;
+use spillway::reduce::dead::DeadVariableElimination;
+use spillway::reduce::rewriting::{ProgramForm, RewriteSelection, RewrittenProgram};
+use spillway::reduce::{PreservedProperties, PropertyClass, ReductionSelection, ReductionStack};
+use spillway::session::ReductionRequest;
 
 /// The states of a model as written, and as it resets, which follow each other.
 fn both(language: &str, text: &str) -> (usize, usize) {
-    follow::both(language, text, Rewritings::DEAD)
+    follow::both(language, text, RewriteSelection::DEAD)
 }
 
 /// `x` is read at `b`: it has three values there, and one at `a` and `c`. As written it has also its first one at `a`,
@@ -85,7 +85,9 @@ fn what_is_a_matter_of_several_is_left_alone_in_lockstep() {
     };
     let text = |system| format!("byte g; {} {} system {system};", process("P"), process("Q"));
     let rewritten = |system| {
-        load("dve", &text(system)).rewritten(Rewritings::DEAD, &AnalysisBudget::largest()).is_some()
+        load("dve", &text(system))
+            .rewritten(RewriteSelection::DEAD, &AnalysisBudget::largest())
+            .is_some()
     };
     assert!(rewritten("async") && !rewritten("sync"));
 }
@@ -98,9 +100,9 @@ fn what_is_a_matter_of_several_is_left_alone_where_one_ends() {
     let mut program = load("promela", text).interp.program().clone();
     let is_joint = |program: &Program| {
         let interp = Interp::new(program.clone()).unwrap();
-        follow(&interp, Rewritings::DEAD, 300).unwrap();
-        let rewritten = Rewritten::of(&interp, Rewritings::DEAD);
-        rewritten.is_some_and(|it| it.dead().is_some_and(Cleared::is_joint))
+        follow(&interp, RewriteSelection::DEAD, 300).unwrap();
+        let rewritten = RewrittenProgram::of(&interp, RewriteSelection::DEAD);
+        rewritten.is_some_and(|it| it.dead().is_some_and(DeadVariableElimination::is_joint))
     };
     assert!(is_joint(&program));
     let waiting = program.actions.iter().find(|(_, it)| it.guard.is_some());
@@ -118,10 +120,10 @@ fn beside_other_reductions_no_action_looks_where_others_are() {
         let model = load("dve", text);
         model
             .rewritten(by, &AnalysisBudget::largest())
-            .and_then(Rewritten::dead)
+            .and_then(RewrittenProgram::dead)
             .is_some_and(|it| it.is_joint())
     };
-    assert!(is_joint(Rewritings::DEAD) && !is_joint(Rewritings::ALIKE));
+    assert!(is_joint(RewriteSelection::DEAD) && !is_joint(RewriteSelection::BISIMILAR));
 }
 
 /// Where a step back to where it began is none, what is all that a step may change is kept: `seen`, without which
@@ -209,8 +211,9 @@ const READ: &[(&str, &str, &str)] = &[
 
 #[test]
 fn whatever_reads_a_variable_keeps_it() {
-    let tried =
-        READ.iter().map(|(what, language, text)| (what, is_kept(language, text, Rewritings::DEAD)));
+    let tried = READ
+        .iter()
+        .map(|(what, language, text)| (what, is_kept(language, text, RewriteSelection::DEAD)));
     let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -229,10 +232,10 @@ fn follow_all(cases: u32, strategy: impl Strategy<Value = Generated>) -> Census 
             program.end = EndRule::NeverStuttering;
         }
         let interp = Interp::new(program).expect("what is generated can be executed");
-        if Rewritten::of(&interp, Rewritings::DEAD).is_some() {
+        if RewrittenProgram::of(&interp, RewriteSelection::DEAD).is_some() {
             census.borrow_mut().reset += 1;
         }
-        if let Some((whole, fewer)) = follow(&interp, Rewritings::DEAD, 300)? {
+        if let Some((whole, fewer)) = follow(&interp, RewriteSelection::DEAD, 300)? {
             prop_assert!(fewer <= whole);
             census.borrow_mut().fewer += u32::from(fewer < whole);
         }
@@ -258,26 +261,27 @@ fn dense_random_programs_follow_what_is_written() {
 fn it_preserves_everything_and_says_what_it_did() {
     let text = "process P { byte x; state a, b; init a; trans a -> b { effect x = 1; },
         a -> b { effect x = 2; }, b -> a { guard x > 0; }; } system async;";
-    let model = load("dve", text).with_rewritings(Rewritings::DEAD);
+    let model = load("dve", text).with_rewritings(RewriteSelection::DEAD);
     let searched = model.searched();
-    assert_eq!(searched.stack().preserves(), Preserved::ALL);
-    assert!(Kept::ALL.into_iter().all(|it| searched.stack().preserves().has(it)));
-    let told = searched.stack().told(&Default::default());
+    assert_eq!(searched.stack().preserves(), PreservedProperties::ALL);
+    assert!(PropertyClass::ALL.into_iter().all(|it| searched.stack().preserves().has(it)));
+    let told = searched.stack().summaries(&Default::default());
     assert_eq!(told[0].name, "dead variables");
-    assert_eq!(told[0].did.as_deref(), Some("1 variable reset in 1 place"));
+    assert_eq!(told[0].effect.as_deref(), Some("1 variable reset in 1 place"));
     let nothing = load(
         "dve",
         "byte x; process P { state a; init a; trans a -> a { guard x == 0; }; } system async;",
     );
-    assert!(nothing.rewritten(Rewritings::DEAD, &AnalysisBudget::largest()).is_none());
-    let wished = Wished { rewritings: Rewritings::DEAD, ..Wished::default() };
-    let stack = Stack::of(
+    assert!(nothing.rewritten(RewriteSelection::DEAD, &AnalysisBudget::largest()).is_none());
+    let wished =
+        ReductionSelection { rewritings: RewriteSelection::DEAD, ..ReductionSelection::default() };
+    let stack = ReductionStack::of(
         ProgramForm::written(&nothing.interp),
         wished,
         || unreachable!(),
         &AnalysisBudget::largest(),
     );
-    assert!(stack.told(&Default::default()).is_empty());
+    assert!(stack.summaries(&Default::default()).is_empty());
 }
 
 /// A search keeps whether it resets, and one that does not agree is refused.
@@ -287,8 +291,8 @@ fn a_search_that_goes_on_resets_as_it_did() {
         a -> b { effect x = 2; }, b -> a { guard x > 0; }; }
         process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
         a -> b { guard n == 100; }; } system async;";
-    let reduce = Reduce { rewritings: Rewritings::DEAD, ..Reduce::NONE };
-    goes_on_as_it_began(&load("dve", text), reduce, Reduce::NONE, 1);
+    let reduce = ReductionRequest { rewritings: RewriteSelection::DEAD, ..ReductionRequest::NONE };
+    goes_on_as_it_began(&load("dve", text), reduce, ReductionRequest::NONE, 1);
 }
 
 /// Whoever writes a local of another does not know where that one is, so it cannot be reset there: a state with the
@@ -301,9 +305,11 @@ system async;";
     let set = program.actions.keys().last().unwrap();
     program.actions[set].edge = None;
     let interp = Interp::new(program).unwrap();
-    assert!(Rewritten::of(&interp, Rewritings::DEAD).is_none());
+    assert!(RewrittenProgram::of(&interp, RewriteSelection::DEAD).is_none());
     assert!(
-        follow(&interp, Rewritings::DEAD, 300).unwrap().is_none_or(|(whole, fewer)| fewer <= whole)
+        follow(&interp, RewriteSelection::DEAD, 300)
+            .unwrap()
+            .is_none_or(|(whole, fewer)| fewer <= whole)
     );
 }
 
@@ -326,7 +332,7 @@ fn what_goes_into_something_that_is_not_reset_is_left_alone() {
             let mut program = load("dve", text).interp.program().clone();
             program.end = end;
             let interp = Interp::new(program).unwrap();
-            if let Some((whole, fewer)) = follow(&interp, Rewritings::DEAD, 300).unwrap() {
+            if let Some((whole, fewer)) = follow(&interp, RewriteSelection::DEAD, 300).unwrap() {
                 assert!(fewer <= whole, "{text}");
             }
         }

@@ -7,36 +7,39 @@
 use crate::support::follow::{goes_on_as_it_began, load, one};
 use crate::support::stored::{assert_traces_replay, search, storages};
 use crate::support::{Random, is_large, tiny_plan};
-use spillway::exec::{Checks, Model, Violation};
+use spillway::exec::{CheckSelection, StateSpace, Violation};
 use spillway::front::{Language, Options};
-use spillway::reduce::dominate::{Named, Sense};
-use spillway::reduce::pruning::Pruning;
-use spillway::reduce::symmetry::Effort;
-use spillway::reduce::{Kept, Kind, Wished};
-use spillway::search::{Limits, Outcome, Storage, memory};
-use spillway::session::{Reduce, TextModel};
-use spillway::source::Sources;
+use spillway::reduce::dominate::{DominanceSense, DominanceVariables};
+use spillway::reduce::pruning::PruningSelection;
+use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::reduce::{PropertyClass, ReductionKind, ReductionSelection};
+use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
+use spillway::session::{ReductionRequest, TextModel};
+use spillway::source::SourceMap;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-const NO_DEADLOCK: Checks = Checks { deadlock: false, ..Checks::ALL };
+const NO_DEADLOCK: CheckSelection = CheckSelection { deadlock: false, ..CheckSelection::ALL };
 
-fn pruning(named: Named, checks: Checks) -> Pruning {
-    Pruning { dominate: Some(named), checks, ..Pruning::NONE }
+fn pruning(named: DominanceVariables, checks: CheckSelection) -> PruningSelection {
+    PruningSelection { dominate: Some(named), checks, ..PruningSelection::NONE }
 }
 
-fn dominated(mut model: TextModel, checks: Checks) -> TextModel {
-    model.wished = Wished { pruning: pruning(Vec::new(), checks), ..Wished::default() };
+fn dominated(mut model: TextModel, checks: CheckSelection) -> TextModel {
+    model.wished = ReductionSelection {
+        pruning: pruning(Vec::new(), checks),
+        ..ReductionSelection::default()
+    };
     model
 }
 
 /// The variables of a model that are found, and which of their values are better; or why there are none.
-fn found_in(language: &str, text: &str, checks: Checks) -> String {
+fn found_in(language: &str, text: &str, checks: CheckSelection) -> String {
     let model = dominated(load(language, text), checks);
     let searched = model.searched();
-    match searched.stack().told(&Default::default()).first() {
-        Some(told) => told.did.clone().unwrap(),
-        None => searched.stack().refused()[0].why.clone(),
+    match searched.stack().summaries(&Default::default()).first() {
+        Some(told) => told.effect.clone().unwrap(),
+        None => searched.stack().refusals()[0].reason.clone(),
     }
 }
 
@@ -192,16 +195,16 @@ fn what_is_looked_for_matters() {
     };
     assert_eq!(found_in("dve", &text("x > 3"), NO_DEADLOCK), "P.x down");
     assert_eq!(found_in("dve", &text("x < 3"), NO_DEADLOCK), NONE);
-    let others = Checks { assertions: false, ..NO_DEADLOCK };
+    let others = CheckSelection { assertions: false, ..NO_DEADLOCK };
     assert_eq!(found_in("dve", &text("x < 3"), others), "P.x down");
     let why = "a deadlock may be missed where values of `P.x` are left out: look for none (--no-deadlock)";
-    assert_eq!(found_in("dve", &text("x > 3"), Checks::ALL), why);
+    assert_eq!(found_in("dve", &text("x > 3"), CheckSelection::ALL), why);
     let read = text("x > 3").replace("guard x < 9; effect x = x + 1", "effect x = x + (x < 9)");
-    assert_eq!(found_in("dve", &read, Checks::ALL), "P.x down");
+    assert_eq!(found_in("dve", &read, CheckSelection::ALL), "P.x down");
     for (assertion, checks) in [("x > 3", NO_DEADLOCK), ("x < 3", others), ("x < 3", NO_DEADLOCK)] {
         compared("dve", &text(assertion), checks).unwrap();
     }
-    compared("dve", &read, Checks::ALL).unwrap();
+    compared("dve", &read, CheckSelection::ALL).unwrap();
 }
 
 /// What others do where one cannot: `else`, `timeout`, and who goes on where an atomic sequence is held up.
@@ -263,35 +266,39 @@ fn what_is_named_is_checked() {
     let told = |name: &str, sense| {
         let mut model = load("dve", text);
         let pruning = pruning(vec![(name.into(), sense)], NO_DEADLOCK);
-        model.wished = Wished { pruning, ..Wished::default() };
+        model.wished = ReductionSelection { pruning, ..ReductionSelection::default() };
         let searched = model.searched();
-        let told = searched.stack().told(&Default::default());
+        let told = searched.stack().summaries(&Default::default());
         match told.first() {
-            Some(told) => told.did.clone().unwrap(),
-            None => searched.stack().refused()[0].why.clone(),
+            Some(told) => told.effect.clone().unwrap(),
+            None => searched.stack().refusals()[0].reason.clone(),
         }
     };
-    assert_eq!(told("P.x", Sense::Down), "P.x down");
+    assert_eq!(told("P.x", DominanceSense::Down), "P.x down");
     let refused = |sense, why| format!("not all {sense} values of {why} asks for more than that");
     let larger = refused("larger", "`P.x` can do what others can: `P.x` of P.p -> p");
-    assert_eq!(told("P.x", Sense::Up), larger);
+    assert_eq!(told("P.x", DominanceSense::Up), larger);
     let smaller = refused("smaller", "`P.y` can do what others can: `y == 3` of P.p -> q");
-    assert_eq!(told("y", Sense::Down), smaller);
-    assert_eq!(told("z", Sense::Down), "there is no variable `z`");
-    assert!(told("x", Sense::Down).starts_with("`x` is the name of several variables"));
+    assert_eq!(told("y", DominanceSense::Down), smaller);
+    assert_eq!(told("z", DominanceSense::Down), "there is no variable `z`");
+    assert!(told("x", DominanceSense::Down).starts_with("`x` is the name of several variables"));
 }
 
 /// What is looked for and found, and how deep.
-fn violated(model: &TextModel, checks: &Checks, outcome: &Outcome) -> BTreeMap<Violation, u64> {
+fn violated(
+    model: &TextModel,
+    checks: &CheckSelection,
+    outcome: &SearchOutcome,
+) -> BTreeMap<Violation, u64> {
     let all = outcome.findings.iter().map(|(check, found)| (check, found.level));
     all.filter(|(check, _)| checks.selects(&model.interp, *check)).collect()
 }
 
 /// That a search finds the same as one of all states, as deep, however it is stored, in memory and on disk, stopped or not; and
 /// that what it finds can be told. Gives the states of both.
-fn compared(language: &str, text: &str, checks: Checks) -> Result<(u64, u64), String> {
+fn compared(language: &str, text: &str, checks: CheckSelection) -> Result<(u64, u64), String> {
     let model = load(language, text);
-    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     let whole = memory::search(model.searched().model(), &limits).unwrap();
     let expected = violated(&model, &checks, &whole);
     let model = dominated(model, checks);
@@ -311,9 +318,9 @@ fn compared(language: &str, text: &str, checks: Checks) -> Result<(u64, u64), St
 }
 
 /// That sorted stores of every kind find what the oracle finds.
-fn stored_alike(model: &dyn Model, limits: &Limits, expected: &Outcome) {
-    let sorted = storages(model).into_iter().filter(|it| matches!(it, Storage::Sorted(_)));
-    for storage in sorted.chain([Storage::default()]) {
+fn stored_alike(model: &dyn StateSpace, limits: &SearchLimits, expected: &SearchOutcome) {
+    let sorted = storages(model).into_iter().filter(|it| matches!(it, StateStorage::Sorted(_)));
+    for storage in sorted.chain([StateStorage::default()]) {
         let plans = [(2, 16, 16), (1, 300, 40)];
         let plans =
             plans.map(|(threads, keys, young)| tiny_plan(threads, model.width(), keys, young));
@@ -391,7 +398,7 @@ fn random_models_are_found_alike() {
     let (mut fewer, mut violations) = (0, 0);
     for number in 0..if is_large() { 10_000 } else { 300 } {
         let text = random_model(&mut random);
-        let checks = if number % 5 == 0 { Checks::ALL } else { NO_DEADLOCK };
+        let checks = if number % 5 == 0 { CheckSelection::ALL } else { NO_DEADLOCK };
         let (whole, left) =
             compared("dve", &text, checks).unwrap_or_else(|error| panic!("{error}"));
         fewer += u32::from(left < whole);
@@ -416,7 +423,7 @@ fn models_of_the_papers_kinds_are_left_as_little_as_there() {
     for &(file, found, whole, left, per_mille) in SHARES {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(file);
         let text = std::fs::read_to_string(path).unwrap();
-        let language = Language::of_file(file).unwrap();
+        let language = Language::from_file_name(file).unwrap();
         let states = compared(language.name, &text, NO_DEADLOCK).unwrap();
         println!("{file}: {states:?}");
         assert_eq!(states, (whole, left), "{file}");
@@ -433,40 +440,65 @@ fn a_search_goes_on_by_it_and_others_are_refused() {
         process Q { byte n; state a, b; init a; assert b: n < 120; trans a -> a { guard n < 120; effect n = n + 1; },
         a -> b { guard n == 120; }; } system async;";
     let model = load("dve", text);
-    let reduce = Reduce { pruning: pruning(Vec::new(), Checks::ALL), ..Reduce::NONE };
-    goes_on_as_it_began(&model, reduce, Reduce::NONE, 2);
-    let found = dominated(load("dve", text), Checks::ALL);
+    let reduce = ReductionRequest {
+        pruning: pruning(Vec::new(), CheckSelection::ALL),
+        ..ReductionRequest::NONE
+    };
+    goes_on_as_it_began(&model, reduce, ReductionRequest::NONE, 2);
+    let found = dominated(load("dve", text), CheckSelection::ALL);
     let kept = found.searched().stack().preserves();
     assert!(
-        [Kept::Deadlocks, Kept::Invariants, Kept::StepErrors, Kept::Depth]
-            .iter()
-            .all(|it| kept.has(*it))
+        [
+            PropertyClass::Deadlocks,
+            PropertyClass::Invariants,
+            PropertyClass::StepErrors,
+            PropertyClass::Depth
+        ]
+        .iter()
+        .all(|it| kept.has(*it))
     );
-    assert!(!kept.has(Kept::Claims) && !kept.has(Kept::StutterInvariant));
-    let refused = |language: &str, text: &str, wished: Wished| {
-        let mut sources = Sources::default();
+    assert!(!kept.has(PropertyClass::Claims) && !kept.has(PropertyClass::StutterInvariant));
+    let refused = |language: &str, text: &str, wished: ReductionSelection| {
+        let mut sources = SourceMap::default();
         sources.add("model", text);
         let language = Language::from_name(language).unwrap();
         let mut model = TextModel::load(language, sources, Options::default()).unwrap().0;
-        model.wished = Wished { pruning: pruning(Vec::new(), NO_DEADLOCK), ..wished };
+        model.wished = ReductionSelection { pruning: pruning(Vec::new(), NO_DEADLOCK), ..wished };
         let searched = model.searched();
-        assert!(searched.stack().names(&[Kind::Dominance]).is_empty());
-        searched.stack().refused().iter().map(|it| it.why.clone()).collect::<Vec<_>>().join("; ")
+        assert!(searched.stack().names(&[ReductionKind::Dominance]).is_empty());
+        searched
+            .stack()
+            .refusals()
+            .iter()
+            .map(|it| it.reason.clone())
+            .collect::<Vec<_>>()
+            .join("; ")
     };
     let not_shown = |name: &str| format!("it has not been shown to go with {name}");
     let linear = "process P { byte x, y, z; state a; init a; trans a -> a { guard x == y; effect x = (x + 1) % 3; },
         a -> a { guard x != y; effect y = x; }, a -> a { guard z < 9; effect z = z + 1; }; } system async;";
-    let why = refused("dve", linear, Wished { linear: true, ..Wished::default() });
+    let why = refused(
+        "dve",
+        linear,
+        ReductionSelection { linear: true, ..ReductionSelection::default() },
+    );
     assert_eq!(why, not_shown("linear sets"));
     let symmetric = "type N: scalarset(2); var a: array [N] of boolean; k: boolean;
         startstate begin for i: N do a[i] := false; end; k := false; end;
         ruleset i: N do rule \"set\" !a[i] ==> begin a[i] := true; end; end; rule \"know\" true ==> begin k := true; end;
         rule \"use\" k ==> begin end;";
-    let symmetry = Some(Effort::Exact);
+    let symmetry = Some(SymmetryEffort::Exact);
     assert_eq!(
-        refused("murphi", symmetric, Wished { symmetry, ..Wished::default() }),
+        refused(
+            "murphi",
+            symmetric,
+            ReductionSelection { symmetry, ..ReductionSelection::default() }
+        ),
         not_shown("symmetry exact")
     );
     let claimed = "byte x; active proctype P() { do :: x < 9 -> x = x + (x < 9) od } never { do :: x > 3 -> break :: else od }";
-    assert_eq!(refused("promela", claimed, Wished::default()), not_shown("never claim never_0"));
+    assert_eq!(
+        refused("promela", claimed, ReductionSelection::default()),
+        not_shown("never claim never_0")
+    );
 }

@@ -5,22 +5,22 @@
 
 use crate::support::follow::{goes_on_as_it_began, is_found_alike, load};
 use crate::support::{Random, is_large};
-use spillway::exec::{Expansion, Model};
-use spillway::reduce::pruning::Pruning;
-use spillway::reduce::rewriting::Rewritings;
-use spillway::reduce::{Preserved, Wished};
-use spillway::session::{Reduce, TextModel};
+use spillway::exec::{StateSpace, SuccessorSink};
+use spillway::reduce::pruning::PruningSelection;
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::{PreservedProperties, ReductionSelection};
+use spillway::session::{ReductionRequest, TextModel};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-const LINEAR: Wished = Wished {
+const LINEAR: ReductionSelection = ReductionSelection {
     processes: false,
     reversible: None,
-    rewritings: Rewritings::NONE,
+    rewritings: RewriteSelection::NONE,
     linear: true,
     symmetry: None,
     partial_order: None,
-    pruning: Pruning::NONE,
+    pruning: PruningSelection::NONE,
     runs: None,
 };
 
@@ -32,16 +32,16 @@ fn reduced(mut model: TextModel) -> TextModel {
 /// Whether there is anything to be counted on from.
 fn is_linear(text: &str) -> bool {
     let model = reduced(load("dve", text));
-    !model.searched().stack().told(&Default::default()).is_empty()
+    !model.searched().stack().summaries(&Default::default()).is_empty()
 }
 
 /// All states of a model, if these are no more than some.
-fn all_states(model: &dyn Model, most: usize) -> Option<BTreeSet<Vec<u8>>> {
+fn all_states(model: &dyn StateSpace, most: usize) -> Option<BTreeSet<Vec<u8>>> {
     let (mut met, mut open) = (BTreeSet::new(), Vec::new());
     let width = model.width();
-    let collect = |run: &mut dyn FnMut(&mut Expansion)| {
+    let collect = |run: &mut dyn FnMut(&mut SuccessorSink)| {
         let mut states = Vec::new();
-        let _ = Expansion::collect(width, &mut states, run).unwrap();
+        let _ = SuccessorSink::collect(width, &mut states, run).unwrap();
         states.chunks_exact(width).map(Vec::from).collect::<Vec<Vec<u8>>>()
     };
     open.extend(collect(&mut |out| model.initial(out)));
@@ -63,9 +63,9 @@ fn is_stood_for(text: &str, most: usize) -> Option<(usize, usize)> {
     let whole = all_states(written.searched().model(), most)?;
     let searched = model.searched();
     let left = all_states(searched.model(), most)?;
-    if let Some(lift) = searched.model().lifts() {
+    if let Some(lift) = searched.model().simulation() {
         for state in &whole {
-            let standing = left.iter().filter(|it| lift.stands_for(it, state)).count();
+            let standing = left.iter().filter(|it| lift.represents(it, state)).count();
             assert_eq!(standing, 1, "{state:?}\n{text}");
         }
     }
@@ -155,7 +155,7 @@ fn processes_that_come_and_go_are_counted_while_they_are_there() {
     let told = |text: &str| {
         let model = reduced(load("promela", text));
         let searched = model.searched();
-        searched.stack().told(&Default::default()).first().and_then(|it| it.did.clone())
+        searched.stack().summaries(&Default::default()).first().and_then(|it| it.effect.clone())
     };
     let there = text("active");
     assert_eq!(told(&there).as_deref(), Some("a state stands for up to 2"));
@@ -231,8 +231,8 @@ fn a_search_keeps_what_is_counted() {
         process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
         a -> b { guard n == 100; }; } system async;";
     let model = load("dve", text);
-    let reduce = Reduce { linear: true, ..Reduce::NONE };
-    goes_on_as_it_began(&model, reduce, Reduce::NONE, 2);
+    let reduce = ReductionRequest { linear: true, ..ReductionRequest::NONE };
+    goes_on_as_it_began(&model, reduce, ReductionRequest::NONE, 2);
     let model = reduced(load("dve", text));
-    assert_eq!(model.searched().stack().preserves(), Preserved::ALL);
+    assert_eq!(model.searched().stack().preserves(), PreservedProperties::ALL);
 }

@@ -10,25 +10,29 @@ use proptest::prelude::*;
 use spill::Codec;
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Exec, Explain as _, Interp, Model, Violation, is_left_out, taken_as_written};
+use spillway::exec::{
+    ExecutionMode, Interp, StateSpace, SystemDescription as _, Violation, is_action_hidden,
+    original_action_counts,
+};
 use spillway::ir::{ActionId, validate};
-use spillway::reduce::Kept;
-use spillway::reduce::partial_order::{Method, Proviso, Way};
-use spillway::reduce::pass::Pass as _;
-use spillway::reduce::rewriting::{Rewritings, Rewritten};
-use spillway::search::{Limits, Outcome, Storage, memory};
-use spillway::session::{Reduce, Steps, TextModel};
+use spillway::reduce::PropertyClass;
+use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use spillway::reduce::pass::RewritePass as _;
+use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
+use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
+use spillway::session::{ReductionRequest, StepChoice, TextModel};
 use std::collections::BTreeSet;
 
-const MERGE: Reduce = Reduce { rewritings: Rewritings::MERGE, ..Reduce::NONE };
+const MERGE: ReductionRequest =
+    ReductionRequest { rewritings: RewriteSelection::MERGE, ..ReductionRequest::NONE };
 
-fn violated(outcome: &Outcome) -> BTreeSet<Violation> {
+fn violated(outcome: &SearchOutcome) -> BTreeSet<Violation> {
     outcome.findings.iter().map(|(check, _)| check).collect()
 }
 
 /// That the same is found where steps are merged, by interpreter and compiled code alike, and can be told in steps
 /// of the model as written. Gives the states of both.
-fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(u64, u64), TestCaseError> {
+fn is_kept(language: &str, text: &str, by: RewriteSelection) -> Result<(u64, u64), TestCaseError> {
     let model = load(language, text);
     let whole = memory::search(model.searched().model(), &ALL).unwrap();
     let model = model.with_rewritings(by);
@@ -40,25 +44,25 @@ fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(u64, u64), Tes
     let found = memory::search(searched.model(), &ALL).unwrap();
     prop_assert_eq!(violated(&found), violated(&whole), "{}", text);
     prop_assert!(found.states() <= whole.states());
-    let never = |searched: &dyn Model, found: &Outcome| {
-        let taken = taken_as_written(searched, found.taken.clone());
+    let never = |searched: &dyn StateSpace, found: &SearchOutcome| {
+        let taken = original_action_counts(searched, found.taken.clone());
         let all = model.interp.program().actions.keys();
-        all.filter(|&it| taken.of(it) == 0 && !is_left_out(searched, it)).collect::<Vec<_>>()
+        all.filter(|&it| taken.of(it) == 0 && !is_action_hidden(searched, it)).collect::<Vec<_>>()
     };
     let fails = |it: &Violation| matches!(it, Violation::Fault(..));
     // Of actions that do the same the other may be taken where values are one, or reset.
     if !by.values && !by.dead && !violated(&whole).iter().any(fails) {
-        let known = |it: &ActionId| !is_left_out(searched.model(), *it);
+        let known = |it: &ActionId| !is_action_hidden(searched.model(), *it);
         let whole = never(&model.interp, &whole).into_iter().filter(known);
         let found = never(searched.model(), &found);
         prop_assert_eq!(found, whole.collect::<Vec<_>>(), "{}", text);
     }
-    if searched.model().lifts().is_some() {
+    if searched.model().simulation().is_some() {
         told(searched.model(), &found, &ALL);
     }
-    let reduce = Reduce { rewritings: by, ..Reduce::NONE };
+    let reduce = ReductionRequest { rewritings: by, ..ReductionRequest::NONE };
     let check = |exec| Check::of_text(&model).reduce(reduce.clone()).memory(512 << 20).exec(exec);
-    for exec in [Exec::Jit, Exec::Interp] {
+    for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
         let run = check(exec).keep_going().run().unwrap();
         prop_assert_eq!(&run.outcome().levels, &found.levels);
         prop_assert_eq!(violated(run.outcome()), violated(&whole));
@@ -67,12 +71,12 @@ fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(u64, u64), Tes
 }
 
 /// That what is found is told in steps of the model as written, in one way of storing states.
-pub fn told(model: &dyn Model, found: &Outcome, limits: &Limits) {
+pub fn told(model: &dyn StateSpace, found: &SearchOutcome, limits: &SearchLimits) {
     let plan = tiny_plan(2, model.width(), 64, 64);
-    let storage = Storage::Sorted(Codec::Raw);
+    let storage = StateStorage::Sorted(Codec::Raw);
     let (outcome, disk) = stored::search(&[model], &storage, &[plan], &[], limits);
     assert_eq!(outcome.levels, found.levels);
-    let explained = model.explained();
+    let explained = model.description();
     for trace in stored::traces(model, &*disk, &outcome) {
         assert!(explained.starts().contains(&trace.steps[0]));
         for (state, step) in trace.states.iter().zip(&trace.steps[1..]) {
@@ -82,14 +86,15 @@ pub fn told(model: &dyn Model, found: &Outcome, limits: &Limits) {
 }
 
 fn both(language: &str, text: &str) -> (u64, u64) {
-    is_kept(language, text, Rewritings::MERGE).unwrap()
+    is_kept(language, text, RewriteSelection::MERGE).unwrap()
 }
 
 /// Where a process does not stop, by name.
 fn passed(model: &TextModel) -> Vec<String> {
     let program = model.interp.program();
-    let fused =
-        model.rewritten(Rewritings::MERGE, &AnalysisBudget::largest()).and_then(Rewritten::fused);
+    let fused = model
+        .rewritten(RewriteSelection::MERGE, &AnalysisBudget::largest())
+        .and_then(RewrittenProgram::fused);
     let at = fused.into_iter().flat_map(|it| it.locations());
     at.map(|(process, at)| program.processes[process].locations[at].name.clone()).collect()
 }
@@ -156,11 +161,12 @@ const ENDING: &[(&str, &str, u64, u64)] = &[
 
 /// Whether a loop is gone through to its end, and that the same is found.
 fn ends(text: &str) -> bool {
-    is_kept("promela", text, Rewritings::MERGE).unwrap();
+    is_kept("promela", text, RewriteSelection::MERGE).unwrap();
     let model = load("promela", text);
-    let fused =
-        model.rewritten(Rewritings::MERGE, &AnalysisBudget::largest()).and_then(Rewritten::fused);
-    fused.is_some_and(|it| it.did(model.interp.program()).contains("1 loop to the end"))
+    let fused = model
+        .rewritten(RewriteSelection::MERGE, &AnalysisBudget::largest())
+        .and_then(RewrittenProgram::fused);
+    fused.is_some_and(|it| it.describe_effect(model.interp.program()).contains("1 loop to the end"))
 }
 
 #[test]
@@ -258,7 +264,7 @@ fn loops_are_put_together() {
             process When {{ state w, v; init w; trans w -> v {{ guard n == 1; }}; }} system async;"
         );
         let written = only_where(&text, "P.a -> b", "When.w -> v");
-        let merged = Rewritten::of(&written, Rewritings::MERGE).unwrap();
+        let merged = RewrittenProgram::of(&written, RewriteSelection::MERGE).unwrap();
         let found = |interp: &Interp| violated(&memory::search(interp, &ALL).unwrap());
         assert_eq!(found(&written).len(), 2);
         assert_eq!(found(merged.interp()), found(&written));
@@ -369,7 +375,7 @@ const SEEN: &[(&str, &str, &str)] = &[
 #[test]
 fn whoever_could_tell_is_told() {
     let tried = SEEN.iter().map(|(what, language, text)| {
-        let tried = is_kept(language, text, Rewritings::MERGE);
+        let tried = is_kept(language, text, RewriteSelection::MERGE);
         (what, tried)
     });
     let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
@@ -515,9 +521,9 @@ pub fn try_random(
 /// The same where steps are merged, alone and with the other passes.
 fn try_merged(cases: u32, language: &str, text: fn(&[u8]) -> String) {
     try_random((cases, 8), text, |text| {
-        let states = is_kept(language, text, Rewritings::MERGE)?;
-        is_kept(language, text, Rewritings::ALL)?;
-        is_kept(language, text, Rewritings { states: true, ..Rewritings::MERGE })?;
+        let states = is_kept(language, text, RewriteSelection::MERGE)?;
+        is_kept(language, text, RewriteSelection::ALL)?;
+        is_kept(language, text, RewriteSelection { states: true, ..RewriteSelection::MERGE })?;
         Ok(states)
     });
 }
@@ -538,16 +544,20 @@ fn it_stacks() {
     let models = SEEN.iter().map(|(_, language, text)| (*language, *text));
     let models = models.chain(SEQUENCES.iter().map(|text| ("promela", *text)));
     for (language, text) in models {
-        is_kept(language, text, Rewritings::ALL).unwrap();
+        is_kept(language, text, RewriteSelection::ALL).unwrap();
         let model = load(language, text);
         let search = |reduce| {
             let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
             check.run().unwrap()
         };
-        let whole = violated(search(Reduce::NONE).outcome());
-        for proviso in Proviso::ALL {
-            let way = Way { method: Method::Conditional, proviso };
-            let reduce = Reduce { rewritings: Rewritings::ALL, steps: Steps::Chosen(way), ..MERGE };
+        let whole = violated(search(ReductionRequest::NONE).outcome());
+        for proviso in CycleProviso::ALL {
+            let way = PartialOrderStrategy { method: PartialOrderMethod::Conditional, proviso };
+            let reduce = ReductionRequest {
+                rewritings: RewriteSelection::ALL,
+                steps: StepChoice::Chosen(way),
+                ..MERGE
+            };
             let found = search(reduce);
             assert_eq!(violated(found.outcome()), whole, "{} {text}", proviso.name());
             if !whole.is_empty() {
@@ -580,25 +590,25 @@ fn what_is_merged_is_told_step_by_step() {
 #[test]
 fn it_says_what_it_keeps_and_did() {
     let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od }";
-    let model = load("promela", text).with_rewritings(Rewritings::MERGE);
+    let model = load("promela", text).with_rewritings(RewriteSelection::MERGE);
     let searched = model.searched();
     let kept: Vec<_> =
-        Kept::ALL.into_iter().filter(|it| searched.stack().preserves().has(*it)).collect();
+        PropertyClass::ALL.into_iter().filter(|it| searched.stack().preserves().has(*it)).collect();
     let expected = [
-        Kept::Deadlocks,
-        Kept::StepErrors,
-        Kept::Invariants,
-        Kept::StutteringClaims,
-        Kept::StutterInvariant,
+        PropertyClass::Deadlocks,
+        PropertyClass::StepErrors,
+        PropertyClass::Invariants,
+        PropertyClass::StutteringClaims,
+        PropertyClass::StutterInvariant,
     ];
     assert_eq!(kept, expected);
-    let told = searched.stack().told(&Default::default());
+    let told = searched.stack().summaries(&Default::default());
     assert_eq!(told[0].name, "merged transitions");
-    assert_eq!(told[0].did.as_deref(), Some("2 locations passed through; 2 actions go on"));
+    assert_eq!(told[0].effect.as_deref(), Some("2 locations passed through; 2 actions go on"));
     let claim = format!("{text} never {{ do :: g == 1 -> break :: else od }}");
-    let model = load("promela", &claim).with_rewritings(Rewritings::MERGE);
+    let model = load("promela", &claim).with_rewritings(RewriteSelection::MERGE);
     let searched = model.searched();
-    assert!(searched.stack().refused()[0].why.contains("never claim"));
+    assert!(searched.stack().refusals()[0].reason.contains("never claim"));
 }
 
 /// A search keeps whether steps are merged, and one that does not agree is refused.
@@ -612,7 +622,7 @@ fn a_search_that_goes_on_merges_as_it_did() {
     let check = |reduce| Check::of_text(&model).reduce(reduce).memory(256 << 20);
     let dir = folder.path().join("d");
     drop(check(MERGE).dir(&dir).max_states(10).run().unwrap());
-    assert!(check(Reduce::NONE).dir(&dir).run().is_err());
+    assert!(check(ReductionRequest::NONE).dir(&dir).run().is_err());
     let whole = check(MERGE).run().unwrap();
     assert_eq!(check(MERGE).dir(&dir).run().unwrap().outcome(), whole.outcome());
 }

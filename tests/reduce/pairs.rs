@@ -1,12 +1,12 @@
 //! Reductions together: where one of them does not go with another it is left out by name.
 
 use spillway::front::{Language, Options};
-use spillway::reduce::Wished;
-use spillway::reduce::reversible::Rules;
-use spillway::reduce::symmetry::Effort;
-use spillway::search::Checks;
+use spillway::reduce::ReductionSelection;
+use spillway::reduce::reversible::RuleSelection;
+use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::search::CheckSelection;
 use spillway::session::TextModel;
-use spillway::source::Sources;
+use spillway::source::SourceMap;
 use std::path::Path;
 
 /// Of processes that are alike one may have rules that can be undone and another not, so that what stands for a state need not stand for
@@ -14,19 +14,21 @@ use std::path::Path;
 #[test]
 fn rules_are_not_undone_where_processes_are_exchanged() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve/dijkstra.dve");
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("dijkstra.dve", std::fs::read_to_string(&file).unwrap());
     let options = Options { defines: vec![("BUG".into(), 1)], ..Options::default() };
     let language = Language::from_name("dve").unwrap();
     let mut model = TextModel::load(language, sources, options).unwrap().0;
-    model.wished = Wished {
-        reversible: Some((Rules::default(), Checks::default())),
-        symmetry: Some(Effort::Exact),
+    model.wished = ReductionSelection {
+        reversible: Some((RuleSelection::default(), CheckSelection::default())),
+        symmetry: Some(SymmetryEffort::Exact),
         processes: true,
-        ..Wished::default()
+        ..ReductionSelection::default()
     };
     let searched = model.searched();
-    let [refused] = searched.stack().refused() else { panic!("{:?}", searched.stack().refused()) };
+    let [refused] = searched.stack().refusals() else {
+        panic!("{:?}", searched.stack().refusals())
+    };
     assert_eq!(refused.name, "symmetry of processes");
-    assert_eq!(refused.why, "reversible rules need not be the same for all processes");
+    assert_eq!(refused.reason, "reversible rules need not be the same for all processes");
 }

@@ -15,16 +15,20 @@ use proptest::test_runner::TestCaseError;
 use spillway::Check;
 use spillway::analysis::instances::InstanceId;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Expansion, Interp, Model, Obligations, Selective, Violation};
+use spillway::exec::{
+    Interp, ObligationSink, SelectiveStateSpace, StateSpace, SuccessorSink, Violation,
+};
 use spillway::front::{Language, Options, murphi};
 use spillway::ir::EndRule;
 use spillway::reduce::Reduction;
-use spillway::reduce::partial_order::{Method, PartialOrder, Proviso, Way};
-use spillway::reduce::rewriting::Rewritings;
-use spillway::reduce::symmetry::Effort;
-use spillway::search::Checks;
-use spillway::session::{Reduce, Steps, TextModel};
-use spillway::source::Sources;
+use spillway::reduce::partial_order::{
+    CycleProviso, PartialOrder, PartialOrderMethod, PartialOrderStrategy,
+};
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::search::CheckSelection;
+use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::source::SourceMap;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -51,11 +55,15 @@ const OF_OTHERS: Extent = Extent { states: 20_000, close: 2 };
 type Tried<T> = Result<T, TestCaseError>;
 
 /// The methods that leave out states; those by which steps are asleep are tried by `tests/reduce/sleep.rs`.
-const CHOOSING: [Method; 4] =
-    [Method::Local, Method::Overman, Method::Stubborn, Method::Conditional];
+const CHOOSING: [PartialOrderMethod; 4] = [
+    PartialOrderMethod::Local,
+    PartialOrderMethod::Overman,
+    PartialOrderMethod::Stubborn,
+    PartialOrderMethod::Conditional,
+];
 
 /// Nothing is looked for but deadlocks.
-const DEADLOCKS: Checks = Checks { deadlock: true, ..Checks::NONE };
+const DEADLOCKS: CheckSelection = CheckSelection { deadlock: true, ..CheckSelection::NONE };
 
 /// What comes of an instance: successors, and whether anything else does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +75,7 @@ struct Came {
 
 /// A model whose steps are taken one instance at a time.
 struct One<'m> {
-    by: &'m dyn Selective,
+    by: &'m dyn SelectiveStateSpace,
     width: usize,
 }
 
@@ -83,11 +91,11 @@ impl One<'_> {
         sets.clear(1);
         sets.insert(0, instance);
         let mut buffer = Vec::new();
-        let run = |out: &mut Expansion| self.by.expand_chosen(state, &sets, out);
-        let collected = Expansion::collect(self.width, &mut buffer, run).unwrap();
+        let run = |out: &mut SuccessorSink| self.by.expand_chosen(state, &sets, out);
+        let collected = SuccessorSink::collect(self.width, &mut buffer, run).unwrap();
         Came {
             successors: buffer.chunks_exact(self.width).map(<[u8]>::to_vec).collect(),
-            left_out: collected.left_out,
+            left_out: collected.excluded,
             faults: collected.findings.iter().map(|(check, _)| check).collect(),
         }
     }
@@ -146,9 +154,9 @@ struct Look {
 }
 
 impl Look {
-    fn at(width: usize, run: impl FnOnce(&mut Expansion)) -> Look {
+    fn at(width: usize, run: impl FnOnce(&mut SuccessorSink)) -> Look {
         let mut buffer = Vec::new();
-        let collected = Expansion::collect(width, &mut buffer, run).unwrap();
+        let collected = SuccessorSink::collect(width, &mut buffer, run).unwrap();
         let found = collected.findings.iter().map(|(check, _)| check).collect();
         Look { buffer, found }
     }
@@ -156,13 +164,13 @@ impl Look {
 
 /// All states of a model and what is violated, level by level; nothing if there are too many. What is put
 /// off is taken up when no successor of a state is new, together with the next level.
-fn searched(model: &dyn Model, most: usize) -> Option<(BTreeSet<Vec<u8>>, Found)> {
+fn searched(model: &dyn StateSpace, most: usize) -> Option<(BTreeSet<Vec<u8>>, Found)> {
     searched_and(model, most, true)
 }
 
 /// The same; what is put off is taken up only if `carries`.
 fn searched_and(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     most: usize,
     carries: bool,
 ) -> Option<(BTreeSet<Vec<u8>>, Found)> {
@@ -189,18 +197,18 @@ fn searched_and(
         let mut next = Vec::new();
         let mut owing: BTreeMap<&Vec<u8>, Vec<Vec<u8>>> = BTreeMap::new();
         for state in &level {
-            let look = Look::at(width, |out| match model.postpones() {
+            let look = Look::at(width, |out| match model.as_postponing() {
                 None => model.expand(state, out),
                 Some(model) => {
                     let mut owe = |_: usize, successor: &[u8]| {
                         owing.entry(state).or_default().push(successor.to_vec());
                         Ok(())
                     };
-                    let run = |owed: &mut Obligations| {
-                        model.expand_some(state, out, owed);
+                    let run = |owed: &mut ObligationSink| {
+                        model.expand_reduced(state, out, owed);
                         Ok(())
                     };
-                    Obligations::collect(&mut owe, run).unwrap();
+                    ObligationSink::collect(&mut owe, run).unwrap();
                 }
             });
             note(&mut found, &look, number);
@@ -208,8 +216,8 @@ fn searched_and(
         }
         for state in std::mem::take(&mut carried) {
             let state: Vec<u8> = state;
-            let rest = model.postpones().expect("it was put off");
-            let look = Look::at(width, |out| rest.expand_rest(&state, out));
+            let rest = model.as_postponing().expect("it was put off");
+            let look = Look::at(width, |out| rest.expand_postponed(&state, out));
             note(&mut found, &look, number);
             next.push(look.buffer);
         }
@@ -226,7 +234,7 @@ fn searched_and(
 }
 
 /// What counts of what is violated.
-fn selected(model: &dyn Model, checks: &Checks, found: &Found) -> Found {
+fn selected(model: &dyn StateSpace, checks: &CheckSelection, found: &Found) -> Found {
     let counts = |(check, _): &(&Violation, &usize)| checks.selects(model, **check);
     found.iter().filter(counts).map(|(&check, &level)| (check, level)).collect()
 }
@@ -248,8 +256,8 @@ fn count(cell: &Cell<u32>) {
 fn keeps_verdicts(
     interp: &Interp,
     whole: &(BTreeSet<Vec<u8>>, Found),
-    way: Way,
-    checks: &Checks,
+    way: PartialOrderStrategy,
+    checks: &CheckSelection,
     (extent, census): (Extent, &Census),
 ) -> Tried<()> {
     let selector = || Box::new(interp.selector().unwrap());
@@ -258,7 +266,7 @@ fn keeps_verdicts(
     else {
         return Ok(());
     };
-    let reduced = reduction.over(Box::new(interp));
+    let reduced = reduction.wrap(Box::new(interp));
     let (states, found) = searched(&*reduced, usize::MAX).unwrap();
     prop_assert!(states.is_subset(&whole.0));
     let (found, expected) = (selected(interp, checks, &found), selected(interp, checks, &whole.1));
@@ -277,7 +285,7 @@ fn keeps_verdicts(
     // What is chosen does not depend on the proviso but in what is preferred.
     let one = One { by: &*selector(), width: interp.width() };
     let partial = whole.0.iter().filter_map(|state| {
-        let chosen = reduction.chosen(state).unwrap();
+        let chosen = reduction.chosen_instances(state).unwrap();
         (chosen.len() < one.enabled(state).len()).then_some((state, chosen))
     });
     for (state, chosen) in partial.take(extent.close) {
@@ -303,17 +311,17 @@ fn symmetry_stacks_on_partial_order() {
           rule \"again\" at[p] = 1 ==> at[p] := 0; end;
         end;
         invariant \"few\" done < 3;";
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model.m", text);
     let (model, _) = TextModel::load(&murphi::LANGUAGE, sources, Options::default()).unwrap();
     let whole = searched(model.searched().model(), OF_RANDOM.states).unwrap();
-    for method in [Method::Stubborn, Method::Conditional] {
-        let checks = Checks::default();
+    for method in [PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional] {
+        let checks = CheckSelection::default();
         let mut states = Vec::new();
         for (symmetry, chosen) in [
             (None, Some((method.into(), checks))),
-            (Some(Effort::Exact), None),
-            (Some(Effort::Exact), Some((method.into(), checks))),
+            (Some(SymmetryEffort::Exact), None),
+            (Some(SymmetryEffort::Exact), Some((method.into(), checks))),
         ] {
             let (reduced, _) =
                 TextModel::load(&murphi::LANGUAGE, model.sources.clone(), Options::default())
@@ -330,43 +338,44 @@ fn symmetry_stacks_on_partial_order() {
 }
 
 /// The checks that are tried.
-fn all_checks() -> [Checks; 4] {
+fn all_checks() -> [CheckSelection; 4] {
     [
         DEADLOCKS,
-        Checks::default(),
-        Checks { assertions: true, ..Checks::NONE },
-        Checks { invariants: true, ..Checks::NONE },
+        CheckSelection::default(),
+        CheckSelection { assertions: true, ..CheckSelection::NONE },
+        CheckSelection { invariants: true, ..CheckSelection::NONE },
     ]
 }
 
 /// The provisos by which states are run through.
-const CHAINS: [Proviso; 2] = [Proviso::Chains, Proviso::StaticChains];
+const CHAINS: [CycleProviso; 2] = [CycleProviso::Chains, CycleProviso::StaticChains];
 
 /// Every method, and what keeps it from putting steps off for ever, where that matters.
-fn ways(checks: &Checks) -> Vec<Way> {
-    ways_by(&[Proviso::Static, Proviso::Levels], checks)
+fn ways(checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
+    ways_by(&[CycleProviso::Static, CycleProviso::Levels], checks)
 }
 
 /// The same where states are run through.
-fn ways_by_chains(checks: &Checks) -> Vec<Way> {
+fn ways_by_chains(checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
     ways_by(&CHAINS, checks)
 }
 
-fn ways_by(provisos: &[Proviso], checks: &Checks) -> Vec<Way> {
-    let by = |method| provisos.iter().map(move |&proviso| Way { method, proviso });
+fn ways_by(provisos: &[CycleProviso], checks: &CheckSelection) -> Vec<PartialOrderStrategy> {
+    let by = |method| provisos.iter().map(move |&proviso| PartialOrderStrategy { method, proviso });
     let ways = CHOOSING.into_iter().flat_map(by);
     // What is chosen hardly depends on the proviso.
-    let is_tried = |it: &Way| match it.proviso {
-        Proviso::Levels => *checks != DEADLOCKS,
+    let is_tried = |it: &PartialOrderStrategy| match it.proviso {
+        CycleProviso::Levels => *checks != DEADLOCKS,
         // Without anything to take up it is `static`.
-        Proviso::StaticChains if *checks == DEADLOCKS => false,
-        Proviso::Chains | Proviso::StaticChains => {
-            is_large() || matches!(it.method, Method::Local | Method::Conditional)
+        CycleProviso::StaticChains if *checks == DEADLOCKS => false,
+        CycleProviso::Chains | CycleProviso::StaticChains => {
+            is_large()
+                || matches!(it.method, PartialOrderMethod::Local | PartialOrderMethod::Conditional)
         }
-        Proviso::Static => {
+        CycleProviso::Static => {
             is_large()
                 || *checks == DEADLOCKS
-                || matches!(it.method, Method::Local | Method::Conditional)
+                || matches!(it.method, PartialOrderMethod::Local | PartialOrderMethod::Conditional)
         }
     };
     ways.filter(is_tried).collect()
@@ -409,7 +418,7 @@ fn random_programs_keep_their_verdicts() {
 }
 
 fn load(language: &'static Language, name: &str, text: &str, options: Options) -> TextModel {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(name, text);
     let loaded = TextModel::load(language, sources, options);
     loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -424,7 +433,7 @@ fn ours(wanted: impl Fn(&Promise) -> bool) -> Vec<(Promise, TextModel)> {
             if promise.large || promise.symmetry.is_some() || !wanted(&promise) {
                 continue;
             }
-            let language = Language::of_file(&file.to_string_lossy()).unwrap();
+            let language = Language::from_file_name(&file.to_string_lossy()).unwrap();
             let options = Options { defines: promise.defines.clone(), ..Options::default() };
             let model = load(language, &file.to_string_lossy(), &text, options);
             all.push((promise, model));
@@ -461,9 +470,9 @@ fn the_corpus_keeps_its_verdicts() {
     census.show();
 }
 
-const ASSERTIONS: Checks = Checks { assertions: true, ..Checks::NONE };
-const INVARIANTS: Checks = Checks { invariants: true, ..Checks::NONE };
-const FAULTS: Checks = Checks { faults: true, ..Checks::NONE };
+const ASSERTIONS: CheckSelection = CheckSelection { assertions: true, ..CheckSelection::NONE };
+const INVARIANTS: CheckSelection = CheckSelection { invariants: true, ..CheckSelection::NONE };
+const FAULTS: CheckSelection = CheckSelection { faults: true, ..CheckSelection::NONE };
 
 /// A process goes round, another fails with its second step, which nobody else has to do with.
 const FAILS_BESIDE_A_CIRCLE: &str = "
@@ -511,17 +520,17 @@ fn interp(language: &str, text: &str) -> Interp {
 fn reduced_as<'m>(
     seen: &'m Interp,
     model: &'m Interp,
-    way: impl Into<Way>,
-    checks: &Checks,
-) -> Box<dyn Model + 'm> {
+    way: impl Into<PartialOrderStrategy>,
+    checks: &CheckSelection,
+) -> Box<dyn StateSpace + 'm> {
     let selector = Box::new(model.selector().unwrap());
     let reduction =
         PartialOrder::of(seen, selector, way, checks, &AnalysisBudget::largest()).unwrap();
-    reduction.over(Box::new(model))
+    reduction.wrap(Box::new(model))
 }
 
 /// What is found wrong in a model, of what some checks look for.
-fn found(model: &dyn Model, checks: &Checks, carries: bool) -> BTreeSet<Violation> {
+fn found(model: &dyn StateSpace, checks: &CheckSelection, carries: bool) -> BTreeSet<Violation> {
     let (_, found) = searched_and(model, usize::MAX, carries).unwrap();
     found.into_keys().filter(|&it| checks.selects(model, it)).collect()
 }
@@ -534,18 +543,26 @@ fn what_a_circle_puts_off_is_taken_up() {
         ("dve", FAILS_BESIDE_A_CIRCLE, FAULTS, all),
         ("dve", BROKEN_BESIDE_A_CIRCLE, ASSERTIONS, all),
         // Rules belong to no process.
-        ("murphi", RULES_BESIDE_A_CIRCLE, INVARIANTS, &[Method::Stubborn, Method::Conditional]),
+        (
+            "murphi",
+            RULES_BESIDE_A_CIRCLE,
+            INVARIANTS,
+            &[PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional],
+        ),
     ] {
         let model = interp(language, text);
         assert_eq!(found(&model, &checks, true).len(), 1, "{text}");
         for &method in methods {
             let name = method.name();
-            let by = |proviso| reduced_as(&model, &model, Way { method, proviso }, &checks);
-            let reduced = by(Proviso::Levels);
+            let by = |proviso| {
+                reduced_as(&model, &model, PartialOrderStrategy { method, proviso }, &checks)
+            };
+            let reduced = by(CycleProviso::Levels);
             assert_eq!(found(&*reduced, &checks, true).len(), 1, "{name}: {text}");
             assert!(found(&*reduced, &checks, false).is_empty(), "{name}: {text}");
             // Nothing is left to be taken up.
-            for proviso in [Proviso::Static, Proviso::Chains, Proviso::StaticChains] {
+            for proviso in [CycleProviso::Static, CycleProviso::Chains, CycleProviso::StaticChains]
+            {
                 let found = found(&*by(proviso), &checks, false);
                 assert_eq!(found.len(), 1, "{name} {proviso:?}: {text}");
             }
@@ -563,7 +580,7 @@ rule \"repeat\" x < 3 ==> x := x; end;
 rule \"count\" x < 3 ==> x := x + 1; end;
 startstate x := 0; y := false; end;";
     let model = interp("murphi", text);
-    for checks in [DEADLOCKS, Checks::default()] {
+    for checks in [DEADLOCKS, CheckSelection::default()] {
         for way in ways(&checks).into_iter().chain(ways_by_chains(&checks)) {
             let reduced = reduced_as(&model, &model, way, &checks);
             let found = found(&*reduced, &checks, true);
@@ -578,7 +595,12 @@ fn what_is_visible_is_not_put_behind() {
     let all = &CHOOSING[..];
     for (language, text, checks, methods) in [
         ("dve", SEEN_ON_THE_WAY, ASSERTIONS, all),
-        ("murphi", RULES_SEEN_ON_THE_WAY, INVARIANTS, &[Method::Stubborn, Method::Conditional]),
+        (
+            "murphi",
+            RULES_SEEN_ON_THE_WAY,
+            INVARIANTS,
+            &[PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional],
+        ),
     ] {
         let model = interp(language, text);
         assert_eq!(found(&model, &checks, true).len(), 1, "{text}");
@@ -586,7 +608,8 @@ fn what_is_visible_is_not_put_behind() {
             let seen = reduced_as(&model, &model, method, &checks);
             assert_eq!(found(&*seen, &checks, true).len(), 1, "{}: {text}", method.name());
             for proviso in CHAINS {
-                let seen = reduced_as(&model, &model, Way { method, proviso }, &checks);
+                let seen =
+                    reduced_as(&model, &model, PartialOrderStrategy { method, proviso }, &checks);
                 assert_eq!(found(&*seen, &checks, true).len(), 1, "{method:?} {proviso:?}: {text}");
             }
             let unseen = reduced_as(&model, &model, method, &DEADLOCKS);
@@ -602,9 +625,9 @@ fn values_that_are_never_stored_are_not_computed_with() {
         active proctype P() { if :: i == 1 && x[i] % 2 == 1 -> x[0] = 1 :: x[0] == 0 -> x[1] = 2 fi }
         active proctype Q() { x[1] = 1 }";
     let model = interp("promela", text);
-    for way in ways(&Checks::default()) {
-        let reduced = reduced_as(&model, &model, way, &Checks::default());
-        assert!(found(&*reduced, &Checks::default(), true).is_empty(), "{way:?}");
+    for way in ways(&CheckSelection::default()) {
+        let reduced = reduced_as(&model, &model, way, &CheckSelection::default());
+        assert!(found(&*reduced, &CheckSelection::default(), true).is_empty(), "{way:?}");
     }
 }
 
@@ -632,7 +655,7 @@ fn ends_and_messages_behind_others_are_not_waited_for() {
         ),
     ] {
         let model = interp("promela", text);
-        for method in [Method::Stubborn, Method::Conditional] {
+        for method in [PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional] {
             let reduced = reduced_as(&model, &model, method, &DEADLOCKS);
             let (seen, _) = searched(&*reduced, usize::MAX).unwrap();
             assert_eq!(seen.len(), states, "{}: {text}", method.name());
@@ -701,7 +724,7 @@ fn no_more_is_chosen_than_has_to_be() {
         ),
     ] {
         let model = interp("dve", &text);
-        for method in [Method::Stubborn, Method::Conditional] {
+        for method in [PartialOrderMethod::Stubborn, PartialOrderMethod::Conditional] {
             let reduced = reduced_as(&model, &model, method, &DEADLOCKS);
             let (seen, _) = searched(&*reduced, usize::MAX).unwrap();
             assert_eq!(seen.len(), states, "{}: {text}", method.name());
@@ -744,9 +767,9 @@ fn a_relation_that_misses_one_thing_is_found_out() {
             (interp("promela", text), interp("promela", &text.replace(word, other)));
         assert_eq!(model.layout(), seen.layout());
         assert_eq!(found(&model, &ASSERTIONS, true).len(), 1, "{text}");
-        let known = reduced_as(&model, &model, Method::Stubborn, &ASSERTIONS);
+        let known = reduced_as(&model, &model, PartialOrderMethod::Stubborn, &ASSERTIONS);
         assert_eq!(found(&*known, &ASSERTIONS, true).len(), 1, "{text}");
-        let unknown = reduced_as(&seen, &model, Method::Stubborn, &ASSERTIONS);
+        let unknown = reduced_as(&seen, &model, PartialOrderMethod::Stubborn, &ASSERTIONS);
         assert!(found(&*unknown, &ASSERTIONS, true).is_empty(), "{text}");
     }
 }
@@ -761,11 +784,16 @@ fn counterexamples_are_runs_of_the_model_as_it_was_given() {
         }
         let (place, depth) = (&promise.place, promised(&promise, "depth") as usize);
         let is_deadlock = promise.fields["kind"] == "deadlock";
-        let checks = if is_deadlock { DEADLOCKS } else { Checks::default() };
+        let checks = if is_deadlock { DEADLOCKS } else { CheckSelection::default() };
         for way in ways(&checks).into_iter().chain(ways_by_chains(&checks)) {
             let runs_on = CHAINS.contains(&way.proviso);
-            let rewritings = if runs_on { Rewritings::ALIKE } else { Rewritings::NONE };
-            let reduce = Reduce { rewritings, steps: Steps::Chosen(way), ..Reduce::NONE };
+            let rewritings =
+                if runs_on { RewriteSelection::BISIMILAR } else { RewriteSelection::NONE };
+            let reduce = ReductionRequest {
+                rewritings,
+                steps: StepChoice::Chosen(way),
+                ..ReductionRequest::NONE
+            };
             let found = Check::of_text(&model).checks(checks).memory(512 << 20).threads(2);
             let found = found.reduce(reduce).run().unwrap();
             let way = found.counterexample().unwrap();
@@ -788,7 +816,7 @@ fn counterexamples_are_runs_of_the_model_as_it_was_given() {
 #[test]
 fn protocols_of_1992_have_the_states_of_the_paper() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve");
-    let everything = Checks::default();
+    let everything = CheckSelection::default();
     for (name, checks, states, transitions) in [
         ("independent_lines.dve", DEADLOCKS, 46, 45),
         ("independent_lines.dve", everything, 46, 45),

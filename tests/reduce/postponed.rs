@@ -6,15 +6,17 @@ use crate::support::lazy::Lazy;
 use crate::support::stored::{assert_same, search, storages};
 use crate::support::{Graph, begin_or_resume, tiny_plan};
 use proptest::prelude::*;
-use spill::fault::Faults;
+use spill::fault::FaultPlan;
 use spill::{Disk, FaultDisk};
 use spillway::exec::{
-    Expansion, Explain, Lift, Model, Obligations, Postpones, PropertyInfo, Step, StepOutcome,
-    Violation,
+    ObligationSink, PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StepDescription,
+    StepOutcome, SuccessorSink, SystemDescription, Violation,
 };
-use spillway::search::checkpoint::{MANIFEST, Saved};
+use spillway::search::checkpoint::{MANIFEST, SavedSearch};
 use spillway::search::trace::counterexample;
-use spillway::search::{Control, Limits, MemoryPlan, Outcome, Storage, Verdict, memory};
+use spillway::search::{
+    MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage, memory,
+};
 use spillway::source::Span;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -28,8 +30,8 @@ fn graphs() -> impl Strategy<Value = Graph> {
 }
 
 /// Each finding has a run to it, no longer than its level says.
-fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
-    let saved = Saved::load(disk).unwrap();
+fn assert_traces_replay(model: &dyn StateSpace, disk: &dyn Disk, outcome: &SearchOutcome) {
+    let saved = SavedSearch::load(disk).unwrap();
     let codec = saved.codec().unwrap();
     for (check, finding) in outcome.findings.iter() {
         let (levels, witness) = ((&saved.store.levels, &codec), &finding.witness);
@@ -54,13 +56,13 @@ proptest! {
     ) {
         let plan = tiny_plan(threads, graph.width, buffer, young);
         let model = Lazy::new(graph, seed);
-        let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
+        let limits = SearchLimits { stop_on_violation: !keep_going, ..SearchLimits::default() };
         let expected = memory::search(&model, &limits).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let control = Control::default();
+        let control = SearchControl::default();
         let outcome = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run().unwrap();
         prop_assert_eq!(&outcome, &expected);
-        prop_assert_eq!(Saved::load(&*disk).unwrap().outcome().unwrap(), expected);
+        prop_assert_eq!(SavedSearch::load(&*disk).unwrap().outcome().unwrap(), expected);
         assert_traces_replay(&model, &*disk, &outcome);
     }
 
@@ -72,20 +74,20 @@ proptest! {
         // States until a level is ended, and until a model at work is told to stop.
         pauses in prop::collection::vec((0u64..4, 0i64..6_000), 1..12),
     ) {
-        let limits = Limits { stop_on_violation: false, ..Limits::default() };
+        let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
         let mut model = Lazy::new(graph, seed);
         let expected = memory::search(&model, &limits).unwrap();
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let mut last = Outcome::default();
+        let mut last = SearchOutcome::default();
         let end = (u64::MAX, i64::MAX);
         for (sitting, (pause, states)) in pauses.into_iter().chain([end]).enumerate() {
             let (threads, buffer, young) = plans[sitting % plans.len()];
             let plan = tiny_plan(threads, model.width(), buffer, young);
             // Checkpoints without end, inside levels too.
-            let control = Arc::new(Control::new(Duration::ZERO, None));
+            let control = Arc::new(SearchControl::new(Duration::ZERO, None));
             (model.left, model.control) = (AtomicI64::new(states), Some(control.clone()));
             let max_states = pause.checked_mul(model.model.nodes / 4);
-            let limits = Limits { max_states, ..limits.clone() };
+            let limits = SearchLimits { max_states, ..limits.clone() };
             last = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run().unwrap();
         }
         prop_assert_eq!(last, expected);
@@ -104,12 +106,12 @@ fn every_store_explores_what_it_should() {
     let some = memory::search(&model, &limits()).unwrap();
     model.lazy = false;
     let all = memory::search(&model, &limits()).unwrap();
-    assert!(some.states() < all.states() && some.again > 50 && all.partial == 0);
+    assert!(some.states() < all.states() && some.reexpanded > 50 && all.partial == 0);
     model.lazy = true;
     for storage in storages(&model) {
         let expected = match storage {
-            Storage::Sorted(_) => &some,
-            Storage::Comback(_) => &all,
+            StateStorage::Sorted(_) => &some,
+            StateStorage::Comback(_) => &all,
         };
         for pauses in [&[][..], &[500, 1_000]] {
             let (outcome, _) = search(&[&model], &storage, &[plan], pauses, &limits());
@@ -122,7 +124,7 @@ fn every_store_explores_what_it_should() {
 struct Case {
     model: Lazy<Graph>,
     plan: MemoryPlan,
-    expected: Outcome,
+    expected: SearchOutcome,
 }
 
 fn case(nodes: u64, buffer: u64) -> Case {
@@ -130,19 +132,19 @@ fn case(nodes: u64, buffer: u64) -> Case {
     let plan = tiny_plan(1, graph.width, buffer, nodes / 4);
     let model = Lazy::new(graph, 3);
     let expected = memory::search(&model, &limits()).unwrap();
-    assert!(expected.again > 20 && expected.partial > expected.again, "{expected:?}");
+    assert!(expected.reexpanded > 20 && expected.partial > expected.reexpanded, "{expected:?}");
     Case { model, plan, expected }
 }
 
-fn limits() -> Limits {
-    Limits { stop_on_violation: false, ..Limits::default() }
+fn limits() -> SearchLimits {
+    SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
 impl Case {
     /// Goes on until the end, or until so many states are expanded; if that is less than none, ends at once.
-    fn run(&mut self, disk: &FaultDisk, states: i64) -> spill::Result<Outcome> {
+    fn run(&mut self, disk: &FaultDisk, states: i64) -> spill::Result<SearchOutcome> {
         let disk: Arc<dyn Disk> = Arc::new(disk.clone());
-        let control = Arc::new(Control::new(Duration::ZERO, None));
+        let control = Arc::new(SearchControl::new(Duration::ZERO, None));
         if states < 0 {
             control.stop();
         }
@@ -167,7 +169,7 @@ fn the_process_may_be_killed_and_power_lost_at_any_operation() {
     let undisturbed = FaultDisk::new();
     case.must_end_well(&undisturbed, "undisturbed");
     for operation in 0..undisturbed.operations() {
-        let disk = FaultDisk::with_faults(Faults::new().seed(operation).crash_at(operation));
+        let disk = FaultDisk::with_faults(FaultPlan::new().seed(operation).crash_at(operation));
         assert!(case.run(&disk, i64::MAX).is_err());
         let disk = disk.restart();
         met.extend(stages(&disk));
@@ -189,13 +191,13 @@ fn a_search_goes_on_from_any_instant() {
     let mut met = BTreeSet::new();
     for states in (0..).step_by(53) {
         let disk = FaultDisk::new();
-        if case.run(&disk, states).unwrap().verdict != Verdict::Incomplete {
+        if case.run(&disk, states).unwrap().verdict != SearchVerdict::Incomplete {
             break;
         }
         met.extend(stages(&disk));
         let killed = disk.restart();
         let at = killed.operations() + states as u64 * 7 % 40;
-        killed.set_plan(Faults::new().seed(at).crash_at(at));
+        killed.set_plan(FaultPlan::new().seed(at).crash_at(at));
         let _ = case.run(&killed, i64::MAX);
         case.must_end_well(&killed.reboot(at), &format!("stopped after {states}, power lost"));
         case.must_end_well(&disk, &format!("stopped after {states}"));
@@ -238,7 +240,7 @@ fn damaged_obligations_and_states_to_expand_again_are_noticed() {
 
 /// Where in a round a search was at its last checkpoint.
 fn stages(disk: &FaultDisk) -> Vec<&'static str> {
-    let Ok(saved) = Saved::load(disk) else { return Vec::new() };
+    let Ok(saved) = SavedSearch::load(disk) else { return Vec::new() };
     let (open, postponed) = (&saved.open, &saved.postponed);
     let last = saved.store.levels.len() as u32 - 1;
     let owed = postponed.obligations.first().map(|piece| piece.file);
@@ -264,7 +266,7 @@ struct Circle {
     end: u8,
 }
 
-impl Model for Circle {
+impl StateSpace for Circle {
     fn width(&self) -> usize {
         2
     }
@@ -273,14 +275,14 @@ impl Model for Circle {
         16
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         out.candidate(&[0, 0]);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks_exact(2) {
             self.expand_by(state, out, [true; 2], &mut |_| ());
-            self.violations(state).into_iter().for_each(|check| out.finding(check, state));
+            self.violations(state).into_iter().for_each(|check| out.record_finding(check, state));
         }
     }
 
@@ -292,15 +294,15 @@ impl Model for Circle {
         [self.round; 32]
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         Some(self)
     }
 }
@@ -309,7 +311,7 @@ impl Circle {
     fn expand_by(
         &self,
         state: &[u8],
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
         [turns, ends]: [bool; 2],
         owe: &mut dyn FnMut(&[u8]),
     ) {
@@ -324,31 +326,31 @@ impl Circle {
     }
 }
 
-impl Postpones for Circle {
-    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
+impl PostponingStateSpace for Circle {
+    fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
         for (position, state) in states.chunks_exact(2).enumerate() {
-            let mut owe = |successor: &[u8]| owed.owe(position, successor);
+            let mut owe = |successor: &[u8]| owed.add(position, successor);
             self.expand_by(state, out, [true, false], &mut owe);
-            self.violations(state).into_iter().for_each(|check| out.finding(check, state));
-            out.put_off(1);
+            self.violations(state).into_iter().for_each(|check| out.record_finding(check, state));
+            out.count_postponed(1);
         }
     }
 
-    fn expand_rest(&self, states: &[u8], out: &mut Expansion) {
+    fn expand_postponed(&self, states: &[u8], out: &mut SuccessorSink) {
         states.chunks_exact(2).for_each(|it| self.expand_by(it, out, [false, true], &mut |_| ()));
     }
 }
 
-impl Explain for Circle {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
+impl SystemDescription for Circle {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let mut states = Vec::new();
-        let run = |out: &mut Expansion| self.expand_by(state, out, [true; 2], &mut |_| ());
-        let _ = Expansion::collect(2, &mut states, run).unwrap();
-        let step = |state: &[u8]| Step {
+        let run = |out: &mut SuccessorSink| self.expand_by(state, out, [true; 2], &mut |_| ());
+        let _ = SuccessorSink::collect(2, &mut states, run).unwrap();
+        let step = |state: &[u8]| StepDescription {
             action: 0,
             name: String::new(),
             parameters: Vec::new(),
-            by: Vec::new(),
+            actors: Vec::new(),
             spans: Vec::new(),
             actions: Vec::new(),
             movers: Vec::new(),
@@ -357,14 +359,14 @@ impl Explain for Circle {
         states.chunks_exact(2).map(step).collect()
     }
 
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
         let (spans, actions, outcome) =
             (Vec::new(), Vec::new(), StepOutcome::Successor(vec![0, 0]));
-        let _ = visit(Step {
+        let _ = visit(StepDescription {
             action: 0,
             name: String::new(),
             parameters: vec![],
-            by: vec![],
+            actors: vec![],
             spans,
             actions,
             movers: Vec::new(),
@@ -388,7 +390,7 @@ impl Explain for Circle {
         if state[1] == self.end { vec![Violation::Property(0)] } else { Vec::new() }
     }
 
-    fn describe(&self, _: &[u8]) -> Vec<(String, spillway::exec::Value)> {
+    fn describe(&self, _: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
         Vec::new()
     }
 }
@@ -398,14 +400,17 @@ impl Explain for Circle {
 fn a_step_that_every_state_of_a_cycle_puts_off_is_not_lost() {
     for (round, end) in [(1, 1), (2, 3), (50, 4), (200, 1)] {
         let model = Circle { round, end };
-        let limits = Limits { stop_on_violation: false, ..Limits::default() };
+        let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
         let expected = memory::search(&model, &limits).unwrap();
-        assert_eq!(expected.verdict, Verdict::Violated);
+        assert_eq!(expected.verdict, SearchVerdict::Violated);
         // Each round ends where it began, and only the last state of it is expanded again.
         assert_eq!(expected.states(), u64::from(round) * (u64::from(end) + 1));
-        assert_eq!((expected.partial, expected.again), (expected.states(), u64::from(end) + 1));
+        assert_eq!(
+            (expected.partial, expected.reexpanded),
+            (expected.states(), u64::from(end) + 1)
+        );
         let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-        let (control, plan) = (Control::default(), tiny_plan(1, 2, 20, 200));
+        let (control, plan) = (SearchControl::default(), tiny_plan(1, 2, 20, 200));
         let outcome = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run();
         let outcome = outcome.unwrap();
         assert_eq!(outcome, expected);

@@ -9,15 +9,17 @@ use crate::support::stored::{assert_traces_replay, is_looked_for, replayed_in, s
 use crate::support::{Random, is_large, tiny_plan};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Checks, Expansion, Interp, Model, Violation, keeps_depth};
+use spillway::exec::{
+    CheckSelection, Interp, StateSpace, SuccessorSink, Violation, preserves_depth,
+};
 use spillway::front::{Language, Options};
-use spillway::ir::{Overflow, text};
-use spillway::reduce::boring::Boring;
-use spillway::reduce::doomed::Doomed;
-use spillway::reduce::pruning::Pruning;
-use spillway::reduce::{Kept, Reduction, Wished};
-use spillway::search::{Limits, Outcome, Verdict, memory};
-use spillway::session::{Found, Reduce, TextModel};
+use spillway::ir::{OverflowRule, text};
+use spillway::reduce::boring::BoringStates;
+use spillway::reduce::doomed::DoomedStates;
+use spillway::reduce::pruning::PruningSelection;
+use spillway::reduce::{PropertyClass, Reduction, ReductionSelection};
+use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, memory};
+use spillway::session::{CheckResult, ReductionRequest, TextModel};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -25,12 +27,16 @@ use std::fmt::Write;
 /// Models with more states are left out.
 const MOST: u64 = 2_000;
 
-const STATES_ALONE: Checks = Checks { faults: false, ..NO_DEADLOCK };
+const STATES_ALONE: CheckSelection = CheckSelection { faults: false, ..NO_DEADLOCK };
 
-const NO_DEADLOCK: Checks = Checks { deadlock: false, ..Checks::ALL };
+const NO_DEADLOCK: CheckSelection = CheckSelection { deadlock: false, ..CheckSelection::ALL };
 
 /// What is looked for and found, and how deep.
-fn violated(model: &dyn Model, checks: &Checks, outcome: &Outcome) -> BTreeMap<Violation, u64> {
+fn violated(
+    model: &dyn StateSpace,
+    checks: &CheckSelection,
+    outcome: &SearchOutcome,
+) -> BTreeMap<Violation, u64> {
     let all = outcome.findings.iter().map(|(check, found)| (check, found.level));
     all.filter(|(check, _)| is_looked_for(model, checks, *check)).collect()
 }
@@ -42,12 +48,12 @@ type Both = (u64, u64);
 fn few_states(interp: &Interp) -> Option<BTreeSet<Vec<u8>>> {
     let (width, mut steps) = (interp.width(), 0);
     let mut open = Vec::new();
-    let _ = Expansion::collect(width, &mut open, |out| interp.initial(out)).unwrap();
+    let _ = SuccessorSink::collect(width, &mut open, |out| interp.initial(out)).unwrap();
     let mut seen: BTreeSet<Vec<u8>> = open.chunks_exact(width).map(<[u8]>::to_vec).collect();
     let mut open: Vec<Vec<u8>> = seen.iter().cloned().collect();
     while let Some(state) = open.pop() {
         let mut next = Vec::new();
-        let collected = Expansion::collect(width, &mut next, |out| interp.expand(&state, out));
+        let collected = SuccessorSink::collect(width, &mut next, |out| interp.expand(&state, out));
         steps += collected.unwrap().transitions;
         if seen.len() as u64 > MOST || steps > 10 * MOST {
             return None;
@@ -62,18 +68,18 @@ fn few_states(interp: &Interp) -> Option<BTreeSet<Vec<u8>>> {
 }
 
 /// The search of all states, if they are few.
-fn whole(interp: &Interp, checks: Checks) -> Option<Outcome> {
-    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+fn whole(interp: &Interp, checks: CheckSelection) -> Option<SearchOutcome> {
+    let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     few_states(interp).map(|_| memory::search(interp, &limits).unwrap())
 }
 
 /// That as much is found where boring states are left out, as deep. Nothing if there are none, or too many of all.
-fn without_boring(interp: &Interp, checks: Checks, progress: &[&str]) -> Option<Both> {
+fn without_boring(interp: &Interp, checks: CheckSelection, progress: &[&str]) -> Option<Both> {
     let progress: Vec<String> = progress.iter().map(|it| it.to_string()).collect();
     let all = whole(interp, checks)?;
-    let boring = Boring::of(interp, checks, &progress, &AnalysisBudget::largest()).ok()?;
-    let model = boring.over(Box::new(interp));
-    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+    let boring = BoringStates::of(interp, checks, &progress, &AnalysisBudget::largest()).ok()?;
+    let model = boring.wrap(Box::new(interp));
+    let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     let left = memory::search(&*model, &limits).unwrap();
     let found = violated(&model, &checks, &left);
     assert_eq!(found, violated(&interp, &checks, &all), "{checks:?}");
@@ -85,7 +91,7 @@ fn without_boring(interp: &Interp, checks: Checks, progress: &[&str]) -> Option<
 }
 
 /// That one thing is violated, and found where boring states are left out.
-fn one_is_explored(interp: &Interp, checks: Checks) {
+fn one_is_explored(interp: &Interp, checks: CheckSelection) {
     let found = whole(interp, checks).unwrap();
     assert_eq!(violated(&interp, &checks, &found).len(), 1, "{}", text::print(interp.program()));
     without_boring(interp, checks, &[]);
@@ -93,11 +99,11 @@ fn one_is_explored(interp: &Interp, checks: Checks) {
 
 /// That nothing else is found where one walks on from doomed states, and no deeper. Gives how many steps the deepest comes
 /// sooner.
-fn with_doomed(interp: &Interp, checks: Checks) -> Option<u64> {
+fn with_doomed(interp: &Interp, checks: CheckSelection) -> Option<u64> {
     let all = whole(interp, checks)?;
-    let doomed = Doomed::of(interp, checks, &AnalysisBudget::largest()).ok()?;
-    let model = doomed.over(Box::new(interp));
-    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+    let doomed = DoomedStates::of(interp, checks, &AnalysisBudget::largest()).ok()?;
+    let model = doomed.wrap(Box::new(interp));
+    let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     let ahead = memory::search(&*model, &limits).unwrap();
     let (expected, found) = (violated(&interp, &checks, &all), violated(&model, &checks, &ahead));
     assert!(found.keys().eq(expected.keys()), "{checks:?}: {expected:?}, {found:?}");
@@ -111,16 +117,16 @@ fn with_doomed(interp: &Interp, checks: Checks) -> Option<u64> {
 }
 
 /// That whoever walks on from a state comes to where something is that is looked for.
-fn walks_arrive(interp: &Interp, ahead: &dyn Model, state: &[u8], checks: &Checks) {
+fn walks_arrive(interp: &Interp, ahead: &dyn StateSpace, state: &[u8], checks: &CheckSelection) {
     let width = interp.width();
-    let expanded = |model: &dyn Model, state: &[u8]| {
+    let expanded = |model: &dyn StateSpace, state: &[u8]| {
         let mut led = Vec::new();
-        let collected = Expansion::collect(width, &mut led, |out| model.expand(state, out));
+        let collected = SuccessorSink::collect(width, &mut led, |out| model.expand(state, out));
         (led, collected.unwrap())
     };
     let (all, _) = expanded(&interp, state);
     let (led, collected) = expanded(ahead, state);
-    assert_eq!(led.len() > all.len(), collected.passed > 0);
+    assert_eq!(led.len() > all.len(), collected.skipped > 0);
     if let Some(end) = led[all.len()..].chunks_exact(width).next() {
         let findings = expanded(&interp, end).1.findings;
         assert!(findings.iter().any(|it| is_looked_for(ahead, checks, it.0)), "{checks:?}");
@@ -129,7 +135,7 @@ fn walks_arrive(interp: &Interp, ahead: &dyn Model, state: &[u8], checks: &Check
 
 /// That a store finds what is found in memory, in several sittings, and that it can be told. Which store it is depends on how
 /// many states there are.
-fn stored_alike(model: &dyn Model, limits: &Limits, expected: &Outcome) {
+fn stored_alike(model: &dyn StateSpace, limits: &SearchLimits, expected: &SearchOutcome) {
     let storages = storages(model);
     let storage = &storages[expected.states() as usize % storages.len()];
     let plans = [tiny_plan(2, model.width() + storage.saved().tag_bytes(), 64, 64)];
@@ -141,23 +147,23 @@ fn stored_alike(model: &dyn Model, limits: &Limits, expected: &Outcome) {
             violated(model, &limits.checks, &found),
             violated(model, &limits.checks, expected)
         );
-        if keeps_depth(model) {
+        if preserves_depth(model) {
             assert_traces_replay(model, &*disk, &found);
         }
     }
-    if !keeps_depth(model) {
+    if !preserves_depth(model) {
         replayed_in(std::slice::from_ref(storage), model, expected, limits);
     }
 }
 
-fn boring(language: &str, text: &str, checks: Checks, progress: &[&str]) -> Option<Both> {
+fn boring(language: &str, text: &str, checks: CheckSelection, progress: &[&str]) -> Option<Both> {
     without_boring(&load(language, text).interp, checks, progress)
 }
 
 /// Why no state of a model is boring.
-fn why_none(language: &str, text: &str, checks: Checks, progress: &[&str]) -> String {
+fn why_none(language: &str, text: &str, checks: CheckSelection, progress: &[&str]) -> String {
     let progress: Vec<String> = progress.iter().map(|it| it.to_string()).collect();
-    Boring::of(&load(language, text).interp, checks, &progress, &AnalysisBudget::largest())
+    BoringStates::of(&load(language, text).interp, checks, &progress, &AnalysisBudget::largest())
         .err()
         .unwrap()
         .to_string()
@@ -177,7 +183,7 @@ fn what_lies_beyond_the_last_hour_is_not_explored() {
     assert_eq!(boring("dve", CLOCK, NO_DEADLOCK, &[]), Some((by_hours, until_forty)));
     assert_eq!(boring("dve", CLOCK, NO_DEADLOCK, &["now"]), Some((by_hours, until_forty)));
     // Who is always at work is never stuck; who is ready, in the last hour.
-    let why = why_none("dve", CLOCK, Checks::ALL, &["now"]);
+    let why = why_none("dve", CLOCK, CheckSelection::ALL, &["now"]);
     assert_eq!(
         why,
         "a deadlock may be reached from everywhere, as far as it can be told: look for none (--no-deadlock)"
@@ -284,7 +290,7 @@ fn what_fails_is_explored() {
     assert_eq!(violated(&&model.interp, &NO_DEADLOCK, &found).len(), 1);
     assert_eq!(boring("dve", &judged, NO_DEADLOCK, &[]), Some((20, 12)));
     // That it cannot be judged is an error, also where nobody asks whether it holds.
-    let errors = Checks { faults: true, ..Checks::NONE };
+    let errors = CheckSelection { faults: true, ..CheckSelection::NONE };
     assert_eq!(boring("dve", &judged, errors, &[]), Some((20, 12)));
     let invariant = "var now: 0..9; a: array [0..2] of 0..1; startstate now := 0; a[0] := 0; a[1] := 0; a[2] := 0; end;
         rule now < 9 ==> now := now + 1; end; invariant \"read\" now != 3 | a[now] = 0;";
@@ -321,7 +327,7 @@ fn what_a_step_may_write_is_told() {
         without_boring(&model.interp, NO_DEADLOCK, &[]);
     }
     // Or it begins again.
-    let wraps = Options { overflow: Some(Overflow::Wraps), ..Options::default() };
+    let wraps = Options { overflow: Some(OverflowRule::Wraps), ..Options::default() };
     let text = waits("byte n = 255;", "effect n = n + 2;", "n != 1");
     let model = load_with("dve", &text, wraps);
     one_is_explored(&model.interp, NO_DEADLOCK);
@@ -363,7 +369,7 @@ fn random_programs_are_found_alike() {
     let count = if is_large() { 5000 } else { 50 };
     try_all(count, programs(), |Generated(program)| {
         let Ok(interp) = Interp::new(program) else { return Ok(()) };
-        for checks in [Checks::ALL, NO_DEADLOCK, STATES_ALONE] {
+        for checks in [CheckSelection::ALL, NO_DEADLOCK, STATES_ALONE] {
             let both = without_boring(&interp, checks, &[]);
             fewer.set(fewer.get() + u32::from(both.is_some_and(|it| it.1 < it.0)));
             let earlier = with_doomed(&interp, checks);
@@ -433,7 +439,7 @@ fn random_models_are_found_alike() {
     for _ in 0..if is_large() { 5000 } else { 50 } {
         let text = random_model(&mut random);
         let model = load("dve", &text);
-        for checks in [Checks::ALL, NO_DEADLOCK, STATES_ALONE] {
+        for checks in [CheckSelection::ALL, NO_DEADLOCK, STATES_ALONE] {
             let both = without_boring(&model.interp, checks, &[]);
             fewer += u32::from(both.is_some_and(|it| it.1 < it.0));
             sooner += u32::from(with_doomed(&model.interp, checks).is_some_and(|it| it > 0));
@@ -450,10 +456,12 @@ fn models_are_found_alike() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(folder);
         for file in std::fs::read_dir(path).unwrap() {
             let file = file.unwrap().path();
-            let Some(language) = Language::of_file(&file.to_string_lossy()) else { continue };
+            let Some(language) = Language::from_file_name(&file.to_string_lossy()) else {
+                continue;
+            };
             let text = std::fs::read_to_string(&file).unwrap();
             let model = load(language.name, &text);
-            for checks in [Checks::ALL, NO_DEADLOCK] {
+            for checks in [CheckSelection::ALL, NO_DEADLOCK] {
                 let both = without_boring(&model.interp, checks, &[]);
                 let sooner = with_doomed(&model.interp, checks);
                 if both.is_some() || sooner.is_some() {
@@ -510,7 +518,8 @@ fn a_deadlock_that_all_runs_end_in_is_walked_to() {
         let all = ["P", "Q", "R"].iter().zip(loops).map(|(name, it)| line(name, it));
         format!("byte n = 9; channel {{byte}} c[0]; {} system async;", all.collect::<String>())
     };
-    let sooner = |loops: [&str; 3]| with_doomed(&load("dve", &lines(loops)).interp, Checks::ALL);
+    let sooner =
+        |loops: [&str; 3]| with_doomed(&load("dve", &lines(loops)).interp, CheckSelection::ALL);
     assert_eq!(sooner([""; 3]), Some(8));
     // One that may go round at its first place only is doomed as soon as it has left it.
     assert_eq!(sooner([", a -> a {}", "", ""]), Some(7));
@@ -527,14 +536,14 @@ fn a_deadlock_that_all_runs_end_in_is_walked_to() {
         "system",
         "process When { state w, v; init w; trans w -> v { guard n > 10; }; } system",
     );
-    assert_eq!(with_doomed(&load("dve", &counts).interp, Checks::ALL), Some(8));
+    assert_eq!(with_doomed(&load("dve", &counts).interp, CheckSelection::ALL), Some(8));
     let sometimes = only_where(&counts, "P.a -> a", "When.w -> v");
-    assert_eq!(with_doomed(&sometimes, Checks::ALL), Some(7));
+    assert_eq!(with_doomed(&sometimes, CheckSelection::ALL), Some(7));
     // Nothing is said where all move at once, or of rules that belong to nobody.
     let at_once = lines([""; 3]).replace("async", "sync").replace("c[0]", "c[1]");
-    assert_eq!(with_doomed(&load("dve", &at_once).interp, Checks::ALL), None);
+    assert_eq!(with_doomed(&load("dve", &at_once).interp, CheckSelection::ALL), None);
     let rule = "var x: 0..3; startstate x := 0; end; rule x < 3 ==> x := x + 1; end;";
-    assert_eq!(with_doomed(&load("murphi", rule).interp, Checks::ALL), None);
+    assert_eq!(with_doomed(&load("murphi", rule).interp, CheckSelection::ALL), None);
     // Where two meet there, both have to leave.
     assert_eq!(sooner([", a -> a { sync c!1; }", ", a -> a { sync c?n; }", ""]), Some(6));
 }
@@ -547,7 +556,8 @@ fn a_valid_end_is_not_walked_to() {
             "byte x; active proctype P() {{ x = 1; x = 2; x = 3; {last} }} active proctype Q() {{ skip; skip; skip }}"
         )
     };
-    let sooner = |last: &str| with_doomed(&load("promela", &text(last)).interp, Checks::ALL);
+    let sooner =
+        |last: &str| with_doomed(&load("promela", &text(last)).interp, CheckSelection::ALL);
     assert_eq!(sooner("skip"), None);
     // P takes three steps, Q three and one to end: from the first state they are one.
     assert_eq!(sooner("x == 9"), Some(6));
@@ -559,7 +569,7 @@ fn a_valid_end_is_not_walked_to() {
 /// Who counts and begins again goes round, and so does who is still to be started.
 #[test]
 fn who_may_go_round_is_not_doomed() {
-    let sooner = |text: &str| with_doomed(&load("promela", text).interp, Checks::ALL);
+    let sooner = |text: &str| with_doomed(&load("promela", text).interp, CheckSelection::ALL);
     let counts = "unsigned n : 2; byte x; active proctype P() { do :: n++ :: break od; x == 9 }
         active proctype Q() { skip; skip; skip }";
     // One step to leave the loop; the three of Q and its end are one then.
@@ -579,7 +589,7 @@ fn who_may_go_round_is_not_doomed() {
 /// ends.
 #[test]
 fn who_is_not_kept_may_be_stuck() {
-    let deadlock = Checks { deadlock: true, ..Checks::NONE };
+    let deadlock = CheckSelection { deadlock: true, ..CheckSelection::NONE };
     for stuck in 0..12 {
         let follows = |it: u32| if it + 1 == stuck { it + 2 } else { it + 1 };
         let first = u32::from(stuck == 0);
@@ -609,7 +619,7 @@ fn what_many_steps_may_reach_is_explored() {
 }
 
 /// What a search for anything but deadlocks comes to.
-fn checked(model: &TextModel, reduce: Reduce) -> Found<'_> {
+fn checked(model: &TextModel, reduce: ReductionRequest) -> CheckResult<'_> {
     Check::of_text(model).reduce(reduce).memory(256 << 20).checks(NO_DEADLOCK).run().unwrap()
 }
 
@@ -620,30 +630,42 @@ fn a_search_is_over_sooner_by_them() {
     let gives_up = "byte n; process P { byte k; state p, q, r; init p; assert r: n < 100;
         trans p -> p { guard n < 100; effect n = n + 1; }, p -> q {}, p -> r { guard n == 100; },
         q -> q { guard k < 200; effect k = k + 1; }; } system async;";
-    let reduce = Reduce { pruning: Pruning::BORING, ..Reduce::NONE };
+    let reduce = ReductionRequest { pruning: PruningSelection::BORING, ..ReductionRequest::NONE };
     let model = load("dve", gives_up);
-    let (whole, left) = (checked(&model, Reduce::NONE), checked(&model, reduce));
-    let depth = |found: &Found| found.counterexample().unwrap().unwrap().depth();
+    let (whole, left) = (checked(&model, ReductionRequest::NONE), checked(&model, reduce));
+    let depth = |found: &CheckResult| found.counterexample().unwrap().unwrap().depth();
     assert_eq!((depth(&whole), depth(&left)), (101, 101));
     assert_eq!(left.states(), 102);
     assert!(whole.states() > 2000);
     let model = load("dve", FALLS);
-    let doomed = Reduce { pruning: Pruning::DOOMED, ..Reduce::NONE };
-    let (whole, left) = (checked(&model, Reduce::NONE), checked(&model, doomed));
-    assert_eq!((whole.verdict(), left.verdict()), (Verdict::Violated, Verdict::Violated));
+    let doomed = ReductionRequest { pruning: PruningSelection::DOOMED, ..ReductionRequest::NONE };
+    let (whole, left) = (checked(&model, ReductionRequest::NONE), checked(&model, doomed));
+    assert_eq!(
+        (whole.verdict(), left.verdict()),
+        (SearchVerdict::Violated, SearchVerdict::Violated)
+    );
     assert_eq!((depth(&whole), depth(&left)), (7, 7));
     assert!(left.states() < whole.states());
-    let pruned = |pruning: Pruning, text: &str| {
+    let pruned = |pruning: PruningSelection, text: &str| {
         let mut model: TextModel = load("promela", text);
-        model.wished = Wished { pruning: pruning.looking_for(NO_DEADLOCK), ..Wished::default() };
+        model.wished = ReductionSelection {
+            pruning: pruning.for_checks(NO_DEADLOCK),
+            ..ReductionSelection::default()
+        };
         let searched = model.searched();
-        searched.stack().refused().iter().map(|it| it.why.clone()).collect::<Vec<_>>().join("; ")
+        searched
+            .stack()
+            .refusals()
+            .iter()
+            .map(|it| it.reason.clone())
+            .collect::<Vec<_>>()
+            .join("; ")
     };
     let claimed = "byte x; active proctype P() { do :: x < 9 -> x = x + (x < 9) od } never { do :: x > 3 -> break :: else od }";
-    for pruning in [Pruning::BORING, Pruning::DOOMED] {
+    for pruning in [PruningSelection::BORING, PruningSelection::DOOMED] {
         assert_eq!(pruned(pruning, claimed), "a claim is looked at beside the program");
     }
-    let kept = Boring::of(
+    let kept = BoringStates::of(
         &load("dve", CLOCK).interp,
         NO_DEADLOCK,
         &Vec::new(),
@@ -652,14 +674,24 @@ fn a_search_is_over_sooner_by_them() {
     .unwrap()
     .preserves();
     assert!(
-        [Kept::Deadlocks, Kept::Invariants, Kept::StepErrors, Kept::Depth]
+        [
+            PropertyClass::Deadlocks,
+            PropertyClass::Invariants,
+            PropertyClass::StepErrors,
+            PropertyClass::Depth
+        ]
+        .iter()
+        .all(|it| kept.has(*it))
+    );
+    assert!(!kept.has(PropertyClass::Claims) && !kept.has(PropertyClass::StutterInvariant));
+    let kept =
+        DoomedStates::of(&load("dve", FALLS).interp, NO_DEADLOCK, &AnalysisBudget::largest())
+            .unwrap()
+            .preserves();
+    assert!(
+        [PropertyClass::Deadlocks, PropertyClass::Invariants, PropertyClass::StepErrors]
             .iter()
             .all(|it| kept.has(*it))
     );
-    assert!(!kept.has(Kept::Claims) && !kept.has(Kept::StutterInvariant));
-    let kept = Doomed::of(&load("dve", FALLS).interp, NO_DEADLOCK, &AnalysisBudget::largest())
-        .unwrap()
-        .preserves();
-    assert!([Kept::Deadlocks, Kept::Invariants, Kept::StepErrors].iter().all(|it| kept.has(*it)));
-    assert!(!kept.has(Kept::Depth) && !kept.has(Kept::Claims));
+    assert!(!kept.has(PropertyClass::Depth) && !kept.has(PropertyClass::Claims));
 }

@@ -6,20 +6,22 @@
 use crate::runs::{assert_is_run, configurations, explore, load};
 use crate::support::Random;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Expansion, Interp, Model, Violation};
+use spillway::exec::{Interp, StateSpace, SuccessorSink, Violation};
 use spillway::front::{Options, murphi};
-use spillway::reduce::reversible::{REDUCTION_NAME, Reversible, Rules, Undoing};
+use spillway::reduce::reversible::{
+    REDUCTION_NAME, ReversibleReduction, ReversibleRules, RuleSelection,
+};
 use spillway::reduce::rewriting::ProgramForm;
-use spillway::reduce::symmetry::Effort;
-use spillway::reduce::{Stack, Wished};
-use spillway::search::{Checks, Limits, Verdict, memory};
-use spillway::source::Sources;
+use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::reduce::{ReductionSelection, ReductionStack};
+use spillway::search::{CheckSelection, SearchLimits, SearchVerdict, memory};
+use spillway::source::SourceMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
 fn interp(text: &str) -> Interp {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model.m", text);
     let loaded = murphi::LANGUAGE
         .load(&mut sources, &Options::default())
@@ -31,7 +33,7 @@ fn interp(text: &str) -> Interp {
 type Found<'r> = (&'r str, usize, usize);
 
 fn found(model: &Interp) -> Vec<Found<'_>> {
-    match Reversible::of(model, &[], &AnalysisBudget::largest()) {
+    match ReversibleRules::of(model, &[], &AnalysisBudget::largest()) {
         Ok(found) => found.rules(model.program()),
         Err(_) => Vec::new(),
     }
@@ -125,9 +127,15 @@ fn rules_are_named_and_refused_by_name() {
     let model = rules("rule \"set\" !f ==> f := true; end; rule \"mark\" !g ==> g := true; end;");
     let told = |names: &[&str]| {
         let names: Vec<String> = names.iter().map(|it| (*it).to_owned()).collect();
-        let stack = stack(&model, Rules::named(&names), None);
-        let refused = stack.refused().first().map(|it| (it.name.clone(), it.why.clone()));
-        (stack.told(&spillway::exec::Tally::default()).into_iter().find_map(|it| it.did), refused)
+        let stack = stack(&model, RuleSelection::named(&names), None);
+        let refused = stack.refusals().first().map(|it| (it.name.clone(), it.reason.clone()));
+        (
+            stack
+                .summaries(&spillway::exec::ReductionCounters::default())
+                .into_iter()
+                .find_map(|it| it.effect),
+            refused,
+        )
     };
     let (both, _) = told(&[]);
     assert!(both.unwrap().starts_with("undone: `set`, `mark`;"));
@@ -137,10 +145,14 @@ fn rules_are_named_and_refused_by_name() {
     assert_eq!(told(&["mark", "other"]), (None, refused));
 }
 
-fn stack(model: &Interp, rules: Rules, symmetry: Option<Effort>) -> Stack<'_> {
-    let reversible = Some((rules, Checks::default()));
-    let wished = Wished { reversible, symmetry, ..Wished::default() };
-    Stack::of(
+fn stack(
+    model: &Interp,
+    rules: RuleSelection,
+    symmetry: Option<SymmetryEffort>,
+) -> ReductionStack<'_> {
+    let reversible = Some((rules, CheckSelection::default()));
+    let wished = ReductionSelection { reversible, symmetry, ..ReductionSelection::default() };
+    ReductionStack::of(
         ProgramForm::written(model),
         wished,
         || unreachable!("nobody chooses steps"),
@@ -148,15 +160,15 @@ fn stack(model: &Interp, rules: Rules, symmetry: Option<Effort>) -> Stack<'_> {
     )
 }
 
-fn checked() -> Rules {
-    Rules { is_checked: true, ..Rules::default() }
+fn checked() -> RuleSelection {
+    RuleSelection { is_checked: true, ..RuleSelection::default() }
 }
 
 /// All states of a model, if these are not too many.
-fn states(model: &dyn Model, most: usize) -> Option<BTreeSet<Vec<u8>>> {
+fn states(model: &dyn StateSpace, most: usize) -> Option<BTreeSet<Vec<u8>>> {
     let width = model.width();
     let mut buffer = Vec::new();
-    let _ = Expansion::collect(width, &mut buffer, |out| model.initial(out)).unwrap();
+    let _ = SuccessorSink::collect(width, &mut buffer, |out| model.initial(out)).unwrap();
     let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
     let mut open: Vec<Vec<u8>> = buffer.chunks_exact(width).map(<[u8]>::to_vec).collect();
     while let Some(state) = open.pop() {
@@ -164,7 +176,8 @@ fn states(model: &dyn Model, most: usize) -> Option<BTreeSet<Vec<u8>>> {
             continue;
         }
         buffer.clear();
-        let _ = Expansion::collect(width, &mut buffer, |out| model.expand(&state, out)).unwrap();
+        let _ =
+            SuccessorSink::collect(width, &mut buffer, |out| model.expand(&state, out)).unwrap();
         open.extend(buffer.chunks_exact(width).map(<[u8]>::to_vec));
         seen.insert(state);
         if seen.len() > most {
@@ -175,16 +188,25 @@ fn states(model: &dyn Model, most: usize) -> Option<BTreeSet<Vec<u8>>> {
 }
 
 /// All states that those stored stand for.
-fn stood_for(model: &Interp, rules: &Rules, stored: &BTreeSet<Vec<u8>>) -> BTreeSet<Vec<u8>> {
-    let undoing =
-        Undoing::of(model, rules, (&Checks::default(), false), &AnalysisBudget::largest()).unwrap();
+fn stood_for(
+    model: &Interp,
+    rules: &RuleSelection,
+    stored: &BTreeSet<Vec<u8>>,
+) -> BTreeSet<Vec<u8>> {
+    let undoing = ReversibleReduction::of(
+        model,
+        rules,
+        (&CheckSelection::default(), false),
+        &AnalysisBudget::largest(),
+    )
+    .unwrap();
     let model = undoing.of_model(Box::new(model));
     stored.iter().flat_map(|state| model.states_from(state).unwrap()).collect()
 }
 
 /// The checks that fail.
-fn broken(name: &str, model: &dyn Model) -> (Verdict, BTreeSet<Violation>, u64) {
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+fn broken(name: &str, model: &dyn StateSpace) -> (SearchVerdict, BTreeSet<Violation>, u64) {
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let outcome = memory::search(model, &limits).unwrap_or_else(|error| panic!("{name}: {error}"));
     let broken = outcome.findings.iter().map(|(check, _)| check).collect();
     (outcome.verdict, broken, outcome.states())
@@ -194,12 +216,12 @@ fn broken(name: &str, model: &dyn Model) -> (Verdict, BTreeSet<Violation>, u64) 
 fn is_reduced_soundly(name: &str, model: &Interp) -> bool {
     let (verdict, all_broken, all) = broken(name, model);
     let mut is_reduced = false;
-    for rules in [Rules::default(), checked()] {
+    for rules in [RuleSelection::default(), checked()] {
         let stack = stack(model, rules.clone(), None);
-        if !stack.refused().is_empty() {
+        if !stack.refusals().is_empty() {
             return false;
         }
-        let reduced = stack.over(Box::new(model));
+        let reduced = stack.wrap(Box::new(model));
         let (found, broken, stored) = broken(name, &*reduced);
         assert_eq!((found, &broken), (verdict, &all_broken), "{name}");
         assert!(stored <= all, "{name}: {stored} of {all}");
@@ -214,9 +236,9 @@ fn is_reduced_soundly(name: &str, model: &Interp) -> bool {
             );
         }
     }
-    for effort in [Effort::Exact, Effort::Fast] {
-        let stack = stack(model, Rules::default(), Some(effort));
-        let (found, broken, _) = broken(name, &*stack.over(Box::new(model)));
+    for effort in [SymmetryEffort::Exact, SymmetryEffort::Fast] {
+        let stack = stack(model, RuleSelection::default(), Some(effort));
+        let (found, broken, _) = broken(name, &*stack.wrap(Box::new(model)));
         assert_eq!((found, &broken), (verdict, &all_broken), "{name}, {}", effort.name());
     }
     is_reduced
@@ -226,9 +248,9 @@ fn is_reduced_soundly(name: &str, model: &Interp) -> bool {
 fn counterexamples_are_runs(name: &str, model: &Interp) -> usize {
     let (plain, _) = explore(model);
     let mut traces = 0;
-    for symmetry in [None, Some(Effort::Exact)] {
-        let stack = stack(model, Rules::default(), symmetry);
-        let reduced = stack.over(Box::new(model));
+    for symmetry in [None, Some(SymmetryEffort::Exact)] {
+        let stack = stack(model, RuleSelection::default(), symmetry);
+        let reduced = stack.wrap(Box::new(model));
         let (outcome, found) = explore(&*reduced);
         assert_eq!(outcome.verdict, plain.verdict, "{name}");
         found.iter().for_each(|trace| assert_is_run(name, model, trace));
@@ -363,9 +385,11 @@ fn the_papers_models_have_its_counts() {
     for (file, defines, named, expected) in all {
         let model = load(&folder.join(file), &defines);
         let named: Vec<String> = named.iter().map(|it| (*it).to_owned()).collect();
-        let states = [None, Some(Effort::Exact)].map(|symmetry| {
-            let stack = stack(&model, Rules::named(&named), symmetry);
-            memory::search(&*stack.over(Box::new(&model)), &Limits::default()).unwrap().states()
+        let states = [None, Some(SymmetryEffort::Exact)].map(|symmetry| {
+            let stack = stack(&model, RuleSelection::named(&named), symmetry);
+            memory::search(&*stack.wrap(Box::new(&model)), &SearchLimits::default())
+                .unwrap()
+                .states()
         });
         assert_eq!(states, expected, "{file} {named:?}");
     }
@@ -380,12 +404,12 @@ fn what_a_rule_forgets_is_not_taken_to_be_there() {
          rule \"forget\" !f ==> f := true; undefine bag; end;
          invariant \"forgotten\" f -> MultiSetCount(i: bag, true) = 0;",
     );
-    let checks = Checks { deadlock: false, ..Checks::default() };
-    let limits = Limits { checks, ..Limits::default() };
-    assert_eq!(memory::search(&model, &limits).unwrap().verdict, Verdict::Verified);
-    let stack = stack(&model, Rules::default(), None);
-    let reduced = stack.over(Box::new(&model));
-    assert_eq!(memory::search(&*reduced, &limits).unwrap().verdict, Verdict::Verified);
+    let checks = CheckSelection { deadlock: false, ..CheckSelection::default() };
+    let limits = SearchLimits { checks, ..SearchLimits::default() };
+    assert_eq!(memory::search(&model, &limits).unwrap().verdict, SearchVerdict::Verified);
+    let stack = stack(&model, RuleSelection::default(), None);
+    let reduced = stack.wrap(Box::new(&model));
+    assert_eq!(memory::search(&*reduced, &limits).unwrap().verdict, SearchVerdict::Verified);
 }
 
 /// The verdicts of models by others with up to so many states.
@@ -397,20 +421,20 @@ fn models_of_others_have_the_same_verdict() {
     let mut told: BTreeMap<bool, usize> = BTreeMap::new();
     for file in crate::support::collection::models_below(&Path::new(&folder).join("murphi")) {
         let text = crate::support::collection::text_of(&file);
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add("model.m", &text);
         let Ok(loaded) = murphi::LANGUAGE.load(&mut sources, &Options::default()) else { continue };
         let Ok(model) = Interp::new(loaded.program) else { continue };
-        let limits = Limits { max_states: Some(STATES_MAX), ..Limits::default() };
+        let limits = SearchLimits { max_states: Some(STATES_MAX), ..SearchLimits::default() };
         let verdict = memory::search(&model, &limits).unwrap().verdict;
-        if !matches!(verdict, Verdict::Verified | Verdict::Violated) {
+        if !matches!(verdict, SearchVerdict::Verified | SearchVerdict::Violated) {
             continue;
         }
-        for symmetry in [None, Some(Effort::Exact)] {
-            let stack = stack(&model, Rules::default(), symmetry);
-            let is_used = !stack.refused().iter().any(|it| it.name == REDUCTION_NAME);
+        for symmetry in [None, Some(SymmetryEffort::Exact)] {
+            let stack = stack(&model, RuleSelection::default(), symmetry);
+            let is_used = !stack.refusals().iter().any(|it| it.name == REDUCTION_NAME);
             *told.entry(is_used).or_default() += 1;
-            let found = memory::search(&*stack.over(Box::new(&model)), &Limits::default());
+            let found = memory::search(&*stack.wrap(Box::new(&model)), &SearchLimits::default());
             assert_eq!(found.unwrap().verdict, verdict, "{}", file.display());
         }
     }

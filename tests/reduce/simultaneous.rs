@@ -9,29 +9,36 @@ use crate::support::follow::{ALL, load};
 use crate::support::{is_large, stored};
 use proptest::prelude::*;
 use spillway::Check;
-use spillway::exec::{Exec, Tally, Violation};
-use spillway::reduce::Kept;
-use spillway::reduce::partial_order::{Method, Proviso, Way};
-use spillway::reduce::rewriting::Rewritings;
-use spillway::search::{Checks, Limits, Outcome, memory};
-use spillway::session::{Reduce, Steps, TextModel};
+use spillway::exec::{ExecutionMode, ReductionCounters, Violation};
+use spillway::reduce::PropertyClass;
+use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
+use spillway::session::{ReductionRequest, StepChoice, TextModel};
 use std::collections::BTreeSet;
 
-const WAYS: [Way; 2] = [
-    Way { method: Method::Simultaneous, proviso: Proviso::Static },
-    Way { method: Method::Simultaneous, proviso: Proviso::Levels },
+const WAYS: [PartialOrderStrategy; 2] = [
+    PartialOrderStrategy {
+        method: PartialOrderMethod::Simultaneous,
+        proviso: CycleProviso::Static,
+    },
+    PartialOrderStrategy {
+        method: PartialOrderMethod::Simultaneous,
+        proviso: CycleProviso::Levels,
+    },
 ];
-const DEADLOCKS: Limits = Limits { checks: Checks { deadlock: true, ..Checks::NONE }, ..ALL };
+const DEADLOCKS: SearchLimits =
+    SearchLimits { checks: CheckSelection { deadlock: true, ..CheckSelection::NONE }, ..ALL };
 
-fn by(way: Way) -> Reduce {
-    Reduce { steps: Steps::Chosen(way), ..Reduce::NONE }
+fn by(way: PartialOrderStrategy) -> ReductionRequest {
+    ReductionRequest { steps: StepChoice::Chosen(way), ..ReductionRequest::NONE }
 }
 
-fn violated(outcome: &Outcome) -> BTreeSet<Violation> {
+fn violated(outcome: &SearchOutcome) -> BTreeSet<Violation> {
     outcome.findings.iter().map(|(check, _)| check).collect()
 }
 
-fn found(model: &TextModel, limits: &Limits) -> Outcome {
+fn found(model: &TextModel, limits: &SearchLimits) -> SearchOutcome {
     memory::search(model.searched().model(), limits).unwrap()
 }
 
@@ -42,7 +49,7 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
     let (whole, stuck) = (found(&model, &ALL), found(&model, &DEADLOCKS));
     let mut left = whole.states();
     for way in WAYS {
-        model = model.with_partial_order(Some((way, Checks::default())));
+        model = model.with_partial_order(Some((way, CheckSelection::default())));
         let reduced = found(&model, &ALL);
         prop_assert_eq!(violated(&reduced), violated(&whole), "{:?} {}", way, text);
         // Not only that there is one: all are there.
@@ -50,7 +57,7 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
         let searched = model.searched();
         match way.proviso {
             // What was put off cannot be found out where states are stored as steps back.
-            Proviso::Levels => told(searched.model(), &reduced, &ALL),
+            CycleProviso::Levels => told(searched.model(), &reduced, &ALL),
             _ => drop(stored::replayed(searched.model(), &reduced, &ALL)),
         }
         drop(searched);
@@ -60,7 +67,7 @@ fn is_kept(language: &str, text: &str) -> Result<(u64, u64), TestCaseError> {
         prop_assert_eq!(reduced.deadlocks(), stuck.deadlocks(), "{:?} {}", way, text);
         let check = |exec| Check::of_text(&model).reduce(by(way)).memory(512 << 20).exec(exec);
         let run = |exec| check(exec).keep_going().run().unwrap().outcome().clone();
-        prop_assert_eq!(run(Exec::Jit), run(Exec::Interp));
+        prop_assert_eq!(run(ExecutionMode::Jit), run(ExecutionMode::Interp));
     }
     Ok((whole.states(), left))
 }
@@ -285,11 +292,11 @@ fn it_stacks() {
         let whole = violated(&found(&model, &ALL));
         let kind = |it: &Violation| format!("{it:?}").chars().take(6).collect::<String>();
         let kinds = |all: &BTreeSet<Violation>| all.iter().map(kind).collect::<BTreeSet<_>>();
-        let sets = [Rewritings::NONE, Rewritings::ALIKE, Rewritings::ALL];
+        let sets = [RewriteSelection::NONE, RewriteSelection::BISIMILAR, RewriteSelection::ALL];
         for (way, rewritings) in WAYS.into_iter().flat_map(|way| sets.map(|it| (way, it))) {
             for processes in [false, true] {
-                let symmetry = Reduce::AUTO.symmetry.filter(|_| processes);
-                let reduce = Reduce { rewritings, processes, symmetry, ..by(way) };
+                let symmetry = ReductionRequest::AUTO.symmetry.filter(|_| processes);
+                let reduce = ReductionRequest { rewritings, processes, symmetry, ..by(way) };
                 let check = Check::of_text(&model).reduce(reduce).memory(512 << 20).keep_going();
                 let run = check.run().unwrap();
                 assert_eq!(kinds(&violated(run.outcome())), kinds(&whole), "{way:?} {text}");
@@ -305,13 +312,13 @@ fn it_stacks() {
         ruleset p: P do rule \"x\" x[p] < 2 ==> x[p] := x[p] + 1; end; rule \"y\" y[p] < 2 & x[p] > 0 ==> y[p] := y[p] + 1; end; end;
         invariant \"less\" exists p: P do y[p] < 2 end;";
     let model = load("murphi", text);
-    let symmetry = Reduce::AUTO.symmetry;
+    let symmetry = ReductionRequest::AUTO.symmetry;
     let search = |reduce| {
         let check = Check::of_text(&model).reduce(reduce).memory(512 << 20);
         check.keep_going().run().unwrap()
     };
-    let whole = search(Reduce { symmetry, ..Reduce::NONE });
-    let run = search(Reduce { symmetry, ..by(WAYS[0]) });
+    let whole = search(ReductionRequest { symmetry, ..ReductionRequest::NONE });
+    let run = search(ReductionRequest { symmetry, ..by(WAYS[0]) });
     assert!(run.outcome().states() < whole.outcome().states() && run.outcome().passed > 0);
     assert_eq!(violated(run.outcome()), violated(whole.outcome()));
     let way = run.counterexample().unwrap().unwrap();
@@ -323,30 +330,37 @@ fn it_stacks() {
 #[test]
 fn it_says_what_it_keeps_and_did() {
     let text = "byte g; active proctype P() { byte x; do :: g = 1; x = 1; x = 0 od } active proctype Q() { byte y; do :: y = 1; y = 0 od }";
-    let order =
-        |text: &str, way| load("promela", text).with_partial_order(Some((way, Checks::default())));
+    let order = |text: &str, way| {
+        load("promela", text).with_partial_order(Some((way, CheckSelection::default())))
+    };
     for way in WAYS {
         let model = order(text, way);
         let searched = model.searched();
         let preserved = searched.stack().preserves();
-        let kept: Vec<_> = Kept::ALL.into_iter().filter(|it| preserved.has(*it)).collect();
-        assert_eq!(kept, [Kept::Deadlocks, Kept::StepErrors, Kept::Invariants]);
-        let told = &searched.stack().told(&Tally { passed: 7, ..Tally::default() })[0];
+        let kept: Vec<_> = PropertyClass::ALL.into_iter().filter(|it| preserved.has(*it)).collect();
+        assert_eq!(
+            kept,
+            [PropertyClass::Deadlocks, PropertyClass::StepErrors, PropertyClass::Invariants]
+        );
+        let told = &searched
+            .stack()
+            .summaries(&ReductionCounters { skipped: 7, ..ReductionCounters::default() })[0];
         assert_eq!(
             (told.name.as_str(), told.proviso),
             ("simultaneous reachability", Some("none needed"))
         );
-        let did = told.did.as_ref().unwrap();
+        let did = told.effect.as_ref().unwrap();
         assert!(did.ends_with("7 run through without being stored"), "{did}");
         let model = order(&format!("{text} never {{ do :: g == 1 -> break :: else od }}"), way);
-        assert!(model.searched().stack().refused()[0].why.contains("has to see every state"));
+        assert!(model.searched().stack().refusals()[0].reason.contains("has to see every state"));
     }
-    for proviso in [Proviso::Chains, Proviso::StaticChains] {
-        let model = order(text, Way { method: Method::Simultaneous, proviso });
+    for proviso in [CycleProviso::Chains, CycleProviso::StaticChains] {
+        let model =
+            order(text, PartialOrderStrategy { method: PartialOrderMethod::Simultaneous, proviso });
         let searched = model.searched();
-        let refused = &searched.stack().refused()[0];
+        let refused = &searched.stack().refusals()[0];
         assert_eq!(refused.name, "simultaneous reachability");
-        assert!(refused.why.contains("--por-proviso static"), "{}", refused.why);
+        assert!(refused.reason.contains("--por-proviso static"), "{}", refused.reason);
     }
 }
 
@@ -359,11 +373,11 @@ fn a_search_that_goes_on_takes_them_as_it_did() {
     let model = load("dve", text);
     let folder = tempfile::tempdir().unwrap();
     for way in WAYS {
-        assert_eq!(Way::of_code(way.code()), Some(way));
+        assert_eq!(PartialOrderStrategy::of_code(way.code()), Some(way));
         let check = |reduce| Check::of_text(&model).reduce(reduce).memory(256 << 20);
         let dir = folder.path().join(way.code().to_string());
         drop(check(by(way)).dir(&dir).max_states(10).run().unwrap());
-        assert!(check(Reduce::NONE).dir(&dir).run().is_err());
+        assert!(check(ReductionRequest::NONE).dir(&dir).run().is_err());
         let whole = check(by(way)).run().unwrap();
         let both = BTreeSet::from([Violation::Deadlock, Violation::Property(0)]);
         assert_eq!(violated(whole.outcome()), both);

@@ -11,19 +11,19 @@ use crate::support::stored::{assert_same, assert_traces_replay, search, storages
 use crate::support::{begin_or_resume, tiny_plan};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use spill::fault::Faults;
+use spill::fault::FaultPlan;
 use spill::{Codec, Disk, FaultDisk};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Expansion, Interp, Model, Selective, Violation};
+use spillway::exec::{Interp, SelectiveStateSpace, StateSpace, SuccessorSink, Violation};
 use spillway::front::{Language, Options};
 use spillway::reduce::Reduction;
-use spillway::reduce::partial_order::{Method, PartialOrder};
-use spillway::reduce::symmetry::Effort;
-use spillway::search::checkpoint::Saved;
-use spillway::search::{Checks, Control, Limits, Storage, memory};
+use spillway::reduce::partial_order::{PartialOrder, PartialOrderMethod};
+use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::search::checkpoint::SavedSearch;
+use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage, memory};
 use spillway::session::TextModel;
-use spillway::source::Sources;
+use spillway::source::SourceMap;
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -40,7 +40,7 @@ const OURS_MAX: usize = 20_000;
 const TRANSITIONS_EACH_MAX: usize = 10;
 
 /// Nothing is looked for but deadlocks.
-const DEADLOCKS: Checks = Checks { deadlock: true, ..Checks::NONE };
+const DEADLOCKS: CheckSelection = CheckSelection { deadlock: true, ..CheckSelection::NONE };
 
 type Tried<T> = Result<T, TestCaseError>;
 
@@ -73,12 +73,13 @@ const BOTH: Join = |kept, other| *kept &= other;
 const EITHER: Join = |kept, other| *kept |= other;
 
 /// A model searched level by level, values of equal states joined; nothing if there are too many.
-fn searched(model: &dyn Model, join: Join, most: usize) -> Option<Came> {
-    let (width, value_bytes) = (model.width(), model.sleeps().map_or(0, |it| it.value_bytes()));
+fn searched(model: &dyn StateSpace, join: Join, most: usize) -> Option<Came> {
+    let (width, value_bytes) =
+        (model.width(), model.as_sleep_set().map_or(0, |it| it.value_bytes()));
     let mut came = Came::default();
     let mut seen = BTreeSet::new();
     let mut start = Vec::new();
-    let collected = Expansion::collect(width, &mut start, |out| model.initial(out)).unwrap();
+    let collected = SuccessorSink::collect(width, &mut start, |out| model.initial(out)).unwrap();
     came.found.extend(collected.findings.iter().map(|(check, _)| (check, 0)));
     let none = vec![0; value_bytes];
     let mut level: BTreeMap<Vec<u8>, Vec<u8>> =
@@ -91,11 +92,12 @@ fn searched(model: &dyn Model, join: Join, most: usize) -> Option<Came> {
         let pairs: Vec<u8> =
             level.iter().flat_map(|(it, value)| [&it[..], value].concat()).collect();
         let mut next = Vec::new();
-        let collected =
-            Expansion::collect(width + value_bytes, &mut next, |out| match model.sleeps() {
+        let collected = SuccessorSink::collect(width + value_bytes, &mut next, |out| {
+            match model.as_sleep_set() {
                 Some(model) => model.expand_awake(&pairs, out),
                 None => model.expand(&pairs, out),
-            });
+            }
+        });
         let collected = collected.unwrap();
         for (check, finding) in collected.findings.iter() {
             assert_eq!(finding.witness.len(), width);
@@ -129,15 +131,19 @@ fn count(cell: &Cell<u32>, counts: bool) {
 }
 
 /// A program reduced as another, `seen`, would be.
-fn reduced<'m>(seen: &'m Interp, model: &'m Interp, method: Method) -> Option<Box<dyn Model + 'm>> {
+fn reduced<'m>(
+    seen: &'m Interp,
+    model: &'m Interp,
+    method: PartialOrderMethod,
+) -> Option<Box<dyn StateSpace + 'm>> {
     let selector = Box::new(model.selector().ok()?);
     let reduction =
         PartialOrder::of(seen, selector, method, &DEADLOCKS, &AnalysisBudget::largest()).ok()?;
-    Some(reduction.over(Box::new(model)))
+    Some(reduction.wrap(Box::new(model)))
 }
 
 fn keeps_all(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
-    let Some(sleeping) = reduced(interp, interp, Method::Sleep) else { return Ok(()) };
+    let Some(sleeping) = reduced(interp, interp, PartialOrderMethod::Sleep) else { return Ok(()) };
     let Some(whole) = searched(interp, BOTH, most) else { return Ok(()) };
     let asleep = searched(&*sleeping, BOTH, most).unwrap();
     prop_assert_eq!(&asleep.levels, &whole.levels);
@@ -146,8 +152,8 @@ fn keeps_all(interp: &Interp, most: usize, census: &Census) -> Tried<()> {
     count(&census.asleep, true);
     count(&census.fewer, asleep.transitions < whole.transitions);
     count(&census.violated, !whole.found.is_empty());
-    if let [Some(local), Some(both)] =
-        [Method::Local, Method::LocalSleep].map(|method| reduced(interp, interp, method))
+    if let [Some(local), Some(both)] = [PartialOrderMethod::Local, PartialOrderMethod::LocalSleep]
+        .map(|method| reduced(interp, interp, method))
     {
         let [local, both] = [local, both].map(|it| searched(&*it, BOTH, most).unwrap());
         prop_assert_eq!(local.deadlock(), whole.deadlock());
@@ -200,9 +206,9 @@ fn ours(most: usize) -> Vec<(String, TextModel)> {
 }
 
 fn load(name: &str, text: &str, options: Options) -> TextModel {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(name, text);
-    let loaded = TextModel::load(Language::of_file(name).unwrap(), sources, options);
+    let loaded = TextModel::load(Language::from_file_name(name).unwrap(), sources, options);
     loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
@@ -251,9 +257,9 @@ fn what_is_asleep_on_one_way_only_is_taken() {
     let processes: String = SEVEN.into_iter().enumerate().map(process).collect();
     let text = format!("byte x, y, z, w;\n{processes}system async;");
     let model = load("seven.dve", &text, Options::default()).interp;
-    let sleeping = reduced(&model, &model, Method::Sleep).unwrap();
+    let sleeping = reduced(&model, &model, PartialOrderMethod::Sleep).unwrap();
     let [whole, both, either] =
-        [(&model as &dyn Model, BOTH), (&*sleeping, BOTH), (&*sleeping, EITHER)]
+        [(&model as &dyn StateSpace, BOTH), (&*sleeping, BOTH), (&*sleeping, EITHER)]
             .map(|(model, join)| searched(model, join, usize::MAX).unwrap());
     assert_eq!((whole.states(), both.states(), either.states()), (8, 8, 7));
     assert_eq!(both.levels, whole.levels);
@@ -289,7 +295,7 @@ fn a_relation_that_misses_one_thing_is_found_out() {
         let [known, others] = [&model, &seen].map(|it| it.selector().unwrap().instances().count());
         assert_eq!(known, others);
         let states = |seen: &Interp| {
-            let sleeping = reduced(seen, &model, Method::Sleep);
+            let sleeping = reduced(seen, &model, PartialOrderMethod::Sleep);
             // Where nothing is independent nothing sleeps.
             let Some(sleeping) = sleeping else { return model_states(&model) };
             searched(&*sleeping, BOTH, usize::MAX).unwrap().states()
@@ -308,22 +314,23 @@ fn model_states(model: &Interp) -> usize {
 fn protocols_of_1992_take_the_transitions_of_the_paper() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/dve");
     for (name, method, states, transitions) in [
-        ("independent_lines.dve", Method::Sleep, 100_000, 99_999),
-        ("independent_lines.dve", Method::LocalSleep, 46, 45),
-        ("independent_cycles.dve", Method::Sleep, 100_000, 111_110),
-        ("independent_cycles.dve", Method::LocalSleep, 10, 10),
+        ("independent_lines.dve", PartialOrderMethod::Sleep, 100_000, 99_999),
+        ("independent_lines.dve", PartialOrderMethod::LocalSleep, 46, 45),
+        ("independent_cycles.dve", PartialOrderMethod::Sleep, 100_000, 111_110),
+        ("independent_cycles.dve", PartialOrderMethod::LocalSleep, 10, 10),
         // Nothing is independent.
-        ("dependent_lines.dve", Method::Sleep, 100_000, 450_000),
-        ("dependent_lines.dve", Method::LocalSleep, 100_000, 450_000),
+        ("dependent_lines.dve", PartialOrderMethod::Sleep, 100_000, 450_000),
+        ("dependent_lines.dve", PartialOrderMethod::LocalSleep, 100_000, 450_000),
     ] {
         let (model, _) = TextModel::open(&folder.join(name), Options::default()).unwrap();
         assert_counts(model, method, (states, transitions), name);
     }
     if let Some(corpus) = std::env::var_os("SPILLWAY_CORPUS") {
         let dtp = Path::new(&corpus).join("promela/spin-examples/dtp.pml");
-        for (method, states, transitions) in
-            [(Method::Sleep, 251_409, 255_339), (Method::LocalSleep, 36_523, 37_626)]
-        {
+        for (method, states, transitions) in [
+            (PartialOrderMethod::Sleep, 251_409, 255_339),
+            (PartialOrderMethod::LocalSleep, 36_523, 37_626),
+        ] {
             let (model, _) = TextModel::open(&dtp, Options::default()).unwrap();
             assert_counts(model, method, (states, transitions), "dtp");
         }
@@ -331,7 +338,7 @@ fn protocols_of_1992_take_the_transitions_of_the_paper() {
 }
 
 /// That a search for deadlocks comes to this many states and transitions.
-fn assert_counts(model: TextModel, method: Method, expected: (u64, u64), name: &str) {
+fn assert_counts(model: TextModel, method: PartialOrderMethod, expected: (u64, u64), name: &str) {
     let model = model.with_partial_order(Some((method.into(), DEADLOCKS)));
     let found = Check::of_text(&model).checks(DEADLOCKS).memory(512 << 20).keep_going();
     let found = found.run().unwrap();
@@ -340,17 +347,17 @@ fn assert_counts(model: TextModel, method: Method, expected: (u64, u64), name: &
 }
 
 /// Why a method is left out, if it is.
-fn refused(model: TextModel, method: Method, checks: Checks) -> Option<String> {
+fn refused(model: TextModel, method: PartialOrderMethod, checks: CheckSelection) -> Option<String> {
     let model = model.with_partial_order(Some((method.into(), checks)));
-    model.searched().stack().refused().first().map(|it| it.why.clone())
+    model.searched().stack().refusals().first().map(|it| it.reason.clone())
 }
 
 #[test]
 fn what_does_not_go_together_is_left_out_with_what_to_do() {
     let plain = "byte x, y; active proctype A() { x = 1 } active proctype B() { y = 1 }";
     let model = || load("model.pml", plain, Options::default());
-    assert_eq!(refused(model(), Method::LocalSleep, DEADLOCKS), None);
-    assert_eq!(refused(model(), Method::Sleep, Checks::default()), None);
+    assert_eq!(refused(model(), PartialOrderMethod::LocalSleep, DEADLOCKS), None);
+    assert_eq!(refused(model(), PartialOrderMethod::Sleep, CheckSelection::default()), None);
     let failing = || {
         load(
             "model.pml",
@@ -358,20 +365,25 @@ fn what_does_not_go_together_is_left_out_with_what_to_do() {
             Options::default(),
         )
     };
-    let why = refused(failing(), Method::LocalSleep, Checks::default()).unwrap();
+    let why =
+        refused(failing(), PartialOrderMethod::LocalSleep, CheckSelection::default()).unwrap();
     assert!(why.contains("ask for `--only deadlock`"), "{why}");
-    assert_eq!(refused(failing(), Method::LocalSleep, DEADLOCKS), None);
+    assert_eq!(refused(failing(), PartialOrderMethod::LocalSleep, DEADLOCKS), None);
     let alone =
         load("model.pml", "byte x; active proctype A() { x = 1; x = 2 }", Options::default());
-    let why = refused(alone, Method::Sleep, DEADLOCKS).unwrap();
+    let why = refused(alone, PartialOrderMethod::Sleep, DEADLOCKS).unwrap();
     assert!(why.contains("no two of its steps are independent"), "{why}");
     let symmetric = "
         type P: scalarset(3); var at: array [P] of 0..1;
         startstate for p: P do at[p] := 0; end; end;
         ruleset p: P do rule at[p] = 0 ==> at[p] := 1; end; end;";
     let symmetric = || load("model.m", symmetric, Options::default());
-    assert_eq!(refused(symmetric(), Method::Sleep, DEADLOCKS), None);
-    let why = refused(symmetric().with_symmetry(Some(Effort::Exact)), Method::Sleep, DEADLOCKS);
+    assert_eq!(refused(symmetric(), PartialOrderMethod::Sleep, DEADLOCKS), None);
+    let why = refused(
+        symmetric().with_symmetry(Some(SymmetryEffort::Exact)),
+        PartialOrderMethod::Sleep,
+        DEADLOCKS,
+    );
     assert!(why.as_ref().is_some_and(|it| it.contains("ask for `--symmetry off`")), "{why:?}");
 }
 
@@ -381,8 +393,8 @@ fn some_of_ours() -> Vec<(String, TextModel)> {
     ours(2500).into_iter().filter(few).step_by(3).collect()
 }
 
-fn limits() -> Limits {
-    Limits { stop_on_violation: false, ..Limits::default() }
+fn limits() -> SearchLimits {
+    SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
 /// However much memory and however many threads, across stops, and in every store: what the oracle finds. Where
@@ -391,9 +403,12 @@ fn limits() -> Limits {
 fn on_disk_the_same_is_asleep() {
     let (mut tried, mut fewer) = (0, 0);
     for (place, model) in some_of_ours() {
-        let model = model.with_partial_order(Some((Method::Sleep.into(), Checks::default())));
+        let model = model.with_partial_order(Some((
+            PartialOrderMethod::Sleep.into(),
+            CheckSelection::default(),
+        )));
         let searched = model.searched();
-        if !searched.stack().refused().is_empty() {
+        if !searched.stack().refusals().is_empty() {
             continue;
         }
         let (model, interp) = (searched.model(), &model.interp);
@@ -404,13 +419,13 @@ fn on_disk_the_same_is_asleep() {
         fewer += u32::from(asleep.transitions < whole.transitions);
         let width = model.width() + 8;
         let plans = [tiny_plan(1, width, 40, 300), tiny_plan(3, width, 300, 4000)];
-        let mut all = vec![Storage::default()];
+        let mut all = vec![StateStorage::default()];
         // Every second model is tried in every store.
         all.extend(storages(model).into_iter().filter(|_| tried % 2 == 0).step_by(2));
         for storage in all {
             let sleeps = match &storage {
-                Storage::Sorted(codec) => !matches!(codec, Codec::Huffman(_)),
-                Storage::Comback(_) => false,
+                StateStorage::Sorted(codec) => !matches!(codec, Codec::Huffman(_)),
+                StateStorage::Comback(_) => false,
             };
             let expected = if sleeps { &asleep } else { &whole };
             for pauses in [&[][..], &[50, 300, 700]] {
@@ -432,24 +447,25 @@ fn killed_at_any_operation_it_comes_to_the_same() {
         active proctype Takes() { byte x; do :: q?x; n = (n + x) % 3 od }
         active [2] proctype Alone() { byte x; do :: x < 2 -> x++ :: x == 2 -> x = 0 od }";
     let model = load("model.pml", text, Options::default());
-    let model = model.with_partial_order(Some((Method::Sleep.into(), Checks::default())));
+    let model = model
+        .with_partial_order(Some((PartialOrderMethod::Sleep.into(), CheckSelection::default())));
     let searched = model.searched();
     let model = searched.model();
     let expected = memory::search(model, &limits()).unwrap();
     let run = |disk: &FaultDisk| {
         let disk: Arc<dyn Disk> = Arc::new(disk.clone());
         // Checkpoints without end, inside levels too.
-        let control = Control::new(Duration::ZERO, None);
+        let control = SearchControl::new(Duration::ZERO, None);
         let plan = tiny_plan(1, model.width() + 1, 20, 60);
         begin_or_resume(model, &disk, plan, &limits(), &control)?.run()
     };
     let undisturbed = FaultDisk::new();
     assert_eq!(run(&undisturbed).unwrap(), expected);
     for operation in 0..undisturbed.operations() {
-        let disk = FaultDisk::with_faults(Faults::new().seed(operation).crash_at(operation));
+        let disk = FaultDisk::with_faults(FaultPlan::new().seed(operation).crash_at(operation));
         assert!(run(&disk).is_err());
         assert_eq!(run(&disk.reboot(operation)).unwrap(), expected, "killed at {operation}");
     }
-    let saved = Saved::load(&undisturbed).unwrap();
+    let saved = SavedSearch::load(&undisturbed).unwrap();
     assert!(saved.values.is_some_and(|values| values.bytes > 0 && values.operator == "and"));
 }

@@ -7,23 +7,27 @@ use crate::support::follow::{load, one};
 use crate::support::{Random, is_large};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Checks, Explain as _, Violation};
+use spillway::exec::{CheckSelection, SystemDescription as _, Violation};
 use spillway::ir::validate;
-use spillway::reduce::rewriting::{Rewritings, Rewritten};
-use spillway::reduce::{Kept, Preserved};
-use spillway::search::{Limits, Outcome, Verdict, memory};
-use spillway::session::{Error, Found, Reduce, TextModel};
+use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
+use spillway::reduce::{PreservedProperties, PropertyClass};
+use spillway::search::{SearchLimits, SearchOutcome, SearchVerdict, memory};
+use spillway::session::{CheckResult, Error, ReductionRequest, TextModel};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-const DEADLOCKS: Checks = Checks { deadlock: true, ..Checks::NONE };
-const ASSERTIONS: Checks = Checks { assertions: true, ..Checks::NONE };
-const INVARIANTS: Checks = Checks { invariants: true, ..Checks::NONE };
-const FAULTS: Checks = Checks { faults: true, ..Checks::NONE };
-const EACH: [Checks; 5] = [Checks::ALL, DEADLOCKS, ASSERTIONS, INVARIANTS, FAULTS];
+const DEADLOCKS: CheckSelection = CheckSelection { deadlock: true, ..CheckSelection::NONE };
+const ASSERTIONS: CheckSelection = CheckSelection { assertions: true, ..CheckSelection::NONE };
+const INVARIANTS: CheckSelection = CheckSelection { invariants: true, ..CheckSelection::NONE };
+const FAULTS: CheckSelection = CheckSelection { faults: true, ..CheckSelection::NONE };
+const EACH: [CheckSelection; 5] = [CheckSelection::ALL, DEADLOCKS, ASSERTIONS, INVARIANTS, FAULTS];
 
 /// What is looked for and found, and how deep.
-fn violated(model: &TextModel, checks: &Checks, outcome: &Outcome) -> BTreeMap<Violation, u64> {
+fn violated(
+    model: &TextModel,
+    checks: &CheckSelection,
+    outcome: &SearchOutcome,
+) -> BTreeMap<Violation, u64> {
     let all = outcome.findings.iter().map(|(check, found)| (check, found.level));
     all.filter(|(check, _)| checks.selects(&model.interp, *check)).collect()
 }
@@ -33,11 +37,11 @@ fn violated(model: &TextModel, checks: &Checks, outcome: &Outcome) -> BTreeMap<V
 fn compared(
     language: &str,
     text: &str,
-    by: Rewritings,
-    checks: Checks,
+    by: RewriteSelection,
+    checks: CheckSelection,
 ) -> Result<(u64, u64), String> {
     let model = load(language, text);
-    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     let search = |model: &TextModel| memory::search(model.searched().model(), &limits).unwrap();
     let whole = search(&model);
     let model = model.with_rewritings(by);
@@ -54,17 +58,17 @@ fn compared(
         return Err(format!("{checks:?}: {expected:?} and {found:?}\n{text}"));
     }
     let check = |rewritings| {
-        let reduce = Reduce { rewritings, ..Reduce::NONE };
+        let reduce = ReductionRequest { rewritings, ..ReductionRequest::NONE };
         Check::of_text(&model).reduce(reduce).memory(512 << 20).checks(checks).run()
     };
-    let whole_run = match check(Rewritings::NONE) {
+    let whole_run = match check(RewriteSelection::NONE) {
         // The model has nothing of what is looked for.
         Err(Error::Nothing { .. }) => return Ok((whole.states(), found.states())),
         it => it.unwrap(),
     };
     let run = check(by).unwrap();
     assert_eq!(run.verdict(), whole_run.verdict(), "{text}");
-    let told = |found: &Found| found.counterexample().unwrap().map(|it| it.depth());
+    let told = |found: &CheckResult| found.counterexample().unwrap().map(|it| it.depth());
     assert_eq!(told(&run), told(&whole_run), "{text}");
     if let Some(told) = run.counterexample().unwrap() {
         let (trace, interp) = (told.trace(), &model.interp);
@@ -77,15 +81,15 @@ fn compared(
 }
 
 /// The states of the whole and of what slicing leaves.
-fn both(language: &str, text: &str, checks: Checks) -> (u64, u64) {
-    compared(language, text, Rewritings::slicing(checks), checks).unwrap()
+fn both(language: &str, text: &str, checks: CheckSelection) -> (u64, u64) {
+    compared(language, text, RewriteSelection::slicing(checks), checks).unwrap()
 }
 
 /// How many actions are removed.
-fn removed(model: &TextModel, checks: Checks) -> usize {
+fn removed(model: &TextModel, checks: CheckSelection) -> usize {
     let sliced = model
-        .rewritten(Rewritings::slicing(checks), &AnalysisBudget::largest())
-        .and_then(Rewritten::slice);
+        .rewritten(RewriteSelection::slicing(checks), &AnalysisBudget::largest())
+        .and_then(RewrittenProgram::slice);
     sliced.map_or(0, |it| it.actions().len())
 }
 
@@ -101,8 +105,8 @@ fn who_is_only_told_is_removed() {
     let (whole, left) = both("dve", text, ASSERTIONS);
     assert!(whole > 20 && left == 5, "{left} of {whole}");
     // `R` can always move, so there is no deadlock to be kept from.
-    assert_eq!(removed(&model, Checks::ALL), 3);
-    assert_eq!(both("dve", text, Checks::ALL), (whole, left));
+    assert_eq!(removed(&model, CheckSelection::ALL), 3);
+    assert_eq!(both("dve", text, CheckSelection::ALL), (whole, left));
     // Nothing is looked for that could be.
     assert_eq!(both("dve", text, FAULTS), (whole, 1));
     assert_eq!(both("dve", text, DEADLOCKS), (whole, 1));
@@ -135,13 +139,13 @@ fn rules_that_an_invariant_does_not_see_are_removed() {
     assert_eq!(removed(&load("murphi", &of_x), INVARIANTS), 2);
     assert_eq!(both("murphi", &of_x, INVARIANTS).1, 4);
     assert_eq!(removed(&load("murphi", &text("z < 8")), INVARIANTS), 0);
-    assert_eq!(removed(&load("murphi", &of_x), Checks::ALL), 0);
+    assert_eq!(removed(&load("murphi", &of_x), CheckSelection::ALL), 0);
     both("murphi", &text("z < 8"), INVARIANTS);
 }
 
 /// Models in which something has to stay that whoever forgets one condition would remove: what is looked for, and how many actions can be
 /// removed all the same.
-const STAYS: &[(&str, &str, &str, Checks, usize)] = &[
+const STAYS: &[(&str, &str, &str, CheckSelection, usize)] = &[
     ("what a guard reads", "dve", "byte x; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
         process Q { state c, d; init c; assert d: false; trans c -> d { guard x == 2; }; } system async;", ASSERTIONS, 0),
     ("what is stored where it matters", "dve", "byte x, y; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
@@ -160,7 +164,7 @@ const STAYS: &[(&str, &str, &str, Checks, usize)] = &[
         system async;", FAULTS, 0),
     ("what an error comes of", "dve", "byte x, y, z; process P { state a; init a; trans a -> a { guard x < 2; effect x = x + 1; }; }
         process Q { state c, d; init c; assert d: false; trans c -> c { guard z < 2; effect y = 4 / (1 - x), z = z + 1; }, c -> d { guard z == 2; }; }
-        system async;", Checks { assertions: true, faults: true, ..Checks::NONE }, 0),
+        system async;", CheckSelection { assertions: true, faults: true, ..CheckSelection::NONE }, 0),
     ("an error that stops a step", "dve", "byte x, y, z; process P { state a, b; init a; trans a -> b { effect x = 1; }; }
         process Q { state c, d; init c; assert d: false; trans c -> c { guard z < 2; effect y = 4 / x, z = z + 1; }, c -> d { guard z == 2; }; }
         system async;", ASSERTIONS, 0),
@@ -168,19 +172,19 @@ const STAYS: &[(&str, &str, &str, Checks, usize)] = &[
         a -> b { guard x == 2; }; } system async;", FAULTS, 0),
     ("an assertion in a step", "promela", "byte x; active proctype P() { x = 1; x = 2 } active proctype Q() { assert(x < 2) }", ASSERTIONS, 2),
     ("who keeps from a deadlock", "dve", "byte x; process P { state a; init a; trans a -> a { guard x == 0; effect x = 1; }; }
-        process Q { state c; init c; trans c -> c { guard x == 1; effect x = 0; }; } system async;", Checks::ALL, 0),
-    ("who ends in a deadlock", "dve", "byte x; process P { state a, b, c; init a; trans a -> b { }, b -> c { }; } system async;", Checks::ALL, 0),
+        process Q { state c; init c; trans c -> c { guard x == 1; effect x = 0; }; } system async;", CheckSelection::ALL, 0),
+    ("who ends in a deadlock", "dve", "byte x; process P { state a, b, c; init a; trans a -> b { }, b -> c { }; } system async;", CheckSelection::ALL, 0),
     ("a step that is always possible", "dve", "byte x, y; process P { state a, b; init a; trans a -> b { effect y = 1; }, b -> a { guard y < 2; effect y = 0; }; }
-        process Q { state c, d; init c; assert d: x == 0; trans c -> d { effect x = 1; }; } system async;", Checks::ALL, 2),
+        process Q { state c, d; init c; assert d: x == 0; trans c -> d { effect x = 1; }; } system async;", CheckSelection::ALL, 2),
     ("a step that is not always possible", "dve", "byte x, y; process P { state a, b; init a; trans a -> b { effect y = 1; }, b -> a { guard x == 0; }; }
-        process Q { state c, d; init c; trans c -> d { effect x = 1; }; } system async;", Checks::ALL, 0),
+        process Q { state c, d; init c; trans c -> d { effect x = 1; }; } system async;", CheckSelection::ALL, 0),
     ("a step that waits for a message", "dve", "channel {byte} k[1]; process P { byte y; state a, b; init a; trans a -> b { }, b -> a { sync k?y; }; }
-        system async;", Checks::ALL, 0),
+        system async;", CheckSelection::ALL, 0),
     ("somebody who is committed", "dve", "process P { state a; init a; trans a -> a { }; }
-        process Q { state c, d; init c; commit d; trans c -> d { }; } system async;", Checks::ALL, 0),
+        process Q { state c, d; init c; commit d; trans c -> d { }; } system async;", CheckSelection::ALL, 0),
     ("who lets others move again", "dve", "byte g; process P { state a, b; init a; assert b: false; trans a -> b { }; }
         process Q { state c, d; init c; commit c; trans c -> d { }; } system async;", ASSERTIONS, 0),
-    ("a process that ends", "promela", "byte x; active proctype P() { x = 1; x = 0 } active proctype Q() { byte y; y = 1; (y == 0) }", Checks::ALL, 0),
+    ("a process that ends", "promela", "byte x; active proctype P() { x = 1; x = 0 } active proctype Q() { byte y; y = 1; (y == 0) }", CheckSelection::ALL, 0),
     ("else", "promela", "byte x, y; active proctype P() { do :: x == 0 -> skip :: else -> assert(false) od }
         active proctype Q() { if :: y == 1 -> x = 1 :: x == 0 -> y = 1; x = 1 fi }", ASSERTIONS, 1),
     ("what comes after else", "promela", "byte x; byte n; active proctype P() { do :: x < 2 -> n = n + 1 :: else -> assert(false) od }
@@ -227,9 +231,10 @@ const STAYS: &[(&str, &str, &str, Checks, usize)] = &[
 fn whatever_has_to_stay_does() {
     let mut found = Vec::new();
     for (what, language, text, checks, some) in STAYS {
-        for by in
-            [Rewritings::slicing(*checks), Rewritings { slice: Some(*checks), ..Rewritings::ALIKE }]
-        {
+        for by in [
+            RewriteSelection::slicing(*checks),
+            RewriteSelection { slice: Some(*checks), ..RewriteSelection::BISIMILAR },
+        ] {
             if let Err(error) = compared(language, text, by, *checks) {
                 panic!("{what}: {error}");
             }
@@ -296,17 +301,19 @@ fn random_models_are_found_as_they_are() {
     for _ in 0..count {
         let text = random_model(&mut random);
         for checks in EACH {
-            let by = Rewritings::slicing(checks);
+            let by = RewriteSelection::slicing(checks);
             let (whole, left) =
                 compared("dve", &text, by, checks).unwrap_or_else(|it| panic!("{it}"));
-            let with_others = Rewritings { slice: Some(checks), ..Rewritings::ALIKE };
+            let with_others =
+                RewriteSelection { slice: Some(checks), ..RewriteSelection::BISIMILAR };
             compared("dve", &text, with_others, checks).unwrap_or_else(|it| panic!("{it}"));
             let model = load("dve", &text);
             sliced += usize::from(removed(&model, checks) > 0);
             fewer += usize::from(left < whole);
-            let limits = Limits { checks, stop_on_violation: true, ..Limits::default() };
+            let limits =
+                SearchLimits { checks, stop_on_violation: true, ..SearchLimits::default() };
             let found = memory::search(model.searched().model(), &limits).unwrap();
-            violated += usize::from(found.verdict == Verdict::Violated);
+            violated += usize::from(found.verdict == SearchVerdict::Violated);
         }
     }
     println!(
@@ -323,19 +330,22 @@ fn a_search_keeps_what_it_was_sliced_for() {
         a -> b { guard n == 100; }; }
         process Q { state a; init a; trans a -> a { effect m = (m + 1) % 7; }; } system async;";
     let model = load("dve", text);
-    let by = |checks| Reduce { rewritings: Rewritings::slicing(checks), ..Reduce::NONE };
+    let by = |checks| ReductionRequest {
+        rewritings: RewriteSelection::slicing(checks),
+        ..ReductionRequest::NONE
+    };
     let check =
         |reduce, checks| Check::of_text(&model).reduce(reduce).checks(checks).memory(256 << 20);
     // The checks of a search decide, whatever the reductions were named for.
-    let found = check(by(Checks::ALL), ASSERTIONS).run().unwrap();
+    let found = check(by(CheckSelection::ALL), ASSERTIONS).run().unwrap();
     assert_eq!(found.states(), 102);
     assert_eq!(found.counterexample().unwrap().unwrap().depth(), 101);
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("d");
     let stopped = check(by(ASSERTIONS), ASSERTIONS).dir(&dir).max_states(50).run().unwrap();
-    assert_eq!(stopped.verdict(), Verdict::Incomplete);
+    assert_eq!(stopped.verdict(), SearchVerdict::Incomplete);
     drop(stopped);
-    assert!(check(Reduce::NONE, ASSERTIONS).dir(&dir).run().is_err());
+    assert!(check(ReductionRequest::NONE, ASSERTIONS).dir(&dir).run().is_err());
     assert!(check(by(FAULTS), FAULTS).dir(&dir).run().is_err());
     assert_eq!(
         check(by(ASSERTIONS), ASSERTIONS).dir(&dir).run().unwrap().outcome(),
@@ -347,27 +357,28 @@ fn a_search_keeps_what_it_was_sliced_for() {
 fn it_says_what_it_keeps_and_did() {
     let text = "byte g; byte n; process P { state a; init a; assert a: g == 0; trans a -> a { effect n = 1; }; } system async;";
     let kept = |checks| {
-        let model = load("dve", text).with_rewritings(Rewritings::slicing(checks));
+        let model = load("dve", text).with_rewritings(RewriteSelection::slicing(checks));
         let searched = model.searched();
-        let told = searched.stack().told(&Default::default());
+        let told = searched.stack().summaries(&Default::default());
         assert_eq!(told[0].name, "slice");
         let did = "1 of 1 action removed; 1 variable has only first values";
-        assert_eq!(told[0].did.as_deref(), Some(did));
+        assert_eq!(told[0].effect.as_deref(), Some(did));
         searched.stack().preserves()
     };
-    let never = [Kept::Claims, Kept::StutteringClaims, Kept::StutterInvariant];
-    let all = never.iter().fold(Preserved::ALL, |all, it| all.without(*it));
-    assert_eq!(kept(Checks::ALL), all);
+    let never =
+        [PropertyClass::Claims, PropertyClass::StutteringClaims, PropertyClass::StutterInvariant];
+    let all = never.iter().fold(PreservedProperties::ALL, |all, it| all.without(*it));
+    assert_eq!(kept(CheckSelection::ALL), all);
     assert_eq!(
         kept(ASSERTIONS),
-        [Kept::Deadlocks, Kept::StepErrors, Kept::Invariants]
+        [PropertyClass::Deadlocks, PropertyClass::StepErrors, PropertyClass::Invariants]
             .iter()
             .fold(all, |all, it| all.without(*it))
     );
     let refused = |language: &str, text: &str, checks| {
-        let model = load(language, text).with_rewritings(Rewritings::slicing(checks));
+        let model = load(language, text).with_rewritings(RewriteSelection::slicing(checks));
         let searched = model.searched();
-        searched.stack().refused().iter().map(|it| it.why.clone()).collect::<Vec<_>>()
+        searched.stack().refusals().iter().map(|it| it.reason.clone()).collect::<Vec<_>>()
     };
     let promela = "byte g; active proctype P() { do :: g = 1 od }";
     let claim = format!("{promela} never {{ do :: g == 1 -> break :: else od }}");
@@ -379,7 +390,7 @@ fn it_says_what_it_keeps_and_did() {
     assert_eq!(refused("promela", priorities, ASSERTIONS), ["something has priorities"]);
     let rules = "var x: 0..3; startstate begin x := 0; end; rule \"x\" begin x := 1; end;";
     assert_eq!(
-        refused("murphi", rules, Checks::ALL),
+        refused("murphi", rules, CheckSelection::ALL),
         ["whatever changes anything may keep from a deadlock"]
     );
     assert!(refused("murphi", rules, INVARIANTS).is_empty());

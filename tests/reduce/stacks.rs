@@ -3,17 +3,22 @@
 
 use spillway::budget::AnalysisBudget;
 use spillway::exec::{
-    Expansion, Explain, Interp, Lift, Model, Postpones, StepOutcome, Tally, any_bits,
+    Interp, PostponingStateSpace, ReductionCounters, Simulation, StateSpace, StepOutcome,
+    SuccessorSink, SystemDescription, any_bits,
 };
 use spillway::front::{Options, murphi};
 use spillway::ir::{
-    Arena, Claim, ClaimMove, Expr, ExprKind, Location, LocationId, Program, PropertyKind, Selector,
+    Arena, Claim, ClaimMove, Expr, ExprKind, Location, LocationId, PlaceSelector, Program,
+    PropertyKind,
 };
 use spillway::reduce::rewriting::ProgramForm;
-use spillway::reduce::symmetry::{Effort, Symmetry};
-use spillway::reduce::{Kept, Kind, Preserved, Reduction, Stack, Wished};
-use spillway::search::{Checks, Limits, Verdict, memory};
-use spillway::source::Sources;
+use spillway::reduce::symmetry::{Symmetry, SymmetryEffort};
+use spillway::reduce::{
+    PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionSelection,
+    ReductionStack,
+};
+use spillway::search::{CheckSelection, SearchLimits, SearchVerdict, memory};
+use spillway::source::SourceMap;
 
 /// Three take part, in any order, and two things are said of them.
 const RING: &str = "
@@ -28,7 +33,7 @@ const RING: &str = "
     end;";
 
 fn program(text: &str) -> Program {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model.m", text);
     murphi::LANGUAGE.load(&mut sources, &Options::default()).unwrap().program
 }
@@ -77,14 +82,14 @@ fn claimed_of(text: &str) -> Interp {
 
 /// Passes states by that have one successor and nothing wrong, as far as some steps.
 struct Chains<'m> {
-    model: Box<dyn Model + 'm>,
+    model: Box<dyn StateSpace + 'm>,
     most: usize,
 }
 
 impl Chains<'_> {
     /// The one successor of a state that nothing is wrong with.
     fn only(&self, state: &[u8]) -> Option<Vec<u8>> {
-        let explained = self.model.explained();
+        let explained = self.model.description();
         if !explained.violations(state).is_empty() {
             return None;
         }
@@ -108,7 +113,7 @@ impl Chains<'_> {
         chain
     }
 
-    fn through(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
+    fn through(&self, out: &mut SuccessorSink, run: impl FnOnce(&mut SuccessorSink)) {
         let mut states = Vec::new();
         let Some(collected) = out.wrap(self.width(), &mut states, run) else { return };
         for state in states.chunks_exact(self.width()) {
@@ -118,7 +123,7 @@ impl Chains<'_> {
     }
 }
 
-impl Model for Chains<'_> {
+impl StateSpace for Chains<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -128,11 +133,11 @@ impl Model for Chains<'_> {
     }
 
     /// A chain from an initial state would have to be told as steps before the first state.
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.through(out, |inner| self.model.expand(states, inner));
     }
 
@@ -144,41 +149,46 @@ impl Model for Chains<'_> {
         self.model.digest()
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         Some(self)
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl Lift for Chains<'_> {
-    fn below(&self) -> &dyn Model {
+impl Simulation for Chains<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
         &*self.model
     }
 
-    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+    fn represents(&self, own: &[u8], below: &[u8]) -> bool {
         own == below
     }
 
-    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> spill::Result<Option<Vec<Vec<u8>>>> {
+    fn concretise_step(
+        &self,
+        _: &[u8],
+        from: &[u8],
+        to: &[u8],
+    ) -> spill::Result<Option<Vec<Vec<u8>>>> {
         let mut states = Vec::new();
-        let run = |out: &mut Expansion| self.model.expand(from, out);
-        let _ = Expansion::collect(self.width(), &mut states, run)?;
+        let run = |out: &mut SuccessorSink| self.model.expand(from, out);
+        let _ = SuccessorSink::collect(self.width(), &mut states, run)?;
         let chains = states.chunks_exact(self.width()).map(|state| self.chain(state));
         Ok(chains.into_iter().find(|chain| chain.last().unwrap() == to))
     }
 }
 
 /// The claim of a program, and its symmetry if that is wanted.
-fn stacked(interp: &Interp, symmetry: Option<Effort>) -> Stack<'_> {
-    let wished = Wished { symmetry, ..Wished::default() };
-    Stack::of(
+fn stacked(interp: &Interp, symmetry: Option<SymmetryEffort>) -> ReductionStack<'_> {
+    let wished = ReductionSelection { symmetry, ..ReductionSelection::default() };
+    ReductionStack::of(
         ProgramForm::written(interp),
         wished,
         || unreachable!("nobody chooses steps"),
@@ -188,8 +198,8 @@ fn stacked(interp: &Interp, symmetry: Option<Effort>) -> Stack<'_> {
 
 /// A reduction that does as it is told.
 struct Planted {
-    kind: Kind,
-    lost: &'static [Kept],
+    kind: ReductionKind,
+    lost: &'static [PropertyClass],
     chains: usize,
 }
 
@@ -198,24 +208,24 @@ impl<'m> Reduction<'m> for Planted {
         format!("{:?}", self.kind)
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> ReductionKind {
         self.kind
     }
 
-    fn preserves(&self) -> Preserved {
-        self.lost.iter().fold(Preserved::ALL, |kept, &lost| kept.without(lost))
+    fn preserves(&self) -> PreservedProperties {
+        self.lost.iter().fold(PreservedProperties::ALL, |kept, &lost| kept.without(lost))
     }
 
-    fn did(&self, _: &Tally) -> Option<String> {
+    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
         None
     }
 
-    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
+    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
         let twice = before.names(&[self.kind]).contains(&Reduction::name(self));
         twice.then(|| "it is there already".into())
     }
 
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
         match self.chains {
             0 => model,
             most => Box::new(Chains { model, most }),
@@ -223,39 +233,45 @@ impl<'m> Reduction<'m> for Planted {
     }
 }
 
-fn planted<'m>(kind: Kind, lost: &'static [Kept]) -> Box<dyn Reduction<'m> + 'm> {
+fn planted<'m>(kind: ReductionKind, lost: &'static [PropertyClass]) -> Box<dyn Reduction<'m> + 'm> {
     Box::new(Planted { kind, lost, chains: 0 })
 }
 
-const KINDS: [Kind; 4] = [Kind::Choice, Kind::Product, Kind::Pruning, Kind::Representative];
+const KINDS: [ReductionKind; 4] = [
+    ReductionKind::Choice,
+    ReductionKind::Product,
+    ReductionKind::Pruning,
+    ReductionKind::Representative,
+];
 
 #[test]
 fn they_act_in_one_order_and_preserve_what_all_of_them_do() {
-    let stack = Stack::new(vec![
-        planted(Kind::Representative, &[]),
-        planted(Kind::Choice, &[Kept::Depth]),
-        planted(Kind::Pruning, &[Kept::Deadlocks]),
-        planted(Kind::Choice, &[]),
-        planted(Kind::Product, &[]),
+    let stack = ReductionStack::new(vec![
+        planted(ReductionKind::Representative, &[]),
+        planted(ReductionKind::Choice, &[PropertyClass::Depth]),
+        planted(ReductionKind::Pruning, &[PropertyClass::Deadlocks]),
+        planted(ReductionKind::Choice, &[]),
+        planted(ReductionKind::Product, &[]),
     ]);
     assert_eq!(stack.names(&KINDS), ["Choice", "Product", "Pruning", "Representative"]);
-    let told = stack.told(&Tally::default());
+    let told = stack.summaries(&ReductionCounters::default());
     let names: Vec<_> = told.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["Choice", "Pruning", "Representative"]);
-    let kept: Vec<_> = Kept::ALL.into_iter().filter(|&it| stack.preserves().has(it)).collect();
+    let kept: Vec<_> =
+        PropertyClass::ALL.into_iter().filter(|&it| stack.preserves().has(it)).collect();
     let expected = [
-        Kept::StepErrors,
-        Kept::Invariants,
-        Kept::Claims,
-        Kept::StutteringClaims,
-        Kept::StutterInvariant,
+        PropertyClass::StepErrors,
+        PropertyClass::Invariants,
+        PropertyClass::Claims,
+        PropertyClass::StutteringClaims,
+        PropertyClass::StutterInvariant,
     ];
     assert_eq!(kept, expected);
     let words = "errors in steps, invariants, claims, LTL without next";
     assert_eq!(stack.preserves().to_string(), words);
-    assert_eq!(Stack::default().preserves().to_string(), "everything");
-    let [refused] = stack.refused() else { panic!("one is there twice") };
-    assert_eq!((refused.name.as_str(), refused.why.as_str()), ("Choice", "it is there already"));
+    assert_eq!(ReductionStack::default().preserves().to_string(), "everything");
+    let [refused] = stack.refusals() else { panic!("one is there twice") };
+    assert_eq!((refused.name.as_str(), refused.reason.as_str()), ("Choice", "it is there already"));
 }
 
 #[test]
@@ -263,18 +279,22 @@ fn a_claim_refuses_to_come_after_what_leaves_steps_out() {
     let interp = claimed("done = 2");
     let claim = spillway::reduce::claim::NeverClaim::of(&interp).unwrap();
     // But not after what keeps the claims that do not count them.
-    let knows = Stack::new(vec![Box::new(claim.clone()), planted(Kind::Choice, &[Kept::Claims])]);
+    let knows = ReductionStack::new(vec![
+        Box::new(claim.clone()),
+        planted(ReductionKind::Choice, &[PropertyClass::Claims]),
+    ]);
     assert_eq!(knows.names(&KINDS), ["Choice", "never claim p"]);
-    let both = planted(Kind::Choice, &[Kept::Claims, Kept::StutteringClaims]);
-    let stack = Stack::new(vec![Box::new(claim), both]);
+    let both =
+        planted(ReductionKind::Choice, &[PropertyClass::Claims, PropertyClass::StutteringClaims]);
+    let stack = ReductionStack::new(vec![Box::new(claim), both]);
     assert_eq!(stack.names(&KINDS), ["Choice"]);
-    assert!(stack.refused()[0].why.contains("counts steps"), "{:?}", stack.refused());
+    assert!(stack.refusals()[0].reason.contains("counts steps"), "{:?}", stack.refusals());
 }
 
 /// All that a search of a model finds, and its counterexamples, replayed by the unreduced one.
-fn explored(model: &dyn Model) -> spillway::search::Outcome {
-    let checks = Checks { deadlock: false, ..Checks::default() };
-    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+fn explored(model: &dyn StateSpace) -> spillway::search::SearchOutcome {
+    let checks = CheckSelection { deadlock: false, ..CheckSelection::default() };
+    let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     memory::search(model, &limits).unwrap()
 }
 
@@ -291,17 +311,20 @@ fn symmetry_stacks_on_a_claim_that_tells_nothing_apart() {
     ] {
         let interp = claimed(condition);
         let plain = stacked(&interp, None);
-        let whole = explored(&*plain.over(Box::new(&interp)));
-        let stack = stacked(&interp, Some(Effort::Exact));
+        let whole = explored(&*plain.wrap(Box::new(&interp)));
+        let stack = stacked(&interp, Some(SymmetryEffort::Exact));
         assert_eq!(stack.names(&KINDS), ["never claim p", "symmetry exact"]);
-        assert!(stack.refused().is_empty());
-        let reduced = stack.over(Box::new(&interp));
+        assert!(stack.refusals().is_empty());
+        let reduced = stack.wrap(Box::new(&interp));
         let fewer = explored(&*reduced);
-        assert_eq!(whole.verdict, if violated { Verdict::Violated } else { Verdict::Verified });
+        assert_eq!(
+            whole.verdict,
+            if violated { SearchVerdict::Violated } else { SearchVerdict::Verified }
+        );
         assert_eq!(fewer.verdict, whole.verdict, "{condition}");
         assert_eq!(fewer.levels.len(), whole.levels.len(), "{condition}");
         assert!(fewer.states() * 2 < whole.states(), "{} of {}", fewer.states(), whole.states());
-        let levels = |outcome: &spillway::search::Outcome| -> Vec<_> {
+        let levels = |outcome: &spillway::search::SearchOutcome| -> Vec<_> {
             outcome.findings.iter().map(|(check, found)| (check, found.level)).collect()
         };
         assert_eq!(levels(&fewer), levels(&whole), "{condition}");
@@ -342,8 +365,8 @@ fn symmetry_is_left_out_by_name_where_a_claim_may_tell_apart() {
         ("multisetcount(i: bag, !isundefined(bag[i].who)) = 1", Some(apart)),
     ] {
         let interp = claimed_of(&format!("{HOMES} invariant \"p\" {condition};"));
-        let stack = stacked(&interp, Some(Effort::Exact));
-        let refused: Vec<_> = stack.refused().iter().map(|it| (&*it.name, &*it.why)).collect();
+        let stack = stacked(&interp, Some(SymmetryEffort::Exact));
+        let refused: Vec<_> = stack.refusals().iter().map(|it| (&*it.name, &*it.reason)).collect();
         let expected = why.map(|why| ("symmetry exact", why));
         assert_eq!(refused, Vec::from_iter(expected), "{condition}");
     }
@@ -361,14 +384,14 @@ fn symmetry_is_left_out_where_a_claim_gives_elements_numbers() {
         };
         *by(claim.moves[1].action.guard.as_mut().unwrap()) = number;
         let interp = Interp::new(program).unwrap();
-        !stacked(&interp, Some(Effort::Exact)).refused().is_empty()
+        !stacked(&interp, Some(SymmetryEffort::Exact)).refusals().is_empty()
     };
     fn value(expr: &mut Expr) -> &mut i64 {
         match &mut expr.kind {
             ExprKind::Constant(value) => value,
             ExprKind::Same(_, other) => value(other),
             ExprKind::Read(place) => match &mut place.path[..] {
-                [Selector::Index(index)] => value(index),
+                [PlaceSelector::Index(index)] => value(index),
                 _ => panic!("one index is expected"),
             },
             other => panic!("{other:?}"),
@@ -385,17 +408,22 @@ fn symmetry_is_left_out_where_a_claim_gives_elements_numbers() {
 fn a_step_that_stands_for_several_is_lifted_through_all_that_stack_on_it() {
     let text = format!("{RING} invariant \"early\" done < 3;");
     let interp = Interp::new(program(&text)).unwrap();
-    let (whole, limits) = (explored(&interp), Checks::default());
+    let (whole, limits) = (explored(&interp), CheckSelection::default());
     for most in [1, 2, 7] {
-        let symmetry = Symmetry::of(interp.program(), interp.layout(), Effort::Exact).unwrap();
-        let stack = Stack::new(vec![
+        let symmetry =
+            Symmetry::of(interp.program(), interp.layout(), SymmetryEffort::Exact).unwrap();
+        let stack = ReductionStack::new(vec![
             Box::new(symmetry),
-            Box::new(Planted { kind: Kind::Pruning, lost: &[Kept::Depth], chains: most }),
+            Box::new(Planted {
+                kind: ReductionKind::Pruning,
+                lost: &[PropertyClass::Depth],
+                chains: most,
+            }),
         ]);
-        let reduced = stack.over(Box::new(&interp));
+        let reduced = stack.wrap(Box::new(&interp));
         let fewer = explored(&*reduced);
         assert_eq!(fewer.verdict, whole.verdict);
-        let alone = stacked(&interp, Some(Effort::Exact)).over(Box::new(&interp));
+        let alone = stacked(&interp, Some(SymmetryEffort::Exact)).wrap(Box::new(&interp));
         assert!(fewer.levels.len() < explored(&*alone).levels.len(), "no chain was passed by");
         assert!(limits.any_selected(&*reduced, &fewer.findings));
         counterexamples_replay(&*reduced, &fewer);
@@ -403,11 +431,11 @@ fn a_step_that_stands_for_several_is_lifted_through_all_that_stack_on_it() {
 }
 
 /// Has every counterexample replayed by the model that is not reduced, to where something fails.
-fn counterexamples_replay(model: &dyn Model, expected: &spillway::search::Outcome) {
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+fn counterexamples_replay(model: &dyn StateSpace, expected: &spillway::search::SearchOutcome) {
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     for trace in crate::support::stored::replayed(model, expected, &limits) {
         let last = trace.states.last().unwrap();
-        let violated = model.explained().violations(last);
+        let violated = model.description().violations(last);
         assert!(violated.contains(&trace.check), "{:?}", trace.check);
     }
 }

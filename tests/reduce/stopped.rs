@@ -1,16 +1,16 @@
 //! Each analysis ends soon after a stop is asked for, wherever it has come to.
 
-use spillway::budget::{AnalysisBudget, Supervisor};
-use spillway::exec::{Exec, Executor};
+use spillway::budget::{AnalysisBudget, AnalysisSupervisor};
+use spillway::exec::{ExecutionMode, Executor};
 use spillway::front::{Language, Options};
-use spillway::reduce::partial_order::{Method, Proviso, Way};
-use spillway::reduce::pruning::Pruning;
-use spillway::reduce::reversible::Rules;
-use spillway::reduce::rewriting::Rewritings;
-use spillway::reduce::symmetry::Effort;
-use spillway::search::{Checks, Control, Limits, Storage};
-use spillway::session::{Reduce, Steps, TextModel};
-use spillway::source::Sources;
+use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use spillway::reduce::pruning::PruningSelection;
+use spillway::reduce::reversible::RuleSelection;
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
+use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::source::SourceMap;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl StopsLate {
     }
 }
 
-impl Supervisor for StopsLate {
+impl AnalysisSupervisor for StopsLate {
     fn should_stop(&self) -> bool {
         let stops = self.patience.get() == 0;
         self.patience.set(self.patience.get().saturating_sub(1));
@@ -40,7 +40,7 @@ impl Supervisor for StopsLate {
         stops
     }
 
-    fn begins(&self, analysis: &str) {
+    fn analysis_started(&self, analysis: &str) {
         *self.analysis.borrow_mut() = analysis.to_owned();
     }
 }
@@ -79,47 +79,52 @@ fn rules(size: usize) -> TextModel {
 }
 
 fn load(language: &str, text: &str) -> TextModel {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model", text);
     let language = Language::from_name(language).unwrap();
     TextModel::load(language, sources, Options::default()).unwrap().0
 }
 
 /// Every analysis with a reduction that needs it.
-fn reductions() -> Vec<Reduce> {
-    let checks = Checks::default();
-    let none = Reduce::NONE;
-    let rewritten = |rewritings| Reduce { rewritings, ..none.clone() };
-    let pruned = |pruning| Reduce { pruning, ..none.clone() };
-    let steps = |method| Reduce {
-        steps: Steps::Chosen(Way { method, proviso: Proviso::Levels }),
+fn reductions() -> Vec<ReductionRequest> {
+    let checks = CheckSelection::default();
+    let none = ReductionRequest::NONE;
+    let rewritten = |rewritings| ReductionRequest { rewritings, ..none.clone() };
+    let pruned = |pruning| ReductionRequest { pruning, ..none.clone() };
+    let steps = |method| ReductionRequest {
+        steps: StepChoice::Chosen(PartialOrderStrategy { method, proviso: CycleProviso::Levels }),
         ..none.clone()
     };
     vec![
-        rewritten(Rewritings { slice: Some(checks), ..Rewritings::NONE }),
-        rewritten(Rewritings { states: true, ..Rewritings::NONE }),
-        rewritten(Rewritings::VALUES),
-        rewritten(Rewritings::DEAD),
-        rewritten(Rewritings { merge: true, ..Rewritings::NONE }),
-        Reduce { linear: true, ..none.clone() },
-        Reduce { symmetry: Some(Effort::Exact), ..none.clone() },
-        Reduce { processes: true, ..none.clone() },
-        Reduce { reversible: Some(Rules::default()), ..none.clone() },
-        pruned(Pruning { dominate: Some(Vec::new()), ..Pruning::NONE }),
-        pruned(Pruning { boring: Some(Vec::new()), ..Pruning::NONE }),
-        pruned(Pruning { doomed: true, ..Pruning::NONE }),
-        steps(Method::Conditional),
-        steps(Method::Confluence),
+        rewritten(RewriteSelection { slice: Some(checks), ..RewriteSelection::NONE }),
+        rewritten(RewriteSelection { states: true, ..RewriteSelection::NONE }),
+        rewritten(RewriteSelection::VALUES),
+        rewritten(RewriteSelection::DEAD),
+        rewritten(RewriteSelection { merge: true, ..RewriteSelection::NONE }),
+        ReductionRequest { linear: true, ..none.clone() },
+        ReductionRequest { symmetry: Some(SymmetryEffort::Exact), ..none.clone() },
+        ReductionRequest { processes: true, ..none.clone() },
+        ReductionRequest { reversible: Some(RuleSelection::default()), ..none.clone() },
+        pruned(PruningSelection { dominate: Some(Vec::new()), ..PruningSelection::NONE }),
+        pruned(PruningSelection { boring: Some(Vec::new()), ..PruningSelection::NONE }),
+        pruned(PruningSelection { doomed: true, ..PruningSelection::NONE }),
+        steps(PartialOrderMethod::Conditional),
+        steps(PartialOrderMethod::Confluence),
     ]
 }
 
 /// Prepares a search. For each analysis, how often it asked, and was told to stop.
-fn asked(model: &TextModel, reduce: &Reduce, patience: u64) -> BTreeMap<String, [u64; 2]> {
+fn asked(
+    model: &TextModel,
+    reduce: &ReductionRequest,
+    patience: u64,
+) -> BTreeMap<String, [u64; 2]> {
     let supervisor = StopsLate::after(patience);
     let budget = AnalysisBudget::largest_watched(&supervisor);
-    let runs = model.runnable(reduce.rewritings, &budget, |it| Executor::new(it, Exec::Interp));
-    let (limits, storage) = (Limits::default(), Storage::default());
-    let control = Control::default();
+    let runs =
+        model.runnable(reduce.rewritings, &budget, |it| Executor::new(it, ExecutionMode::Interp));
+    let (limits, storage) = (SearchLimits::default(), StateStorage::default());
+    let control = SearchControl::default();
     model.reduced(runs, reduce.clone(), (&limits, &storage), &control, &budget);
     supervisor.asked.into_inner()
 }

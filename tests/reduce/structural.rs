@@ -11,28 +11,31 @@ use crate::merge::told;
 use game::{Does, Net, Transition, text};
 use spillway::Check;
 use spillway::budget::AnalysisBudget;
-use spillway::exec::{Exec, Explain as _, Model, Violation, is_left_out, taken_as_written};
+use spillway::exec::{
+    ExecutionMode, StateSpace, SystemDescription as _, Violation, is_action_hidden,
+    original_action_counts,
+};
 use spillway::front::{Language, Options};
-use spillway::ir::Holds;
+use spillway::ir::ConditionModality;
 use spillway::ir::{ActionId, validate};
-use spillway::reduce::partial_order::Method;
-use spillway::reduce::rewriting::{Rewritings, Rewritten};
-use spillway::reduce::structural::{NAME, Side};
-use spillway::search::{Checks, Limits, Outcome, memory};
-use spillway::session::{Reduce, Steps, TextModel};
-use spillway::source::Sources;
+use spillway::reduce::partial_order::PartialOrderMethod;
+use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
+use spillway::reduce::structural::{AgglomerationKind, NAME};
+use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
+use spillway::session::{ReductionRequest, StepChoice, TextModel};
+use spillway::source::SourceMap;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-const DEADLOCKS: Checks = Checks { deadlock: true, ..Checks::NONE };
-const INVARIANTS: Checks = Checks { invariants: true, ..Checks::NONE };
+const DEADLOCKS: CheckSelection = CheckSelection { deadlock: true, ..CheckSelection::NONE };
+const INVARIANTS: CheckSelection = CheckSelection { invariants: true, ..CheckSelection::NONE };
 
 /// A net, with what should hold in every state if anything is said.
 fn load(text: &str, invariant: &str) -> TextModel {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("net.pnml", text);
     if !invariant.is_empty() {
-        sources.add(Holds::Always.flag(), invariant);
+        sources.add(ConditionModality::Always.flag(), invariant);
     }
     let language = Language::from_name("pnml").unwrap();
     let loaded = TextModel::load(language, sources, Options::default());
@@ -40,7 +43,11 @@ fn load(text: &str, invariant: &str) -> TextModel {
 }
 
 /// What is looked for and found.
-fn violated(model: &TextModel, checks: &Checks, outcome: &Outcome) -> BTreeSet<Violation> {
+fn violated(
+    model: &TextModel,
+    checks: &CheckSelection,
+    outcome: &SearchOutcome,
+) -> BTreeSet<Violation> {
     let all = outcome.findings.iter().map(|(check, _)| check);
     all.filter(|check| checks.selects(&model.interp, *check)).collect()
 }
@@ -49,10 +56,10 @@ fn violated(model: &TextModel, checks: &Checks, outcome: &Outcome) -> BTreeSet<V
 /// runs, compiled and not, if they are asked for.
 fn compared(
     model: TextModel,
-    (by, steps, is_run): (Rewritings, Steps, bool),
-    checks: Checks,
+    (by, steps, is_run): (RewriteSelection, StepChoice, bool),
+    checks: CheckSelection,
 ) -> Result<(u64, u64), String> {
-    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     let whole = memory::search(&model.interp, &limits).unwrap();
     let model = model.with_rewritings(by);
     if let Some(rewritten) = model.rewritten(by, &AnalysisBudget::largest()) {
@@ -65,26 +72,26 @@ fn compared(
     if came != expected || found.states() > whole.states() {
         return Err(format!("{checks:?}: {expected:?} and {came:?}, {} states", found.states()));
     }
-    let never = |searched: &dyn Model, found: &Outcome| {
-        let taken = taken_as_written(searched, found.taken.clone());
+    let never = |searched: &dyn StateSpace, found: &SearchOutcome| {
+        let taken = original_action_counts(searched, found.taken.clone());
         let all = model.interp.program().actions.keys();
         all.filter(|&it| taken.of(it) == 0).collect::<Vec<ActionId>>()
     };
     let fails = |it: &Violation| matches!(it, Violation::Fault(..));
     if !by.values && !by.dead && by.slice.is_none() && !expected.iter().any(fails) {
-        let known = |it: &ActionId| !is_left_out(searched.model(), *it);
+        let known = |it: &ActionId| !is_action_hidden(searched.model(), *it);
         let whole: Vec<_> = never(&model.interp, &whole).into_iter().filter(known).collect();
         let found: Vec<_> = never(searched.model(), &found).into_iter().filter(known).collect();
         assert_eq!(found, whole);
     }
-    if searched.model().lifts().is_some() && came.len() == found.findings.iter().count() {
+    if searched.model().simulation().is_some() && came.len() == found.findings.iter().count() {
         told(searched.model(), &found, &limits);
     }
     if !is_run {
         return Ok((whole.states(), found.states()));
     }
-    let reduce = Reduce { rewritings: by, steps, ..Reduce::NONE };
-    for exec in [Exec::Jit, Exec::Interp] {
+    let reduce = ReductionRequest { rewritings: by, steps, ..ReductionRequest::NONE };
+    for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
         let check = Check::of_text(&model).reduce(reduce.clone()).checks(checks).exec(exec);
         let run = check.memory(512 << 20).keep_going().run().unwrap();
         if violated(&model, &checks, run.outcome()) != expected {
@@ -101,8 +108,8 @@ fn compared(
     Ok((whole.states(), found.states()))
 }
 
-fn both(text: &str, invariant: &str, checks: Checks) -> (u64, u64) {
-    let by = (Rewritings::structural(checks), Steps::All, true);
+fn both(text: &str, invariant: &str, checks: CheckSelection) -> (u64, u64) {
+    let by = (RewriteSelection::structural(checks), StepChoice::All, true);
     compared(load(text, invariant), by, checks).unwrap()
 }
 
@@ -130,14 +137,21 @@ fn net(tokens: &[i64], transitions: &[(&[usize], &[usize])]) -> Net {
     }
 }
 
-fn reduced(model: &TextModel, checks: Checks) -> Option<&spillway::reduce::structural::Structural> {
+fn reduced(
+    model: &TextModel,
+    checks: CheckSelection,
+) -> Option<&spillway::reduce::structural::StructuralReduction> {
     model
-        .rewritten(Rewritings::structural(checks), &AnalysisBudget::largest())
-        .and_then(Rewritten::structural)
+        .rewritten(RewriteSelection::structural(checks), &AnalysisBudget::largest())
+        .and_then(RewrittenProgram::structural)
 }
 
 /// The places in which nobody leaves tokens, by number, and how; and those that are redundant.
-fn places(net: &Net, invariant: &str, checks: Checks) -> (Vec<(usize, Side)>, Vec<usize>) {
+fn places(
+    net: &Net,
+    invariant: &str,
+    checks: CheckSelection,
+) -> (Vec<(usize, AgglomerationKind)>, Vec<usize>) {
     let model = load(&text(net), invariant);
     let Some(found) = reduced(&model, checks) else { return Default::default() };
     let gone = found.agglomerated().iter().map(|(id, side)| (id.0 as usize, *side));
@@ -149,9 +163,12 @@ fn places(net: &Net, invariant: &str, checks: Checks) -> (Vec<(usize, Side)>, Ve
 fn who_goes_on_does_so_at_once() {
     let round = net(&[2, 0, 0, 0], &[(&[0], &[1]), (&[1], &[2]), (&[2], &[3]), (&[3], &[0])]);
     let (gone, _) = places(&round, "", DEADLOCKS);
-    assert_eq!(gone, [(1, Side::Post), (2, Side::Post), (3, Side::Post)]);
+    assert_eq!(
+        gone,
+        [(1, AgglomerationKind::Post), (2, AgglomerationKind::Post), (3, AgglomerationKind::Post)]
+    );
     assert_eq!(both(&text(&round), "", DEADLOCKS), (10, 1));
-    assert_eq!(both(&text(&round), "p2 <= 1", Checks::ALL), (10, 3));
+    assert_eq!(both(&text(&round), "p2 <= 1", CheckSelection::ALL), (10, 3));
 }
 
 /// Two tokens at a time are taken by each of two, in each of three ways.
@@ -159,10 +176,10 @@ fn who_goes_on_does_so_at_once() {
 fn several_tokens_are_taken_in_every_way() {
     let ways =
         net(&[2, 0, 0, 0, 0], &[(&[0], &[1, 1]), (&[1], &[2]), (&[1], &[3]), (&[2, 3], &[4])]);
-    assert_eq!(places(&ways, "", DEADLOCKS), (vec![(1, Side::Post)], vec![4]));
+    assert_eq!(places(&ways, "", DEADLOCKS), (vec![(1, AgglomerationKind::Post)], vec![4]));
     let (whole, left) = both(&text(&ways), "", DEADLOCKS);
     assert!(left < whole, "{left} of {whole}");
-    both(&text(&ways), "p4 <= 1", Checks::ALL);
+    both(&text(&ways), "p4 <= 1", CheckSelection::ALL);
 }
 
 /// Two workers bring a token each, and somebody takes two at a time, if he may: until then they wait with it. He may
@@ -170,11 +187,14 @@ fn several_tokens_are_taken_in_every_way() {
 #[test]
 fn who_is_waited_for_waits() {
     let work = net(&[3, 1, 0, 0], &[(&[0], &[2]), (&[1, 2, 2], &[3])]);
-    assert_eq!(places(&work, "p3 <= 0", Checks::ALL).0, [(2, Side::Pre)]);
-    assert_eq!(both(&text(&work), "p3 <= 0", Checks::ALL), (6, 2));
+    assert_eq!(places(&work, "p3 <= 0", CheckSelection::ALL).0, [(2, AgglomerationKind::Pre)]);
+    assert_eq!(both(&text(&work), "p3 <= 0", CheckSelection::ALL), (6, 2));
     let model = load(&text(&work), "");
     let run = Check::of_text(&model)
-        .reduce(Reduce { rewritings: Rewritings::structural(DEADLOCKS), ..Reduce::NONE })
+        .reduce(ReductionRequest {
+            rewritings: RewriteSelection::structural(DEADLOCKS),
+            ..ReductionRequest::NONE
+        })
         .checks(DEADLOCKS)
         .run()
         .unwrap();
@@ -185,21 +205,21 @@ fn who_is_waited_for_waits() {
 /// Nets in each of which somebody who forgets one condition finds something else: which places are not to be agglomerated.
 #[test]
 fn whoever_makes_a_difference_stays() {
-    type Case<'c> = (&'c str, Net, &'c str, Checks, usize);
+    type Case<'c> = (&'c str, Net, &'c str, CheckSelection, usize);
     let cases: [Case<'_>; 8] = [
-        ("seen", net(&[1, 0, 0], &[(&[0], &[1]), (&[1], &[2])]), "p1 <= 0", Checks::ALL, 1),
+        ("seen", net(&[1, 0, 0], &[(&[0], &[1]), (&[1], &[2])]), "p1 <= 0", CheckSelection::ALL, 1),
         (
             "who follows is seen",
             net(&[1, 1, 0, 0], &[(&[0], &[2]), (&[2], &[3]), (&[1, 0], &[0, 1])]),
             "p3 == 1 || p0 == 1",
-            Checks::ALL,
+            CheckSelection::ALL,
             2,
         ),
         (
             "tokens at first",
             net(&[0, 1, 0], &[(&[0], &[1]), (&[1], &[2])]),
             "p2 <= 0",
-            Checks::ALL,
+            CheckSelection::ALL,
             1,
         ),
         (
@@ -220,7 +240,7 @@ fn whoever_makes_a_difference_stays() {
             "who waits puts something elsewhere",
             net(&[1, 0, 0, 0], &[(&[0], &[1, 2]), (&[1, 2, 2], &[3]), (&[2], &[3])]),
             "p3 <= 0",
-            Checks::ALL,
+            CheckSelection::ALL,
             1,
         ),
         (
@@ -234,7 +254,7 @@ fn whoever_makes_a_difference_stays() {
             "who follows takes back what he puts",
             net(&[1, 0, 0], &[(&[0], &[1]), (&[1], &[1, 2]), (&[1], &[0])]),
             "p2 <= 0",
-            Checks::ALL,
+            CheckSelection::ALL,
             1,
         ),
     ];
@@ -250,7 +270,7 @@ fn whoever_makes_a_difference_stays() {
 fn free_agglomeration_is_for_what_is_reached() {
     let work = net(&[1, 1, 0, 0], &[(&[0], &[2]), (&[2, 1], &[3]), (&[0, 1], &[1, 1])]);
     assert_eq!(places(&work, "p3 <= 0", DEADLOCKS).0, []);
-    assert_eq!(places(&work, "p3 <= 0", INVARIANTS).0, [(2, Side::Pre)]);
+    assert_eq!(places(&work, "p3 <= 0", INVARIANTS).0, [(2, AgglomerationKind::Pre)]);
     both(&text(&work), "p3 <= 0", INVARIANTS);
 }
 
@@ -267,10 +287,10 @@ fn what_makes_no_difference_is_removed() {
             (&[0, 2, 4, 4], &[1, 3, 4, 4]),
         ],
     );
-    let (_, redundant) = places(&all, "p0 <= 1 && p1 <= 1", Checks::ALL);
+    let (_, redundant) = places(&all, "p0 <= 1 && p1 <= 1", CheckSelection::ALL);
     assert!(redundant.contains(&2) && redundant.contains(&3), "{redundant:?}");
     let model = load(&text(&all), "p0 <= 1 && p1 <= 1");
-    let mut removed = reduced(&model, Checks::ALL).unwrap().removed().map(|it| it.0);
+    let mut removed = reduced(&model, CheckSelection::ALL).unwrap().removed().map(|it| it.0);
     // Without the place that nobody changes both do the same.
     assert!(removed.next().is_some_and(|it| it == 0) && removed.eq([2]));
     // Tokens that nobody needs are without end.
@@ -282,12 +302,12 @@ fn what_makes_no_difference_is_removed() {
 fn where_it_does_not_apply_it_is_left_out_by_name() {
     let refused = |language: &str, text: &str| {
         let model = crate::support::follow::load(language, text)
-            .with_rewritings(Rewritings::structural(Checks::ALL));
+            .with_rewritings(RewriteSelection::structural(CheckSelection::ALL));
         let searched = model.searched();
-        let refused = searched.stack().refused().to_vec();
+        let refused = searched.stack().refusals().to_vec();
         let [it] = &refused[..] else { panic!("{refused:?}") };
         assert_eq!(it.name, NAME);
-        it.why.clone()
+        it.reason.clone()
     };
     let text = "process P { state a; init a; trans a -> a { }; } system async;";
     assert_eq!(refused("dve", text), "the model has processes, and is no Petri net");
@@ -303,8 +323,8 @@ fn where_it_does_not_apply_it_is_left_out_by_name() {
 #[test]
 fn who_may_fail_stays_as_he_is() {
     let rounds = net(&[1, 1, 0, 0], &[(&[0, 1], &[2, 3]), (&[2], &[0, 1])]);
-    assert_eq!(places(&rounds, "", Checks::ALL), Default::default());
-    assert_eq!(both(&text(&rounds), "", Checks::ALL), (131_071, 131_071));
+    assert_eq!(places(&rounds, "", CheckSelection::ALL), Default::default());
+    assert_eq!(both(&text(&rounds), "", CheckSelection::ALL), (131_071, 131_071));
 }
 
 /// Numbers that something random is made of.
@@ -382,17 +402,24 @@ fn random_nets_are_found_to_be_as_they_are() {
         if net.play(1500, 100).is_none() {
             continue;
         }
-        let checks = dice.one(&[Checks::ALL, DEADLOCKS, INVARIANTS]);
-        let structural = Rewritings::structural(checks);
-        let others =
-            Rewritings { structural: Some(checks), slice: Some(checks), ..Rewritings::ALIKE };
+        let checks = dice.one(&[CheckSelection::ALL, DEADLOCKS, INVARIANTS]);
+        let structural = RewriteSelection::structural(checks);
+        let others = RewriteSelection {
+            structural: Some(checks),
+            slice: Some(checks),
+            ..RewriteSelection::BISIMILAR
+        };
         let by = dice.one(&[structural, structural, structural, others]);
-        let steps = dice.one(&[Steps::All, Steps::All, Steps::Chosen(Method::Conditional.into())]);
+        let steps = dice.one(&[
+            StepChoice::All,
+            StepChoice::All,
+            StepChoice::Chosen(PartialOrderMethod::Conditional.into()),
+        ]);
         let invariant = if checks == DEADLOCKS { "" } else { &invariant };
         let model = load(&text(&net), invariant);
         let found = model
             .rewritten(by, &AnalysisBudget::largest())
-            .and_then(Rewritten::structural)
+            .and_then(RewrittenProgram::structural)
             .map(|it| it.agglomerated().to_vec());
         let outcome = compared(model, (by, steps, number % 10 == 0), checks);
         let outcome =
@@ -400,7 +427,7 @@ fn random_nets_are_found_to_be_as_they_are() {
         let (Some(gone), (whole, left)) = (found, outcome) else { continue };
         reduced += 1;
         fewer += u32::from(left < whole);
-        gone.iter().for_each(|it| sides[usize::from(it.1 == Side::Pre)] += 1);
+        gone.iter().for_each(|it| sides[usize::from(it.1 == AgglomerationKind::Pre)] += 1);
     }
     println!("{reduced} nets reduced, {fewer} have fewer states; agglomerations: {sides:?}");
     assert!(reduced > 400 && fewer > 200 && sides[0] > 100 && sides[1] > 50);
@@ -414,7 +441,7 @@ fn nets_of_ours_have_deadlocks_or_not_as_before() {
     files.sort();
     for file in files.iter().filter(|it| it.extension().is_some_and(|it| it == "pnml")) {
         let model = load(&std::fs::read_to_string(file).unwrap(), "");
-        let by = (Rewritings::structural(DEADLOCKS), Steps::All, true);
+        let by = (RewriteSelection::structural(DEADLOCKS), StepChoice::All, true);
         let found = compared(model, by, DEADLOCKS).unwrap_or_else(|why| panic!("{file:?}: {why}"));
         println!("{}: {found:?}", file.file_stem().unwrap().to_string_lossy());
     }

@@ -5,21 +5,21 @@
 //! With `SPILLWAY_CORPUS`, the same of models by others that end in errors.
 
 use crate::runs::{assert_is_run, configurations, explore, load};
-use spillway::exec::{Expansion, Explain, Interp, Lift, Model, Violation};
-use spillway::reduce::symmetry::{Effort, Symmetric};
+use spillway::exec::{Interp, Simulation, StateSpace, SuccessorSink, SystemDescription, Violation};
+use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
 use std::path::PathBuf;
 
 /// Steps of a walk.
 const STEPS: usize = 300;
 
-fn symmetric(model: &Interp, effort: Effort) -> Option<Symmetric<'_>> {
-    Symmetric::new(model, model.program(), model.layout(), effort)
+fn symmetric(model: &Interp, effort: SymmetryEffort) -> Option<SymmetryModel<'_>> {
+    SymmetryModel::new(model, model.program(), model.layout(), effort)
 }
 
 fn assert_has_real_counterexamples(name: &str, model: &Interp) -> usize {
     let (plain, shortest) = explore(model);
     let mut traces = 0;
-    for effort in [Effort::Exact, Effort::Fast] {
+    for effort in [SymmetryEffort::Exact, SymmetryEffort::Fast] {
         let Some(reduced) = symmetric(model, effort) else { continue };
         let (outcome, found) = explore(&reduced);
         assert_eq!(outcome.verdict, plain.verdict, "{name}");
@@ -49,15 +49,15 @@ struct Expanded {
 }
 
 impl Expanded {
-    fn initial(model: &dyn Model) -> Expanded {
+    fn initial(model: &dyn StateSpace) -> Expanded {
         Self::by(model, |out| model.initial(out))
     }
 
-    fn of(model: &dyn Model, state: &[u8]) -> Expanded {
+    fn of(model: &dyn StateSpace, state: &[u8]) -> Expanded {
         Self::by(model, |out| model.expand(state, out))
     }
 
-    fn by(model: &dyn Model, run: impl FnOnce(&mut Expansion)) -> Expanded {
+    fn by(model: &dyn StateSpace, run: impl FnOnce(&mut SuccessorSink)) -> Expanded {
         let (successors, _, findings) = crate::support::agree::collected(model, usize::MAX, run);
         let found = findings.iter().map(|(check, finding)| (check, finding.count));
         let successors = successors.chunks_exact(model.width()).map(Vec::from).collect();
@@ -76,16 +76,16 @@ fn what_representatives_do_the_states_they_stand_for_do() {
     };
     let mut walked = 0;
     for (name, model) in configurations() {
-        for effort in [Effort::Exact, Effort::Fast] {
+        for effort in [SymmetryEffort::Exact, SymmetryEffort::Fast] {
             let Some(reduced) = symmetric(&model, effort) else { continue };
             let (mut options, mut concrete) =
                 (Expanded::initial(&reduced), Expanded::initial(&model));
             for _ in 0..STEPS {
                 let Some(representative) = draw(&options) else { break };
                 let mut possible = concrete.successors.into_iter();
-                let real = possible.find(|state| reduced.stands_for(&representative, state));
+                let real = possible.find(|state| reduced.represents(&representative, state));
                 let real = real.unwrap_or_else(|| panic!("{name}: nothing goes there"));
-                let told = reduced.explained();
+                let told = reduced.description();
                 assert_eq!(told.violations(&representative), model.violations(&real), "{name}");
                 options = Expanded::of(&reduced, &representative);
                 concrete = Expanded::of(&model, &real);

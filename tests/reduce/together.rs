@@ -6,19 +6,19 @@
 use crate::support::follow::{load, one};
 use crate::support::stored::replayed_in;
 use crate::support::{Random, is_large};
-use spillway::exec::{Checks, Violation};
-use spillway::reduce::partial_order::{Method, Proviso, Way};
-use spillway::reduce::reversible::Rules;
-use spillway::reduce::rewriting::Rewritings;
-use spillway::reduce::symmetry::Effort;
-use spillway::reduce::{Kept, Wished};
-use spillway::search::{Limits, Outcome, Storage, memory};
+use spillway::exec::{CheckSelection, Violation};
+use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
+use spillway::reduce::reversible::RuleSelection;
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::symmetry::SymmetryEffort;
+use spillway::reduce::{PropertyClass, ReductionSelection};
+use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
 use spillway::session::TextModel;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// A reduction: its name, and how it is wished for beside others.
-type Named = (&'static str, fn(&mut Wished, Checks));
+type Named = (&'static str, fn(&mut ReductionSelection, CheckSelection));
 
 const ALL: [Named; 14] = [
     ("slice", |it, checks| it.rewritings.slice = Some(checks)),
@@ -27,30 +27,33 @@ const ALL: [Named; 14] = [
     ("dead", |it, _| it.rewritings.dead = true),
     ("merge", |it, _| it.rewritings.merge = true),
     ("linear", |it, _| it.linear = true),
-    ("symmetry", |it, _| (it.symmetry, it.processes) = (Some(Effort::Exact), true)),
-    ("reversible", |it, checks| it.reversible = Some((Rules::default(), checks))),
-    ("por", |it, checks| choose(it, Method::Conditional, checks)),
-    ("confluence", |it, checks| choose(it, Method::Confluence, checks)),
-    ("simultaneous", |it, checks| choose(it, Method::Simultaneous, checks)),
+    ("symmetry", |it, _| (it.symmetry, it.processes) = (Some(SymmetryEffort::Exact), true)),
+    ("reversible", |it, checks| it.reversible = Some((RuleSelection::default(), checks))),
+    ("por", |it, checks| choose(it, PartialOrderMethod::Conditional, checks)),
+    ("confluence", |it, checks| choose(it, PartialOrderMethod::Confluence, checks)),
+    ("simultaneous", |it, checks| choose(it, PartialOrderMethod::Simultaneous, checks)),
     ("dominate", |it, _| it.pruning.dominate = Some(Vec::new())),
     ("boring", |it, _| it.pruning.boring = Some(Vec::new())),
     ("doomed", |it, _| it.pruning.doomed = true),
 ];
 
 /// Of several ways to choose steps that of both, or the last.
-fn choose(wished: &mut Wished, method: Method, checks: Checks) {
+fn choose(wished: &mut ReductionSelection, method: PartialOrderMethod, checks: CheckSelection) {
     let method = match (wished.partial_order, method) {
-        (Some((Way { method: Method::Conditional, .. }, _)), Method::Confluence) => {
-            Method::ConfluentConditional
-        }
+        (
+            Some((PartialOrderStrategy { method: PartialOrderMethod::Conditional, .. }, _)),
+            PartialOrderMethod::Confluence,
+        ) => PartialOrderMethod::ConfluentConditional,
         _ => method,
     };
-    wished.partial_order = Some((Way { method, proviso: Proviso::Static }, checks));
+    wished.partial_order =
+        Some((PartialOrderStrategy { method, proviso: CycleProviso::Static }, checks));
 }
 
 /// What some reductions together ask for.
-fn wished(some: &[Named], checks: Checks) -> Wished {
-    let mut wished = Wished { rewritings: Rewritings::NONE, ..Wished::default() };
+fn wished(some: &[Named], checks: CheckSelection) -> ReductionSelection {
+    let mut wished =
+        ReductionSelection { rewritings: RewriteSelection::NONE, ..ReductionSelection::default() };
     wished.pruning.checks = checks;
     some.iter().for_each(|(_, add)| add(&mut wished, checks));
     wished
@@ -58,8 +61,8 @@ fn wished(some: &[Named], checks: Checks) -> Wished {
 
 /// What is found of what is looked for: by whom, or only of which kind; and how deep, if that is kept.
 fn found(
-    (model, checks): (&TextModel, &Checks),
-    outcome: &Outcome,
+    (model, checks): (&TextModel, &CheckSelection),
+    outcome: &SearchOutcome,
     (by_kind, depth): (bool, bool),
 ) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
@@ -90,18 +93,18 @@ struct Census {
 /// Gives whether any are.
 fn is_found_alike(
     model: &mut TextModel,
-    whole: &Outcome,
+    whole: &SearchOutcome,
     some: &[Named],
     census: &mut Census,
 ) -> bool {
     let checks = model.wished.pruning.checks;
-    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     model.wished = wished(some, checks);
     let (model, searched) = (&*model, model.searched());
-    if searched.stack().told(&Default::default()).is_empty() {
+    if searched.stack().summaries(&Default::default()).is_empty() {
         return false;
     }
-    let depth = searched.stack().preserves().has(Kept::Depth);
+    let depth = searched.stack().preserves().has(PropertyClass::Depth);
     let how = (some.iter().any(|it| it.0 == "symmetry"), depth);
     let reduced = memory::search(searched.model(), &limits).unwrap();
     let names = || some.iter().map(|it| it.0).collect::<Vec<_>>().join(",");
@@ -111,9 +114,9 @@ fn is_found_alike(
     census.fewer += u64::from(reduced.states() < whole.states());
     census.violated += u64::from(!told.is_empty());
     // What is told of a search that takes states up again depends on when it does so.
-    if !told.is_empty() && searched.model().postpones().is_none() {
+    if !told.is_empty() && searched.model().as_postponing().is_none() {
         println!("{} is told", names());
-        let storage = [Storage::default()];
+        let storage = [StateStorage::default()];
         replayed_in(&storage, searched.model(), &reduced, &limits);
     }
     true
@@ -210,13 +213,14 @@ fn random_models_are_found_alike_by_all_reductions() {
     for _ in 0..if is_large() { 10_000 } else { 30 } {
         let text = random_model(&mut random);
         let mut model = load("dve", &text);
-        let looked_for = [Checks::ALL, Checks { deadlock: false, ..Checks::ALL }];
+        let looked_for =
+            [CheckSelection::ALL, CheckSelection { deadlock: false, ..CheckSelection::ALL }];
         let checks = looked_for[random.below(2)];
-        let limits = Limits {
+        let limits = SearchLimits {
             checks,
             stop_on_violation: false,
             max_states: Some(1_000),
-            ..Limits::default()
+            ..SearchLimits::default()
         };
         let whole = memory::search(model.searched().model(), &limits).unwrap();
         if whole.states() >= 1_000 {

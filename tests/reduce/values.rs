@@ -5,19 +5,19 @@
 
 use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
 use crate::support::{Random, is_large};
-use spillway::analysis::values::Apart;
-use spillway::budget::{AnalysisBudget, Exceeded};
-use spillway::reduce::rewriting::Rewritings;
-use spillway::reduce::{Kept, Preserved};
-use spillway::session::Reduce;
+use spillway::analysis::values::ValueAbstraction;
+use spillway::budget::{AnalysisBudget, BudgetExceeded};
+use spillway::reduce::rewriting::RewriteSelection;
+use spillway::reduce::{PreservedProperties, PropertyClass};
+use spillway::session::ReductionRequest;
 use std::fmt::Write;
 
 fn both(language: &str, text: &str) -> (usize, usize) {
-    follow::both(language, text, Rewritings::VALUES)
+    follow::both(language, text, RewriteSelection::VALUES)
 }
 
 fn is_rewritten(language: &str, text: &str) -> bool {
-    load(language, text).rewritten(Rewritings::VALUES, &AnalysisBudget::largest()).is_some()
+    load(language, text).rewritten(RewriteSelection::VALUES, &AnalysisBudget::largest()).is_some()
 }
 
 /// `x` is 0 or not: at `a` it has three values as written and two then, at `b` two and one.
@@ -107,8 +107,8 @@ const TOLD_APART: &[(&str, &str, &str)] = &[
 #[test]
 fn whatever_tells_values_apart_keeps_them() {
     let tried = TOLD_APART.iter();
-    let tried =
-        tried.map(|(what, language, text)| (what, is_kept(language, text, Rewritings::ALIKE)));
+    let tried = tried
+        .map(|(what, language, text)| (what, is_kept(language, text, RewriteSelection::BISIMILAR)));
     let wrong: Vec<_> = tried.filter_map(|(what, it)| Some((what, it.err()?))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -174,7 +174,7 @@ fn random_models_follow_what_is_written() {
     let mut random = Random::new(17);
     let count = if is_large() { 10_000 } else { 400 };
     let models = (0..count).map(|_| random_model(&mut random));
-    random_models_follow(models, Rewritings::VALUES, |it| it.values().is_some());
+    random_models_follow(models, RewriteSelection::VALUES, |it| it.values().is_some());
 }
 
 /// It preserves everything, stacks with what resets, and says what it did; a search that goes on does as it did.
@@ -184,17 +184,17 @@ fn a_search_keeps_how_its_program_was_rewritten() {
         a -> b { effect x = 2; }, b -> a { guard x > 0; }; }
         process Q { state a, b; init a; assert b: n < 99; trans a -> a { guard n < 100; effect n = n + 1; },
         a -> b { guard n == 100; }; } system async;";
-    let model = load("dve", text).with_rewritings(Rewritings::ALIKE);
+    let model = load("dve", text).with_rewritings(RewriteSelection::BISIMILAR);
     let searched = model.searched();
-    assert!(Kept::ALL.into_iter().all(|it| searched.stack().preserves().has(it)));
-    assert_eq!(searched.stack().preserves(), Preserved::ALL);
-    let told = searched.stack().told(&Default::default());
+    assert!(PropertyClass::ALL.into_iter().all(|it| searched.stack().preserves().has(it)));
+    assert_eq!(searched.stack().preserves(), PreservedProperties::ALL);
+    let told = searched.stack().summaries(&Default::default());
     let names: Vec<_> = told.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names, ["values not told apart", "dead variables"]);
-    assert_eq!(told[0].did.as_deref(), Some("1 variable with values that nothing tells apart"));
-    let by = |rewritings| Reduce { rewritings, ..Reduce::NONE };
-    for rewritings in [Rewritings::VALUES, Rewritings::ALIKE] {
-        goes_on_as_it_began(&model, by(rewritings), by(Rewritings::DEAD), 1);
+    assert_eq!(told[0].effect.as_deref(), Some("1 variable with values that nothing tells apart"));
+    let by = |rewritings| ReductionRequest { rewritings, ..ReductionRequest::NONE };
+    for rewritings in [RewriteSelection::VALUES, RewriteSelection::BISIMILAR] {
+        goes_on_as_it_began(&model, by(rewritings), by(RewriteSelection::DEAD), 1);
     }
 }
 
@@ -221,10 +221,10 @@ fn many_places_and_many_tokens_take_work_in_proportion() {
     for (places, tokens, units) in [(3_000, 1, 3_000 * 500), (20, 1_000, 20 * 1_000 * 500)] {
         let model = load("pnml", &row(places, tokens));
         let analysed = |units| {
-            let budget = AnalysisBudget::largest().limited(units, 0);
-            Apart::of(model.interp.program(), model.interp.layout(), &budget).map(drop)
+            let budget = AnalysisBudget::largest().with_limits(units, 0);
+            ValueAbstraction::of(model.interp.program(), model.interp.layout(), &budget).map(drop)
         };
         assert_eq!(analysed(units), Ok(()), "{places} {tokens}");
-        assert_eq!(analysed(units / 100), Err(Exceeded::Work), "{places} {tokens}");
+        assert_eq!(analysed(units / 100), Err(BudgetExceeded::Work), "{places} {tokens}");
     }
 }

@@ -315,7 +315,7 @@ fn searches_in_temporary_directories_are_listed_and_stale_ones_removed_on_reques
     fs::write(deep.join("manifest.new"), "").unwrap();
     let other_version = copied(&stale, tmp.join("spillway-other"));
     let format = spillway::search::checkpoint::FORMAT;
-    let newer = spill::Format { version: format.version + 1, ..format };
+    let newer = spill::PayloadFormat { version: format.version + 1, ..format };
     let disk = spill::RealDisk::open(&other_version).unwrap();
     spill::commit(&disk, "job", newer, b"whatever").unwrap();
     let damaged = copied(&stale, tmp.join("spillway-damaged"));

@@ -445,7 +445,7 @@ fn a_plan_that_is_no_plan_of_this_version_is_told() {
     let whole = std::fs::read(bench.path(&format!("d/{file}"))).unwrap();
     let format = spillway::search::checkpoint::FORMAT;
     let disk = spill::RealDisk::open(bench.path("d")).unwrap();
-    let newer = spill::Format { version: format.version + 1, ..format };
+    let newer = spill::PayloadFormat { version: format.version + 1, ..format };
     spill::commit(&disk, &file, newer, &whole[28..]).unwrap();
     let (version, ours) = (newer.version, format.version);
     let said =

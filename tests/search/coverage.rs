@@ -2,11 +2,11 @@
 
 use crate::support::follow::load;
 use spillway::Check;
-use spillway::exec::{Exec, Explain as _, StepOutcome};
-use spillway::ir::{Action, Schedule, Turn};
-use spillway::report::Covered;
+use spillway::exec::{ExecutionMode, StepOutcome, SystemDescription as _};
+use spillway::ir::{Action, Schedule, TurnRule};
+use spillway::report::ActionCoverage;
 use spillway::session::TextModel;
-use spillway::source::Place;
+use spillway::source::SourceLocation;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Larger models are left to the runs over the corpus.
@@ -15,7 +15,7 @@ const STATES_MAX: usize = 4000;
 /// How often what stands at a place was taken.
 type ByPlace = BTreeMap<String, u64>;
 
-fn told(place: Option<Place>) -> String {
+fn told(place: Option<SourceLocation>) -> String {
     place.map_or(String::new(), |it| it.to_string())
 }
 
@@ -50,12 +50,12 @@ fn successor(outcome: StepOutcome) -> Option<Vec<u8>> {
     }
 }
 
-fn covered(model: &TextModel, exec: Exec) -> Vec<Covered> {
-    let check = Check::of_text(model).reduce(spillway::session::Reduce::NONE);
+fn covered(model: &TextModel, exec: ExecutionMode) -> Vec<ActionCoverage> {
+    let check = Check::of_text(model).reduce(spillway::session::ReductionRequest::NONE);
     check.keep_going().memory(512 << 20).exec(exec).run().unwrap().coverage().unwrap()
 }
 
-fn by_place(covered: Vec<Covered>) -> ByPlace {
+fn by_place(covered: Vec<ActionCoverage>) -> ByPlace {
     let mut taken = ByPlace::new();
     for it in covered.into_iter().filter(|it| it.taken > 0) {
         *taken.entry(told(it.place)).or_default() += it.taken;
@@ -72,7 +72,7 @@ fn every_step_of_every_state_is_counted() {
             let path = entry.unwrap().path();
             let model = load(language, &std::fs::read_to_string(&path).unwrap());
             // Where steps have a part in common, that is counted once.
-            let is_open = |it: &Action| it.control.turn == Turn::Open;
+            let is_open = |it: &Action| it.control.turn == TurnRule::Open;
             let program = model.interp.program();
             // In lockstep a step is told by its first process's action.
             let is_lockstep = program.schedule == Schedule::Lockstep;
@@ -80,7 +80,7 @@ fn every_step_of_every_state_is_counted() {
                 continue;
             }
             let Some(expected) = by_steps(&model) else { continue };
-            for exec in [Exec::Jit, Exec::Interp] {
+            for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
                 assert_eq!(by_place(covered(&model, exec)), expected, "{path:?}, {exec:?}");
             }
             compared += 1;
@@ -114,7 +114,7 @@ active proctype B() {
 /// B comes to its end before A goes on, or after.
 #[test]
 fn what_ways_have_in_common_is_counted_once() {
-    for exec in [Exec::Jit, Exec::Interp] {
+    for exec in [ExecutionMode::Jit, ExecutionMode::Interp] {
         let model = load("promela", HANDED_OVER);
         let mut by_line = BTreeMap::new();
         for it in covered(&model, exec) {
@@ -138,7 +138,7 @@ fn what_fails_is_not_what_is_never_taken() {
         a -> b { guard x == 2; effect x = 1 / (x - 2); },
         b -> a { guard x == 1; }; } system async;",
     );
-    let covered = covered(&model, Exec::Jit);
+    let covered = covered(&model, ExecutionMode::Jit);
     let told: Vec<_> =
         covered.iter().map(|it| (it.taken, it.failed, it.is_never_taken())).collect();
     assert_eq!(told, [(2, false, false), (0, true, false), (0, false, true)]);

@@ -9,10 +9,10 @@ use crate::graphs::graphs_of;
 use crate::support::{Graph, begin_or_resume, is_large, tiny_plan};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
-use spill::fault::Faults;
+use spill::fault::FaultPlan;
 use spill::{Disk, Error, FaultDisk, Result};
-use spillway::search::checkpoint::Saved;
-use spillway::search::{Control, Limits, Outcome, Verdict, memory};
+use spillway::search::checkpoint::SavedSearch;
+use spillway::search::{SearchControl, SearchLimits, SearchOutcome, SearchVerdict, memory};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
@@ -137,7 +137,7 @@ fn schedules(damage_max: usize) -> impl Strategy<Value = Schedule> {
 }
 
 impl Kind {
-    fn plan(self, plan: Faults, operation: u64) -> Faults {
+    fn plan(self, plan: FaultPlan, operation: u64) -> FaultPlan {
         match self {
             Kind::IoErrorOnce => plan.io_error_at(operation),
             Kind::SyncErrors => plan.sync_error_from(operation),
@@ -156,17 +156,17 @@ impl Sitting {
     }
 
     /// Faults at a few of the next operations, of which a whole search has `operations`.
-    fn plan(&self, done: u64, operations: u64) -> Faults {
-        self.faults.iter().fold(Faults::new().seed(self.seed), |plan, (kind, share)| {
+    fn plan(&self, done: u64, operations: u64) -> FaultPlan {
+        self.faults.iter().fold(FaultPlan::new().seed(self.seed), |plan, (kind, share)| {
             kind.plan(plan, done + (share * operations as f64) as u64)
         })
     }
 
-    fn run(&self, graph: &Graph, disk: &FaultDisk, limits: &Limits) -> Result<Outcome> {
+    fn run(&self, graph: &Graph, disk: &FaultDisk, limits: &SearchLimits) -> Result<SearchOutcome> {
         let every = if self.incessant { Duration::ZERO } else { Duration::from_secs(3600) };
-        let control = Control::new(every, None);
+        let control = SearchControl::new(every, None);
         let max_states = self.stop_after.map(|share| (share * graph.nodes as f64) as u64);
-        let limits = Limits { max_states, ..limits.clone() };
+        let limits = SearchLimits { max_states, ..limits.clone() };
         let plan = tiny_plan(self.threads, graph.width, self.buffer, self.young);
         let disk: Arc<dyn Disk> = Arc::new(disk.clone());
         begin_or_resume(graph, &disk, plan, &limits, &control)?.run()
@@ -176,8 +176,8 @@ impl Sitting {
 /// A search on its way through its schedule.
 struct Run<'a> {
     schedule: &'a Schedule,
-    limits: Limits,
-    expected: Outcome,
+    limits: SearchLimits,
+    expected: SearchOutcome,
     disk: FaultDisk,
     /// Files that were damaged.
     damaged: BTreeSet<String>,
@@ -196,7 +196,8 @@ enum End {
 
 impl Run<'_> {
     fn new(schedule: &Schedule) -> Run<'_> {
-        let limits = Limits { stop_on_violation: !schedule.keep_going, ..Limits::default() };
+        let limits =
+            SearchLimits { stop_on_violation: !schedule.keep_going, ..SearchLimits::default() };
         Run {
             schedule,
             expected: memory::search(&schedule.graph, &limits).unwrap(),
@@ -219,7 +220,7 @@ impl Run<'_> {
                 End::Unfinished => self.wait(sitting),
             }
         }
-        self.disk.set_plan(Faults::new());
+        self.disk.set_plan(FaultPlan::new());
         match self.sit(&sittings[sittings.len() - 1].undisturbed())? {
             End::Finished | End::Refused => Ok(()),
             End::Unfinished => Err(TestCaseError::fail("a good disk is not enough to end")),
@@ -240,7 +241,7 @@ impl Run<'_> {
         self.tally.add("sittings", 1);
         self.tally.count_failures(&self.disk);
         match outcome {
-            Ok(outcome) if outcome.verdict == Verdict::Incomplete => {
+            Ok(outcome) if outcome.verdict == SearchVerdict::Incomplete => {
                 prop_assert!(sitting.stop_after.is_some());
                 Ok(End::Unfinished)
             }
@@ -294,7 +295,7 @@ impl Run<'_> {
                 self.disk.restart()
             }
         };
-        if Saved::load(&self.disk).is_ok_and(|saved| !saved.open.candidates.is_empty()) {
+        if SavedSearch::load(&self.disk).is_ok_and(|saved| !saved.open.candidates.is_empty()) {
             self.tally.add("checkpoints inside of a level", 1);
         }
         sitting.damage.iter().for_each(|damage| self.damage(damage));

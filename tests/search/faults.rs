@@ -5,11 +5,11 @@
 //! searches, with more outcomes of each loss of power.
 
 use crate::support::{Graph, begin_or_resume, is_large, tiny_plan};
-use spill::fault::Faults;
+use spill::fault::FaultPlan;
 use spill::{Disk, Error, FaultDisk, Result};
-use spillway::exec::Model;
+use spillway::exec::StateSpace;
 use spillway::search::checkpoint::MANIFEST;
-use spillway::search::{Control, Limits, MemoryPlan, Outcome, memory};
+use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, memory};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -39,19 +39,19 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-fn limits() -> Limits {
-    Limits { stop_on_violation: false, ..Limits::default() }
+fn limits() -> SearchLimits {
+    SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
 impl Case {
-    fn run(&self, disk: &FaultDisk, limits: &Limits) -> Result<Outcome> {
+    fn run(&self, disk: &FaultDisk, limits: &SearchLimits) -> Result<SearchOutcome> {
         let every = if self.incessant { Duration::ZERO } else { Duration::from_secs(3600) };
-        let control = Control::new(every, None);
+        let control = SearchControl::new(every, None);
         let disk: Arc<dyn Disk> = Arc::new(disk.clone());
         begin_or_resume(&self.graph, &disk, self.plan, limits, &control)?.run()
     }
 
-    fn expected(&self) -> Outcome {
+    fn expected(&self) -> SearchOutcome {
         memory::search(&self.graph, &limits()).unwrap()
     }
 
@@ -94,10 +94,10 @@ fn any_operation_may_fail() {
         let operations = case.operations();
         let stride = if is_large() { 1 } else { operations / 400 + 1 };
         for at in (0..operations).step_by(stride as usize) {
-            let kinds: [(&str, Faults); 3] = [
-                ("an error", Faults::new().seed(at).io_error_at(at)),
-                ("a full disk", Faults::new().seed(at).full_at(at)),
-                ("a full disk from then on", Faults::new().seed(at).full_from(at)),
+            let kinds: [(&str, FaultPlan); 3] = [
+                ("an error", FaultPlan::new().seed(at).io_error_at(at)),
+                ("a full disk", FaultPlan::new().seed(at).full_at(at)),
+                ("a full disk from then on", FaultPlan::new().seed(at).full_from(at)),
             ];
             for (kind, plan) in kinds {
                 let what = format!("{kind} at operation {at} of {operations}");
@@ -123,7 +123,7 @@ fn power_may_be_lost_and_the_process_killed_at_any_operation() {
         let operations = case.operations();
         let stride = if is_large() { 1 } else { operations / 400 + 1 };
         for at in (0..operations).step_by(stride as usize) {
-            let disk = FaultDisk::with_faults(Faults::new().seed(at).crash_at(at));
+            let disk = FaultDisk::with_faults(FaultPlan::new().seed(at).crash_at(at));
             assert!(case.run(&disk, &limits()).is_err(), "nothing works after a crash");
             for seed in 0..seeds {
                 let what = format!("power lost at operation {at} of {operations}, outcome {seed}");
@@ -133,7 +133,7 @@ fn power_may_be_lost_and_the_process_killed_at_any_operation() {
             // Killed, and power lost early in the next sitting, before all is durable again.
             for later in [1, 4, 15] {
                 let again = disk.restart();
-                again.set_plan(Faults::new().seed(at).crash_at(again.operations() + later));
+                again.set_plan(FaultPlan::new().seed(at).crash_at(again.operations() + later));
                 let _ = case.run(&again, &limits());
                 let what = format!("killed at operation {at}, power lost {later} later");
                 case.must_end_well(&again.reboot(0), &what);
@@ -155,9 +155,9 @@ fn faults_may_come_again_and_again() {
         for sitting in 1.. {
             let at = operations * sitting / 40 + 5;
             let plan = match sitting % 3 {
-                0 => Faults::new().io_error_at(at),
-                1 => Faults::new().full_from(at),
-                _ => Faults::new().crash_at(at),
+                0 => FaultPlan::new().io_error_at(at),
+                1 => FaultPlan::new().full_from(at),
+                _ => FaultPlan::new().crash_at(at),
             };
             disk.set_plan(plan.seed(sitting));
             sittings = sitting;
@@ -178,7 +178,7 @@ fn the_files_left_are_the_same_however_often_it_was_interrupted() {
         case.run(&undisturbed, &limits()).unwrap();
         let operations = undisturbed.operations();
         for at in (1..operations).step_by((operations / 12 + 1) as usize) {
-            let disk = FaultDisk::with_faults(Faults::new().seed(at).crash_at(at));
+            let disk = FaultDisk::with_faults(FaultPlan::new().seed(at).crash_at(at));
             assert!(case.run(&disk, &limits()).is_err());
             let disk = disk.reboot(at);
             case.must_end_well(&disk, "power lost");
@@ -202,7 +202,7 @@ fn rot_is_noticed_or_does_not_matter() {
     let (mut flips, mut noticed) = (0, 0);
     for case in cases() {
         // Stopped in the middle, so that there are files of every sort.
-        let disk = FaultDisk::with_faults(Faults::new().crash_at(case.operations() * 2 / 3));
+        let disk = FaultDisk::with_faults(FaultPlan::new().crash_at(case.operations() * 2 / 3));
         assert!(case.run(&disk, &limits()).is_err());
         let disk = disk.reboot(1);
         for (name, length) in disk.list().unwrap() {
@@ -249,7 +249,7 @@ fn the_cases_meet_every_sort_of_file() {
     let case = &cases()[0];
     let mut seen = Vec::new();
     for at in 0..case.operations() {
-        let disk = FaultDisk::with_faults(Faults::new().crash_at(at));
+        let disk = FaultDisk::with_faults(FaultPlan::new().crash_at(at));
         let _ = case.run(&disk, &limits());
         seen.extend(disk.restart().list().unwrap().into_iter().map(|(name, _)| name));
     }

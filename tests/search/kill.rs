@@ -6,7 +6,7 @@
 //! (`FILE NAME=VALUE ...`), so that the instants fall into a search of minutes.
 
 use spill::RealDisk;
-use spillway::search::checkpoint::Saved;
+use spillway::search::checkpoint::SavedSearch;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -79,7 +79,7 @@ impl Setting {
 }
 
 fn counts(dir: &Path) -> Counts {
-    let saved = Saved::load(&RealDisk::open(dir).unwrap()).unwrap();
+    let saved = SavedSearch::load(&RealDisk::open(dir).unwrap()).unwrap();
     let outcome = saved.outcome().unwrap();
     let deadlocks = outcome.deadlocks();
     Counts { levels: outcome.levels, transitions: outcome.transitions, deadlocks }

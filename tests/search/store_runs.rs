@@ -11,7 +11,7 @@
 use crate::support::Random;
 use crate::support::promises::{Promise, models, promises};
 use serde_json::Value;
-use spillway::reduce::symmetry::Effort;
+use spillway::reduce::symmetry::SymmetryEffort;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -66,8 +66,8 @@ impl Case {
         }
         let symmetry = match promise.symmetry {
             None => "off",
-            Some(Effort::Exact) => "exact",
-            Some(Effort::Fast) => "fast",
+            Some(SymmetryEffort::Exact) => "exact",
+            Some(SymmetryEffort::Fast) => "fast",
         };
         flags.extend(["--symmetry".into(), symmetry.into()]);
         let states = promise.fields["states"].parse().ok();

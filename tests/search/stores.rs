@@ -6,20 +6,22 @@ use crate::graphs::graphs_of;
 use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
 use crate::support::{Graph, Random, Started, begin_or_resume, begin_stored_or_resume, tiny_plan};
 use proptest::prelude::*;
-use spill::{Codec, Disk, FaultDisk, Tables};
+use spill::{Codec, Disk, FaultDisk, HuffmanTables};
 use spillway::exec::{
-    Exec, Executor, Expansion, Explain, FaultKind, Interp, Jit, Lift, Model, Postpones, Violation,
-    any_bits,
+    ExecutionMode, Executor, FaultKind, Interp, Jit, PostponingStateSpace, Simulation, StateSpace,
+    SuccessorSink, SystemDescription, Violation, any_bits,
 };
 use spillway::front::{Language, Options, dve, murphi, promela};
 use spillway::reduce::claim::ClaimProduct;
-use spillway::reduce::symmetry::{Effort, Symmetric};
-use spillway::search::checkpoint::Saved;
+use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
+use spillway::search::checkpoint::SavedSearch;
 use spillway::search::comback;
-use spillway::search::storage::trained;
+use spillway::search::storage::train_codec;
 use spillway::search::trace::counterexample;
-use spillway::search::{Checks, Control, Limits, MemoryPlan, Outcome, Storage, memory};
-use spillway::source::Sources;
+use spillway::search::{
+    CheckSelection, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage, memory,
+};
+use spillway::source::SourceMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -39,7 +41,7 @@ proptest! {
         pauses in prop::collection::vec(0u64..4, 0..4),
         keep_going: bool,
     ) {
-        let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
+        let limits = SearchLimits { stop_on_violation: !keep_going, ..SearchLimits::default() };
         let expected = memory::search(&graph, &limits).unwrap();
         let plans: Vec<MemoryPlan> =
             plans.iter().map(|&(threads, buffer, young)| tiny_plan(threads, graph.width, buffer, young)).collect();
@@ -63,21 +65,21 @@ proptest! {
         keep_going: bool,
     ) {
         let model = Started { graph, starts };
-        let checks = Checks { faults: keep_going, ..Checks::default() };
-        let limits = Limits { stop_on_violation: !keep_going, checks, ..Limits::default() };
+        let checks = CheckSelection { faults: keep_going, ..CheckSelection::default() };
+        let limits = SearchLimits { stop_on_violation: !keep_going, checks, ..SearchLimits::default() };
         let expected = memory::search(&model, &limits).unwrap();
         let plan = tiny_plan(2, model.width(), buffer, young);
         for storage in storages(&model.graph) {
             let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-            let control = Control::default();
+            let control = SearchControl::default();
             control.stop();
             // Nothing is kept of those that were made before a stop: they are made again.
             for _ in 0..2 {
                 let mut search =
                     begin_stored_or_resume(&model, &disk, plan, &limits, &control, &storage).unwrap();
-                prop_assert_eq!(search.run().unwrap(), Outcome::default());
+                prop_assert_eq!(search.run().unwrap(), SearchOutcome::default());
             }
-            let control = Control::default();
+            let control = SearchControl::default();
             let outcome = begin_or_resume(&model, &disk, plan, &limits, &control).unwrap().run().unwrap();
             assert_same(&outcome, &expected, &storage, "a graph that begins in many nodes");
             prop_assert_eq!(outcome.findings.count(Violation::Fault(FaultKind::Index, 0)), 1);
@@ -87,7 +89,7 @@ proptest! {
 }
 
 /// A model's file, its constants, and how symmetric states are reduced.
-type Config = (&'static str, &'static [(&'static str, i64)], Option<Effort>);
+type Config = (&'static str, &'static [(&'static str, i64)], Option<SymmetryEffort>);
 
 /// Small models of every language: processes that come and go, channels with and without room,
 /// atomic sequences, multisets, symmetry, every kind of violation.
@@ -97,9 +99,9 @@ const MODELS: [Config; 15] = [
     ("models/dve/bounded_buffer.dve", &[("BUG", 2)], None),
     ("models/dve/alternating_bit.dve", &[], None),
     ("models/murphi/directory_net.m", &[("BUG", 1)], None),
-    ("models/murphi/directory_net.m", &[("BUG", 1)], Some(Effort::Exact)),
-    ("models/murphi/mesi_bus.m", &[("BUG", 1)], Some(Effort::Exact)),
-    ("models/murphi/mesi_bus.m", &[], Some(Effort::Fast)),
+    ("models/murphi/directory_net.m", &[("BUG", 1)], Some(SymmetryEffort::Exact)),
+    ("models/murphi/mesi_bus.m", &[("BUG", 1)], Some(SymmetryEffort::Exact)),
+    ("models/murphi/mesi_bus.m", &[], Some(SymmetryEffort::Fast)),
     ("models/murphi/two_phase_commit.m", &[("BUG", 1)], None),
     ("models/promela/client_server.pml", &[("CLIENTS", 3)], None),
     ("models/promela/philosophers.pml", &[], None),
@@ -111,19 +113,20 @@ const MODELS: [Config; 15] = [
 
 fn interp(file: &str, defines: &[(&str, i64)]) -> Interp {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(file, std::fs::read_to_string(path).unwrap());
     let defines = defines.iter().map(|&(name, value)| (name.into(), value)).collect();
     let options = Options { defines, ..Options::default() };
-    let language = Language::of_file(file).unwrap();
+    let language = Language::from_file_name(file).unwrap();
     Interp::new(language.load(&mut sources, &options).unwrap().program).unwrap()
 }
 
 /// Shows each configuration's model, run by the interpreter and compiled.
-fn for_each_model(test: &dyn Fn(&str, [&dyn Model; 2])) {
+fn for_each_model(test: &dyn Fn(&str, [&dyn StateSpace; 2])) {
     for (file, defines, symmetry) in MODELS {
         let interp = interp(file, defines);
-        let executors = [Exec::Interp, Exec::Jit].map(|exec| Executor::new(&interp, exec));
+        let executors =
+            [ExecutionMode::Interp, ExecutionMode::Jit].map(|exec| Executor::new(&interp, exec));
         assert!(executors[1].compiled().is_ok(), "{file} is not compiled");
         let models = executors.each_ref().map(Executor::model);
         let what = format!("{file} {defines:?} {symmetry:?}");
@@ -132,7 +135,7 @@ fn for_each_model(test: &dyn Fn(&str, [&dyn Model; 2])) {
             Some(effort) => {
                 let (program, layout) = (interp.program(), interp.layout());
                 let [one, other] =
-                    models.map(|model| Symmetric::new(model, program, layout, effort).unwrap());
+                    models.map(|model| SymmetryModel::new(model, program, layout, effort).unwrap());
                 test(&what, [&one, &other]);
             }
         }
@@ -141,7 +144,7 @@ fn for_each_model(test: &dyn Fn(&str, [&dyn Model; 2])) {
 
 #[test]
 fn every_store_explores_our_models() {
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     for_each_model(&|what, [model, _]| {
         let expected = memory::search(model, &limits).unwrap();
         let plan = tiny_plan(2, model.width(), 500, 20_000);
@@ -159,7 +162,7 @@ fn every_store_explores_our_models() {
 /// order in which successors come about.
 #[test]
 fn a_search_is_begun_compiled_and_ended_interpreted_or_the_other_way_round() {
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     for_each_model(&|what, [interpreted, compiled]| {
         let expected = memory::search(interpreted, &limits).unwrap();
         let plan = tiny_plan(2, compiled.width(), 60, 2_000);
@@ -178,21 +181,21 @@ fn a_search_is_begun_compiled_and_ended_interpreted_or_the_other_way_round() {
 /// The disk fails at every operation in turn; what is there then is gone on with.
 #[test]
 fn every_store_survives_failures() {
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let graph = Graph { nodes: 300, degree: 3, spread: 60, width: 9, broken: 40, dense: 200 };
     let plan = tiny_plan(1, graph.width, 20, 60);
     let expected = memory::search(&graph, &limits).unwrap();
     for storage in storages(&graph) {
         let run = |disk: &FaultDisk| {
             let disk: Arc<dyn Disk> = Arc::new(disk.clone());
-            let control = Control::new(Duration::ZERO, None);
+            let control = SearchControl::new(Duration::ZERO, None);
             begin_stored_or_resume(&graph, &disk, plan, &limits, &control, &storage)?.run()
         };
         let undisturbed = FaultDisk::new();
         assert_same(&run(&undisturbed).unwrap(), &expected, &storage, "undisturbed");
         let step = if crate::support::is_large() { 1 } else { 7 };
         for operation in (0..undisturbed.operations()).step_by(step) {
-            let disk = FaultDisk::with_faults(spill::fault::Faults::new().crash_at(operation));
+            let disk = FaultDisk::with_faults(spill::fault::FaultPlan::new().crash_at(operation));
             assert!(run(&disk).is_err());
             let outcome = run(&disk.restart()).unwrap();
             assert_same(&outcome, &expected, &storage, &format!("operation {operation}"));
@@ -202,7 +205,7 @@ fn every_store_survives_failures() {
 
 /// A model that fails once, instead of giving the successor of this number.
 struct Failing<'m> {
-    model: &'m dyn Model,
+    model: &'m dyn StateSpace,
     /// Successors and initial states given so far.
     given: AtomicU64,
     fails_at: AtomicU64,
@@ -211,7 +214,7 @@ struct Failing<'m> {
 const NO_ANSWER: &str = "the model failed: there is no answer";
 
 impl<'m> Failing<'m> {
-    fn new(model: &'m dyn Model) -> Self {
+    fn new(model: &'m dyn StateSpace) -> Self {
         Failing { model, given: AtomicU64::new(0), fails_at: AtomicU64::new(u64::MAX) }
     }
 
@@ -234,7 +237,7 @@ impl<'m> Failing<'m> {
         all
     }
 
-    fn hand_on(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
+    fn hand_on(&self, out: &mut SuccessorSink, run: impl FnOnce(&mut SuccessorSink)) {
         let (width, mut states) = (self.model.width(), Vec::new());
         let Some(collected) = out.wrap(width, &mut states, run) else { return };
         for state in states.chunks_exact(width) {
@@ -248,7 +251,7 @@ impl<'m> Failing<'m> {
     }
 }
 
-impl Model for Failing<'_> {
+impl StateSpace for Failing<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -257,11 +260,11 @@ impl Model for Failing<'_> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.hand_on(out, |inner| self.model.initial(inner));
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks_exact(self.width()) {
             self.hand_on(out, |inner| self.model.expand(state, inner));
         }
@@ -275,32 +278,35 @@ impl Model for Failing<'_> {
         any_bits(self.width())
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
-        self.model.lifts()
+    fn simulation(&self) -> Option<&dyn Simulation> {
+        self.model.simulation()
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
 /// A model that fails ends every search of it, in whatever it is wrapped and however its states are
 /// stored, with an error that names it; what was found before is gone on with.
-fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn Model) {
-    let limits = Limits { stop_on_violation: false, ..Limits::default() };
+fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn StateSpace) {
+    let limits = SearchLimits { stop_on_violation: false, ..SearchLimits::default() };
     let expected = memory::search(searched, &limits).unwrap();
     let plan = tiny_plan(1, searched.width(), 12, 40);
     failing.at_each(|| memory::search(searched, &limits), || ());
-    failing.at_each(|| trained(searched, Tables::Columns, &Control::default()), || ());
-    let sorted = Storage::Sorted(Codec::Gaps);
+    failing.at_each(
+        || train_codec(searched, HuffmanTables::Columns, &SearchControl::default()),
+        || (),
+    );
+    let sorted = StateStorage::Sorted(Codec::Gaps);
     for storage in storages(searched).into_iter().chain([sorted]) {
         let disk: std::cell::RefCell<Arc<dyn Disk>> =
             std::cell::RefCell::new(Arc::new(FaultDisk::new()));
-        let control = Control::new(Duration::ZERO, None);
+        let control = SearchControl::new(Duration::ZERO, None);
         let go_on = || {
             let disk = disk.borrow();
             begin_stored_or_resume(searched, &disk, plan, &limits, &control, &storage)?.run()
@@ -314,15 +320,15 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn Model) {
         });
         assert!(all > expected.transitions, "{what}: {all}");
         let disk = disk.borrow();
-        let saved = Saved::load(&**disk).unwrap();
+        let saved = SavedSearch::load(&**disk).unwrap();
         for (check, finding) in saved.all_findings().unwrap().iter() {
             let trace = || match saved.storage().unwrap() {
-                Storage::Sorted(codec) => {
+                StateStorage::Sorted(codec) => {
                     let levels = (&saved.store.levels, &codec);
                     let (level, witness) = (finding.level, &finding.witness);
                     counterexample(searched, &**disk, levels, 1, check, level, witness)
                 }
-                Storage::Comback(_) => {
+                StateStorage::Comback(_) => {
                     let (levels, witness) = (&saved.store.levels, &finding.witness);
                     let level = finding.level;
                     comback::counterexample(searched, &**disk, levels, check, level, witness)
@@ -334,9 +340,9 @@ fn a_failure_is_told(what: &str, failing: &Failing, searched: &dyn Model) {
 }
 
 fn interp_of(file: &str, text: &str) -> Interp {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add(file, text);
-    let language = Language::of_file(file).unwrap();
+    let language = Language::from_file_name(file).unwrap();
     Interp::new(language.load(&mut sources, &Options::default()).unwrap().program).unwrap()
 }
 
@@ -357,9 +363,9 @@ fn what_a_model_fails_with_is_told_by_every_store_and_wrapper() {
     let failing = Failing::new(&graph);
     a_failure_is_told("a graph", &failing, &failing);
     let interp = interp_of("room.m", SYMMETRIC);
-    for effort in [Effort::Exact, Effort::Fast] {
+    for effort in [SymmetryEffort::Exact, SymmetryEffort::Fast] {
         let failing = Failing::new(&interp);
-        let symmetric = Symmetric::new(&failing, interp.program(), interp.layout(), effort);
+        let symmetric = SymmetryModel::new(&failing, interp.program(), interp.layout(), effort);
         a_failure_is_told("symmetry", &failing, &symmetric.unwrap());
     }
     let interp = interp_of("claim.pml", CLAIMED);
@@ -368,27 +374,27 @@ fn what_a_model_fails_with_is_told_by_every_store_and_wrapper() {
 }
 
 /// Asks a model everything about bytes that may be no state of it; whether it took them for one.
-fn ask(model: &dyn Model, bytes: &[u8]) -> bool {
+fn ask(model: &dyn StateSpace, bytes: &[u8]) -> bool {
     let mut successors = Vec::new();
-    let run = |out: &mut Expansion| model.expand(bytes, out);
-    let expanded = Expansion::collect(model.width(), &mut successors, run);
-    let explained = model.explained();
+    let run = |out: &mut SuccessorSink| model.expand(bytes, out);
+    let expanded = SuccessorSink::collect(model.width(), &mut successors, run);
+    let explained = model.description();
     let _ = (explained.steps(bytes), explained.violations(bytes), explained.describe(bytes));
-    let _ = model.lifts().map(|lift| lift.stands_for(bytes, bytes));
+    let _ = model.simulation().map(|lift| lift.represents(bytes, bytes));
     expanded.is_ok()
 }
 
 /// Bytes of a model's width: any, and its initial states with some changed.
-fn some_bytes(model: &dyn Model, random: &mut Random) -> Vec<u8> {
+fn some_bytes(model: &dyn StateSpace, random: &mut Random) -> Vec<u8> {
     let width = model.width();
     let mut bytes = vec![0; width];
     match random.below(4) {
         0 => bytes.fill(0xff),
         1 => bytes.iter_mut().for_each(|byte| *byte = random.next() as u8),
         _ => {
-            let run = |out: &mut Expansion| model.initial(out);
+            let run = |out: &mut SuccessorSink| model.initial(out);
             let mut states = Vec::new();
-            let _ = Expansion::collect(width, &mut states, run).unwrap();
+            let _ = SuccessorSink::collect(width, &mut states, run).unwrap();
             bytes.copy_from_slice(&states[..width]);
             for _ in 0..1 + random.below(3) {
                 let at = random.below(width);
@@ -403,7 +409,7 @@ fn some_bytes(model: &dyn Model, random: &mut Random) -> Vec<u8> {
 fn bytes_that_are_no_state_do_no_harm() {
     let mut random = Random::new(7);
     let (mut taken, mut refused) = (0, 0);
-    let mut ask_all = |what: &str, models: [&dyn Model; 2]| {
+    let mut ask_all = |what: &str, models: [&dyn StateSpace; 2]| {
         for _ in 0..if crate::support::is_large() { 20_000 } else { 300 } {
             let bytes = some_bytes(models[0], &mut random);
             let [one, other] = models.map(|model| ask(model, &bytes));
@@ -419,7 +425,8 @@ system async;";
     ask_all("three", [&interp, &jit]);
     let interp = interp_of("claim.pml", CLAIMED);
     let jit = Jit::new(&interp).unwrap();
-    let claimed = [&interp as &dyn Model, &jit].map(|it| ClaimProduct::new(it, &interp).unwrap());
+    let claimed =
+        [&interp as &dyn StateSpace, &jit].map(|it| ClaimProduct::new(it, &interp).unwrap());
     ask_all("a claim", [&claimed[0], &claimed[1]]);
     let ask_all = std::cell::RefCell::new(ask_all);
     for_each_model(&|what, models| (ask_all.borrow_mut())(what, models));

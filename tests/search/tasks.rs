@@ -9,15 +9,18 @@ use crate::graphs::graphs_of;
 use crate::support::{Graph, Random, begin_or_resume, is_large, tiny_plan};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use spill::fault::Faults;
-use spill::{Decoder, Disk, Distant, FaultDisk, Origin, RealDisk, Result};
-use spillway::exec::Model;
-use spillway::search::checkpoint::Saved;
+use spill::fault::FaultPlan;
+use spill::{BlockDecoder, Disk, FaultDisk, RealDisk, RemoteDisk, RemoteOrigin, Result};
+use spillway::exec::StateSpace;
+use spillway::search::checkpoint::SavedSearch;
 use spillway::search::storage::SavedStorage;
 use spillway::search::tasks::{
-    Expanding, Followed, Next, Phase, Plan, Task, Wanted, commit, if_there, is_own, refusal,
+    ExpansionContext, NextWork, PlanOutcome, SearchTask, SharingOptions, TaskPhase, TaskPlan,
+    commit, if_exists, is_own, sharing_obstacle,
 };
-use spillway::search::{Control, Limits, MemoryPlan, Outcome, Verdict, memory};
+use spillway::search::{
+    MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, memory,
+};
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -28,7 +31,7 @@ use tempfile::TempDir;
 /// How a search is shared out, and what happens to it.
 struct Driver<'d> {
     model: &'d Graph,
-    limits: Limits,
+    limits: SearchLimits,
     random: Random,
     disk: Arc<FaultDisk>,
     /// One operation of so many is the last of a process or of a machine; none, if nothing happens.
@@ -54,13 +57,13 @@ impl Shelf {
         Arc::new(Shelf { files: files.clone(), copies, copied: Mutex::default() })
     }
 
-    fn disk(self: &Arc<Shelf>) -> Distant {
-        Distant::new(RealDisk::open(self.copies.path()).unwrap(), self.clone(), is_own)
+    fn disk(self: &Arc<Shelf>) -> RemoteDisk {
+        RemoteDisk::new(RealDisk::open(self.copies.path()).unwrap(), self.clone(), is_own)
     }
 }
 
-impl Origin for Shelf {
-    fn bring(&self, name: &str, range: Option<Range<u64>>) -> Result<()> {
+impl RemoteOrigin for Shelf {
+    fn fetch(&self, name: &str, range: Option<Range<u64>>) -> Result<()> {
         let (bytes, copy) = (self.files.read(name)?, self.copies.path().join(name));
         let Some(range) = range else {
             let new = self.copies.path().join("copy.new");
@@ -77,7 +80,7 @@ impl Origin for Shelf {
         Ok(())
     }
 
-    fn take(&self, name: &str, new: bool) -> Result<bool> {
+    fn publish(&self, name: &str, new: bool) -> Result<bool> {
         let own = format!("{name}.taken");
         let mut file = self.files.create(&own)?;
         file.write(&std::fs::read(self.copies.path().join(name)).unwrap())?;
@@ -90,7 +93,7 @@ impl Origin for Shelf {
     }
 
     fn remove(&self, name: &str) -> Result<()> {
-        if_there(self.files.remove(name)).map(|_| ())
+        if_exists(self.files.remove(name)).map(|_| ())
     }
 }
 
@@ -126,7 +129,7 @@ impl Driver<'_> {
     }
 
     /// Goes on until there is a verdict.
-    fn search(mut self) -> (Outcome, Arc<FaultDisk>, Counts) {
+    fn search(mut self) -> (SearchOutcome, Arc<FaultDisk>, Counts) {
         // A step may take more operations than that, as many as there are levels in memory: the more often it was in vain,
         // the more it gets.
         let mut tries = 1;
@@ -134,11 +137,11 @@ impl Driver<'_> {
             if let Some(operations) = self.crashes {
                 let within = tries * operations;
                 let at = self.disk.operations() + 1 + self.random.below(within) as u64;
-                self.disk.set_plan(Faults::new().crash_at(at));
+                self.disk.set_plan(FaultPlan::new().crash_at(at));
             }
             match self.step() {
                 Ok(Some(outcome)) if !self.disk.has_crashed() => {
-                    self.disk.set_plan(Faults::default());
+                    self.disk.set_plan(FaultPlan::default());
                     return (outcome, self.disk, self.counts);
                 }
                 Ok(_) if !self.disk.has_crashed() => tries = 1,
@@ -157,30 +160,31 @@ impl Driver<'_> {
     }
 
     /// Does what is next, or a part of it.
-    fn step(&mut self) -> Result<Option<Outcome>> {
+    fn step(&mut self) -> Result<Option<SearchOutcome>> {
         let thin = [1, 1, 1, 2, 20][self.random.below(5)];
-        let wanted = Wanted { tasks: 1 + self.random.below(7) as u32, thin };
+        let wanted = SharingOptions { tasks: 1 + self.random.below(7) as u32, thin };
         let is_there = self.disk.list()?.iter().any(|(name, _)| name == "manifest");
         let next = match is_there {
-            false => Next::Search(Some(wanted.first_states())),
-            true => Plan::next(&*self.disk, self.model, &self.limits, wanted)?,
+            false => NextWork::Search(Some(wanted.first_states())),
+            true => TaskPlan::next(&*self.disk, self.model, &self.limits, wanted)?,
         };
         match next {
-            Next::Ended(_) => Saved::load(&*self.disk)?.outcome().map(Some),
-            Next::Search(most) => {
+            NextWork::Ended(_) => SavedSearch::load(&*self.disk)?.outcome().map(Some),
+            NextWork::Search(most) => {
                 self.counts.alone += 1;
-                let control = Control::new(Duration::from_secs(self.random.below(2) as u64), None);
-                let limits = Limits { max_states: most, ..self.limits.clone() };
+                let control =
+                    SearchControl::new(Duration::from_secs(self.random.below(2) as u64), None);
+                let limits = SearchLimits { max_states: most, ..self.limits.clone() };
                 let (disk, memory): (Arc<dyn Disk>, _) = (self.disk.clone(), self.memory());
                 begin_or_resume(self.model, &disk, memory, &limits, &control)?.run()?;
                 Ok(None)
             }
-            Next::Tasks(plan) => self.follow(&plan).map(|()| None),
+            NextWork::Tasks(plan) => self.follow(&plan).map(|()| None),
         }
     }
 
     /// Does the tasks of a plan in any order, some again, and commits it.
-    fn follow(&mut self, plan: &Plan) -> Result<()> {
+    fn follow(&mut self, plan: &TaskPlan) -> Result<()> {
         let mut left: Vec<u32> = (0..plan.tasks()).collect();
         while !left.is_empty() {
             let task = left.swap_remove(self.random.below(left.len()));
@@ -191,24 +195,24 @@ impl Driver<'_> {
             }
             if self.random.below(30) == 0 && !self.are_done(plan, &left)? {
                 // Too soon, and so nothing is committed.
-                assert!(matches!(commit(&*self.disk, &plan.id())?, Followed::Undone(..)));
+                assert!(matches!(commit(&*self.disk, &plan.id())?, PlanOutcome::Undone(..)));
             }
         }
         let commit = |disk: &dyn Disk| commit(disk, &plan.id());
-        assert!(matches!(self.somewhere(commit)?, Followed::Done(_)));
+        assert!(matches!(self.somewhere(commit)?, PlanOutcome::Done(_)));
         match plan.phase {
-            Phase::Expand => self.counts.expanded += plan.tasks(),
-            Phase::Settle => self.counts.settled += plan.tasks(),
-            Phase::Merge => self.counts.merged += plan.tasks(),
+            TaskPhase::Expand => self.counts.expanded += plan.tasks(),
+            TaskPhase::Settle => self.counts.settled += plan.tasks(),
+            TaskPhase::Merge => self.counts.merged += plan.tasks(),
         }
         self.is_stale(plan)
     }
 
     /// Whether some tasks have been done, before somebody died.
-    fn are_done(&self, plan: &Plan, tasks: &[u32]) -> Result<bool> {
+    fn are_done(&self, plan: &TaskPlan, tasks: &[u32]) -> Result<bool> {
         for &number in tasks {
-            match Task::find(&*self.disk, &plan.id(), number)? {
-                Followed::Done(task) if task.done()?.is_some() => {}
+            match SearchTask::find(&*self.disk, &plan.id(), number)? {
+                PlanOutcome::Done(task) if task.receipt()?.is_some() => {}
                 _ => return Ok(false),
             }
         }
@@ -216,28 +220,28 @@ impl Driver<'_> {
     }
 
     /// That nothing can come any more of a plan that has been committed.
-    fn is_stale(&self, plan: &Plan) -> Result<()> {
-        assert!(matches!(Task::find(&*self.disk, &plan.id(), 0)?, Followed::Stale));
-        assert!(matches!(commit(&*self.disk, &plan.id())?, Followed::Stale));
+    fn is_stale(&self, plan: &TaskPlan) -> Result<()> {
+        assert!(matches!(SearchTask::find(&*self.disk, &plan.id(), 0)?, PlanOutcome::Stale));
+        assert!(matches!(commit(&*self.disk, &plan.id())?, PlanOutcome::Stale));
         Ok(())
     }
 
-    fn task(&mut self, plan: &Plan, number: u32) -> Result<()> {
+    fn task(&mut self, plan: &TaskPlan, number: u32) -> Result<()> {
         let (memory, model) = (self.memory(), self.model);
         self.somewhere(|disk| {
-            let Followed::Done(task) = Task::find(disk, &plan.id(), number)? else {
+            let PlanOutcome::Done(task) = SearchTask::find(disk, &plan.id(), number)? else {
                 panic!("the plan is the current one");
             };
-            if task.done()?.is_some() {
+            if task.receipt()?.is_some() {
                 return Ok(());
             }
             let scratch: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-            let with = Expanding { model, coverage: true, memory, scratch };
+            let with = ExpansionContext { model, coverage: true, memory, scratch };
             let done = match plan.phase {
-                Phase::Expand => task.expand(&with)?,
-                Phase::Settle | Phase::Merge => task.combine()?,
+                TaskPhase::Expand => task.expand(&with)?,
+                TaskPhase::Settle | TaskPhase::Merge => task.combine()?,
             };
-            assert!(matches!(done, Followed::Done(_)));
+            assert!(matches!(done, PlanOutcome::Done(_)));
             Ok(())
         })
     }
@@ -255,7 +259,7 @@ impl Driver<'_> {
     }
 
     /// Does a task once more, as who did not know that it was done: the same bytes come of it.
-    fn redo(&mut self, plan: &Plan, number: u32) -> Result<()> {
+    fn redo(&mut self, plan: &TaskPlan, number: u32) -> Result<()> {
         let before = self.bytes(plan)?;
         let receipt = format!("receipt-{}-{number:05}", plan.id());
         self.disk.remove(&receipt)?;
@@ -265,7 +269,7 @@ impl Driver<'_> {
     }
 
     /// All files but receipts, which say how long it took.
-    fn bytes(&self, plan: &Plan) -> Result<Vec<(String, Vec<u8>)>> {
+    fn bytes(&self, plan: &TaskPlan) -> Result<Vec<(String, Vec<u8>)>> {
         let files = self.disk.list()?.into_iter().map(|it| it.0);
         let files = files.filter(|it| !it.starts_with("receipt-") && !it.contains(&plan.id()));
         files.map(|it| Ok((it.clone(), self.disk.read(&it)?))).collect()
@@ -274,12 +278,12 @@ impl Driver<'_> {
 
 /// The states of each level.
 fn levels(disk: &dyn Disk) -> Vec<Vec<u8>> {
-    let saved = Saved::load(disk).unwrap();
+    let saved = SavedSearch::load(disk).unwrap();
     let (width, codec) = (saved.width as usize, saved.codec().unwrap().unprojected());
     let keys = |level: usize| {
         let mut all = Vec::new();
         for segment in saved.store.levels.open(disk, width, &codec, level).unwrap() {
-            let (mut decoder, mut keys) = (Decoder::new(width), Vec::new());
+            let (mut decoder, mut keys) = (BlockDecoder::new(width), Vec::new());
             for block in 0..segment.blocks() {
                 segment.decode(block, &mut decoder, &mut keys).unwrap();
                 all.extend_from_slice(&keys);
@@ -297,10 +301,10 @@ fn is_alike(
     seed: u64,
     (crashes, is_distant): (Option<usize>, bool),
 ) -> Counts {
-    let limits = Limits { stop_on_violation: !keep_going, ..Limits::default() };
+    let limits = SearchLimits { stop_on_violation: !keep_going, ..SearchLimits::default() };
     let expected = memory::search(graph, &limits).unwrap();
     let alone: Arc<dyn Disk> = Arc::new(FaultDisk::new());
-    let control = Control::new(Duration::from_secs(3600), None);
+    let control = SearchControl::new(Duration::from_secs(3600), None);
     let plan = tiny_plan(1, graph.width, 400, 3_000);
     begin_or_resume(graph, &alone, plan, &limits, &control).unwrap().run().unwrap();
     let (random, disk) = (Random::new(seed), Arc::new(FaultDisk::new()));
@@ -314,7 +318,7 @@ fn is_alike(
     let shared: Arc<dyn Disk> = disk.clone();
     let mut again = begin_or_resume(graph, &shared, plan, &limits, &control).unwrap();
     assert_eq!(again.run().unwrap(), expected);
-    let saved = Saved::load(&*disk).unwrap();
+    let saved = SavedSearch::load(&*disk).unwrap();
     let known: Vec<String> = saved.files().map(|it| it.to_string()).collect();
     let others = disk.list().unwrap().into_iter().map(|it| it.0);
     let others: Vec<String> = others.filter(|it| !known.contains(it)).collect();
@@ -380,37 +384,42 @@ fn files_may_lie_elsewhere() {
 #[test]
 fn who_plans_second_follows_the_first() {
     let graph = Graph { nodes: 3_000, degree: 4, spread: 3_000, width: 9, broken: 0, dense: 2_500 };
-    let (limits, disk) = (Limits::default(), Arc::new(FaultDisk::new()));
-    let control = Control::new(Duration::from_secs(3600), None);
+    let (limits, disk) = (SearchLimits::default(), Arc::new(FaultDisk::new()));
+    let control = SearchControl::new(Duration::from_secs(3600), None);
     let shared: Arc<dyn Disk> = disk.clone();
-    let begun = Limits { stop_on_violation: false, max_states: Some(1_000), ..limits.clone() };
-    let limits = Limits { stop_on_violation: false, ..limits };
+    let begun =
+        SearchLimits { stop_on_violation: false, max_states: Some(1_000), ..limits.clone() };
+    let limits = SearchLimits { stop_on_violation: false, ..limits };
     let plan = tiny_plan(1, graph.width, 400, 3_000);
     begin_or_resume(&graph, &shared, plan, &begun, &control).unwrap().run().unwrap();
-    let next = |tasks| match Plan::next(&*disk, &graph, &limits, Wanted { tasks, thin: 1 }) {
-        Ok(Next::Tasks(plan)) => plan,
-        other => panic!("{other:?}"),
-    };
+    let next =
+        |tasks| match TaskPlan::next(&*disk, &graph, &limits, SharingOptions { tasks, thin: 1 }) {
+            Ok(NextWork::Tasks(plan)) => plan,
+            other => panic!("{other:?}"),
+        };
     let (first, second) = (next(3), next(7));
     assert_eq!(first, second);
     assert!(matches!(
-        Task::find(&*disk, &first.id(), first.tasks()).unwrap(),
-        Followed::Missing(_)
+        SearchTask::find(&*disk, &first.id(), first.tasks()).unwrap(),
+        PlanOutcome::Missing(_)
     ));
-    assert!(matches!(Task::find(&*disk, "00000000-expand-0", 0).unwrap(), Followed::Stale));
+    assert!(matches!(
+        SearchTask::find(&*disk, "00000000-expand-0", 0).unwrap(),
+        PlanOutcome::Stale
+    ));
     // One process goes on: it sweeps what was planned, and that is stale.
     begin_or_resume(&graph, &shared, plan, &begun, &control).unwrap().run().unwrap();
-    assert!(matches!(Task::find(&*disk, &first.id(), 0).unwrap(), Followed::Stale));
-    let verdict = Saved::load(&*disk).unwrap().outcome().unwrap().verdict;
-    assert_eq!(verdict, Verdict::Incomplete);
+    assert!(matches!(SearchTask::find(&*disk, &first.id(), 0).unwrap(), PlanOutcome::Stale));
+    let verdict = SavedSearch::load(&*disk).unwrap().outcome().unwrap().verdict;
+    assert_eq!(verdict, SearchVerdict::Incomplete);
 }
 
 /// What cannot be shared out says so.
 #[test]
 fn what_is_not_shared_out_is_refused() {
     let graph = Graph { nodes: 9, degree: 1, spread: 1, width: 9, broken: 0, dense: 9 };
-    let model: &dyn Model = &graph;
+    let model: &dyn StateSpace = &graph;
     let comback = SavedStorage::Comback(Default::default());
-    assert!(refusal(model, &comback).is_some_and(|why| why.contains("comback")));
-    assert_eq!(refusal(model, &spillway::search::Storage::default().saved()), None);
+    assert!(sharing_obstacle(model, &comback).is_some_and(|why| why.contains("comback")));
+    assert_eq!(sharing_obstacle(model, &spillway::search::StateStorage::default().saved()), None);
 }

@@ -1,7 +1,10 @@
 //! Two executors that must agree: the interpreter, and the code compiled from the same program.
 
 use spillway::exec::jit::CompiledStep;
-use spillway::exec::{Collected, Expansion, Explain, Findings, Interp, Jit, Model, StepOutcome};
+use spillway::exec::{
+    ExpansionOutcome, Findings, Interp, Jit, StateSpace, StepOutcome, SuccessorSink,
+    SystemDescription,
+};
 
 /// Random reachable states: of walks that begin anew where they end or have gone on for long.
 pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
@@ -29,23 +32,23 @@ pub fn random_states(model: &Interp, count: usize, seed: u64) -> Vec<u8> {
 }
 
 /// Everything that expanding states gives.
-pub fn expanded(model: &dyn Model, states: &[u8], limit: usize) -> (Vec<u8>, u64, Findings) {
+pub fn expanded(model: &dyn StateSpace, states: &[u8], limit: usize) -> (Vec<u8>, u64, Findings) {
     collected(model, limit, |out| model.expand(states, out))
 }
 
 /// Everything that a model gives when it is run so.
 pub fn collected(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     limit: usize,
-    run: impl FnOnce(&mut Expansion),
+    run: impl FnOnce(&mut SuccessorSink),
 ) -> (Vec<u8>, u64, Findings) {
     let (mut all, mut buffer) = (Vec::new(), Vec::new());
     let keep = |buffer: &mut Vec<u8>| {
         all.append(buffer);
         Ok(())
     };
-    let Collected { transitions, findings, .. } =
-        Expansion::collect_in_batches(model.width(), &mut buffer, limit, keep, run).unwrap();
+    let ExpansionOutcome { transitions, findings, .. } =
+        SuccessorSink::collect_in_batches(model.width(), &mut buffer, limit, keep, run).unwrap();
     all.append(&mut buffer);
     (all, transitions, findings)
 }

@@ -2,13 +2,14 @@
 #![allow(dead_code)]
 
 use crate::support::Random;
-use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets, Side};
+use spillway::analysis::instances::{ActionInstance, InstanceId, InstanceSets, InstanceSide};
 use spillway::exec::{
-    Collected, Expansion, Explain, Findings, Interp, Labelled, Model, Selective, Step, StepOutcome,
-    TakenAction, Violation, labelled,
+    ExpansionOutcome, Findings, Interp, LabelledSink, SelectiveStateSpace, StateSpace,
+    StepDescription, StepOutcome, SuccessorSink, SystemDescription, TakenAction, Violation,
+    labelled,
 };
 use spillway::ir::layout::CellId;
-use spillway::ir::{Pid, Program};
+use spillway::ir::{PidRule, Program};
 use spillway::source::Span;
 use std::collections::BTreeMap;
 
@@ -25,11 +26,11 @@ macro_rules! keep {
 }
 
 /// Labelled successors, sorted, and what else came of it.
-type Taken = (Vec<(u32, Vec<u8>)>, Collected);
+type Taken = (Vec<(u32, Vec<u8>)>, ExpansionOutcome);
 
 /// All that expanding the chosen instances of each state gives, through a buffer of `limit` bytes.
 fn taken(
-    by: &dyn Selective,
+    by: &dyn SelectiveStateSpace,
     width: usize,
     states: &[u8],
     chosen: &InstanceSets,
@@ -40,8 +41,8 @@ fn taken(
         all.append(buffer);
         Ok(())
     };
-    let run = |out: &mut Labelled| by.expand_labelled(states, chosen, out);
-    let collected = Labelled::collect_in_batches(width, &mut buffer, limit, keep, run).unwrap();
+    let run = |out: &mut LabelledSink| by.expand_labelled(states, chosen, out);
+    let collected = LabelledSink::collect_in_batches(width, &mut buffer, limit, keep, run).unwrap();
     all.append(&mut buffer);
     let mut found: Vec<_> =
         labelled(&all, width).map(|(state, label)| (label.0, state.to_vec())).collect();
@@ -50,14 +51,14 @@ fn taken(
 }
 
 fn unlabelled(
-    by: &dyn Selective,
+    by: &dyn SelectiveStateSpace,
     width: usize,
     states: &[u8],
     chosen: &InstanceSets,
-) -> (Vec<Vec<u8>>, Collected) {
+) -> (Vec<Vec<u8>>, ExpansionOutcome) {
     let mut buffer = Vec::new();
-    let run = |out: &mut Expansion| by.expand_chosen(states, chosen, out);
-    let collected = Expansion::collect(width, &mut buffer, run).unwrap();
+    let run = |out: &mut SuccessorSink| by.expand_chosen(states, chosen, out);
+    let collected = SuccessorSink::collect(width, &mut buffer, run).unwrap();
     let mut found: Vec<_> = buffer.chunks_exact(width).map(<[u8]>::to_vec).collect();
     found.sort();
     (found, collected)
@@ -71,35 +72,35 @@ fn drop_all(buffer: &mut Vec<u8>) -> spill::Result<()> {
 
 /// Where the candidates of each state end, which go through a buffer of `limit` bytes.
 fn ends(
-    by: &dyn Selective,
+    by: &dyn SelectiveStateSpace,
     width: usize,
     states: &[u8],
     chosen: &InstanceSets,
     limit: usize,
 ) -> Vec<u64> {
     let (mut ends, mut buffer) = (Vec::new(), Vec::new());
-    let run = |out: &mut Expansion| by.expand_apart(states, chosen, &mut ends, out);
-    let _ = Expansion::collect_in_batches(width, &mut buffer, limit, drop_all, run).unwrap();
+    let run = |out: &mut SuccessorSink| by.expand_chosen_with_ends(states, chosen, &mut ends, out);
+    let _ = SuccessorSink::collect_in_batches(width, &mut buffer, limit, drop_all, run).unwrap();
     ends
 }
 
 /// The same of labelled candidates.
 fn labelled_ends(
-    by: &dyn Selective,
+    by: &dyn SelectiveStateSpace,
     width: usize,
     states: &[u8],
     chosen: &InstanceSets,
     limit: usize,
 ) -> Vec<u64> {
     let (mut ends, mut buffer) = (Vec::new(), Vec::new());
-    let run = |out: &mut Labelled| by.expand_labelled_apart(states, chosen, &mut ends, out);
-    let _ = Labelled::collect_in_batches(width, &mut buffer, limit, drop_all, run).unwrap();
+    let run = |out: &mut LabelledSink| by.expand_labelled_with_ends(states, chosen, &mut ends, out);
+    let _ = LabelledSink::collect_in_batches(width, &mut buffer, limit, drop_all, run).unwrap();
     ends
 }
 
 /// Where they do if one state is expanded after the other.
 fn ends_one_by_one(
-    by: &dyn Selective,
+    by: &dyn SelectiveStateSpace,
     width: usize,
     states: &[u8],
     chosen: &InstanceSets,
@@ -114,12 +115,17 @@ fn ends_one_by_one(
     states.chunks_exact(width).enumerate().map(one).collect()
 }
 
-fn judged(by: &dyn Selective, width: usize, states: &[u8], enabled: &InstanceSets) -> Findings {
-    let run = |out: &mut Expansion| by.judge(states, enabled, out);
-    Expansion::collect(width, &mut Vec::new(), run).unwrap().findings
+fn judged(
+    by: &dyn SelectiveStateSpace,
+    width: usize,
+    states: &[u8],
+    enabled: &InstanceSets,
+) -> Findings {
+    let run = |out: &mut SuccessorSink| by.check_states(states, enabled, out);
+    SuccessorSink::collect(width, &mut Vec::new(), run).unwrap().findings
 }
 
-fn enabled(by: &dyn Selective, states: &[u8]) -> InstanceSets {
+fn enabled(by: &dyn SelectiveStateSpace, states: &[u8]) -> InstanceSets {
     let mut sets = by.instances().sets();
     by.enabled(states, &mut sets).unwrap();
     sets
@@ -143,7 +149,12 @@ fn some(enabled: &InstanceSets, one_in: usize, random: &mut Random) -> InstanceS
 /// That what an executor gives by choice is together what it expands, that it is the interpreter's,
 /// and that the labels are those of the steps that are told. `in_order` tells whether the interpreter
 /// expands in the order in which it tells.
-pub fn keeps_choices(interp: &Interp, by: &dyn Selective, states: &[u8], seed: u64) -> Kept {
+pub fn keeps_choices(
+    interp: &Interp,
+    by: &dyn SelectiveStateSpace,
+    states: &[u8],
+    seed: u64,
+) -> Kept {
     let width = interp.width();
     let reference = interp.selector().map_err(|error| error.reason)?;
     let mut random = Random::new(seed);
@@ -161,9 +172,11 @@ pub fn keeps_choices(interp: &Interp, by: &dyn Selective, states: &[u8], seed: u
             keep!(found == expected, "other steps of one in {one_in}, {limit} bytes at a time");
         }
         let expected_ends = ends_one_by_one(&reference, width, states, &chosen);
-        for (by, limit) in
-            [(&reference as &dyn Selective, usize::MAX / 2), (by, usize::MAX / 2), (by, 3 * width)]
-        {
+        for (by, limit) in [
+            (&reference as &dyn SelectiveStateSpace, usize::MAX / 2),
+            (by, usize::MAX / 2),
+            (by, 3 * width),
+        ] {
             let found = ends(by, width, states, &chosen, limit);
             keep!(found == expected_ends, "other ends of one in {one_in}, {limit} bytes at a time");
             let found = labelled_ends(by, width, states, &chosen, limit + 4);
@@ -180,8 +193,8 @@ pub fn keeps_choices(interp: &Interp, by: &dyn Selective, states: &[u8], seed: u
     }
     let whole = {
         let mut buffer = Vec::new();
-        let run = |out: &mut Expansion| interp.expand(states, out);
-        Expansion::collect(width, &mut buffer, run).unwrap()
+        let run = |out: &mut SuccessorSink| interp.expand(states, out);
+        SuccessorSink::collect(width, &mut buffer, run).unwrap()
     };
     let mut all = by.instances().sets();
     all.fill(states.len() / width);
@@ -193,14 +206,14 @@ pub fn keeps_choices(interp: &Interp, by: &dyn Selective, states: &[u8], seed: u
 
 fn singles_are_all(
     interp: &Interp,
-    reference: &dyn Selective,
-    by: &dyn Selective,
+    reference: &dyn SelectiveStateSpace,
+    by: &dyn SelectiveStateSpace,
     state: &[u8],
 ) -> Kept {
     let (width, can) = (state.len(), enabled(by, state));
     keep!(can == enabled(reference, state), "other instances are enabled");
     let mut one = by.instances().sets();
-    let (mut successors, mut tallies) = (Vec::new(), Collected::default());
+    let (mut successors, mut tallies) = (Vec::new(), ExpansionOutcome::default());
     let mut by_key: BTreeMap<Key, Came> = BTreeMap::new();
     for instance in can.iter(0) {
         one.clear(1);
@@ -218,8 +231,8 @@ fn singles_are_all(
         came.1 += faults(&collected.findings);
         successors.extend(found);
         tallies.transitions += collected.transitions;
-        tallies.left_out += collected.left_out;
-        tallies.taken.merge(collected.taken);
+        tallies.excluded += collected.excluded;
+        tallies.action_counts.merge(collected.action_counts);
         tallies.findings.merge(collected.findings);
     }
     successors.sort();
@@ -231,7 +244,10 @@ fn singles_are_all(
     );
     all.words_mut(0).iter_mut().zip(can.words(0)).for_each(|(all, can)| *all &= !can);
     let rest = taken(by, width, state, &all, usize::MAX);
-    keep!(rest == (Vec::new(), Collected::default()), "something is possible that is not enabled");
+    keep!(
+        rest == (Vec::new(), ExpansionOutcome::default()),
+        "something is possible that is not enabled"
+    );
     let mut told: BTreeMap<Key, Came> = BTreeMap::new();
     for step in interp.steps(state) {
         let Some(key) = key_of_step(interp.program(), &step) else { continue };
@@ -271,8 +287,8 @@ fn place(span: &Span) -> (u32, u32) {
 
 fn key_of(interp: &Interp, instance: ActionInstance, state: &[u8]) -> Key {
     let program = interp.program();
-    if program.comes_and_goes() {
-        let mover = |side: Side| (side.action.0, pid(interp, side, state));
+    if program.has_dynamic_processes() {
+        let mover = |side: InstanceSide| (side.action.0, pid(interp, side, state));
         return Key::Movers(instance.sides().map(mover).collect());
     }
     // A rendezvous is told with its receiver first.
@@ -282,13 +298,13 @@ fn key_of(interp: &Interp, instance: ActionInstance, state: &[u8]) -> Key {
     Key::Places(actions.first().map_or(0, |it| it.0), places)
 }
 
-fn pid(interp: &Interp, side: Side, state: &[u8]) -> i64 {
+fn pid(interp: &Interp, side: InstanceSide, state: &[u8]) -> i64 {
     let program = interp.program();
     let process = program.actions[side.action].edge.unwrap().process;
     match program.processes[process].life.pid {
-        Pid::None => side.slot.into(),
-        Pid::From(first) => (first + side.slot).into(),
-        Pid::In(variable) => {
+        PidRule::None => side.slot.into(),
+        PidRule::From(first) => (first + side.slot).into(),
+        PidRule::In(variable) => {
             let placement = interp.layout().variables[variable];
             let cell = CellId(placement.first.0 + side.slot * placement.stride);
             interp.layout().get(state, cell).unwrap_or_default()
@@ -297,11 +313,11 @@ fn pid(interp: &Interp, side: Side, state: &[u8]) -> i64 {
 }
 
 /// None of properties that meet an error, which are told like steps.
-fn key_of_step(program: &Program, step: &Step) -> Option<Key> {
+fn key_of_step(program: &Program, step: &StepDescription) -> Option<Key> {
     if step.action as usize >= program.actions.len() {
         return None;
     }
-    if !program.comes_and_goes() {
+    if !program.has_dynamic_processes() {
         return Some(Key::Places(step.action, step.spans.iter().map(place).collect()));
     }
     let mover = |it: &TakenAction| (it.action, i64::from(it.pid));

@@ -2,9 +2,9 @@
 #![allow(dead_code)]
 
 use spillway::front::{ClaimChoice, Language, Options};
-use spillway::ir::Overflow;
+use spillway::ir::OverflowRule;
 use spillway::session::TextModel;
-use spillway::source::Sources;
+use spillway::source::SourceMap;
 use std::path::{Path, PathBuf};
 
 /// The models in a folder and the folders in it.
@@ -17,7 +17,7 @@ pub fn models_below(folder: &Path) -> Vec<PathBuf> {
         false => vec![entry],
     };
     let mut files: Vec<PathBuf> = entries.into_iter().flat_map(within).collect();
-    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
+    files.retain(|file| Language::from_file_name(&file.to_string_lossy()).is_some());
     files
 }
 
@@ -40,9 +40,9 @@ pub fn of_the_corpus(
         |corpus| folders.iter().flat_map(move |it| models_below(&Path::new(&corpus).join(it)));
     corpus.into_iter().flat_map(below).filter_map(move |file| {
         let name = file.to_string_lossy().into_owned();
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add(&*name, text_of(&file));
-        let language = Language::of_file(&name).unwrap();
+        let language = Language::from_file_name(&name).unwrap();
         let (model, _) = TextModel::load(language, sources, options.clone()).ok()?;
         Some((name, model))
     })
@@ -50,6 +50,6 @@ pub fn of_the_corpus(
 
 /// As the references of the corpus count: values wrap, and nothing is claimed.
 pub fn as_counted() -> Options {
-    let (overflow, claim) = (Some(Overflow::Wraps), ClaimChoice::Leave);
+    let (overflow, claim) = (Some(OverflowRule::Wraps), ClaimChoice::Omit);
     Options { overflow, claim, ..Options::default() }
 }

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use spillway::exec::jit::{CompileLimits, CompiledStep};
 use spillway::exec::{
-    Collected, Expansion, Explain, Findings, Interp, Jit, Lift, Model, Postpones, PropertyInfo,
-    Step, StepOutcome, Violation,
+    ExpansionOutcome, Findings, Interp, Jit, PostponingStateSpace, PropertyInfo, Simulation,
+    StateSpace, StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation,
 };
 use std::ops::ControlFlow;
 
@@ -51,7 +51,7 @@ fn steps_agree(reference: &Interp, jit: &Jit, states: &[u8]) -> Agreement {
 }
 
 /// What compiled code tells of a step.
-fn compiled(step: Step) -> CompiledStep {
+fn compiled(step: StepDescription) -> CompiledStep {
     let outcome = match step.outcome {
         StepOutcome::Successor(state) => Ok(state),
         StepOutcome::Fault(fault) => Err((fault.kind, fault.span)),
@@ -63,24 +63,24 @@ fn compiled(step: Step) -> CompiledStep {
 pub type Agreement = Result<(), TestCaseError>;
 
 /// That both give the same names, the same initial states and the same faults of starts.
-pub fn agree_at_the_start(reference: &dyn Model, other: &dyn Model) -> Agreement {
+pub fn agree_at_the_start(reference: &dyn StateSpace, other: &dyn StateSpace) -> Agreement {
     prop_assert_eq!(reference.width(), other.width());
     prop_assert_eq!(reference.bits(), other.bits());
-    let [told, others] = [reference.explained(), other.explained()];
+    let [told, others] = [reference.description(), other.description()];
     prop_assert_eq!(told.properties(), others.properties());
     prop_assert_eq!(reference.write_masks(), other.write_masks());
     prop_assert_eq!(reference.digest(), other.digest());
     prop_assert_eq!(told.starts(), others.starts());
-    let initial = |model: &dyn Model| collect(model, usize::MAX, |out| model.initial(out));
+    let initial = |model: &dyn StateSpace| collect(model, usize::MAX, |out| model.initial(out));
     prop_assert_eq!(initial(reference), initial(other));
     Ok(())
 }
 
 /// That both do the same in each of `states` (whole states, one after another): expanded all at
 /// once, expanded one by one into a buffer that is soon full, and step by step.
-pub fn agree(reference: &dyn Model, other: &dyn Model, states: &[u8]) -> Agreement {
+pub fn agree(reference: &dyn StateSpace, other: &dyn StateSpace, states: &[u8]) -> Agreement {
     let width = reference.width();
-    let [told, others] = [reference.explained(), other.explained()];
+    let [told, others] = [reference.description(), other.description()];
     for state in states.chunks_exact(width) {
         prop_assert_eq!(told.steps(state), others.steps(state), "from {:?}", state);
         prop_assert_eq!(told.violations(state), others.violations(state), "in {:?}", state);
@@ -95,8 +95,8 @@ pub fn agree(reference: &dyn Model, other: &dyn Model, states: &[u8]) -> Agreeme
 
 /// That both expand states to the same, handing over `limit` bytes at a time.
 fn blocks_agree(
-    reference: &dyn Model,
-    other: &dyn Model,
+    reference: &dyn StateSpace,
+    other: &dyn StateSpace,
     states: &[u8],
     limit: usize,
 ) -> Agreement {
@@ -117,25 +117,25 @@ fn blocks_agree(
 /// out are no steps that are told.
 type Expanded = (Vec<u8>, u64, Findings);
 
-fn expand(model: &dyn Model, states: &[u8], limit: usize) -> Expanded {
+fn expand(model: &dyn StateSpace, states: &[u8], limit: usize) -> Expanded {
     collect(model, limit, |out| model.expand(states, out))
 }
 
-fn collect(model: &dyn Model, limit: usize, ask: impl FnOnce(&mut Expansion)) -> Expanded {
+fn collect(model: &dyn StateSpace, limit: usize, ask: impl FnOnce(&mut SuccessorSink)) -> Expanded {
     let (mut all, mut buffer) = (Vec::new(), Vec::new());
     let on_full = |buffer: &mut Vec<u8>| {
         all.append(buffer);
         Ok(())
     };
-    let Collected { transitions, left_out, findings, .. } =
-        Expansion::collect_in_batches(model.width(), &mut buffer, limit, on_full, ask)
+    let ExpansionOutcome { transitions, excluded: left_out, findings, .. } =
+        SuccessorSink::collect_in_batches(model.width(), &mut buffer, limit, on_full, ask)
             .expect("room is always made");
     all.append(&mut buffer);
     (all, transitions - left_out, findings)
 }
 
 /// What there is to tell of a state: the steps out of it and what is wrong with it.
-pub type Told = (Vec<Step>, Vec<Violation>);
+pub type Told = (Vec<StepDescription>, Vec<Violation>);
 
 /// Changes what is told.
 pub type Retell = fn(&mut Told);
@@ -144,26 +144,30 @@ pub type Retell = fn(&mut Told);
 /// so that the two ways of asking are held against each other. What it tells can be falsified, to
 /// see whether a comparison would notice.
 pub struct Retold<'a> {
-    model: &'a dyn Explain,
-    /// What becomes of what [`Model::steps`] and [`Model::violations`] tell.
+    model: &'a dyn SystemDescription,
+    /// What becomes of what [`StateSpace::steps`] and [`StateSpace::violations`] tell.
     in_steps: Retell,
-    /// What becomes of what [`Model::expand`] tells.
+    /// What becomes of what [`StateSpace::expand`] tells.
     in_expansions: Retell,
 }
 
 impl<'a> Retold<'a> {
     /// Changes nothing.
-    pub fn honestly(model: &'a dyn Explain) -> Self {
+    pub fn honestly(model: &'a dyn SystemDescription) -> Self {
         Self::falsely(model, |_| {}, |_| {})
     }
 
     /// Changes what it is asked one by one, and what it is asked for in blocks.
-    pub fn falsely(model: &'a dyn Explain, in_steps: Retell, in_expansions: Retell) -> Self {
+    pub fn falsely(
+        model: &'a dyn SystemDescription,
+        in_steps: Retell,
+        in_expansions: Retell,
+    ) -> Self {
         Self { model, in_steps, in_expansions }
     }
 
     /// The truth about a state.
-    pub fn told(model: &dyn Explain, state: &[u8]) -> Told {
+    pub fn told(model: &dyn SystemDescription, state: &[u8]) -> Told {
         (model.steps(state), model.violations(state))
     }
 
@@ -174,18 +178,18 @@ impl<'a> Retold<'a> {
     }
 }
 
-fn tell(steps: Vec<Step>, state: &[u8], out: &mut Expansion) {
+fn tell(steps: Vec<StepDescription>, state: &[u8], out: &mut SuccessorSink) {
     for step in steps {
         match step.outcome {
             StepOutcome::Successor(successor) => out.candidate(&successor),
             StepOutcome::Fault(fault) => {
-                out.finding(Violation::Fault(fault.kind, step.action), state)
+                out.record_finding(Violation::Fault(fault.kind, step.action), state)
             }
         }
     }
 }
 
-impl Model for Retold<'_> {
+impl StateSpace for Retold<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -194,15 +198,15 @@ impl Model for Retold<'_> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         tell(self.model.starts(), &vec![0; self.width()], out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks_exact(self.width()) {
             let (steps, checks) = self.retold(self.in_expansions, state);
             tell(steps, state, out);
-            checks.into_iter().for_each(|check| out.finding(check, state));
+            checks.into_iter().for_each(|check| out.record_finding(check, state));
         }
     }
 
@@ -214,26 +218,26 @@ impl Model for Retold<'_> {
         self.model.digest()
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl Explain for Retold<'_> {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
+impl SystemDescription for Retold<'_> {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         self.retold(self.in_steps, state).0
     }
 
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        self.model.each_start(visit);
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
+        self.model.visit_starts(visit);
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
@@ -248,7 +252,7 @@ impl Explain for Retold<'_> {
         self.retold(self.in_steps, state).1
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::Value)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
         self.model.describe(state)
     }
 }

@@ -2,33 +2,33 @@
 #![allow(dead_code)]
 
 use spillway::exec::FaultKind;
-use spillway::ir::{Arithmetic, Binary, Unary};
+use spillway::ir::{Arithmetic, BinaryOp, UnaryOp};
 
 /// What an operator should give.
 pub type Expected = Result<i64, FaultKind>;
 
-pub const UNARY: [Unary; 3] = [Unary::Negate, Unary::Not, Unary::Complement];
+pub const UNARY: [UnaryOp; 3] = [UnaryOp::Negate, UnaryOp::Not, UnaryOp::Complement];
 
-pub const BINARY: [Binary; 19] = [
-    Binary::Add,
-    Binary::Subtract,
-    Binary::Multiply,
-    Binary::Divide,
-    Binary::Remainder,
-    Binary::BitAnd,
-    Binary::BitOr,
-    Binary::BitXor,
-    Binary::ShiftLeft,
-    Binary::ShiftRight,
-    Binary::Equal,
-    Binary::NotEqual,
-    Binary::Less,
-    Binary::LessEqual,
-    Binary::Greater,
-    Binary::GreaterEqual,
-    Binary::And,
-    Binary::Or,
-    Binary::Implies,
+pub const BINARY: [BinaryOp; 19] = [
+    BinaryOp::Add,
+    BinaryOp::Subtract,
+    BinaryOp::Multiply,
+    BinaryOp::Divide,
+    BinaryOp::Remainder,
+    BinaryOp::BitAnd,
+    BinaryOp::BitOr,
+    BinaryOp::BitXor,
+    BinaryOp::ShiftLeft,
+    BinaryOp::ShiftRight,
+    BinaryOp::Equal,
+    BinaryOp::NotEqual,
+    BinaryOp::Less,
+    BinaryOp::LessEqual,
+    BinaryOp::Greater,
+    BinaryOp::GreaterEqual,
+    BinaryOp::And,
+    BinaryOp::Or,
+    BinaryOp::Implies,
 ];
 
 /// The bits of a word.
@@ -50,19 +50,21 @@ fn integer(arithmetic: Arithmetic, value: i128) -> Expected {
     }
 }
 
-pub fn unary(arithmetic: Arithmetic, operator: Unary, operand: i64) -> Expected {
+pub fn unary(arithmetic: Arithmetic, operator: UnaryOp, operand: i64) -> Expected {
     match operator {
-        Unary::Negate => integer(arithmetic, -i128::from(operand)),
-        Unary::Not => Ok(i64::from(operand == 0)),
-        Unary::Complement => Ok((-i128::from(operand) - 1) as i64),
+        UnaryOp::Negate => integer(arithmetic, -i128::from(operand)),
+        UnaryOp::Not => Ok(i64::from(operand == 0)),
+        UnaryOp::Complement => Ok((-i128::from(operand) - 1) as i64),
     }
 }
 
-pub fn binary(arithmetic: Arithmetic, operator: Binary, left: i64, right: i64) -> Expected {
+pub fn binary(arithmetic: Arithmetic, operator: BinaryOp, left: i64, right: i64) -> Expected {
     let number = mathematical(arithmetic, operator, left, right)?;
     match operator {
         // Bits of integers beyond the arithmetic's are no integers of it, either.
-        Binary::BitAnd | Binary::BitOr | Binary::BitXor | Binary::ShiftRight => Ok(number as i64),
+        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor | BinaryOp::ShiftRight => {
+            Ok(number as i64)
+        }
         _ => integer(arithmetic, number),
     }
 }
@@ -70,36 +72,36 @@ pub fn binary(arithmetic: Arithmetic, operator: Binary, left: i64, right: i64) -
 /// The number that an operator gives before it is brought into any integers.
 pub fn mathematical(
     arithmetic: Arithmetic,
-    operator: Binary,
+    operator: BinaryOp,
     left: i64,
     right: i64,
 ) -> Result<i128, FaultKind> {
     let (a, b) = (i128::from(left), i128::from(right));
     let truth = |holds: bool| Ok(i128::from(holds));
     match operator {
-        Binary::Add => Ok(a + b),
-        Binary::Subtract => Ok(a - b),
-        Binary::Multiply => Ok(a * b),
-        Binary::Divide | Binary::Remainder if b == 0 => Err(FaultKind::Division),
-        Binary::Divide => Ok(a / b),
-        Binary::Remainder => Ok(a - a / b * b),
-        Binary::BitAnd => Ok(a & b),
-        Binary::BitOr => Ok(a | b),
-        Binary::BitXor => Ok(a ^ b),
-        Binary::ShiftLeft | Binary::ShiftRight if !(0..word(arithmetic)).contains(&b) => {
+        BinaryOp::Add => Ok(a + b),
+        BinaryOp::Subtract => Ok(a - b),
+        BinaryOp::Multiply => Ok(a * b),
+        BinaryOp::Divide | BinaryOp::Remainder if b == 0 => Err(FaultKind::Division),
+        BinaryOp::Divide => Ok(a / b),
+        BinaryOp::Remainder => Ok(a - a / b * b),
+        BinaryOp::BitAnd => Ok(a & b),
+        BinaryOp::BitOr => Ok(a | b),
+        BinaryOp::BitXor => Ok(a ^ b),
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight if !(0..word(arithmetic)).contains(&b) => {
             Err(FaultKind::Shift)
         }
-        Binary::ShiftLeft => Ok(a * (1 << b)),
-        Binary::ShiftRight => Ok(a.div_euclid(1 << b)),
-        Binary::Equal => truth(a == b),
-        Binary::NotEqual => truth(a != b),
-        Binary::Less => truth(a < b),
-        Binary::LessEqual => truth(a <= b),
-        Binary::Greater => truth(a > b),
-        Binary::GreaterEqual => truth(a >= b),
-        Binary::And => truth(a != 0 && b != 0),
-        Binary::Or => truth(a != 0 || b != 0),
-        Binary::Implies => truth(a == 0 || b != 0),
+        BinaryOp::ShiftLeft => Ok(a * (1 << b)),
+        BinaryOp::ShiftRight => Ok(a.div_euclid(1 << b)),
+        BinaryOp::Equal => truth(a == b),
+        BinaryOp::NotEqual => truth(a != b),
+        BinaryOp::Less => truth(a < b),
+        BinaryOp::LessEqual => truth(a <= b),
+        BinaryOp::Greater => truth(a > b),
+        BinaryOp::GreaterEqual => truth(a >= b),
+        BinaryOp::And => truth(a != 0 && b != 0),
+        BinaryOp::Or => truth(a != 0 || b != 0),
+        BinaryOp::Implies => truth(a == 0 || b != 0),
     }
 }
 

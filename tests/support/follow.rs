@@ -4,14 +4,16 @@
 use super::Random;
 use proptest::prelude::*;
 use spillway::Check;
-use spillway::exec::{Explain, Interp, Lift, Model, Step, StepOutcome};
+use spillway::exec::{
+    Interp, Simulation, StateSpace, StepDescription, StepOutcome, SystemDescription,
+};
 use spillway::front::{Language, Options};
 use spillway::ir::{Program, Stmt, StmtKind, validate};
-use spillway::reduce::Wished;
-use spillway::reduce::rewriting::{ProgramForm, Rewritings, Rewritten};
-use spillway::search::{Checks, Limits, Outcome, Verdict, memory};
-use spillway::session::{Found, Reduce, TextModel};
-use spillway::source::Sources;
+use spillway::reduce::ReductionSelection;
+use spillway::reduce::rewriting::{ProgramForm, RewriteSelection, RewrittenProgram};
+use spillway::search::{CheckSelection, SearchLimits, SearchOutcome, SearchVerdict, memory};
+use spillway::session::{CheckResult, ReductionRequest, TextModel};
+use spillway::source::SourceMap;
 use std::collections::BTreeSet;
 
 /// A model in a language.
@@ -21,7 +23,7 @@ pub fn load(language: &str, text: &str) -> TextModel {
 
 /// The same, where its text leaves something open.
 pub fn load_with(language: &str, text: &str, options: Options) -> TextModel {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model", text);
     let loaded = TextModel::load(Language::from_name(language).unwrap(), sources, options);
     loaded.map(|(model, _)| model).unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -45,7 +47,7 @@ pub fn only_where(text: &str, action: &str, holds: &str) -> Interp {
 }
 
 /// What of a step does not depend on values that nobody reads.
-fn told(step: &Step) -> (u32, Vec<u32>, Option<String>) {
+fn told(step: &StepDescription) -> (u32, Vec<u32>, Option<String>) {
     let fault = match &step.outcome {
         StepOutcome::Successor(_) => None,
         StepOutcome::Fault(fault) => Some(format!("{:?}", fault.kind)),
@@ -53,7 +55,7 @@ fn told(step: &Step) -> (u32, Vec<u32>, Option<String>) {
     (step.action, step.actions.iter().map(|it| it.action).collect(), fault)
 }
 
-fn successor(step: &Step) -> Option<Vec<u8>> {
+fn successor(step: &StepDescription) -> Option<Vec<u8>> {
     match &step.outcome {
         StepOutcome::Successor(state) => Some(state.clone()),
         StepOutcome::Fault(_) => None,
@@ -61,7 +63,7 @@ fn successor(step: &Step) -> Option<Vec<u8>> {
 }
 
 /// What of a step is the same where the action is another that says the same: how it fails.
-fn told_of_equal(step: &Step) -> (u32, Vec<u32>, Option<String>) {
+fn told_of_equal(step: &StepDescription) -> (u32, Vec<u32>, Option<String>) {
     match &step.outcome {
         StepOutcome::Successor(_) => (0, Vec::new(), None),
         StepOutcome::Fault(_) => told(step),
@@ -69,9 +71,16 @@ fn told_of_equal(step: &Step) -> (u32, Vec<u32>, Option<String>) {
 }
 
 /// Our steps in the order of theirs that they are equal to, as far as they are.
-fn matched(theirs: &[Step], mut ours: Vec<Step>, lift: &dyn Lift) -> Vec<Step> {
-    let is_equal = |theirs: &Step, ours: &Step| match (successor(theirs), successor(ours)) {
-        (Some(theirs), Some(ours)) => lift.stands_for(&ours, &theirs),
+fn matched(
+    theirs: &[StepDescription],
+    mut ours: Vec<StepDescription>,
+    lift: &dyn Simulation,
+) -> Vec<StepDescription> {
+    let is_equal = |theirs: &StepDescription, ours: &StepDescription| match (
+        successor(theirs),
+        successor(ours),
+    ) {
+        (Some(theirs), Some(ours)) => lift.represents(&ours, &theirs),
         (None, None) => told(theirs) == told(ours),
         _ => false,
     };
@@ -89,26 +98,26 @@ fn matched(theirs: &[Step], mut ours: Vec<Step>, lift: &dyn Lift) -> Vec<Step> {
 /// than some pairs were.
 pub fn follow(
     written: &Interp,
-    by: Rewritings,
+    by: RewriteSelection,
     pairs_max: usize,
 ) -> Result<Option<(usize, usize)>, TestCaseError> {
-    let Some(rewritten) = Rewritten::of(written, by) else { return Ok(None) };
+    let Some(rewritten) = RewrittenProgram::of(written, by) else { return Ok(None) };
     let problems = validate::validate(rewritten.interp().program()).err().unwrap_or_default();
     prop_assert!(problems.is_empty(), "{:?}", problems);
     let rewriting = rewritten.interp();
     let form = ProgramForm::rewritten(written, Some(&rewritten));
-    let model = form.reductions(None).next().unwrap().over(Box::new(rewriting));
-    let lift = model.lifts().unwrap();
+    let model = form.reductions(None).next().unwrap().wrap(Box::new(rewriting));
+    let lift = model.simulation().unwrap();
     let mut open = vec![(written.starts(), rewriting.starts())];
     let mut met = BTreeSet::new();
     while let Some((theirs, ours)) = open.pop() {
         let ours = if by.states { matched(&theirs, ours, lift) } else { ours };
         let told = if by.states { told_of_equal } else { told };
-        let tell = |steps: &[Step]| steps.iter().map(told).collect::<Vec<_>>();
+        let tell = |steps: &[StepDescription]| steps.iter().map(told).collect::<Vec<_>>();
         prop_assert_eq!(tell(&theirs), tell(&ours), "of {:?}", met.last());
         for (theirs, ours) in theirs.iter().zip(&ours) {
             let Some(pair) = successor(theirs).zip(successor(ours)) else { continue };
-            prop_assert!(lift.stands_for(&pair.1, &pair.0), "{}: {:?}", theirs.name, pair);
+            prop_assert!(lift.represents(&pair.1, &pair.0), "{}: {:?}", theirs.name, pair);
             prop_assert_eq!(written.violations(&pair.0), rewriting.violations(&pair.1));
             if met.len() < pairs_max && met.insert(pair.clone()) {
                 open.push((written.steps(&pair.0), rewriting.steps(&pair.1)));
@@ -123,7 +132,7 @@ pub fn follow(
 }
 
 /// The states of a model as written, and as it is rewritten, which follow each other.
-pub fn both(language: &str, text: &str, by: Rewritings) -> (usize, usize) {
+pub fn both(language: &str, text: &str, by: RewriteSelection) -> (usize, usize) {
     let model = load(language, text);
     follow(&model.interp, by, usize::MAX).unwrap().expect("it is rewritten")
 }
@@ -132,15 +141,15 @@ pub fn both(language: &str, text: &str, by: Rewritings) -> (usize, usize) {
 /// has anything to do `rewrites` says.
 pub fn random_models_follow(
     models: impl Iterator<Item = String>,
-    by: Rewritings,
-    rewrites: impl Fn(&Rewritten) -> bool,
+    by: RewriteSelection,
+    rewrites: impl Fn(&RewrittenProgram) -> bool,
 ) {
     let (mut rewritten, mut fewer) = (0, 0);
     for text in models {
         let model = load("dve", &text);
-        for by in [by, Rewritings::ALIKE] {
+        for by in [by, RewriteSelection::BISIMILAR] {
             rewritten +=
-                u32::from(Rewritten::of(&model.interp, by).is_some_and(|it| rewrites(&it)));
+                u32::from(RewrittenProgram::of(&model.interp, by).is_some_and(|it| rewrites(&it)));
             let found = follow(&model.interp, by, 400);
             if let Some((whole, left)) = found.unwrap_or_else(|error| panic!("{error}\n{text}")) {
                 assert!(left <= whole, "{left} of {whole}\n{text}");
@@ -159,38 +168,41 @@ pub fn one<'t>(random: &mut Random, of: &[&'t str]) -> &'t str {
 }
 
 /// That a model, rewritten, is found to be as it is, as deep, and what is found can be told.
-pub fn is_kept(language: &str, text: &str, by: Rewritings) -> Result<(), TestCaseError> {
-    let mut sources = Sources::default();
+pub fn is_kept(language: &str, text: &str, by: RewriteSelection) -> Result<(), TestCaseError> {
+    let mut sources = SourceMap::default();
     sources.add("model", text);
     let language = Language::from_name(language).unwrap();
     let loaded = TextModel::load(language, sources, Options::default());
     let model = loaded.map_err(|error| TestCaseError::fail(error.to_string()))?.0;
     follow(&model.interp, by, 100_000)?;
-    is_found_alike(model, Wished { rewritings: by, ..Wished::default() })
+    is_found_alike(model, ReductionSelection { rewritings: by, ..ReductionSelection::default() })
 }
 
 /// That a model, reduced, is found to be as it is, as deep, and what is found can be told.
-pub fn is_found_alike(mut model: TextModel, wished: Wished) -> Result<(), TestCaseError> {
+pub fn is_found_alike(
+    mut model: TextModel,
+    wished: ReductionSelection,
+) -> Result<(), TestCaseError> {
     let whole = explored(model.searched().model());
     model.wished = wished;
     let searched = model.searched();
     let found = explored(searched.model());
     prop_assert_eq!(levels(&found), levels(&whole));
     prop_assert!(found.states() <= whole.states());
-    if searched.model().lifts().is_some() {
+    if searched.model().simulation().is_some() {
         super::stored::replayed(searched.model(), &found, &ALL);
     }
     Ok(())
 }
 
 /// All that a search of a model finds.
-fn explored(model: &dyn Model) -> Outcome {
+fn explored(model: &dyn StateSpace) -> SearchOutcome {
     memory::search(model, &ALL).unwrap()
 }
 
 /// Looks for everything, and goes on.
-pub const ALL: Limits = Limits {
-    checks: Checks {
+pub const ALL: SearchLimits = SearchLimits {
+    checks: CheckSelection {
         deadlock: true,
         assertions: true,
         invariants: true,
@@ -206,23 +218,32 @@ pub const ALL: Limits = Limits {
 };
 
 /// What was found, and how deep.
-fn levels(outcome: &Outcome) -> Vec<String> {
+fn levels(outcome: &SearchOutcome) -> Vec<String> {
     outcome.findings.iter().map(|(check, it)| format!("{check:?} {}", it.level)).collect()
 }
 
 /// That a search with a reduction finds what one without does, as deep, in fewer states: less than one in `fewer` of
 /// them; and that one that was stopped goes on by it, and not by others.
-pub fn goes_on_as_it_began(model: &TextModel, reduce: Reduce, others: Reduce, fewer: u64) {
+pub fn goes_on_as_it_began(
+    model: &TextModel,
+    reduce: ReductionRequest,
+    others: ReductionRequest,
+    fewer: u64,
+) {
     let folder = tempfile::tempdir().unwrap();
     let check = |reduce| Check::of_text(model).reduce(reduce).memory(256 << 20);
-    let (whole, left) = (check(Reduce::NONE).run().unwrap(), check(reduce.clone()).run().unwrap());
+    let (whole, left) =
+        (check(ReductionRequest::NONE).run().unwrap(), check(reduce.clone()).run().unwrap());
     assert!(fewer * left.states() < whole.states());
-    assert_eq!((whole.verdict(), left.verdict()), (Verdict::Violated, Verdict::Violated));
-    let depth = |found: &Found| found.counterexample().unwrap().unwrap().depth();
+    assert_eq!(
+        (whole.verdict(), left.verdict()),
+        (SearchVerdict::Violated, SearchVerdict::Violated)
+    );
+    let depth = |found: &CheckResult| found.counterexample().unwrap().unwrap().depth();
     assert_eq!(depth(&whole), depth(&left));
     let dir = folder.path().join("d");
     let stopped = check(reduce.clone()).dir(&dir).max_states(100).run().unwrap();
-    assert_eq!(stopped.verdict(), Verdict::Incomplete);
+    assert_eq!(stopped.verdict(), SearchVerdict::Incomplete);
     drop(stopped);
     assert!(check(others).dir(&dir).run().is_err());
     assert_eq!(check(reduce).dir(&dir).run().unwrap().outcome(), left.outcome());

@@ -1,11 +1,12 @@
 //! One action instance of a program, taken alone.
 
-use spillway::analysis::instances::{ActionInstance, ActionInstances, InstanceId, Side};
-use spillway::exec::interp::Selector;
+use spillway::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSide};
+use spillway::exec::interp::InterpSelector;
 use spillway::exec::{
-    Expansion, Explain, FaultKind, Interp, Model, Selective, StepOutcome, Violation,
+    FaultKind, Interp, SelectiveStateSpace, StateSpace, StepOutcome, SuccessorSink,
+    SystemDescription, Violation,
 };
-use spillway::ir::{Action, Communication, Domain, Expr, Program, Scalar, Type, Urgency};
+use spillway::ir::{Action, Communication, Domain, Expr, Program, ScalarType, Type, Urgency};
 use std::collections::BTreeSet;
 
 /// What comes of a step: a state or an error.
@@ -16,12 +17,12 @@ pub enum Taker<'a> {
     /// Where no process comes or goes, each has a program of its own.
     Alone(Vec<Interp>),
     /// Otherwise they are chosen.
-    Among(&'a Interp, Selector<'a>),
+    Among(&'a Interp, InterpSelector<'a>),
 }
 
 impl<'a> Taker<'a> {
     pub fn new(model: &'a Interp, instances: &ActionInstances) -> Taker<'a> {
-        match model.program().comes_and_goes() {
+        match model.program().has_dynamic_processes() {
             true => Taker::Among(model, model.selector().expect("its instances are numbered")),
             false => {
                 let all = (0..instances.count()).map(|it| instances.get(InstanceId(it)).unwrap());
@@ -42,7 +43,7 @@ impl<'a> Taker<'a> {
 /// All that comes of an instance that is chosen.
 fn chosen(
     model: &Interp,
-    selector: &Selector,
+    selector: &InterpSelector,
     instance: InstanceId,
     state: &[u8],
 ) -> BTreeSet<Came> {
@@ -50,8 +51,8 @@ fn chosen(
     sets.clear(1);
     sets.insert(0, instance);
     let mut states = Vec::new();
-    let run = |out: &mut Expansion| selector.expand_chosen(state, &sets, out);
-    let collected = Expansion::collect(model.width(), &mut states, run).unwrap();
+    let run = |out: &mut SuccessorSink| selector.expand_chosen(state, &sets, out);
+    let collected = SuccessorSink::collect(model.width(), &mut states, run).unwrap();
     let mut came: BTreeSet<Came> =
         states.chunks_exact(model.width()).map(|it| Ok(it.to_vec())).collect();
     for (check, _) in collected.findings.iter() {
@@ -83,7 +84,7 @@ pub fn taken(model: &Interp, state: &[u8]) -> BTreeSet<Came> {
 /// A program that has one action instance only.
 fn only(program: &Program, instances: &ActionInstances, instance: ActionInstance) -> Program {
     let mut alone = program.clone();
-    let sides: Vec<Side> = instance.sides().collect();
+    let sides: Vec<InstanceSide> = instance.sides().collect();
     let actions: Vec<Action> = (sides.into_iter())
         .map(|side| fixed(program, &mut alone, side, instances.values(side)))
         .collect();
@@ -92,11 +93,16 @@ fn only(program: &Program, instances: &ActionInstances, instance: ActionInstance
 }
 
 /// An action whose parameters have one value each.
-pub fn fixed(program: &Program, into: &mut Program, side: Side, values: Vec<i64>) -> Action {
+pub fn fixed(
+    program: &Program,
+    into: &mut Program,
+    side: InstanceSide,
+    values: Vec<i64>,
+) -> Action {
     let mut action = program.actions[side.action].clone();
     for (parameter, value) in action.parameters.iter_mut().zip(values) {
         let domain = Domain::Range { low: value, high: value };
-        parameter.over = into.types.push(Type::Scalar(Scalar::defined(domain)));
+        parameter.over = into.types.push(Type::Scalar(ScalarType::defined(domain)));
     }
     action
 }
@@ -106,7 +112,7 @@ pub fn fixed(program: &Program, into: &mut Program, side: Side, values: Vec<i64>
 pub fn judging(
     program: &Program,
     instances: &ActionInstances,
-    side: Side,
+    side: InstanceSide,
     guard: Option<Expr>,
     communication: Option<Communication>,
 ) -> Interp {

@@ -1,10 +1,11 @@
 //! A model made for tests that puts steps off.
 
 use spillway::exec::{
-    Expansion, Explain, Fault, FaultKind, Lift, Model, Obligations, Postpones, PropertyInfo, Step,
-    StepOutcome, Violation, any_bits, stop,
+    FaultKind, ObligationSink, PostponingStateSpace, PropertyInfo, RuntimeFault, Simulation,
+    StateSpace, StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation,
+    any_bits, stop,
 };
-use spillway::search::Control;
+use spillway::search::SearchControl;
 use spillway::source::Span;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -22,7 +23,7 @@ pub struct Lazy<M> {
     /// So many states are expanded until it is time to stop.
     pub left: AtomicI64,
     /// Who is told then.
-    pub control: Option<Arc<Control>>,
+    pub control: Option<Arc<SearchControl>>,
 }
 
 /// What becomes of the steps of a state.
@@ -40,7 +41,7 @@ struct Choice {
 /// The action of a step that fails.
 const FAILING: Violation = Violation::Fault(FaultKind::Assertion, 77);
 
-impl<M: Model + Explain> Lazy<M> {
+impl<M: StateSpace + SystemDescription> Lazy<M> {
     /// The model, of which the seed chooses what is put off.
     pub fn new(model: M, seed: u64) -> Lazy<M> {
         Lazy { model, seed, lazy: true, left: AtomicI64::new(i64::MAX), control: None }
@@ -80,11 +81,11 @@ impl<M: Model + Explain> Lazy<M> {
         {
             control.stop();
         }
-        stop::is_asked()
+        stop::is_requested()
     }
 }
 
-fn successors(model: &impl Explain, state: &[u8]) -> Vec<Vec<u8>> {
+fn successors(model: &impl SystemDescription, state: &[u8]) -> Vec<Vec<u8>> {
     let outcomes = model.steps(state).into_iter().map(|step| step.outcome);
     let states = outcomes.filter_map(|outcome| match outcome {
         StepOutcome::Successor(state) => Some(state),
@@ -93,48 +94,51 @@ fn successors(model: &impl Explain, state: &[u8]) -> Vec<Vec<u8>> {
     states.collect()
 }
 
-impl<M: Model + Explain> Postpones for Lazy<M> {
-    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
+impl<M: StateSpace + SystemDescription> PostponingStateSpace for Lazy<M> {
+    fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
         for (position, state) in states.chunks_exact(self.width()).enumerate() {
             let Choice { first, rest, owes, fails, fails_late } = self.choice(state);
             let leaves = self.leaves();
             for successor in first.iter().take(if leaves { 1 } else { usize::MAX }) {
                 out.candidate(successor);
                 if owes {
-                    owed.owe(position, successor);
+                    owed.add(position, successor);
                 }
             }
             if leaves {
-                out.finding(Violation::Deadlock, state);
-                out.put_off(1);
+                out.record_finding(Violation::Deadlock, state);
+                out.count_postponed(1);
                 return;
             }
-            out.put_off(u64::from(!rest.is_empty()));
-            self.model.violations(state).into_iter().for_each(|check| out.finding(check, state));
+            out.count_postponed(u64::from(!rest.is_empty()));
+            self.model
+                .violations(state)
+                .into_iter()
+                .for_each(|check| out.record_finding(check, state));
             if fails && !fails_late {
-                out.finding(FAILING, state);
+                out.record_finding(FAILING, state);
             }
         }
     }
 
-    fn expand_rest(&self, states: &[u8], out: &mut Expansion) {
+    fn expand_postponed(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks_exact(self.width()) {
             let Choice { rest, owes, fails, fails_late, .. } = self.choice(state);
             assert!(owes, "it is asked for what nobody owes");
             let leaves = self.leaves();
             rest.iter().take(if leaves { 1 } else { usize::MAX }).for_each(|it| out.candidate(it));
             if leaves {
-                out.finding(Violation::Deadlock, state);
+                out.record_finding(Violation::Deadlock, state);
                 return;
             }
             if fails && fails_late {
-                out.finding(FAILING, state);
+                out.record_finding(FAILING, state);
             }
         }
     }
 }
 
-impl<M: Model + Explain> Model for Lazy<M> {
+impl<M: StateSpace + SystemDescription> StateSpace for Lazy<M> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -143,15 +147,15 @@ impl<M: Model + Explain> Model for Lazy<M> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.model.expand(states, out);
         for state in states.chunks_exact(self.width()) {
             if self.choice(state).fails {
-                out.finding(FAILING, state);
+                out.record_finding(FAILING, state);
             }
         }
     }
@@ -166,31 +170,31 @@ impl<M: Model + Explain> Model for Lazy<M> {
         digest
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         self.lazy.then_some(self)
     }
 }
 
-impl<M: Model + Explain> Explain for Lazy<M> {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
+impl<M: StateSpace + SystemDescription> SystemDescription for Lazy<M> {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let mut steps = self.model.steps(state);
         if self.choice(state).fails {
-            let fault = Fault::new(FaultKind::Assertion, "", Span::default());
+            let fault = RuntimeFault::new(FaultKind::Assertion, "", Span::default());
             let outcome = StepOutcome::Fault(fault);
             let (spans, actions) = (Vec::new(), Vec::new());
-            steps.push(Step {
+            steps.push(StepDescription {
                 action: 77,
                 name: "fail".into(),
                 parameters: Vec::new(),
-                by: Vec::new(),
+                actors: Vec::new(),
                 spans,
                 actions,
                 movers: vec![],
@@ -200,8 +204,8 @@ impl<M: Model + Explain> Explain for Lazy<M> {
         steps
     }
 
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        self.model.each_start(visit);
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
+        self.model.visit_starts(visit);
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
@@ -216,7 +220,7 @@ impl<M: Model + Explain> Explain for Lazy<M> {
         self.model.violations(state)
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::Value)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
         self.model.describe(state)
     }
 }

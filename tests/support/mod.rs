@@ -8,13 +8,13 @@ pub mod lazy;
 pub mod promises;
 pub mod stored;
 
-use spill::{Disk, Metered, Result};
+use spill::{Disk, MeteredDisk, Result};
 use spillway::exec::{
-    Expansion, Explain, Fault, FaultKind, Lift, Model, Postpones, PropertyInfo, Step, StepOutcome,
-    Violation, any_bits,
+    FaultKind, PostponingStateSpace, PropertyInfo, RuntimeFault, Simulation, StateSpace,
+    StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation, any_bits,
 };
-use spillway::search::checkpoint::{MANIFEST, Saved};
-use spillway::search::{Control, Limits, MemoryPlan, Search, Storage};
+use spillway::search::checkpoint::{MANIFEST, SavedSearch};
+use spillway::search::{ExternalSearch, MemoryPlan, SearchControl, SearchLimits, StateStorage};
 use spillway::source::Span;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn mix(number: u64) -> u64 {
     (z ^ (z >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 17
 }
 
-impl Model for Graph {
+impl StateSpace for Graph {
     fn width(&self) -> usize {
         self.width
     }
@@ -80,11 +80,11 @@ impl Model for Graph {
         self.width as u32 * 8
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         out.candidate(&self.state(0));
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         for state in states.chunks_exact(self.width) {
             let node = self.node(state);
             let mut stuck = true;
@@ -93,10 +93,10 @@ impl Model for Graph {
                 out.candidate(&self.state(successor));
             }
             if stuck {
-                out.finding(Violation::Deadlock, state);
+                out.record_finding(Violation::Deadlock, state);
             }
             if self.is_broken(node) {
-                out.finding(Violation::Property(0), state);
+                out.record_finding(Violation::Property(0), state);
             }
         }
     }
@@ -115,26 +115,26 @@ impl Model for Graph {
         any_bits(self.width())
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl Explain for Graph {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
-        let step = |(edge, successor): (usize, u64)| Step {
+impl SystemDescription for Graph {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
+        let step = |(edge, successor): (usize, u64)| StepDescription {
             action: edge as u32,
             name: format!("edge {edge}"),
             parameters: Vec::new(),
-            by: Vec::new(),
+            actors: Vec::new(),
             spans: vec![],
             actions: vec![],
             movers: vec![],
@@ -143,13 +143,13 @@ impl Explain for Graph {
         self.successors(self.node(state)).enumerate().map(step).collect()
     }
 
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
         let (name, outcome) = ("start".into(), StepOutcome::Successor(self.state(0)));
-        let _ = visit(Step {
+        let _ = visit(StepDescription {
             action: 0,
             name,
             parameters: Vec::new(),
-            by: Vec::new(),
+            actors: Vec::new(),
             spans: vec![],
             actions: vec![],
             movers: vec![],
@@ -178,7 +178,7 @@ impl Explain for Graph {
         found
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::Value)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
         vec![("node".into(), (self.node(state) as i64).into())]
     }
 }
@@ -197,7 +197,7 @@ impl Started {
     }
 }
 
-impl Model for Started {
+impl StateSpace for Started {
     fn width(&self) -> usize {
         self.graph.width()
     }
@@ -206,17 +206,17 @@ impl Model for Started {
         self.graph.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         for state in self.starting() {
-            if spillway::exec::stop::is_asked() {
+            if spillway::exec::stop::is_requested() {
                 return;
             }
             out.candidate(&state);
         }
-        out.finding(Violation::Fault(FaultKind::Index, 0), &vec![0; self.width()]);
+        out.record_finding(Violation::Fault(FaultKind::Index, 0), &vec![0; self.width()]);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.graph.expand(states, out);
     }
 
@@ -230,32 +230,32 @@ impl Model for Started {
         any_bits(self.width())
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl Explain for Started {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
+impl SystemDescription for Started {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         self.graph.steps(state)
     }
 
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
         let step = |outcome| {
             let name = "start".into();
-            Step {
+            StepDescription {
                 action: 0,
                 name,
                 parameters: vec![],
-                by: vec![],
+                actors: vec![],
                 spans: vec![],
                 actions: vec![],
                 movers: vec![],
@@ -267,7 +267,7 @@ impl Explain for Started {
                 return;
             }
         }
-        let fault = Fault::new(FaultKind::Index, "", Span::default());
+        let fault = RuntimeFault::new(FaultKind::Index, "", Span::default());
         let _ = visit(step(StepOutcome::Fault(fault)));
     }
 
@@ -283,7 +283,7 @@ impl Explain for Started {
         self.graph.violations(state)
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::Value)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, spillway::exec::StateValue)> {
         self.graph.describe(state)
     }
 }
@@ -324,34 +324,34 @@ pub fn tiny_plan(threads: usize, width: usize, buffer_keys: u64, young_keys: u64
 
 /// Begins a search in `disk`, or goes on with the one there.
 pub fn begin_or_resume<'a>(
-    model: &'a dyn Model,
+    model: &'a dyn StateSpace,
     disk: &Arc<dyn Disk>,
     plan: MemoryPlan,
-    limits: &Limits,
-    control: &'a Control,
-) -> Result<Search<'a>> {
-    begin_stored_or_resume(model, disk, plan, limits, control, &Storage::default())
+    limits: &SearchLimits,
+    control: &'a SearchControl,
+) -> Result<ExternalSearch<'a>> {
+    begin_stored_or_resume(model, disk, plan, limits, control, &StateStorage::default())
 }
 
 /// The same, with states stored in another way if it begins.
 pub fn begin_stored_or_resume<'a>(
-    model: &'a dyn Model,
+    model: &'a dyn StateSpace,
     disk: &Arc<dyn Disk>,
     plan: MemoryPlan,
-    limits: &Limits,
-    control: &'a Control,
-    storage: &Storage,
-) -> Result<Search<'a>> {
-    let metered = Arc::new(Metered::new(disk.clone(), None)?);
+    limits: &SearchLimits,
+    control: &'a SearchControl,
+    storage: &StateStorage,
+) -> Result<ExternalSearch<'a>> {
+    let metered = Arc::new(MeteredDisk::new(disk.clone(), None)?);
     let begun = disk.list()?.iter().any(|(name, _)| name == MANIFEST);
     match begun {
         false => {
             let (limits, storage) = (limits.clone(), storage.clone());
-            Search::begin_stored(model, metered, plan, limits, control, storage)
+            ExternalSearch::begin_stored(model, metered, plan, limits, control, storage)
         }
         true => {
-            let saved = Saved::load(&**disk)?;
-            Search::resume(model, metered, saved, plan, limits.clone(), control)
+            let saved = SavedSearch::load(&**disk)?;
+            ExternalSearch::resume(model, metered, saved, plan, limits.clone(), control)
         }
     }
 }

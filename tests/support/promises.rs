@@ -18,7 +18,7 @@
 //! the shallowest violation. Lines that begin with `scale:` are larger configurations.
 
 use spillway::front::Language;
-use spillway::reduce::symmetry::Effort;
+use spillway::reduce::symmetry::SymmetryEffort;
 use spillway::session::Fairness;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct Promise {
     /// Whether it is a larger one.
     pub large: bool,
     /// How symmetric states are reduced.
-    pub symmetry: Option<Effort>,
+    pub symmetry: Option<SymmetryEffort>,
     /// Its constants.
     pub defines: Vec<(String, i64)>,
     /// What is promised, by name.
@@ -43,7 +43,7 @@ pub fn models() -> Vec<PathBuf> {
     let folders = ["dve", "murphi", "pnml", "promela"].map(|language| folder.join(language));
     let entries = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|file| Language::of_file(&file.to_string_lossy()).is_some());
+    files.retain(|file| Language::from_file_name(&file.to_string_lossy()).is_some());
     files.sort();
     files
 }
@@ -109,8 +109,8 @@ fn parse(place: String, line: &str, large: bool) -> Promise {
         let (name, value) =
             word.split_once('=').unwrap_or_else(|| panic!("{}: `{word}`?", promise.place));
         match name.starts_with(|c: char| c.is_ascii_uppercase()) {
-            _ if word == "symmetry=exact" => promise.symmetry = Some(Effort::Exact),
-            _ if word == "symmetry=fast" => promise.symmetry = Some(Effort::Fast),
+            _ if word == "symmetry=exact" => promise.symmetry = Some(SymmetryEffort::Exact),
+            _ if word == "symmetry=fast" => promise.symmetry = Some(SymmetryEffort::Fast),
             true => promise.defines.push((name.into(), value.parse().unwrap())),
             false => drop(promise.fields.insert(name.into(), value.into())),
         }

@@ -3,16 +3,16 @@
 
 use super::support::{begin_or_resume, tiny_plan};
 use spill::{Disk, RealDisk};
-use spillway::exec::{Explain, Interp, Model, StepOutcome, Violation};
+use spillway::exec::{Interp, StateSpace, StepOutcome, SystemDescription, Violation};
 use spillway::front::{Options, murphi};
-use spillway::search::trace::{Trace, counterexample};
-use spillway::search::{self, Control, Limits};
-use spillway::source::Sources;
+use spillway::search::trace::{ReplayedTrace, counterexample};
+use spillway::search::{self, SearchControl, SearchLimits};
+use spillway::source::SourceMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub fn load(file: &Path, defines: &[(String, i64)]) -> Interp {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     let bytes = std::fs::read(file).unwrap();
     sources.add(file.display().to_string(), String::from_utf8_lossy(&bytes));
     let options = Options { defines: defines.to_vec(), ..Options::default() };
@@ -50,12 +50,12 @@ pub fn configurations() -> Vec<(String, Interp)> {
 }
 
 /// What a search finds, and a counterexample to each.
-pub fn explore(model: &dyn Model) -> (search::Outcome, Vec<Trace>) {
-    let limits = Limits { stop_on_violation: true, ..Limits::default() };
+pub fn explore(model: &dyn StateSpace) -> (search::SearchOutcome, Vec<ReplayedTrace>) {
+    let limits = SearchLimits { stop_on_violation: true, ..SearchLimits::default() };
     let dir = tempfile::tempdir().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(dir.path()).unwrap());
     let plan = tiny_plan(2, model.width(), 20_000, 100_000);
-    let control = Control::default();
+    let control = SearchControl::default();
     let mut search = begin_or_resume(model, &disk, plan, &limits, &control).unwrap();
     let outcome = search.run().unwrap();
     let levels = (search.store().levels().saved(), search.store().codec());
@@ -67,7 +67,7 @@ pub fn explore(model: &dyn Model) -> (search::Outcome, Vec<Trace>) {
 }
 
 /// A trace must be a run of this model.
-pub fn assert_is_run(name: &str, model: &Interp, trace: &Trace) {
+pub fn assert_is_run(name: &str, model: &Interp, trace: &ReplayedTrace) {
     let mut options = model.starts();
     for (number, step) in trace.steps.iter().enumerate() {
         assert!(options.contains(step), "{name}: step {number}, {}, is not enabled", step.name);

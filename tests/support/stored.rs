@@ -2,22 +2,22 @@
 #![allow(dead_code)]
 
 use super::{begin_or_resume, begin_stored_or_resume, tiny_plan};
-use spill::{Codec, Disk, FaultDisk, Frequencies, Huffman, Tables};
-use spillway::exec::{Checks, Finding, Findings, Model, StepOutcome, Violation};
-use spillway::search::checkpoint::Saved;
-use spillway::search::comback::{self, CacheKind, CacheSize, Settings};
-use spillway::search::storage::trained;
-use spillway::search::trace::{Trace, counterexample};
-use spillway::search::{Control, Limits, MemoryPlan, Outcome, Storage};
+use spill::{ByteFrequencies, Codec, Disk, FaultDisk, HuffmanCode, HuffmanTables};
+use spillway::exec::{CheckSelection, Finding, Findings, StateSpace, StepOutcome, Violation};
+use spillway::search::checkpoint::SavedSearch;
+use spillway::search::comback::{self, CacheKind, CacheSize, CombackSettings};
+use spillway::search::storage::train_codec;
+use spillway::search::trace::{ReplayedTrace, counterexample};
+use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// ComBack with every kind of cache, some too small to hold anything useful, and with hashes so
 /// short that every state has the hash of many others.
-fn combacks() -> impl Iterator<Item = Storage> {
+fn combacks() -> impl Iterator<Item = StateStorage> {
     let settings = |hash_bits, kind, states, groups| {
         let cache = (kind, CacheSize::States(states));
-        Storage::Comback(Settings { hash_bits, cache, groups })
+        StateStorage::Comback(CombackSettings { hash_bits, cache, groups })
     };
     [
         settings(8, CacheKind::None, 1, true),
@@ -26,42 +26,42 @@ fn combacks() -> impl Iterator<Item = Storage> {
         settings(16, CacheKind::Stratified(3), 100, false),
         settings(32, CacheKind::Heuristic, 30, true),
         settings(32, CacheKind::None, 1, false),
-        Storage::Comback(Settings { hash_bits: 64, ..Settings::default() }),
+        StateStorage::Comback(CombackSettings { hash_bits: 64, ..CombackSettings::default() }),
     ]
     .into_iter()
 }
 
 /// Every way of storing states, for the states of `model`.
-pub fn storages(model: &dyn Model) -> Vec<Storage> {
-    let mut uneven = Frequencies::new(model.width());
+pub fn storages(model: &dyn StateSpace) -> Vec<StateStorage> {
+    let mut uneven = ByteFrequencies::new(model.width());
     (0..model.width()).for_each(|column| uneven.add(column, column as u8, 1000));
     let codecs = [
         Codec::Raw,
         Codec::Rle,
-        trained(model, Tables::Single, &Control::default()).unwrap(),
-        trained(model, Tables::Columns, &Control::default()).unwrap(),
+        train_codec(model, HuffmanTables::Single, &SearchControl::default()).unwrap(),
+        train_codec(model, HuffmanTables::Columns, &SearchControl::default()).unwrap(),
         // Of a table that has nothing to do with the model.
-        Codec::Huffman(Arc::new(Huffman::train(&uneven, Tables::Columns))),
+        Codec::Huffman(Arc::new(HuffmanCode::train(&uneven, HuffmanTables::Columns))),
     ];
-    codecs.into_iter().map(Storage::Sorted).chain(combacks()).collect()
+    codecs.into_iter().map(StateStorage::Sorted).chain(combacks()).collect()
 }
 
 /// Searches to the end, stopping at a checkpoint after each of `pauses` states. The sittings are
 /// those of `models` in turn.
 pub fn search(
-    models: &[&dyn Model],
-    storage: &Storage,
+    models: &[&dyn StateSpace],
+    storage: &StateStorage,
     plans: &[MemoryPlan],
     pauses: &[u64],
-    limits: &Limits,
-) -> (Outcome, Arc<dyn Disk>) {
+    limits: &SearchLimits,
+) -> (SearchOutcome, Arc<dyn Disk>) {
     let disk: Arc<dyn Disk> = Arc::new(FaultDisk::new());
     // Checkpoints without end, inside levels too, if there are pauses.
     let every = if pauses.is_empty() { 3600 } else { 0 };
-    let mut last = Outcome::default();
+    let mut last = SearchOutcome::default();
     for (sitting, pause) in pauses.iter().chain([&u64::MAX]).enumerate() {
-        let control = Control::new(Duration::from_secs(every), None);
-        let limits = Limits { max_states: Some(*pause), ..limits.clone() };
+        let control = SearchControl::new(Duration::from_secs(every), None);
+        let limits = SearchLimits { max_states: Some(*pause), ..limits.clone() };
         let (model, plan) = (models[sitting % models.len()], plans[sitting % plans.len()]);
         let mut search = match sitting {
             0 => begin_stored_or_resume(model, &disk, plan, &limits, &control, storage),
@@ -74,26 +74,30 @@ pub fn search(
 }
 
 /// The counterexample to everything that a search found.
-pub fn traces(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) -> Vec<Trace> {
+pub fn traces(
+    model: &dyn StateSpace,
+    disk: &dyn Disk,
+    outcome: &SearchOutcome,
+) -> Vec<ReplayedTrace> {
     traces_of(model, disk, outcome, |_| true)
 }
 
 /// The same of what is wanted.
 fn traces_of(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     disk: &dyn Disk,
-    outcome: &Outcome,
+    outcome: &SearchOutcome,
     is_wanted: impl Fn(Violation) -> bool,
-) -> Vec<Trace> {
-    let saved = Saved::load(disk).unwrap();
+) -> Vec<ReplayedTrace> {
+    let saved = SavedSearch::load(disk).unwrap();
     let (storage, tagged) = (saved.storage().unwrap(), saved.all_findings().unwrap());
     let trace = |(check, finding): (Violation, &Finding)| match &storage {
-        Storage::Sorted(codec) => {
+        StateStorage::Sorted(codec) => {
             let levels = (&saved.store.levels, codec);
             let (level, witness) = (finding.level, &finding.witness);
             counterexample(model, disk, levels, 2, check, level, witness).unwrap()
         }
-        Storage::Comback(_) => {
+        StateStorage::Comback(_) => {
             let (_, tagged) = tagged.iter().find(|(other, _)| *other == check).unwrap();
             let (levels, level) = (&saved.store.levels, finding.level);
             comback::counterexample(model, disk, levels, check, level, &tagged.witness).unwrap()
@@ -103,7 +107,7 @@ fn traces_of(
 }
 
 /// Every violation has a counterexample of its depth, which can be replayed.
-pub fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcome) {
+pub fn assert_traces_replay(model: &dyn StateSpace, disk: &dyn Disk, outcome: &SearchOutcome) {
     let traces = traces(model, disk, outcome);
     for ((check, finding), trace) in outcome.findings.iter().zip(traces) {
         let faulty = matches!(check, Violation::Fault(..));
@@ -115,30 +119,38 @@ pub fn assert_traces_replay(model: &dyn Model, disk: &dyn Disk, outcome: &Outcom
             continue;
         };
         assert_eq!(trace.depth() as u64, finding.level + u64::from(faulty));
-        assert!(match model.lifts() {
+        assert!(match model.simulation() {
             None => finding.witness == *last,
-            Some(lift) => lift.stands_for(&finding.witness, last),
+            Some(lift) => lift.represents(&finding.witness, last),
         });
     }
 }
 
 /// All that does not depend on how states are stored: ComBack shows another witness, as deep.
-pub fn comparable(outcome: &Outcome, storage: &Storage) -> (Outcome, Vec<(Violation, u64, u64)>) {
+pub fn comparable(
+    outcome: &SearchOutcome,
+    storage: &StateStorage,
+) -> (SearchOutcome, Vec<(Violation, u64, u64)>) {
     let found = |(check, finding): (Violation, &Finding)| (check, finding.count, finding.level);
     let found = outcome.findings.iter().map(found).collect();
     let mut rest = outcome.clone();
-    if matches!(storage, Storage::Comback(_)) {
+    if matches!(storage, StateStorage::Comback(_)) {
         rest.findings = Findings::default();
     }
     (rest, found)
 }
 
 /// Panics unless two searches found the same.
-pub fn assert_same(found: &Outcome, expected: &Outcome, storage: &Storage, what: &str) {
+pub fn assert_same(
+    found: &SearchOutcome,
+    expected: &SearchOutcome,
+    storage: &StateStorage,
+    what: &str,
+) {
     let [found, expected] = [found, expected].map(|it| comparable(it, storage));
     let name = match storage {
-        Storage::Comback(settings) => format!("{settings:?}"),
-        Storage::Sorted(codec) => codec.name().to_owned(),
+        StateStorage::Comback(settings) => format!("{settings:?}"),
+        StateStorage::Sorted(codec) => codec.name().to_owned(),
     };
     assert_eq!(found, expected, "{what}: {name}");
 }
@@ -153,21 +165,25 @@ const STEPS: u64 = 50 * FEW_STEPS;
 
 /// Searches on disk, however states are stored, and has every counterexample replayed by the model that is not
 /// reduced; gives them. Many states, or deep ones, are not rebuilt.
-pub fn replayed(model: &dyn Model, expected: &Outcome, limits: &Limits) -> Vec<Trace> {
+pub fn replayed(
+    model: &dyn StateSpace,
+    expected: &SearchOutcome,
+    limits: &SearchLimits,
+) -> Vec<ReplayedTrace> {
     let steps = expected.states() * expected.levels.len() as u64;
     let mut storages = storages(model);
     storages.retain(|it| match it {
-        Storage::Sorted(_) => true,
-        Storage::Comback(it) => steps <= if it.hash_bits < 64 { FEW_STEPS } else { STEPS },
+        StateStorage::Sorted(_) => true,
+        StateStorage::Comback(it) => steps <= if it.hash_bits < 64 { FEW_STEPS } else { STEPS },
     });
     replayed_in(&storages, model, expected, limits)
 }
 
 /// Whether something is looked for, be it feared or hoped for.
-pub fn is_looked_for(model: &dyn Model, checks: &Checks, check: Violation) -> bool {
+pub fn is_looked_for(model: &dyn StateSpace, checks: &CheckSelection, check: Violation) -> bool {
     match check {
         Violation::Property(number) => {
-            checks.looks_for(model.explained().properties()[number as usize].kind)
+            checks.checks_kind(model.description().properties()[number as usize].kind)
         }
         _ => checks.selects(model, check),
     }
@@ -175,12 +191,12 @@ pub fn is_looked_for(model: &dyn Model, checks: &Checks, check: Violation) -> bo
 
 /// The same in some storages.
 pub fn replayed_in(
-    storages: &[Storage],
-    model: &dyn Model,
-    expected: &Outcome,
-    limits: &Limits,
-) -> Vec<Trace> {
-    let (explained, mut all) = (model.explained(), Vec::new());
+    storages: &[StateStorage],
+    model: &dyn StateSpace,
+    expected: &SearchOutcome,
+    limits: &SearchLimits,
+) -> Vec<ReplayedTrace> {
+    let (explained, mut all) = (model.description(), Vec::new());
     for storage in storages {
         let plan = tiny_plan(2, model.width() + storage.saved().tag_bytes(), 64, 64);
         let (found, disk) = search(&[model], storage, &[plan], &[], limits);

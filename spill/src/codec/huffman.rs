@@ -24,11 +24,11 @@ const STORE_BYTES: usize = 8;
 const CODES_MAX: usize = 64;
 
 /// A word and its length, as the lower 16 bits and the next 8.
-type Word = u32;
+type CodeWord = u32;
 
 /// What the next bits of a record say.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+struct DecodeEntry {
     /// The byte.
     byte: u8,
     /// The bits of its word.
@@ -37,7 +37,7 @@ struct Entry {
 
 /// How many codes there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tables {
+pub enum HuffmanTables {
     /// One for all columns, as in the paper.
     Single,
     /// One for each column; of wide keys, one for each group of like columns.
@@ -46,34 +46,34 @@ pub enum Tables {
 
 /// How often each byte is in each column.
 #[derive(Clone, Debug)]
-pub struct Frequencies {
+pub struct ByteFrequencies {
     counts: Vec<[u64; SYMBOLS]>,
 }
 
 /// Codes for keys of some width.
 #[derive(Clone, Debug)]
-pub struct Huffman {
+pub struct HuffmanCode {
     /// For each column, its code.
     columns: Vec<u16>,
     lengths: Vec<Vec<u8>>,
     /// For each code, the word of each byte.
-    words: Vec<[Word; SYMBOLS]>,
+    words: Vec<[CodeWord; SYMBOLS]>,
     /// For each code, what begins with these 12 bits.
-    entries: Vec<Box<[Entry; 1 << LENGTH_MAX]>>,
+    entries: Vec<Box<[DecodeEntry; 1 << LENGTH_MAX]>>,
     /// For each column the words of its code, if there are few columns.
-    own: Vec<[Word; SYMBOLS]>,
+    own: Vec<[CodeWord; SYMBOLS]>,
     record_bytes_max: usize,
 }
 
-impl Frequencies {
+impl ByteFrequencies {
     /// Nothing counted yet, in keys of `width` bytes.
-    pub fn new(width: usize) -> Frequencies {
-        Frequencies { counts: vec![[0; SYMBOLS]; width] }
+    pub fn new(width: usize) -> ByteFrequencies {
+        ByteFrequencies { counts: vec![[0; SYMBOLS]; width] }
     }
 
     /// Those of a sample of keys.
-    pub fn of(width: usize, keys: &[u8]) -> Frequencies {
-        let mut all = Frequencies::new(width);
+    pub fn of_keys(width: usize, keys: &[u8]) -> ByteFrequencies {
+        let mut all = ByteFrequencies::new(width);
         for key in keys.chunks_exact(width) {
             for (counts, &byte) in all.counts.iter_mut().zip(key) {
                 counts[usize::from(byte)] += 1;
@@ -89,14 +89,16 @@ impl Frequencies {
     }
 }
 
-impl Huffman {
+impl HuffmanCode {
     /// The best codes for keys in which bytes are so frequent.
-    pub fn train(frequencies: &Frequencies, tables: Tables) -> Huffman {
+    pub fn train(frequencies: &ByteFrequencies, tables: HuffmanTables) -> HuffmanCode {
         let counts = &frequencies.counts;
         let columns = match tables {
-            Tables::Single => vec![0; counts.len()],
-            Tables::Columns if counts.len() <= CODES_MAX => (0..counts.len() as u16).collect(),
-            Tables::Columns => group(counts),
+            HuffmanTables::Single => vec![0; counts.len()],
+            HuffmanTables::Columns if counts.len() <= CODES_MAX => {
+                (0..counts.len() as u16).collect()
+            }
+            HuffmanTables::Columns => group(counts),
         };
         let codes = columns.iter().max().map_or(0, |&last| usize::from(last) + 1);
         let mut sums = vec![[0u64; SYMBOLS]; codes];
@@ -105,10 +107,10 @@ impl Huffman {
             sums.for_each(|(sum, count)| *sum = sum.saturating_add(*count));
         }
         let lengths = sums.iter().map(|counts| lengths(counts).to_vec()).collect();
-        Huffman::new(columns, lengths)
+        HuffmanCode::new(columns, lengths)
     }
 
-    fn new(columns: Vec<u16>, lengths: Vec<Vec<u8>>) -> Huffman {
+    fn new(columns: Vec<u16>, lengths: Vec<Vec<u8>>) -> HuffmanCode {
         let words: Vec<_> = lengths.iter().map(|lengths| canonical(lengths)).collect();
         let entries = words.iter().map(entries).collect();
         let longest =
@@ -118,7 +120,7 @@ impl Huffman {
             0..=CODES_MAX => columns.iter().map(|&code| words[usize::from(code)]).collect(),
             _ => Vec::new(),
         };
-        Huffman { columns, words, entries, lengths, own, record_bytes_max: bits.div_ceil(8) }
+        HuffmanCode { columns, words, entries, lengths, own, record_bytes_max: bits.div_ceil(8) }
     }
 
     /// For each column its code, and the lengths of the words of each code.
@@ -126,12 +128,16 @@ impl Huffman {
         (self.columns.clone(), self.lengths.clone())
     }
 
-    pub(super) fn restore(width: usize, columns: &[u16], lengths: &[Vec<u8>]) -> Option<Huffman> {
+    pub(super) fn restore(
+        width: usize,
+        columns: &[u16],
+        lengths: &[Vec<u8>],
+    ) -> Option<HuffmanCode> {
         let possible = columns.len() == width
             && lengths.len() <= CODES_MAX
             && columns.iter().all(|&code| usize::from(code) < lengths.len())
             && lengths.iter().all(|lengths| are_complete(lengths));
-        possible.then(|| Huffman::new(columns.to_vec(), lengths.to_vec()))
+        possible.then(|| HuffmanCode::new(columns.to_vec(), lengths.to_vec()))
     }
 
     /// The number of codes.
@@ -170,7 +176,7 @@ impl Huffman {
     /// Writes the record of `key`, and up to [`STORE_BYTES`] behind it; its length.
     #[inline]
     fn encode_to(&self, key: &[u8], out: &mut [u8]) -> usize {
-        let mut packer = Packer { filled: 0, bits: 0, end: 0, out };
+        let mut packer = CodeWordPacker { filled: 0, bits: 0, end: 0, out };
         if self.own.is_empty() {
             let columns = self.columns.chunks(WORDS_PER_STORE);
             for (bytes, codes) in key.chunks(WORDS_PER_STORE).zip(columns) {
@@ -201,7 +207,7 @@ impl Huffman {
         self.decode_from(record, 0..record.len(), key)
     }
 
-    /// [`decode`](Huffman::decode) for a record that lies among others.
+    /// [`decode`](HuffmanCode::decode) for a record that lies among others.
     #[inline]
     pub(crate) fn decode_from(&self, bytes: &[u8], record: Range<usize>, key: &mut [u8]) -> bool {
         let mut bits = 8 * record.start;
@@ -221,16 +227,16 @@ impl Huffman {
 }
 
 /// Words on their way into a record.
-struct Packer<'a> {
+struct CodeWordPacker<'a> {
     filled: u64,
     bits: u32,
     end: usize,
     out: &'a mut [u8],
 }
 
-impl Packer<'_> {
+impl CodeWordPacker<'_> {
     #[inline(always)]
-    fn push(&mut self, word: Word) {
+    fn push(&mut self, word: CodeWord) {
         self.filled |= u64::from(word as u16) << self.bits;
         self.bits += word >> 16;
     }
@@ -288,7 +294,7 @@ fn group(counts: &[[u64; SYMBOLS]]) -> Vec<u16> {
 }
 
 /// The words of a canonical code, first bit lowest.
-fn canonical(lengths: &[u8]) -> [Word; SYMBOLS] {
+fn canonical(lengths: &[u8]) -> [CodeWord; SYMBOLS] {
     let mut order: Vec<usize> = (0..SYMBOLS).collect();
     order.sort_by_key(|&byte| (lengths[byte], byte));
     let mut words = [0; SYMBOLS];
@@ -303,12 +309,12 @@ fn canonical(lengths: &[u8]) -> [Word; SYMBOLS] {
 }
 
 /// For each number of 12 bits the byte whose word is its lower bits.
-fn entries(words: &[Word; SYMBOLS]) -> Box<[Entry; 1 << LENGTH_MAX]> {
-    let mut entries = Box::new([Entry::default(); 1 << LENGTH_MAX]);
+fn entries(words: &[CodeWord; SYMBOLS]) -> Box<[DecodeEntry; 1 << LENGTH_MAX]> {
+    let mut entries = Box::new([DecodeEntry::default(); 1 << LENGTH_MAX]);
     for (byte, &word) in words.iter().enumerate() {
         let length = word >> 16;
         for entry in entries[usize::from(word as u16)..].iter_mut().step_by(1 << length) {
-            *entry = Entry { byte: byte as u8, bits: length as u8 };
+            *entry = DecodeEntry { byte: byte as u8, bits: length as u8 };
         }
     }
     entries
@@ -326,7 +332,7 @@ mod tests {
             2 | 3 => 9,
             _ => 10,
         });
-        let huffman = Huffman::restore(4, &[0; 4], &[lengths.collect()]).unwrap();
+        let huffman = HuffmanCode::restore(4, &[0; 4], &[lengths.collect()]).unwrap();
         let (mut record, mut key) = (Vec::new(), [7; 4]);
         huffman.encode(&[1, 0, 0, 1], &mut record);
         assert_eq!(record, [0x11]);

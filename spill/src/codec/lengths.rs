@@ -16,7 +16,7 @@ pub(super) const LENGTH_MAX: usize = 12;
 
 /// A coin, or a package of them.
 #[derive(Clone)]
-struct Item {
+struct CoinPackage {
     weight: u64,
     /// How often each symbol is in it.
     symbols: [u8; SYMBOLS],
@@ -24,11 +24,11 @@ struct Item {
 
 /// The lengths of the words of an optimal code in which every byte has a word.
 pub(super) fn lengths(counts: &[u64; SYMBOLS]) -> [u8; SYMBOLS] {
-    let mut coins: Vec<Item> = (0..SYMBOLS).map(|symbol| coin(counts, symbol)).collect();
+    let mut coins: Vec<CoinPackage> = (0..SYMBOLS).map(|symbol| coin(counts, symbol)).collect();
     coins.sort_by_key(|coin| coin.weight);
     let mut items = coins.clone();
     for _ in 1..LENGTH_MAX {
-        let packages: Vec<Item> = items.chunks_exact(2).map(package).collect();
+        let packages: Vec<CoinPackage> = items.chunks_exact(2).map(package).collect();
         items = coins.iter().cloned().chain(packages).collect();
         items.sort_by_key(|item| item.weight);
     }
@@ -40,16 +40,16 @@ pub(super) fn lengths(counts: &[u64; SYMBOLS]) -> [u8; SYMBOLS] {
 }
 
 /// A byte that was never seen weighs less than any that was, but something.
-fn coin(counts: &[u64; SYMBOLS], symbol: usize) -> Item {
+fn coin(counts: &[u64; SYMBOLS], symbol: usize) -> CoinPackage {
     let mut symbols = [0; SYMBOLS];
     symbols[symbol] = 1;
-    Item { weight: counts[symbol].saturating_mul(SYMBOLS as u64).min(1 << 48) + 1, symbols }
+    CoinPackage { weight: counts[symbol].saturating_mul(SYMBOLS as u64).min(1 << 48) + 1, symbols }
 }
 
-fn package(pair: &[Item]) -> Item {
+fn package(pair: &[CoinPackage]) -> CoinPackage {
     let mut symbols = pair[0].symbols;
     add(&mut symbols, &pair[1].symbols);
-    Item { weight: pair[0].weight + pair[1].weight, symbols }
+    CoinPackage { weight: pair[0].weight + pair[1].weight, symbols }
 }
 
 fn add(sums: &mut [u8; SYMBOLS], other: &[u8; SYMBOLS]) {

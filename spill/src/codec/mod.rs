@@ -8,7 +8,7 @@ mod huffman;
 mod lengths;
 mod rle;
 
-pub use huffman::{Frequencies, Huffman, Tables};
+pub use huffman::{ByteFrequencies, HuffmanCode, HuffmanTables};
 
 use crate::keys::Projection;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub enum Codec {
     /// As pairs of a length and a byte.
     Rle,
     /// As static Huffman codes.
-    Huffman(Arc<Huffman>),
+    Huffman(Arc<HuffmanCode>),
 }
 
 /// A codec as manifests keep it.
@@ -43,7 +43,7 @@ pub enum SavedCodec {
     Raw,
     /// [`Codec::Rle`].
     Rle,
-    /// [`Codec::Huffman`].
+    /// [`Codec::HuffmanCode`].
     Huffman {
         /// For each byte of a key, which of the codes it has; one for all if there is but one.
         columns: Vec<u16>,
@@ -83,7 +83,7 @@ impl Codec {
             SavedCodec::Raw => Codec::Raw,
             SavedCodec::Rle => Codec::Rle,
             SavedCodec::Huffman { columns, lengths } => {
-                Codec::Huffman(Arc::new(Huffman::restore(width, columns, lengths)?))
+                Codec::Huffman(Arc::new(HuffmanCode::restore(width, columns, lengths)?))
             }
         })
     }
@@ -118,7 +118,7 @@ impl Codec {
         for some in keys.chunks(other.key_width(width) * ADOPTED_KEYS) {
             whole.clear();
             match other.projection() {
-                Some(projection) => projection.lift(some, &mut whole),
+                Some(projection) => projection.unproject(some, &mut whole),
                 None => whole.extend_from_slice(some),
             }
             match self.projection() {

@@ -53,7 +53,7 @@ const PAYLOAD_MAX: u64 = i32::MAX as u64;
 
 /// What a payload is and how it is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct PayloadFormat {
     /// The first bytes of the file.
     pub magic: [u8; 8],
     /// The version of the encoding. Only this one is read.
@@ -63,7 +63,7 @@ pub struct Format {
 /// Durably replaces the payload of `name`, atomically: after an error or a loss of power at any
 /// time, [`load`] gives the old payload or this one. The bytes that the payload speaks of must be
 /// synced before; the names of their files need not be.
-pub fn commit(disk: &dyn Disk, name: &str, format: Format, payload: &[u8]) -> Result<()> {
+pub fn commit(disk: &dyn Disk, name: &str, format: PayloadFormat, payload: &[u8]) -> Result<()> {
     let new = format!("{name}.new");
     let mut file = disk.create(&new)?;
     file.write(&header(format, payload))?;
@@ -79,34 +79,34 @@ pub fn commit(disk: &dyn Disk, name: &str, format: Format, payload: &[u8]) -> Re
 ///
 /// A missing file is an [`Error::Io`] of kind `NotFound`. Of a damaged file nothing is believed:
 /// the version is looked at only once the header's checksum is right.
-pub fn load(disk: &dyn Disk, name: &str, format: Format) -> Result<Vec<u8>> {
+pub fn load(disk: &dyn Disk, name: &str, format: PayloadFormat) -> Result<Vec<u8>> {
     let mut file = read_committed(disk, name, format)?;
     Ok(file.split_off(HEADER))
 }
 
 /// The whole file that [`commit`] wrote, verified as by [`load`].
-pub fn read_committed(disk: &dyn Disk, name: &str, format: Format) -> Result<Vec<u8>> {
+pub fn read_committed(disk: &dyn Disk, name: &str, format: PayloadFormat) -> Result<Vec<u8>> {
     let file = disk.read_if(name, &|head, length| verify_header(name, format, head, length))?;
     verify(name, format, &file)?;
     Ok(file)
 }
 
 /// [Commits](commit) a value, as its archived form.
-pub fn commit_value<T>(disk: &dyn Disk, name: &str, format: Format, value: &T) -> Result<()>
+pub fn commit_value<T>(disk: &dyn Disk, name: &str, format: PayloadFormat, value: &T) -> Result<()>
 where
     T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Failure>>,
 {
-    commit(disk, name, format, &encoded(name, value)?)
+    commit(disk, name, format, &encode_value(name, value)?)
 }
 
 /// Replaces the value of `name`, atomically for whoever reads it meanwhile, but not durably: after a loss of power it may be
 /// the old one, damaged or gone. For what is only shown, and no search rests on.
-pub fn put_value<T>(disk: &dyn Disk, name: &str, format: Format, value: &T) -> Result<()>
+pub fn put_value<T>(disk: &dyn Disk, name: &str, format: PayloadFormat, value: &T) -> Result<()>
 where
     T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Failure>>,
 {
     let new = format!("{name}.new");
-    let bytes = encoded(name, value)?;
+    let bytes = encode_value(name, value)?;
     let mut file = disk.create(&new)?;
     file.write(&header(format, &bytes))?;
     file.write(&bytes)?;
@@ -116,7 +116,7 @@ where
 }
 
 /// The archived form of a value.
-fn encoded<T>(name: &str, value: &T) -> Result<AlignedVec>
+fn encode_value<T>(name: &str, value: &T) -> Result<AlignedVec>
 where
     T: for<'a> Serialize<HighSerializer<AlignedVec, ArenaHandle<'a>, rancor::Failure>>,
 {
@@ -125,7 +125,7 @@ where
 }
 
 /// The value that [`commit_value`] or [`put_value`] made the payload of `name`, every part of it checked.
-pub fn load_value<T>(disk: &dyn Disk, name: &str, format: Format) -> Result<T>
+pub fn load_value<T>(disk: &dyn Disk, name: &str, format: PayloadFormat) -> Result<T>
 where
     T: Archive,
     T::Archived: for<'a> CheckBytes<HighValidator<'a, rancor::Failure>>
@@ -140,7 +140,7 @@ where
     })
 }
 
-fn header(format: Format, payload: &[u8]) -> [u8; HEADER] {
+fn header(format: PayloadFormat, payload: &[u8]) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[..VERSION].copy_from_slice(&format.magic);
     LittleEndian::write_u32(&mut header[VERSION..], format.version);
@@ -152,7 +152,7 @@ fn header(format: Format, payload: &[u8]) -> [u8; HEADER] {
 }
 
 /// Refuses a file of `length` bytes that begins with `head`, unless it is as long as its header says.
-fn verify_header(name: &str, format: Format, head: &[u8], length: u64) -> Result<()> {
+fn verify_header(name: &str, format: PayloadFormat, head: &[u8], length: u64) -> Result<()> {
     let corrupt = |offset: usize, what: String| Err(Error::corrupt(name, offset as u64, what));
     let Some(header) = head.get(..HEADER) else {
         return corrupt(head.len(), format!("the file ends within its header of {HEADER} bytes"));
@@ -183,7 +183,7 @@ fn verify_header(name: &str, format: Format, head: &[u8], length: u64) -> Result
 }
 
 /// Verifies a whole file.
-fn verify(name: &str, format: Format, file: &[u8]) -> Result<()> {
+fn verify(name: &str, format: PayloadFormat, file: &[u8]) -> Result<()> {
     verify_header(name, format, file, file.len() as u64)?;
     match LittleEndian::read_u32(&file[PAYLOAD_CHECKSUM..]) == checksum(&file[HEADER..]) {
         true => Ok(()),
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_header_is_as_shown() {
-        let header = header(Format { magic: *b"EXAMPLE!", version: 4 }, b"hello");
+        let header = header(PayloadFormat { magic: *b"EXAMPLE!", version: 4 }, b"hello");
         assert_eq!(header[..20], *b"EXAMPLE!\x04\0\0\0\x05\0\0\0\0\0\0\0");
         assert_eq!(header[20..24], [0x86, 0xa6, 0x10, 0x36]);
     }

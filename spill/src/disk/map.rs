@@ -7,10 +7,10 @@
 //! means that a later read fetches it again.
 //!
 //! Pages that are released one after the other by several threads cost more than what they hold: each time all processors
-//! forget what was mapped. So what is read once, in pieces, is better copied out of the file ([`Mapped::part`]); then no
+//! forget what was mapped. So what is read once, in pieces, is better copied out of the file ([`MappedBytes::part`]); then no
 //! page becomes resident.
 //!
-//! The contract: while a [`Mapped`] lives, the mapped part of its file is neither written nor cut
+//! The contract: while a [`MappedBytes`] lives, the mapped part of its file is neither written nor cut
 //! off. This crate appends to files, replaces them under new inodes and cuts off only what was
 //! appended after the last checkpoint, before mapping anything; its lock keeps other processes
 //! that obey it away.
@@ -42,14 +42,14 @@ static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Bytes that do not change: a part of a file, mapped, or of a buffer in memory. Cheap to clone.
 #[derive(Clone)]
-pub struct Mapped {
-    bytes: Bytes,
+pub struct MappedBytes {
+    bytes: ByteStorage,
     /// Counts the bytes that are read, for whoever mapped them.
     read: Option<Arc<AtomicU64>>,
 }
 
 #[derive(Clone)]
-enum Bytes {
+enum ByteStorage {
     /// Nothing; a map of no bytes is refused by the operating system.
     Empty,
     File(Arc<FileMap>),
@@ -77,7 +77,7 @@ struct OpenFile(File);
 
 impl OpenFile {
     /// The file, unless too many are open.
-    fn of(file: File) -> Option<OpenFile> {
+    fn try_new(file: File) -> Option<OpenFile> {
         let open = OpenFile(file);
         // What is not to stay open counts until it is closed, which is at once.
         (OPEN.fetch_add(1, Relaxed) < OPEN_MAX).then_some(open)
@@ -90,7 +90,7 @@ impl Drop for OpenFile {
     }
 }
 
-impl Mapped {
+impl MappedBytes {
     /// A part of a buffer.
     ///
     /// # Panics
@@ -98,13 +98,13 @@ impl Mapped {
     /// If `range` is not within `bytes`.
     pub fn memory(bytes: Arc<Vec<u8>>, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= bytes.len(), "the range is in the buffer");
-        Self { bytes: Bytes::Memory(bytes, range), read: None }
+        Self { bytes: ByteStorage::Memory(bytes, range), read: None }
     }
 
     /// The bytes `range` of a file, which must be that long already and keep the contract above.
     pub(crate) fn file(file: File, range: Range<u64>) -> io::Result<Self> {
         if range.is_empty() {
-            return Ok(Self { bytes: Bytes::Empty, read: None });
+            return Ok(Self { bytes: ByteStorage::Empty, read: None });
         }
         let length = usize::try_from(range.end - range.start)
             .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
@@ -112,11 +112,11 @@ impl Mapped {
         // and the contract at the top of this file says that these bytes neither change nor
         // disappear while the map lives.
         let map = unsafe { MmapOptions::new().offset(range.start).len(length).map(&file)? };
-        let map = FileMap { map, start: range.start, file: OpenFile::of(file) };
-        Ok(Self { bytes: Bytes::File(Arc::new(map)), read: None })
+        let map = FileMap { map, start: range.start, file: OpenFile::try_new(file) };
+        Ok(Self { bytes: ByteStorage::File(Arc::new(map)), read: None })
     }
 
-    /// A part of the bytes: copied into `buffer` where [`Mapped::is_copied`] says so, else as it lies in memory.
+    /// A part of the bytes: copied into `buffer` where [`MappedBytes::is_copied`] says so, else as it lies in memory.
     ///
     /// # Panics
     ///
@@ -127,7 +127,7 @@ impl Mapped {
         buffer: &'a mut Vec<u8>,
     ) -> io::Result<&'a [u8]> {
         assert!(part.start <= part.end && part.end <= self.len(), "the part is in the map");
-        let Bytes::File(map) = &self.bytes else { return Ok(&self[part]) };
+        let ByteStorage::File(map) = &self.bytes else { return Ok(&self[part]) };
         let Some(OpenFile(file)) = &map.file else { return Ok(&self[part]) };
         buffer.resize(part.len().max(buffer.len()), 0);
         let buffer = &mut buffer[..part.len()];
@@ -137,7 +137,7 @@ impl Mapped {
 
     /// Whether parts are copied out of the file, so that no page of it becomes resident.
     pub(crate) fn is_copied(&self) -> bool {
-        matches!(&self.bytes, Bytes::File(map) if map.file.is_some())
+        matches!(&self.bytes, ByteStorage::File(map) if map.file.is_some())
     }
 
     /// The same bytes; what is read of them is added to `read`.
@@ -156,14 +156,14 @@ impl Mapped {
     /// came with them. The page in which the range ends stays, and those behind it, which may be read
     /// next.
     pub fn release(&self, range: Range<usize>) {
-        let Bytes::File(map) = &self.bytes else { return };
+        let ByteStorage::File(map) = &self.bytes else { return };
         let before = (range.start + map.within_folio()) % FOLIO_MAX;
         self.drop_pages(range.start.saturating_sub(before)..range.end);
     }
 
     /// The same, with those behind the range: nothing behind it is read next.
-    pub fn release_wholly(&self, range: Range<usize>) {
-        let Bytes::File(map) = &self.bytes else { return };
+    pub fn release_all(&self, range: Range<usize>) {
+        let ByteStorage::File(map) = &self.bytes else { return };
         let into = map.within_folio();
         let end = (range.end + into).next_multiple_of(FOLIO_MAX) - into;
         self.release(range.start..end);
@@ -171,7 +171,7 @@ impl Mapped {
 
     /// Takes the pages up to the end of `range`, from the one where it starts, out of the resident set.
     fn drop_pages(&self, range: Range<usize>) {
-        let Bytes::File(file) = &self.bytes else { return };
+        let ByteStorage::File(file) = &self.bytes else { return };
         let map = &file.map;
         let address = map.as_ptr() as usize;
         let page_of = |at: usize| match at < map.len() {
@@ -194,7 +194,7 @@ impl Mapped {
 
     /// Read-ahead: `range` will be read soon.
     pub fn will_need(&self, range: Range<usize>) {
-        let Bytes::File(file) = &self.bytes else { return };
+        let ByteStorage::File(file) = &self.bytes else { return };
         let map = &file.map;
         let end = range.end.min(map.len());
         if range.start < end {
@@ -204,24 +204,24 @@ impl Mapped {
     }
 }
 
-impl Deref for Mapped {
+impl Deref for MappedBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Empty => &[],
-            Bytes::File(file) => &file.map,
-            Bytes::Memory(bytes, range) => &bytes[range.clone()],
+            ByteStorage::Empty => &[],
+            ByteStorage::File(file) => &file.map,
+            ByteStorage::Memory(bytes, range) => &bytes[range.clone()],
         }
     }
 }
 
-impl fmt::Debug for Mapped {
+impl fmt::Debug for MappedBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.bytes {
-            Bytes::Empty => "no",
-            Bytes::File(..) => "mapped",
-            Bytes::Memory(..) => "shared",
+            ByteStorage::Empty => "no",
+            ByteStorage::File(..) => "mapped",
+            ByteStorage::Memory(..) => "shared",
         };
         write!(f, "{} {kind} bytes", self.len())
     }
@@ -244,7 +244,8 @@ mod tests {
     fn any_offset_can_be_mapped_and_an_empty_range_too() {
         let (bytes, file) = numbered(3 * PAGE + 5);
         for (start, end) in [(0, 1), (1, 2), (PAGE - 1, PAGE + 1), (17, bytes.len()), (9, 9)] {
-            let mapped = Mapped::file(file.try_clone().unwrap(), start as u64..end as u64).unwrap();
+            let mapped =
+                MappedBytes::file(file.try_clone().unwrap(), start as u64..end as u64).unwrap();
             assert_eq!(*mapped, bytes[start..end], "{start}..{end}");
         }
     }
@@ -252,7 +253,7 @@ mod tests {
     #[test]
     fn a_released_byte_is_read_again() {
         let (bytes, file) = numbered(5 * PAGE + 5);
-        let mapped = Mapped::file(file.try_clone().unwrap(), 3..bytes.len() as u64).unwrap();
+        let mapped = MappedBytes::file(file.try_clone().unwrap(), 3..bytes.len() as u64).unwrap();
         let cuts = [0, 1, PAGE - 3, PAGE, 2 * PAGE, mapped.len(), mapped.len() + 9 * PAGE];
         for start in cuts {
             for end in cuts {
@@ -266,8 +267,8 @@ mod tests {
     #[test]
     fn a_part_is_copied_out_of_the_file_or_as_it_lies() {
         let (bytes, file) = numbered(3 * PAGE + 5);
-        let here = Mapped::memory(Arc::new(bytes.clone()), 7..bytes.len());
-        let there = Mapped::file(file, 7..bytes.len() as u64).unwrap();
+        let here = MappedBytes::memory(Arc::new(bytes.clone()), 7..bytes.len());
+        let there = MappedBytes::file(file, 7..bytes.len() as u64).unwrap();
         assert!(!here.is_copied());
         let mut buffer = Vec::new();
         for part in [0..0, 0..1, PAGE..2 * PAGE + 3, 5..6, 0..bytes.len() - 7] {
@@ -280,8 +281,8 @@ mod tests {
     #[test]
     fn only_so_many_files_stay_open() {
         let (bytes, file) = numbered(PAGE + 5);
-        let map = |_| Mapped::file(file.try_clone().unwrap(), 3..bytes.len() as u64).unwrap();
-        let maps: Vec<Mapped> = (0..OPEN_MAX + 10).map(map).collect();
+        let map = |_| MappedBytes::file(file.try_clone().unwrap(), 3..bytes.len() as u64).unwrap();
+        let maps: Vec<MappedBytes> = (0..OPEN_MAX + 10).map(map).collect();
         assert!(maps.iter().filter(|map| map.is_copied()).count() <= OPEN_MAX);
         for map in &maps {
             assert_eq!(map.part(PAGE - 2..PAGE + 2, &mut Vec::new()).unwrap(), &bytes[PAGE + 1..]);
@@ -293,7 +294,7 @@ mod tests {
 
     /// The pages of `mapped` that are resident in this process, by what the system says of it.
     #[cfg(target_os = "linux")]
-    fn resident_bytes(mapped: &Mapped) -> usize {
+    fn resident_bytes(mapped: &MappedBytes) -> usize {
         let page = mapped.as_ptr() as usize / PAGE * PAGE;
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut lines = maps.lines().skip_while(|line| !line.starts_with(&format!("{page:x}-")));
@@ -305,7 +306,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn released_pages_leave_the_resident_set() {
         let (_, file) = numbered(64 * PAGE);
-        let mapped = Mapped::file(file.try_clone().unwrap(), 0..64 * PAGE as u64).unwrap();
+        let mapped = MappedBytes::file(file.try_clone().unwrap(), 0..64 * PAGE as u64).unwrap();
         assert!(mapped.iter().all(|byte| *byte < 251));
         assert_eq!(resident_bytes(&mapped), 64 * PAGE);
         // In steps of less than a page, as blocks are.
@@ -322,10 +323,11 @@ mod tests {
         let (_, file) = numbered(1024 * PAGE);
         for offset in [0, 5 * PAGE + 17] {
             let mapped =
-                Mapped::file(file.try_clone().unwrap(), offset as u64..1024 * PAGE as u64).unwrap();
+                MappedBytes::file(file.try_clone().unwrap(), offset as u64..1024 * PAGE as u64)
+                    .unwrap();
             for start in (3 * PAGE..mapped.len() - PAGE).step_by(37 * PAGE + 100) {
                 assert!(mapped[start..start + 500].iter().all(|byte| *byte < 251));
-                mapped.release_wholly(start..start + 500);
+                mapped.release_all(start..start + 500);
                 assert_eq!(resident_bytes(&mapped), 0, "at {start}");
             }
         }

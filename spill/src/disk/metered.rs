@@ -1,14 +1,14 @@
 //! A disk that counts what is on it and stops growing at a limit.
 //!
 //! The bytes of a file count from when they are written until the file has neither a name nor a
-//! writer: exactly as long as its [`Length`] is referred to by the table of names or by an
-//! [`Append`]. Cutting off and removing thus give bytes back without any bookkeeping of who did
+//! writer: exactly as long as its [`MeteredLength`] is referred to by the table of names or by an
+//! [`AppendFile`]. Cutting off and removing thus give bytes back without any bookkeeping of who did
 //! what. A write reserves its bytes first and gives back what did not come to be, so that several
 //! threads together stay below the limit.
 
 use super::error::{Error, Result};
-use super::map::Mapped;
-use super::{Accept, Append, Disk};
+use super::map::MappedBytes;
+use super::{AppendFile, Disk, HeadCheck};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,17 +16,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A disk that counts the bytes of another, and limits them.
 #[derive(Debug)]
-pub struct Metered {
+pub struct MeteredDisk {
     inner: Arc<dyn Disk>,
     /// Shared with every file, which may outlive its name.
-    meter: Arc<Meter>,
+    meter: Arc<DiskMeter>,
     /// The files that have a name. A name is changed here after it is changed on the disk.
-    files: Mutex<BTreeMap<String, Arc<Length>>>,
+    files: Mutex<BTreeMap<String, Arc<MeteredLength>>>,
 }
 
-/// What a [`Metered`] disk has counted.
+/// What a [`MeteredDisk`] disk has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct DiskUsage {
     /// Bytes of the files there are now.
     pub live: u64,
     /// The most that `live` has been.
@@ -40,7 +40,7 @@ pub struct Usage {
 }
 
 #[derive(Debug)]
-struct Meter {
+struct DiskMeter {
     /// What `live` is not to exceed.
     limit: Option<u64>,
     /// Bytes of all files, and those reserved for writes under way.
@@ -54,23 +54,24 @@ struct Meter {
 
 /// The length of one file, part of `live` for as long as this lives.
 #[derive(Debug)]
-struct Length {
+struct MeteredLength {
     bytes: AtomicU64,
-    meter: Arc<Meter>,
+    meter: Arc<DiskMeter>,
 }
 
-impl Metered {
+impl MeteredDisk {
     /// Counts the bytes of `inner`, beginning with those that are there. With a limit, a write
     /// that would make them more fails with [`Error::Full`] before it writes anything.
-    pub fn new(inner: Arc<dyn Disk>, limit: Option<u64>) -> Result<Metered> {
+    pub fn new(inner: Arc<dyn Disk>, limit: Option<u64>) -> Result<MeteredDisk> {
         let zero = || AtomicU64::new(0);
         let read = Arc::new(zero());
         let meter =
-            Meter { limit, live: zero(), peak: zero(), written: zero(), read, syncs: zero() };
+            DiskMeter { limit, live: zero(), peak: zero(), written: zero(), read, syncs: zero() };
         let meter = Arc::new(meter);
         let files = inner.list()?.into_iter();
-        let files = files.map(|(name, length)| (name, Length::new(&meter, length))).collect();
-        Ok(Metered { inner, meter, files: Mutex::new(files) })
+        let files =
+            files.map(|(name, length)| (name, MeteredLength::new(&meter, length))).collect();
+        Ok(MeteredDisk { inner, meter, files: Mutex::new(files) })
     }
 
     /// What the bytes of all files are not to exceed.
@@ -79,14 +80,14 @@ impl Metered {
     }
 
     /// How much more that may be, if there is a limit.
-    pub fn left_within_limit(&self) -> Option<u64> {
+    pub fn remaining_limit(&self) -> Option<u64> {
         self.limit().map(|limit| limit.saturating_sub(self.usage().live))
     }
 
     /// What has been counted up to now.
-    pub fn usage(&self) -> Usage {
-        let Meter { live, peak, written, read, syncs, .. } = &*self.meter;
-        Usage {
+    pub fn usage(&self) -> DiskUsage {
+        let DiskMeter { live, peak, written, read, syncs, .. } = &*self.meter;
+        DiskUsage {
             live: live.load(Relaxed),
             peak: peak.load(Relaxed),
             written: written.load(Relaxed),
@@ -95,16 +96,21 @@ impl Metered {
         }
     }
 
-    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Length>>> {
+    fn files(&self) -> MutexGuard<'_, BTreeMap<String, Arc<MeteredLength>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn append(&self, name: &str, inner: Box<dyn Append>, length: Arc<Length>) -> Box<dyn Append> {
+    fn append(
+        &self,
+        name: &str,
+        inner: Box<dyn AppendFile>,
+        length: Arc<MeteredLength>,
+    ) -> Box<dyn AppendFile> {
         Box::new(MeteredAppend { name: name.to_owned(), inner, length })
     }
 }
 
-impl Meter {
+impl DiskMeter {
     /// Counts `bytes` as live, if that keeps the limit.
     fn reserve(&self, bytes: u64) -> bool {
         let within = |live: &u64| self.limit.is_none_or(|limit| *live <= limit);
@@ -113,11 +119,11 @@ impl Meter {
     }
 }
 
-impl Length {
-    fn new(meter: &Arc<Meter>, bytes: u64) -> Arc<Length> {
+impl MeteredLength {
+    fn new(meter: &Arc<DiskMeter>, bytes: u64) -> Arc<MeteredLength> {
         let live = meter.live.fetch_add(bytes, Relaxed) + bytes;
         meter.peak.fetch_max(live, Relaxed);
-        Arc::new(Length { bytes: AtomicU64::new(bytes), meter: meter.clone() })
+        Arc::new(MeteredLength { bytes: AtomicU64::new(bytes), meter: meter.clone() })
     }
 
     /// Records that the file now has `bytes` bytes.
@@ -127,36 +133,36 @@ impl Length {
     }
 }
 
-impl Drop for Length {
+impl Drop for MeteredLength {
     fn drop(&mut self) {
         self.set(0);
     }
 }
 
-impl Disk for Metered {
-    fn create(&self, name: &str) -> Result<Box<dyn Append>> {
+impl Disk for MeteredDisk {
+    fn create(&self, name: &str) -> Result<Box<dyn AppendFile>> {
         let inner = self.inner.create(name)?;
-        let length = Length::new(&self.meter, 0);
+        let length = MeteredLength::new(&self.meter, 0);
         self.files().insert(name.to_owned(), length.clone());
         Ok(self.append(name, inner, length))
     }
 
-    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>> {
+    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn AppendFile>> {
         let inner = self.inner.append_at(name, length)?;
         let mut files = self.files();
         let counted = files
             .entry(name.to_owned())
-            .or_insert_with(|| Length::new(&self.meter, length))
+            .or_insert_with(|| MeteredLength::new(&self.meter, length))
             .clone();
         counted.set(length);
         Ok(self.append(name, inner, counted))
     }
 
-    fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped> {
+    fn map(&self, name: &str, range: Range<u64>) -> Result<MappedBytes> {
         Ok(self.inner.map(name, range)?.metered(self.meter.read.clone()))
     }
 
-    fn read_if(&self, name: &str, accept: &Accept<'_>) -> Result<Vec<u8>> {
+    fn read_if(&self, name: &str, accept: &HeadCheck<'_>) -> Result<Vec<u8>> {
         self.inner.read_if(name, accept)
     }
 
@@ -193,19 +199,19 @@ impl Disk for Metered {
         self.inner.sync_dir()
     }
 
-    fn left(&self) -> Option<u64> {
-        self.left_within_limit().into_iter().chain(self.inner.left()).min()
+    fn bytes_left(&self) -> Option<u64> {
+        self.remaining_limit().into_iter().chain(self.inner.bytes_left()).min()
     }
 }
 
 /// A file whose growth is counted.
 struct MeteredAppend {
     name: String,
-    inner: Box<dyn Append>,
-    length: Arc<Length>,
+    inner: Box<dyn AppendFile>,
+    length: Arc<MeteredLength>,
 }
 
-impl Append for MeteredAppend {
+impl AppendFile for MeteredAppend {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         let meter = &self.length.meter;
         let reserved = bytes.len() as u64;

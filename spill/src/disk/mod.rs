@@ -1,8 +1,8 @@
 //! The seam between this crate and whatever stores its bytes.
 //!
 //! A [`Disk`] is one flat directory of named files. Four things implement it: [`RealDisk`] (the
-//! operating system), [`FaultDisk`] (memory, failing and losing power on request), [`Metered`]
-//! (counts bytes and enforces a limit around another) and [`Distant`] (copies of files that lie
+//! operating system), [`FaultDisk`] (memory, failing and losing power on request), [`MeteredDisk`]
+//! (counts bytes and enforces a limit around another) and [`RemoteDisk`] (copies of files that lie
 //! elsewhere). Everything above writes files front to back, never in the middle, and reads them as
 //! immutable slices, so a disk needs only appending, mapping and the few directory operations that
 //! commit a manifest.
@@ -26,12 +26,14 @@ mod metered;
 mod real;
 
 pub use checksum::checksum;
-pub use distant::{Distant, Origin};
+pub use distant::{RemoteDisk, RemoteOrigin};
 pub use error::{Error, Result};
 pub use fault::FaultDisk;
-pub use manifest::{Format, commit, commit_value, load, load_value, put_value, read_committed};
-pub use map::Mapped;
-pub use metered::{Metered, Usage};
+pub use manifest::{
+    PayloadFormat, commit, commit_value, load, load_value, put_value, read_committed,
+};
+pub use map::MappedBytes;
+pub use metered::{DiskUsage, MeteredDisk};
 pub use real::{RealDisk, free_bytes};
 
 use std::fmt::Debug;
@@ -41,27 +43,27 @@ use std::ops::Range;
 pub const HEAD_BYTES: usize = 64;
 
 /// Refuses a file by its first [`HEAD_BYTES`] bytes, or all that there are, and its length.
-pub type Accept<'a> = dyn Fn(&[u8], u64) -> Result<()> + 'a;
+pub type HeadCheck<'a> = dyn Fn(&[u8], u64) -> Result<()> + 'a;
 
 /// A directory of files that are appended to, mapped and replaced whole.
 ///
 /// Names are single path components. Operations are atomic only where they say so, and durable
-/// only after the matching `sync`: a file's bytes after [`Append::sync`], its name, removal or
+/// only after the matching `sync`: a file's bytes after [`AppendFile::sync`], its name, removal or
 /// renaming after [`Disk::sync_dir`]. Files are seen by [`map`](Disk::map), [`read`](Disk::read)
-/// and [`list`](Disk::list) as of the last [`Append::flush`] or later.
+/// and [`list`](Disk::list) as of the last [`AppendFile::flush`] or later.
 pub trait Disk: Send + Sync + Debug {
     /// Creates `name` empty, replacing whatever had that name. What was mapped of the replaced
     /// file stays readable through its mapping.
-    fn create(&self, name: &str) -> Result<Box<dyn Append>>;
+    fn create(&self, name: &str) -> Result<Box<dyn AppendFile>>;
 
     /// Opens `name` to append at `length`, first cutting off whatever lies beyond. It is an error
     /// ([`crate::Error::Corrupt`]) if the file is shorter than `length`. Nothing beyond `length`
     /// may be mapped.
-    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>>;
+    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn AppendFile>>;
 
     /// The bytes `range` of `name`, which must not change while the mapping lives. It is an error
     /// ([`crate::Error::Corrupt`]) if the file is shorter than `range.end`.
-    fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped>;
+    fn map(&self, name: &str, range: Range<u64>) -> Result<MappedBytes>;
 
     /// The whole of a small file, read into memory.
     fn read(&self, name: &str) -> Result<Vec<u8>> {
@@ -70,7 +72,7 @@ pub trait Disk: Send + Sync + Debug {
 
     /// The whole of a small file, if `accept` takes it for one by its beginning and its length. A file that is refused is not
     /// read, however long it is.
-    fn read_if(&self, name: &str, accept: &Accept<'_>) -> Result<Vec<u8>>;
+    fn read_if(&self, name: &str, accept: &HeadCheck<'_>) -> Result<Vec<u8>>;
 
     /// Atomically gives `from` the name `to`, replacing whatever had it.
     fn rename(&self, from: &str, to: &str) -> Result<()>;
@@ -89,14 +91,14 @@ pub trait Disk: Send + Sync + Debug {
     fn sync_dir(&self) -> Result<()>;
 
     /// How many bytes may still be written, as far as that is known.
-    fn left(&self) -> Option<u64> {
+    fn bytes_left(&self) -> Option<u64> {
         None
     }
 }
 
 /// A file being appended to. Dropping it does not flush it.
-pub trait Append: Send {
-    /// Appends `bytes`, all of them or, on error, any prefix of them; [`len`](Append::len) tells.
+pub trait AppendFile: Send {
+    /// Appends `bytes`, all of them or, on error, any prefix of them; [`len`](AppendFile::len) tells.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 
     /// The length of the file in bytes, those not flushed yet included.

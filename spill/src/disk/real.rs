@@ -10,8 +10,8 @@
 //! however it ends, so there is no stale lock to break.
 
 use super::error::{Error, Result};
-use super::map::Mapped;
-use super::{Accept, Append, Disk, HEAD_BYTES};
+use super::map::MappedBytes;
+use super::{AppendFile, Disk, HEAD_BYTES, HeadCheck};
 use rustix::fs::OFlags;
 use std::fs::{self, File, FileType, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Whoever asks whether the directory is locked holds the lock for an instant, far shorter than this.
-const ASKING: Duration = Duration::from_millis(100);
+const LOCK_PROBE_MAX: Duration = Duration::from_millis(100);
 
 /// The bytes that whoever asks may yet write to the disk that `path` is on, if the system tells.
 pub fn free_bytes(path: &Path) -> Option<u64> {
@@ -83,8 +83,8 @@ impl RealDisk {
                     return Ok(());
                 }
                 // Somebody may only be asking.
-                Err(TryLockError::WouldBlock) if begun.elapsed() < ASKING => {
-                    std::thread::sleep(ASKING / 20);
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_PROBE_MAX => {
+                    std::thread::sleep(LOCK_PROBE_MAX / 20);
                 }
                 Err(TryLockError::WouldBlock) => {
                     return Err(Error::Locked { file: Self::LOCK.to_owned() });
@@ -118,16 +118,16 @@ impl RealDisk {
     /// The only function that opens a file of the directory. Whoever made the directory may have put a link there, which would
     /// lead to a file outside, a pipe, which would be waited for, or a device, which may act when it is opened.
     fn open_regular(&self, name: &str, options: &mut OpenOptions) -> io::Result<File> {
-        let path = self.at(name);
+        let path = self.path_of(name);
         match fs::symlink_metadata(&path) {
-            Ok(found) => refuse_irregular(found.file_type())?,
+            Ok(found) => reject_irregular(found.file_type())?,
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
         // Another file may have taken the name since.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = options.custom_flags(bits(flags)).open(path)?;
-        refuse_irregular(file.metadata()?.file_type())?;
+        reject_irregular(file.metadata()?.file_type())?;
         Ok(file)
     }
 
@@ -144,7 +144,7 @@ impl RealDisk {
         }
     }
 
-    fn at(&self, name: &str) -> PathBuf {
+    fn path_of(&self, name: &str) -> PathBuf {
         let mut components = Path::new(name).components();
         let first = components.next();
         debug_assert!(
@@ -155,15 +155,15 @@ impl RealDisk {
     }
 
     /// Refuses to remove a folder by a name that should be a file's. Links and pipes can be removed.
-    fn refuse_folder(&self, name: &str) -> io::Result<()> {
-        match fs::symlink_metadata(self.at(name)).map(|it| it.file_type()) {
-            Ok(kind) if kind.is_dir() => refuse_irregular(kind),
+    fn reject_folder(&self, name: &str) -> io::Result<()> {
+        match fs::symlink_metadata(self.path_of(name)).map(|it| it.file_type()) {
+            Ok(kind) if kind.is_dir() => reject_irregular(kind),
             _ => Ok(()),
         }
     }
 
     fn unlink_if_there(&self, name: &str) -> io::Result<()> {
-        match fs::remove_file(self.at(name)) {
+        match fs::remove_file(self.path_of(name)) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
@@ -186,17 +186,17 @@ impl RealDisk {
 }
 
 impl Disk for RealDisk {
-    fn create(&self, name: &str) -> Result<Box<dyn Append>> {
+    fn create(&self, name: &str) -> Result<Box<dyn AppendFile>> {
         let create = || {
-            self.refuse_folder(name)?;
+            self.reject_folder(name)?;
             self.unlink_if_there(name)?;
-            OpenOptions::new().write(true).create_new(true).open(self.at(name))
+            OpenOptions::new().write(true).create_new(true).open(self.path_of(name))
         };
         let file = create().map_err(|error| Error::io("create", name, error))?;
         Ok(Box::new(RealAppend::new(name, file, 0)))
     }
 
-    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>> {
+    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn AppendFile>> {
         let io = |error| Error::io("open", name, error);
         let mut file = self.open_to_change(name, OpenOptions::new().write(true)).map_err(io)?;
         let found = file.metadata().map_err(io)?.len();
@@ -208,14 +208,14 @@ impl Disk for RealDisk {
         Ok(Box::new(RealAppend::new(name, file, length)))
     }
 
-    fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped> {
+    fn map(&self, name: &str, range: Range<u64>) -> Result<MappedBytes> {
         let io = |error| Error::io("map", name, error);
         let file = self.open_regular(name, OpenOptions::new().read(true)).map_err(io)?;
         check_length(name, file.metadata().map_err(io)?.len(), range.end)?;
-        Mapped::file(file, range).map_err(io)
+        MappedBytes::file(file, range).map_err(io)
     }
 
-    fn read_if(&self, name: &str, accept: &Accept<'_>) -> Result<Vec<u8>> {
+    fn read_if(&self, name: &str, accept: &HeadCheck<'_>) -> Result<Vec<u8>> {
         let io = |error| Error::io("read", name, error);
         let mut file = self.open_to_read(name)?;
         let length = file.metadata().map_err(io)?.len();
@@ -229,12 +229,13 @@ impl Disk for RealDisk {
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
-        fs::rename(self.at(from), self.at(to)).map_err(|error| Error::io("rename", from, error))
+        fs::rename(self.path_of(from), self.path_of(to))
+            .map_err(|error| Error::io("rename", from, error))
     }
 
     fn rename_new(&self, from: &str, to: &str) -> Result<bool> {
         // Of two links to one name one is refused, by whichever machine it is asked for.
-        let is_new = match fs::hard_link(self.at(from), self.at(to)) {
+        let is_new = match fs::hard_link(self.path_of(from), self.path_of(to)) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
             linked => linked.map(|()| true),
         };
@@ -245,8 +246,8 @@ impl Disk for RealDisk {
 
     fn remove(&self, name: &str) -> Result<()> {
         let remove = || {
-            self.refuse_folder(name)?;
-            fs::remove_file(self.at(name))
+            self.reject_folder(name)?;
+            fs::remove_file(self.path_of(name))
         };
         remove().map_err(|error| Error::io("remove", name, error))
     }
@@ -265,7 +266,7 @@ impl Disk for RealDisk {
             .map_err(|error| Error::io("sync", self.path.display().to_string(), error))
     }
 
-    fn left(&self) -> Option<u64> {
+    fn bytes_left(&self) -> Option<u64> {
         free_bytes(&self.path)
     }
 }
@@ -276,7 +277,7 @@ fn bits(flags: OFlags) -> i32 {
 }
 
 /// Refuses whatever is no regular file.
-fn refuse_irregular(kind: FileType) -> io::Result<()> {
+fn reject_irregular(kind: FileType) -> io::Result<()> {
     let what = match kind {
         it if it.is_file() => return Ok(()),
         it if it.is_dir() => "it is a folder, not a file",
@@ -347,7 +348,7 @@ fn hand_over(file: &mut File, bytes: &[u8]) -> (usize, io::Result<()>) {
     (taken, Ok(()))
 }
 
-impl Append for RealAppend {
+impl AppendFile for RealAppend {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.check_not_doubtful()?;
         if self.buffer.len() + bytes.len() > BUFFER_BYTES {

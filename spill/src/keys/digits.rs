@@ -6,32 +6,37 @@
 //! A digit lies within 64 bits from the first bit that varies on, so that one instruction of x86-64 with BMI2 (`pext`) takes it
 //! out; it is shorter where too few of these vary. Elsewhere that is a loop over its bits.
 
-use super::int::Int;
-use super::shape::Packed;
+use super::int::KeyInteger;
+use super::shape::IntegerShape;
 
 /// Which bits of a key make its digit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Digits {
+pub(crate) struct KeyDigits {
     /// Bits behind the word they are in.
     shift: u32,
     /// Their places in it.
     mask: u64,
 }
 
-impl Digits {
+impl KeyDigits {
     /// The first bits set in `varying`, `most` at most.
-    pub(crate) fn leading<I: Int>(varying: I, most: u32) -> Digits {
+    pub(crate) fn leading<I: KeyInteger>(varying: I, most: u32) -> KeyDigits {
         let shift = varying.length().saturating_sub(u64::BITS);
         let mut mask = varying.shr(shift).low();
         for _ in most..mask.count_ones() {
             mask &= mask - 1;
         }
-        Digits { shift, mask }
+        KeyDigits { shift, mask }
     }
 
     /// Gives the digit of each of `keys`, and the key.
     #[inline]
-    pub(crate) fn each<P: Packed>(self, shape: P, keys: &[u8], each: impl FnMut(u64, P::Int)) {
+    pub(crate) fn for_each_digit<P: IntegerShape>(
+        self,
+        shape: P,
+        keys: &[u8],
+        each: impl FnMut(u64, P::Int),
+    ) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("bmi2") {
             // SAFETY: the processor has BMI2, all that the function asks for.
@@ -45,12 +50,12 @@ impl Digits {
 macro_rules! looped {
     ($name:ident, $extract:path $(, $feature:literal)?) => {
         mod $name {
-            use super::Digits;
-            use crate::keys::{Int, Packed};
+            use super::KeyDigits;
+            use crate::keys::{KeyInteger, IntegerShape};
 
             $(#[target_feature(enable = $feature)])?
-            pub(super) fn each<P: Packed>(
-                digits: Digits,
+            pub(super) fn each<P: IntegerShape>(
+                digits: KeyDigits,
                 shape: P,
                 keys: &[u8],
                 mut each: impl FnMut(u64, P::Int),
@@ -71,13 +76,13 @@ looped!(bmi2, std::arch::x86_64::_pext_u64, "bmi2");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::{Medium, Narrow, varying};
+    use crate::keys::{MediumShape, NarrowShape, varying};
     use proptest::prelude::*;
 
-    fn digits<P: Packed>(shape: P, keys: &[u8], most: u32) -> Vec<u64> {
-        let by = Digits::leading(varying(shape, keys), most);
+    fn digits<P: IntegerShape>(shape: P, keys: &[u8], most: u32) -> Vec<u64> {
+        let by = KeyDigits::leading(varying(shape, keys), most);
         let mut digits = Vec::new();
-        by.each(shape, keys, |digit, _| digits.push(digit));
+        by.for_each_digit(shape, keys, |digit, _| digits.push(digit));
         let mut others = Vec::new();
         portable::each(by, shape, keys, |digit, _| others.push(digit));
         assert_eq!(digits, others);
@@ -86,7 +91,10 @@ mod tests {
 
     #[test]
     fn the_example_is_true() {
-        assert_eq!(digits(Narrow::<1>, &[0b0010_0110, 0b0010_0111, 0b1010_0100], 2), [1, 1, 2]);
+        assert_eq!(
+            digits(NarrowShape::<1>, &[0b0010_0110, 0b0010_0111, 0b1010_0100], 2),
+            [1, 1, 2]
+        );
     }
 
     proptest! {
@@ -99,7 +107,7 @@ mod tests {
             let mut keys: Vec<u128> = keys.iter().map(|key| key & masks[0] & masks[1]).collect();
             keys.sort_unstable();
             let bytes: Vec<u8> = keys.iter().flat_map(|key| key.to_be_bytes()).collect();
-            let digits = digits(Medium::<16>, &bytes, most);
+            let digits = digits(MediumShape::<16>, &bytes, most);
             prop_assert!(digits.is_sorted());
             prop_assert!(digits.iter().all(|digit| *digit < 1 << most));
             prop_assert_eq!(keys[0] == keys[keys.len() - 1], digits[0] == digits[keys.len() - 1]);

@@ -4,7 +4,7 @@
 /// keys, `$wide` with `$shape` bound to `Wide`.
 macro_rules! for_packed {
     ($width:expr, $shape:ident => $packed:expr, else $wide:expr) => {{
-        use $crate::keys::{Medium, Narrow, Wide};
+        use $crate::keys::{MediumShape, NarrowShape, WideShape};
         macro_rules! with {
             ($kind:expr) => {{
                 let $shape = $kind;
@@ -13,24 +13,24 @@ macro_rules! for_packed {
         }
         match $width {
             0 => panic!("a key has at least one byte"),
-            1 => with!(Narrow::<1>),
-            2 => with!(Narrow::<2>),
-            3 => with!(Narrow::<3>),
-            4 => with!(Narrow::<4>),
-            5 => with!(Narrow::<5>),
-            6 => with!(Narrow::<6>),
-            7 => with!(Narrow::<7>),
-            8 => with!(Narrow::<8>),
-            9 => with!(Medium::<9>),
-            10 => with!(Medium::<10>),
-            11 => with!(Medium::<11>),
-            12 => with!(Medium::<12>),
-            13 => with!(Medium::<13>),
-            14 => with!(Medium::<14>),
-            15 => with!(Medium::<15>),
-            16 => with!(Medium::<16>),
+            1 => with!(NarrowShape::<1>),
+            2 => with!(NarrowShape::<2>),
+            3 => with!(NarrowShape::<3>),
+            4 => with!(NarrowShape::<4>),
+            5 => with!(NarrowShape::<5>),
+            6 => with!(NarrowShape::<6>),
+            7 => with!(NarrowShape::<7>),
+            8 => with!(NarrowShape::<8>),
+            9 => with!(MediumShape::<9>),
+            10 => with!(MediumShape::<10>),
+            11 => with!(MediumShape::<11>),
+            12 => with!(MediumShape::<12>),
+            13 => with!(MediumShape::<13>),
+            14 => with!(MediumShape::<14>),
+            15 => with!(MediumShape::<15>),
+            16 => with!(MediumShape::<16>),
             width => {
-                let $shape = Wide(width);
+                let $shape = WideShape(width);
                 $wide
             }
         }
@@ -41,14 +41,14 @@ macro_rules! for_packed {
 /// with numbers of several, or, for wider keys, `$wide`.
 macro_rules! for_long {
     ($width:expr, $shape:ident => $packed:expr, else $wide:expr) => {{
-        use $crate::keys::Long;
+        use $crate::keys::LongShape;
         match $width {
             width @ 17..=32 => {
-                let $shape = Long::<2>(width);
+                let $shape = LongShape::<2>(width);
                 $packed
             }
             width @ 33..=64 => {
-                let $shape = Long::<4>(width);
+                let $shape = LongShape::<4>(width);
                 $packed
             }
             _ => $wide,

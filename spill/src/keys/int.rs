@@ -6,7 +6,7 @@ use std::fmt::Debug;
 pub(super) const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// An integer type of keys. Of a key, its order is that of the bytes.
-pub(crate) trait Int: Copy + Ord + Debug + Default + Send + 'static {
+pub(crate) trait KeyInteger: Copy + Ord + Debug + Default + Send + 'static {
     const BITS: u32;
     const ZERO: Self;
     fn add(self, other: Self) -> Self;
@@ -25,7 +25,7 @@ pub(crate) trait Int: Copy + Ord + Debug + Default + Send + 'static {
 
 macro_rules! int {
     ($int:ty) => {
-        impl Int for $int {
+        impl KeyInteger for $int {
             const BITS: u32 = <$int>::BITS;
             const ZERO: Self = 0;
             #[inline(always)]

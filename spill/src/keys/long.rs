@@ -5,29 +5,29 @@
 //!
 //! A key of 20 bytes, numbered 0 to 19, is the two limbs 0..16 and 4..20.
 
-use super::int::Int;
-use super::shape::{Packed, Shape};
+use super::int::KeyInteger;
+use super::shape::{IntegerShape, KeyShape};
 use byteorder::{BigEndian, ByteOrder};
 
 /// Keys of more than 16 and at most `16 * N` bytes, for a power of two `N`.
 #[derive(Clone, Copy, Debug)]
-pub struct Long<const N: usize>(pub usize);
+pub struct LongShape<const N: usize>(pub usize);
 
 /// A key as big-endian integers of 16 bytes each, the *limbs* of one number. The last is of the key's
 /// end; where it covers what those before it do, it says the same as they. So the number is as different as the
 /// key, and of the same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Limbs<const N: usize>([u128; N]);
+pub struct KeyLimbs<const N: usize>([u128; N]);
 
-impl<const N: usize> Default for Limbs<N> {
+impl<const N: usize> Default for KeyLimbs<N> {
     fn default() -> Self {
-        Limbs([0; N])
+        KeyLimbs([0; N])
     }
 }
 
-impl<const N: usize> Limbs<N> {
+impl<const N: usize> KeyLimbs<N> {
     #[inline(always)]
-    fn with(mut self, other: Self, join: impl Fn(u128, u128) -> u128) -> Self {
+    fn zip_limbs(mut self, other: Self, join: impl Fn(u128, u128) -> u128) -> Self {
         // Loops: what the closures of `array::map` become is not always inlined.
         for i in 0..N {
             self.0[i] = join(self.0[i], other.0[i]);
@@ -47,9 +47,9 @@ impl<const N: usize> Limbs<N> {
     }
 }
 
-impl<const N: usize> Int for Limbs<N> {
+impl<const N: usize> KeyInteger for KeyLimbs<N> {
     const BITS: u32 = 128 * N as u32;
-    const ZERO: Self = Limbs([0; N]);
+    const ZERO: Self = KeyLimbs([0; N]);
 
     /// Of numbers of which one is within the low 64 bits and the other has none of them.
     #[inline(always)]
@@ -65,12 +65,12 @@ impl<const N: usize> Int for Limbs<N> {
 
     #[inline(always)]
     fn or(self, other: Self) -> Self {
-        self.with(other, |one, other| one | other)
+        self.zip_limbs(other, |one, other| one | other)
     }
 
     #[inline(always)]
     fn xor(self, other: Self) -> Self {
-        self.with(other, |one, other| one ^ other)
+        self.zip_limbs(other, |one, other| one ^ other)
     }
 
     #[inline(always)]
@@ -82,7 +82,7 @@ impl<const N: usize> Int for Limbs<N> {
             let low = limb(i + limbs + 1).checked_shr(128 - by % 128).unwrap_or(0);
             *shifted = limb(i + limbs) << (by % 128) | low;
         }
-        Limbs(shifted)
+        KeyLimbs(shifted)
     }
 
     #[inline(always)]
@@ -91,7 +91,7 @@ impl<const N: usize> Int for Limbs<N> {
         for (shifted, from_end) in shifted.iter_mut().rev().zip(0..) {
             *shifted = self.bits_before(by + 128 * from_end);
         }
-        Limbs(shifted)
+        KeyLimbs(shifted)
     }
 
     #[inline(always)]
@@ -118,11 +118,11 @@ impl<const N: usize> Int for Limbs<N> {
     fn from_low(low: u64) -> Self {
         let mut limbs = [0; N];
         limbs[N - 1] = low.into();
-        Limbs(limbs)
+        KeyLimbs(limbs)
     }
 }
 
-impl<const N: usize> Long<N> {
+impl<const N: usize> LongShape<N> {
     /// Where in a key a limb is.
     #[inline(always)]
     fn place(self, limb: usize) -> usize {
@@ -130,8 +130,8 @@ impl<const N: usize> Long<N> {
     }
 }
 
-impl<const N: usize> Shape for Long<N> {
-    type Key<'a> = Limbs<N>;
+impl<const N: usize> KeyShape for LongShape<N> {
+    type Key<'a> = KeyLimbs<N>;
 
     #[inline(always)]
     fn width(self) -> usize {
@@ -139,17 +139,17 @@ impl<const N: usize> Shape for Long<N> {
     }
 
     #[inline(always)]
-    fn key(self, bytes: &[u8]) -> Limbs<N> {
+    fn key(self, bytes: &[u8]) -> KeyLimbs<N> {
         let bytes = &bytes[..self.0];
         let mut limbs = [0; N];
         for (i, limb) in limbs.iter_mut().enumerate() {
             *limb = BigEndian::read_u128(&bytes[self.place(i)..][..16]);
         }
-        Limbs(limbs)
+        KeyLimbs(limbs)
     }
 
     #[inline(always)]
-    fn store(self, key: Limbs<N>, bytes: &mut [u8]) {
+    fn store(self, key: KeyLimbs<N>, bytes: &mut [u8]) {
         let bytes = &mut bytes[..self.0];
         for i in 0..N {
             BigEndian::write_u128(&mut bytes[self.place(i)..][..16], key.0[i]);
@@ -157,18 +157,18 @@ impl<const N: usize> Shape for Long<N> {
     }
 
     #[inline(always)]
-    fn hash(self, key: Limbs<N>) -> u64 {
+    fn hash(self, key: KeyLimbs<N>) -> u64 {
         key.mix()
     }
 
     #[inline(always)]
-    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
-        let key = self.at(keys, from);
-        self.put(key, keys, to);
+    fn copy_key(self, keys: &mut [u8], from: usize, to: usize) {
+        let key = self.key_at(keys, from);
+        self.store_at(key, keys, to);
     }
 }
 
-impl<const N: usize> Packed for Long<N> {
-    type Int = Limbs<N>;
+impl<const N: usize> IntegerShape for LongShape<N> {
+    type Int = KeyLimbs<N>;
     const BITS: u32 = 128 * N as u32;
 }

@@ -4,10 +4,10 @@
 //! set of keys in memory is a flat `Vec<u8>`, key after key, ascending and without repeats; the
 //! width travels beside it as a plain `usize`.
 //!
-//! Every operation over keys is written once, generic over a [`Shape`], and compiled for each
+//! Every operation over keys is written once, generic over a [`KeyShape`], and compiled for each
 //! width that a machine integer holds: a big-endian load of up to 8 bytes is a `u64`
-//! ([`Narrow`]), of up to 16 a `u128` ([`Medium`]), of up to 64 a few of them ([`Long`]), and
-//! comparing those integers is comparing the bytes. Longer keys stay slices ([`Wide`]). The choice is
+//! ([`NarrowShape`]), of up to 16 a `u128` ([`MediumShape`]), of up to 64 a few of them ([`LongShape`]), and
+//! comparing those integers is comparing the bytes. Longer keys stay slices ([`WideShape`]). The choice is
 //! made once per call of a bulk operation, by `for_shape!`, never once per key.
 //!
 //! A width such as 10 is loaded as two *overlapping* words, bytes 0..8 and 2..10: the bytes they
@@ -29,14 +29,14 @@ mod search;
 mod shape;
 mod squeeze;
 
-pub(crate) use digits::Digits;
+pub(crate) use digits::KeyDigits;
 pub(crate) use dispatch::{for_long, for_packed, for_shape};
 pub(crate) use hash::hash;
-pub(crate) use int::Int;
-pub use long::Long;
+pub(crate) use int::KeyInteger;
+pub use long::LongShape;
 pub(crate) use project::Projection;
-pub(crate) use search::{bound, is_ascending, leap, leap_back, restrict};
+pub(crate) use search::{bound, gallop_back, gallop_from, is_ascending, restrict};
 pub use search::{count, gallop, lower_bound};
-pub use shape::{Medium, Narrow, Shape, Wide};
-pub(crate) use shape::{PACKED_WIDTH_MAX, Packed};
-pub(crate) use squeeze::{Squeeze, varying};
+pub(crate) use shape::{IntegerShape, PACKED_WIDTH_MAX};
+pub use shape::{KeyShape, MediumShape, NarrowShape, WideShape};
+pub(crate) use squeeze::{KeySqueezer, varying};

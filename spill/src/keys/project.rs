@@ -25,7 +25,7 @@ pub struct Projection {
     /// A whole key in which exactly the bits that are kept are set.
     varying: Vec<u8>,
     /// Where those are, from the end of the key to its beginning; each bit is in one of them.
-    windows: Vec<Window>,
+    windows: Vec<ProjectionWindow>,
     /// Bytes of a projected key.
     width: usize,
 }
@@ -41,7 +41,7 @@ pub struct SavedProjection {
 
 /// Eight bytes of a whole key, as a big-endian number; of a shorter key all, as the first of eight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Window {
+struct ProjectionWindow {
     /// The first byte.
     at: usize,
     /// The bits that are kept and in no window behind.
@@ -63,7 +63,7 @@ impl Projection {
         while let Some(last) = before.iter().rposition(|&bits| bits != 0) {
             let at = last.saturating_sub(7);
             let bits = load(&before, at);
-            windows.push(Window { at, bits, count: bits.count_ones() });
+            windows.push(ProjectionWindow { at, bits, count: bits.count_ones() });
             before[at..=last].fill(0);
         }
         let bits: u32 = windows.iter().map(|window| window.count).sum();
@@ -72,13 +72,13 @@ impl Projection {
     }
 
     /// Keeps the bits in which `keys` of `whole` bytes differ. There is at least one key.
-    pub fn of(whole: usize, keys: &[u8]) -> Projection {
+    pub fn of_keys(whole: usize, keys: &[u8]) -> Projection {
         let first = Projection::new(&keys[..whole], &vec![0; whole]);
-        first.with(&first.exceptional_bits(keys))
+        first.with_bits(&first.exceptional_bits(keys))
     }
 
     /// Keeps the bits set in `more` as well.
-    pub fn with(&self, more: &[u8]) -> Projection {
+    pub fn with_bits(&self, more: &[u8]) -> Projection {
         let both: Vec<u8> = self.varying.iter().zip(more).map(|(one, other)| one | other).collect();
         Projection::new(&self.constants, &both)
     }
@@ -87,7 +87,7 @@ impl Projection {
     /// projected pairs end with, too.
     pub fn with_value(&self, bytes: usize) -> Projection {
         let key = self.whole_width() - bytes;
-        self.with(&[vec![0; key], vec![0xff; bytes]].concat())
+        self.with_bits(&[vec![0; key], vec![0xff; bytes]].concat())
     }
 
     /// Whether all bits of the last `bytes` bytes are kept, and some byte before them.
@@ -120,7 +120,7 @@ impl Projection {
 
     /// A whole key with the constant bits, and the bits that are kept: what
     /// [`new`](Projection::new) makes this of.
-    pub fn parts(&self) -> (&[u8], &[u8]) {
+    pub fn key_and_mask(&self) -> (&[u8], &[u8]) {
         (&self.constants, &self.varying)
     }
 
@@ -151,7 +151,7 @@ impl Projection {
     }
 
     /// Takes the bits that are kept out of whole keys, or masks of keys, whatever the others are.
-    pub fn pick(&self, keys: &[u8]) -> Vec<u8> {
+    pub fn extract_bits(&self, keys: &[u8]) -> Vec<u8> {
         let mut picked = vec![0; keys.len() / self.whole_width() * self.width];
         #[cfg(target_arch = "x86_64")]
         if has_bmi2() {
@@ -164,7 +164,7 @@ impl Projection {
     }
 
     /// Whether `key`, a whole one, has the constant bits.
-    pub(crate) fn knows(&self, key: &[u8]) -> bool {
+    pub(crate) fn matches_constants(&self, key: &[u8]) -> bool {
         self.exceptional_bits(key).iter().all(|&bits| bits == 0)
     }
 
@@ -174,7 +174,7 @@ impl Projection {
     }
 
     /// Appends projected `keys` to `whole` as they were.
-    pub fn lift(&self, keys: &[u8], whole: &mut Vec<u8>) {
+    pub fn unproject(&self, keys: &[u8], whole: &mut Vec<u8>) {
         let start = whole.len();
         for _ in 0..keys.len() / self.width {
             whole.extend_from_slice(&self.constants);
@@ -183,7 +183,7 @@ impl Projection {
     }
 
     /// The bits of a whole key that are set in `mask`, of a projected one.
-    pub(crate) fn lift_mask(&self, mask: &[u8]) -> Vec<u8> {
+    pub(crate) fn unproject_mask(&self, mask: &[u8]) -> Vec<u8> {
         let mut whole = vec![0; self.whole_width()];
         self.put(mask, &mut whole);
         whole
@@ -232,7 +232,7 @@ fn has_bmi2() -> bool {
 macro_rules! loops {
     ($name:ident, $extract:path, $deposit:path $(, $feature:literal)?) => {
         mod $name {
-            use super::{Projection, Window, load, store};
+            use super::{Projection, ProjectionWindow, load, store};
             use byteorder::{BigEndian, ByteOrder};
 
             /// Gives the bytes written to `projected`.
@@ -243,7 +243,7 @@ macro_rules! loops {
                 projected: &mut [u8],
                 exceptions: &mut Vec<u8>,
             ) -> usize {
-                let (constants, varying) = projection.parts();
+                let (constants, varying) = projection.key_and_mask();
                 let mut kept = 0;
                 for key in keys.chunks_exact(varying.len()) {
                     let bits = key.iter().zip(constants).zip(varying);
@@ -274,7 +274,7 @@ macro_rules! loops {
             fn pack(projection: &Projection, key: &[u8], out: &mut [u8]) {
                 // From the end, as integers have their lowest bits there; `waiting` bits wait.
                 let (mut bits, mut waiting, mut end) = (0u64, 0, out.len());
-                for &Window { at, bits: kept, count } in &projection.windows {
+                for &ProjectionWindow { at, bits: kept, count } in &projection.windows {
                     let word = $extract(load(key, at), kept);
                     bits |= word << waiting;
                     waiting += count;
@@ -303,7 +303,7 @@ macro_rules! loops {
             fn unpack(projection: &Projection, mut key: &[u8], whole: &mut [u8]) {
                 // From the end; the `waiting` lowest of `bits` are read and not put back yet.
                 let (mut bits, mut waiting) = (0u64, 0);
-                for &Window { at, bits: kept, count } in &projection.windows {
+                for &ProjectionWindow { at, bits: kept, count } in &projection.windows {
                     let mut word = bits;
                     if waiting < count {
                         let (rest, last) = key.split_at(key.len().saturating_sub(8));
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn the_example_is_true() {
-        let projection = Projection::of(2, &[0x06, 0x81, 0x05, 0x81]);
+        let projection = Projection::of_keys(2, &[0x06, 0x81, 0x05, 0x81]);
         let (mut projected, mut exceptions) = (Vec::new(), Vec::new());
         let keys = [0x06, 0x81, 0x05, 0x81, 0x04, 0x81, 0x06, 0x80];
         projection.project(&keys, &mut projected, &mut exceptions);
@@ -370,7 +370,7 @@ mod tests {
     proptest! {
         #[test]
         fn projecting_keeps_the_order_and_can_be_undone((whole, keys, others) in related()) {
-            let projection = Projection::of(whole, &keys);
+            let projection = Projection::of_keys(whole, &keys);
             let (mut projected, mut exceptions) = (Vec::new(), Vec::new());
             projection.project(&keys, &mut projected, &mut exceptions);
             prop_assert!(exceptions.is_empty());
@@ -378,19 +378,19 @@ mod tests {
             prop_assert_eq!(projected.len() / width, keys.len() / whole);
             let rows = || keys.chunks(whole).zip(projected.chunks(width));
             for (a, x) in rows() {
-                prop_assert_eq!(&projection.pick(a), x);
+                prop_assert_eq!(&projection.extract_bits(a), x);
                 for (b, y) in rows() {
                     prop_assert_eq!(a.cmp(b), x.cmp(y));
                 }
             }
             let mut back = vec![7];
-            projection.lift(&projected, &mut back);
+            projection.unproject(&projected, &mut back);
             prop_assert_eq!(&back[1..], &keys);
 
             let mut portable = vec![0; projected.len()];
             let kept = portable::project(&projection, &keys, &mut portable, &mut exceptions);
             prop_assert_eq!((kept, &portable), (projected.len(), &projected));
-            let constants = projection.parts().0;
+            let constants = projection.key_and_mask().0;
             let mut back = constants.repeat(keys.len() / whole);
             portable::lift(&projection, &projected, &mut back);
             prop_assert_eq!(&back, &keys);
@@ -398,24 +398,24 @@ mod tests {
             // A key is an exception or comes back; with its bits too, none is.
             projected.clear();
             projection.project(&others, &mut projected, &mut exceptions);
-            let known = others.chunks(whole).filter(|key| projection.knows(key));
+            let known = others.chunks(whole).filter(|key| projection.matches_constants(key));
             let known: Vec<u8> = known.flatten().copied().collect();
             back.clear();
-            projection.lift(&projected, &mut back);
+            projection.unproject(&projected, &mut back);
             prop_assert_eq!(&back, &known);
             prop_assert_eq!(exceptions.len() + known.len(), others.len());
-            let wider = projection.with(&projection.exceptional_bits(&exceptions));
+            let wider = projection.with_bits(&projection.exceptional_bits(&exceptions));
             for key in keys.chunks(whole).chain(others.chunks(whole)) {
-                prop_assert!(wider.knows(key));
+                prop_assert!(wider.matches_constants(key));
             }
             let saved = wider.saved();
             prop_assert_eq!(Projection::restore(&saved, whole + 1), None);
             prop_assert_eq!(Projection::restore(&saved, whole), Some(wider));
             for mask in others.chunks(whole).filter(|mask| projection.keeps(mask)) {
-                prop_assert_eq!(projection.lift_mask(&projection.pick(mask)), mask);
+                prop_assert_eq!(projection.unproject_mask(&projection.extract_bits(mask)), mask);
             }
-            let varying = projection.parts().1;
-            prop_assert_eq!(projection.lift_mask(&projection.pick(varying)), varying);
+            let varying = projection.key_and_mask().1;
+            prop_assert_eq!(projection.unproject_mask(&projection.extract_bits(varying)), varying);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Finding keys in a flat set that ascends.
 
 use super::dispatch::for_shape;
-use super::shape::Shape;
+use super::shape::KeyShape;
 
 /// The number of keys of `width` bytes in a flat set.
 #[inline]
@@ -18,12 +18,12 @@ pub fn lower_bound(width: usize, keys: &[u8], key: &[u8]) -> usize {
 /// Like [`lower_bound`], counting only from the `from`-th key on, and fast when the answer is near
 /// it: doubling steps, then a binary search, so about `2 log2(distance)` comparisons.
 pub fn gallop(width: usize, keys: &[u8], from: usize, key: &[u8]) -> usize {
-    for_shape!(width, shape => leap(shape, keys, from, count(width, keys), shape.key(key)))
+    for_shape!(width, shape => gallop_from(shape, keys, from, count(width, keys), shape.key(key)))
 }
 
 /// The first index in `low..high` whose key is not less than `key`, or `high`.
 #[inline]
-pub(crate) fn bound<'a, S: Shape>(
+pub(crate) fn bound<'a, S: KeyShape>(
     shape: S,
     keys: &'a [u8],
     mut low: usize,
@@ -32,7 +32,7 @@ pub(crate) fn bound<'a, S: Shape>(
 ) -> usize {
     while low < high {
         let middle = low + (high - low) / 2;
-        if shape.at(keys, middle) < key {
+        if shape.key_at(keys, middle) < key {
             low = middle + 1;
         } else {
             high = middle;
@@ -43,7 +43,7 @@ pub(crate) fn bound<'a, S: Shape>(
 
 /// [`bound`], in time logarithmic in the distance of the answer from `low`.
 #[inline]
-pub(crate) fn leap<'a, S: Shape>(
+pub(crate) fn gallop_from<'a, S: KeyShape>(
     shape: S,
     keys: &'a [u8],
     mut low: usize,
@@ -53,7 +53,7 @@ pub(crate) fn leap<'a, S: Shape>(
     let mut step = 1;
     while low < high {
         let probe = (low + step - 1).min(high - 1);
-        if shape.at(keys, probe) >= key {
+        if shape.key_at(keys, probe) >= key {
             return bound(shape, keys, low, probe, key);
         }
         low = probe + 1;
@@ -64,7 +64,7 @@ pub(crate) fn leap<'a, S: Shape>(
 
 /// [`bound`] among the first `high` keys, in time logarithmic in the distance of the answer from `high`.
 #[inline]
-pub(crate) fn leap_back<'a, S: Shape>(
+pub(crate) fn gallop_back<'a, S: KeyShape>(
     shape: S,
     keys: &'a [u8],
     mut high: usize,
@@ -73,7 +73,7 @@ pub(crate) fn leap_back<'a, S: Shape>(
     let mut step = 1;
     while high > 0 {
         let probe = high - step.min(high);
-        if shape.at(keys, probe) < key {
+        if shape.key_at(keys, probe) < key {
             return bound(shape, keys, probe + 1, high, key);
         }
         high = probe;
@@ -86,7 +86,7 @@ pub(crate) fn leap_back<'a, S: Shape>(
 pub(crate) fn is_ascending(width: usize, keys: &[u8]) -> bool {
     keys.len().is_multiple_of(width)
         && for_shape!(width, shape => {
-            (1..keys.len() / width).all(|i| shape.at(keys, i - 1) < shape.at(keys, i))
+            (1..keys.len() / width).all(|i| shape.key_at(keys, i - 1) < shape.key_at(keys, i))
         })
 }
 

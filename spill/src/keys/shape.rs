@@ -1,6 +1,6 @@
 //! Shapes: for each width of key the type that it is compared as.
 
-use super::int::{Int, MIXER};
+use super::int::{KeyInteger, MIXER};
 use byteorder::{BigEndian, ByteOrder};
 use std::fmt::Debug;
 
@@ -8,14 +8,14 @@ use std::fmt::Debug;
 pub(crate) const PACKED_WIDTH_MAX: usize = 16;
 
 /// One width of key, and how to compare keys of it.
-pub trait Shape: Copy + Send + Sync + 'static {
+pub trait KeyShape: Copy + Send + Sync + 'static {
     /// A key made ready to be compared; its order is the order of the bytes.
     type Key<'a>: Ord + Copy + Debug;
 
     /// The number of bytes in a key.
     fn width(self) -> usize;
 
-    /// The key in the first [`width`](Shape::width) bytes of `bytes`.
+    /// The key in the first [`width`](KeyShape::width) bytes of `bytes`.
     fn key(self, bytes: &[u8]) -> Self::Key<'_>;
 
     /// A hash of a key, whose high bits are the best; of the key of zeros it is 0.
@@ -23,42 +23,42 @@ pub trait Shape: Copy + Send + Sync + 'static {
 
     /// The `index`-th key of a flat set.
     #[inline(always)]
-    fn at(self, keys: &[u8], index: usize) -> Self::Key<'_> {
+    fn key_at(self, keys: &[u8], index: usize) -> Self::Key<'_> {
         let start = index * self.width();
         self.key(&keys[start..start + self.width()])
     }
 
-    /// Writes `key` to the first [`width`](Shape::width) bytes of `bytes`.
+    /// Writes `key` to the first [`width`](KeyShape::width) bytes of `bytes`.
     fn store(self, key: Self::Key<'_>, bytes: &mut [u8]);
 
     /// Writes `key` as the `to`-th of `keys`.
     #[inline(always)]
-    fn put(self, key: Self::Key<'_>, keys: &mut [u8], to: usize) {
+    fn store_at(self, key: Self::Key<'_>, keys: &mut [u8], to: usize) {
         self.store(key, &mut keys[to * self.width()..]);
     }
 
     /// Writes the `from`-th key of `keys` as the `to`-th.
     #[inline(always)]
-    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
+    fn copy_key(self, keys: &mut [u8], from: usize, to: usize) {
         let width = self.width();
         keys.copy_within(from * width..(from + 1) * width, to * width);
     }
 }
 
 /// A shape whose keys are integers, so that they can be subtracted and shifted.
-pub(crate) trait Packed: for<'a> Shape<Key<'a> = Self::Int> {
+pub(crate) trait IntegerShape: for<'a> KeyShape<Key<'a> = Self::Int> {
     /// The integer that holds a key.
-    type Int: Int;
+    type Int: KeyInteger;
 
-    /// Bits of `Int` that a key occupies.
+    /// Bits of `KeyInteger` that a key occupies.
     const BITS: u32;
 }
 
 /// Keys of 1 to 8 bytes, as `u64`.
 #[derive(Clone, Copy, Debug)]
-pub struct Narrow<const W: usize>;
+pub struct NarrowShape<const W: usize>;
 
-impl<const W: usize> Shape for Narrow<W> {
+impl<const W: usize> KeyShape for NarrowShape<W> {
     type Key<'a> = u64;
 
     #[inline(always)]
@@ -110,22 +110,22 @@ impl<const W: usize> Shape for Narrow<W> {
     }
 
     #[inline(always)]
-    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
-        let key = self.at(keys, from);
-        self.put(key, keys, to);
+    fn copy_key(self, keys: &mut [u8], from: usize, to: usize) {
+        let key = self.key_at(keys, from);
+        self.store_at(key, keys, to);
     }
 }
 
-impl<const W: usize> Packed for Narrow<W> {
+impl<const W: usize> IntegerShape for NarrowShape<W> {
     type Int = u64;
     const BITS: u32 = 8 * W as u32;
 }
 
 /// Keys of 9 to 16 bytes, as `u128`.
 #[derive(Clone, Copy, Debug)]
-pub struct Medium<const W: usize>;
+pub struct MediumShape<const W: usize>;
 
-impl<const W: usize> Shape for Medium<W> {
+impl<const W: usize> KeyShape for MediumShape<W> {
     type Key<'a> = u128;
 
     #[inline(always)]
@@ -153,22 +153,22 @@ impl<const W: usize> Shape for Medium<W> {
     }
 
     #[inline(always)]
-    fn shift(self, keys: &mut [u8], from: usize, to: usize) {
-        let key = self.at(keys, from);
-        self.put(key, keys, to);
+    fn copy_key(self, keys: &mut [u8], from: usize, to: usize) {
+        let key = self.key_at(keys, from);
+        self.store_at(key, keys, to);
     }
 }
 
-impl<const W: usize> Packed for Medium<W> {
+impl<const W: usize> IntegerShape for MediumShape<W> {
     type Int = u128;
     const BITS: u32 = 8 * W as u32;
 }
 
 /// Keys of any width, given at run time, as slices.
 #[derive(Clone, Copy, Debug)]
-pub struct Wide(pub usize);
+pub struct WideShape(pub usize);
 
-impl Shape for Wide {
+impl KeyShape for WideShape {
     type Key<'a> = &'a [u8];
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Keys without the bits in which they agree.
 //!
 //! The keys of a block, neighbours in a sorted set of states, agree in most of their bits: in what
-//! comes first, and in all that the model never changes or is far from changing. A [`Squeeze`]
+//! comes first, and in all that the model never changes or is far from changing. A [`KeySqueezer`]
 //! names the bits in which a set of keys varies. *Squeezing* a key takes these bits out of it, in
 //! order, as an integer, so keys of any width become integers of 64 or 128 bits, with the same
 //! order; *unsqueezing* puts them back between the bits that are constant.
@@ -19,19 +19,19 @@
 //! asked once a call, and the loops over keys are compiled for both.
 
 use super::dispatch::{for_long, for_packed};
-use super::int::Int;
-use super::shape::Packed;
+use super::int::KeyInteger;
+use super::shape::IntegerShape;
 use byteorder::{BigEndian, ByteOrder};
 
 /// Which bits of some keys vary, and what the others are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Squeeze {
+pub(crate) struct KeySqueezer {
     /// Bytes of a key.
     width: usize,
     /// All of a key, from its first byte on.
-    windows: Vec<Window>,
+    windows: Vec<SqueezeWindow>,
     /// The windows in which a bit varies, in the same order.
-    active: Vec<Window>,
+    active: Vec<SqueezeWindow>,
     /// A key of which the varying bits are zero.
     template: Vec<u8>,
     /// How many bits vary; each belongs to one window.
@@ -40,7 +40,7 @@ pub(crate) struct Squeeze {
 
 /// Eight bytes of a key, or all of a shorter one, as a big-endian number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Window {
+struct SqueezeWindow {
     /// The first byte.
     at: usize,
     /// The bytes: eight but for shorter keys.
@@ -55,28 +55,32 @@ struct Window {
     shift: u32,
 }
 
-impl Squeeze {
+impl KeySqueezer {
     /// The bits that vary among `keys`, of which there is at least one.
-    pub(crate) fn of(width: usize, keys: &[u8]) -> Squeeze {
-        for_packed!(width, shape => Squeeze::by(shape, keys, varying(shape, keys)), else {
-            for_long!(shape.0, shape => Squeeze::by(shape, keys, varying(shape, keys)), else {
-                Squeeze::new(&keys[..width], &varying_bytes(width, keys))
+    pub(crate) fn of_keys(width: usize, keys: &[u8]) -> KeySqueezer {
+        for_packed!(width, shape => KeySqueezer::with_varying(shape, keys, varying(shape, keys)), else {
+            for_long!(shape.0, shape => KeySqueezer::with_varying(shape, keys, varying(shape, keys)), else {
+                KeySqueezer::new(&keys[..width], &varying_bytes(width, keys))
             })
         })
     }
 
     /// The bits set in `varying`; the others are as in the first of `keys`.
-    pub(crate) fn by<P: Packed>(shape: P, keys: &[u8], varying: P::Int) -> Squeeze {
+    pub(crate) fn with_varying<P: IntegerShape>(
+        shape: P,
+        keys: &[u8],
+        varying: P::Int,
+    ) -> KeySqueezer {
         let mut mask = vec![0; shape.width()];
         shape.store(varying, &mut mask);
-        Squeeze::new(&keys[..shape.width()], &mask)
+        KeySqueezer::new(&keys[..shape.width()], &mask)
     }
 
     /// The bits set in `varying`; the others are as in `key`.
-    pub(crate) fn new(key: &[u8], varying: &[u8]) -> Squeeze {
+    pub(crate) fn new(key: &[u8], varying: &[u8]) -> KeySqueezer {
         let width = key.len();
         let mut squeeze =
-            Squeeze { width, windows: vec![], active: vec![], template: key.to_vec(), bits: 0 };
+            KeySqueezer { width, windows: vec![], active: vec![], template: key.to_vec(), bits: 0 };
         let length = width.min(8);
         // From the last window to the first: a bit's place depends on those behind it.
         for from_end in 1..=width.div_ceil(8) {
@@ -91,7 +95,7 @@ impl Squeeze {
             // Where no bit varies, any place will do that is in range.
             let shift = if varying == 0 { 0 } else { squeeze.bits };
             squeeze.bits += varying.count_ones();
-            squeeze.windows.push(Window { at, length, varying, fixed, base, shift });
+            squeeze.windows.push(SqueezeWindow { at, length, varying, fixed, base, shift });
             store(&mut squeeze.template, at, length, base);
         }
         squeeze.windows.reverse();
@@ -122,7 +126,7 @@ impl Squeeze {
     }
 
     /// Takes out only the first of the bits that vary, `bits` at most.
-    pub(crate) fn leading(mut self, bits: u32) -> Squeeze {
+    pub(crate) fn leading(mut self, bits: u32) -> KeySqueezer {
         let drop = self.bits.saturating_sub(bits);
         for window in &mut self.active {
             // Bits are counted from the end, so those of this window are `shift..end`.
@@ -140,7 +144,7 @@ impl Squeeze {
     /// Squeezes `keys`, all of which have the constant bits, and gives them one after another.
     ///
     /// The varying bits must fit `I`.
-    pub(crate) fn squeeze<I: Int>(&self, keys: &[u8], each: impl FnMut(I)) {
+    pub(crate) fn squeeze<I: KeyInteger>(&self, keys: &[u8], each: impl FnMut(I)) {
         debug_assert!(self.bits <= I::BITS);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("bmi2") {
@@ -151,7 +155,7 @@ impl Squeeze {
     }
 
     /// Squeezes those of `keys` that have the constant bits; with each comes its index.
-    pub(crate) fn squeeze_matching<I: Int>(&self, keys: &[u8], each: impl FnMut(usize, I)) {
+    pub(crate) fn squeeze_matching<I: KeyInteger>(&self, keys: &[u8], each: impl FnMut(usize, I)) {
         debug_assert!(self.bits <= I::BITS);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("bmi2") {
@@ -162,7 +166,7 @@ impl Squeeze {
     }
 
     /// Appends the keys that squeeze to `values` to `keys`.
-    pub(crate) fn append<I: Int>(&self, values: &[I], keys: &mut Vec<u8>) {
+    pub(crate) fn append<I: KeyInteger>(&self, values: &[I], keys: &mut Vec<u8>) {
         let (start, length) = (keys.len(), values.len() * self.width);
         keys.reserve(length);
         keys.extend_from_slice(&self.template[..self.width.min(length)]);
@@ -174,7 +178,7 @@ impl Squeeze {
     }
 
     /// The keys that squeeze to `values`, written to `keys`, which has room for exactly these.
-    pub(crate) fn unsqueeze<I: Int>(&self, values: &[I], keys: &mut [u8]) {
+    pub(crate) fn unsqueeze<I: KeyInteger>(&self, values: &[I], keys: &mut [u8]) {
         if self.active.len() < self.windows.len() {
             fill(keys, &self.template);
         }
@@ -182,7 +186,7 @@ impl Squeeze {
     }
 
     /// Writes the windows that vary.
-    fn put<I: Int>(&self, values: &[I], keys: &mut [u8]) {
+    fn put<I: KeyInteger>(&self, values: &[I], keys: &mut [u8]) {
         debug_assert!(self.bits <= I::BITS);
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("bmi2") {
@@ -195,7 +199,7 @@ impl Squeeze {
 
 /// The bits in which any of `keys`, at least one, differ.
 #[inline(always)]
-pub(crate) fn varying<P: Packed>(shape: P, keys: &[u8]) -> P::Int {
+pub(crate) fn varying<P: IntegerShape>(shape: P, keys: &[u8]) -> P::Int {
     let first = shape.key(keys);
     keys.chunks_exact(shape.width())
         .fold(P::Int::ZERO, |bits, key| bits.or(first.xor(shape.key(key))))
@@ -264,18 +268,18 @@ macro_rules! by_count {
 macro_rules! loops {
     ($name:ident, $extract:path, $deposit:path $(, $feature:literal)?) => {
         mod $name {
-            use super::{Squeeze, Window, load, store};
-            use crate::keys::Int;
+            use super::{KeySqueezer, SqueezeWindow, load, store};
+            use crate::keys::KeyInteger;
 
             $(#[target_feature(enable = $feature)])?
-            pub(super) fn squeeze<I: Int>(squeeze: &Squeeze, keys: &[u8], each: impl FnMut(I)) {
+            pub(super) fn squeeze<I: KeyInteger>(squeeze: &KeySqueezer, keys: &[u8], each: impl FnMut(I)) {
                 by_count!(squeeze.active, some => squeeze_by(squeeze.width, some, keys, each))
             }
 
             $(#[target_feature(enable = $feature)])?
-            fn squeeze_by<I: Int>(
+            fn squeeze_by<I: KeyInteger>(
                 width: usize,
-                windows: impl AsRef<[Window]>,
+                windows: impl AsRef<[SqueezeWindow]>,
                 keys: &[u8],
                 mut each: impl FnMut(I),
             ) {
@@ -291,8 +295,8 @@ macro_rules! loops {
             }
 
             $(#[target_feature(enable = $feature)])?
-            pub(super) fn squeeze_matching<I: Int>(
-                squeeze: &Squeeze,
+            pub(super) fn squeeze_matching<I: KeyInteger>(
+                squeeze: &KeySqueezer,
                 keys: &[u8],
                 each: impl FnMut(usize, I),
             ) {
@@ -300,9 +304,9 @@ macro_rules! loops {
             }
 
             $(#[target_feature(enable = $feature)])?
-            fn matching_by<I: Int>(
+            fn matching_by<I: KeyInteger>(
                 width: usize,
-                windows: impl AsRef<[Window]>,
+                windows: impl AsRef<[SqueezeWindow]>,
                 keys: &[u8],
                 mut each: impl FnMut(usize, I),
             ) {
@@ -321,11 +325,11 @@ macro_rules! loops {
             }
 
             $(#[target_feature(enable = $feature)])?
-            pub(super) fn put<I: Int>(squeeze: &Squeeze, values: &[I], keys: &mut [u8]) {
+            pub(super) fn put<I: KeyInteger>(squeeze: &KeySqueezer, values: &[I], keys: &mut [u8]) {
                 let width = squeeze.width;
                 // Ascending, so that what a window writes of the next one's is overwritten. Of a
                 // next one that is not active all bits are constant, here as there.
-                for &Window { at, length, varying, base, shift, .. } in &squeeze.active {
+                for &SqueezeWindow { at, length, varying, base, shift, .. } in &squeeze.active {
                     for (value, start) in values.iter().zip((at..).step_by(width)) {
                         let bits = $deposit(value.shr(shift).low(), varying);
                         store(keys, start, length, base | bits);
@@ -362,14 +366,14 @@ mod tests {
         })
     }
 
-    fn values<I: Int>(squeeze: &Squeeze, keys: &[u8]) -> Vec<I> {
+    fn values<I: KeyInteger>(squeeze: &KeySqueezer, keys: &[u8]) -> Vec<I> {
         let mut values = Vec::new();
         squeeze.squeeze(keys, |value| values.push(value));
         values
     }
 
-    fn check<I: Int>(width: usize, keys: &[u8]) -> Result<(), TestCaseError> {
-        let squeeze = Squeeze::of(width, keys);
+    fn check<I: KeyInteger>(width: usize, keys: &[u8]) -> Result<(), TestCaseError> {
+        let squeeze = KeySqueezer::of_keys(width, keys);
         let squeezed: Vec<I> = values(&squeeze, keys);
         let rows: Vec<&[u8]> = keys.chunks(width).collect();
         for (a, x) in rows.iter().zip(&squeezed) {
@@ -388,7 +392,10 @@ mod tests {
         prop_assert_eq!(&back[3..], keys);
         portable::put(&squeeze, &squeezed, &mut back[3..]);
         prop_assert_eq!(&back[3..], keys);
-        prop_assert_eq!(Squeeze::new(rows[rows.len() - 1], &squeeze.varying()), squeeze.clone());
+        prop_assert_eq!(
+            KeySqueezer::new(rows[rows.len() - 1], &squeeze.varying()),
+            squeeze.clone()
+        );
 
         let mut leading = Vec::new();
         squeeze.clone().leading(5).squeeze(keys, |value: I| leading.push(value));
@@ -413,7 +420,7 @@ mod tests {
     #[test]
     fn the_example_is_true() {
         let keys = [0b0010_0110, 0b0010_0111, 0b1010_0100];
-        let squeeze = Squeeze::of(1, &keys);
+        let squeeze = KeySqueezer::of_keys(1, &keys);
         assert_eq!(squeeze.varying(), [0b1000_0011]);
         assert_eq!(values::<u64>(&squeeze, &keys), [2, 3, 4]);
     }
@@ -421,7 +428,7 @@ mod tests {
     proptest! {
         #[test]
         fn squeezing_keeps_the_order_and_can_be_undone((width, keys) in related()) {
-            match Squeeze::of(width, &keys).bits() {
+            match KeySqueezer::of_keys(width, &keys).bits() {
                 0..=64 => {
                     check::<u64>(width, &keys)?;
                     check::<u128>(width, &keys)?;

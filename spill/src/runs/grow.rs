@@ -9,9 +9,9 @@
 
 use super::merge::{GALLOP_RATIO, merge_slices};
 use super::partition::{KeyRange, split};
-use super::threads::{in_parallel, threads_for};
-use super::turns::{Cursors, InStep, walk_in_turns};
-use crate::keys::{Packed, Shape, for_long, for_packed, for_shape, leap_back, restrict};
+use super::threads::{map_parallel, threads_for};
+use super::turns::{LockstepWalk, WalkCursors, walk_interleaved};
+use crate::keys::{IntegerShape, KeyShape, for_long, for_packed, for_shape, gallop_back, restrict};
 use std::hint::select_unpredictable;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -61,7 +61,7 @@ pub(crate) fn grow(
         (from, moved) = moved.split_at(aside.len());
         items.push((to, held, from, other));
     }
-    in_parallel(items, |_, (to, held, aside, other)| {
+    map_parallel(items, |_, (to, held, aside, other)| {
         fill(width, to, held, aside, other);
         Ok(())
     })
@@ -80,7 +80,7 @@ fn lengthen(
     room.clear();
     room.reserve_exact(aside);
     run.reserve_exact(bytes);
-    let (held, fresh) = with_room_behind(run);
+    let (held, fresh) = split_spare(run);
     let mut rest = &mut room.spare_capacity_mut()[..aside];
     let mut written = vec![(&mut fresh[..bytes], None)];
     for range in asides {
@@ -89,7 +89,7 @@ fn lengthen(
         written.push((to, Some(&held[range])));
     }
     let threads = threads.min((bytes + aside) / BYTES_PER_THREAD_MIN).max(1);
-    in_parallel(share_out(written, threads), |_, parts| {
+    map_parallel(split_evenly(written, threads), |_, parts| {
         for (to, from) in parts {
             match from {
                 Some(from) => drop(to.write_copy_of_slice(from)),
@@ -107,7 +107,7 @@ fn lengthen(
 }
 
 /// What a vector holds, and the room behind it.
-fn with_room_behind(run: &mut Vec<u8>) -> (&[u8], &mut [MaybeUninit<u8>]) {
+fn split_spare(run: &mut Vec<u8>) -> (&[u8], &mut [MaybeUninit<u8>]) {
     let (start, length) = (run.as_ptr(), run.len());
     let behind = run.spare_capacity_mut();
     // SAFETY: so many bytes from there on are written, and lie before the room behind them. The vector is borrowed as long
@@ -116,12 +116,12 @@ fn with_room_behind(run: &mut Vec<u8>) -> (&[u8], &mut [MaybeUninit<u8>]) {
 }
 
 /// Room that is to be written: zeros, or what it is a copy of.
-type Written<'a> = (&'a mut [MaybeUninit<u8>], Option<&'a [u8]>);
+type FillTask<'a> = (&'a mut [MaybeUninit<u8>], Option<&'a [u8]>);
 
 /// Cuts all that is to be written into as many parts as there are threads, of each an equal one: the system gives new pages
 /// slowly, and room that was used before is written fast.
-fn share_out(written: Vec<Written>, threads: usize) -> Vec<Vec<Written>> {
-    let mut shares: Vec<Vec<Written>> = (0..threads).map(|_| Vec::new()).collect();
+fn split_evenly(written: Vec<FillTask>, threads: usize) -> Vec<Vec<FillTask>> {
+    let mut shares: Vec<Vec<FillTask>> = (0..threads).map(|_| Vec::new()).collect();
     for (to, from) in written {
         let share = to.len().div_ceil(threads).max(1);
         let mut copied = from.map(|from| from.chunks(share));
@@ -138,13 +138,13 @@ fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) 
     let (own, others) = (held / width, other.len() / width);
     let left = match own / GALLOP_RATIO > others {
         true => for_shape!(width, shape => merge_few(shape, room, own, other)),
-        false => for_packed!(width, shape => merge_in_turns(shape, room, own, other), else {
+        false => for_packed!(width, shape => merge_interleaved(shape, room, own, other), else {
             for_long!(width, shape => merge_back(shape, room, own, other), else {
                 merge_back(shape, room, own, other)
             })
         }),
     };
-    let Left { own, others } = left;
+    let RemainingCounts { own, others } = left;
     if others == 0 && aside.is_empty() {
         // What is left is where it belongs.
     } else if others == 0 {
@@ -158,53 +158,68 @@ fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) 
 }
 
 /// How many keys of two sets are left when one of them is used up, from the back.
-struct Left {
+struct RemainingCounts {
     own: usize,
     others: usize,
 }
 
 /// Merges the first `own` keys of `room` with `other` to its end, until one of both is used up.
-fn merge_back<S: Shape>(shape: S, room: &mut [u8], mut own: usize, other: &[u8]) -> Left {
+fn merge_back<S: KeyShape>(
+    shape: S,
+    room: &mut [u8],
+    mut own: usize,
+    other: &[u8],
+) -> RemainingCounts {
     let (mut others, mut end) = (other.len() / shape.width(), room.len() / shape.width());
     while own > 0 && others > 0 {
         end -= 1;
-        if shape.at(room, own - 1) > shape.at(other, others - 1) {
+        if shape.key_at(room, own - 1) > shape.key_at(other, others - 1) {
             own -= 1;
-            shape.shift(room, own, end);
+            shape.copy_key(room, own, end);
         } else {
             others -= 1;
-            shape.put(shape.at(other, others), room, end);
+            shape.store_at(shape.key_at(other, others), room, end);
         }
     }
-    Left { own, others }
+    RemainingCounts { own, others }
 }
 
 /// The same, without a branch that depends on the keys.
-fn merge_packed<S: Packed>(shape: S, room: &mut [u8], mut own: usize, other: &[u8]) -> Left {
+fn merge_packed<S: IntegerShape>(
+    shape: S,
+    room: &mut [u8],
+    mut own: usize,
+    other: &[u8],
+) -> RemainingCounts {
     let width = shape.width();
     let (mut others, mut end) = (other.len() / width, room.len() / width);
     while own > 0 && others > 0 {
         end -= 1;
-        let (one, another) = (shape.at(room, own - 1), shape.at(other, others - 1));
+        let (one, another) = (shape.key_at(room, own - 1), shape.key_at(other, others - 1));
         let is_own = one > another;
-        shape.put(if is_own { one } else { another }, room, end);
+        shape.store_at(if is_own { one } else { another }, room, end);
         own -= usize::from(is_own);
         others -= usize::from(!is_own);
     }
-    Left { own, others }
+    RemainingCounts { own, others }
 }
 
 /// The same, two halves of a window at a time as long as there is room behind the keys that are left. Keys of several integers
 /// gain nothing by that: theirs alternate in long stretches, which the processor foretells.
-fn merge_in_turns<P: Packed>(shape: P, room: &mut [u8], own: usize, other: &[u8]) -> Left {
+fn merge_interleaved<P: IntegerShape>(
+    shape: P,
+    room: &mut [u8],
+    own: usize,
+    other: &[u8],
+) -> RemainingCounts {
     let width = shape.width();
     let [others, end] = [other.len(), room.len()].map(|bytes| bytes / width);
     let window = (others / WINDOW_SHARE).clamp(WINDOW_MIN, WINDOW_MAX);
-    let mut back = Back { shape, room: &mut *room, own, other, others, end, window };
+    let mut back = BackwardMerge { shape, room: &mut *room, own, other, others, end, window };
     let (mut next, mut passed) = (0, 0);
     while let Some(halves) = back.window(next, passed) {
         (next, passed) = (halves[1].end, halves[1].passed_end);
-        for half in walk_in_turns(halves, &mut back) {
+        for half in walk_interleaved(halves, &mut back) {
             back.take_rest(half);
         }
     }
@@ -213,7 +228,7 @@ fn merge_in_turns<P: Packed>(shape: P, room: &mut [u8], own: usize, other: &[u8]
 }
 
 /// Moves keys of two sets to the end of the room of one of them. Cursors count from the back.
-struct Back<'r, P> {
+struct BackwardMerge<'r, P> {
     shape: P,
     room: &'r mut [u8],
     /// How many keys the room has in front.
@@ -227,23 +242,24 @@ struct Back<'r, P> {
     window: usize,
 }
 
-impl<P: Packed> InStep for Back<'_, P> {
+impl<P: IntegerShape> LockstepWalk for BackwardMerge<'_, P> {
     #[inline(always)]
-    fn step(&mut self, at: &mut Cursors) {
-        let Back { shape, room, own, other, others, end, .. } = self;
-        let (x, y) = (shape.at(room, *own - 1 - at.next), shape.at(other, *others - 1 - at.passed));
+    fn step(&mut self, at: &mut WalkCursors) {
+        let BackwardMerge { shape, room, own, other, others, end, .. } = self;
+        let (x, y) =
+            (shape.key_at(room, *own - 1 - at.next), shape.key_at(other, *others - 1 - at.passed));
         let is_own = x > y;
-        shape.put(select_unpredictable(is_own, x, y), room, *end - 1 - at.taken);
+        shape.store_at(select_unpredictable(is_own, x, y), room, *end - 1 - at.taken);
         at.next += usize::from(is_own);
         at.passed += usize::from(!is_own);
         at.taken += 1;
     }
 }
 
-impl<P: Packed> Back<'_, P> {
+impl<P: IntegerShape> BackwardMerge<'_, P> {
     /// The keys to come behind the first `next` of the room and `passed` of the other set, in halves; nothing if one of them could
     /// be moved to where keys are that are yet to be read.
-    fn window(&self, next: usize, passed: usize) -> Option<[Cursors; 2]> {
+    fn window(&self, next: usize, passed: usize) -> Option<[WalkCursors; 2]> {
         let end = next + self.window;
         if end > self.own {
             return None;
@@ -253,19 +269,19 @@ impl<P: Packed> Back<'_, P> {
         let passed_end = self.passed_before(end, split);
         // All keys to come move on by as many places as there are others after the window.
         (self.others - passed_end >= self.window).then_some([
-            Cursors { next, end: middle, passed, passed_end: split, taken: next + passed },
-            Cursors { next: middle, end, passed: split, passed_end, taken: middle + split },
+            WalkCursors { next, end: middle, passed, passed_end: split, taken: next + passed },
+            WalkCursors { next: middle, end, passed: split, passed_end, taken: middle + split },
         ])
     }
 
     /// How many keys of the other set, `passed` at least, come before the room's keys behind the first `next`.
     fn passed_before(&self, next: usize, passed: usize) -> usize {
-        let key = self.shape.at(self.room, self.own - next);
-        self.others - leap_back(self.shape, self.other, self.others - passed, key)
+        let key = self.shape.key_at(self.room, self.own - next);
+        self.others - gallop_back(self.shape, self.other, self.others - passed, key)
     }
 
     /// Moves what a walk has left of one of the sets.
-    fn take_rest(&mut self, at: Cursors) {
+    fn take_rest(&mut self, at: WalkCursors) {
         let width = self.shape.width();
         let end = (self.end - at.taken) * width;
         let own = (self.own - at.end) * width..(self.own - at.next) * width;
@@ -279,20 +295,25 @@ impl<P: Packed> Back<'_, P> {
 }
 
 /// The same where there are few others: the place of each is looked for, and what lies behind it is moved at once.
-fn merge_few<S: Shape>(shape: S, room: &mut [u8], mut own: usize, other: &[u8]) -> Left {
+fn merge_few<S: KeyShape>(
+    shape: S,
+    room: &mut [u8],
+    mut own: usize,
+    other: &[u8],
+) -> RemainingCounts {
     let width = shape.width();
     let (mut others, mut end) = (other.len() / width, room.len() / width);
     while own > 0 && others > 0 {
-        let from = leap_back(shape, room, own, shape.at(other, others - 1));
+        let from = gallop_back(shape, room, own, shape.key_at(other, others - 1));
         room.copy_within(from * width..own * width, (end - (own - from)) * width);
         end -= own - from;
         own = from;
         if own > 0 {
             (others, end) = (others - 1, end - 1);
-            shape.put(shape.at(other, others), room, end);
+            shape.store_at(shape.key_at(other, others), room, end);
         }
     }
-    Left { own, others }
+    RemainingCounts { own, others }
 }
 
 #[cfg(test)]

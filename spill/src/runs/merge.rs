@@ -1,6 +1,6 @@
 //! Merging many ascending sets of keys into one, without repeats.
 //!
-//! A [`Merge`] works in rounds. It holds a batch of each [`Source`]. Every key up to the least of
+//! A [`KeyMerge`] works in rounds. It holds a batch of each [`KeySource`]. Every key up to the least of
 //! the batches' last keys is in memory: nothing that a source has yet to give can be smaller. So a
 //! round cuts a *window* off the front of each batch, all keys up to that one, and merges the
 //! windows as plain slices, no source being asked meanwhile. At least one batch is used up by it.
@@ -15,11 +15,11 @@
 //! then.
 
 use super::pairs::{join_equal, sort_all};
-use super::source::Source;
-use super::turns::{Cursors, InStep, halves, walk_in_turns};
+use super::source::KeySource;
+use super::turns::{LockstepWalk, WalkCursors, split_halves, walk_interleaved};
 use crate::disk::Result;
-use crate::keys::{Shape, bound, for_shape, is_ascending, leap};
-use crate::values::Values;
+use crate::keys::{KeyShape, bound, for_shape, gallop_from, is_ascending};
+use crate::values::ValueSpec;
 use std::cmp::Reverse;
 use std::hint::select_unpredictable;
 
@@ -33,18 +33,18 @@ const FAN_IN: usize = 64;
 pub(super) const GALLOP_RATIO: usize = 16;
 
 /// The union of several sources.
-pub struct Merge<'a> {
+pub struct KeyMerge<'a> {
     width: usize,
-    inputs: Vec<Input<'a>>,
+    inputs: Vec<MergeInput<'a>>,
     /// For keys that are merged more than once.
     scratch: Vec<u8>,
     /// For pairs.
-    joining: Option<Joining>,
+    joining: Option<PairJoin>,
 }
 
 /// The pairs of a merge on their way out.
-struct Joining {
-    values: Values,
+struct PairJoin {
+    values: ValueSpec,
     /// Pairs just merged, perhaps with repeats.
     merged: Vec<u8>,
     /// Pairs that are joined; what comes next may have the key of the last one.
@@ -54,31 +54,31 @@ struct Joining {
 }
 
 /// A source and its batch in hand.
-struct Input<'a> {
-    source: Box<dyn Source + 'a>,
+struct MergeInput<'a> {
+    source: Box<dyn KeySource + 'a>,
     /// Keys in hand: greater than all that were merged.
     batch: Vec<u8>,
     /// Bytes of the batch that are used up.
     used: usize,
 }
 
-impl<'a> Merge<'a> {
+impl<'a> KeyMerge<'a> {
     /// The union of `sources` of keys of `width` bytes.
-    pub fn new(width: usize, sources: Vec<Box<dyn Source + 'a>>) -> Self {
-        let input = |source| Input { source, batch: Vec::new(), used: 0 };
+    pub fn new(width: usize, sources: Vec<Box<dyn KeySource + 'a>>) -> Self {
+        let input = |source| MergeInput { source, batch: Vec::new(), used: 0 };
         let inputs = sources.into_iter().map(input).collect();
-        Merge { width, inputs, scratch: Vec::new(), joining: None }
+        KeyMerge { width, inputs, scratch: Vec::new(), joining: None }
     }
 
     /// The union of very many `sources`, by merges of some of them each: a round asks all sources of a merge, and gives little
     /// where they have little.
-    pub fn of_many(width: usize, mut sources: Vec<Box<dyn Source + 'a>>) -> Self {
+    pub fn of_many(width: usize, mut sources: Vec<Box<dyn KeySource + 'a>>) -> Self {
         while sources.len() > FAN_IN {
             let mut rest = sources.into_iter().peekable();
             sources = Vec::new();
             while rest.peek().is_some() {
                 let some = rest.by_ref().take(FAN_IN).collect();
-                sources.push(Box::new(Merge::new(width, some)));
+                sources.push(Box::new(KeyMerge::new(width, some)));
             }
         }
         Self::new(width, sources)
@@ -86,12 +86,12 @@ impl<'a> Merge<'a> {
 
     /// The same of pairs, if there are `values`: those with equal keys are joined, be they of several
     /// sources or side by side in one.
-    pub fn joined(self, values: Option<&Values>) -> Self {
-        let joining = |values: &Values| {
+    pub fn with_values(self, values: Option<&ValueSpec>) -> Self {
+        let joining = |values: &ValueSpec| {
             let (merged, joined) = (Vec::new(), Vec::new());
-            Joining { values: values.clone(), merged, joined, given: 0 }
+            PairJoin { values: values.clone(), merged, joined, given: 0 }
         };
-        Merge { joining: values.map(joining), ..self }
+        KeyMerge { joining: values.map(joining), ..self }
     }
 
     /// The number of bytes in a key.
@@ -111,14 +111,14 @@ impl<'a> Merge<'a> {
         done
     }
 
-    /// [`next`](Merge::next) of pairs.
+    /// [`next`](KeyMerge::next) of pairs.
     fn next_pairs(
         &mut self,
-        joining: &mut Joining,
+        joining: &mut PairJoin,
         out: &mut Vec<u8>,
         at_most_pairs: usize,
     ) -> Result<()> {
-        let Joining { values, merged, joined, given } = joining;
+        let PairJoin { values, merged, joined, given } = joining;
         let mut held_back = self.width;
         while joined.len() - *given <= held_back {
             joined.drain(..std::mem::take(given));
@@ -159,7 +159,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// [`next`](Merge::next) of keys, or of pairs that are not joined.
+    /// [`next`](KeyMerge::next) of keys, or of pairs that are not joined.
     fn next_keys(&mut self, out: &mut Vec<u8>, at_most_keys: usize) -> Result<()> {
         out.clear();
         loop {
@@ -194,14 +194,14 @@ impl<'a> Merge<'a> {
     }
 }
 
-impl Source for Merge<'_> {
+impl KeySource for KeyMerge<'_> {
     fn next(&mut self, out: &mut Vec<u8>) -> Result<()> {
-        Merge::next(self, out, batch_keys(self.width))
+        KeyMerge::next(self, out, batch_keys(self.width))
     }
 }
 
 /// Gives everything a merge yields to `take`, batch by batch.
-pub fn drain(merge: &mut Merge, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+pub fn drain(merge: &mut KeyMerge, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
     let mut batch = Vec::new();
     loop {
         merge.next(&mut batch, batch_keys(merge.width()))?;
@@ -226,7 +226,7 @@ pub(crate) fn merge_slices(width: usize, sets: [&[u8]; 2], out: &mut [u8]) -> us
 
 /// Appends up to `room` keys of the union of `batches`, none empty, to `out`, as far as it is known without what comes after
 /// them, at least one; the number of keys used of each.
-fn round<S: Shape>(
+fn round<S: KeyShape>(
     shape: S,
     batches: &[&[u8]],
     room: usize,
@@ -255,18 +255,24 @@ fn round<S: Shape>(
 }
 
 /// Cuts `counts`, how many keys of each batch come into question, at least one, at the least of the keys that are the last ones so.
-fn cut<S: Shape>(shape: S, batches: &[&[u8]], counts: &mut [usize]) {
-    let last_keys = batches.iter().zip(&*counts).map(|(keys, &count)| shape.at(keys, count - 1));
+fn cut<S: KeyShape>(shape: S, batches: &[&[u8]], counts: &mut [usize]) {
+    let last_keys =
+        batches.iter().zip(&*counts).map(|(keys, &count)| shape.key_at(keys, count - 1));
     let last = last_keys.min().expect("a round has batches");
     for (keys, count) in batches.iter().zip(counts) {
         let below = bound(shape, keys, 0, *count, last);
-        *count = below + usize::from(below < *count && shape.at(keys, below) == last);
+        *count = below + usize::from(below < *count && shape.key_at(keys, below) == last);
     }
 }
 
 /// Merges `sets`, the longest first, into `out`, which has room for all their keys, as `scratch` has if there are more than two;
 /// how many are written.
-fn union_of_all<S: Shape>(shape: S, sets: &[&[u8]], out: &mut [u8], scratch: &mut [u8]) -> usize {
+fn union_of_all<S: KeyShape>(
+    shape: S,
+    sets: &[&[u8]],
+    out: &mut [u8],
+    scratch: &mut [u8],
+) -> usize {
     let width = shape.width();
     match *sets {
         [] => 0,
@@ -291,7 +297,7 @@ fn union_of_all<S: Shape>(shape: S, sets: &[&[u8]], out: &mut [u8], scratch: &mu
 }
 
 /// Merges two sets into `out`, which has room for all their keys; how many are written.
-fn union<S: Shape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u8]) -> usize {
+fn union<S: KeyShape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u8]) -> usize {
     let [count, others] = [one, other].map(|keys| keys.len() / shape.width());
     if count / GALLOP_RATIO > others {
         union_by_galloping(shape, other, one, out)
@@ -303,44 +309,45 @@ fn union<S: Shape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u8]) -> usize 
 }
 
 /// The same for sets of about as many keys.
-fn union_by_halves<S: Shape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u8]) -> usize {
+fn union_by_halves<S: KeyShape>(shape: S, [one, other]: [&[u8]; 2], out: &mut [u8]) -> usize {
     let width = shape.width();
     let [count, others] = [one, other].map(|keys| keys.len() / width);
-    let mut halves =
-        halves(0..count, 0, others, |middle| bound(shape, other, 0, others, shape.at(one, middle)));
+    let mut halves = split_halves(0..count, 0, others, |middle| {
+        bound(shape, other, 0, others, shape.key_at(one, middle))
+    });
     // Behind what the first half comes to at most.
     halves[1].taken += halves[1].passed;
     let start = halves[1].taken;
-    let mut union = Union { shape, sets: [one, other], out };
-    let [low, high] = walk_in_turns(halves, &mut union).map(|at| union.take_rest(at));
+    let mut union = UnionWalk { shape, sets: [one, other], out };
+    let [low, high] = walk_interleaved(halves, &mut union).map(|at| union.take_rest(at));
     out.copy_within(start * width..high * width, low * width);
     low + high - start
 }
 
 /// Takes the keys of either set.
-struct Union<'o, S> {
+struct UnionWalk<'o, S> {
     shape: S,
     sets: [&'o [u8]; 2],
     out: &'o mut [u8],
 }
 
-impl<S: Shape> InStep for Union<'_, S> {
+impl<S: KeyShape> LockstepWalk for UnionWalk<'_, S> {
     #[inline(always)]
-    fn step(&mut self, at: &mut Cursors) {
-        let Union { shape, sets: [one, other], out } = self;
-        let (x, y) = (shape.at(one, at.next), shape.at(other, at.passed));
+    fn step(&mut self, at: &mut WalkCursors) {
+        let UnionWalk { shape, sets: [one, other], out } = self;
+        let (x, y) = (shape.key_at(one, at.next), shape.key_at(other, at.passed));
         let (is_one, is_other) = (x <= y, y <= x);
         // A key is chosen, not a place to read one from: nothing waits for reading it.
-        shape.put(select_unpredictable(is_one, x, y), out, at.taken);
+        shape.store_at(select_unpredictable(is_one, x, y), out, at.taken);
         at.next += usize::from(is_one);
         at.passed += usize::from(is_other);
         at.taken += 1;
     }
 }
 
-impl<S: Shape> Union<'_, S> {
+impl<S: KeyShape> UnionWalk<'_, S> {
     /// Takes what a walk has left of one of the sets; the index after it.
-    fn take_rest(&mut self, at: Cursors) -> usize {
+    fn take_rest(&mut self, at: WalkCursors) -> usize {
         let width = self.shape.width();
         let mut taken = at.taken;
         for (set, rest) in self.sets.iter().zip([at.next..at.end, at.passed..at.passed_end]) {
@@ -357,16 +364,16 @@ fn append(width: usize, keys: &[u8], out: &mut [u8], taken: usize) -> usize {
 }
 
 /// Merges two sets, of which one has far fewer keys.
-fn union_by_galloping<S: Shape>(shape: S, few: &[u8], many: &[u8], out: &mut [u8]) -> usize {
+fn union_by_galloping<S: KeyShape>(shape: S, few: &[u8], many: &[u8], out: &mut [u8]) -> usize {
     let (width, count) = (shape.width(), many.len() / shape.width());
     let (mut next, mut taken) = (0, 0);
     for key in few.chunks_exact(width) {
         let key = shape.key(key);
-        let until = leap(shape, many, next, count, key);
+        let until = gallop_from(shape, many, next, count, key);
         taken = append(width, &many[next * width..until * width], out, taken);
-        shape.put(key, out, taken);
+        shape.store_at(key, out, taken);
         taken += 1;
-        next = until + usize::from(until < count && shape.at(many, until) == key);
+        next = until + usize::from(until < count && shape.key_at(many, until) == key);
     }
     append(width, &many[next * width..], out, taken)
 }

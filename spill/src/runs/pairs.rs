@@ -8,7 +8,7 @@
 use super::sort::sort_dedup;
 use crate::disk::Result;
 use crate::keys::is_ascending;
-use crate::values::Values;
+use crate::values::ValueSpec;
 
 /// Sorts `pairs` of `width` bytes, or keys alone if there are no `values`, and joins those with equal
 /// keys.
@@ -22,7 +22,7 @@ use crate::values::Values;
 /// operator that is not idempotent.
 pub fn sort_pairs(
     width: usize,
-    values: Option<&Values>,
+    values: Option<&ValueSpec>,
     pairs: &mut Vec<u8>,
     scratch: &mut Vec<u8>,
 ) {
@@ -50,13 +50,13 @@ pub(super) fn sort_all(width: usize, pairs: &mut Vec<u8>, scratch: &mut Vec<u8>)
 }
 
 /// Joins those of the `pairs` that have equal keys and lie side by side.
-pub(super) fn join_equal(width: usize, values: &Values, pairs: &mut Vec<u8>) {
+pub(super) fn join_equal(width: usize, values: &ValueSpec, pairs: &mut Vec<u8>) {
     let kept = join_slice(width, values, pairs);
     pairs.truncate(kept);
 }
 
 /// The same, moving what is left to the front; how many bytes that is.
-pub(crate) fn join_slice(width: usize, values: &Values, pairs: &mut [u8]) -> usize {
+pub(crate) fn join_slice(width: usize, values: &ValueSpec, pairs: &mut [u8]) -> usize {
     let (key, operator) = (values.key_bytes(width), values.operator());
     if pairs.is_empty() {
         return 0;
@@ -83,7 +83,7 @@ pub(crate) fn join_slice(width: usize, values: &Values, pairs: &mut [u8]) -> usi
 /// a store without values.
 pub fn subtract_keys(
     width: usize,
-    values: &Values,
+    values: &ValueSpec,
     pairs: &mut Vec<u8>,
     subtract: impl FnOnce(&mut Vec<u8>) -> Result<()>,
 ) -> Result<()> {

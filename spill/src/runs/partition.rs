@@ -33,7 +33,7 @@ pub fn split(width: usize, slices: &[&[u8]], segments: &[Segment], ranges: usize
         let step = segment.blocks().div_ceil(per_set).max(1);
         for start in (0..segment.blocks()).step_by(step) {
             let blocks = start..segment.blocks().min(start + step);
-            let weight = blocks.map(|block| segment.keys_in(block) as u64).sum();
+            let weight = blocks.map(|block| segment.block_keys(block) as u64).sum();
             samples.push((segment.first_key(start), weight));
         }
     }

@@ -6,11 +6,11 @@
 //! it knows is exact: it compares whole keys, and drops only keys that it let pass before. Pairs are keys to
 //! it; those of which each counts are not for it (see `pairs.rs`).
 
-use crate::keys::{Shape, for_shape};
+use crate::keys::{KeyShape, for_shape};
 
 /// Keys met lately, as many as fit.
 #[derive(Debug)]
-pub struct Recent {
+pub struct RecentKeys {
     /// Bytes of a key.
     width: usize,
     /// A key a slot, a power of two of them; each is one that was let pass, or one that belongs in
@@ -20,7 +20,7 @@ pub struct Recent {
     shift: u32,
 }
 
-impl Recent {
+impl RecentKeys {
     /// A table of keys of `width` bytes in at most `bytes` bytes, or of two keys.
     pub fn new(width: usize, bytes: usize) -> Self {
         let count = 1usize << (bytes / width).max(2).ilog2();
@@ -30,7 +30,7 @@ impl Recent {
         let mut slots = vec![0; count * width];
         slots[..width]
             .copy_from_slice(&for_shape!(width, shape => key_of_another_slot(shape, shift)));
-        Recent { width, slots, shift }
+        RecentKeys { width, slots, shift }
     }
 
     /// Appends those of `keys` to `out` that the table does not hold, and puts them in.
@@ -38,18 +38,18 @@ impl Recent {
         let width = self.width;
         let before = out.len();
         out.resize(before + keys.len(), 0);
-        let kept = for_shape!(width, shape => self.pass(shape, keys, &mut out[before..]));
+        let kept = for_shape!(width, shape => self.copy_new(shape, keys, &mut out[before..]));
         out.truncate(before + kept * width);
     }
 
-    fn pass<S: Shape>(&mut self, shape: S, keys: &[u8], out: &mut [u8]) -> usize {
+    fn copy_new<S: KeyShape>(&mut self, shape: S, keys: &[u8], out: &mut [u8]) -> usize {
         let mut kept = 0;
         for index in 0..keys.len() / shape.width() {
-            let key = shape.at(keys, index);
+            let key = shape.key_at(keys, index);
             let slot = (shape.hash(key) >> self.shift) as usize;
-            let new = shape.at(&self.slots, slot) != key;
-            shape.put(shape.at(keys, index), out, kept);
-            shape.put(shape.at(keys, index), &mut self.slots, slot);
+            let new = shape.key_at(&self.slots, slot) != key;
+            shape.store_at(shape.key_at(keys, index), out, kept);
+            shape.store_at(shape.key_at(keys, index), &mut self.slots, slot);
             kept += usize::from(new);
         }
         kept
@@ -57,7 +57,7 @@ impl Recent {
 }
 
 /// A key that does not belong in slot 0.
-fn key_of_another_slot<S: Shape>(shape: S, shift: u32) -> Vec<u8> {
+fn key_of_another_slot<S: KeyShape>(shape: S, shift: u32) -> Vec<u8> {
     let key = |byte| [vec![0; shape.width() - 1], vec![byte]].concat();
     let elsewhere = |key: &Vec<u8>| shape.hash(shape.key(key)) >> shift != 0;
     (1..=u8::MAX).map(key).find(elsewhere).expect("not every key belongs in slot 0")
@@ -82,7 +82,7 @@ mod tests {
                 key[width - 1] = *number;
                 key
             };
-            let mut recent = Recent::new(width, bytes);
+            let mut recent = RecentKeys::new(width, bytes);
             let mut passed = Vec::new();
             let mut known = BTreeSet::new();
             for numbers in numbers.chunks(batch) {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn repeats_are_dropped() {
-        let mut recent = Recent::new(10, 10_000);
+        let mut recent = RecentKeys::new(10, 10_000);
         let mut passed = Vec::new();
         for _ in 0..3 {
             recent.append_new(&[0; 10], &mut passed);

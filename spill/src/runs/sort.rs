@@ -26,7 +26,8 @@
 //! are sorted: see [`sort_wide`].
 
 use crate::keys::{
-    Digits, Int, PACKED_WIDTH_MAX, Packed, Shape, Squeeze, Wide, for_long, for_packed, varying,
+    IntegerShape, KeyDigits, KeyInteger, KeyShape, KeySqueezer, PACKED_WIDTH_MAX, WideShape,
+    for_long, for_packed, varying,
 };
 use byteorder::{BigEndian, ByteOrder};
 
@@ -47,7 +48,7 @@ const UNSQUEEZED_MAX: usize = 8;
 /// Keys unsqueezed at a time.
 const UNSQUEEZE_KEYS: usize = 256;
 /// Smaller buckets are not rid of repeats before they are sorted.
-const FILTERED: usize = 32;
+const DEDUP_KEYS_MIN: usize = 32;
 
 /// Sorts the keys of `width` bytes in `keys` in ascending order and removes repeats.
 ///
@@ -65,7 +66,7 @@ pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
     }
     scratch.reserve_exact(keys.len() - scratch.len());
     scratch.resize(keys.len(), 0);
-    let squeeze = Squeeze::of(width, keys);
+    let squeeze = KeySqueezer::of_keys(width, keys);
     let narrow = squeezed_width(&squeeze);
     let kept = if width > UNSQUEEZED_MAX && narrow < width.min(PACKED_WIDTH_MAX + 1) {
         for_packed!(narrow, shape => sort_squeezed(shape, &squeeze, width, keys, scratch),
@@ -79,14 +80,14 @@ pub fn sort_dedup(width: usize, keys: &mut Vec<u8>, scratch: &mut Vec<u8>) {
 }
 
 /// The width in bytes of squeezed keys.
-fn squeezed_width(squeeze: &Squeeze) -> usize {
+fn squeezed_width(squeeze: &KeySqueezer) -> usize {
     squeeze.bits().div_ceil(8).max(1) as usize
 }
 
 /// Sorts keys that fit an integer when squeezed; the number of distinct ones, now in front.
-fn sort_squeezed<P: Packed>(
+fn sort_squeezed<P: IntegerShape>(
     shape: P,
-    squeeze: &Squeeze,
+    squeeze: &KeySqueezer,
     width: usize,
     keys: &mut [u8],
     scratch: &mut [u8],
@@ -114,36 +115,41 @@ fn sort_squeezed<P: Packed>(
 }
 
 /// Sorts keys that are numbers, which agree but for the bits set in `varying`; how many distinct ones there are, now in front.
-fn sort_packed<P: Packed>(shape: P, varying: P::Int, keys: &mut [u8], scratch: &mut [u8]) -> usize {
+fn sort_packed<P: IntegerShape>(
+    shape: P,
+    varying: P::Int,
+    keys: &mut [u8],
+    scratch: &mut [u8],
+) -> usize {
     let count = keys.len() / shape.width();
-    let mut radix = Radix {
+    let mut radix = RadixSort {
         shape,
         sides: [keys, scratch],
         kept: 0,
-        narrow: Tables::new(count.min(SMALL)),
-        wide: Tables::new(count.min(in_table_max::<P>())),
-        heads: Heads::default(),
+        narrow: BucketTable::new(count.min(SMALL)),
+        wide: BucketTable::new(count.min(table_keys_max::<P>())),
+        heads: HeadTable::default(),
     };
     radix.sort_varying(0, count, 0, varying);
     radix.kept
 }
 
 /// The state of one radix sort.
-struct Radix<'a, P: Packed> {
+struct RadixSort<'a, P: IntegerShape> {
     shape: P,
     /// The keys, and the buffer they move to and from, of equal length.
     sides: [&'a mut [u8]; 2],
     /// How many keys in front of the first side are final. Never beyond the bucket in hand.
     kept: usize,
     /// For small buckets whose keys agree above their low 64 bits.
-    narrow: Tables<u64>,
+    narrow: BucketTable<u64>,
     /// For few keys of the others.
-    wide: Tables<P::Int>,
+    wide: BucketTable<P::Int>,
     /// For more of them.
-    heads: Heads<P::Int>,
+    heads: HeadTable<P::Int>,
 }
 
-impl<P: Packed> Radix<'_, P> {
+impl<P: IntegerShape> RadixSort<'_, P> {
     /// Appends the distinct keys in `from..to` of a side to the result, in order.
     fn sort(&mut self, from: usize, to: usize, side: usize) {
         debug_assert!(self.kept <= from && from <= to);
@@ -169,7 +175,7 @@ impl<P: Packed> Radix<'_, P> {
             let sorted = self.narrow.sort();
             let result = &mut self.sides[0][self.kept * width..];
             self.kept += store(self.shape, sorted, |low| high.add(P::Int::from_low(low)), result);
-        } else if count <= in_table_max::<P>() {
+        } else if count <= table_keys_max::<P>() {
             self.wide.load(bucket.chunks_exact(width).map(|key| self.shape.key(key)));
             let sorted = self.wide.sort();
             let result = &mut self.sides[0][self.kept * width..];
@@ -177,7 +183,7 @@ impl<P: Packed> Radix<'_, P> {
         } else if count <= SMALL && P::BITS > u128::BITS {
             self.sort_by_heads(from, to, side, varying);
         } else {
-            let ends = self.scatter(from, to, side, Digits::leading(varying, DIGIT_BITS));
+            let ends = self.scatter(from, to, side, KeyDigits::leading(varying, DIGIT_BITS));
             let mut start = from;
             for end in ends {
                 self.sort(start, end, 1 - side);
@@ -197,18 +203,19 @@ impl<P: Packed> Radix<'_, P> {
             second.copy_from_slice(&result[from * width..to * width]);
         }
         let bucket = &*second;
-        let Heads { entries, tied } = &mut self.heads;
+        let HeadTable { entries, tied } = &mut self.heads;
         entries.clear();
-        let heads = Squeeze::by(shape, bucket, varying).leading(u64::BITS - INDEX_BITS);
+        let heads =
+            KeySqueezer::with_varying(shape, bucket, varying).leading(u64::BITS - INDEX_BITS);
         heads.squeeze(bucket, |head: u64| entries.push(head << INDEX_BITS | entries.len() as u64));
         entries.sort_unstable();
-        let key = |entry: u64| shape.at(bucket, entry as usize % SMALL);
+        let key = |entry: u64| shape.key_at(bucket, entry as usize % SMALL);
         let mut rest = entries.as_slice();
         while let [first, others @ ..] = rest {
             let same = |other: &&u64| **other >> INDEX_BITS == *first >> INDEX_BITS;
             let others = others.iter().take_while(same).count();
             if others == 0 {
-                shape.put(key(*first), result, self.kept);
+                shape.store_at(key(*first), result, self.kept);
                 self.kept += 1;
             } else {
                 tied.clear();
@@ -216,7 +223,7 @@ impl<P: Packed> Radix<'_, P> {
                 tied.sort_unstable();
                 tied.dedup();
                 for &key in &*tied {
-                    shape.put(key, result, self.kept);
+                    shape.store_at(key, result, self.kept);
                     self.kept += 1;
                 }
             }
@@ -226,21 +233,27 @@ impl<P: Packed> Radix<'_, P> {
 
     /// Distributes the keys `from..to` of a side to the other by their `digits`, the first bits that vary among them; where the
     /// bucket of each digit ends there.
-    fn scatter(&mut self, from: usize, to: usize, side: usize, digits: Digits) -> [usize; DIGITS] {
+    fn scatter(
+        &mut self,
+        from: usize,
+        to: usize,
+        side: usize,
+        digits: KeyDigits,
+    ) -> [usize; DIGITS] {
         let (shape, width) = (self.shape, self.shape.width());
         let [first, second] = &mut self.sides;
         let (source, target) = if side == 0 { (first, second) } else { (second, first) };
         let source = &source[from * width..to * width];
 
         let mut ends = [0; DIGITS];
-        digits.each(shape, source, |digit, _| ends[digit as usize % DIGITS] += 1);
+        digits.for_each_digit(shape, source, |digit, _| ends[digit as usize % DIGITS] += 1);
         let mut start = from;
         for end in &mut ends {
             start += std::mem::replace(end, start);
         }
-        digits.each(shape, source, |digit, key| {
+        digits.for_each_digit(shape, source, |digit, key| {
             let end = &mut ends[digit as usize % DIGITS];
-            shape.put(key, target, *end);
+            shape.store_at(key, target, *end);
             *end += 1;
         });
         ends
@@ -254,7 +267,7 @@ impl<P: Packed> Radix<'_, P> {
 }
 
 /// The most keys that are sorted in a table though they differ in more than their low 64 bits.
-const fn in_table_max<P: Packed>() -> usize {
+const fn table_keys_max<P: IntegerShape>() -> usize {
     match P::BITS {
         0..=64 => 0,
         65..=128 => SMALL_WIDE,
@@ -264,7 +277,7 @@ const fn in_table_max<P: Packed>() -> usize {
 
 /// Where a small bucket of long keys is sorted.
 #[derive(Default)]
-struct Heads<K> {
+struct HeadTable<K> {
     /// The first bits of keys that vary, and which keys they are of.
     entries: Vec<u64>,
     /// Keys that agree in these.
@@ -272,7 +285,7 @@ struct Heads<K> {
 }
 
 /// Where a small bucket is sorted.
-struct Tables<K> {
+struct BucketTable<K> {
     /// How many keys are loaded.
     count: usize,
     /// The keys.
@@ -281,17 +294,17 @@ struct Tables<K> {
     seen: Vec<K>,
 }
 
-impl<K: Int> Tables<K> {
+impl<K: KeyInteger> BucketTable<K> {
     /// Tables for up to `capacity` keys.
     fn new(capacity: usize) -> Self {
-        let slots = if capacity < FILTERED { 0 } else { 1 << slot_bits(capacity) };
-        Tables { count: 0, keys: vec![K::ZERO; capacity], seen: vec![K::ZERO; slots] }
+        let slots = if capacity < DEDUP_KEYS_MIN { 0 } else { 1 << slot_bits(capacity) };
+        BucketTable { count: 0, keys: vec![K::ZERO; capacity], seen: vec![K::ZERO; slots] }
     }
 
     /// Loads `keys`, without most of their repeats.
     fn load(&mut self, keys: impl ExactSizeIterator<Item = K>) {
         self.count = keys.len();
-        if self.count < FILTERED {
+        if self.count < DEDUP_KEYS_MIN {
             self.keys.iter_mut().zip(keys).for_each(|(slot, key)| *slot = key);
             return;
         }
@@ -326,7 +339,7 @@ fn slot_bits(count: usize) -> u32 {
 
 /// Writes the distinct of the ascending `sorted`, at least one, as keys; their number.
 #[inline(always)]
-fn store<P: Packed, K: Int>(
+fn store<P: IntegerShape, K: KeyInteger>(
     shape: P,
     sorted: &[K],
     key: impl Fn(K) -> P::Int,
@@ -350,10 +363,10 @@ const INDEX: usize = 4;
 /// its own: of the bits in which the keys vary, as many of the first as there is room for, then the
 /// key's index. Entries that agree in these bits, mostly repeats, are put in order by comparing
 /// keys. At last the keys are brought into the order of the indices.
-fn sort_wide(shape: Wide, squeeze: Squeeze, keys: &mut [u8], scratch: &mut [u8]) -> usize {
+fn sort_wide(shape: WideShape, squeeze: KeySqueezer, keys: &mut [u8], scratch: &mut [u8]) -> usize {
     let width = shape.width();
     let count = keys.len() / width;
-    assert!(count < CAME as usize, "fewer than 2^31 wide keys are sorted at once");
+    assert!(count < KEY_MOVED as usize, "fewer than 2^31 wide keys are sorted at once");
     let entry = (width / 2).min(PACKED_WIDTH_MAX);
     let (entries, second) = scratch[..2 * count * entry].split_at_mut(count * entry);
     let head_bits = 8 * (entry - INDEX) as u32;
@@ -373,10 +386,10 @@ fn sort_wide(shape: Wide, squeeze: Squeeze, keys: &mut [u8], scratch: &mut [u8])
 
 /// Replaces entries in the order of their heads by the indices of the distinct keys in their
 /// order; how many those are.
-fn pick_distinct(shape: Wide, keys: &[u8], entries: &mut [u8], entry: usize) -> usize {
+fn pick_distinct(shape: WideShape, keys: &[u8], entries: &mut [u8], entry: usize) -> usize {
     let (mut start, mut kept) = (0, 0);
     let mut tied: Vec<u32> = Vec::new();
-    let key = |index: u32| shape.at(keys, index as usize);
+    let key = |index: u32| shape.key_at(keys, index as usize);
     while start < entries.len() {
         let head = &entries[start..start + entry - INDEX];
         let others = entries[start + entry..].chunks_exact(entry);
@@ -418,7 +431,7 @@ fn gather(width: usize, keys: &mut [u8], indices: &mut [u8], room: &mut [u8]) {
 }
 
 /// Set in the index of a place whose key has come.
-const CAME: u32 = 1 << 31;
+const KEY_MOVED: u32 = 1 << 31;
 
 /// Brings the keys of these indices to the front, each moved once or twice: from place to place along the cycles of the
 /// permutation, and along the paths that begin at a place behind the front.
@@ -426,29 +439,29 @@ fn permute(width: usize, keys: &mut [u8], indices: &mut [[u8; INDEX]]) {
     let kept = indices.len();
     let mut held = vec![0; width];
     for to in 0..kept {
-        if u32::from_be_bytes(indices[to]) & CAME != 0 {
+        if u32::from_be_bytes(indices[to]) & KEY_MOVED != 0 {
             continue;
         }
         held.copy_from_slice(&keys[to * width..][..width]);
         let mut at = to;
         loop {
             let mut from = u32::from_be_bytes(indices[at]);
-            indices[at] = (from | CAME).to_be_bytes();
+            indices[at] = (from | KEY_MOVED).to_be_bytes();
             if from as usize == to {
                 keys[at * width..][..width].copy_from_slice(&held);
                 break;
             }
             if let Some(&index) = indices.get(from as usize)
-                && u32::from_be_bytes(index) & CAME != 0
+                && u32::from_be_bytes(index) & KEY_MOVED != 0
             {
                 // A path began there, and what was there went to its end.
-                from = u32::from_be_bytes(index) & !CAME;
+                from = u32::from_be_bytes(index) & !KEY_MOVED;
             }
             let place = from as usize * width..(from as usize + 1) * width;
             keys.copy_within(place.clone(), at * width);
             if from as usize >= kept {
                 keys[place].copy_from_slice(&held);
-                indices[to] = (from | CAME).to_be_bytes();
+                indices[to] = (from | KEY_MOVED).to_be_bytes();
                 break;
             }
             at = from as usize;

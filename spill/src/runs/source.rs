@@ -10,7 +10,7 @@ use std::ops::Range;
 const SLICE_BATCH_BYTES: usize = 64 << 10;
 
 /// Where a merge gets its keys from.
-pub trait Source: Send {
+pub trait KeySource: Send {
     /// Replaces `out` with the next batch of keys, ascending, without repeats, and greater than
     /// those before; leaves it empty at the end, and then again.
     fn next(&mut self, out: &mut Vec<u8>) -> Result<()>;
@@ -32,7 +32,7 @@ impl<'a> SliceSource<'a> {
     }
 }
 
-impl Source for SliceSource<'_> {
+impl KeySource for SliceSource<'_> {
     fn next(&mut self, out: &mut Vec<u8>) -> Result<()> {
         let (batch, rest) = self.rest.split_at(self.batch_bytes.min(self.rest.len()));
         self.rest = rest;
@@ -56,13 +56,13 @@ pub struct SegmentSource {
 impl SegmentSource {
     /// The keys of `segment` that are not less than `low` and less than `high`.
     pub fn new(segment: Segment, low: Option<&[u8]>, high: Option<&[u8]>) -> Self {
-        let Range { start: block, end } = segment.blocks_in(low, high);
+        let Range { start: block, end } = segment.blocks_in_range(low, high);
         let [low, high] = [low, high].map(|bound| bound.map(<[u8]>::to_vec));
         SegmentSource { reader: BlockReader::new(segment), low, high, block, end }
     }
 }
 
-impl Source for SegmentSource {
+impl KeySource for SegmentSource {
     fn next(&mut self, out: &mut Vec<u8>) -> Result<()> {
         out.clear();
         while out.is_empty() && self.block < self.end {
@@ -89,9 +89,10 @@ pub(crate) fn sources<'a>(
     slices: &[&'a [u8]],
     segments: &[Segment],
     range: KeyRange,
-) -> Vec<Box<dyn Source + 'a>> {
+) -> Vec<Box<dyn KeySource + 'a>> {
     let KeyRange { low, high } = range;
-    let mut sources: Vec<Box<dyn Source + 'a>> = Vec::with_capacity(slices.len() + segments.len());
+    let mut sources: Vec<Box<dyn KeySource + 'a>> =
+        Vec::with_capacity(slices.len() + segments.len());
     for keys in slices {
         sources.push(Box::new(SliceSource::new(width, keys, low, high)));
     }

@@ -11,10 +11,10 @@
 //! the candidates are squeezed as the block's keys are, and integers are compared. Where a block has
 //! records instead (see `codec/`), the candidates are encoded, and records are compared.
 
-use super::turns::{Cursors, InStep, halves, walk_in_turns};
+use super::turns::{LockstepWalk, WalkCursors, split_halves, walk_interleaved};
 use crate::disk::Result;
-use crate::keys::{Int, Shape, Squeeze, bound, for_shape, is_ascending, leap};
-use crate::segments::{Block, BlockReader, Segment, Sought};
+use crate::keys::{KeyInteger, KeyShape, KeySqueezer, bound, for_shape, gallop_from, is_ascending};
+use crate::segments::{BlockKeys, BlockReader, RecordLookup, Segment};
 use std::ops::Range;
 
 /// If there are so many times the keys of a run, gallop through them.
@@ -57,11 +57,11 @@ pub struct SegmentSubtract {
     /// Keys of it that are less than all candidates to come.
     passed: usize,
     /// For blocks whose keys vary in up to 64 bits.
-    narrow: Queries<u64>,
+    narrow: SqueezedCandidates<u64>,
     /// For blocks whose keys vary in up to 128 bits.
-    wide: Queries<u128>,
+    wide: SqueezedCandidates<u128>,
     /// For blocks of records.
-    sought: Sought,
+    sought: RecordLookup,
     /// Candidates found in a block of records.
     found: Vec<u32>,
 }
@@ -80,9 +80,9 @@ impl SegmentSubtract {
             block: 0,
             decoded: false,
             passed: 0,
-            narrow: Queries::default(),
-            wide: Queries::default(),
-            sought: Sought::default(),
+            narrow: SqueezedCandidates::default(),
+            wide: SqueezedCandidates::default(),
+            sought: RecordLookup::default(),
             found: Vec::new(),
         }
     }
@@ -98,8 +98,8 @@ impl SegmentSubtract {
     }
 
     /// How many blocks were decoded.
-    pub(crate) fn decoded(&self) -> u64 {
-        self.reader.decoded()
+    pub(crate) fn decoded_blocks(&self) -> u64 {
+        self.reader.decoded_blocks()
     }
 
     /// Removes the keys of the segment from `candidates`, which ascend, without repeats, and from
@@ -115,11 +115,11 @@ impl SegmentSubtract {
         Ok(())
     }
 
-    fn remove<S: Shape>(&mut self, shape: S, candidates: &mut [u8]) -> Result<usize> {
+    fn remove<S: KeyShape>(&mut self, shape: S, candidates: &mut [u8]) -> Result<usize> {
         let (width, count) = (shape.width(), candidates.len() / shape.width());
-        let mut next = leap(shape, candidates, 0, count, shape.key(&self.first));
+        let mut next = gallop_from(shape, candidates, 0, count, shape.key(&self.first));
         let within = match &self.end {
-            Some(end) => leap(shape, candidates, next, count, shape.key(end)),
+            Some(end) => gallop_from(shape, candidates, next, count, shape.key(end)),
             None => count,
         };
         let mut kept = next;
@@ -128,7 +128,7 @@ impl SegmentSubtract {
             let segment = self.reader.segment();
             let end = if self.block + 1 < segment.blocks() {
                 let bound = segment.first_key(self.block + 1);
-                leap(shape, candidates, next, within, shape.key(&bound))
+                gallop_from(shape, candidates, next, within, shape.key(&bound))
             } else {
                 within
             };
@@ -159,7 +159,7 @@ impl SegmentSubtract {
 
     /// Moves those of the candidates `range` that are not in the block to index `kept`; the index
     /// after them there.
-    fn remove_in_block<S: Shape>(
+    fn remove_in_block<S: KeyShape>(
         &mut self,
         shape: S,
         candidates: &mut [u8],
@@ -168,23 +168,23 @@ impl SegmentSubtract {
     ) -> usize {
         let width = shape.width();
         let (known, passed) = match self.reader.block() {
-            Block::Narrow(squeeze, values) => {
+            BlockKeys::Narrow(squeeze, values) => {
                 let keys = &candidates[range.start * width..range.end * width];
-                self.narrow.known(squeeze, keys, &values[self.passed..])
+                self.narrow.find_known(squeeze, keys, &values[self.passed..])
             }
-            Block::Wide(squeeze, values) => {
+            BlockKeys::Wide(squeeze, values) => {
                 let keys = &candidates[range.start * width..range.end * width];
-                self.wide.known(squeeze, keys, &values[self.passed..])
+                self.wide.find_known(squeeze, keys, &values[self.passed..])
             }
-            Block::Keys(keys) => {
-                let Removed { kept, passed } =
+            BlockKeys::Keys(keys) => {
+                let RemovalCounts { kept, passed } =
                     remove(shape, candidates, range, kept, &keys[self.passed * width..]);
                 self.passed += passed;
                 return kept;
             }
-            Block::Records(records) => {
+            BlockKeys::Records(records) => {
                 let keys = &candidates[range.start * width..range.end * width];
-                let known = self.sought.known(width, keys, records).iter().enumerate();
+                let known = self.sought.find_known(width, keys, records).iter().enumerate();
                 self.found.clear();
                 self.found.extend(known.filter(|(_, known)| **known).map(|(at, _)| at as u32));
                 (self.found.as_slice(), 0)
@@ -203,7 +203,7 @@ impl SegmentSubtract {
 
 /// Candidates, squeezed as the keys of a block are.
 #[derive(Default)]
-struct Queries<I> {
+struct SqueezedCandidates<I> {
     /// Those that have the block's constant bits.
     values: Vec<I>,
     /// Which candidates they are.
@@ -212,10 +212,15 @@ struct Queries<I> {
     known: Vec<u32>,
 }
 
-impl<I: Int> Queries<I> {
+impl<I: KeyInteger> SqueezedCandidates<I> {
     /// The indices of those of the ascending `candidates` that squeeze to one of the ascending
     /// `values`, and how many values are not greater than the last candidate, or fewer.
-    fn known(&mut self, squeeze: &Squeeze, candidates: &[u8], values: &[I]) -> (&[u32], usize) {
+    fn find_known(
+        &mut self,
+        squeeze: &KeySqueezer,
+        candidates: &[u8],
+        values: &[I],
+    ) -> (&[u32], usize) {
         self.values.clear();
         self.indices.clear();
         squeeze.squeeze_matching(candidates, |index, value| {
@@ -233,14 +238,14 @@ impl<I: Int> Queries<I> {
 
     /// Walks through both in step.
     fn walk(&mut self, values: &[I]) -> usize {
-        let Queries { values: queries, indices, known } = self;
+        let SqueezedCandidates { values: queries, indices, known } = self;
         let count = queries.len();
         known.resize(count, 0);
-        let halves = halves(0..count, 0, values.len(), |middle| {
+        let halves = split_halves(0..count, 0, values.len(), |middle| {
             values.partition_point(|value| *value < queries[middle])
         });
-        let mut lookup = Lookup { queries, indices, known: &mut *known, values };
-        let [low, high] = walk_in_turns(halves, &mut lookup);
+        let mut lookup = LookupWalk { queries, indices, known: &mut *known, values };
+        let [low, high] = walk_interleaved(halves, &mut lookup);
         known.copy_within(low.end..high.taken, low.taken);
         known.truncate(low.taken + high.taken - low.end);
         high.passed
@@ -261,16 +266,16 @@ impl<I: Int> Queries<I> {
 }
 
 /// Takes the candidates that are among the keys of a block.
-struct Lookup<'q, I> {
+struct LookupWalk<'q, I> {
     queries: &'q [I],
     indices: &'q [u32],
     known: &'q mut [u32],
     values: &'q [I],
 }
 
-impl<I: Int> InStep for Lookup<'_, I> {
+impl<I: KeyInteger> LockstepWalk for LookupWalk<'_, I> {
     #[inline(always)]
-    fn step(&mut self, at: &mut Cursors) {
+    fn step(&mut self, at: &mut WalkCursors) {
         let (query, value) = (self.queries[at.next], self.values[at.passed]);
         self.known[at.taken] = self.indices[at.next];
         at.taken += usize::from(query == value);
@@ -288,7 +293,7 @@ fn keep(width: usize, keys: &mut [u8], range: Range<usize>, kept: usize) -> usiz
 }
 
 /// What [`remove`] has come to.
-struct Removed {
+struct RemovalCounts {
     /// The index after the keys that are kept.
     kept: usize,
     /// How many keys of the run are not greater than the last of the range, or fewer.
@@ -297,19 +302,19 @@ struct Removed {
 
 /// Moves those of the ascending keys `range` that are not in `run` to index `kept`, before which
 /// all is final.
-fn remove<S: Shape>(
+fn remove<S: KeyShape>(
     shape: S,
     keys: &mut [u8],
     range: Range<usize>,
     kept: usize,
     run: &[u8],
-) -> Removed {
+) -> RemovalCounts {
     debug_assert!(kept <= range.start);
     let run_count = run.len() / shape.width();
     if run_count < range.len() / GALLOP_RATIO {
         remove_from_many(shape, keys, range, kept, run)
     } else if run_count < STRIDES_RATIO * range.len() {
-        remove_in_step(shape, keys, range, kept, run)
+        remove_lockstep(shape, keys, range, kept, run)
     } else {
         remove_by_strides(shape, keys, range, kept, run)
     }
@@ -317,40 +322,40 @@ fn remove<S: Shape>(
 
 /// [`remove`] for about as many keys on both sides: each half for itself, both in turns, so that neither waits for the other's
 /// comparisons.
-fn remove_in_step<S: Shape>(
+fn remove_lockstep<S: KeyShape>(
     shape: S,
     keys: &mut [u8],
     range: Range<usize>,
     kept: usize,
     run: &[u8],
-) -> Removed {
+) -> RemovalCounts {
     let (width, run_count) = (shape.width(), run.len() / shape.width());
-    let halves = halves(range, kept, run_count, |middle| {
-        bound(shape, run, 0, run_count, shape.at(keys, middle))
+    let halves = split_halves(range, kept, run_count, |middle| {
+        bound(shape, run, 0, run_count, shape.key_at(keys, middle))
     });
-    let [low, high] = walk_in_turns(halves, &mut Removal { shape, keys: &mut *keys, run });
+    let [low, high] = walk_interleaved(halves, &mut RemovalWalk { shape, keys: &mut *keys, run });
     let kept = keep(width, keys, low.next..low.end, low.taken);
     let kept = keep(width, keys, low.end..high.taken, kept);
-    Removed { kept: keep(width, keys, high.next..high.end, kept), passed: high.passed }
+    RemovalCounts { kept: keep(width, keys, high.next..high.end, kept), passed: high.passed }
 }
 
 /// Takes the keys that are not in a run.
-struct Removal<'k, S> {
+struct RemovalWalk<'k, S> {
     shape: S,
     keys: &'k mut [u8],
     run: &'k [u8],
 }
 
-impl<S: Shape> InStep for Removal<'_, S> {
+impl<S: KeyShape> LockstepWalk for RemovalWalk<'_, S> {
     #[inline(always)]
-    fn step(&mut self, at: &mut Cursors) {
-        let Removal { shape, keys, run } = self;
-        let (key, other) = (shape.at(keys, at.next), shape.at(run, at.passed));
+    fn step(&mut self, at: &mut WalkCursors) {
+        let RemovalWalk { shape, keys, run } = self;
+        let (key, other) = (shape.key_at(keys, at.next), shape.key_at(run, at.passed));
         let (less, greater) = (key < other, key > other);
         // A key that is not kept is overwritten, or becomes the first of the remainder. The branch
         // goes the same way from the first removal on.
         if at.taken != at.next {
-            shape.shift(keys, at.next, at.taken);
+            shape.copy_key(keys, at.next, at.taken);
         }
         at.taken += usize::from(less);
         at.next += usize::from(!greater);
@@ -359,65 +364,65 @@ impl<S: Shape> InStep for Removal<'_, S> {
 }
 
 /// [`remove`] for fewer keys than in the run, of which [`STRIDE`] are passed at once, and many by galloping where keys lie far apart.
-fn remove_by_strides<S: Shape>(
+fn remove_by_strides<S: KeyShape>(
     shape: S,
     keys: &mut [u8],
     range: Range<usize>,
     mut kept: usize,
     run: &[u8],
-) -> Removed {
+) -> RemovalCounts {
     let (width, run_count) = (shape.width(), run.len() / shape.width());
     let mut passed = 0;
     for next in range.clone() {
-        let key = shape.at(keys, next);
+        let key = shape.key_at(keys, next);
         let far = passed + STRIDES_MAX * STRIDE;
-        while passed + STRIDE <= run_count && shape.at(run, passed + STRIDE - 1) < key {
+        while passed + STRIDE <= run_count && shape.key_at(run, passed + STRIDE - 1) < key {
             passed += STRIDE;
             if passed == far {
-                passed = leap(shape, run, passed, run_count, key);
+                passed = gallop_from(shape, run, passed, run_count, key);
                 break;
             }
         }
         if passed + STRIDE > run_count {
             let rest = &run[passed * width..];
-            let removed = remove_in_step(shape, keys, next..range.end, kept, rest);
-            return Removed { passed: passed + removed.passed, ..removed };
+            let removed = remove_lockstep(shape, keys, next..range.end, kept, rest);
+            return RemovalCounts { passed: passed + removed.passed, ..removed };
         }
         // It is among the next ones, of which the last is not less.
         let mut half = STRIDE / 2;
         while half > 0 {
-            passed += half * usize::from(shape.at(run, passed + half - 1) < key);
+            passed += half * usize::from(shape.key_at(run, passed + half - 1) < key);
             half /= 2;
         }
-        let is_new = shape.at(run, passed) != key;
+        let is_new = shape.key_at(run, passed) != key;
         if kept != next {
-            shape.shift(keys, next, kept);
+            shape.copy_key(keys, next, kept);
         }
         kept += usize::from(is_new);
     }
-    Removed { kept, passed }
+    RemovalCounts { kept, passed }
 }
 
 /// [`remove`] for far more keys than in the run.
-fn remove_from_many<S: Shape>(
+fn remove_from_many<S: KeyShape>(
     shape: S,
     keys: &mut [u8],
     range: Range<usize>,
     mut kept: usize,
     run: &[u8],
-) -> Removed {
+) -> RemovalCounts {
     let width = shape.width();
     let mut next = range.start;
     let mut passed = 0;
     for other in run.chunks_exact(width) {
-        let until = leap(shape, keys, next, range.end, shape.key(other));
+        let until = gallop_from(shape, keys, next, range.end, shape.key(other));
         kept = keep(width, keys, next..until, kept);
         next = until;
         if next == range.end {
             break;
         }
         passed += 1;
-        next += usize::from(shape.at(keys, next) == shape.key(other));
+        next += usize::from(shape.key_at(keys, next) == shape.key(other));
     }
-    Removed { kept: keep(width, keys, next..range.end, kept), passed }
+    RemovalCounts { kept: keep(width, keys, next..range.end, kept), passed }
 }

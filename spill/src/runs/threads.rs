@@ -15,7 +15,7 @@ pub(crate) fn threads_for(keys: u64, threads: usize) -> usize {
 }
 
 /// Runs `work` on every item, each in a thread of its own, the last one in this.
-pub fn in_parallel<I: Send, T: Send>(
+pub fn map_parallel<I: Send, T: Send>(
     items: Vec<I>,
     work: impl Fn(usize, I) -> Result<T> + Sync,
 ) -> Result<Vec<T>> {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 /// Where a walk is.
-pub(super) struct Cursors {
+pub(super) struct WalkCursors {
     /// The next key of the first set, and where that ends.
     pub(super) next: usize,
     pub(super) end: usize,
@@ -18,9 +18,9 @@ pub(super) struct Cursors {
     pub(super) taken: usize,
 }
 
-impl Cursors {
+impl WalkCursors {
     /// So many steps can be taken at least.
-    pub(super) fn sure_steps(&self) -> usize {
+    pub(super) fn steps_min(&self) -> usize {
         (self.end - self.next).min(self.passed_end - self.passed)
     }
 }
@@ -28,34 +28,34 @@ impl Cursors {
 /// Both halves of a walk through the keys `range` of a set and the first `count` of another, of which as many belong to the
 /// first half as `less` says are less than the key in the middle of the range. That half takes keys to `taken`, the other to
 /// where it begins in the first set.
-pub(super) fn halves(
+pub(super) fn split_halves(
     range: Range<usize>,
     taken: usize,
     count: usize,
     less: impl FnOnce(usize) -> usize,
-) -> [Cursors; 2] {
+) -> [WalkCursors; 2] {
     let middle = range.start + range.len() / 2;
     let split = if range.is_empty() { 0 } else { less(middle) };
-    let low = Cursors { next: range.start, end: middle, passed: 0, passed_end: split, taken };
+    let low = WalkCursors { next: range.start, end: middle, passed: 0, passed_end: split, taken };
     let end = range.end;
-    let high = Cursors { next: middle, end, passed: split, passed_end: count, taken: middle };
+    let high = WalkCursors { next: middle, end, passed: split, passed_end: count, taken: middle };
     [low, high]
 }
 
 /// A walk through two sets in step.
-pub(super) trait InStep {
+pub(super) trait LockstepWalk {
     /// Goes on by a key of either set, or by one of each.
-    fn step(&mut self, at: &mut Cursors);
+    fn step(&mut self, at: &mut WalkCursors);
 }
 
 /// Takes all steps of two walks, in turns.
 #[inline(always)]
-pub(super) fn walk_in_turns(
-    [mut low, mut high]: [Cursors; 2],
-    walk: &mut impl InStep,
-) -> [Cursors; 2] {
+pub(super) fn walk_interleaved(
+    [mut low, mut high]: [WalkCursors; 2],
+    walk: &mut impl LockstepWalk,
+) -> [WalkCursors; 2] {
     loop {
-        let steps = low.sure_steps().min(high.sure_steps());
+        let steps = low.steps_min().min(high.steps_min());
         if steps == 0 {
             break;
         }
@@ -64,10 +64,10 @@ pub(super) fn walk_in_turns(
             walk.step(&mut high);
         }
     }
-    while low.sure_steps() > 0 {
+    while low.steps_min() > 0 {
         walk.step(&mut low);
     }
-    while high.sure_steps() > 0 {
+    while high.steps_min() > 0 {
         walk.step(&mut high);
     }
     [low, high]

@@ -45,8 +45,8 @@ mod segment;
 mod tests;
 mod writer;
 
-pub use block::{BLOCK_BYTES, BLOCK_KEYS, Decoder, Encoder, WIDTH_MAX, block_keys_max};
-pub(crate) use block::{Block, Sought};
+pub use block::{BLOCK_BYTES, BLOCK_KEYS, BlockDecoder, BlockEncoder, WIDTH_MAX, block_keys_max};
+pub(crate) use block::{BlockKeys, RecordLookup};
 pub use footer::{SEGMENT_VERSION, SegmentRef};
 pub(crate) use reader::BlockReader;
 pub use segment::Segment;

@@ -5,7 +5,7 @@
 //! the while. So a reader gives back what it leaves behind, in pieces large enough that the system calls do not count; at
 //! most [`TRAIL_BYTES`] of pages behind it stay, and none once it is dropped.
 
-use super::block::{Block, Decoder};
+use super::block::{BlockDecoder, BlockKeys};
 use super::segment::Segment;
 use crate::disk::Result;
 
@@ -21,7 +21,7 @@ const AHEAD_BYTES: usize = 1 << 20;
 pub(crate) struct BlockReader {
     segment: Segment,
     /// Has the block before `end`, if one was decoded.
-    decoder: Decoder,
+    decoder: BlockDecoder,
     /// The first block of which pages may be resident because of this reader.
     trail: usize,
     /// The block after the one decoded last.
@@ -63,7 +63,7 @@ impl BlockReader {
     pub(crate) fn decode(&mut self, block: usize, keys: &mut Vec<u8>) -> Result<()> {
         keys.clear();
         self.open(block)?;
-        self.segment.unseal(block, &mut self.decoder)?;
+        self.segment.decode_records(block, &mut self.decoder)?;
         self.decoder.block().write(self.segment.width(), keys);
         Ok(())
     }
@@ -85,12 +85,12 @@ impl BlockReader {
     }
 
     /// How many blocks were decoded.
-    pub(crate) fn decoded(&self) -> u64 {
+    pub(crate) fn decoded_blocks(&self) -> u64 {
         self.decoded
     }
 
     /// The keys of the block decoded last.
-    pub(crate) fn block(&self) -> Block<'_> {
+    pub(crate) fn block(&self) -> BlockKeys<'_> {
         self.decoder.block()
     }
 }
@@ -98,7 +98,7 @@ impl BlockReader {
 impl Drop for BlockReader {
     fn drop(&mut self) {
         if self.end > 0 {
-            self.segment.release_wholly(self.trail.min(self.end - 1)..self.end);
+            self.segment.release_all(self.trail.min(self.end - 1)..self.end);
         }
     }
 }

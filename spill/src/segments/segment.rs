@@ -6,29 +6,29 @@
 //! is decoded, and against what the index says of it and of its neighbour: a block that is intact
 //! but in another's place is noticed.
 
-use super::block::{Block, Decoder, WIDTH_MAX};
+use super::block::{BlockDecoder, BlockKeys, WIDTH_MAX};
 use super::footer::{FOOTER, KeyBytes, SegmentRef, check_footer, tail_bytes};
 use super::index::{check_index, entry_bytes, offset_in};
 use crate::codec::Codec;
-use crate::disk::{Disk, Error, Mapped, Result};
+use crate::disk::{Disk, Error, MappedBytes, Result};
 use byteorder::{ByteOrder, LittleEndian};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// An index of up to so many bytes stays resident.
-const INDEX_KEPT: usize = 64 << 10;
+const INDEX_RESIDENT_MAX: usize = 64 << 10;
 
 /// A segment opened for reading. Clones share the mapping.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    shared: Arc<Shared>,
+    shared: Arc<SegmentMapping>,
     /// Has written the blocks, and says what keys are outside them.
     codec: Codec,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SegmentMapping {
     /// For messages.
     file: String,
     at: SegmentRef,
@@ -37,11 +37,11 @@ struct Shared {
     /// The number of blocks.
     blocks: usize,
     /// The end of the segment: index and footer, and perhaps more.
-    tail: Mapped,
+    tail: MappedBytes,
     /// Where the index is in `tail`. It was checked, so reading it cannot fail.
     index: Range<usize>,
     /// The blocks that may be read.
-    bytes: Mapped,
+    bytes: MappedBytes,
     /// Where `bytes` begin in the segment.
     base: usize,
 }
@@ -107,8 +107,8 @@ impl Segment {
         file: &str,
         at: SegmentRef,
         width: KeyBytes,
-        tail: Mapped,
-        blocks_of: impl FnOnce(&Segment) -> Result<(usize, Mapped)>,
+        tail: MappedBytes,
+        blocks_of: impl FnOnce(&Segment) -> Result<(usize, MappedBytes)>,
     ) -> Result<Segment> {
         let (blocks, index) = check_footer(&tail, file, at, width)?;
         let start = at.length as usize - (tail.len() - index.start);
@@ -119,8 +119,8 @@ impl Segment {
         // An index may be large, and most of it may never be needed.
         tail.release(index.clone());
         let (file, width) = (file.to_owned(), width.whole);
-        let bytes = Mapped::memory(Arc::new(Vec::new()), 0..0);
-        let shared = Shared { file, at, width, blocks, tail, index, bytes, base: 0 };
+        let bytes = MappedBytes::memory(Arc::new(Vec::new()), 0..0);
+        let shared = SegmentMapping { file, at, width, blocks, tail, index, bytes, base: 0 };
         let mut segment = Segment { shared: Arc::new(shared), codec: Codec::Gaps };
         let (base, bytes) = blocks_of(&segment)?;
         let shared = Arc::get_mut(&mut segment.shared).expect("nobody else has it yet");
@@ -130,13 +130,13 @@ impl Segment {
 
     /// The segment, if `codec` has written its blocks. Keys are then as the codec has them outside
     /// blocks.
-    pub fn coded(self, codec: &Codec) -> Segment {
+    pub fn with_codec(self, codec: &Codec) -> Segment {
         Segment { codec: codec.clone(), ..self }
     }
 
     /// The same keys, whole.
     pub fn unprojected(&self) -> Segment {
-        self.clone().coded(&self.codec.unprojected())
+        self.clone().with_codec(&self.codec.unprojected())
     }
 
     /// The number of bytes in a key.
@@ -145,8 +145,8 @@ impl Segment {
     }
 
     /// A decoder for its blocks.
-    pub fn decoder(&self) -> Decoder {
-        Decoder::new(self.shared.width)
+    pub fn decoder(&self) -> BlockDecoder {
+        BlockDecoder::new(self.shared.width)
     }
 
     /// Where the segment is.
@@ -170,7 +170,7 @@ impl Segment {
         match self.codec.projection() {
             None => Cow::Borrowed(whole),
             // Whether it has the constant bits is seen when its block is decoded.
-            Some(projection) => Cow::Owned(projection.pick(whole)),
+            Some(projection) => Cow::Owned(projection.extract_bits(whole)),
         }
     }
 
@@ -180,7 +180,7 @@ impl Segment {
     }
 
     /// The number of keys in a block: at least one.
-    pub fn keys_in(&self, block: usize) -> usize {
+    pub fn block_keys(&self, block: usize) -> usize {
         LittleEndian::read_u32(&self.entry(block)[self.shared.width + 8..]) as usize
     }
 
@@ -197,7 +197,7 @@ impl Segment {
         let key = match self.codec.projection() {
             None => key,
             Some(projection) => {
-                projection.lift(key, &mut whole);
+                projection.unproject(key, &mut whole);
                 &whole
             }
         };
@@ -225,7 +225,7 @@ impl Segment {
 
     /// The blocks that can hold keys that are not less than `low` and less than `high`; and those that [`find`](Segment::find)
     /// gives for such keys.
-    pub(crate) fn blocks_in(&self, low: Option<&[u8]>, high: Option<&[u8]>) -> Range<usize> {
+    pub(crate) fn blocks_in_range(&self, low: Option<&[u8]>, high: Option<&[u8]>) -> Range<usize> {
         let end = match high {
             _ if self.blocks() == 0 => 0,
             None => self.blocks(),
@@ -235,10 +235,10 @@ impl Segment {
     }
 
     /// The blocks with keys of these numbers, counted from the segment's first.
-    pub(crate) fn blocks_of(&self, numbers: Range<u64>) -> Range<usize> {
+    pub(crate) fn blocks_of_numbers(&self, numbers: Range<u64>) -> Range<usize> {
         let (mut some, mut before) = (0..0, 0);
         for block in 0..self.blocks() {
-            let end = before + self.keys_in(block) as u64;
+            let end = before + self.block_keys(block) as u64;
             if end <= numbers.start {
                 some.start = block + 1;
             }
@@ -251,29 +251,34 @@ impl Segment {
     }
 
     /// Replaces `keys` by those of a block.
-    pub fn decode(&self, block: usize, decoder: &mut Decoder, keys: &mut Vec<u8>) -> Result<()> {
+    pub fn decode(
+        &self,
+        block: usize,
+        decoder: &mut BlockDecoder,
+        keys: &mut Vec<u8>,
+    ) -> Result<()> {
         keys.clear();
         self.open_block(block, decoder)?;
-        self.unseal(block, decoder)?;
+        self.decode_records(block, decoder)?;
         decoder.block().write(self.width(), keys);
         Ok(())
     }
 
     /// Turns the records of the block in the decoder, if it has records, into keys.
-    pub(crate) fn unseal(&self, block: usize, decoder: &mut Decoder) -> Result<()> {
+    pub(crate) fn decode_records(&self, block: usize, decoder: &mut BlockDecoder) -> Result<()> {
         let offset = self.shared.at.offset + self.extent(block).start as u64;
-        decoder.unseal(&self.shared.file, offset)
+        decoder.decode_records(&self.shared.file, offset)
     }
 
     /// Decodes a block, leaving its keys, or their records, in the decoder.
-    pub(crate) fn open_block(&self, block: usize, decoder: &mut Decoder) -> Result<()> {
-        let Shared { file, at, bytes, .. } = &*self.shared;
+    pub(crate) fn open_block(&self, block: usize, decoder: &mut BlockDecoder) -> Result<()> {
+        let SegmentMapping { file, at, bytes, .. } = &*self.shared;
         let range = self.extent(block);
         let offset = at.offset + range.start as u64;
         bytes.note_read(range.len());
         decoder.set_codec(&self.codec);
         decoder.open_part(bytes, self.mapped(range), file, offset)?;
-        if !self.describes(block, &decoder.block()) {
+        if !self.matches_index(block, &decoder.block()) {
             decoder.close();
             let what = "a block of keys: it is not the one that the index describes";
             return Err(Error::corrupt(file, offset, what));
@@ -282,13 +287,13 @@ impl Segment {
     }
 
     /// Whether the keys of a block are those that the index promises, as far as it tells.
-    fn describes(&self, block: usize, keys: &Block<'_>) -> bool {
+    fn matches_index(&self, block: usize, keys: &BlockKeys<'_>) -> bool {
         let (width, count) = (self.width(), keys.count(self.width()));
         let mut ends = Vec::with_capacity(2 * width);
-        keys.write_some(0..1, width, &mut ends);
-        keys.write_some(count - 1..count, width, &mut ends);
+        keys.write_range(0..1, width, &mut ends);
+        keys.write_range(count - 1..count, width, &mut ends);
         let (first, last) = ends.split_at(width);
-        count == self.keys_in(block)
+        count == self.block_keys(block)
             && *first == *self.first_key(block)
             && (block + 1 == self.blocks() || *last < *self.first_key(block + 1))
     }
@@ -296,11 +301,11 @@ impl Segment {
     /// Tells the system that these blocks, and what the index says of them, will not be read again
     /// soon.
     pub fn release(&self, blocks: Range<usize>) {
-        let Shared { bytes, tail, index, width, .. } = &*self.shared;
+        let SegmentMapping { bytes, tail, index, width, .. } = &*self.shared;
         if !bytes.is_copied() {
             bytes.release(self.mapped(self.extents(blocks.clone())));
         }
-        if index.len() > INDEX_KEPT {
+        if index.len() > INDEX_RESIDENT_MAX {
             let entry = |block: usize| index.start + block * entry_bytes(*width);
             tail.release(entry(blocks.start)..entry(blocks.end));
         }
@@ -309,12 +314,12 @@ impl Segment {
     /// The same, of a reader that goes away: what lies behind the blocks is not read next, nor is the
     /// index, of which looking for keys has touched pages far from them. A small one stays: to map it
     /// again at each level would cost more than it takes.
-    pub(crate) fn release_wholly(&self, blocks: Range<usize>) {
-        let Shared { bytes, tail, index, .. } = &*self.shared;
+    pub(crate) fn release_all(&self, blocks: Range<usize>) {
+        let SegmentMapping { bytes, tail, index, .. } = &*self.shared;
         if !bytes.is_copied() {
-            bytes.release_wholly(self.mapped(self.extents(blocks)));
+            bytes.release_all(self.mapped(self.extents(blocks)));
         }
-        if index.len() > INDEX_KEPT {
+        if index.len() > INDEX_RESIDENT_MAX {
             tail.release(index.clone());
         }
     }
@@ -326,7 +331,7 @@ impl Segment {
 
     /// Where a block is among the segment's bytes.
     pub(crate) fn extent(&self, block: usize) -> Range<usize> {
-        let Shared { at, tail, index, width, .. } = &*self.shared;
+        let SegmentMapping { at, tail, index, width, .. } = &*self.shared;
         let entries = &tail[index.clone()];
         let end = match block + 1 {
             next if next == self.blocks() => at.length as usize - (tail.len() - index.start),

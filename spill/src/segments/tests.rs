@@ -1,6 +1,6 @@
 //! The bytes that the heads of these files show are those that are written.
 
-use super::{Encoder, SegmentWriter};
+use super::{BlockEncoder, SegmentWriter};
 use crate::codec::Codec;
 use crate::disk::{Disk, FaultDisk};
 
@@ -16,7 +16,7 @@ fn bytes(text: &str) -> Vec<u8> {
 /// A block without its checksum.
 fn block(width: usize, codec: &Codec, keys: &[u8]) -> Vec<u8> {
     let mut block = Vec::new();
-    Encoder::new(width).coded(codec).encode(keys, &mut block);
+    BlockEncoder::new(width).with_codec(codec).encode(keys, &mut block);
     block.split_off(4)
 }
 

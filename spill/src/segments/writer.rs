@@ -1,10 +1,10 @@
 //! Writing a segment, front to back.
 
-use super::block::{Encoder, block_keys_max};
+use super::block::{BlockEncoder, block_keys_max};
 use super::footer::{FOOTER, KeyBytes, SegmentRef, footer};
 use super::index::{entry_bytes, push_tail};
 use crate::codec::Codec;
-use crate::disk::{Append, Result};
+use crate::disk::{AppendFile, Result};
 use crate::keys::is_ascending;
 
 /// Encoded blocks are handed to the file in pieces of about this size.
@@ -19,8 +19,8 @@ pub struct SegmentWriter<'a> {
     width: usize,
     /// Of these, bytes of a value; 0 if there are none, or nobody is to be told.
     value_bytes: usize,
-    out: &'a mut dyn Append,
-    encoder: Encoder,
+    out: &'a mut dyn AppendFile,
+    encoder: BlockEncoder,
     /// Blocks that begin before so many bytes of blocks are not compressed.
     plain_bytes: u64,
     /// Offset of the segment in the file.
@@ -43,11 +43,11 @@ impl<'a> SegmentWriter<'a> {
     /// # Panics
     ///
     /// If `width` is zero or more than [`WIDTH_MAX`](crate::WIDTH_MAX).
-    pub fn new(width: usize, out: &'a mut dyn Append) -> Self {
+    pub fn new(width: usize, out: &'a mut dyn AppendFile) -> Self {
         SegmentWriter {
             width,
             value_bytes: 0,
-            encoder: Encoder::new(width),
+            encoder: BlockEncoder::new(width),
             plain_bytes: 0,
             start: out.len(),
             out,
@@ -60,12 +60,12 @@ impl<'a> SegmentWriter<'a> {
     }
 
     /// Leaves out the compression, for a segment that is soon read once and gone.
-    pub fn uncompressed(self) -> Self {
-        self.compressed_beyond(u64::MAX)
+    pub fn without_compression(self) -> Self {
+        self.with_plain_bytes(u64::MAX)
     }
 
     /// Leaves out the compression of the first blocks, which take about so many bytes.
-    pub fn compressed_beyond(self, bytes: u64) -> Self {
+    pub fn with_plain_bytes(self, bytes: u64) -> Self {
         SegmentWriter { plain_bytes: bytes, ..self }
     }
 
@@ -76,8 +76,8 @@ impl<'a> SegmentWriter<'a> {
     }
 
     /// Writes blocks as `codec` does.
-    pub fn coded(self, codec: &Codec) -> Self {
-        SegmentWriter { encoder: self.encoder.coded(codec), ..self }
+    pub fn with_codec(self, codec: &Codec) -> Self {
+        SegmentWriter { encoder: self.encoder.with_codec(codec), ..self }
     }
 
     /// Adds `keys`, which ascend, and from what was pushed before.
@@ -127,7 +127,7 @@ impl<'a> SegmentWriter<'a> {
     }
 
     /// [Finishes](SegmentWriter::finish) the segment; one without keys takes no bytes.
-    pub fn finish_some(self) -> Result<SegmentRef> {
+    pub fn finish_or_empty(self) -> Result<SegmentRef> {
         match self.is_empty() {
             true => Ok(SegmentRef { offset: self.start, length: 0, keys: 0 }),
             false => self.finish(),
@@ -147,7 +147,7 @@ impl<'a> SegmentWriter<'a> {
         let width = self.encoder.key_width();
         let count = keys.len() / width;
         let batch = self.encoder.batch(keys);
-        if batch.wants_halves() {
+        if batch.needs_split() {
             let (low, high) = keys.split_at(count / 2 * width);
             self.encode(low)?;
             return self.encode(high);
@@ -156,7 +156,7 @@ impl<'a> SegmentWriter<'a> {
         let first = self.index.len();
         match self.encoder.projection() {
             None => self.index.extend_from_slice(&keys[..width]),
-            Some(projection) => projection.lift(&keys[..width], &mut self.index),
+            Some(projection) => projection.unproject(&keys[..width], &mut self.index),
         }
         debug_assert!(self.entry_before(first).is_none_or(|before| *before < self.index[first..]));
         push_tail(&mut self.index, offset, count);

@@ -9,47 +9,54 @@ use super::known::StoreSubtract;
 use super::levels::FileSegment;
 use super::run::OldRun;
 use crate::codec::Codec;
-use crate::disk::{Append, Disk, Error, Result};
-use crate::runs::{KeyRange, Merge, batch_keys, drain, sources, split};
+use crate::disk::{AppendFile, Disk, Error, Result};
+use crate::runs::{KeyMerge, KeyRange, batch_keys, drain, sources, split};
 use crate::segments::{Segment, SegmentRef, SegmentWriter};
 use std::ops::Range;
 
 /// Where parts of a store are read and written: a disk, how long keys are and what has written them.
 #[derive(Clone, Copy)]
-pub struct Apart<'a> {
+pub struct PartitionWorker<'a> {
     /// Where all segments are.
     pub disk: &'a dyn Disk,
     /// Bytes of a whole key.
-    pub whole: usize,
+    pub whole_width: usize,
     /// What has written the segments, and knows all keys in them.
     pub codec: &'a Codec,
 }
 
 /// One of the ranges that keys, as the codec has them in memory, cut all keys into.
 #[derive(Clone, Copy, Debug)]
-pub struct Part<'a> {
+pub struct KeyPartition<'a> {
     /// Where ranges meet: each begins with its border.
-    pub borders: &'a [Vec<u8>],
+    pub boundaries: &'a [Vec<u8>],
     /// Which of the ranges it is: at most as many as there are borders.
     pub number: usize,
 }
 
-impl<'a> Part<'a> {
+impl<'a> KeyPartition<'a> {
     fn range(self) -> KeyRange<'a> {
-        KeyRange::cut(self.borders)[self.number]
+        KeyRange::cut(self.boundaries)[self.number]
     }
 }
 
-impl Apart<'_> {
+impl PartitionWorker<'_> {
     /// Opens pieces, of which it is checked that they are what they should be.
     pub fn open(&self, pieces: &[FileSegment]) -> Result<Vec<Segment>> {
-        pieces.iter().map(|it| Ok(it.open(self.disk, self.whole)?.coded(self.codec))).collect()
+        pieces
+            .iter()
+            .map(|it| Ok(it.open(self.disk, self.whole_width)?.with_codec(self.codec)))
+            .collect()
     }
 
     /// The same, to read a range of keys alone: nothing else is mapped of the pieces.
-    pub fn open_keys(&self, pieces: &[FileSegment], part: Part<'_>) -> Result<Vec<Segment>> {
+    pub fn open_keys(
+        &self,
+        pieces: &[FileSegment],
+        part: KeyPartition<'_>,
+    ) -> Result<Vec<Segment>> {
         let KeyRange { low, high } = part.range();
-        let open = |it: &FileSegment| self.open_part(*it, |found| found.blocks_in(low, high));
+        let open = |it: &FileSegment| self.open_part(*it, |found| found.blocks_in_range(low, high));
         pieces.iter().map(open).collect()
     }
 
@@ -59,7 +66,7 @@ impl Apart<'_> {
         let open = |it: &FileSegment| {
             let [from, until] = [keys.start, keys.end].map(|it| it.saturating_sub(before));
             before += it.at.keys;
-            self.open_part(*it, |found| found.blocks_of(from..until))
+            self.open_part(*it, |found| found.blocks_of_numbers(from..until))
         };
         pieces.iter().map(open).collect()
     }
@@ -69,8 +76,8 @@ impl Apart<'_> {
         piece: FileSegment,
         wanted: impl Fn(&Segment) -> Range<usize>,
     ) -> Result<Segment> {
-        let coded = |segment: &Segment| segment.clone().coded(self.codec);
-        let opened = piece.open_part(self.disk, self.whole, |it| wanted(&coded(it)))?;
+        let coded = |segment: &Segment| segment.clone().with_codec(self.codec);
+        let opened = piece.open_part(self.disk, self.whole_width, |it| wanted(&coded(it)))?;
         Ok(coded(&opened))
     }
 
@@ -83,7 +90,7 @@ impl Apart<'_> {
     }
 
     /// The same, and whether all its keys are in a range: by the index, and by the keys of its last block.
-    pub fn is_within(&self, piece: &FileSegment, part: Part<'_>) -> Result<bool> {
+    pub fn is_within(&self, piece: &FileSegment, part: KeyPartition<'_>) -> Result<bool> {
         if piece.at.keys == 0 {
             return check_empty(piece).map(|()| true);
         }
@@ -96,7 +103,7 @@ impl Apart<'_> {
     }
 
     /// Up to `parts - 1` keys that cut those of all these segments into ranges of about as many.
-    pub fn cut(&self, segments: &[Segment], parts: usize) -> Vec<Vec<u8>> {
+    pub fn boundaries(&self, segments: &[Segment], parts: usize) -> Vec<Vec<u8>> {
         split(self.width(), &[], segments, parts)
     }
 
@@ -105,8 +112,8 @@ impl Apart<'_> {
         &self,
         candidates: &[Segment],
         runs: &[Vec<Segment>],
-        part: Part<'_>,
-        out: &mut dyn Append,
+        part: KeyPartition<'_>,
+        out: &mut dyn AppendFile,
     ) -> Result<SegmentRef> {
         let old = runs.iter().map(|segments| OldRun {
             first: 0,
@@ -117,12 +124,12 @@ impl Apart<'_> {
         let old: Vec<OldRun> = old.collect();
         let width = self.width();
         let mut known = StoreSubtract::new(width, &[], None, &old);
-        let mut merge = Merge::of_many(width, sources(width, &[], candidates, part.range()));
+        let mut merge = KeyMerge::of_many(width, sources(width, &[], candidates, part.range()));
         let (mut batch, mut level) = (Vec::new(), self.writer(out));
         loop {
             merge.next(&mut batch, batch_keys(width))?;
             if batch.is_empty() {
-                return level.finish_some();
+                return level.finish_or_empty();
             }
             known.subtract(&mut batch)?;
             level.push(&batch)?;
@@ -133,22 +140,22 @@ impl Apart<'_> {
     pub fn merge(
         &self,
         segments: &[Segment],
-        part: Part<'_>,
-        out: &mut dyn Append,
+        part: KeyPartition<'_>,
+        out: &mut dyn AppendFile,
     ) -> Result<SegmentRef> {
         let width = self.width();
         let mut writer = self.writer(out);
-        let mut merge = Merge::of_many(width, sources(width, &[], segments, part.range()));
+        let mut merge = KeyMerge::of_many(width, sources(width, &[], segments, part.range()));
         drain(&mut merge, |batch| writer.push(batch))?;
-        writer.finish_some()
+        writer.finish_or_empty()
     }
 
-    fn writer<'o>(&self, out: &'o mut dyn Append) -> SegmentWriter<'o> {
-        SegmentWriter::new(self.whole, out).coded(self.codec)
+    fn writer<'o>(&self, out: &'o mut dyn AppendFile) -> SegmentWriter<'o> {
+        SegmentWriter::new(self.whole_width, out).with_codec(self.codec)
     }
 
     fn width(&self) -> usize {
-        self.codec.key_width(self.whole)
+        self.codec.key_width(self.whole_width)
     }
 }
 
@@ -167,7 +174,7 @@ fn check_empty(piece: &FileSegment) -> Result<()> {
 mod tests {
     use super::*;
     use crate::disk::FaultDisk;
-    use crate::segments::Decoder;
+    use crate::segments::BlockDecoder;
     use crate::store::names::FileName;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -190,7 +197,7 @@ mod tests {
             return Vec::new();
         }
         let segment = Segment::open(disk, name, at, 2).unwrap();
-        let (mut decoder, mut keys, mut all) = (Decoder::new(2), Vec::new(), Vec::new());
+        let (mut decoder, mut keys, mut all) = (BlockDecoder::new(2), Vec::new(), Vec::new());
         for block in 0..segment.blocks() {
             segment.decode(block, &mut decoder, &mut keys).unwrap();
             all.extend(keys.chunks_exact(2).map(|it| u16::from_be_bytes([it[0], it[1]])));
@@ -206,16 +213,16 @@ mod tests {
             parts in 1usize..6,
         ) {
             let (disk, codec) = (FaultDisk::new(), Codec::Gaps);
-            let apart = Apart { disk: &disk, whole: 2, codec: &codec };
+            let apart = PartitionWorker { disk: &disk, whole_width: 2, codec: &codec };
             let pieces = |level: u32, all: &[Keys]| -> Vec<FileSegment> {
                 let file = |shard: u16| FileName::Candidates { level, shard };
                 all.iter().zip(0..).map(|(keys, at)| written(&disk, file(at), keys)).collect()
             };
             let [found_in, known_in] = [pieces(0, &candidates), pieces(1, &runs)];
-            let borders = apart.cut(&apart.open(&found_in).unwrap(), parts);
+            let borders = apart.boundaries(&apart.open(&found_in).unwrap(), parts);
             let (mut new, mut all) = (Vec::new(), Vec::new());
             for number in 0..=borders.len() {
-                let part = Part { borders: &borders, number };
+                let part = KeyPartition { boundaries: &borders, number };
                 let found = apart.open_keys(&found_in, part).unwrap();
                 let known = apart.open_keys(&known_in, part).unwrap();
                 let each: Vec<Vec<Segment>> = known.into_iter().map(|it| vec![it]).collect();
@@ -227,7 +234,7 @@ mod tests {
                 let piece = FileSegment { file, at };
                 apart.check(&piece).unwrap();
                 for other in 0..=borders.len() {
-                    let part = Part { borders: &borders, number: other };
+                    let part = KeyPartition { boundaries: &borders, number: other };
                     let is_within = apart.is_within(&piece, part).unwrap();
                     prop_assert_eq!(is_within, at.keys == 0 || other == number);
                 }
@@ -250,7 +257,7 @@ mod tests {
             some in prop::collection::vec(0u64..40_000, 2),
         ) {
             let (disk, codec) = (FaultDisk::new(), Codec::Gaps);
-            let apart = Apart { disk: &disk, whole: 2, codec: &codec };
+            let apart = PartitionWorker { disk: &disk, whole_width: 2, codec: &codec };
             let file = |shard: u16| FileName::Candidates { level: 0, shard };
             let pieces: Vec<FileSegment> =
                 keys.iter().zip(0..).map(|(keys, at)| written(&disk, file(at), keys)).collect();
@@ -263,10 +270,10 @@ mod tests {
                 for block in 0..segment.blocks() {
                     let expected: Vec<u8> = keys
                         .by_ref()
-                        .take(segment.keys_in(block))
+                        .take(segment.block_keys(block))
                         .flat_map(|it| it.to_be_bytes())
                         .collect();
-                    let until = number + segment.keys_in(block) as u64;
+                    let until = number + segment.block_keys(block) as u64;
                     if number < numbers.end && until > numbers.start {
                         segment.decode(block, &mut decoder, &mut found).unwrap();
                         prop_assert_eq!(&found, &expected);

@@ -13,11 +13,11 @@ use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::restrict;
 use crate::runs::{
-    KeyRange, Merge, drain, grow, grow_bytes_max, in_parallel, join_slice, merge_slices, sources,
-    split, threads_for,
+    KeyMerge, KeyRange, drain, grow, grow_bytes_max, join_slice, map_parallel, merge_slices,
+    sources, split, threads_for,
 };
 use crate::segments::{Segment, SegmentWriter};
-use crate::values::Values;
+use crate::values::ValueSpec;
 use std::sync::Arc;
 
 /// The part of the young share that the last level may take raw, as a divisor.
@@ -55,7 +55,7 @@ impl Store {
         for level in first..=last {
             segments.extend(self.level_segments(level as usize)?);
         }
-        if self.merging_bytes(bytes, threads) > self.young_bytes() - self.last_level_bytes_max() {
+        if self.merge_bytes_max(bytes, threads) > self.young_bytes() - self.last_level_bytes_max() {
             // Saved by a search with more memory than this one.
             self.flush(self.young.len(), threads)?;
             let pieces = self.write_merged(first, last, &[], &segments, keys, threads)?;
@@ -63,8 +63,8 @@ impl Store {
             return Ok(());
         }
         let mut all = Vec::with_capacity(bytes);
-        let merge = Merge::new(self.width, sources(self.width, &[], &segments, KeyRange::ALL));
-        let mut merge = merge.joined(self.values());
+        let merge = KeyMerge::new(self.width, sources(self.width, &[], &segments, KeyRange::ALL));
+        let mut merge = merge.with_values(self.values());
         drain(&mut merge, |batch| {
             all.extend_from_slice(batch);
             Ok(())
@@ -74,7 +74,7 @@ impl Store {
     }
 
     /// Takes the level just pushed to the log into the store; `keys` are its keys if they were kept.
-    pub(super) fn take_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
+    pub(super) fn add_last_level(&mut self, keys: Option<Vec<u8>>, threads: usize) -> Result<()> {
         let keys = keys.filter(|keys| keys.len() <= self.last_level_bytes_max());
         self.merge_young(keys.as_ref().map_or(0, Vec::len), threads)?;
         let level = self.levels.len() as u32 - 1;
@@ -120,7 +120,7 @@ impl Store {
     /// there is no room for both them and what they become.
     fn merge_young(&mut self, beside: usize, threads: usize) -> Result<()> {
         let bytes: usize = self.young.iter().map(|run| run.keys.len()).sum();
-        if self.merging_bytes(bytes, threads) + beside > self.young_bytes() {
+        if self.merge_bytes_max(bytes, threads) + beside > self.young_bytes() {
             return self.flush(self.young.len(), threads);
         }
         while let [.., elder, younger] = self.young.as_slice()
@@ -137,7 +137,7 @@ impl Store {
                 None => {
                     let mut aside = self.spare.take();
                     let (keys, room) = union(self.width, sets, threads, &mut aside);
-                    room.into_iter().chain([aside]).for_each(|room| self.keep_room(room));
+                    room.into_iter().chain([aside]).for_each(|room| self.recycle_buffer(room));
                     keys
                 }
             };
@@ -152,7 +152,7 @@ impl Store {
         let earlier = self.young.len().saturating_sub(1);
         let bytes: usize = self.young[..earlier].iter().map(|run| run.keys.len()).sum();
         let share = self.young_bytes() - self.last_level_bytes_max();
-        if self.merging_bytes(bytes, threads) > share {
+        if self.merge_bytes_max(bytes, threads) > share {
             self.flush(earlier, threads)
         } else {
             Ok(())
@@ -160,7 +160,7 @@ impl Store {
     }
 
     /// The most that young runs of so many bytes come to while they are merged.
-    fn merging_bytes(&self, bytes: usize, threads: usize) -> usize {
+    fn merge_bytes_max(&self, bytes: usize, threads: usize) -> usize {
         match self.values() {
             // Pairs are joined to new memory.
             Some(_) => 2 * bytes,
@@ -169,8 +169,8 @@ impl Store {
     }
 
     /// Keeps the room of keys that are no longer needed for levels to come.
-    pub(super) fn keep_room(&mut self, room: Vec<u8>) {
-        self.spare.give(room, self.last_level_bytes_max());
+    pub(super) fn recycle_buffer(&mut self, room: Vec<u8>) {
+        self.spare.keep(room, self.last_level_bytes_max());
     }
 
     /// Merges the first `count` young runs, and the old ones of like size, to a run on disk.
@@ -214,7 +214,7 @@ impl Store {
 
     /// Bytes of a run, and of all levels, that are not compressed.
     pub(super) fn plain_bytes(&self) -> u64 {
-        let left = self.disk.left().unwrap_or(u64::MAX);
+        let left = self.disk.bytes_left().unwrap_or(u64::MAX);
         self.shares.plain.min(left / PLAIN_SHARE)
     }
 
@@ -232,13 +232,13 @@ impl Store {
         let (whole, values, value_bytes) = (self.whole, self.values(), self.value_bytes());
         let boundaries = cut(width, values, slices, segments, threads_for(keys, threads));
         let plain = self.plain_bytes() / (boundaries.len() + 1) as u64;
-        in_parallel(KeyRange::cut(&boundaries), |part, range| {
+        map_parallel(KeyRange::cut(&boundaries), |part, range| {
             let file = FileName::Merged { first, last, part: part as u16 };
             let mut out = disk.create(&file.to_string())?;
-            let writer = SegmentWriter::new(whole, &mut *out).coded(codec);
-            let mut writer = writer.with_values(value_bytes).compressed_beyond(plain);
-            let merge = Merge::new(width, sources(width, slices, segments, range));
-            let mut merge = merge.joined(values);
+            let writer = SegmentWriter::new(whole, &mut *out).with_codec(codec);
+            let mut writer = writer.with_values(value_bytes).with_plain_bytes(plain);
+            let merge = KeyMerge::new(width, sources(width, slices, segments, range));
+            let mut merge = merge.with_values(values);
             drain(&mut merge, |batch| writer.push(batch))?;
             let at = writer.finish()?;
             out.sync()?;
@@ -250,7 +250,7 @@ impl Store {
 /// Cuts the key space into fair ranges, and with values only between keys.
 fn cut(
     width: usize,
-    values: Option<&Values>,
+    values: Option<&ValueSpec>,
     slices: &[&[u8]],
     segments: &[Segment],
     ranges: usize,
@@ -280,7 +280,7 @@ fn union(
 }
 
 /// The pairs of two sets, joined where they have equal keys.
-fn join_union(width: usize, values: &Values, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
+fn join_union(width: usize, values: &ValueSpec, sets: [&[u8]; 2], threads: usize) -> Vec<u8> {
     let length = sets[0].len() + sets[1].len();
     let mut all = vec![0; length];
     let threads = threads_for((length / width) as u64, threads);
@@ -294,7 +294,7 @@ fn join_union(width: usize, values: &Values, sets: [&[u8]; 2], threads: usize) -
         rooms.push(room.len());
         items.push((sets, room));
     }
-    let written = in_parallel(items, |_, (sets, room)| {
+    let written = map_parallel(items, |_, (sets, room)| {
         let bytes = merge_slices(width, sets, room) * width;
         Ok(join_slice(width, values, &mut room[..bytes]))
     })
@@ -317,7 +317,7 @@ fn join_union(width: usize, values: &Values, sets: [&[u8]; 2], threads: usize) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::values::And;
+    use crate::values::AndOperator;
 
     #[test]
     fn threads_join_pairs_of_keys_that_both_runs_have() {
@@ -327,7 +327,7 @@ mod tests {
         for [one, other] in [[3, 5], [5, 3]] {
             // The ranges begin at keys of either run, of which the other has each.
             let (a, b) = (pairs(0..200_000, one), pairs(77..300_000, other));
-            let joined = join_union(5, &Values::new(1, And), [&a, &b], 4);
+            let joined = join_union(5, &ValueSpec::new(1, AndOperator), [&a, &b], 4);
             let expected =
                 [pairs(0..77, one), pairs(77..200_000, 1), pairs(200_000..300_000, other)];
             assert!(joined == expected.concat());

@@ -4,60 +4,60 @@
 //! lie side by side between the key with numbers of zeros and with numbers of ones, perhaps in several
 //! blocks. A pair of a younger run may dominate one of an older one: both are there, as both have been reached.
 
-use super::filter::{Filter, Looked};
+use super::filter::{BloomFilter, LookupStats};
 use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::gallop;
-use crate::runs::{Merge, batch_keys};
+use crate::runs::{KeyMerge, batch_keys};
 use crate::segments::{BlockReader, Segment};
 use crate::values::Dominance;
 
 /// Takes out of ascending batches what is dominated, in the batch or by a run of a store.
-pub(super) struct Dominated<'a> {
+pub(super) struct DominanceSubtract<'a> {
     width: usize,
     dominance: &'a Dominance,
-    filter: Option<&'a Filter>,
+    filter: Option<&'a BloomFilter>,
     /// What is left of runs in memory.
     young: Vec<&'a [u8]>,
     old: Vec<SegmentWalk>,
     /// Pairs of the last key that was merged: more may have it.
     held_back: Vec<u8>,
     /// Held are those that old runs dominate.
-    looked: Looked,
+    looked: LookupStats,
 }
 
 /// The pairs of a batch with one key, as indices.
-type Group = std::ops::Range<usize>;
+type KeyGroup = std::ops::Range<usize>;
 
-impl<'a> Dominated<'a> {
+impl<'a> DominanceSubtract<'a> {
     pub(super) fn new(
         width: usize,
         dominance: &'a Dominance,
         young: &'a [YoungRun],
-        filter: Option<&'a Filter>,
+        filter: Option<&'a BloomFilter>,
         old: &[OldRun],
     ) -> Self {
         let old = old.iter().rev().flat_map(|run| &run.segments);
-        Dominated {
+        DominanceSubtract {
             width,
             dominance,
             filter,
             young: young.iter().rev().map(|run| run.keys.as_slice()).collect(),
             old: old.map(|segment| SegmentWalk::new(segment.clone())).collect(),
             held_back: Vec::new(),
-            looked: Looked::default(),
+            looked: LookupStats::default(),
         }
     }
 
     /// What it has come to.
-    pub(super) fn looked(&self) -> Looked {
-        let decoded = self.old.iter().map(|segment| segment.reader.decoded()).sum();
-        Looked { decoded, ..self.looked }
+    pub(super) fn lookup_stats(&self) -> LookupStats {
+        let decoded = self.old.iter().map(|segment| segment.reader.decoded_blocks()).sum();
+        LookupStats { decoded_blocks: decoded, ..self.looked }
     }
 
     /// Replaces `batch` by the next pairs of a merge, all that have their keys, without those that others of these dominate;
     /// leaves it empty at the end.
-    pub(super) fn next(&mut self, merge: &mut Merge, batch: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn next(&mut self, merge: &mut KeyMerge, batch: &mut Vec<u8>) -> Result<()> {
         loop {
             merge.next(batch, batch_keys(self.width))?;
             let is_end = batch.is_empty();
@@ -78,9 +78,9 @@ impl<'a> Dominated<'a> {
     /// Removes from `batch`, whose keys are greater than those of the batches before, the pairs that a pair of
     /// the store dominates.
     pub(super) fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
-        let Dominated { width, dominance, filter, young, old, looked, .. } = self;
+        let DominanceSubtract { width, dominance, filter, young, old, looked, .. } = self;
         let width = *width;
-        looked.asked += (batch.len() / width) as u64;
+        looked.candidates += (batch.len() / width) as u64;
         let mut groups = groups(width, dominance.key_bytes(width), batch);
         if let Some(filter) = filter {
             let mut held = Vec::new();
@@ -92,7 +92,8 @@ impl<'a> Dominated<'a> {
                 of_group.filter(|pair| held.next_if_eq(pair).is_some()).count() > 0
             });
         }
-        let mut seen = Seen { width, dominance, batch, dropped: vec![false; batch.len() / width] };
+        let mut seen =
+            DominanceMarks { width, dominance, batch, dropped: vec![false; batch.len() / width] };
         for rest in young {
             for group in &groups {
                 let (least, _) = seen.bounds(group);
@@ -107,7 +108,7 @@ impl<'a> Dominated<'a> {
                 segment.compare(group, &mut seen)?;
             }
         }
-        looked.held += match filter {
+        looked.in_old_runs += match filter {
             Some(_) => groups.iter().map(|it| it.len() as u64).sum(),
             None => (seen.dropped.iter().filter(|it| **it).count() - before) as u64,
         };
@@ -123,8 +124,8 @@ impl<'a> Dominated<'a> {
 }
 
 /// The pairs with each key.
-fn groups(width: usize, key: usize, batch: &[u8]) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn groups(width: usize, key: usize, batch: &[u8]) -> Vec<KeyGroup> {
+    let mut groups: Vec<KeyGroup> = Vec::new();
     for (index, pair) in batch.chunks_exact(width).enumerate() {
         match groups.last_mut() {
             Some(group) if batch[group.start * width..][..key] == pair[..key] => {
@@ -137,7 +138,7 @@ fn groups(width: usize, key: usize, batch: &[u8]) -> Vec<Group> {
 }
 
 /// What has been seen of the pairs that may dominate a batch's.
-struct Seen<'b> {
+struct DominanceMarks<'b> {
     width: usize,
     dominance: &'b Dominance,
     batch: &'b [u8],
@@ -145,14 +146,14 @@ struct Seen<'b> {
     dropped: Vec<bool>,
 }
 
-impl Seen<'_> {
+impl DominanceMarks<'_> {
     /// Whether something of a group is not dominated yet.
-    fn is_open(&self, group: &Group) -> bool {
+    fn is_open(&self, group: &KeyGroup) -> bool {
         !self.dropped[group.clone()].iter().all(|&it| it)
     }
 
     /// The least pair and the greatest with the key of a group.
-    fn bounds(&self, group: &Group) -> (Vec<u8>, Vec<u8>) {
+    fn bounds(&self, group: &KeyGroup) -> (Vec<u8>, Vec<u8>) {
         let key = self.dominance.key_bytes(self.width);
         let pair = &self.batch[group.start * self.width..][..self.width];
         let (mut least, mut greatest) = (pair.to_vec(), pair.to_vec());
@@ -162,7 +163,7 @@ impl Seen<'_> {
     }
 
     /// Compares a group with pairs, of which those with its key come first; whether more than those were there.
-    fn compare(&mut self, group: &Group, pairs: &[u8]) -> bool {
+    fn compare(&mut self, group: &KeyGroup, pairs: &[u8]) -> bool {
         let key = self.dominance.key_bytes(self.width);
         let start = group.start * self.width;
         for pair in pairs.chunks_exact(self.width) {
@@ -171,7 +172,7 @@ impl Seen<'_> {
             }
             for index in group.clone() {
                 let numbers = &self.batch[index * self.width..][key..self.width];
-                self.dropped[index] |= self.dominance.holds(&pair[key..], numbers);
+                self.dropped[index] |= self.dominance.dominates(&pair[key..], numbers);
             }
         }
         false
@@ -195,7 +196,7 @@ impl SegmentWalk {
     }
 
     /// Compares a group with the pairs that have its key.
-    fn compare(&mut self, group: &Group, seen: &mut Seen) -> Result<()> {
+    fn compare(&mut self, group: &KeyGroup, seen: &mut DominanceMarks) -> Result<()> {
         let blocks = self.reader.segment().blocks();
         if blocks == 0 || !seen.is_open(group) {
             return Ok(());
@@ -223,7 +224,7 @@ impl SegmentWalk {
 mod tests {
     use crate::codec::Codec;
     use crate::disk::FaultDisk;
-    use crate::store::{Candidates, Frontier, Settled, Shares, Store};
+    use crate::store::{Candidates, Frontier, SettleOutcome, Store, StoreBudget};
     use crate::values::Dominance;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -259,12 +260,12 @@ mod tests {
             wide in any::<bool>(),
         ) {
             let dominance = Dominance::new(if wide { &[2] } else { &[1, 1] });
-            let shares = Shares { young, filter, plain: 0 };
+            let shares = StoreBudget { young, filter, plain: 0 };
             let store = Store::new(Arc::new(FaultDisk::new()), 4, Codec::Gaps, shares);
-            let mut store = store.dominated(dominance.clone());
+            let mut store = store.with_dominance(dominance.clone());
             let mut known: BTreeSet<Pair> = BTreeSet::new();
             let dominates = |one: &Pair, other: &Pair| {
-                one[..2] == other[..2] && dominance.holds(&one[2..], &other[2..])
+                one[..2] == other[..2] && dominance.dominates(&one[2..], &other[2..])
             };
             for candidates in levels {
                 let is_new = |it: &&Pair| {
@@ -282,7 +283,7 @@ mod tests {
                     store.make_filter().unwrap();
                 }
                 let settled = store.settle(&candidates, threads, &|| false).unwrap();
-                prop_assert_eq!(settled, Settled::New(expected.len() as u64));
+                prop_assert_eq!(settled, SettleOutcome::New(expected.len() as u64));
                 if !expected.is_empty() {
                     let flat: Vec<u8> = expected.iter().flatten().copied().collect();
                     prop_assert_eq!(level(&mut store), flat);

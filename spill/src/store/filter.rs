@@ -9,14 +9,14 @@
 
 use crate::codec::Codec;
 use crate::disk::Result;
-use crate::keys::{Projection, Shape, for_shape};
+use crate::keys::{KeyShape, Projection, for_shape};
 use crate::segments::Segment;
 use std::borrow::Cow;
 
 /// Bits of a key in its line.
 const PROBES: u32 = 6;
 /// Keys that are put in, or asked about, side by side.
-const PLACES: usize = 32;
+const PROBE_BATCH: usize = 32;
 /// With fewer bits a key a filter lets too much pass to be of use.
 const BITS_PER_KEY_MIN: u64 = 4;
 /// With fewer bits a key it is made anew, if it may be larger.
@@ -42,7 +42,7 @@ const KEYS_PER_DECODED: u64 = 500;
 /// Whether there is a filter, and why not.
 #[derive(Debug, Default)]
 pub(super) struct FilterChoice {
-    filter: Option<Filter>,
+    filter: Option<BloomFilter>,
     /// The bytes of the one that is to be made.
     wanted: usize,
     /// The level from which on one may be made.
@@ -55,7 +55,7 @@ pub(super) struct FilterChoice {
 }
 
 /// The level that is expanded.
-pub(super) struct LastLevel {
+pub(super) struct ExpandedLevel {
     /// Its number.
     pub(super) number: u64,
     /// How many keys are in it.
@@ -64,21 +64,21 @@ pub(super) struct LastLevel {
 
 /// What it came to that candidates were looked up in the store.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Looked {
+pub(super) struct LookupStats {
     /// Candidates.
-    pub(super) asked: u64,
+    pub(super) candidates: u64,
     /// Of these, those that were in old runs; with a filter, that it let pass to them.
-    pub(super) held: u64,
+    pub(super) in_old_runs: u64,
     /// Blocks of old runs that were decoded.
-    pub(super) decoded: u64,
+    pub(super) decoded_blocks: u64,
 }
 
-impl std::iter::Sum for Looked {
-    fn sum<I: Iterator<Item = Looked>>(all: I) -> Looked {
-        all.fold(Looked::default(), |sum, it| Looked {
-            asked: sum.asked + it.asked,
-            held: sum.held + it.held,
-            decoded: sum.decoded + it.decoded,
+impl std::iter::Sum for LookupStats {
+    fn sum<I: Iterator<Item = LookupStats>>(all: I) -> LookupStats {
+        all.fold(LookupStats::default(), |sum, it| LookupStats {
+            candidates: sum.candidates + it.candidates,
+            in_old_runs: sum.in_old_runs + it.in_old_runs,
+            decoded_blocks: sum.decoded_blocks + it.decoded_blocks,
         })
     }
 }
@@ -87,17 +87,17 @@ impl FilterChoice {
     /// Decides whether the candidates of a level are to be asked about. `last` is the level that is
     /// expanded, `keys` are all, and a filter takes `bytes` at most. One that is of no use is dropped
     /// at once; a new one is made by [`FilterChoice::make`].
-    pub(super) fn choose(&mut self, last: LastLevel, keys: u64, blocks: u64, bytes: usize) {
+    pub(super) fn choose(&mut self, last: ExpandedLevel, keys: u64, blocks: u64, bytes: usize) {
         (self.level, self.blocks) = (last.number, blocks);
         let thin = last.keys < blocks.saturating_mul(KEYS_PER_BLOCK_MAX);
         // One that is full has been of use, and so will the next.
-        let worn_out = self.filter.take_if(|filter| filter.is_worn_out(bytes)).is_some();
+        let worn_out = self.filter.take_if(|filter| filter.is_overfull(bytes)).is_some();
         self.filter.take_if(|_| !thin);
         // As skis are bought when renting them has cost as much: whatever comes, about twice the least.
         let is_due = worn_out || self.in_vain >= blocks.saturating_mul(DECODED_PER_BLOCK);
         self.wanted = 0;
         if thin && is_due && self.filter.is_none() && self.level >= self.not_before {
-            self.wanted = Filter::bytes_for(keys, bytes);
+            self.wanted = BloomFilter::bytes_for(keys, bytes);
             if self.wanted == 0 {
                 self.not_before = self.level + PAUSE_LEVELS;
             }
@@ -109,7 +109,7 @@ impl FilterChoice {
     pub(super) fn make(
         &mut self,
         width: usize,
-        view: Option<View>,
+        view: Option<FilterView>,
         slices: &[&[u8]],
         segments: &[&Segment],
     ) -> Result<()> {
@@ -117,7 +117,7 @@ impl FilterChoice {
         if bytes == 0 {
             return Ok(());
         }
-        let mut filter = Filter::new(width, view, bytes);
+        let mut filter = BloomFilter::new(width, view, bytes);
         slices.iter().for_each(|keys| filter.insert(keys));
         segments.iter().try_for_each(|segment| filter.insert_segment(segment))?;
         self.filter = Some(filter);
@@ -127,23 +127,23 @@ impl FilterChoice {
 
     /// The memory that the filter takes, or will once it is made.
     pub(super) fn bytes(&self) -> usize {
-        self.filter.as_ref().map_or(self.wanted, Filter::bytes)
+        self.filter.as_ref().map_or(self.wanted, BloomFilter::bytes)
     }
 
     /// The filter to ask.
-    pub(super) fn filter(&self) -> Option<&Filter> {
+    pub(super) fn filter(&self) -> Option<&BloomFilter> {
         self.filter.as_ref()
     }
 
     /// Keeps in mind what a level's candidates were looked up for. What a filter cannot spare is to look
     /// up those that are in old runs.
-    pub(super) fn judge(&mut self, looked: Looked) {
+    pub(super) fn record_lookups(&mut self, looked: LookupStats) {
         if self.filter.is_none() {
             // A candidate that was found accounts for one block at most.
-            let spared = looked.decoded.saturating_sub(looked.held);
-            let asking = looked.asked / KEYS_PER_DECODED;
+            let spared = looked.decoded_blocks.saturating_sub(looked.in_old_runs);
+            let asking = looked.candidates / KEYS_PER_DECODED;
             self.in_vain = self.in_vain.saturating_add(spared).saturating_sub(asking);
-        } else if looked.held > self.blocks * LOOKED_UP_PER_BLOCK_MAX {
+        } else if looked.in_old_runs > self.blocks * LOOKED_UP_PER_BLOCK_MAX {
             self.filter = None;
             self.not_before = self.level + PAUSE_LEVELS;
         }
@@ -169,17 +169,17 @@ impl FilterChoice {
 /// A line of the cache.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-struct Line([u64; 8]);
+struct CacheLine([u64; 8]);
 
 /// A set of keys that may seem to hold more than it does.
 #[derive(Debug)]
-pub(super) struct Filter {
+pub(super) struct BloomFilter {
     /// Bytes of a key as it is hashed.
     width: usize,
     /// Takes what is hashed out of keys, if that is not all.
-    view: Option<View>,
+    view: Option<FilterView>,
     /// At least one.
-    lines: Vec<Line>,
+    lines: Vec<CacheLine>,
     /// How many keys were put in.
     keys: u64,
 }
@@ -187,55 +187,56 @@ pub(super) struct Filter {
 /// What a filter looks at, of keys that have got more bits since it was made, or of pairs. Those that differ
 /// only elsewhere are alike to it.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct FilterView {
     /// The bits of whole keys.
     bits: Vec<u8>,
     /// The same, of keys as they are now.
     picks: Projection,
 }
 
-impl View {
+impl FilterView {
     /// Of whole keys these bits, of keys as `codec` has them.
-    fn of(bits: Vec<u8>, codec: &Codec) -> View {
-        let kept = codec.projection().map_or(bits.clone(), |projection| projection.pick(&bits));
-        View { bits, picks: Projection::new(&vec![0; kept.len()], &kept) }
+    fn of(bits: Vec<u8>, codec: &Codec) -> FilterView {
+        let kept =
+            codec.projection().map_or(bits.clone(), |projection| projection.extract_bits(&bits));
+        FilterView { bits, picks: Projection::new(&vec![0; kept.len()], &kept) }
     }
 
     /// Of pairs of `whole` bytes as `codec` has them all that is not of their values.
-    pub(super) fn of_keys(codec: &Codec, whole: usize, value_bytes: usize) -> View {
+    pub(super) fn of_keys(codec: &Codec, whole: usize, value_bytes: usize) -> FilterView {
         let mut bits = match codec.projection() {
-            Some(projection) => projection.parts().1.to_vec(),
+            Some(projection) => projection.key_and_mask().1.to_vec(),
             None => vec![0xff; whole],
         };
         bits[whole - value_bytes..].fill(0);
-        View::of(bits, codec)
+        FilterView::of(bits, codec)
     }
 }
 
-impl Filter {
+impl BloomFilter {
     /// The bytes, `bytes` at most, of a filter to hold `keys` keys and more; 0 if there is too
     /// little room.
     fn bytes_for(keys: u64, bytes: usize) -> usize {
         let wanted = keys.saturating_mul(GROWTH * BITS_PER_KEY / 8);
         let bytes = wanted.min(bytes as u64);
         let room = bytes.saturating_mul(8) >= keys.saturating_mul(BITS_PER_KEY_MIN);
-        if room { bytes as usize / size_of::<Line>() * size_of::<Line>() } else { 0 }
+        if room { bytes as usize / size_of::<CacheLine>() * size_of::<CacheLine>() } else { 0 }
     }
 
     /// An empty filter of what `view` takes out of keys of `width` bytes, in so many bytes.
-    fn new(width: usize, view: Option<View>, bytes: usize) -> Filter {
-        let lines = (bytes / size_of::<Line>()).max(1);
+    fn new(width: usize, view: Option<FilterView>, bytes: usize) -> BloomFilter {
+        let lines = (bytes / size_of::<CacheLine>()).max(1);
         let width = view.as_ref().map_or(width, |view| view.picks.width());
-        Filter { width, view, lines: vec![Line::default(); lines], keys: 0 }
+        BloomFilter { width, view, lines: vec![CacheLine::default(); lines], keys: 0 }
     }
 
     /// The memory it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.lines.len() * size_of::<Line>()
+        self.lines.len() * size_of::<CacheLine>()
     }
 
     /// Whether it has grown so full that it had better be made anew in `bytes` bytes, or dropped.
-    fn is_worn_out(&self, bytes: usize) -> bool {
+    fn is_overfull(&self, bytes: usize) -> bool {
         let may_grow = self.bytes() < bytes / 4 * 3;
         let least = if may_grow { BITS_PER_KEY_LOW } else { BITS_PER_KEY_MIN };
         self.bytes() as u64 * 8 < self.keys.saturating_mul(least)
@@ -244,17 +245,17 @@ impl Filter {
     fn change_codec(&mut self, old: &Codec, new: &Codec, whole: usize) {
         let bits = match (self.view.take(), old.projection()) {
             (Some(view), _) => view.bits,
-            (None, Some(projection)) => projection.parts().1.to_vec(),
+            (None, Some(projection)) => projection.key_and_mask().1.to_vec(),
             (None, None) => vec![0xff; whole],
         };
-        self.view = Some(View::of(bits, new));
+        self.view = Some(FilterView::of(bits, new));
     }
 
     /// Puts `keys` in.
     pub(super) fn insert(&mut self, keys: &[u8]) {
-        let seen = seen(&self.view, keys);
+        let seen = hashed_bytes(&self.view, keys);
         self.keys += (seen.len() / self.width) as u64;
-        for keys in seen.chunks(self.width * PLACES) {
+        for keys in seen.chunks(self.width * PROBE_BATCH) {
             let places = self.places(keys);
             for &(line, probes) in &places[..keys.len() / self.width] {
                 let line = &mut self.lines[line];
@@ -277,8 +278,8 @@ impl Filter {
 
     /// Appends those of `keys`, of `width` bytes, that it seems to hold to `out`.
     pub(super) fn select(&self, width: usize, keys: &[u8], out: &mut Vec<u8>) {
-        let seen = seen(&self.view, keys);
-        let chunks = seen.chunks(self.width * PLACES).zip(keys.chunks(width * PLACES));
+        let seen = hashed_bytes(&self.view, keys);
+        let chunks = seen.chunks(self.width * PROBE_BATCH).zip(keys.chunks(width * PROBE_BATCH));
         for (seen, keys) in chunks {
             for (key, (line, probes)) in keys.chunks_exact(width).zip(self.places(seen)) {
                 let line = &self.lines[line];
@@ -289,11 +290,11 @@ impl Filter {
         }
     }
 
-    /// The places of up to [`PLACES`] keys, of which the lines are on their way to the cache: all at
+    /// The places of up to [`PROBE_BATCH`] keys, of which the lines are on their way to the cache: all at
     /// once, not one after the other.
     #[inline]
-    fn places(&self, keys: &[u8]) -> [(usize, u64); PLACES] {
-        let (mut places, mut touched) = ([(0, 0); PLACES], 0);
+    fn places(&self, keys: &[u8]) -> [(usize, u64); PROBE_BATCH] {
+        let (mut places, mut touched) = ([(0, 0); PROBE_BATCH], 0);
         for_shape!(self.width, shape => {
             for (place, key) in places.iter_mut().zip(keys.chunks_exact(self.width)) {
                 *place = self.place(shape.hash(shape.key(key)));
@@ -315,10 +316,10 @@ impl Filter {
 }
 
 /// What is hashed of `keys`.
-fn seen<'a>(view: &Option<View>, keys: &'a [u8]) -> Cow<'a, [u8]> {
+fn hashed_bytes<'a>(view: &Option<FilterView>, keys: &'a [u8]) -> Cow<'a, [u8]> {
     match view {
         None => Cow::Borrowed(keys),
-        Some(view) => Cow::Owned(view.picks.pick(keys)),
+        Some(view) => Cow::Owned(view.picks.extract_bits(keys)),
     }
 }
 
@@ -349,7 +350,7 @@ mod tests {
     #[test]
     fn nothing_put_in_is_missed_and_little_else_is_found() {
         for width in [4, 8, 10, 23, 70] {
-            let mut filter = Filter::new(width, None, Filter::bytes_for(10_000, 10_000));
+            let mut filter = BloomFilter::new(width, None, BloomFilter::bytes_for(10_000, 10_000));
             filter.insert(&keys(width, 0..10_000));
             let mut found = Vec::new();
             filter.select(width, &keys(width, 0..10_000), &mut found);
@@ -365,11 +366,14 @@ mod tests {
     fn nothing_is_missed_once_keys_have_more_bits() {
         let whole = 20;
         let (early, late) = (keys(whole, 0..1000), keys(whole, 0..5000));
-        let [few, more] = [&early, &late].map(|keys| Projection::of(whole, keys));
+        let [few, more] = [&early, &late].map(|keys| Projection::of_keys(whole, keys));
         let codecs = [few, more].map(|projection| Codec::Projected(Arc::new(projection)));
         let mut choice = FilterChoice::default();
-        let mut filter =
-            Filter::new(codecs[0].key_width(whole), None, Filter::bytes_for(5000, 40_000));
+        let mut filter = BloomFilter::new(
+            codecs[0].key_width(whole),
+            None,
+            BloomFilter::bytes_for(5000, 40_000),
+        );
         filter.insert(&codecs[0].adopt(&Codec::Gaps, whole, &early));
         choice.filter = Some(filter);
         let mut before = codecs[0].clone();
@@ -387,12 +391,12 @@ mod tests {
 
     #[test]
     fn there_is_none_where_it_would_be_useless() {
-        assert_eq!(Filter::bytes_for(10_000, 4_000), 0);
-        let mut filter = Filter::new(10, None, Filter::bytes_for(10_000, 1 << 20));
+        assert_eq!(BloomFilter::bytes_for(10_000, 4_000), 0);
+        let mut filter = BloomFilter::new(10, None, BloomFilter::bytes_for(10_000, 1 << 20));
         assert!(filter.bytes() <= 60_000);
         filter.insert(&keys(10, 0..59_000));
-        assert!(!filter.is_worn_out(1 << 20));
+        assert!(!filter.is_overfull(1 << 20));
         filter.insert(&keys(10, 0..2_000));
-        assert!(filter.is_worn_out(1 << 20) && !filter.is_worn_out(60_000));
+        assert!(filter.is_overfull(1 << 20) && !filter.is_overfull(60_000));
     }
 }

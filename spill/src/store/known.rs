@@ -1,6 +1,6 @@
 //! What of a batch of candidates the store knows.
 
-use super::filter::{Filter, Looked};
+use super::filter::{BloomFilter, LookupStats};
 use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::gallop;
@@ -37,38 +37,38 @@ impl<'a> YoungSubtract<'a> {
 pub struct StoreSubtract<'a> {
     width: usize,
     young: Vec<YoungSubtract<'a>>,
-    filter: Option<&'a Filter>,
+    filter: Option<&'a BloomFilter>,
     old: Vec<SegmentSubtract>,
-    looked: Looked,
+    looked: LookupStats,
 }
 
 impl<'a> StoreSubtract<'a> {
     pub(super) fn new(
         width: usize,
         young: &'a [YoungRun],
-        filter: Option<&'a Filter>,
+        filter: Option<&'a BloomFilter>,
         old: &[OldRun],
     ) -> Self {
         let young = young.iter().rev().map(|run| YoungSubtract::new(width, &run.keys)).collect();
         let old =
             old.iter().rev().flat_map(|run| SegmentSubtract::of_pieces(&run.segments)).collect();
-        Self { width, young, filter, old, looked: Looked::default() }
+        Self { width, young, filter, old, looked: LookupStats::default() }
     }
 
     /// What it has come to.
-    pub(super) fn looked(&self) -> Looked {
-        let decoded = self.old.iter().map(SegmentSubtract::decoded).sum();
-        Looked { decoded, ..self.looked }
+    pub(super) fn lookup_stats(&self) -> LookupStats {
+        let decoded = self.old.iter().map(SegmentSubtract::decoded_blocks).sum();
+        LookupStats { decoded_blocks: decoded, ..self.looked }
     }
 
     /// Removes the keys of the store from `batch`, whose keys ascend, and from those of earlier calls.
     pub fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
-        self.looked.asked += (batch.len() / self.width) as u64;
+        self.looked.candidates += (batch.len() / self.width) as u64;
         let Some(filter) = self.filter else {
             self.young.iter_mut().for_each(|run| run.subtract(batch));
             let asked = batch.len();
             self.old.iter_mut().try_for_each(|run| run.subtract(batch))?;
-            self.looked.held += ((asked - batch.len()) / self.width) as u64;
+            self.looked.in_old_runs += ((asked - batch.len()) / self.width) as u64;
             return Ok(());
         };
         let mut known = Vec::new();
@@ -78,7 +78,7 @@ impl<'a> StoreSubtract<'a> {
         }
         let mut new = known.clone();
         self.young.iter_mut().for_each(|run| run.subtract(&mut new));
-        self.looked.held += (new.len() / self.width) as u64;
+        self.looked.in_old_runs += (new.len() / self.width) as u64;
         self.old.iter_mut().try_for_each(|run| run.subtract(&mut new))?;
         subtract(self.width, &mut known, &new);
         subtract(self.width, batch, &known);

@@ -2,13 +2,13 @@
 //!
 //! Levels are appended as they are settled, each as a few pieces in ascending order of keys, in as
 //! many shards (files) as threads settle. What was appended lies in the operating system's cache
-//! until [`Levels::sync`] makes it durable. A shard may be longer than its recorded length after an
+//! until [`LevelLog::sync`] makes it durable. A shard may be longer than its recorded length after an
 //! interruption; the excess is cut off when it is opened again.
 
-use super::listed::{LevelList, Piece};
+use super::listed::{LevelList, LevelPiece};
 use super::names::FileName;
 use crate::codec::Codec;
-use crate::disk::{Append, Disk, Error, Result};
+use crate::disk::{AppendFile, Disk, Error, Result};
 use crate::segments::{Segment, SegmentRef, SegmentWriter};
 use rkyv::{Archive, Deserialize, Serialize};
 use std::ops::Range;
@@ -83,12 +83,13 @@ impl SavedLevels {
     ///
     /// Like all that asks for a level: if there is none, or the list [is not sound](SavedLevels::is_sound).
     pub fn level(&self, level: usize) -> Vec<FileSegment> {
-        self.list.level(level).into_iter().map(|piece| self.in_file(piece)).collect()
+        self.list.level(level).into_iter().map(|piece| self.file_segment(piece)).collect()
     }
 
     /// The pieces of each level, from the first on.
     pub fn iter(&self) -> impl Iterator<Item = Vec<FileSegment>> {
-        let in_files = |pieces: Vec<Piece>| pieces.into_iter().map(|it| self.in_file(it)).collect();
+        let in_files =
+            |pieces: Vec<LevelPiece>| pieces.into_iter().map(|it| self.file_segment(it)).collect();
         self.list.iter().map(in_files)
     }
 
@@ -98,7 +99,7 @@ impl SavedLevels {
     }
 
     /// The number of keys of each level, from the first on.
-    pub fn each_keys(&self) -> impl Iterator<Item = u64> {
+    pub fn keys_by_level(&self) -> impl Iterator<Item = u64> {
         self.list.iter().map(|level| level.iter().map(|(_, at)| at.keys).sum())
     }
 
@@ -107,13 +108,13 @@ impl SavedLevels {
     ///
     /// # Errors
     ///
-    /// [`Error::Levels`] if there are too many levels.
+    /// [`Error::LevelLog`] if there are too many levels.
     ///
     /// # Panics
     ///
     /// If the files are not the next ones of the log ([`next_files`](SavedLevels::next_files)).
     pub fn push_files(&mut self, pieces: &[FileSegment]) -> Result<()> {
-        let mut listed: Vec<Piece> = Vec::with_capacity(pieces.len());
+        let mut listed: Vec<LevelPiece> = Vec::with_capacity(pieces.len());
         for (piece, file) in pieces.iter().zip(self.next_files(pieces.len())) {
             assert!(piece.file == file, "{} is the next file, not {}", file, piece.file);
             let shard = self.shards.len() as u16;
@@ -131,7 +132,7 @@ impl SavedLevels {
 
     /// Whether the list can be read, and names no shard that there is not.
     pub fn is_sound(&self) -> bool {
-        let is_there = |piece: &Piece| usize::from(piece.0) < self.shards.len();
+        let is_there = |piece: &LevelPiece| usize::from(piece.0) < self.shards.len();
         self.list.is_sound() && self.list.iter().all(|level| level.iter().all(is_there))
     }
 
@@ -140,7 +141,7 @@ impl SavedLevels {
         self.shards.iter().map(|shard| shard.length).sum()
     }
 
-    fn in_file(&self, (shard, at): Piece) -> FileSegment {
+    fn file_segment(&self, (shard, at): LevelPiece) -> FileSegment {
         FileSegment { file: self.shards[usize::from(shard)].file, at }
     }
 
@@ -165,13 +166,13 @@ impl SavedLevels {
         level: usize,
     ) -> Result<Vec<Segment>> {
         let open =
-            |piece: &FileSegment| Ok(piece.open_pairs(disk, width, value_bytes)?.coded(codec));
+            |piece: &FileSegment| Ok(piece.open_pairs(disk, width, value_bytes)?.with_codec(codec));
         self.level(level).iter().map(open).collect()
     }
 }
 
 /// A growing log of levels.
-pub struct Levels {
+pub struct LevelLog {
     disk: Arc<dyn Disk>,
     /// Bytes of a whole key.
     width: usize,
@@ -182,22 +183,22 @@ pub struct Levels {
     /// Has written all levels, and says what keys outside blocks are.
     codec: Codec,
     /// The first of those that `saved` has lengths of.
-    shards: Vec<Shard>,
+    shards: Vec<LevelShard>,
     /// What there is: pieces of levels, all of whose bytes the shards have been given.
     saved: SavedLevels,
 }
 
 /// A file that levels are appended to.
-pub struct Shard {
+pub struct LevelShard {
     name: FileName,
     value_bytes: usize,
     codec: Codec,
     /// Bytes of the next piece that are not compressed.
     plain: u64,
-    file: Box<dyn Append>,
+    file: Box<dyn AppendFile>,
 }
 
-impl Levels {
+impl LevelLog {
     /// A log without levels, whose keys of `width` bytes, if whole, `codec` writes.
     pub fn new(disk: Arc<dyn Disk>, width: usize, codec: Codec) -> Self {
         let name = |shard| FileName::Levels { shard };
@@ -206,12 +207,12 @@ impl Levels {
     }
 
     /// The log, which has no shards yet, of pairs with values of `value_bytes` bytes.
-    pub(super) fn of_pairs(self, value_bytes: usize) -> Self {
+    pub(super) fn with_value_bytes(self, value_bytes: usize) -> Self {
         Self { value_bytes, ..self }
     }
 
     /// The log, which has no shards yet, in files of these names.
-    pub(super) fn in_files(self, name: fn(u16) -> FileName) -> Self {
+    pub(super) fn with_file_names(self, name: fn(u16) -> FileName) -> Self {
         Self { name, ..self }
     }
 
@@ -222,11 +223,11 @@ impl Levels {
         codec: Codec,
         saved: SavedLevels,
     ) -> Result<Self> {
-        Self::new(disk, width, codec).with(saved)
+        Self::new(disk, width, codec).with_saved(saved)
     }
 
     /// The log, which has no shards yet, as it was saved.
-    pub(super) fn with(mut self, saved: SavedLevels) -> Result<Self> {
+    pub(super) fn with_saved(mut self, saved: SavedLevels) -> Result<Self> {
         if !saved.is_sound() {
             return Err(Error::corrupt("manifest", 0, "its list of levels cannot be read"));
         }
@@ -239,9 +240,9 @@ impl Levels {
         Ok(Self { saved, ..self })
     }
 
-    fn shard(&self, name: FileName, file: Box<dyn Append>) -> Shard {
+    fn shard(&self, name: FileName, file: Box<dyn AppendFile>) -> LevelShard {
         let codec = self.codec.clone();
-        Shard { name, value_bytes: self.value_bytes, codec, plain: 0, file }
+        LevelShard { name, value_bytes: self.value_bytes, codec, plain: 0, file }
     }
 
     /// Lets `codec` read and write from now on, one that has what is there in the same blocks.
@@ -288,7 +289,7 @@ impl Levels {
 
     /// The first `count` shards, for `count` threads to write the pieces of the next level. What they write is not compressed
     /// until the log has about `plain` bytes.
-    pub fn shards(&mut self, count: usize, plain: u64) -> Result<&mut [Shard]> {
+    pub fn shards(&mut self, count: usize, plain: u64) -> Result<&mut [LevelShard]> {
         while self.shards.len() < count {
             let number = self.shards.len();
             let name = (self.name)(number as u16);
@@ -311,7 +312,7 @@ impl Levels {
     ///
     /// # Errors
     ///
-    /// [`Error::Levels`] if there are too many levels.
+    /// [`Error::LevelLog`] if there are too many levels.
     ///
     /// # Panics
     ///
@@ -323,7 +324,7 @@ impl Levels {
             (shard.expect("a piece in a shard") as u16, piece.at)
         };
         let there = pieces.into_iter().filter(|piece| piece.at.keys > 0);
-        let pieces: Vec<Piece> = there.map(listed).collect();
+        let pieces: Vec<LevelPiece> = there.map(listed).collect();
         self.saved.list.push(&pieces)?;
         for (saved, shard) in self.saved.shards.iter_mut().zip(&self.shards) {
             saved.length = shard.file.len();
@@ -336,13 +337,13 @@ impl Levels {
         self.shards.iter_mut().try_for_each(|shard| shard.file.sync())
     }
 
-    /// What a manifest must remember. Valid on disk after [`Levels::sync`].
+    /// What a manifest must remember. Valid on disk after [`LevelLog::sync`].
     pub fn saved(&self) -> &SavedLevels {
         &self.saved
     }
 }
 
-impl Shard {
+impl LevelShard {
     /// Writes one piece: `fill` is given a writer to push ascending keys to, whole ones of `width` bytes
     /// unless the codec has them projected. A piece without keys
     /// takes no bytes, so that what is on disk at the end depends on the levels, and on what of them is compressed, alone.
@@ -351,10 +352,10 @@ impl Shard {
         width: usize,
         fill: impl FnOnce(&mut SegmentWriter) -> Result<()>,
     ) -> Result<FileSegment> {
-        let writer = SegmentWriter::new(width, &mut *self.file).coded(&self.codec);
-        let mut writer = writer.with_values(self.value_bytes).compressed_beyond(self.plain);
+        let writer = SegmentWriter::new(width, &mut *self.file).with_codec(&self.codec);
+        let mut writer = writer.with_values(self.value_bytes).with_plain_bytes(self.plain);
         fill(&mut writer)?;
-        Ok(FileSegment { file: self.name, at: writer.finish_some()? })
+        Ok(FileSegment { file: self.name, at: writer.finish_or_empty()? })
     }
 }
 
@@ -366,13 +367,13 @@ mod tests {
     /// Bytes of each of forty levels of a thousand keys, in two shards.
     fn lengths(plain: u64) -> Vec<u64> {
         let disk = Arc::new(FaultDisk::new());
-        let mut levels = Levels::new(disk.clone(), 4, Codec::Gaps);
+        let mut levels = LevelLog::new(disk.clone(), 4, Codec::Gaps);
         for level in 0..40u32 {
             let keys = (0..1000).map(|at| 10_000 * level + 8 * at + at * at % 8);
             let keys: Vec<u8> = keys.flat_map(u32::to_be_bytes).collect();
             let halves = keys.chunks(keys.len() / 2);
             let shards = levels.shards(2, plain).unwrap();
-            let write = |(shard, keys): (&mut Shard, &[u8])| {
+            let write = |(shard, keys): (&mut LevelShard, &[u8])| {
                 shard.write(4, |piece| piece.push(keys)).unwrap()
             };
             let pieces: Vec<FileSegment> = shards.iter_mut().zip(halves).map(write).collect();

@@ -13,13 +13,13 @@ use crate::segments::SegmentRef;
 use rkyv::{Archive, Deserialize, Serialize};
 
 /// Every so many levels it is known where their numbers begin.
-const MARKED: usize = 16;
+const MARK_INTERVAL: usize = 16;
 
 /// The most bytes of a list: what is committed as a whole must stay below 2 GiB.
 const LIST_MAX: usize = 3 << 29;
 
 /// A piece of a level: its shard, and where it is there.
-pub(super) type Piece = (u16, SegmentRef);
+pub(super) type LevelPiece = (u16, SegmentRef);
 
 /// The pieces of each level.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
@@ -43,11 +43,11 @@ impl LevelList {
     }
 
     /// Adds a level.
-    pub(super) fn push(&mut self, pieces: &[Piece]) -> Result<()> {
+    pub(super) fn push(&mut self, pieces: &[LevelPiece]) -> Result<()> {
         if self.numbers.len() > LIST_MAX || self.levels == u32::MAX {
             return Err(Error::Levels { levels: self.levels.into() });
         }
-        if self.len().is_multiple_of(MARKED) {
+        if self.len().is_multiple_of(MARK_INTERVAL) {
             self.marks.push(self.numbers.len() as u32);
         }
         self.levels += 1;
@@ -72,17 +72,18 @@ impl LevelList {
     /// # Panics
     ///
     /// If there is no such level, or the list [is not sound](LevelList::is_sound).
-    pub(super) fn level(&self, level: usize) -> Vec<Piece> {
-        let mut reader = Reader(&self.numbers[self.marks[level / MARKED] as usize..]);
-        (0..level % MARKED).for_each(|_| reader.level(|_| ()).expect("levels before it"));
+    pub(super) fn level(&self, level: usize) -> Vec<LevelPiece> {
+        let mut reader =
+            LevelListReader(&self.numbers[self.marks[level / MARK_INTERVAL] as usize..]);
+        (0..level % MARK_INTERVAL).for_each(|_| reader.level(|_| ()).expect("levels before it"));
         let mut pieces = Vec::with_capacity(1);
         reader.level(|piece| pieces.push(piece)).expect("the pieces of a level");
         pieces
     }
 
     /// The pieces of each level, from the first on.
-    pub(super) fn iter(&self) -> impl Iterator<Item = Vec<Piece>> {
-        let mut reader = Reader(&self.numbers);
+    pub(super) fn iter(&self) -> impl Iterator<Item = Vec<LevelPiece>> {
+        let mut reader = LevelListReader(&self.numbers);
         (0..self.levels).map(move |_| {
             let mut pieces = Vec::with_capacity(1);
             reader.level(|piece| pieces.push(piece)).expect("the pieces of a level");
@@ -93,11 +94,11 @@ impl LevelList {
     /// Whether all of it can be read: as many levels as it says, nothing behind them, and each mark where a
     /// level begins.
     pub(super) fn is_sound(&self) -> bool {
-        let mut reader = Reader(&self.numbers);
+        let mut reader = LevelListReader(&self.numbers);
         let mut marks = self.marks.iter();
         let readable = (0..self.len()).all(|level| {
             let begins = self.numbers.len() - reader.0.len();
-            let is_marked = !level.is_multiple_of(MARKED)
+            let is_marked = !level.is_multiple_of(MARK_INTERVAL)
                 || marks.next().is_some_and(|&mark| mark as usize == begins);
             is_marked && reader.level(|_| ()).is_some()
         });
@@ -106,11 +107,11 @@ impl LevelList {
 }
 
 /// What is left to be read of the numbers.
-struct Reader<'a>(&'a [u8]);
+struct LevelListReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl LevelListReader<'_> {
     /// Reads a level; nothing if the numbers end within it or one is too large.
-    fn level(&mut self, mut each: impl FnMut(Piece)) -> Option<()> {
+    fn level(&mut self, mut each: impl FnMut(LevelPiece)) -> Option<()> {
         for _ in 0..self.number()? {
             let shard = u16::try_from(self.number()?).ok()?;
             let (offset, length, keys) = (self.number()?, self.number()?, self.number()?);
@@ -142,13 +143,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn piece() -> impl Strategy<Value = Piece> {
+    fn piece() -> impl Strategy<Value = LevelPiece> {
         let number = || prop_oneof![0..300_u64, any::<u64>()];
         (any::<u16>(), number(), number(), number())
             .prop_map(|(shard, offset, length, keys)| (shard, SegmentRef { offset, length, keys }))
     }
 
-    fn listed(levels: &[Vec<Piece>]) -> LevelList {
+    fn listed(levels: &[Vec<LevelPiece>]) -> LevelList {
         let mut list = LevelList::default();
         levels.iter().for_each(|level| list.push(level).unwrap());
         list

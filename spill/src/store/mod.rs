@@ -35,29 +35,29 @@ mod spare;
 mod stored;
 mod valued;
 
-pub use apart::{Apart, Part};
+pub use apart::{KeyPartition, PartitionWorker};
 pub use known::StoreSubtract;
-pub use levels::{FileSegment, Levels, SavedLevels, SavedShard, Shard};
+pub use levels::{FileSegment, LevelLog, LevelShard, SavedLevels, SavedShard};
 pub use names::FileName;
 pub use pairs::SettledPairs;
 pub use run::{Frontier, SavedRun};
-pub use settle::{Candidates, Settled};
-pub use valued::{Changes, SavedValues};
+pub use settle::{Candidates, SettleOutcome};
+pub use valued::{SavedValues, ValueChanges};
 
 use crate::codec::Codec;
 use crate::disk::{Disk, Result};
 use crate::segments::Segment;
-use crate::values::{Dominance, Values};
-use filter::{FilterChoice, LastLevel, View};
+use crate::values::{Dominance, ValueSpec};
+use filter::{ExpandedLevel, FilterChoice, FilterView};
 use rkyv::{Archive, Deserialize, Serialize};
 use run::{OldRun, YoungRun};
-use spare::Spare;
+use spare::SpareBuffers;
 use std::sync::Arc;
-use valued::Valued;
+use valued::StoreValues;
 
 /// The memory of a store, in bytes, and what it may take of the disk to be faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shares {
+pub struct StoreBudget {
     /// For young runs, the room to merge them included.
     pub young: usize,
     /// For a filter of the old runs, where levels are thin.
@@ -76,13 +76,13 @@ pub struct Store {
     width: usize,
     /// Has written what is on disk, and says what keys in memory are.
     codec: Codec,
-    shares: Shares,
+    shares: StoreBudget,
     /// Its filter, if there is one, has the keys of all runs.
     filter: FilterChoice,
     /// The levels that the runs are of.
-    levels: Levels,
+    levels: LevelLog,
     /// What lies beside the keys, if something does.
-    valued: Option<Valued>,
+    valued: Option<StoreValues>,
     /// Which keys need not be kept beside others, if not all that are new are.
     dominance: Option<Dominance>,
     /// Runs on disk, of earlier levels first; all of earlier levels than the young ones.
@@ -90,7 +90,7 @@ pub struct Store {
     /// Runs in memory, of earlier levels first.
     young: Vec<YoungRun>,
     /// Room for the keys of levels to come.
-    spare: Spare,
+    spare: SpareBuffers,
     /// Files that the next manifest no longer mentions.
     garbage: Vec<FileName>,
 }
@@ -107,8 +107,8 @@ pub struct SavedStore {
 impl Store {
     /// A store without levels, with so much memory, of keys of `whole` bytes. What it has on disk
     /// `codec` writes; candidates are as the codec has keys outside blocks.
-    pub fn new(disk: Arc<dyn Disk>, whole: usize, codec: Codec, shares: Shares) -> Self {
-        let levels = Levels::new(disk.clone(), whole, codec.clone());
+    pub fn new(disk: Arc<dyn Disk>, whole: usize, codec: Codec, shares: StoreBudget) -> Self {
+        let levels = LevelLog::new(disk.clone(), whole, codec.clone());
         Self::with_levels(disk, whole, codec, shares, levels)
     }
 
@@ -117,7 +117,7 @@ impl Store {
     /// # Panics
     ///
     /// If it has values, or the codec has numbers projected.
-    pub fn dominated(self, dominance: Dominance) -> Store {
+    pub fn with_dominance(self, dominance: Dominance) -> Store {
         assert!(self.valued.is_none(), "numbers behind keys are no values");
         let store = Store { dominance: Some(dominance), ..self };
         store.check_codec(&store.codec);
@@ -128,12 +128,12 @@ impl Store {
         disk: Arc<dyn Disk>,
         whole: usize,
         codec: Codec,
-        shares: Shares,
-        levels: Levels,
+        shares: StoreBudget,
+        levels: LevelLog,
     ) -> Self {
         let (width, filter, valued) = (codec.key_width(whole), FilterChoice::default(), None);
         let (old, young, garbage) = (Vec::new(), Vec::new(), Vec::new());
-        let spare = Spare::default();
+        let spare = SpareBuffers::default();
         Self {
             disk,
             whole,
@@ -179,11 +179,11 @@ impl Store {
         disk: Arc<dyn Disk>,
         whole: usize,
         codec: Codec,
-        shares: Shares,
+        shares: StoreBudget,
         saved: SavedStore,
         threads: usize,
     ) -> Result<Self> {
-        let levels = Levels::restore(disk.clone(), whole, codec.clone(), saved.levels)?;
+        let levels = LevelLog::restore(disk.clone(), whole, codec.clone(), saved.levels)?;
         let mut store = Self::with_levels(disk, whole, codec, shares, levels);
         store.restore_runs(saved.runs, threads)?;
         Ok(store)
@@ -213,7 +213,7 @@ impl Store {
             run.keys = Arc::new(codec.adopt(&self.codec, self.whole, &run.keys));
         }
         let segments = self.old.iter_mut().flat_map(|run| &mut run.segments);
-        segments.for_each(|segment| *segment = segment.clone().coded(codec));
+        segments.for_each(|segment| *segment = segment.clone().with_codec(codec));
         self.levels.set_codec(codec);
         self.changes_mut().into_iter().for_each(|changes| changes.set_codec(codec));
         self.filter.change_codec(&self.codec, codec, self.whole);
@@ -222,7 +222,7 @@ impl Store {
     }
 
     /// The number of levels.
-    pub fn levels(&self) -> &Levels {
+    pub fn levels(&self) -> &LevelLog {
         &self.levels
     }
 
@@ -255,13 +255,13 @@ impl Store {
 
     /// Makes everything that [`Store::saved`] speaks of durable.
     pub fn sync(&mut self) -> Result<()> {
-        self.changes_mut().into_iter().try_for_each(Levels::sync)?;
+        self.changes_mut().into_iter().try_for_each(LevelLog::sync)?;
         self.levels.sync()
     }
 
     /// Removes the files that no longer belong to the store. To be called when a manifest without
     /// them is durable.
-    pub fn sweep(&mut self) -> Result<()> {
+    pub fn remove_garbage(&mut self) -> Result<()> {
         for file in self.garbage.drain(..) {
             self.disk.remove(&file.to_string())?;
         }
@@ -277,7 +277,7 @@ impl Store {
     pub fn frontier(&mut self) -> Result<Frontier> {
         let last = self.levels.len() - 1;
         match self.young.last() {
-            Some(run) if run.first as usize == last && self.changed() == 0 => {
+            Some(run) if run.first as usize == last && self.changed_keys() == 0 => {
                 Ok(Frontier::Raw(run.keys.clone()))
             }
             _ => Ok(Frontier::Encoded(self.levels.open(last)?)),
@@ -293,7 +293,7 @@ impl Store {
             self.old.iter().flat_map(|run| &run.segments).map(Segment::blocks).sum::<usize>();
         let young: usize = self.young.iter().map(|run| run.keys.len() / self.width).sum();
         let keys = self.old.iter().map(OldRun::keys).sum::<u64>() + young as u64;
-        let level = LastLevel { number: last as u64, keys: self.levels.keys(last) };
+        let level = ExpandedLevel { number: last as u64, keys: self.levels.keys(last) };
         self.filter.choose(level, keys, blocks as u64, self.shares.filter);
     }
 
@@ -301,9 +301,9 @@ impl Store {
     pub fn make_filter(&mut self) -> Result<()> {
         let segments: Vec<&Segment> = self.old.iter().flat_map(|run| &run.segments).collect();
         let slices: Vec<&[u8]> = self.young.iter().map(|run| run.keys.as_slice()).collect();
-        let behind = self.values().map(Values::bytes);
+        let behind = self.values().map(ValueSpec::bytes);
         let behind = behind.or(self.dominance.as_ref().map(Dominance::bytes));
-        let view = behind.map(|bytes| View::of_keys(&self.codec, self.whole, bytes));
+        let view = behind.map(|bytes| FilterView::of_keys(&self.codec, self.whole, bytes));
         self.filter.make(self.width, view, &slices, &segments)
     }
 
@@ -320,7 +320,7 @@ impl Store {
     fn open_run(&self, first: u32, last: u32, pieces: Vec<FileSegment>) -> Result<OldRun> {
         let segments = pieces
             .iter()
-            .map(|piece| Ok(self.open_piece(piece)?.coded(&self.codec)))
+            .map(|piece| Ok(self.open_piece(piece)?.with_codec(&self.codec)))
             .collect::<Result<_>>()?;
         Ok(OldRun { first, last, pieces, segments })
     }

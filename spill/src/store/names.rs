@@ -58,7 +58,7 @@ pub enum FileName {
         shard: u16,
     },
     /// The states of a level that are to be expanded again.
-    Carried {
+    Reexpanded {
         /// The level.
         level: u32,
     },
@@ -99,7 +99,7 @@ impl fmt::Display for FileName {
             FileName::Obligations { level, shard } => {
                 write!(f, "obligations-{level:08}-{shard:03}")
             }
-            FileName::Carried { level } => write!(f, "carried-{level:08}"),
+            FileName::Reexpanded { level } => write!(f, "carried-{level:08}"),
             FileName::Region => write!(f, "region-000"),
             FileName::Marks { sweep, shard } => write!(f, "marks-{sweep:08}-{shard:03}"),
             FileName::Predecessors { shard } => write!(f, "predecessors-{shard:03}"),
@@ -111,7 +111,7 @@ impl fmt::Display for FileName {
 impl FileName {
     /// The file of keys that is called so, if one is. Only the names that are written are read: whatever else is in a directory,
     /// `levels-of-detail.txt` say, is not ours.
-    pub fn of(name: &str) -> Option<FileName> {
+    pub fn parse(name: &str) -> Option<FileName> {
         let mut parts = name.split('-');
         let sort = parts.next()?;
         let numbers: Vec<u32> = parts.map(|it| it.parse().ok()).collect::<Option<_>>()?;
@@ -130,7 +130,7 @@ impl FileName {
             ("obligations", &[level, shard]) => {
                 FileName::Obligations { level, shard: narrow(shard)? }
             }
-            ("carried", &[level]) => FileName::Carried { level },
+            ("carried", &[level]) => FileName::Reexpanded { level },
             ("region", &[0]) => FileName::Region,
             ("marks", &[sweep, shard]) => FileName::Marks { sweep, shard: narrow(shard)? },
             ("predecessors", &[shard]) => FileName::Predecessors { shard: narrow(shard)? },
@@ -142,8 +142,8 @@ impl FileName {
     }
 
     /// Whether a name found in a directory is of a file of keys.
-    pub fn is_one(name: &str) -> bool {
-        FileName::of(name).is_some()
+    pub fn is_key_file(name: &str) -> bool {
+        FileName::parse(name).is_some()
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
             4 => FileName::Fresh { level },
             5 => FileName::Changes { shard },
             6 => FileName::Obligations { level, shard },
-            7 => FileName::Carried { level },
+            7 => FileName::Reexpanded { level },
             8 => FileName::Region,
             9 => FileName::Marks { sweep: level, shard },
             10 => FileName::Predecessors { shard },
@@ -173,9 +173,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_name_that_is_written_is_read(file in names()) {
-            prop_assert_eq!(FileName::of(&file.to_string()), Some(file));
+            prop_assert_eq!(FileName::parse(&file.to_string()), Some(file));
             for other in [format!("{file}x"), format!("{file}-000"), format!("x{file}")] {
-                prop_assert_eq!(FileName::of(&other), None, "{}", other);
+                prop_assert_eq!(FileName::parse(&other), None, "{}", other);
             }
         }
     }
@@ -199,7 +199,7 @@ mod tests {
             "fresh-00000001-000",
             "carried-4294967296",
         ] {
-            assert_eq!(FileName::of(name), None, "{name}");
+            assert_eq!(FileName::parse(name), None, "{name}");
         }
     }
 }

@@ -18,15 +18,15 @@
 //! value that was already joined with others can be joined with them again.
 
 use super::Store;
-use super::filter::Looked;
-use super::levels::{FileSegment, Shard};
-use super::settle::{Candidates, join};
-use super::stored::Lookup;
-use super::valued::Valued;
+use super::filter::LookupStats;
+use super::levels::{FileSegment, LevelShard};
+use super::settle::{Candidates, concat_ranges};
+use super::stored::ValueLookup;
+use super::valued::StoreValues;
 use crate::disk::Result;
-use crate::runs::{KeyRange, Merge, batch_keys, in_parallel, sources};
+use crate::runs::{KeyMerge, KeyRange, batch_keys, map_parallel, sources};
 use crate::segments::SegmentWriter;
-use crate::values::Values;
+use crate::values::ValueSpec;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// What came of settling a level of pairs.
@@ -54,7 +54,7 @@ impl Store {
     ) -> Result<Option<SettledPairs>> {
         let mut boundaries = self.next_level_boundaries(threads)?;
         let (raw_bytes_max, plain) = (self.last_level_bytes_max(), self.plain_bytes());
-        let Some(Valued { values, changes: Some(changes) }) = &mut self.valued else {
+        let Some(StoreValues { values, changes: Some(changes) }) = &mut self.valued else {
             panic!("the store has no values that change")
         };
         values.cut_between_keys(&mut boundaries);
@@ -64,7 +64,7 @@ impl Store {
         let items: Vec<_> = shards.zip(changed).zip(ranges).collect();
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);
-        let comparison = Comparison {
+        let comparison = PairComparison {
             whole: self.whole,
             width: self.width,
             values,
@@ -74,16 +74,16 @@ impl Store {
             stop: &stop,
         };
         let (young, old, filter) = (&self.young, &self.old, self.filter.filter());
-        let found = in_parallel(items, |_, ((shard, changes), range)| {
-            let store = Lookup::new(comparison.width, values, young, filter, old);
+        let found = map_parallel(items, |_, ((shard, changes), range)| {
+            let store = ValueLookup::new(comparison.width, values, young, filter, old);
             comparison
-                .range(store, range, shard, changes)
+                .settle_range(store, range, shard, changes)
                 .inspect_err(|_| failed.store(true, Relaxed))
         })?;
-        let Some(found) = found.into_iter().collect::<Option<Vec<Found>>>() else {
+        let Some(found) = found.into_iter().collect::<Option<Vec<SettledRange>>>() else {
             return Ok(None);
         };
-        self.filter.judge(found.iter().map(|found| found.looked).sum());
+        self.filter.record_lookups(found.iter().map(|found| found.looked).sum());
         if found.iter().all(|found| found.new.at.keys + found.changed[0].at.keys == 0) {
             return Ok(Some(SettledPairs { new: 0, changed: 0 }));
         }
@@ -91,19 +91,19 @@ impl Store {
         let changed = changes.push(found.iter().map(|found| found.changed[0]))?;
         changes.push(found.iter().map(|found| found.changed[1]))?;
         let raw = found.into_iter().map(|found| found.raw).collect::<Option<Vec<_>>>();
-        let raw = raw.map(|raw| join(raw, drop));
-        self.take_last_level(raw, threads)?;
+        let raw = raw.map(|raw| concat_ranges(raw, drop));
+        self.add_last_level(raw, threads)?;
         Ok(Some(SettledPairs { new, changed }))
     }
 }
 
 /// The comparison of candidates with the store in all ranges of a level, each by a thread.
-struct Comparison<'a> {
+struct PairComparison<'a> {
     /// Bytes of a whole pair.
     whole: usize,
     /// Bytes of a pair in memory.
     width: usize,
-    values: &'a Values,
+    values: &'a ValueSpec,
     candidates: &'a Candidates<'a>,
     /// Bytes of pairs that are kept raw, by all ranges together, or would be if there were room.
     raw_bytes: AtomicUsize,
@@ -114,7 +114,7 @@ struct Comparison<'a> {
 }
 
 /// What one range comes to.
-struct Found {
+struct SettledRange {
     /// Where the new pairs are in the log of levels.
     new: FileSegment,
     /// Where the changed ones are in the log of changes, and what they were before.
@@ -122,12 +122,12 @@ struct Found {
     /// New pairs and changed ones, if the level has few enough to keep.
     raw: Option<Vec<u8>>,
     /// What looking into the store came to.
-    looked: Looked,
+    looked: LookupStats,
 }
 
 /// A batch of candidates, sorted out.
 #[derive(Default)]
-struct Sorted {
+struct ClassifiedPairs {
     new: Vec<u8>,
     changed: Vec<u8>,
     before: Vec<u8>,
@@ -135,29 +135,29 @@ struct Sorted {
     both: Vec<u8>,
 }
 
-impl Comparison<'_> {
+impl PairComparison<'_> {
     /// Writes the new pairs of a range to a shard, and the changed ones to two others; nothing if told to
     /// stop.
-    fn range(
+    fn settle_range(
         &self,
-        mut store: Lookup,
+        mut store: ValueLookup,
         range: KeyRange,
-        shard: &mut Shard,
-        changes: &mut [Shard],
-    ) -> Result<Option<Found>> {
+        shard: &mut LevelShard,
+        changes: &mut [LevelShard],
+    ) -> Result<Option<SettledRange>> {
         let Candidates { slices, segments } = self.candidates;
-        let merge = Merge::new(self.width, sources(self.width, slices, segments, range));
-        let mut merge = merge.joined(Some(self.values));
-        let (mut batch, mut sorted) = (Vec::new(), Sorted::default());
+        let merge = KeyMerge::new(self.width, sources(self.width, slices, segments, range));
+        let mut merge = merge.with_values(Some(self.values));
+        let (mut batch, mut sorted) = (Vec::new(), ClassifiedPairs::default());
         let (mut raw, mut stopped) = (Some(Vec::new()), false);
-        let [new, now, before] = write_three(self.whole, shard, changes, |level, now, before| {
+        let [new, now, before] = write_pieces(self.whole, shard, changes, |level, now, before| {
             loop {
                 merge.next(&mut batch, batch_keys(self.width))?;
                 stopped = (self.stop)();
                 if batch.is_empty() || stopped {
                     return Ok(());
                 }
-                self.sort_out(&batch, &mut store, &mut sorted)?;
+                self.classify(&batch, &mut store, &mut sorted)?;
                 level.push(&sorted.new)?;
                 now.push(&sorted.changed)?;
                 before.push(&sorted.before)?;
@@ -165,14 +165,19 @@ impl Comparison<'_> {
                 raw.iter_mut().for_each(|raw| raw.extend_from_slice(&sorted.both));
             }
         })?;
-        let looked = store.looked();
-        Ok((!stopped).then_some(Found { new, changed: [now, before], raw, looked }))
+        let looked = store.lookup_stats();
+        Ok((!stopped).then_some(SettledRange { new, changed: [now, before], raw, looked }))
     }
 
     /// Tells new pairs of a batch from changed ones and from those that say nothing new.
-    fn sort_out(&self, batch: &[u8], store: &mut Lookup, sorted: &mut Sorted) -> Result<()> {
+    fn classify(
+        &self,
+        batch: &[u8],
+        store: &mut ValueLookup,
+        sorted: &mut ClassifiedPairs,
+    ) -> Result<()> {
         let (key, bytes) = (self.values.key_bytes(self.width), self.values.bytes());
-        let Sorted { new, changed, before, both } = sorted;
+        let ClassifiedPairs { new, changed, before, both } = sorted;
         [&mut *new, changed, before, both].into_iter().for_each(Vec::clear);
         let stored = store.find(batch)?;
         for (index, pair) in batch.chunks_exact(self.width).enumerate() {
@@ -204,10 +209,10 @@ impl Comparison<'_> {
 }
 
 /// Writes a piece of pairs of `whole` bytes to a shard, and one to each of two others, side by side.
-fn write_three(
+fn write_pieces(
     whole: usize,
-    shard: &mut Shard,
-    others: &mut [Shard],
+    shard: &mut LevelShard,
+    others: &mut [LevelShard],
     fill: impl FnOnce(&mut SegmentWriter, &mut SegmentWriter, &mut SegmentWriter) -> Result<()>,
 ) -> Result<[FileSegment; 3]> {
     let [second, third] = others else { unreachable!("a range has two shards for changes") };
@@ -232,8 +237,8 @@ mod tests {
     use crate::codec::Codec;
     use crate::disk::FaultDisk;
     use crate::segments::Segment;
-    use crate::store::{Frontier, Shares};
-    use crate::values::Or;
+    use crate::store::{Frontier, StoreBudget};
+    use crate::values::OrOperator;
     use std::sync::Arc;
 
     fn read(segments: &[Segment]) -> Vec<u8> {
@@ -247,9 +252,9 @@ mod tests {
 
     #[test]
     fn the_example_is_true() {
-        let shares = Shares { young: 1000, filter: 0, plain: 0 };
+        let shares = StoreBudget { young: 1000, filter: 0, plain: 0 };
         let store = Store::new(Arc::new(FaultDisk::new()), 2, Codec::Gaps, shares);
-        let mut store = store.with_values(Values::new(1, Or));
+        let mut store = store.with_values(ValueSpec::new(1, OrOperator));
         let mut settle = |pairs: &[u8]| {
             let candidates = Candidates { slices: vec![pairs], segments: Vec::new() };
             store.settle_pairs(&candidates, 1, &|| false).unwrap().unwrap()
@@ -261,7 +266,7 @@ mod tests {
         };
         let changes = store.changes().unwrap().unwrap();
         assert_eq!(
-            [read(&new), read(&changes.now), read(&changes.before)],
+            [read(&new), read(&changes.current), read(&changes.previous)],
             [[8, 4], [9, 6], [9, 2]]
         );
     }

@@ -10,16 +10,16 @@
 //! Settling changes nothing until it ends, so it can be abandoned at any batch and done again.
 
 use super::Store;
-use super::dominated::Dominated;
-use super::filter::Looked;
+use super::dominated::DominanceSubtract;
+use super::filter::LookupStats;
 use super::known::StoreSubtract;
-use super::levels::{FileSegment, Shard};
+use super::levels::{FileSegment, LevelShard};
 use super::run::{Frontier, OldRun};
-use super::stored::Lookup;
+use super::stored::ValueLookup;
 use crate::disk::Result;
-use crate::runs::{KeyRange, Merge, Source, batch_keys, in_parallel, sources, split};
+use crate::runs::{KeyMerge, KeyRange, KeySource, batch_keys, map_parallel, sources, split};
 use crate::segments::Segment;
-use crate::values::{Values, cut_between_keys};
+use crate::values::{ValueSpec, cut_between_keys};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// Decoding a block takes about as long as settling what comes of so many keys of the last level.
@@ -46,14 +46,14 @@ impl<'a> Candidates<'a> {
         width: usize,
         low: Option<&[u8]>,
         high: Option<&[u8]>,
-    ) -> Vec<Box<dyn Source + 'a>> {
+    ) -> Vec<Box<dyn KeySource + 'a>> {
         sources(width, &self.slices, &self.segments, KeyRange { low, high })
     }
 }
 
 /// What came of settling a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum SettleOutcome {
     /// The candidates that were new, now the last level; 0 if there is no further level.
     New(u64),
     /// It was told to stop; nothing has changed.
@@ -76,7 +76,7 @@ impl Store {
         candidates: &Candidates,
         threads: usize,
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Settled> {
+    ) -> Result<SettleOutcome> {
         assert!(self.changes_log().is_none(), "values that change are settled as pairs");
         let mut boundaries = self.next_level_boundaries(threads)?;
         let values = self.values().cloned();
@@ -93,7 +93,7 @@ impl Store {
         // When one range fails, the others have no reason to go on.
         let failed = AtomicBool::new(false);
         let stop = || stop() || failed.load(Relaxed);
-        let detection = Detection {
+        let detection = DuplicateDetection {
             whole: self.whole,
             width,
             values: values.as_ref(),
@@ -102,28 +102,34 @@ impl Store {
             raw_bytes_max,
             stop: &stop,
         };
-        let found = in_parallel(items, |_, ((shard, range), room)| {
+        let found = map_parallel(items, |_, ((shard, range), room)| {
             let store = match (&values, &dominance) {
-                (Some(values), _) => Known::Pairs(Lookup::new(width, values, young, filter, old)),
-                (None, Some(dominance)) => {
-                    Known::Dominating(Dominated::new(width, dominance, young, filter, old))
+                (Some(values), _) => {
+                    CandidateSubtract::Pairs(ValueLookup::new(width, values, young, filter, old))
                 }
-                (None, None) => Known::Keys(StoreSubtract::new(width, young, filter, old)),
+                (None, Some(dominance)) => CandidateSubtract::Dominating(DominanceSubtract::new(
+                    width, dominance, young, filter, old,
+                )),
+                (None, None) => {
+                    CandidateSubtract::Keys(StoreSubtract::new(width, young, filter, old))
+                }
             };
-            detection.range(store, range, shard, room).inspect_err(|_| failed.store(true, Relaxed))
+            detection
+                .settle_range(store, range, shard, room)
+                .inspect_err(|_| failed.store(true, Relaxed))
         })?;
         let Some(found) = found.into_iter().collect::<Option<Vec<NewKeys>>>() else {
-            return Ok(Settled::Stopped);
+            return Ok(SettleOutcome::Stopped);
         };
-        self.filter.judge(found.iter().map(|new| new.looked).sum());
+        self.filter.record_lookups(found.iter().map(|new| new.looked).sum());
         if found.iter().all(|new| new.piece.at.keys == 0) {
-            return Ok(Settled::New(0));
+            return Ok(SettleOutcome::New(0));
         }
         let new = self.levels.push(found.iter().map(|new| new.piece))?;
         let raw = found.into_iter().map(|new| new.raw).collect::<Option<Vec<_>>>();
-        let raw = raw.map(|raw| join(raw, |room| self.keep_room(room)));
-        self.take_last_level(raw, threads)?;
-        Ok(Settled::New(new))
+        let raw = raw.map(|raw| concat_ranges(raw, |room| self.recycle_buffer(room)));
+        self.add_last_level(raw, threads)?;
+        Ok(SettleOutcome::New(new))
     }
 
     /// Cuts the key space for `threads` threads. The last level serves as the sample of the next:
@@ -131,7 +137,7 @@ impl Store {
     /// pieces.
     pub(super) fn next_level_boundaries(&mut self, threads: usize) -> Result<Vec<Vec<u8>>> {
         let Some(last) = self.levels.len().checked_sub(1) else { return Ok(Vec::new()) };
-        let wanted = self.settling_threads(self.levels.keys(last), threads);
+        let wanted = self.settle_threads(self.levels.keys(last), threads);
         if wanted == 1 {
             return Ok(Vec::new());
         }
@@ -143,7 +149,7 @@ impl Store {
 
     /// The number of threads worth using to settle what comes of a level of so many keys. It depends on
     /// the levels and on where they lie, which is the same whatever interrupted the search.
-    fn settling_threads(&self, keys: u64, threads: usize) -> usize {
+    fn settle_threads(&self, keys: u64, threads: usize) -> usize {
         // Each candidate may have to be looked for in another block of each run.
         let blocks = |run: &OldRun| run.segments.iter().map(Segment::blocks).sum::<usize>() as u64;
         let decoded: u64 = self.old.iter().map(|run| blocks(run).min(keys)).sum();
@@ -154,13 +160,13 @@ impl Store {
 }
 
 /// The detection of duplicates in all ranges of a level, each by a thread.
-struct Detection<'a> {
+struct DuplicateDetection<'a> {
     /// Bytes of a whole key.
     whole: usize,
     /// Bytes of a key in memory.
     width: usize,
     /// What keys end with, if they have values.
-    values: Option<&'a Values>,
+    values: Option<&'a ValueSpec>,
     candidates: &'a Candidates<'a>,
     /// Bytes of new keys that are kept raw, by all ranges together, or would be if there were room.
     raw_bytes: AtomicUsize,
@@ -177,59 +183,61 @@ struct NewKeys {
     /// The keys themselves, if the level has few enough to keep.
     raw: Option<Vec<u8>>,
     /// What looking into the store came to.
-    looked: Looked,
+    looked: LookupStats,
 }
 
 /// What a store knows of ascending batches.
-enum Known<'a> {
+enum CandidateSubtract<'a> {
     /// Keys.
     Keys(StoreSubtract<'a>),
     /// Pairs, by their keys.
-    Pairs(Lookup<'a>),
+    Pairs(ValueLookup<'a>),
     /// Keys that dominate others.
-    Dominating(Dominated<'a>),
+    Dominating(DominanceSubtract<'a>),
 }
 
-impl Known<'_> {
+impl CandidateSubtract<'_> {
     /// Replaces `batch` by the next candidates; leaves it empty at the end.
-    fn next(&mut self, merge: &mut Merge, batch: &mut Vec<u8>) -> Result<()> {
+    fn next(&mut self, merge: &mut KeyMerge, batch: &mut Vec<u8>) -> Result<()> {
         match self {
-            Known::Keys(_) | Known::Pairs(_) => merge.next(batch, batch_keys(merge.width())),
-            Known::Dominating(store) => store.next(merge, batch),
+            CandidateSubtract::Keys(_) | CandidateSubtract::Pairs(_) => {
+                merge.next(batch, batch_keys(merge.width()))
+            }
+            CandidateSubtract::Dominating(store) => store.next(merge, batch),
         }
     }
 
     /// Removes what the store knows from `batch`.
     fn subtract(&mut self, batch: &mut Vec<u8>) -> Result<()> {
         match self {
-            Known::Keys(store) => store.subtract(batch),
-            Known::Pairs(store) => store.subtract(batch),
-            Known::Dominating(store) => store.subtract(batch),
+            CandidateSubtract::Keys(store) => store.subtract(batch),
+            CandidateSubtract::Pairs(store) => store.subtract(batch),
+            CandidateSubtract::Dominating(store) => store.subtract(batch),
         }
     }
 
-    fn looked(&self) -> Looked {
+    fn lookup_stats(&self) -> LookupStats {
         match self {
-            Known::Keys(store) => store.looked(),
-            Known::Pairs(store) => store.looked(),
-            Known::Dominating(store) => store.looked(),
+            CandidateSubtract::Keys(store) => store.lookup_stats(),
+            CandidateSubtract::Pairs(store) => store.lookup_stats(),
+            CandidateSubtract::Dominating(store) => store.lookup_stats(),
         }
     }
 }
 
-impl Detection<'_> {
+impl DuplicateDetection<'_> {
     /// Writes the candidates of a range that `store` does not have to a shard of the log, and keeps them in `room`, as long as
     /// there are few enough; nothing if told to stop.
-    fn range(
+    fn settle_range(
         &self,
-        mut store: Known,
+        mut store: CandidateSubtract,
         range: KeyRange,
-        shard: &mut Shard,
+        shard: &mut LevelShard,
         room: Vec<u8>,
     ) -> Result<Option<NewKeys>> {
         let Candidates { slices, segments } = self.candidates;
-        let merge = Merge::new(self.width, sources(self.width, slices, segments, range));
-        let mut merge = merge.joined(self.values);
+        let merge = KeyMerge::new(self.width, sources(self.width, slices, segments, range));
+        let mut merge = merge.with_values(self.values);
         let (mut batch, mut raw, mut stopped) = (Vec::new(), Some(room), false);
         let piece = shard.write(self.whole, |level| {
             loop {
@@ -244,7 +252,7 @@ impl Detection<'_> {
                 raw.iter_mut().for_each(|raw| raw.extend_from_slice(&batch));
             }
         })?;
-        let looked = store.looked();
+        let looked = store.lookup_stats();
         Ok((!stopped).then_some(NewKeys { piece, raw, looked }))
     }
 
@@ -255,7 +263,7 @@ impl Detection<'_> {
 }
 
 /// Joins the keys of ascending ranges, the room of each but the first given to `keep` as soon as it is copied.
-pub(super) fn join(ranges: Vec<Vec<u8>>, mut keep: impl FnMut(Vec<u8>)) -> Vec<u8> {
+pub(super) fn concat_ranges(ranges: Vec<Vec<u8>>, mut keep: impl FnMut(Vec<u8>)) -> Vec<u8> {
     let length: usize = ranges.iter().map(Vec::len).sum();
     let joined = ranges.into_iter().reduce(|mut all: Vec<u8>, range| {
         all.reserve_exact(length - all.len());

@@ -5,11 +5,11 @@
 
 /// Buffers without content.
 #[derive(Default)]
-pub(super) struct Spare {
+pub(super) struct SpareBuffers {
     rooms: Vec<Vec<u8>>,
 }
 
-impl Spare {
+impl SpareBuffers {
     /// The largest buffer, or a new one.
     pub(super) fn take(&mut self) -> Vec<u8> {
         let largest = (0..self.rooms.len()).max_by_key(|&at| self.rooms[at].capacity());
@@ -17,7 +17,7 @@ impl Spare {
     }
 
     /// Keeps a buffer, if all come to at most so many bytes.
-    pub(super) fn give(&mut self, mut room: Vec<u8>, most: usize) {
+    pub(super) fn keep(&mut self, mut room: Vec<u8>, most: usize) {
         let kept: usize = self.rooms.iter().map(Vec::capacity).sum();
         if kept + room.capacity() <= most {
             room.clear();
@@ -37,13 +37,13 @@ mod tests {
 
     #[test]
     fn the_largest_goes_first_and_there_is_a_limit() {
-        let mut spare = Spare::default();
+        let mut spare = SpareBuffers::default();
         for bytes in [100, 300, 200, 500] {
-            spare.give(vec![1; bytes], 700);
+            spare.keep(vec![1; bytes], 700);
         }
         let kept: Vec<usize> = (0..4).map(|_| spare.take().capacity()).collect();
         assert_eq!(kept, [300, 200, 100, 0]);
-        spare.give(vec![1; 10], 10);
+        spare.keep(vec![1; 10], 10);
         spare.clear();
         assert_eq!(spare.take().capacity(), 0);
     }

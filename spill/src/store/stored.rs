@@ -5,23 +5,23 @@
 //! pair is found by its key between the least and the greatest pair that begin with it: the key with a
 //! value of zeros, and with one of ones.
 
-use super::filter::{Filter, Looked};
+use super::filter::{BloomFilter, LookupStats};
 use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
-use crate::keys::{Shape, for_shape, leap};
+use crate::keys::{KeyShape, for_shape, gallop_from};
 use crate::segments::{BlockReader, Segment};
-use crate::values::Values;
+use crate::values::ValueSpec;
 
 /// What a store has for the keys of a batch.
 #[derive(Default)]
-pub(super) struct Stored {
+pub(super) struct StoredValues {
     /// For each pair of the batch the value that the store has; whatever else, if it has none.
     values: Vec<u8>,
     /// Whether it has one.
     known: Vec<bool>,
 }
 
-impl Stored {
+impl StoredValues {
     /// The value that the store has for the key of the `index`-th pair.
     pub(super) fn value(&self, index: usize, bytes: usize) -> Option<&[u8]> {
         self.known[index].then(|| &self.values[index * bytes..][..bytes])
@@ -35,7 +35,7 @@ impl Stored {
 
 /// The keys that are still looked for, ascending.
 #[derive(Default)]
-struct Asked {
+struct PendingKeys {
     /// Which pairs of the batch they are of.
     indices: Vec<usize>,
     /// The least pairs with these keys.
@@ -44,13 +44,13 @@ struct Asked {
     greatest: Vec<u8>,
 }
 
-impl Asked {
+impl PendingKeys {
     fn count(&self) -> usize {
         self.indices.len()
     }
 
     /// Asks for the keys of those pairs of `batch` whose key a filter, if there is one, may hold.
-    fn ask(&mut self, width: usize, key: usize, batch: &[u8], filter: Option<&Filter>) {
+    fn collect(&mut self, width: usize, key: usize, batch: &[u8], filter: Option<&BloomFilter>) {
         self.indices.clear();
         let mut held = Vec::new();
         match filter {
@@ -76,7 +76,7 @@ impl Asked {
 
     /// Looks no longer for what was found.
     fn drop_known(&mut self, width: usize, known: &[bool]) {
-        let Asked { indices, least, greatest } = self;
+        let PendingKeys { indices, least, greatest } = self;
         let mut kept = 0;
         for at in 0..indices.len() {
             if known[indices[at]] {
@@ -97,50 +97,50 @@ impl Asked {
 }
 
 /// Looks ascending batches of pairs up in every run of a store.
-pub(super) struct Lookup<'a> {
+pub(super) struct ValueLookup<'a> {
     width: usize,
     /// Bytes of a key.
     key: usize,
-    filter: Option<&'a Filter>,
+    filter: Option<&'a BloomFilter>,
     /// The pairs of runs in memory that are not passed, youngest first.
     young: Vec<&'a [u8]>,
     /// Youngest first.
     old: Vec<SegmentLookup>,
-    asked: Asked,
-    stored: Stored,
-    looked: Looked,
+    asked: PendingKeys,
+    stored: StoredValues,
+    looked: LookupStats,
 }
 
-impl<'a> Lookup<'a> {
+impl<'a> ValueLookup<'a> {
     pub(super) fn new(
         width: usize,
-        values: &Values,
+        values: &ValueSpec,
         young: &'a [YoungRun],
-        filter: Option<&'a Filter>,
+        filter: Option<&'a BloomFilter>,
         old: &[OldRun],
     ) -> Self {
         let young = young.iter().rev().map(|run| run.keys.as_slice()).collect();
         let old = old.iter().rev().flat_map(|run| &run.segments);
-        Lookup {
+        ValueLookup {
             width,
             key: values.key_bytes(width),
             filter,
             young,
             old: old.map(|segment| SegmentLookup::new(segment.clone())).collect(),
-            asked: Asked::default(),
-            stored: Stored::default(),
-            looked: Looked::default(),
+            asked: PendingKeys::default(),
+            stored: StoredValues::default(),
+            looked: LookupStats::default(),
         }
     }
 
     /// What the store has for the keys of `batch`, which are greater than those of the batches before.
-    pub(super) fn find(&mut self, batch: &[u8]) -> Result<&Stored> {
-        let Lookup { width, key, filter, young, old, asked, stored, looked } = self;
+    pub(super) fn find(&mut self, batch: &[u8]) -> Result<&StoredValues> {
+        let ValueLookup { width, key, filter, young, old, asked, stored, looked } = self;
         let (width, key, count) = (*width, *key, batch.len() / *width);
         stored.known.clear();
         stored.known.resize(count, false);
         stored.values.resize(count * (width - key), 0);
-        asked.ask(width, key, batch, *filter);
+        asked.collect(width, key, batch, *filter);
         for rest in young {
             let passed =
                 for_shape!(width, shape => find(shape, key, asked, 0..asked.count(), rest, stored));
@@ -153,17 +153,17 @@ impl<'a> Lookup<'a> {
             asked.drop_known(width, &stored.known);
         }
         let spared = if filter.is_some() { 0 } else { asked.count() };
-        looked.asked += count as u64;
-        looked.held += (before - spared) as u64;
+        looked.candidates += count as u64;
+        looked.in_old_runs += (before - spared) as u64;
         Ok(stored)
     }
 }
 
-impl Lookup<'_> {
+impl ValueLookup<'_> {
     /// What it has come to.
-    pub(super) fn looked(&self) -> Looked {
-        let decoded = self.old.iter().map(|segment| segment.reader.decoded()).sum();
-        Looked { decoded, ..self.looked }
+    pub(super) fn lookup_stats(&self) -> LookupStats {
+        let decoded = self.old.iter().map(|segment| segment.reader.decoded_blocks()).sum();
+        LookupStats { decoded_blocks: decoded, ..self.looked }
     }
 
     /// Removes from `batch` the pairs whose keys the store has; they are greater than those of the batches before.
@@ -185,19 +185,19 @@ impl Lookup<'_> {
 
 /// Looks some of the keys that are asked for up in ascending `pairs`; how many of these are less than
 /// all that will be looked for.
-fn find<S: Shape>(
+fn find<S: KeyShape>(
     shape: S,
     key: usize,
-    asked: &Asked,
+    asked: &PendingKeys,
     some: std::ops::Range<usize>,
     pairs: &[u8],
-    stored: &mut Stored,
+    stored: &mut StoredValues,
 ) -> usize {
     let (width, count) = (shape.width(), pairs.len() / shape.width());
     let mut at = 0;
     for next in some {
         let least = &asked.least[next * width..][..width];
-        at = leap(shape, pairs, at, count, shape.key(least));
+        at = gallop_from(shape, pairs, at, count, shape.key(least));
         if at == count {
             break;
         }
@@ -226,12 +226,12 @@ impl SegmentLookup {
     }
 
     /// Looks all keys that are asked for up.
-    fn find<S: Shape>(
+    fn find<S: KeyShape>(
         &mut self,
         shape: S,
         key: usize,
-        asked: &Asked,
-        stored: &mut Stored,
+        asked: &PendingKeys,
+        stored: &mut StoredValues,
     ) -> Result<()> {
         let (width, count, blocks) = (shape.width(), asked.count(), self.reader.segment().blocks());
         let mut next = 0;
@@ -243,7 +243,7 @@ impl SegmentLookup {
                 behind if behind == blocks => count,
                 behind => {
                     let first = segment.first_key(behind);
-                    leap(shape, &asked.greatest, next, count, shape.key(&first))
+                    gallop_from(shape, &asked.greatest, next, count, shape.key(&first))
                 }
             };
             if self.decoded != Some(self.block) {

@@ -1,20 +1,20 @@
 //! What a store with values has besides keys: the values, and the log of what levels change of them.
 
-use super::levels::{FileSegment, Levels, SavedLevels};
+use super::levels::{FileSegment, LevelLog, SavedLevels};
 use super::names::FileName;
 use super::{SavedStore, Store};
 use crate::codec::Codec;
 use crate::disk::{Error, Result};
 use crate::segments::Segment;
-use crate::values::{Dominance, Values};
+use crate::values::{Dominance, ValueSpec};
 use rkyv::{Archive, Deserialize, Serialize};
 
 /// What a store has beside its keys.
-pub(super) struct Valued {
-    pub(super) values: Values,
+pub(super) struct StoreValues {
+    pub(super) values: ValueSpec,
     /// For each level two: the pairs that it has changed, and what they were before. Nothing where values stay
     /// what they were at first.
-    pub(super) changes: Option<Levels>,
+    pub(super) changes: Option<LevelLog>,
 }
 
 /// What a manifest remembers of the values of a store.
@@ -31,11 +31,11 @@ pub struct SavedValues {
 
 /// The pairs whose values the last level has changed, in segments: as they are now, and as they were. Both
 /// have the same keys.
-pub struct Changes {
+pub struct ValueChanges {
     /// As they are now.
-    pub now: Vec<Segment>,
+    pub current: Vec<Segment>,
     /// As they were before the level.
-    pub before: Vec<Segment>,
+    pub previous: Vec<Segment>,
 }
 
 impl Store {
@@ -44,14 +44,14 @@ impl Store {
     /// # Panics
     ///
     /// If the operator is not idempotent, or the codec has values projected.
-    pub fn with_values(self, values: Values) -> Store {
+    pub fn with_values(self, values: ValueSpec) -> Store {
         let name = values.operator().name();
         assert!(values.operator().is_idempotent(), "a store joins values again: not by \"{name}\"");
-        let changes = Levels::new(self.disk.clone(), self.whole, self.codec.clone());
-        let changes = changes.of_pairs(values.bytes());
-        let changes = changes.in_files(|shard| FileName::Changes { shard });
+        let changes = LevelLog::new(self.disk.clone(), self.whole, self.codec.clone());
+        let changes = changes.with_value_bytes(values.bytes());
+        let changes = changes.with_file_names(|shard| FileName::Changes { shard });
         let store = self.with_first_values(values);
-        let valued = store.valued.map(|valued| Valued { changes: Some(changes), ..valued });
+        let valued = store.valued.map(|valued| StoreValues { changes: Some(changes), ..valued });
         Store { valued, ..store }
     }
 
@@ -61,13 +61,14 @@ impl Store {
     /// # Panics
     ///
     /// If the codec has values projected.
-    pub fn with_first_values(self, values: Values) -> Store {
+    pub fn with_first_values(self, values: ValueSpec) -> Store {
         assert!(self.levels.is_empty(), "a store has values from its first level on");
         assert!(self.whole > values.bytes(), "a pair has a key before its value");
         let Store { disk, whole, codec, .. } = &self;
         let changes = None;
-        let levels = Levels::new(disk.clone(), *whole, codec.clone()).of_pairs(values.bytes());
-        let store = Store { levels, valued: Some(Valued { values, changes }), ..self };
+        let levels =
+            LevelLog::new(disk.clone(), *whole, codec.clone()).with_value_bytes(values.bytes());
+        let store = Store { levels, valued: Some(StoreValues { values, changes }), ..self };
         store.check_codec(&store.codec);
         store
     }
@@ -77,18 +78,19 @@ impl Store {
     /// # Panics
     ///
     /// If the store has no values.
-    pub fn restored_with_values(
+    pub fn restore_with_values(
         mut self,
         (store, values): (SavedStore, SavedValues),
         threads: usize,
     ) -> Result<Store> {
         let SavedStore { levels, runs } = store;
-        let Valued { values: own, changes: log } =
+        let StoreValues { values: own, changes: log } =
             self.valued.take().expect("the store has values");
         values.check(&own, log.is_some(), levels.len())?;
-        let changes = log.zip(values.changes).map(|(log, saved)| log.with(saved)).transpose()?;
-        self.valued = Some(Valued { values: own, changes });
-        self.levels = self.levels.with(levels)?;
+        let changes =
+            log.zip(values.changes).map(|(log, saved)| log.with_saved(saved)).transpose()?;
+        self.valued = Some(StoreValues { values: own, changes });
+        self.levels = self.levels.with_saved(levels)?;
         self.restore_runs(runs, threads)?;
         Ok(self)
     }
@@ -96,42 +98,42 @@ impl Store {
     /// What a manifest must remember of the values beside [`Store::saved`]; valid on disk after
     /// [`Store::sync`].
     pub fn saved_values(&self) -> Option<SavedValues> {
-        let Valued { values, changes } = self.valued.as_ref()?;
+        let StoreValues { values, changes } = self.valued.as_ref()?;
         let (bytes, operator) = (values.bytes() as u32, values.operator().name());
         let changes = changes.as_ref().map(|changes| changes.saved().clone());
         Some(SavedValues { bytes, operator, changes })
     }
 
     /// The pairs whose values the last level has changed, beside those of [`Store::frontier`], which are new.
-    pub fn changes(&mut self) -> Result<Option<Changes>> {
+    pub fn changes(&mut self) -> Result<Option<ValueChanges>> {
         let Some(changes) = self.changes_mut() else { return Ok(None) };
         let Some(last) = changes.len().checked_sub(2) else { return Ok(None) };
-        Ok(Some(Changes { now: changes.open(last)?, before: changes.open(last + 1)? }))
+        Ok(Some(ValueChanges { current: changes.open(last)?, previous: changes.open(last + 1)? }))
     }
 
     /// How many keys the last level has changed the values of.
-    pub(super) fn changed(&self) -> u64 {
-        let last = |changes: &Levels| changes.len().checked_sub(2).map(|last| changes.keys(last));
+    pub(super) fn changed_keys(&self) -> u64 {
+        let last = |changes: &LevelLog| changes.len().checked_sub(2).map(|last| changes.keys(last));
         self.changes_log().and_then(last).unwrap_or(0)
     }
 
     /// The log of changes, if there is one.
-    pub(super) fn changes_log(&self) -> Option<&Levels> {
+    pub(super) fn changes_log(&self) -> Option<&LevelLog> {
         self.valued.as_ref()?.changes.as_ref()
     }
 
     /// The same, to be changed.
-    pub(super) fn changes_mut(&mut self) -> Option<&mut Levels> {
+    pub(super) fn changes_mut(&mut self) -> Option<&mut LevelLog> {
         self.valued.as_mut()?.changes.as_mut()
     }
 
-    pub(super) fn values(&self) -> Option<&Values> {
+    pub(super) fn values(&self) -> Option<&ValueSpec> {
         self.valued.as_ref().map(|valued| &valued.values)
     }
 
     /// Bytes of a value; 0 if there are none.
     pub(super) fn value_bytes(&self) -> usize {
-        self.values().map_or(0, Values::bytes)
+        self.values().map_or(0, ValueSpec::bytes)
     }
 
     /// The keys of a level, those included whose values it has changed.
@@ -168,7 +170,7 @@ impl Store {
 
 impl SavedValues {
     /// Refuses a store of other values, or one whose changes, if values change, are not those of so many levels.
-    fn check(&self, values: &Values, change: bool, levels: usize) -> Result<()> {
+    fn check(&self, values: &ValueSpec, change: bool, levels: usize) -> Result<()> {
         let (bytes, operator) = (values.bytes(), values.operator().name());
         let damaged = |what: String| Err(Error::corrupt("manifest", 0, what));
         if self.bytes as usize != bytes || self.operator != operator {

@@ -44,7 +44,7 @@ impl Dominance {
     }
 
     /// Whether each of some numbers is at most the other.
-    pub fn holds(&self, some: &[u8], others: &[u8]) -> bool {
+    pub fn dominates(&self, some: &[u8], others: &[u8]) -> bool {
         let mut at = 0;
         self.numbers.iter().all(|&bytes| {
             let number = at..at + bytes as usize;
@@ -65,7 +65,7 @@ impl Dominance {
                 group = kept;
             }
             let mut stay = before[group..kept].chunks_exact(width);
-            if stay.any(|it| self.holds(&it[key..], &pair[key..])) {
+            if stay.any(|it| self.dominates(&it[key..], &pair[key..])) {
                 continue;
             }
             pairs.copy_within(next..next + width, kept);
@@ -107,7 +107,7 @@ mod tests {
         ) {
             let dominance = Dominance::new(if wide { &[2, 1] } else { &[1, 1, 1] });
             let is_dominated = |it: &[u8; 4]| pairs.iter().any(|other| {
-                other != it && other[0] == it[0] && dominance.holds(&other[1..], &it[1..])
+                other != it && other[0] == it[0] && dominance.dominates(&other[1..], &it[1..])
             });
             let expected: BTreeSet<[u8; 4]> =
                 pairs.iter().filter(|it| !is_dominated(it)).copied().collect();

@@ -13,31 +13,34 @@
 //! ff | 00 03 | 00 07
 //! ```
 
-use super::Operator;
+use super::ValueOperator;
 
 /// The first byte of a list that had no room for all.
-const MORE: u8 = 0xff;
+const OVERFLOWED: u8 = 0xff;
 
 /// A list of items of so many bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Few {
+pub struct BoundedList {
     item_bytes: usize,
 }
 
-impl Few {
+impl BoundedList {
     /// Lists of items of `item_bytes` bytes.
     ///
     /// # Panics
     ///
     /// If an item has no bytes.
-    pub fn new(item_bytes: usize) -> Few {
+    pub fn new(item_bytes: usize) -> BoundedList {
         assert!(item_bytes > 0, "an item of a list has at least one byte");
-        Few { item_bytes }
+        BoundedList { item_bytes }
     }
 
     /// Bytes of a value with room for `items`, of which there are 1 to 254.
     pub fn value_bytes(self, items: usize) -> usize {
-        assert!((1..usize::from(MORE)).contains(&items), "a list has room for 1 to 254 items");
+        assert!(
+            (1..usize::from(OVERFLOWED)).contains(&items),
+            "a list has room for 1 to 254 items"
+        );
         1 + items * self.item_bytes
     }
 
@@ -51,14 +54,14 @@ impl Few {
 
     /// The items of a list, ascending, and whether there were more.
     pub fn read(self, value: &[u8]) -> (impl ExactSizeIterator<Item = &[u8]>, bool) {
-        let more = value[0] == MORE;
+        let more = value[0] == OVERFLOWED;
         let room = (value.len() - 1) / self.item_bytes;
         let count = if more { room } else { usize::from(value[0]).min(room) };
         (value[1..][..count * self.item_bytes].chunks_exact(self.item_bytes), more)
     }
 }
 
-impl Operator for Few {
+impl ValueOperator for BoundedList {
     fn name(&self) -> String {
         format!("few of {} bytes", self.item_bytes)
     }
@@ -71,7 +74,7 @@ impl Operator for Few {
         let room = (kept.len() - 1) / self.item_bytes;
         let more = here_more || there_more || all.len() > room;
         all.truncate(room);
-        let count = if more { MORE } else { all.len() as u8 };
+        let count = if more { OVERFLOWED } else { all.len() as u8 };
         let mut joined = [&[count], &*all.concat()].concat();
         joined.resize(kept.len(), 0);
         kept.copy_from_slice(&joined);
@@ -88,7 +91,7 @@ mod tests {
 
     #[test]
     fn the_example_is_true() {
-        let few = Few::new(2);
+        let few = BoundedList::new(2);
         assert_eq!(few.value_bytes(2), 5);
         let (mut kept, mut other) = ([0; 5], [0; 5]);
         few.write_one(&[0, 7], &mut kept);

@@ -3,7 +3,7 @@
 //! A *pair* is a key with a value of fixed length behind it. A run of pairs is a run of wider keys, no
 //! two of which begin with the same key; so blocks, gaps, segments and ranges are what they are for
 //! keys alone, and keys alone are dealt with as if there were no values. Where equal keys meet, in a
-//! buffer that is sorted, in a merge, between candidates and a store, an [`Operator`] makes one
+//! buffer that is sorted, in a merge, between candidates and a store, an [`ValueOperator`] makes one
 //! value of two.
 //!
 //! In what order pairs meet depends on threads and on memory, so an operator must be commutative and
@@ -11,7 +11,7 @@
 //! needs no more than that. A *store* asks in addition that a value joined with itself is itself: it
 //! remembers a changed value as one more pair with the key, and joins that with what it was made of.
 //!
-//! With the operator [`Or`], the pairs `07 | 01`, `07 | 04` and `09 | 02` of a key and a value of a byte
+//! With the operator [`OrOperator`], the pairs `07 | 01`, `07 | 04` and `09 | 02` of a key and a value of a byte
 //! each become `07 | 05` and `09 | 02`.
 
 mod dominance;
@@ -19,14 +19,14 @@ mod few;
 mod operators;
 
 pub use dominance::Dominance;
-pub use few::Few;
-pub use operators::{And, Greatest, Least, Or, Sum};
+pub use few::BoundedList;
+pub use operators::{AndOperator, MaxOperator, MinOperator, OrOperator, SumOperator};
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 /// What becomes of two values whose keys are equal.
-pub trait Operator: Debug + Send + Sync {
+pub trait ValueOperator: Debug + Send + Sync {
     /// What manifests and messages call it. A store is not gone on with under another name.
     fn name(&self) -> String;
 
@@ -40,21 +40,21 @@ pub trait Operator: Debug + Send + Sync {
 
 /// The values of a run: how long they are, and what becomes of two with equal keys.
 #[derive(Clone, Debug)]
-pub struct Values {
+pub struct ValueSpec {
     /// At least 1.
     bytes: usize,
-    operator: Arc<dyn Operator>,
+    operator: Arc<dyn ValueOperator>,
 }
 
-impl Values {
+impl ValueSpec {
     /// Values of `bytes` bytes.
     ///
     /// # Panics
     ///
     /// If there are none.
-    pub fn new(bytes: usize, operator: impl Operator + 'static) -> Values {
+    pub fn new(bytes: usize, operator: impl ValueOperator + 'static) -> ValueSpec {
         assert!(bytes > 0, "a value has at least one byte");
-        Values { bytes, operator: Arc::new(operator) }
+        ValueSpec { bytes, operator: Arc::new(operator) }
     }
 
     /// Bytes of a value.
@@ -63,7 +63,7 @@ impl Values {
     }
 
     /// What becomes of two values whose keys are equal.
-    pub fn operator(&self) -> &dyn Operator {
+    pub fn operator(&self) -> &dyn ValueOperator {
         &*self.operator
     }
 

@@ -1,30 +1,30 @@
 //! Operators on values that are a number, big-endian, or a set of bits.
 
-use super::Operator;
+use super::ValueOperator;
 
 /// The least value.
 #[derive(Clone, Copy, Debug)]
-pub struct Least;
+pub struct MinOperator;
 
 /// The greatest value.
 #[derive(Clone, Copy, Debug)]
-pub struct Greatest;
+pub struct MaxOperator;
 
 /// The bits that all values have.
 #[derive(Clone, Copy, Debug)]
-pub struct And;
+pub struct AndOperator;
 
 /// The bits that some value has.
 #[derive(Clone, Copy, Debug)]
-pub struct Or;
+pub struct OrOperator;
 
 /// The sum of all values, or the greatest number there is room for if it is greater. That is still
 /// associative, which a sum that fails on its way would not be. It is not idempotent: equal pairs are
 /// all counted.
 #[derive(Clone, Copy, Debug)]
-pub struct Sum;
+pub struct SumOperator;
 
-impl Operator for Least {
+impl ValueOperator for MinOperator {
     fn name(&self) -> String {
         "least".into()
     }
@@ -41,7 +41,7 @@ impl Operator for Least {
     }
 }
 
-impl Operator for Greatest {
+impl ValueOperator for MaxOperator {
     fn name(&self) -> String {
         "greatest".into()
     }
@@ -57,7 +57,7 @@ impl Operator for Greatest {
     }
 }
 
-impl Operator for And {
+impl ValueOperator for AndOperator {
     fn name(&self) -> String {
         "and".into()
     }
@@ -71,7 +71,7 @@ impl Operator for And {
     }
 }
 
-impl Operator for Or {
+impl ValueOperator for OrOperator {
     fn name(&self) -> String {
         "or".into()
     }
@@ -85,7 +85,7 @@ impl Operator for Or {
     }
 }
 
-impl Operator for Sum {
+impl ValueOperator for SumOperator {
     fn name(&self) -> String {
         "sum".into()
     }

@@ -5,8 +5,8 @@ pub mod pairs;
 
 use proptest::prelude::*;
 use spill::{
-    Accept, Append, Disk, Error, Mapped, Result, Segment, SegmentRef, SegmentSource, SegmentWriter,
-    Source,
+    AppendFile, Disk, Error, HeadCheck, KeySource, MappedBytes, Result, Segment, SegmentRef,
+    SegmentSource, SegmentWriter,
 };
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -123,7 +123,7 @@ pub fn segment(width: usize, set: &Set) -> Segment {
     file.open(at, width).unwrap()
 }
 
-impl Append for OneFile {
+impl AppendFile for OneFile {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(())
@@ -140,20 +140,20 @@ impl Append for OneFile {
 }
 
 impl Disk for OneFile {
-    fn create(&self, _: &str) -> Result<Box<dyn Append>> {
+    fn create(&self, _: &str) -> Result<Box<dyn AppendFile>> {
         Ok(Box::new(self.clone()))
     }
-    fn append_at(&self, _: &str, _: u64) -> Result<Box<dyn Append>> {
+    fn append_at(&self, _: &str, _: u64) -> Result<Box<dyn AppendFile>> {
         Ok(Box::new(self.clone()))
     }
-    fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped> {
+    fn map(&self, name: &str, range: Range<u64>) -> Result<MappedBytes> {
         let bytes = self.bytes();
         if range.end > bytes.len() as u64 {
             return Err(Error::corrupt(name, bytes.len() as u64, "the file is too short"));
         }
-        Ok(Mapped::memory(Arc::new(bytes), range.start as usize..range.end as usize))
+        Ok(MappedBytes::memory(Arc::new(bytes), range.start as usize..range.end as usize))
     }
-    fn read_if(&self, _: &str, _: &Accept<'_>) -> Result<Vec<u8>> {
+    fn read_if(&self, _: &str, _: &HeadCheck<'_>) -> Result<Vec<u8>> {
         Ok(self.bytes())
     }
     fn rename(&self, _: &str, _: &str) -> Result<()> {

@@ -3,7 +3,9 @@
 use super::{OneFile, any_key};
 use proptest::prelude::*;
 use spill::Segment;
-use spill::values::{And, Few, Greatest, Least, Or, Sum, Values};
+use spill::values::{
+    AndOperator, BoundedList, MaxOperator, MinOperator, OrOperator, SumOperator, ValueSpec,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Values of some length with one of the operators.
@@ -38,15 +40,15 @@ impl Kind {
         ]
     }
 
-    pub fn values(self) -> Values {
+    pub fn values(self) -> ValueSpec {
         match self {
-            Kind::Least(bytes) => Values::new(bytes, Least),
-            Kind::Greatest(bytes) => Values::new(bytes, Greatest),
-            Kind::And(bytes) => Values::new(bytes, And),
-            Kind::Or(bytes) => Values::new(bytes, Or),
-            Kind::Sum(bytes) => Values::new(bytes, Sum),
+            Kind::Least(bytes) => ValueSpec::new(bytes, MinOperator),
+            Kind::Greatest(bytes) => ValueSpec::new(bytes, MaxOperator),
+            Kind::And(bytes) => ValueSpec::new(bytes, AndOperator),
+            Kind::Or(bytes) => ValueSpec::new(bytes, OrOperator),
+            Kind::Sum(bytes) => ValueSpec::new(bytes, SumOperator),
             Kind::Few(items, bytes) => {
-                Values::new(Few::new(bytes).value_bytes(items), Few::new(bytes))
+                ValueSpec::new(BoundedList::new(bytes).value_bytes(items), BoundedList::new(bytes))
             }
         }
     }
@@ -64,7 +66,7 @@ impl Kind {
         match self {
             Kind::Few(_, item) => {
                 let mut value = vec![0; bytes];
-                Few::new(item).write_one(&repeated(item), &mut value);
+                BoundedList::new(item).write_one(&repeated(item), &mut value);
                 value
             }
             _ => repeated(bytes),

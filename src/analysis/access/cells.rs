@@ -6,14 +6,14 @@ use std::ops::Range;
 /// A set of cells of a state, as ranges in ascending order with gaps between them: `{2, 3, 7}` is
 /// `[2..4, 7..8]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Cells {
+pub struct CellSet {
     ranges: Vec<Range<u32>>,
 }
 
-impl Cells {
+impl CellSet {
     /// All of so many cells.
-    pub fn all(count: u32) -> Cells {
-        let mut cells = Cells::default();
+    pub fn all(count: u32) -> CellSet {
+        let mut cells = CellSet::default();
         cells.insert(0..count);
         cells
     }
@@ -37,7 +37,7 @@ impl Cells {
     }
 
     /// Adds all cells of another set.
-    pub fn extend(&mut self, other: &Cells) {
+    pub fn extend(&mut self, other: &CellSet) {
         other.ranges.iter().for_each(|range| self.insert(range.clone()));
     }
 
@@ -53,7 +53,7 @@ impl Cells {
     }
 
     /// Whether both have a cell in common.
-    pub fn meets(&self, other: &Cells) -> bool {
+    pub fn intersects(&self, other: &CellSet) -> bool {
         let (mut one, mut two) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
         while let (Some(left), Some(right)) = (one.peek(), two.peek()) {
             if left.start < right.end && right.start < left.end {
@@ -76,7 +76,7 @@ impl Cells {
     }
 
     /// The cell, if it is only one.
-    pub fn only(&self) -> Option<CellId> {
+    pub fn single(&self) -> Option<CellId> {
         match self.ranges.as_slice() {
             [range] if range.len() == 1 => Some(CellId(range.start)),
             _ => None,
@@ -90,8 +90,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn set(ranges: &[Range<u32>]) -> (Cells, BTreeSet<u32>) {
-        let mut cells = Cells::default();
+    fn set(ranges: &[Range<u32>]) -> (CellSet, BTreeSet<u32>) {
+        let mut cells = CellSet::default();
         ranges.iter().for_each(|range| cells.insert(range.clone()));
         (cells, ranges.iter().cloned().flatten().collect())
     }
@@ -105,14 +105,14 @@ mod tests {
         #[test]
         fn cells_are_sets(one in ranges(), other in ranges()) {
             let ((mut cells, mut expected), (more, known)) = (set(&one), set(&other));
-            prop_assert_eq!(cells.meets(&more), !expected.is_disjoint(&known));
-            prop_assert_eq!(more.meets(&cells), !expected.is_disjoint(&known));
+            prop_assert_eq!(cells.intersects(&more), !expected.is_disjoint(&known));
+            prop_assert_eq!(more.intersects(&cells), !expected.is_disjoint(&known));
             cells.extend(&more);
             expected.extend(known);
             prop_assert!(cells.iter().map(|it| it.0).eq(expected.iter().copied()));
             prop_assert!((0..50).all(|at| cells.contains(CellId(at)) == expected.contains(&at)));
             prop_assert!(cells.ranges.windows(2).all(|it| it[0].end < it[1].start));
-            prop_assert_eq!(cells.only().is_some(), expected.len() == 1);
+            prop_assert_eq!(cells.single().is_some(), expected.len() == 1);
         }
     }
 }

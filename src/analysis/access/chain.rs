@@ -1,33 +1,35 @@
 //! What a mover does in the same step after its first action.
 
-use super::collect::{Collector, Mover};
-use super::failing::Judge;
-use super::failures::Failures;
-use super::object::Access;
-use super::table::Table;
-use super::walk::Touched;
-use crate::analysis::instances::Side;
-use crate::ir::{Action, ActionId, Communication, Edge, Entity, LocationId, ProcessId, Turn};
+use super::collect::{AccessCollector, MoverSlots};
+use super::failing::FailureAnalysis;
+use super::failures::FailureKinds;
+use super::object::AccessSet;
+use super::table::AccessTable;
+use super::walk::AccessVisitor;
+use crate::analysis::instances::InstanceSide;
+use crate::ir::{
+    Action, ActionId, Communication, Entity, LocationId, ProcessEdge, ProcessId, TurnRule,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Somebody who goes on alone, in one of some slots.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Within {
+struct AtomicPosition {
     process: ProcessId,
     slots: (u32, u32),
     at: LocationId,
 }
 
 /// What goes on within a step.
-struct Chain {
+struct AtomicGraph {
     /// Where somebody may be within it, and where he may be next, once for each way.
-    next: BTreeMap<Within, Vec<Within>>,
-    open: Vec<Within>,
+    next: BTreeMap<AtomicPosition, Vec<AtomicPosition>>,
+    open: Vec<AtomicPosition>,
 }
 
-impl Chain {
-    fn reach(&mut self, within: Within) {
+impl AtomicGraph {
+    fn reach(&mut self, within: AtomicPosition) {
         if !self.next.contains_key(&within) {
             self.next.insert(within.clone(), Vec::new());
             self.open.push(within);
@@ -35,7 +37,11 @@ impl Chain {
     }
 
     /// How many states there may be inside a step from here on, up to the least that is too many.
-    fn states_inside(&self, from: &Within, counted: &mut BTreeMap<Within, u64>) -> u64 {
+    fn states_inside(
+        &self,
+        from: &AtomicPosition,
+        counted: &mut BTreeMap<AtomicPosition, u64>,
+    ) -> u64 {
         if let Some(&count) = counted.get(from) {
             return count;
         }
@@ -53,27 +59,29 @@ impl Chain {
 /// Steps with as many states inside may be too long, or have too many choices, to be taken.
 const INSIDE_MAX: u64 = 1 << 15;
 
-impl Table<'_> {
+impl AccessTable<'_> {
     /// Adds all that may follow in the same step once an action has been taken: whatever is
     /// possible then was not asked for before, so nothing of it is sure.
-    pub(super) fn go_on(&self, side: Side, effect: &mut Access) {
-        let mut chain = Chain { next: BTreeMap::new(), open: Vec::new() };
+    pub(super) fn extend_with_sequence(&self, side: InstanceSide, effect: &mut AccessSet) {
+        let mut chain = AtomicGraph { next: BTreeMap::new(), open: Vec::new() };
         let action = &self.program().actions[side.action];
-        let Some(first) = self.arrives(action, side.slot..side.slot + 1, effect) else { return };
+        let Some(first) = self.position_after(action, side.slot..side.slot + 1, effect) else {
+            return;
+        };
         let sends = |it: &Action| matches!(it.communication, Some(Communication::Send { .. }));
         let mut sends_within = sends(action);
-        let mut is_first = action.control.turn == Turn::First;
+        let mut is_first = action.control.turn == TurnRule::First;
         chain.reach(first.clone());
         while let Some(within) = chain.open.pop() {
             for &id in &self.from[within.process.index()][within.at.index()] {
                 let action = &self.program().actions[id];
-                is_first |= action.control.turn == Turn::First;
+                is_first |= action.control.turn == TurnRule::First;
                 sends_within |= sends(action);
                 let slots = within.slots.0..within.slots.1;
-                effect.extend_perhaps(self.perhaps(action, slots.clone()));
-                let mut next: Vec<Within> =
-                    self.arrives(action, slots, effect).into_iter().collect();
-                next.extend(self.meets_on(action, effect));
+                effect.extend_optional(self.possible_access(action, slots.clone()));
+                let mut next: Vec<AtomicPosition> =
+                    self.position_after(action, slots, effect).into_iter().collect();
+                next.extend(self.rendezvous_positions(action, effect));
                 next.iter().for_each(|it| chain.reach(it.clone()));
                 chain.next.entry(within.clone()).or_default().extend(next);
             }
@@ -84,16 +92,21 @@ impl Table<'_> {
     }
 
     /// Where the mover is within the step after an action, if it goes on. A `d_step` has to.
-    fn arrives(&self, action: &Action, slots: Range<u32>, effect: &mut Access) -> Option<Within> {
-        let Edge { process, to, .. } = action.edge?;
+    fn position_after(
+        &self,
+        action: &Action,
+        slots: Range<u32>,
+        effect: &mut AccessSet,
+    ) -> Option<AtomicPosition> {
+        let ProcessEdge { process, to, .. } = action.edge?;
         let always = |id: &ActionId| {
             let next = &self.program().actions[*id];
             next.guard.is_none() && next.communication.is_none()
         };
         let goes_on = self.from[process.index()][to.index()].iter().any(always);
-        effect.failures.other |= action.control.turn == Turn::First && !goes_on;
-        let within = Within { process, slots: (slots.start, slots.end), at: to };
-        (action.control.turn != Turn::Open).then_some(within)
+        effect.failures.other |= action.control.turn == TurnRule::First && !goes_on;
+        let within = AtomicPosition { process, slots: (slots.start, slots.end), at: to };
+        (action.control.turn != TurnRule::Open).then_some(within)
     }
 
     fn has_rendezvous(&self) -> bool {
@@ -101,22 +114,24 @@ impl Table<'_> {
     }
 
     /// Whoever receives what is sent by rendezvous within a step, and goes on with it.
-    fn meets_on(&self, action: &Action, effect: &mut Access) -> Vec<Within> {
+    fn rendezvous_positions(&self, action: &Action, effect: &mut AccessSet) -> Vec<AtomicPosition> {
         let mut next = Vec::new();
         let Some(Communication::Send { channel, .. }) = &action.communication else { return next };
         let program = self.program();
-        let sent: BTreeSet<_> =
-            channel.meant(program).filter(|it| program.channels[*it].capacity == 0).collect();
+        let sent: BTreeSet<_> = channel
+            .possible_channels(program)
+            .filter(|it| program.channels[*it].capacity == 0)
+            .collect();
         for receiver in program.actions.values() {
             let Some(Communication::Receive { channel, .. }) = &receiver.communication else {
                 continue;
             };
             let Some(edge) = receiver.edge else { continue };
-            if channel.meant(program).any(|it| sent.contains(&it)) {
+            if channel.possible_channels(program).any(|it| sent.contains(&it)) {
                 let slots = 0..program.slots(edge.process);
-                effect.extend_perhaps(self.perhaps(receiver, slots.clone()));
+                effect.extend_optional(self.possible_access(receiver, slots.clone()));
                 // Each of them is a way of its own.
-                let within = self.arrives(receiver, slots.clone(), effect);
+                let within = self.position_after(receiver, slots.clone(), effect);
                 next.extend(slots.flat_map(|_| within.clone()));
             }
         }
@@ -124,8 +139,8 @@ impl Table<'_> {
     }
 
     /// How an action fails that is looked at, and perhaps taken, within a step.
-    fn how_it_fails(&self, action: &Action, collector: Collector<'_>) -> Failures {
-        let mut judge = Judge::new(collector);
+    fn action_failures(&self, action: &Action, collector: AccessCollector<'_>) -> FailureKinds {
+        let mut judge = FailureAnalysis::new(collector);
         let process = action.edge.map(|edge| &self.program().processes[edge.process]);
         let provided = process.and_then(|it| it.life.provided.as_ref());
         provided.into_iter().chain(&action.guard).for_each(|it| judge.condition(it));
@@ -136,11 +151,11 @@ impl Table<'_> {
 
     /// What an action touches if it is looked at, and perhaps taken, by an instance in one of these
     /// slots.
-    fn perhaps(&self, action: &Action, slots: Range<u32>) -> Access {
-        let Some(edge) = action.edge else { return Access::default() };
-        let mover = Mover { process: Some(edge.process), slots: slots.clone() };
-        let mut collector = Collector::new(self.known(), mover);
-        collector.open();
+    fn possible_access(&self, action: &Action, slots: Range<u32>) -> AccessSet {
+        let Some(edge) = action.edge else { return AccessSet::default() };
+        let mover = MoverSlots { process: Some(edge.process), slots: slots.clone() };
+        let mut collector = AccessCollector::new(self.known(), mover);
+        collector.begin_optional();
         let life = &self.program().processes[edge.process].life;
         let walk = collector.walk();
         for condition in [&life.provided, &action.guard].into_iter().flatten() {
@@ -149,7 +164,7 @@ impl Table<'_> {
         self.run(&mut collector, action, false);
         let mut access = collector.take();
         access.reads_anything |= life.priority.is_some();
-        access.failures = self.how_it_fails(action, collector);
+        access.failures = self.action_failures(action, collector);
         access.failures.other |= life.priority.is_some();
         for slot in slots {
             access.asks.push((self.known().location_cell(edge.process, slot), edge.from));

@@ -1,18 +1,20 @@
 //! From code to what it may read and write, in one action instance: an index is followed as far as what is
 //! known of its value goes.
 
-use super::cells::Cells;
-use super::here::Here;
-use super::object::{Access, Add, ChannelSlot, ChannelUse, Moved};
-use super::sums::Sum;
-use super::walk::{Caller, Operation, Touch, Touched, Values, Walk};
-use crate::analysis::instances::Side;
+use super::cells::CellSet;
+use super::here::AbstractState;
+use super::object::{AccessSet, ChannelEffect, ChannelSlot, CounterAddition, LocationChange};
+use super::sums::CounterSum;
+use super::walk::{
+    AccessVisitor, AccessWalk, BoundValues, CallContext, ChannelOperation, StateTouch,
+};
+use crate::analysis::instances::InstanceSide;
 use crate::ir::interval::{self, Interval, hull};
-use crate::ir::layout::{CellId, Content, Group, Ranges};
+use crate::ir::layout::{CellGroup, CellId, GroupContent, ValueRanges};
 use crate::ir::{
-    Argument, ChannelId, ChannelRef, Convert, Edge, Entity, Expr, ExprKind, Function, FunctionId,
-    Layout, LocalId, LocationId, Overflow, Owner, Place, ProcessId, Program, Root, Selector, Type,
-    TypeId, Urgency, VarId,
+    CallArgument, ChannelId, ChannelRef, Entity, Expr, ExprKind, Function, FunctionId, Layout,
+    LocalId, LocationId, NumberConversion, OverflowRule, Owner, Place, PlaceRoot, PlaceSelector,
+    ProcessEdge, ProcessId, Program, Type, TypeId, Urgency, VarId,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -25,56 +27,56 @@ const PIECES_MAX: usize = 4096;
 
 /// What is known of a program before it runs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'p> {
+pub(super) struct StaticFacts<'p> {
     pub program: &'p Program,
     /// Where cells have their numbers from; any layout of the program has the same.
     pub layout: &'p Layout,
     /// Of the variables, in reachable states.
-    pub ranges: Option<&'p Ranges>,
+    pub ranges: Option<&'p ValueRanges>,
     /// Of locals that never change any more, in the states that it is about.
     pub fixed: &'p BTreeMap<CellId, i64>,
     /// The cells that may be undefined in reachable states, if that is known.
-    pub undefined: Option<&'p Cells>,
+    pub undefined: Option<&'p CellSet>,
 }
 
 /// Who runs a piece of code.
 #[derive(Clone, Debug)]
-pub(super) struct Mover {
+pub(super) struct MoverSlots {
     /// The process, if one moves.
     pub process: Option<ProcessId>,
     /// The slots that it may be in.
     pub slots: Range<u32>,
 }
 
-impl Mover {
+impl MoverSlots {
     /// Nobody: a property, or an action of the whole program.
-    pub fn nobody() -> Mover {
-        Mover { process: None, slots: 0..1 }
+    pub fn nobody() -> MoverSlots {
+        MoverSlots { process: None, slots: 0..1 }
     }
 }
 
 /// What a local stands for.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Bound {
+pub(super) enum AbstractBinding {
     #[default]
     Nothing,
     /// One of these values.
     Values(Interval),
     /// A place.
-    Place(Spot),
+    Place(ResolvedPlace),
 }
 
 /// Where a place may be.
 #[derive(Clone, Debug)]
-pub(super) struct Spot {
+pub(super) struct ResolvedPlace {
     /// The first cell, in each way in which its indices may go.
     pub starts: Vec<u32>,
     pub ty: TypeId,
     /// Cells that it lies in, where it was not followed to its end.
-    pub inside: Option<Cells>,
+    pub inside: Option<CellSet>,
 }
 
-impl Spot {
+impl ResolvedPlace {
     /// Its first cell, if that is known.
     pub fn only_start(&self) -> Option<u32> {
         match (self.starts.as_slice(), &self.inside) {
@@ -86,9 +88,9 @@ impl Spot {
 
 /// Where the walk is.
 #[derive(Clone, Debug)]
-pub(super) struct Scope {
-    bound: Vec<Bound>,
-    pub mover: Mover,
+pub(super) struct CollectorScope {
+    bound: Vec<AbstractBinding>,
+    pub mover: MoverSlots,
     /// How many bodies it is in that may not be run.
     open: u32,
     /// Whether the body may have been left.
@@ -96,43 +98,43 @@ pub(super) struct Scope {
 }
 
 /// Collects what code touches.
-pub(super) struct Collector<'p> {
-    pub known: Known<'p>,
-    pub scope: Scope,
-    pub callers: Vec<Scope>,
+pub(super) struct AccessCollector<'p> {
+    pub known: StaticFacts<'p>,
+    pub scope: CollectorScope,
+    pub callers: Vec<CollectorScope>,
     /// Whether operations on channels are what the step waits for.
     is_guarded: bool,
-    pub access: Access,
+    pub access: AccessSet,
     /// What is known of the state where the walk is, if anybody follows that.
-    pub here: Here,
+    pub state: AbstractState,
     /// Whose code it is, if that is one side of an instance.
-    pub side: Option<Side>,
+    pub side: Option<InstanceSide>,
     /// Cells that have these values wherever the code is run, and keep them while it is.
     pub given: BTreeMap<CellId, i64>,
     /// The cell that the next local variable begins at, if they are given any.
     pub next_frame: Option<u32>,
 }
 
-impl Scope {
+impl CollectorScope {
     /// The beginning of a body whose names are its own.
-    pub fn new(mover: Mover) -> Scope {
-        Scope { bound: Vec::new(), mover, open: 0, is_left: false }
+    pub fn new(mover: MoverSlots) -> CollectorScope {
+        CollectorScope { bound: Vec::new(), mover, open: 0, is_left: false }
     }
 }
 
-impl<'p> Collector<'p> {
-    pub fn new(known: Known<'p>, mover: Mover) -> Self {
-        let scope = Scope::new(mover);
-        let (callers, access) = (Vec::new(), Access::default());
-        let here = Here::default();
+impl<'p> AccessCollector<'p> {
+    pub fn new(known: StaticFacts<'p>, mover: MoverSlots) -> Self {
+        let scope = CollectorScope::new(mover);
+        let (callers, access) = (Vec::new(), AccessSet::default());
+        let state = AbstractState::default();
         let (side, given, next_frame) = (None, BTreeMap::new(), None);
-        Collector {
+        AccessCollector {
             known,
             scope,
             callers,
             is_guarded: false,
             access,
-            here,
+            state,
             side,
             given,
             next_frame,
@@ -151,16 +153,16 @@ impl<'p> Collector<'p> {
 
     /// Says what a name may stand for.
     pub fn bind_values(&mut self, local: LocalId, values: Interval) {
-        self.bind(local, Bound::Values(values));
+        self.bind(local, AbstractBinding::Values(values));
     }
 
     /// Says which place a name stands for.
-    pub fn bind_spot(&mut self, local: LocalId, spot: Spot) {
-        self.bind(local, Bound::Place(spot));
+    pub fn bind_place(&mut self, local: LocalId, spot: ResolvedPlace) {
+        self.bind(local, AbstractBinding::Place(spot));
     }
 
     /// Takes what was collected.
-    pub fn take(&mut self) -> Access {
+    pub fn take(&mut self) -> AccessSet {
         std::mem::take(&mut self.access)
     }
 
@@ -175,20 +177,20 @@ impl<'p> Collector<'p> {
         self.known.program
     }
 
-    pub fn walk(&self) -> Walk<'p> {
-        Walk::new(self.known.program)
+    pub fn walk(&self) -> AccessWalk<'p> {
+        AccessWalk::new(self.known.program)
     }
 
-    pub(super) fn bind(&mut self, local: LocalId, to: Bound) {
+    pub(super) fn bind(&mut self, local: LocalId, to: AbstractBinding) {
         let bound = &mut self.scope.bound;
         if bound.len() <= local.index() {
-            bound.resize(local.index() + 1, Bound::Nothing);
+            bound.resize(local.index() + 1, AbstractBinding::Nothing);
         }
         bound[local.index()] = to;
     }
 
-    pub(super) fn bound(&self, local: LocalId) -> &Bound {
-        self.scope.bound.get(local.index()).unwrap_or(&Bound::Nothing)
+    pub(super) fn bound(&self, local: LocalId) -> &AbstractBinding {
+        self.scope.bound.get(local.index()).unwrap_or(&AbstractBinding::Nothing)
     }
 
     /// The values that an expression can have.
@@ -197,14 +199,14 @@ impl<'p> Collector<'p> {
         match &expr.kind {
             ExprKind::Constant(value) => (*value, *value),
             ExprKind::Local(local) => match self.bound(*local) {
-                Bound::Values(values) => *values,
-                Bound::Place(spot) => {
-                    let known = spot.only_start().and_then(|cell| self.here.get(cell));
+                AbstractBinding::Values(values) => *values,
+                AbstractBinding::Place(spot) => {
+                    let known = spot.only_start().and_then(|cell| self.state.get(cell));
                     known.unwrap_or_else(|| self.bounds(spot.ty))
                 }
-                Bound::Nothing => arithmetic.integers(),
+                AbstractBinding::Nothing => arithmetic.integers(),
             },
-            ExprKind::Read(place) => self.held(place),
+            ExprKind::Read(place) => self.values_at(place),
             ExprKind::Unary(operator, operand) => {
                 interval::unary(arithmetic, *operator, self.values(operand))
             }
@@ -216,11 +218,11 @@ impl<'p> Collector<'p> {
                 hull(self.values(then), self.values(otherwise))
             }
             ExprKind::Convert(convert) => self.converted(convert),
-            _ => self.answers(&expr.kind),
+            _ => self.query_values(&expr.kind),
         }
     }
 
-    fn converted(&self, convert: &Convert) -> Interval {
+    fn converted(&self, convert: &NumberConversion) -> Interval {
         let operand = self.values(&convert.operand);
         convert.pieces.iter().fold(interval::NONE, |all, piece| {
             let (low, high) = (operand.0.max(piece.low), operand.1.min(piece.high));
@@ -234,10 +236,10 @@ impl<'p> Collector<'p> {
         match &expr.kind {
             ExprKind::Constant(value) => Some(*value),
             ExprKind::Local(local) => match self.bound(*local) {
-                Bound::Values((low, high)) if low == high => Some(*low),
+                AbstractBinding::Values((low, high)) if low == high => Some(*low),
                 _ => None,
             },
-            ExprKind::Read(place) => self.given_at(place),
+            ExprKind::Read(place) => self.known_value_at(place),
             ExprKind::Unary(operator, operand) => {
                 arithmetic.unary(*operator, self.known_value(operand)?).ok()
             }
@@ -255,16 +257,16 @@ impl<'p> Collector<'p> {
     }
 
     /// What a place can hold.
-    pub fn held(&self, place: &Place) -> Interval {
-        if let Some(value) = self.given_at(place) {
+    pub fn values_at(&self, place: &Place) -> Interval {
+        if let Some(value) = self.known_value_at(place) {
             return (value, value);
         }
-        if let Some(known) = self.certain_cell(place).and_then(|cell| self.here.get(cell)) {
+        if let Some(known) = self.certain_cell(place).and_then(|cell| self.state.get(cell)) {
             return known;
         }
         let declared = self.bounds(self.place_type(place));
         match (place.root, self.known.ranges) {
-            (Root::Variable(variable), Some(ranges)) => match ranges.variables[variable] {
+            (PlaceRoot::Variable(variable), Some(ranges)) => match ranges.variables[variable] {
                 Some((low, high)) => (low.max(declared.0), high.min(declared.1)),
                 None => declared,
             },
@@ -273,7 +275,7 @@ impl<'p> Collector<'p> {
     }
 
     /// The value at a place, if that is known wherever the code is run.
-    fn given_at(&self, place: &Place) -> Option<i64> {
+    fn known_value_at(&self, place: &Place) -> Option<i64> {
         let given = |cell| self.given.get(&CellId(cell)).copied();
         let is_asked = !self.given.is_empty();
         self.fixed(place)
@@ -282,7 +284,7 @@ impl<'p> Collector<'p> {
 
     /// The value of one of the mover's own locals, if that is known.
     fn fixed(&self, place: &Place) -> Option<i64> {
-        let Root::Variable(variable) = place.root else { return None };
+        let PlaceRoot::Variable(variable) = place.root else { return None };
         let is_own = matches!(self.known.program.variables[variable].owner, Owner::Process(_));
         let slots = &self.scope.mover.slots;
         let is_one = is_own && place.slot.is_none() && place.path.is_empty() && slots.len() == 1;
@@ -300,8 +302,8 @@ impl<'p> Collector<'p> {
     /// The type of the variable, or what stands for one, that a place begins at.
     pub fn root_type(&self, place: &Place) -> TypeId {
         match place.root {
-            Root::Variable(variable) => self.known.program.variables[variable].ty,
-            Root::Local(local) => self.spot_of(local).ty,
+            PlaceRoot::Variable(variable) => self.known.program.variables[variable].ty,
+            PlaceRoot::Local(local) => self.local_place(local).ty,
         }
     }
 
@@ -310,38 +312,40 @@ impl<'p> Collector<'p> {
         let program = self.known.program;
         let start = self.root_type(place);
         place.path.iter().fold(start, |ty, selector| match (selector, &program.types[ty]) {
-            (Selector::Field(number), Type::Record { fields, .. }) => fields[*number as usize].1,
+            (PlaceSelector::Field(number), Type::Record { fields, .. }) => {
+                fields[*number as usize].1
+            }
             (_, Type::Array { element, .. } | Type::Multiset { element, .. }) => *element,
             _ => unreachable!("the validator matches selectors to types"),
         })
     }
 
-    pub(super) fn spot_of(&self, local: LocalId) -> &Spot {
+    pub(super) fn local_place(&self, local: LocalId) -> &ResolvedPlace {
         match self.bound(local) {
-            Bound::Place(spot) => spot,
+            AbstractBinding::Place(spot) => spot,
             _ => unreachable!("the validator tells names from places"),
         }
     }
 
     /// The type of what is at the place that a name stands for, if it stands for one.
-    pub fn held_type(&self, local: LocalId) -> Option<TypeId> {
+    pub fn local_place_type(&self, local: LocalId) -> Option<TypeId> {
         match self.bound(local) {
-            Bound::Place(spot) => Some(spot.ty),
-            Bound::Values(_) | Bound::Nothing => None,
+            AbstractBinding::Place(spot) => Some(spot.ty),
+            AbstractBinding::Values(_) | AbstractBinding::Nothing => None,
         }
     }
 
     /// Where a place may be. That a multiset has an element there is read.
-    pub fn spot(&mut self, place: &Place) -> Spot {
+    pub fn resolve_place(&mut self, place: &Place) -> ResolvedPlace {
         let program = self.known.program;
         let mut spot = match place.root {
-            Root::Variable(variable) => {
+            PlaceRoot::Variable(variable) => {
                 let about = &program.variables[variable];
                 let slots = self.slots(about.owner, place.slot.as_deref());
                 let starts = slots.map(|slot| self.variable_cell(variable, slot).0).collect();
-                Spot { starts, ty: about.ty, inside: None }
+                ResolvedPlace { starts, ty: about.ty, inside: None }
             }
-            Root::Local(local) => self.spot_of(local).clone(),
+            PlaceRoot::Local(local) => self.local_place(local).clone(),
         };
         for selector in &place.path {
             self.select(&mut spot, selector);
@@ -349,20 +353,20 @@ impl<'p> Collector<'p> {
         spot
     }
 
-    fn select(&mut self, spot: &mut Spot, selector: &Selector) {
+    fn select(&mut self, spot: &mut ResolvedPlace, selector: &PlaceSelector) {
         let (program, layout) = (self.known.program, self.known.layout);
         let (part, offsets) = match (selector, &program.types[spot.ty]) {
-            (Selector::Field(number), Type::Record { fields, .. }) => {
+            (PlaceSelector::Field(number), Type::Record { fields, .. }) => {
                 (fields[*number as usize].1, vec![self.field_offset(fields, *number)])
             }
-            (Selector::Index(index), Type::Array { low, length, element, .. }) => {
+            (PlaceSelector::Index(index), Type::Array { low, length, element, .. }) => {
                 let (least, most) = self.values(index);
                 let last = low + i64::from(*length) - 1;
                 let (least, most) = (least.max(*low), most.min(last));
                 let offsets = (least..=most).map(|at| (at - low) as u32 * layout.sizes[*element]);
                 (*element, offsets.collect())
             }
-            (Selector::Index(_), Type::Multiset { element, .. }) => {
+            (PlaceSelector::Index(_), Type::Multiset { element, .. }) => {
                 // Where elements are is no one's business but the multiset's.
                 let cells = self.cells(spot);
                 self.access.reads.extend(&cells);
@@ -390,15 +394,15 @@ impl<'p> Collector<'p> {
         self.walk()
             .expr(self, &Expr { kind: ExprKind::IsUndefined(place.clone()), span: place.span });
         let touched = std::mem::replace(&mut self.access, before);
-        let cell = touched.reads.only()?;
-        let only = Access { reads: touched.reads.clone(), ..Access::default() };
-        let spot = self.spot(place);
-        (touched == only && spot.inside.is_none() && self.cells(&spot).only() == Some(cell))
+        let cell = touched.reads.single()?;
+        let only = AccessSet { reads: touched.reads.clone(), ..AccessSet::default() };
+        let spot = self.resolve_place(place);
+        (touched == only && spot.inside.is_none() && self.cells(&spot).single() == Some(cell))
             .then_some(cell)
     }
 
     /// All cells of a place that has been found.
-    pub fn cells(&self, spot: &Spot) -> Cells {
+    pub fn cells(&self, spot: &ResolvedPlace) -> CellSet {
         let mut cells = spot.inside.clone().unwrap_or_default();
         let size = self.known.layout.sizes[spot.ty];
         spot.starts.iter().for_each(|start| cells.insert(*start..start + size));
@@ -425,10 +429,10 @@ impl<'p> Collector<'p> {
     }
 
     fn read(&mut self, place: &Place) {
-        if self.given_at(place).is_some() {
+        if self.known_value_at(place).is_some() {
             return;
         }
-        let spot = self.spot(place);
+        let spot = self.resolve_place(place);
         let cells = self.cells(&spot);
         self.access.reads.extend(&cells);
     }
@@ -439,28 +443,28 @@ impl<'p> Collector<'p> {
     }
 
     fn write(&mut self, place: &Place) {
-        let spot = self.spot(place);
+        let spot = self.resolve_place(place);
         let cells = self.cells(&spot);
         self.access.writes.extend(&cells);
         self.overwrite(&spot, &cells);
     }
 
     /// Notes that a place gets new values, if that is sure.
-    fn overwrite(&mut self, spot: &Spot, cells: &Cells) {
+    fn overwrite(&mut self, spot: &ResolvedPlace, cells: &CellSet) {
         if self.is_sure() && spot.inside.is_none() && spot.starts.len() == 1 {
-            self.access.surely.extend(cells);
+            self.access.definite_writes.extend(cells);
         }
     }
 
-    fn set(&mut self, place: &Place, value: i64, overflow: Overflow) {
-        let spot = self.spot(place);
+    fn set(&mut self, place: &Place, value: i64, overflow: OverflowRule) {
+        let spot = self.resolve_place(place);
         let cells = self.cells(&spot);
-        let stored = cells.only().filter(|_| spot.inside.is_none()).and_then(|cell| {
+        let stored = cells.single().filter(|_| spot.inside.is_none()).and_then(|cell| {
             let about = self.known.layout.cells.get(cell)?;
             match overflow {
                 _ if about.holds(value) => Some((cell, value)),
-                Overflow::Wraps => Some((cell, about.wrap(value))),
-                Overflow::Fails => None,
+                OverflowRule::Wraps => Some((cell, about.wrap(value))),
+                OverflowRule::Fails => None,
             }
         });
         match stored {
@@ -470,22 +474,23 @@ impl<'p> Collector<'p> {
         self.overwrite(&spot, &cells);
     }
 
-    fn add(&mut self, place: &Place, by: i64, overflow: Overflow) {
-        let spot = self.spot(place);
+    fn add(&mut self, place: &Place, by: i64, overflow: OverflowRule) {
+        let spot = self.resolve_place(place);
         let cells = self.cells(&spot);
         if spot.inside.is_some() {
             self.access.reads.extend(&cells);
             return self.access.writes.extend(&cells);
         }
         let range = match (place.root, self.known.ranges) {
-            (Root::Variable(variable), Some(ranges)) => ranges.variables[variable],
+            (PlaceRoot::Variable(variable), Some(ranges)) => ranges.variables[variable],
             _ => None,
         };
         let domain = self.bounds(spot.ty);
-        let sum = Sum { arithmetic: self.known.program.arithmetic, domain, range, by, overflow };
+        let sum =
+            CounterSum { arithmetic: self.known.program.arithmetic, domain, range, by, overflow };
         let (commutes, is_monotone) = (sum.commutes(), sum.is_monotone());
         let is_once = self.is_sure();
-        self.access.adds.push(Add { cells, by, is_once, commutes, is_monotone });
+        self.access.adds.push(CounterAddition { cells, by, is_once, commutes, is_monotone });
     }
 
     fn asks(&mut self, process: ProcessId, slot: Option<&Expr>, location: LocationId) {
@@ -494,14 +499,14 @@ impl<'p> Collector<'p> {
         }
     }
 
-    fn moves(&mut self, edge: Edge) {
-        let Edge { process, from, to } = edge;
+    fn moves(&mut self, edge: ProcessEdge) {
+        let ProcessEdge { process, from, to } = edge;
         let urgency = |at| self.known.program.processes[process].locations[at].urgency;
         self.access.writes_commitment |=
             (urgency(from) == Urgency::Committed) != (urgency(to) == Urgency::Committed);
         for slot in self.scope.mover.slots.clone() {
             let cell = self.known.location_cell(process, slot);
-            self.access.moves.push(Moved { cell, from: Some(from), to: Some(to) });
+            self.access.moves.push(LocationChange { cell, from: Some(from), to: Some(to) });
         }
     }
 
@@ -539,10 +544,10 @@ impl<'p> Collector<'p> {
         }
     }
 
-    fn channel(&mut self, channel: &ChannelRef, operation: Operation) {
+    fn channel(&mut self, channel: &ChannelRef, operation: ChannelOperation) {
         let program = self.known.program;
         let found = self.channels(channel);
-        if operation == Operation::Number {
+        if operation == ChannelOperation::Number {
             // The number of a process's channel says how many there are before it.
             let is_own = |it: &ChannelSlot| program.channels[it.id].owner != Owner::Program;
             if found.iter().any(is_own) {
@@ -551,71 +556,73 @@ impl<'p> Collector<'p> {
             return;
         }
         let what = match operation {
-            _ if self.is_guarded => ChannelUse::Guarded(operation),
-            _ if operation.changes() => ChannelUse::Changed,
-            _ => ChannelUse::Asked,
+            _ if self.is_guarded => ChannelEffect::Guarded(operation),
+            _ if operation.changes() => ChannelEffect::Changed,
+            _ => ChannelEffect::Queried,
         };
         let buffered = found.into_iter().filter(|it| program.channels[it.id].capacity > 0);
         self.access.channels.extend(buffered.map(|it| (it, what)));
     }
 }
 
-impl Touched for Collector<'_> {
-    fn touch(&mut self, touch: Touch<'_>) {
+impl AccessVisitor for AccessCollector<'_> {
+    fn touch(&mut self, touch: StateTouch<'_>) {
         match touch {
-            Touch::Read(place) | Touch::Search(place) => self.read(place),
-            Touch::Write(place) => self.write(place),
-            Touch::Set(place, value, overflow) => self.set(place, value, overflow),
-            Touch::Add(place, by, overflow) => self.add(place, by, overflow),
-            Touch::Change(place) => {
+            StateTouch::Read(place) | StateTouch::Search(place) => self.read(place),
+            StateTouch::Write(place) => self.write(place),
+            StateTouch::Set(place, value, overflow) => self.set(place, value, overflow),
+            StateTouch::Add(place, by, overflow) => self.add(place, by, overflow),
+            StateTouch::Change(place) => {
                 self.read(place);
-                let spot = self.spot(place);
+                let spot = self.resolve_place(place);
                 let cells = self.cells(&spot);
                 self.access.writes.extend(&cells);
             }
-            Touch::Find(place) => drop(self.spot(place)),
-            Touch::Use(local) => {
-                if let Bound::Place(spot) = self.bound(local) {
+            StateTouch::Find(place) => drop(self.resolve_place(place)),
+            StateTouch::Use(local) => {
+                if let AbstractBinding::Place(spot) = self.bound(local) {
                     let cells = self.cells(spot);
                     self.access.reads.extend(&cells);
                 }
             }
-            Touch::Begin(local, ty) => {
+            StateTouch::Begin(local, ty) => {
                 let spot = self.fresh(ty);
-                self.bind(local, Bound::Place(spot));
+                self.bind(local, AbstractBinding::Place(spot));
             }
-            Touch::Alias(local, place) => {
-                let spot = self.spot(place);
-                self.bind(local, Bound::Place(spot));
+            StateTouch::Alias(local, place) => {
+                let spot = self.resolve_place(place);
+                self.bind(local, AbstractBinding::Place(spot));
             }
-            Touch::Bind(local, values) => {
+            StateTouch::Bind(local, values) => {
                 let values = match values {
-                    Values::Of(ty) => self.bounds(ty),
-                    Values::Between(first, last) => hull(self.values(first), self.values(last)),
-                    Values::Positions(_) => (0, i64::MAX),
+                    BoundValues::Of(ty) => self.bounds(ty),
+                    BoundValues::Between(first, last) => {
+                        hull(self.values(first), self.values(last))
+                    }
+                    BoundValues::Positions(_) => (0, i64::MAX),
                 };
-                self.bind(local, Bound::Values(values));
+                self.bind(local, AbstractBinding::Values(values));
             }
-            Touch::Channel(channel, operation) => self.channel(channel, operation),
-            Touch::Move(edge) => self.moves(edge),
-            Touch::At(process, slot, location) => self.asks(process, slot, location),
-            Touch::OwnPid => {
-                let Mover { process, slots } = self.scope.mover.clone();
+            StateTouch::Channel(channel, operation) => self.channel(channel, operation),
+            StateTouch::Move(edge) => self.moves(edge),
+            StateTouch::At(process, slot, location) => self.asks(process, slot, location),
+            StateTouch::OwnPid => {
+                let MoverSlots { process, slots } = self.scope.mover.clone();
                 process.into_iter().for_each(|process| self.pids(process, slots.clone()));
             }
-            Touch::Instances => self.instances(),
-            Touch::Others => self.access.reads_anything = true,
-            Touch::Run(process) => self.run(process),
-            Touch::Exit => self.exit(),
-            Touch::Assume => self.access.may_drop = true,
+            StateTouch::Instances => self.instances(),
+            StateTouch::Others => self.access.reads_anything = true,
+            StateTouch::Run(process) => self.run(process),
+            StateTouch::Exit => self.exit(),
+            StateTouch::Assume => self.access.may_drop = true,
         }
     }
 
-    fn open(&mut self) {
+    fn begin_optional(&mut self) {
         self.scope.open += 1;
     }
 
-    fn close(&mut self) {
+    fn end_optional(&mut self) {
         self.scope.open -= 1;
     }
 
@@ -623,11 +630,17 @@ impl Touched for Collector<'_> {
         self.scope.is_left = true;
     }
 
-    fn enter(&mut self, _: FunctionId, function: &Function, arguments: &[Argument], _: Caller) {
+    fn enter(
+        &mut self,
+        _: FunctionId,
+        function: &Function,
+        arguments: &[CallArgument],
+        _: CallContext,
+    ) {
         let parameters = function.parameters.iter();
         let spots = arguments.iter().zip(parameters).map(|(argument, parameter)| match argument {
-            Argument::Reference(place) => self.spot(place),
-            Argument::Value(_) | Argument::Copy(_) => self.fresh(parameter.ty),
+            CallArgument::Reference(place) => self.resolve_place(place),
+            CallArgument::Value(_) | CallArgument::Copy(_) => self.fresh(parameter.ty),
         });
         let spots = spots.collect();
         self.enter_with(function, spots);
@@ -638,19 +651,19 @@ impl Touched for Collector<'_> {
     }
 }
 
-impl Known<'_> {
+impl StaticFacts<'_> {
     /// The cell that says where an instance is.
     pub fn location_cell(&self, process: ProcessId, slot: u32) -> CellId {
         self.layout.locations[process].in_slot(slot)
     }
 
     /// All cells of what belongs to an instance, but for its location.
-    pub fn own_cells(&self, process: ProcessId, slot: u32) -> Cells {
-        let mut cells = Cells::default();
+    pub fn own_cells(&self, process: ProcessId, slot: u32) -> CellSet {
+        let mut cells = CellSet::default();
         let owner = Owner::Process(process);
         let groups = self.layout.groups.values();
-        let is_own = |it: &&Group| {
-            let tells_location = matches!(it.part, Content::Location(_));
+        let is_own = |it: &&CellGroup| {
+            let tells_location = matches!(it.part, GroupContent::Location(_));
             it.slot == slot && self.program.owner(it.part) == owner && !tells_location
         };
         for group in groups.filter(is_own) {

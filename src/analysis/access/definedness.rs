@@ -4,35 +4,35 @@
 //! once the start is over. What the starts leave undefined is found by walking through them, loops
 //! round by round; then what every action may make undefined is added, until nothing is new.
 
-use super::cells::Cells;
-use super::collect::{Collector, Known, Mover};
-use super::failing::Judge;
-use super::here::Here;
+use super::cells::CellSet;
+use super::collect::{AccessCollector, MoverSlots, StaticFacts};
+use super::failing::FailureAnalysis;
+use super::here::AbstractState;
 use crate::ir::layout::CellId;
-use crate::ir::{Action, Owner, Parameter, Program, Start};
+use crate::ir::{Action, Owner, Parameter, Program, StartRule};
 use std::collections::BTreeSet;
 
 /// So many rounds of loops of a start are walked one by one.
 const ROUNDS_MAX: u32 = 4096;
 
 /// The cells that may be undefined.
-pub(super) fn possibly_undefined(known: Known<'_>) -> Cells {
-    let mut undefined = Cells::default();
+pub(super) fn possibly_undefined(known: StaticFacts<'_>) -> CellSet {
+    let mut undefined = CellSet::default();
     if !known.layout.cells.values().any(|it| it.undefined) {
         return undefined;
     }
-    known.program.starts.iter().for_each(|it| undefined.extend(&left_by(known, it)));
+    known.program.starts.iter().for_each(|it| undefined.extend(&undefined_after_start(known, it)));
     undefined.extend(&of_slots(known));
     loop {
         let mut all = undefined.clone();
-        let known = Known { undefined: Some(&undefined), ..known };
+        let known = StaticFacts { undefined: Some(&undefined), ..known };
         for action in known.program.actions.values() {
-            all.extend(&made_by(known, action));
+            all.extend(&undefined_by_action(known, action));
         }
         for (id, process) in known.program.processes.iter() {
             let slots = 0..known.program.slots(id);
-            let mover = Mover { process: Some(id), slots };
-            let mut judge = Judge::new(Collector::new(known, mover));
+            let mover = MoverSlots { process: Some(id), slots };
+            let mut judge = FailureAnalysis::new(AccessCollector::new(known, mover));
             judge.whole_body(&process.life.prologue);
             all.extend(&judge.made_undefined());
         }
@@ -43,7 +43,7 @@ pub(super) fn possibly_undefined(known: Known<'_>) -> Cells {
     }
 }
 
-fn bind(collector: &mut Collector<'_>, parameters: &[Parameter]) {
+fn bind(collector: &mut AccessCollector<'_>, parameters: &[Parameter]) {
     for parameter in parameters {
         let values = collector.bounds(parameter.over);
         collector.bind_values(parameter.local, values);
@@ -51,10 +51,10 @@ fn bind(collector: &mut Collector<'_>, parameters: &[Parameter]) {
 }
 
 /// What is undefined after a start.
-fn left_by(known: Known<'_>, start: &Start) -> Cells {
-    let mut collector = Collector::new(known, Mover::nobody());
+fn undefined_after_start(known: StaticFacts<'_>, start: &StartRule) -> CellSet {
+    let mut collector = AccessCollector::new(known, MoverSlots::nobody());
     bind(&mut collector, &start.parameters);
-    let (mut here, mut scalars) = (Here::default(), Vec::new());
+    let (mut here, mut scalars) = (AbstractState::default(), Vec::new());
     for (id, variable) in known.program.variables.iter() {
         if is_in_slots(known.program, variable.owner) {
             continue;
@@ -65,13 +65,13 @@ fn left_by(known: Known<'_>, start: &Start) -> Cells {
         }
         collector.each_scalar(variable.ty, first, &mut |cell, _| scalars.push(cell));
     }
-    let mut judge = Judge::new(collector);
-    judge.know(here);
+    let mut judge = FailureAnalysis::new(collector);
+    judge.set_state(here);
     judge.unroll(ROUNDS_MAX);
     judge.whole_body(&start.body);
-    let (after, made) = (judge.known(), judge.made_undefined());
-    let mut undefined = Cells::default();
-    if after.is_never() {
+    let (after, made) = (judge.state(), judge.made_undefined());
+    let mut undefined = CellSet::default();
+    if after.is_unreachable() {
         return undefined;
     }
     // Of scalars it is known what they are in the end; of elements of multisets, what they once were.
@@ -83,8 +83,8 @@ fn left_by(known: Known<'_>, start: &Start) -> Cells {
 }
 
 /// What belongs to processes that come and go may begin undefined.
-fn of_slots(known: Known<'_>) -> Cells {
-    let mut cells = Cells::default();
+fn of_slots(known: StaticFacts<'_>) -> CellSet {
+    let mut cells = CellSet::default();
     for (id, _) in known.program.processes.iter().filter(|(_, it)| it.has_slots()) {
         (0..known.program.slots(id)).for_each(|slot| cells.extend(&known.own_cells(id, slot)));
     }
@@ -99,16 +99,16 @@ fn is_in_slots(program: &Program, owner: Owner) -> bool {
 }
 
 /// What an action may make undefined, by whoever takes it.
-fn made_by(known: Known<'_>, action: &Action) -> Cells {
+fn undefined_by_action(known: StaticFacts<'_>, action: &Action) -> CellSet {
     let process = action.edge.map(|edge| edge.process);
     let slots = 0..process.map_or(1, |it| known.program.slots(it));
-    let mut collector = Collector::new(known, Mover { process, slots });
+    let mut collector = AccessCollector::new(known, MoverSlots { process, slots });
     bind(&mut collector, &action.parameters);
-    let mut judge = Judge::new(collector);
+    let mut judge = FailureAnalysis::new(collector);
     action.guard.iter().for_each(|it| judge.condition(it));
     if action.communication.is_some() {
         // Somebody else may do something before.
-        judge.know(Here::default());
+        judge.set_state(AbstractState::default());
     }
     judge.take_action(action);
     judge.made_undefined()

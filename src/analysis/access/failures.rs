@@ -2,7 +2,7 @@
 
 /// The run-time errors that code may meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Failures {
+pub struct FailureKinds {
     /// An assertion of the model's does not hold.
     pub assertion: bool,
     /// Any other: an index, a value or a count out of range, a zero divisor, an undefined value, a
@@ -10,9 +10,9 @@ pub struct Failures {
     pub other: bool,
 }
 
-impl Failures {
+impl FailureKinds {
     /// Anything but an assertion.
-    pub const OTHER: Failures = Failures { assertion: false, other: true };
+    pub const OTHER: FailureKinds = FailureKinds { assertion: false, other: true };
 
     /// Whether there may be any.
     pub fn any(self) -> bool {
@@ -20,7 +20,7 @@ impl Failures {
     }
 
     /// Adds those of other code.
-    pub fn join(&mut self, other: Failures) {
+    pub fn join(&mut self, other: FailureKinds) {
         self.assertion |= other.assertion;
         self.other |= other.other;
     }

@@ -1,18 +1,20 @@
 //! What those need of a collector who follow what code does: single cells, what is in them, and what names
 //! stand for.
 
-use super::cells::Cells;
-use super::collect::{Bound, Collector, FRAME_FIRST, Scope, Spot};
+use super::cells::CellSet;
+use super::collect::{
+    AbstractBinding, AccessCollector, CollectorScope, FRAME_FIRST, ResolvedPlace,
+};
 use crate::ir::interval::{self, Interval, hull};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    ChannelId, ChannelRef, Expr, ExprKind, Function, Owner, Place, Root, Scalar, Selector, Stmt,
-    Type, TypeId,
+    ChannelId, ChannelRef, Expr, ExprKind, Function, Owner, Place, PlaceRoot, PlaceSelector,
+    ScalarType, Stmt, Type, TypeId,
 };
 
-impl Collector<'_> {
+impl AccessCollector<'_> {
     /// The values of expressions that ask about control and channels, or are answered with yes or no.
-    pub(super) fn answers(&self, kind: &ExprKind) -> Interval {
+    pub(super) fn query_values(&self, kind: &ExprKind) -> Interval {
         let program = self.known.program;
         match kind {
             ExprKind::At { .. }
@@ -26,7 +28,8 @@ impl Collector<'_> {
             | ExprKind::Quantified { .. }
             | ExprKind::Timeout => (0, 1),
             ExprKind::Length(channel) => {
-                let capacities = channel.meant(program).map(|it| program.channels[it].capacity);
+                let capacities =
+                    channel.possible_channels(program).map(|it| program.channels[it].capacity);
                 (0, i64::from(capacities.max().unwrap_or_default()))
             }
             ExprKind::SlotOf(process, _) => (0, program.slots(*process).into()),
@@ -64,23 +67,23 @@ impl Collector<'_> {
     pub fn place_cell(&self, place: &Place) -> Option<u32> {
         let program = self.known.program;
         let (mut cell, mut ty) = match place.root {
-            Root::Variable(variable) => {
+            PlaceRoot::Variable(variable) => {
                 let about = &program.variables[variable];
                 let slots = self.slots(about.owner, place.slot.as_deref());
                 let slot = Some(slots.start).filter(|_| slots.len() == 1)?;
                 (self.variable_cell(variable, slot).0, about.ty)
             }
-            Root::Local(local) => {
-                let Bound::Place(spot) = self.bound(local) else { return None };
+            PlaceRoot::Local(local) => {
+                let AbstractBinding::Place(spot) = self.bound(local) else { return None };
                 (spot.only_start()?, spot.ty)
             }
         };
         for selector in &place.path {
             let (offset, part) = match (selector, &program.types[ty]) {
-                (Selector::Field(number), Type::Record { fields, .. }) => {
+                (PlaceSelector::Field(number), Type::Record { fields, .. }) => {
                     (self.field_offset(fields, *number), fields[*number as usize].1)
                 }
-                (Selector::Index(index), Type::Array { low, length, element, .. }) => {
+                (PlaceSelector::Index(index), Type::Array { low, length, element, .. }) => {
                     let at = self.single(index)?.checked_sub(*low)?;
                     let at = u32::try_from(at).ok().filter(|at| at < length)?;
                     (at * self.known.layout.sizes[*element], *element)
@@ -99,12 +102,12 @@ impl Collector<'_> {
     }
 
     /// What a cell holds, if it is not undefined.
-    pub fn surely_holds(&self, cell: u32) -> Option<Interval> {
-        if let Some(known) = self.here.get(cell) {
+    pub fn defined_values(&self, cell: u32) -> Option<Interval> {
+        if let Some(known) = self.state.get(cell) {
             return Some(known);
         }
         let about = self.known.layout.cells.get(CellId(cell)).filter(|_| cell < FRAME_FIRST)?;
-        let undefined = |all: &Cells| all.contains(CellId(cell));
+        let undefined = |all: &CellSet| all.contains(CellId(cell));
         let may_be = about.undefined && self.known.undefined.is_none_or(undefined);
         (!may_be).then_some((about.low, about.high))
     }
@@ -112,37 +115,37 @@ impl Collector<'_> {
     /// Whether the scalar at a place is not undefined.
     pub fn is_surely_defined(&mut self, place: &Place) -> bool {
         let cells = self.cells_of(place);
-        cells.iter().all(|CellId(it)| self.surely_holds(it).is_some())
+        cells.iter().all(|CellId(it)| self.defined_values(it).is_some())
     }
 
     /// Whether a scalar of this type may be undefined.
     pub fn may_be_undefined(&self, ty: TypeId) -> bool {
-        matches!(self.known.program.types[ty], Type::Scalar(Scalar { undefined: true, .. }))
+        matches!(self.known.program.types[ty], Type::Scalar(ScalarType { undefined: true, .. }))
     }
 
     /// All cells that a place may be in.
-    pub fn cells_of(&mut self, place: &Place) -> Cells {
-        let spot = self.spot(place);
+    pub fn cells_of(&mut self, place: &Place) -> CellSet {
+        let spot = self.resolve_place(place);
         self.cells(&spot)
     }
 
     /// How many cells what is there takes.
-    pub fn size(&self, spot: &Spot) -> u32 {
+    pub fn size(&self, spot: &ResolvedPlace) -> u32 {
         self.known.layout.sizes[spot.ty]
     }
 
     /// Cells of a new local variable, if they are given any.
-    pub fn fresh(&mut self, ty: TypeId) -> Spot {
+    pub fn fresh(&mut self, ty: TypeId) -> ResolvedPlace {
         let first = self.next_frame;
         if let Some(next) = &mut self.next_frame {
             *next = next.saturating_add(self.known.layout.sizes[ty]);
         }
-        Spot { starts: first.into_iter().collect(), ty, inside: None }
+        ResolvedPlace { starts: first.into_iter().collect(), ty, inside: None }
     }
 
     /// No cells.
-    pub fn nowhere(&self, ty: TypeId) -> Spot {
-        Spot { starts: Vec::new(), ty, inside: None }
+    pub fn empty_place(&self, ty: TypeId) -> ResolvedPlace {
+        ResolvedPlace { starts: Vec::new(), ty, inside: None }
     }
 
     /// Tells every scalar of a value whose first cell is known, with its least value. Those of elements of
@@ -167,7 +170,7 @@ impl Collector<'_> {
     }
 
     /// The cells that statements may write.
-    pub fn written_by(&mut self, body: &[Stmt]) -> Cells {
+    pub fn written_by(&mut self, body: &[Stmt]) -> CellSet {
         let before = self.take();
         self.walk().body(self, body);
         let touched = std::mem::replace(&mut self.access, before);
@@ -191,12 +194,12 @@ impl Collector<'_> {
     }
 
     /// Goes into a function's body, where its parameters are at these places.
-    pub fn enter_with(&mut self, function: &Function, spots: Vec<Spot>) {
+    pub fn enter_with(&mut self, function: &Function, spots: Vec<ResolvedPlace>) {
         let mover = self.scope.mover.clone();
-        let own = Scope::new(mover);
+        let own = CollectorScope::new(mover);
         self.callers.push(std::mem::replace(&mut self.scope, own));
         for (parameter, spot) in function.parameters.iter().zip(spots) {
-            self.bind(parameter.local, Bound::Place(spot));
+            self.bind(parameter.local, AbstractBinding::Place(spot));
         }
     }
 

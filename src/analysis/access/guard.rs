@@ -1,37 +1,38 @@
 //! What must hold for a step, in parts that are judged one after another.
 
-use super::collect::Collector;
-use super::failing::Judge;
-use super::failures::Failures;
-use super::object::{Access, ChannelSlot};
-use crate::analysis::instances::Side;
+use super::collect::AccessCollector;
+use super::failing::FailureAnalysis;
+use super::failures::FailureKinds;
+use super::object::{AccessSet, ChannelSlot};
+use crate::analysis::instances::InstanceSide;
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Arithmetic, Binary, ChannelRef, Communication, Expr, ExprKind, LocationId, Pattern, Unary,
+    Arithmetic, BinaryOp, ChannelRef, Communication, Expr, ExprKind, LocationId, ReceivePattern,
+    UnaryOp,
 };
 
 /// One of the conditions under which there is a step. It holds also where judging it fails: that is a
 /// step, too, and an error.
 #[derive(Clone, Debug)]
-pub struct Conjunct<'p> {
+pub struct GuardConjunct<'p> {
     /// What it says, as far as that is understood.
-    pub condition: Condition,
+    pub condition: ConjunctCondition,
     /// What else it reads: without the cell, or the channels, of the condition. And how judging it may
     /// fail, where all conjuncts before it hold.
-    pub access: Access,
+    pub access: AccessSet,
     /// Where it stands in the program, if it does.
     pub expr: Option<&'p Expr>,
     /// What would have to be computed to know whether it holds, if that can be.
-    pub judged: Option<Judged<'p>>,
+    pub judged: Option<GuardTest<'p>>,
 }
 
 /// An expression as one side of an instance judges it.
 #[derive(Clone, Debug)]
-pub struct Judged<'p> {
+pub struct GuardTest<'p> {
     /// What is judged.
     pub expr: &'p Expr,
     /// By whom.
-    pub side: Side,
+    pub side: InstanceSide,
     /// Whether it has to hold, or must not.
     pub holds: bool,
     /// Cells whose values are known where it is judged, so that nobody has to read them.
@@ -40,20 +41,20 @@ pub struct Judged<'p> {
 
 /// What a conjunct says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Condition {
+pub enum ConjunctCondition {
     /// The process whose place this cell tells is there.
     At(CellId, LocationId),
     /// The value in a cell compares so with a constant.
-    Compares(CellId, Binary, i64),
+    Compares(CellId, BinaryOp, i64),
     /// The channel, which is one of these, has an answer.
-    Asks(Vec<ChannelSlot>, Question),
+    Asks(Vec<ChannelSlot>, ChannelPredicate),
     /// Something else.
     Holds,
 }
 
 /// A question about a buffered channel, answered with yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Question {
+pub enum ChannelPredicate {
     /// Is there room for a message?
     HasRoom,
     /// Is there a message?
@@ -68,10 +69,10 @@ pub enum Question {
     IsFull,
 }
 
-impl<'p> Conjunct<'p> {
+impl<'p> GuardConjunct<'p> {
     /// A condition on what is read so.
-    pub(super) fn holds(access: Access) -> Self {
-        Conjunct { condition: Condition::Holds, access, expr: None, judged: None }
+    pub(super) fn holds(access: AccessSet) -> Self {
+        GuardConjunct { condition: ConjunctCondition::Holds, access, expr: None, judged: None }
     }
 
     /// Whether judging it may fail, where all conjuncts before it hold.
@@ -80,34 +81,34 @@ impl<'p> Conjunct<'p> {
     }
 
     /// That a process is somewhere.
-    pub(super) fn at(cell: CellId, location: LocationId) -> Self {
-        let condition = Condition::At(cell, location);
-        Conjunct { condition, ..Conjunct::holds(Access::default()) }
+    pub(super) fn at_location(cell: CellId, location: LocationId) -> Self {
+        let condition = ConjunctCondition::At(cell, location);
+        GuardConjunct { condition, ..GuardConjunct::holds(AccessSet::default()) }
     }
 
     /// Everything that it reads, whatever it says.
-    pub fn reads(&self) -> Access {
-        let mut access = self.access.reading();
+    pub fn reads(&self) -> AccessSet {
+        let mut access = self.access.as_reads();
         match &self.condition {
-            Condition::At(cell, location) => access.asks.push((*cell, *location)),
-            Condition::Compares(cell, ..) => access.reads.insert(cell.0..cell.0 + 1),
-            Condition::Asks(channels, _) => access.ask(channels),
-            Condition::Holds => {}
+            ConjunctCondition::At(cell, location) => access.asks.push((*cell, *location)),
+            ConjunctCondition::Compares(cell, ..) => access.reads.insert(cell.0..cell.0 + 1),
+            ConjunctCondition::Asks(channels, _) => access.ask(channels),
+            ConjunctCondition::Holds => {}
         }
         access
     }
 }
 
-impl<'p> Collector<'p> {
+impl<'p> AccessCollector<'p> {
     /// Splits a guard into its conjuncts, in the order in which they are judged.
     pub fn conjuncts(
         &mut self,
         guard: &'p Expr,
-        judge: &mut Judge<'_>,
-        into: &mut Vec<Conjunct<'p>>,
+        judge: &mut FailureAnalysis<'_>,
+        into: &mut Vec<GuardConjunct<'p>>,
     ) {
         match &guard.kind {
-            ExprKind::Binary(Binary::And, left, right) => {
+            ExprKind::Binary(BinaryOp::And, left, right) => {
                 self.conjuncts(left, judge, into);
                 self.conjuncts(right, judge, into);
             }
@@ -119,168 +120,174 @@ impl<'p> Collector<'p> {
                     _ => None,
                 };
                 self.push_conjunct(conjunct, channel, judge.take(), into);
-                self.give(into);
+                self.learn_from(into);
             }
         }
     }
 
     /// Notes what is known behind conjuncts: the last one may ask for one value of a cell.
-    fn give(&mut self, guard: &[Conjunct<'_>]) {
-        if let Some(Conjunct { condition, .. }) = guard.last()
-            && let Condition::Compares(cell, Binary::Equal, value) = condition
-            && !guard.iter().any(Conjunct::may_fail)
+    fn learn_from(&mut self, guard: &[GuardConjunct<'_>]) {
+        if let Some(GuardConjunct { condition, .. }) = guard.last()
+            && let ConjunctCondition::Compares(cell, BinaryOp::Equal, value) = condition
+            && !guard.iter().any(GuardConjunct::may_fail)
         {
             self.given.insert(*cell, *value);
         }
     }
 
     /// How an expression is judged, if one side in one slot does.
-    fn judged(&self, expr: &'p Expr) -> Option<Judged<'p>> {
+    fn guard_test(&self, expr: &'p Expr) -> Option<GuardTest<'p>> {
         let given = self.given.iter().map(|(cell, value)| (*cell, *value)).collect();
-        self.side.map(|side| Judged { expr, side, holds: true, given })
+        self.side.map(|side| GuardTest { expr, side, holds: true, given })
     }
 
     /// Adds a conjunct about a channel, if about any, with how judging it may fail. Before whether the first
     /// message matches comes whether there is one: different steps help where it is one or the other.
     fn push_conjunct(
         &mut self,
-        mut conjunct: Conjunct<'p>,
+        mut conjunct: GuardConjunct<'p>,
         channel: Option<&ChannelRef>,
-        failures: Failures,
-        into: &mut Vec<Conjunct<'p>>,
+        failures: FailureKinds,
+        into: &mut Vec<GuardConjunct<'p>>,
     ) {
-        if let (Condition::Asks(_, Question::FirstMatches), Some(channel)) =
+        if let (ConjunctCondition::Asks(_, ChannelPredicate::FirstMatches), Some(channel)) =
             (&conjunct.condition, channel)
         {
-            let (condition, mut access) = self.asked(channel, Question::HasMessage, &[]);
+            let (condition, mut access) =
+                self.channel_condition(channel, ChannelPredicate::HasMessage, &[]);
             if failures.any() {
-                access.extend(conjunct.access.reading());
+                access.extend(conjunct.access.as_reads());
             }
             access.failures = failures;
-            into.push(Conjunct { condition, access, expr: conjunct.expr, judged: None });
+            into.push(GuardConjunct { condition, access, expr: conjunct.expr, judged: None });
         } else {
             conjunct.access.failures = failures;
         }
         into.push(conjunct);
     }
 
-    fn conjunct(&mut self, expr: &'p Expr) -> Conjunct<'p> {
+    fn conjunct(&mut self, expr: &'p Expr) -> GuardConjunct<'p> {
         let (is_negated, asked) = match &expr.kind {
-            ExprKind::Unary(Unary::Not, operand) => (true, &**operand),
+            ExprKind::Unary(UnaryOp::Not, operand) => (true, &**operand),
             _ => (false, expr),
         };
         let understood = match &asked.kind {
-            ExprKind::At { .. } if !is_negated => self.asked_location(expr),
+            ExprKind::At { .. } if !is_negated => self.location_condition(expr),
             ExprKind::IsFull(channel) => {
-                let question = if is_negated { Question::HasRoom } else { Question::IsFull };
-                Some(self.asked(channel, question, &[]))
+                let question =
+                    if is_negated { ChannelPredicate::HasRoom } else { ChannelPredicate::IsFull };
+                Some(self.channel_condition(channel, question, &[]))
             }
             ExprKind::IsEmpty(channel) => {
-                let question = if is_negated { Question::HasMessage } else { Question::IsEmpty };
-                Some(self.asked(channel, question, &[]))
+                let question = if is_negated {
+                    ChannelPredicate::HasMessage
+                } else {
+                    ChannelPredicate::IsEmpty
+                };
+                Some(self.channel_condition(channel, question, &[]))
             }
             ExprKind::CanReceive(channel, patterns, anywhere) if !is_negated => {
-                Some(self.asked(channel, question_of(patterns, *anywhere), patterns))
+                Some(self.channel_condition(channel, question_of(patterns, *anywhere), patterns))
             }
-            _ => self.compared(expr),
+            _ => self.comparison_condition(expr),
         };
         let (condition, access) = understood.unwrap_or_else(|| {
             self.walk().expr(self, expr);
-            (Condition::Holds, self.take())
+            (ConjunctCondition::Holds, self.take())
         });
-        Conjunct { condition, access, expr: Some(expr), judged: self.judged(expr) }
+        GuardConjunct { condition, access, expr: Some(expr), judged: self.guard_test(expr) }
     }
 
     /// What an operation on a buffered channel waits for, and how asking may fail.
     pub fn readiness(
         &mut self,
         communication: &'p Communication,
-        failures: Failures,
-    ) -> Vec<Conjunct<'p>> {
+        failures: FailureKinds,
+    ) -> Vec<GuardConjunct<'p>> {
         let channel = communication.channel();
         let (question, patterns) = match communication {
-            Communication::Send { .. } => (Question::HasRoom, [].as_slice()),
+            Communication::Send { .. } => (ChannelPredicate::HasRoom, [].as_slice()),
             Communication::Receive { patterns, anywhere, .. } => {
                 (question_of(patterns, *anywhere), patterns.as_slice())
             }
         };
-        let (condition, access) = self.asked(channel, question, patterns);
+        let (condition, access) = self.channel_condition(channel, question, patterns);
         let mut found = Vec::new();
-        let conjunct = Conjunct { condition, ..Conjunct::holds(access) };
+        let conjunct = GuardConjunct { condition, ..GuardConjunct::holds(access) };
         self.push_conjunct(conjunct, Some(channel), failures, &mut found);
         found
     }
 
-    fn asked(
+    fn channel_condition(
         &mut self,
         channel: &ChannelRef,
-        question: Question,
-        patterns: &[Pattern],
-    ) -> (Condition, Access) {
+        question: ChannelPredicate,
+        patterns: &[ReceivePattern],
+    ) -> (ConjunctCondition, AccessSet) {
         match channel {
             ChannelRef::Named(_) => {}
             ChannelRef::Element { index, .. } => self.walk().expr(self, index),
             ChannelRef::Computed(number) => self.walk().expr(self, number),
         }
         for pattern in patterns {
-            if let Pattern::Match(value) = pattern {
+            if let ReceivePattern::Match(value) = pattern {
                 self.walk().expr(self, value);
             }
         }
         let mut channels = self.channels(channel);
         channels.retain(|it| self.program().channels[it.id].capacity > 0);
-        (Condition::Asks(channels, question), self.take())
+        (ConjunctCondition::Asks(channels, question), self.take())
     }
 
-    fn asked_location(&mut self, expr: &Expr) -> Option<(Condition, Access)> {
+    fn location_condition(&mut self, expr: &Expr) -> Option<(ConjunctCondition, AccessSet)> {
         self.walk().expr(self, expr);
         let mut access = self.take();
         match access.asks.as_slice() {
             [(cell, location)] => {
-                let condition = Condition::At(*cell, *location);
+                let condition = ConjunctCondition::At(*cell, *location);
                 access.asks.clear();
                 Some((condition, access))
             }
             // One of several slots, or a place that was also read on the way.
-            _ => Some((Condition::Holds, access)),
+            _ => Some((ConjunctCondition::Holds, access)),
         }
     }
 
     /// What a comparison with a constant asks: of a cell, or how full a channel is.
-    fn compared(&mut self, expr: &Expr) -> Option<(Condition, Access)> {
+    fn comparison_condition(&mut self, expr: &Expr) -> Option<(ConjunctCondition, AccessSet)> {
         let (held, operator, value) = self.comparison(expr)?;
         match &held.kind {
             ExprKind::Length(channel) => {
                 let question = self.question_of_length(channel, operator, value)?;
-                Some(self.asked(channel, question, &[]))
+                Some(self.channel_condition(channel, question, &[]))
             }
             ExprKind::Read(place) => {
                 // The way to the cell was found from constants alone.
                 let cell = self.only_cell(place)?;
-                Some((Condition::Compares(cell, operator, value), Access::default()))
+                Some((ConjunctCondition::Compares(cell, operator, value), AccessSet::default()))
             }
             _ => None,
         }
     }
 
     /// What is compared with a constant, and how.
-    fn comparison<'e>(&self, expr: &'e Expr) -> Option<(&'e Expr, Binary, i64)> {
+    fn comparison<'e>(&self, expr: &'e Expr) -> Option<(&'e Expr, BinaryOp, i64)> {
         let (is_negated, asked) = match &expr.kind {
-            ExprKind::Unary(Unary::Not, operand) => (true, &**operand),
+            ExprKind::Unary(UnaryOp::Not, operand) => (true, &**operand),
             _ => (false, expr),
         };
         let (held, operator, value) = match &asked.kind {
             ExprKind::Binary(operator, left, right) => {
                 match (self.known_value(left), self.known_value(right)) {
                     (None, Some(value)) => (&**left, *operator, value),
-                    (Some(value), None) => (&**right, operator.turned()?, value),
+                    (Some(value), None) => (&**right, operator.mirrored()?, value),
                     _ => return None,
                 }
             }
-            _ => (asked, Binary::NotEqual, 0),
+            _ => (asked, BinaryOp::NotEqual, 0),
         };
         // Any other operator gives a number that is not 0 for values that are not next to each other.
-        let opposite = operator.opposite()?;
+        let opposite = operator.negated()?;
         Some((held, if is_negated { opposite } else { operator }, value))
     }
 
@@ -289,11 +296,12 @@ impl<'p> Collector<'p> {
     fn question_of_length(
         &self,
         channel: &ChannelRef,
-        operator: Binary,
+        operator: BinaryOp,
         value: i64,
-    ) -> Option<Question> {
+    ) -> Option<ChannelPredicate> {
         let program = self.program();
-        let mut capacities = channel.meant(program).map(|it| program.channels[it].capacity);
+        let mut capacities =
+            channel.possible_channels(program).map(|it| program.channels[it].capacity);
         let most = i64::from(
             capacities
                 .next()
@@ -305,48 +313,48 @@ impl<'p> Collector<'p> {
         let only = |at: i64| all.iter().zip(0..).all(|(&holds, length)| holds == (length == at));
         let but = |at: i64| all.iter().zip(0..).all(|(&holds, length)| holds != (length == at));
         Some(match () {
-            () if but(0) => Question::HasMessage,
-            () if only(0) => Question::IsEmpty,
-            () if but(most) => Question::HasRoom,
-            () if only(most) => Question::IsFull,
+            () if but(0) => ChannelPredicate::HasMessage,
+            () if only(0) => ChannelPredicate::IsEmpty,
+            () if but(most) => ChannelPredicate::HasRoom,
+            () if only(most) => ChannelPredicate::IsFull,
             () => return None,
         })
     }
 }
 
-fn question_of(patterns: &[Pattern], anywhere: bool) -> Question {
-    let matches = patterns.iter().any(|it| matches!(it, Pattern::Match(_)));
+fn question_of(patterns: &[ReceivePattern], anywhere: bool) -> ChannelPredicate {
+    let matches = patterns.iter().any(|it| matches!(it, ReceivePattern::Match(_)));
     match (matches, anywhere) {
-        (false, _) => Question::HasMessage,
-        (true, false) => Question::FirstMatches,
-        (true, true) => Question::SomeMatches,
+        (false, _) => ChannelPredicate::HasMessage,
+        (true, false) => ChannelPredicate::FirstMatches,
+        (true, true) => ChannelPredicate::SomeMatches,
     }
 }
 
-impl Question {
+impl ChannelPredicate {
     /// The question that has the other answer, if there is one.
-    fn opposite(self) -> Option<Question> {
+    fn opposite(self) -> Option<ChannelPredicate> {
         Some(match self {
-            Question::HasRoom => Question::IsFull,
-            Question::IsFull => Question::HasRoom,
-            Question::HasMessage => Question::IsEmpty,
-            Question::IsEmpty => Question::HasMessage,
-            Question::FirstMatches | Question::SomeMatches => return None,
+            ChannelPredicate::HasRoom => ChannelPredicate::IsFull,
+            ChannelPredicate::IsFull => ChannelPredicate::HasRoom,
+            ChannelPredicate::HasMessage => ChannelPredicate::IsEmpty,
+            ChannelPredicate::IsEmpty => ChannelPredicate::HasMessage,
+            ChannelPredicate::FirstMatches | ChannelPredicate::SomeMatches => return None,
         })
     }
 }
 
-impl Condition {
+impl ConjunctCondition {
     /// What holds where this does not, if that can be said so.
-    pub(super) fn opposite(&self) -> Option<Condition> {
+    pub(super) fn opposite(&self) -> Option<ConjunctCondition> {
         let opposite = match self {
-            Condition::Compares(cell, operator, value) => {
-                Condition::Compares(*cell, operator.opposite()?, *value)
+            ConjunctCondition::Compares(cell, operator, value) => {
+                ConjunctCondition::Compares(*cell, operator.negated()?, *value)
             }
-            Condition::Asks(channels, question) => {
-                Condition::Asks(channels.clone(), question.opposite()?)
+            ConjunctCondition::Asks(channels, question) => {
+                ConjunctCondition::Asks(channels.clone(), question.opposite()?)
             }
-            Condition::At(..) | Condition::Holds => return None,
+            ConjunctCondition::At(..) | ConjunctCondition::Holds => return None,
         };
         Some(opposite)
     }
@@ -354,7 +362,7 @@ impl Condition {
     /// Whether the condition is that a value compares so, and this one does.
     pub fn holds_of(&self, arithmetic: Arithmetic, held: i64) -> bool {
         match self {
-            Condition::Compares(_, operator, value) => {
+            ConjunctCondition::Compares(_, operator, value) => {
                 !matches!(arithmetic.binary(*operator, held, *value), Ok(0))
             }
             _ => false,

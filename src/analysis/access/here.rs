@@ -1,13 +1,13 @@
 //! What is known of a state at one point of the code that runs in it.
 
-use super::cells::Cells;
+use super::cells::CellSet;
 use crate::ir::interval::{Interval, hull, is_none};
 use crate::ir::layout::CellId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is known at one point. Knowing nothing is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Here {
+pub(super) struct AbstractState {
     /// Whether the code never gets here.
     is_never: bool,
     /// The values that a cell may have. It has one: it is not undefined.
@@ -16,14 +16,14 @@ pub(super) struct Here {
     elements: BTreeSet<(u32, i64)>,
 }
 
-impl Here {
+impl AbstractState {
     /// A point that is never reached.
-    pub fn never() -> Here {
-        Here { is_never: true, ..Here::default() }
+    pub fn unreachable() -> AbstractState {
+        AbstractState { is_never: true, ..AbstractState::default() }
     }
 
     /// Whether it is never reached.
-    pub fn is_never(&self) -> bool {
+    pub fn is_unreachable(&self) -> bool {
         self.is_never
     }
 
@@ -35,7 +35,7 @@ impl Here {
     /// Notes what is in a cell; the point is never reached if no value is.
     pub fn set(&mut self, cell: u32, values: Interval) {
         match is_none(values) {
-            true => *self = Here::never(),
+            true => *self = AbstractState::unreachable(),
             false => drop(self.values.insert(cell, values)),
         }
     }
@@ -46,18 +46,18 @@ impl Here {
     }
 
     /// Notes that cells may have any values, and multisets any elements.
-    pub fn forget_all(&mut self, cells: &Cells) {
+    pub fn forget_all(&mut self, cells: &CellSet) {
         self.values.retain(|cell, _| !cells.contains(CellId(*cell)));
         self.forget_elements(cells);
     }
 
     /// Notes that multisets may have lost elements.
-    pub fn forget_elements(&mut self, cells: &Cells) {
+    pub fn forget_elements(&mut self, cells: &CellSet) {
         self.elements.retain(|(cell, _)| !cells.contains(CellId(*cell)));
     }
 
     /// Notes that one of these cells may have got one of these values.
-    pub fn widen(&mut self, cells: &Cells, values: Interval) {
+    pub fn widen(&mut self, cells: &CellSet, values: Interval) {
         let held = self.values.iter_mut().filter(|(cell, _)| cells.contains(CellId(**cell)));
         held.for_each(|(_, known)| *known = hull(*known, values));
     }
@@ -73,7 +73,7 @@ impl Here {
     }
 
     /// What is known at a point that is reached from this one or from the other.
-    pub fn join(&mut self, other: Here) {
+    pub fn join(&mut self, other: AbstractState) {
         if other.is_never {
             return;
         }
@@ -89,7 +89,7 @@ impl Here {
     }
 
     /// Only what is known of cells below this one.
-    pub fn below(mut self, end: u32) -> Here {
+    pub fn below(mut self, end: u32) -> AbstractState {
         self.values.retain(|cell, _| *cell < end);
         self.elements.retain(|(cell, _)| *cell < end);
         self

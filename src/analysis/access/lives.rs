@@ -1,13 +1,13 @@
 //! What instances touch that start and end.
 
-use super::collect::{Collector, Mover};
-use super::object::{ChannelSlot, ChannelUse, Moved};
-use super::walk::Touched;
-use crate::ir::{Owner, Pid, ProcessId};
+use super::collect::{AccessCollector, MoverSlots};
+use super::object::{ChannelEffect, ChannelSlot, LocationChange};
+use super::walk::AccessVisitor;
+use crate::ir::{Owner, PidRule, ProcessId};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-impl Collector<'_> {
+impl AccessCollector<'_> {
     /// Notes that it matters which instances there are, and with which pids.
     pub fn instances(&mut self) {
         self.access.reads_instances = true;
@@ -17,7 +17,7 @@ impl Collector<'_> {
     }
 
     pub(super) fn pids(&mut self, process: ProcessId, slots: Range<u32>) {
-        if let Pid::In(variable) = self.known.program.processes[process].life.pid {
+        if let PidRule::In(variable) = self.known.program.processes[process].life.pid {
             for slot in slots {
                 let cell = self.variable_cell(variable, slot).0;
                 self.access.reads.insert(cell..cell + 1);
@@ -33,30 +33,30 @@ impl Collector<'_> {
             self.overwrite_own(process, slot);
             let cell = self.known.location_cell(process, slot);
             let start = self.known.program.processes[process].start;
-            self.access.moves.push(Moved { cell, from: None, to: Some(start) });
+            self.access.moves.push(LocationChange { cell, from: None, to: Some(start) });
         }
-        let begun = Mover { process: Some(process), slots };
+        let begun = MoverSlots { process: Some(process), slots };
         let starter = std::mem::replace(&mut self.scope.mover, begun);
-        self.open();
+        self.begin_optional();
         let prologue = &self.known.program.processes[process].life.prologue;
         self.walk().body(self, prologue);
-        self.close();
+        self.end_optional();
         self.scope.mover = starter;
     }
 
     pub(super) fn exit(&mut self) {
         self.access.writes_instances = true;
-        let Mover { process, slots } = self.scope.mover.clone();
+        let MoverSlots { process, slots } = self.scope.mover.clone();
         if let Some(process) = process {
             for slot in slots {
                 self.overwrite_own(process, slot);
-                self.leave_for_good(process, slot);
+                self.end_instance(process, slot);
             }
         }
     }
 
     /// Notes that an instance is nowhere afterwards, wherever it is before and within the step.
-    fn leave_for_good(&mut self, process: ProcessId, slot: u32) {
+    fn end_instance(&mut self, process: ProcessId, slot: u32) {
         let cell = self.known.location_cell(process, slot);
         let own = self.access.moves.iter().filter(|it| it.cell == cell);
         let mut left: BTreeSet<_> = own.flat_map(|it| [it.from, it.to]).flatten().collect();
@@ -64,7 +64,8 @@ impl Collector<'_> {
             // Which action it is the end of is not known.
             left.extend(self.known.program.processes[process].locations.keys());
         }
-        let moves = left.into_iter().map(|from| Moved { cell, from: Some(from), to: None });
+        let moves =
+            left.into_iter().map(|from| LocationChange { cell, from: Some(from), to: None });
         self.access.moves.extend(moves);
     }
 
@@ -75,7 +76,7 @@ impl Collector<'_> {
         let program = self.known.program;
         let own = program.channels_of(Owner::Process(process));
         let buffered = own.filter(|it| program.channels[*it].capacity > 0);
-        let changed = buffered.map(|id| (ChannelSlot { id, slot }, ChannelUse::Changed));
+        let changed = buffered.map(|id| (ChannelSlot { id, slot }, ChannelEffect::Changed));
         self.access.channels.extend(changed);
     }
 }

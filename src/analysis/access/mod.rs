@@ -28,9 +28,9 @@ mod sums;
 mod table;
 pub(crate) mod walk;
 
-pub use cells::Cells;
-pub use failures::Failures;
-pub use guard::{Condition, Conjunct, Judged, Question};
-pub use object::{Access, Add, ChannelSlot, ChannelUse, Moved};
-pub use table::{InstanceAccess, Table};
-pub use walk::{Caller, Operation, Touch, Touched, Values, Walk};
+pub use cells::CellSet;
+pub use failures::FailureKinds;
+pub use guard::{ChannelPredicate, ConjunctCondition, GuardConjunct, GuardTest};
+pub use object::{AccessSet, ChannelEffect, ChannelSlot, CounterAddition, LocationChange};
+pub use table::{AccessTable, InstanceAccess};
+pub use walk::{AccessVisitor, AccessWalk, BoundValues, CallContext, ChannelOperation, StateTouch};

@@ -1,12 +1,12 @@
 //! What properties ask of states.
 
-use super::object::Access;
-use super::table::Table;
+use super::object::AccessSet;
+use super::table::AccessTable;
 use crate::ir::{PropertyId, PropertyKind};
 
-impl Table<'_> {
+impl AccessTable<'_> {
     /// What is read to find out whether a property holds in a state.
-    pub fn read_by(&self, property: PropertyId) -> Access {
+    pub fn read_by(&self, property: PropertyId) -> AccessSet {
         let program = self.program();
         match &program.properties[property].kind {
             PropertyKind::Invariant(it)
@@ -18,9 +18,9 @@ impl Table<'_> {
                 access.asks.push((self.location_cell(*process, 0), *location));
                 access
             }
-            PropertyKind::Automaton(_) | PropertyKind::Reached => Access::default(),
+            PropertyKind::Automaton(_) | PropertyKind::Reached => AccessSet::default(),
             PropertyKind::Claim(claim) => {
-                let mut access = Access::default();
+                let mut access = AccessSet::default();
                 for it in &claim.moves {
                     access.extend(self.observation(&it.action));
                 }

@@ -1,20 +1,20 @@
 //! Constants that are added to counters: whether their order matters.
 
 use crate::ir::interval::Interval;
-use crate::ir::{Arithmetic, Overflow};
+use crate::ir::{Arithmetic, OverflowRule};
 
 /// A constant that is added to a counter.
-pub(super) struct Sum {
+pub(super) struct CounterSum {
     pub arithmetic: Arithmetic,
     /// What the counter may hold.
     pub domain: Interval,
     /// What it ever holds, if that is known.
     pub range: Option<Interval>,
     pub by: i64,
-    pub overflow: Overflow,
+    pub overflow: OverflowRule,
 }
 
-impl Sum {
+impl CounterSum {
     fn fits(&self, (low, high): Interval, within: Interval) -> bool {
         let by = i128::from(self.by);
         low <= high
@@ -36,12 +36,12 @@ impl Sum {
     pub fn commutes(&self) -> bool {
         let is_word =
             self.arithmetic == Arithmetic::Wrapping32 && self.domain == self.arithmetic.integers();
-        let wraps = self.overflow == Overflow::Wraps && self.is_exact();
+        let wraps = self.overflow == OverflowRule::Wraps && self.is_exact();
         is_word || wraps || self.always_fits()
     }
 
     /// Whether a sum is stored as it is, or the step fails.
     pub fn is_monotone(&self) -> bool {
-        self.is_exact() && (self.overflow == Overflow::Fails || self.always_fits())
+        self.is_exact() && (self.overflow == OverflowRule::Fails || self.always_fits())
     }
 }

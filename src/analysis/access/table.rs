@@ -1,20 +1,22 @@
 //! What each action instance of a program waits for, reads and writes.
 
-use super::cells::Cells;
-use super::collect::{Collector, Known, Mover};
+use super::cells::CellSet;
+use super::collect::{AccessCollector, MoverSlots, StaticFacts};
 use super::definedness::possibly_undefined;
-use super::failing::{Judge, Sent};
-use super::failures::Failures;
-use super::guard::{Condition, Conjunct, Judged};
-use super::object::{Access, ChannelSlot};
-use super::walk::{Touch, Touched};
-use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, NotNumbered, Side};
+use super::failing::{FailureAnalysis, MessageIntervals};
+use super::failures::FailureKinds;
+use super::guard::{ConjunctCondition, GuardConjunct, GuardTest};
+use super::object::{AccessSet, ChannelSlot};
+use super::walk::{AccessVisitor, StateTouch};
+use crate::analysis::instances::{
+    ActionInstance, ActionInstances, InstanceId, InstanceSide, NumberingError,
+};
 use crate::analysis::ranges::ranges;
 use crate::ir::interval::Interval;
-use crate::ir::layout::{CellId, Content, Ranges};
+use crate::ir::layout::{CellId, GroupContent, ValueRanges};
 use crate::ir::{
-    Action, ActionId, Binary, ChannelRef, Communication, Edge, Entity, Expr, Instance, Layout,
-    Pattern, Place, ProcessId, Program, PropertyKind, Urgency,
+    Action, ActionId, BinaryOp, ChannelRef, Communication, Entity, Expr, Layout, Place,
+    ProcessEdge, ProcessId, ProcessInstance, Program, PropertyKind, ReceivePattern, Urgency,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,20 +24,20 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, Default)]
 pub struct InstanceAccess<'p> {
     /// All of these must hold, judged in this order.
-    pub guard: Vec<Conjunct<'p>>,
+    pub guard: Vec<GuardConjunct<'p>>,
     /// What the step reads and writes then.
-    pub effect: Access,
+    pub effect: AccessSet,
 }
 
 /// What is known of a program's actions before it runs.
 #[derive(Debug)]
-pub struct Table<'p> {
+pub struct AccessTable<'p> {
     program: &'p Program,
     layout: &'p Layout,
-    ranges: Option<Ranges>,
+    ranges: Option<ValueRanges>,
     fixed: BTreeMap<CellId, i64>,
     /// The cells that may be undefined.
-    undefined: Cells,
+    undefined: CellSet,
     instances: ActionInstances,
     /// The actions of each process from each of its locations, in order.
     pub(super) from: Vec<Vec<Vec<ActionId>>>,
@@ -44,40 +46,48 @@ pub struct Table<'p> {
     /// Whether actions of the whole program have priorities.
     has_priorities: bool,
     /// What is read to find out whether a state is left out, if any is.
-    assumed: Option<Access>,
+    assumed: Option<AccessSet>,
 }
 
-impl<'p> Table<'p> {
+impl<'p> AccessTable<'p> {
     /// Of a valid program, or why its action instances are not numbered. Any layout of it will do.
-    pub fn new(program: &'p Program, layout: &'p Layout) -> Result<Table<'p>, NotNumbered> {
-        Table::where_fixed(program, layout, ranges(program), BTreeMap::new())
+    pub fn new(
+        program: &'p Program,
+        layout: &'p Layout,
+    ) -> Result<AccessTable<'p>, NumberingError> {
+        AccessTable::with_fixed_cells(program, layout, ranges(program), BTreeMap::new())
     }
 
     /// The same, where the ranges of its variables have been found already, and about states from which
     /// on these cells, of locals of processes that are there, never change.
-    pub fn where_fixed(
+    pub fn with_fixed_cells(
         program: &'p Program,
         layout: &'p Layout,
-        ranges: Option<Ranges>,
+        ranges: Option<ValueRanges>,
         fixed: BTreeMap<CellId, i64>,
-    ) -> Result<Table<'p>, NotNumbered> {
+    ) -> Result<AccessTable<'p>, NumberingError> {
         let instances = ActionInstances::new(program)?;
         let mut from: Vec<Vec<Vec<ActionId>>> = (program.processes.values())
             .map(|process| vec![Vec::new(); process.locations.len()])
             .collect();
         for (id, action) in program.actions.iter() {
-            if let Some(Edge { process, from: at, .. }) = action.edge {
+            if let Some(ProcessEdge { process, from: at, .. }) = action.edge {
                 from[process.index()][at.index()].push(id);
             }
         }
         let mut locations = program.processes.values().flat_map(|it| it.locations.values());
         let has_committed = locations.any(|it| it.urgency == Urgency::Committed);
         let has_priorities = program.actions.values().any(|it| it.priority != 0);
-        let known =
-            Known { program, layout, ranges: ranges.as_ref(), fixed: &fixed, undefined: None };
+        let known = StaticFacts {
+            program,
+            layout,
+            ranges: ranges.as_ref(),
+            fixed: &fixed,
+            undefined: None,
+        };
         let undefined = possibly_undefined(known);
         let assumed = None;
-        let mut table = Table {
+        let mut table = AccessTable {
             program,
             layout,
             ranges,
@@ -93,19 +103,19 @@ impl<'p> Table<'p> {
         Ok(table)
     }
 
-    fn assumptions(&self) -> Option<Access> {
+    fn assumptions(&self) -> Option<AccessSet> {
         let properties = self.program.properties.values();
         let conditions = properties.filter_map(|property| match &property.kind {
             PropertyKind::Assumption(condition) => Some(condition),
             _ => None,
         });
-        let mut assumed: Option<Access> = None;
+        let mut assumed: Option<AccessSet> = None;
         conditions.for_each(|it| assumed.get_or_insert_default().extend(self.expression(it)));
         assumed
     }
 
-    pub(super) fn known(&self) -> Known<'_> {
-        Known {
+    pub(super) fn known(&self) -> StaticFacts<'_> {
+        StaticFacts {
             program: self.program,
             layout: self.layout,
             ranges: self.ranges.as_ref(),
@@ -115,7 +125,7 @@ impl<'p> Table<'p> {
     }
 
     /// Whether it is about states only in which some cells never change.
-    pub fn is_of_configuration(&self) -> bool {
+    pub fn has_fixed_cells(&self) -> bool {
         !self.fixed.is_empty()
     }
 
@@ -125,17 +135,18 @@ impl<'p> Table<'p> {
     }
 
     /// What an expression reads that nobody in particular asks.
-    pub fn expression(&self, expr: &Expr) -> Access {
-        let mut collector = Collector::new(self.known(), Mover::nobody());
+    pub fn expression(&self, expr: &Expr) -> AccessSet {
+        let mut collector = AccessCollector::new(self.known(), MoverSlots::nobody());
         collector.walk().expr(&mut collector, expr);
-        let mut judge = Judge::new(Collector::new(self.known(), Mover::nobody()));
+        let mut judge =
+            FailureAnalysis::new(AccessCollector::new(self.known(), MoverSlots::nobody()));
         judge.expr(expr);
-        Access { failures: judge.take(), ..collector.take() }
+        AccessSet { failures: judge.take(), ..collector.take() }
     }
 
     /// The values that an expression may have, whoever asks.
     pub fn values(&self, expr: &Expr) -> Interval {
-        Collector::new(self.known(), Mover::nobody()).values(expr)
+        AccessCollector::new(self.known(), MoverSlots::nobody()).values(expr)
     }
 
     /// The action instances.
@@ -145,7 +156,7 @@ impl<'p> Table<'p> {
 
     /// Whether a channel may be a rendezvous.
     fn may_meet(&self, channel: &ChannelRef) -> bool {
-        channel.may_meet(self.program)
+        channel.may_be_rendezvous(self.program)
     }
 
     /// The layout.
@@ -155,10 +166,10 @@ impl<'p> Table<'p> {
 
     /// The values that a cell of a variable ever holds, as far as that is known; none if it may also be
     /// undefined, or is of something else.
-    pub fn held_in(&self, cell: CellId) -> Option<Interval> {
+    pub fn cell_values(&self, cell: CellId) -> Option<Interval> {
         let groups = self.layout.groups.as_slice();
         let group = groups.get(groups.partition_point(|it| it.first <= cell).checked_sub(1)?)?;
-        let Content::Variable(variable) = group.part else { return None };
+        let GroupContent::Variable(variable) = group.part else { return None };
         let about = &self.layout.cells[cell];
         let stored = (about.least, about.last());
         let ever = self.ranges.as_ref().and_then(|it| it.variables[variable]);
@@ -178,8 +189,8 @@ impl<'p> Table<'p> {
     }
 
     /// What somebody reads who takes an action without a part in the program, as claims do.
-    pub fn observation(&self, action: &Action) -> Access {
-        let mut collector = Collector::new(self.known(), Mover::nobody());
+    pub fn observation(&self, action: &Action) -> AccessSet {
+        let mut collector = AccessCollector::new(self.known(), MoverSlots::nobody());
         let walk = collector.walk();
         action.guard.iter().for_each(|it| walk.expr(&mut collector, it));
         walk.body(&mut collector, &action.body);
@@ -187,19 +198,20 @@ impl<'p> Table<'p> {
     }
 
     /// The errors that somebody meets who takes an action without a part in the program, as claims do.
-    pub fn failures_of(&self, action: &Action) -> Failures {
-        let mut judge = Judge::new(Collector::new(self.known(), Mover::nobody()));
+    pub fn failures_of(&self, action: &Action) -> FailureKinds {
+        let mut judge =
+            FailureAnalysis::new(AccessCollector::new(self.known(), MoverSlots::nobody()));
         action.guard.iter().for_each(|it| judge.condition(it));
         judge.whole_body(&action.body);
         judge.take()
     }
 
     /// For the code of one side: its parameters stand for their values.
-    fn collector(&self, side: Side) -> Collector<'_> {
+    fn collector(&self, side: InstanceSide) -> AccessCollector<'_> {
         let action = &self.program.actions[side.action];
         let process = action.edge.map(|edge| edge.process);
-        let mover = Mover { process, slots: side.slot..side.slot + 1 };
-        let mut collector = Collector::new(self.known(), mover);
+        let mover = MoverSlots { process, slots: side.slot..side.slot + 1 };
+        let mut collector = AccessCollector::new(self.known(), mover);
         collector.side = Some(side);
         for (parameter, value) in action.parameters.iter().zip(self.instances.values(side)) {
             collector.bind_value(parameter.local, value);
@@ -208,8 +220,8 @@ impl<'p> Table<'p> {
     }
 
     /// Finds out how the code of one side may fail.
-    fn judge(&self, side: Side) -> Judge<'_> {
-        Judge::new(self.collector(side))
+    fn judge(&self, side: InstanceSide) -> FailureAnalysis<'_> {
+        FailureAnalysis::new(self.collector(side))
     }
 
     /// What an action instance waits for and what it does.
@@ -228,19 +240,19 @@ impl<'p> Table<'p> {
         if is_never && !found.failures().any() {
             return InstanceAccess::default();
         }
-        let is_free = |side: Side| self.program.actions[side.action].edge.is_none();
+        let is_free = |side: InstanceSide| self.program.actions[side.action].edge.is_none();
         if self.has_priorities && instance.sides().any(is_free) {
-            let access = Access { reads_anything: true, ..Access::default() };
-            found.guard.push(Conjunct::holds(access));
+            let access = AccessSet { reads_anything: true, ..AccessSet::default() };
+            found.guard.push(GuardConjunct::holds(access));
         }
         if let Some(assumed) = self.assumed.as_ref().filter(|it| found.effect.may_change(it)) {
             let mut access = assumed.clone();
-            access.extend(found.effect.reading());
-            found.guard.push(Conjunct::holds(access));
+            access.extend(found.effect.as_reads());
+            found.guard.push(GuardConjunct::holds(access));
         }
         if found.effect.may_drop {
-            let access = Access { failures: found.effect.failures, ..found.effect.reading() };
-            found.guard.push(Conjunct::holds(access));
+            let access = AccessSet { failures: found.effect.failures, ..found.effect.as_reads() };
+            found.guard.push(GuardConjunct::holds(access));
         }
         found
     }
@@ -251,7 +263,7 @@ impl<'p> Table<'p> {
             return matches!(instance, ActionInstance::MayMove { .. });
         };
         let meets = |it: &Communication| {
-            let mut channels = it.channel().meant(self.program);
+            let mut channels = it.channel().possible_channels(self.program);
             channels.all(|it| self.program.channels[it].capacity == 0)
         };
         self.program.actions[side.action].communication.as_ref().is_some_and(meets)
@@ -260,7 +272,7 @@ impl<'p> Table<'p> {
     /// Whether two never meet: on no channel, or over no message.
     fn never_meet(&self, instance: ActionInstance) -> bool {
         let ActionInstance::Meeting { sender, receiver } = instance else { return false };
-        let message = |side: Side| self.program.actions[side.action].communication.as_ref();
+        let message = |side: InstanceSide| self.program.actions[side.action].communication.as_ref();
         let (
             Some(Communication::Send { channel: to, values, .. }),
             Some(Communication::Receive { channel: from, patterns, .. }),
@@ -281,25 +293,26 @@ impl<'p> Table<'p> {
         };
         let mut fields = values.iter().zip(patterns).enumerate();
         fields.any(|(at, (value, pattern))| {
-            matches!(pattern, Pattern::Match(wanted) if differ(at, value, wanted))
+            matches!(pattern, ReceivePattern::Match(wanted) if differ(at, value, wanted))
         }) || channels.is_empty()
     }
 
     /// Whether a field of a channel's messages has a value as it is sent.
     fn field_holds(&self, channel: ChannelSlot, at: usize, value: i64) -> bool {
         let field = self.program.channels[channel.id].fields.get(at);
-        let bounds = field.map(|it| Collector::new(self.known(), Mover::nobody()).bounds(*it));
+        let bounds =
+            field.map(|it| AccessCollector::new(self.known(), MoverSlots::nobody()).bounds(*it));
         bounds.is_some_and(|(low, high)| low <= value && value <= high)
     }
 
     /// What a process is asked before it moves: whether asking fails.
     fn question(&self, process: ProcessId, slot: u32) -> InstanceAccess<'_> {
-        let mover = Mover { process: Some(process), slots: slot..slot + 1 };
-        let mut collector = Collector::new(self.known(), mover);
+        let mover = MoverSlots { process: Some(process), slots: slot..slot + 1 };
+        let mut collector = AccessCollector::new(self.known(), mover);
         let life = &self.program.processes[process].life;
         life.provided.iter().for_each(|it| collector.walk().expr(&mut collector, it));
         let mut access = collector.take();
-        let mut judge = Judge::new(collector);
+        let mut judge = FailureAnalysis::new(collector);
         life.provided.iter().for_each(|it| judge.condition(it));
         access.failures = judge.take();
         // Those of a higher priority are asked what they could do.
@@ -307,15 +320,15 @@ impl<'p> Table<'p> {
         access.failures.other |= life.priority.is_some();
         let cell = self.known().location_cell(process, slot).0;
         access.reads.insert(cell..cell + 1);
-        InstanceAccess { guard: vec![Conjunct::holds(access)], effect: Access::default() }
+        InstanceAccess { guard: vec![GuardConjunct::holds(access)], effect: AccessSet::default() }
     }
 
-    fn alone(&self, first: Side) -> InstanceAccess<'_> {
+    fn alone(&self, first: InstanceSide) -> InstanceAccess<'_> {
         let action = &self.program.actions[first.action];
         let (mut guard, mut judge) = (Vec::new(), self.judge(first));
-        self.begins(first, &mut guard);
+        self.add_start_conditions(first, &mut guard);
         self.commitment(&[first], &mut guard);
-        self.judges(first, &mut judge, &mut guard);
+        self.add_guard(first, &mut judge, &mut guard);
         let mut effect = self.effect(&[first], &guard);
         let mut waits = Vec::new();
         if let Some(communication) = &action.communication {
@@ -325,7 +338,7 @@ impl<'p> Table<'p> {
                 false => self.collector(first).readiness(communication, failures),
                 // It is sent, or taken from a buffer, or it is an error to send so, or what comes
                 // before there is a receiver is.
-                true => vec![Conjunct::holds(Access { failures, ..effect.reading() })],
+                true => vec![GuardConjunct::holds(AccessSet { failures, ..effect.as_reads() })],
             };
         }
         if !self.only_meets_senders(action) {
@@ -333,12 +346,12 @@ impl<'p> Table<'p> {
         }
         effect.failures = judge.take();
         for mut conjunct in waits {
-            if conjunct.condition == Condition::Holds {
+            if conjunct.condition == ConjunctCondition::Holds {
                 conjunct.access.failures.join(effect.failures);
             }
             guard.push(conjunct);
         }
-        self.go_on(first, &mut effect);
+        self.extend_with_sequence(first, &mut effect);
         InstanceAccess { guard, effect }
     }
 
@@ -347,46 +360,46 @@ impl<'p> Table<'p> {
         let Some(Communication::Receive { channel, .. }) = &action.communication else {
             return false;
         };
-        channel.meant(self.program).all(|it| self.program.channels[it].capacity == 0)
+        channel.possible_channels(self.program).all(|it| self.program.channels[it].capacity == 0)
     }
 
-    fn rendezvous(&self, sender: Side, receiver: Side) -> InstanceAccess<'_> {
+    fn rendezvous(&self, sender: InstanceSide, receiver: InstanceSide) -> InstanceAccess<'_> {
         let (mut by_sender, mut by_receiver) = (self.judge(sender), self.judge(receiver));
         let mut guard = Vec::new();
         // The receiver's part is judged after the sender's statements, where processes come and go.
-        let comes_and_goes = self.program.comes_and_goes();
-        let mut sent = Sent::new();
-        self.begins(sender, &mut guard);
+        let comes_and_goes = self.program.has_dynamic_processes();
+        let mut sent = MessageIntervals::new();
+        self.add_start_conditions(sender, &mut guard);
         if comes_and_goes {
-            self.judges(sender, &mut by_sender, &mut guard);
+            self.add_guard(sender, &mut by_sender, &mut guard);
             // What fails before anybody receives is the sender's alone.
-            guard.iter_mut().for_each(|it| it.access.failures = Failures::default());
+            guard.iter_mut().for_each(|it| it.access.failures = FailureKinds::default());
             sent = self.sends(sender, &mut by_sender);
             by_sender.move_and_run(&self.program.actions[sender.action]);
             by_sender.take();
-            by_receiver.know(by_sender.known());
+            by_receiver.set_state(by_sender.state());
         }
         let first = guard.len();
-        self.begins(receiver, &mut guard);
+        self.add_start_conditions(receiver, &mut guard);
         self.commitment(&[sender, receiver], &mut guard);
         let judged = guard.len();
-        self.judges(receiver, &mut by_receiver, &mut guard);
+        self.add_guard(receiver, &mut by_receiver, &mut guard);
         let mut message = self.message(sender, receiver);
         if !comes_and_goes {
-            if guard[judged..].iter().any(Conjunct::may_fail) {
+            if guard[judged..].iter().any(GuardConjunct::may_fail) {
                 guard.insert(judged, self.other_senders(receiver));
             }
-            by_sender.know(by_receiver.known());
-            self.judges(sender, &mut by_sender, &mut guard);
+            by_sender.set_state(by_receiver.state());
+            self.add_guard(sender, &mut by_sender, &mut guard);
             sent = self.sends(sender, &mut by_sender);
             message.failures = by_sender.take();
-            by_receiver.know(by_sender.known());
+            by_receiver.set_state(by_sender.state());
         }
         self.receives(receiver, &mut by_receiver, |judge, channel, patterns| {
             judge.matches(channel, patterns);
         });
         message.failures.join(by_receiver.take());
-        guard.push(Conjunct::holds(message));
+        guard.push(GuardConjunct::holds(message));
         if comes_and_goes {
             after_another(&mut guard[first + 1..], &self.effect(&[sender], &[]));
         }
@@ -397,30 +410,30 @@ impl<'p> Table<'p> {
         received.iter().for_each(|it| by_receiver.fits(it));
         by_receiver.move_and_run(&self.program.actions[receiver.action]);
         if !comes_and_goes {
-            by_sender.know(by_receiver.known());
+            by_sender.set_state(by_receiver.state());
             by_sender.move_and_run(&self.program.actions[sender.action]);
         }
         let mut effect = self.effect(&[sender, receiver], &guard);
         effect.failures = by_receiver.take();
         effect.failures.join(by_sender.take());
-        self.go_on(receiver, &mut effect);
+        self.extend_with_sequence(receiver, &mut effect);
         InstanceAccess { guard, effect }
     }
 
     /// The message of a sender, as it is given away.
-    fn sends(&self, sender: Side, judge: &mut Judge<'_>) -> Sent {
+    fn sends(&self, sender: InstanceSide, judge: &mut FailureAnalysis<'_>) -> MessageIntervals {
         match &self.program.actions[sender.action].communication {
             Some(sent @ Communication::Send { .. }) => judge.send(sent),
-            _ => Sent::new(),
+            _ => MessageIntervals::new(),
         }
     }
 
     /// Does something with what a receiver takes.
     fn receives(
         &self,
-        receiver: Side,
-        judge: &mut Judge<'_>,
-        run: impl FnOnce(&mut Judge<'_>, &ChannelRef, &[Pattern]),
+        receiver: InstanceSide,
+        judge: &mut FailureAnalysis<'_>,
+        run: impl FnOnce(&mut FailureAnalysis<'_>, &ChannelRef, &[ReceivePattern]),
     ) {
         if let Some(Communication::Receive { channel, patterns, .. }) =
             &self.program.actions[receiver.action].communication
@@ -432,10 +445,12 @@ impl<'p> Table<'p> {
 
     /// Who else is where he could send to a receiver: a guard of that which fails is an error of the
     /// first who is.
-    fn other_senders(&self, receiver: Side) -> Conjunct<'p> {
-        let mut access = Access::default();
+    fn other_senders(&self, receiver: InstanceSide) -> GuardConjunct<'p> {
+        let mut access = AccessSet::default();
         let received = self.program.actions[receiver.action].communication.as_ref();
-        let meant = |it: &Communication| it.channel().meant(self.program).collect::<BTreeSet<_>>();
+        let meant = |it: &Communication| {
+            it.channel().possible_channels(self.program).collect::<BTreeSet<_>>()
+        };
         let channels = received.map(meant).unwrap_or_default();
         for action in self.program.actions.values() {
             if let (Some(edge), Some(sent @ Communication::Send { .. })) =
@@ -445,52 +460,57 @@ impl<'p> Table<'p> {
                 access.asks.push((self.known().location_cell(edge.process, 0), edge.from));
             }
         }
-        Conjunct::holds(access)
+        GuardConjunct::holds(access)
     }
 
     /// That the mover is there and may move, and what decides before its guard is asked.
-    fn begins<'t>(&'t self, side: Side, guard: &mut Vec<Conjunct<'t>>) {
+    fn add_start_conditions<'t>(&'t self, side: InstanceSide, guard: &mut Vec<GuardConjunct<'t>>) {
         let action = &self.program.actions[side.action];
-        let Some(Edge { process, from, .. }) = action.edge else { return };
-        guard.push(Conjunct::at(self.known().location_cell(process, side.slot), from));
+        let Some(ProcessEdge { process, from, .. }) = action.edge else { return };
+        guard
+            .push(GuardConjunct::at_location(self.known().location_cell(process, side.slot), from));
         let life = &self.program.processes[process].life;
         if let Some(provided) = &life.provided {
             let mut collector = self.collector(side);
             collector.walk().expr(&mut collector, provided);
             let access = collector.take();
             let expr = Some(provided);
-            guard.push(Conjunct { expr, ..Conjunct::holds(access) });
+            guard.push(GuardConjunct { expr, ..GuardConjunct::holds(access) });
         }
         if life.priority.is_some() {
-            let access = Access { reads_anything: true, ..Access::default() };
-            guard.push(Conjunct::holds(access));
+            let access = AccessSet { reads_anything: true, ..AccessSet::default() };
+            guard.push(GuardConjunct::holds(access));
         }
-        self.earlier(side, guard);
+        self.add_precedence_conditions(side, guard);
     }
 
     /// What the actions before this one let it be taken by, if they have a say: no error of theirs is its.
-    fn earlier<'t>(&'t self, side: Side, guard: &mut Vec<Conjunct<'t>>) {
+    fn add_precedence_conditions<'t>(
+        &'t self,
+        side: InstanceSide,
+        guard: &mut Vec<GuardConjunct<'t>>,
+    ) {
         let action = &self.program.actions[side.action];
-        let Some(Edge { process, from, .. }) = action.edge else { return };
+        let Some(ProcessEdge { process, from, .. }) = action.edge else { return };
         let all = &self.from[process.index()][from.index()];
         let before = all.iter().copied().take_while(|&it| it != side.action);
-        let before: Vec<Side> =
-            before.map(|action| Side { action, slot: side.slot, combination: 0 }).collect();
-        let tier = |it: &Side| self.program.actions[it.action].control.tier;
+        let before: Vec<InstanceSide> =
+            before.map(|action| InstanceSide { action, slot: side.slot, combination: 0 }).collect();
+        let tier = |it: &InstanceSide| self.program.actions[it.action].control.tier;
         if action.control.otherwise && before.iter().all(|it| tier(it) == 0) {
             return guard.extend(before.into_iter().map(|it| self.impossibility(it)));
         }
-        let decides = |it: &Side| tier(it) != 0 && tier(it) != action.control.tier;
+        let decides = |it: &InstanceSide| tier(it) != 0 && tier(it) != action.control.tier;
         if action.control.otherwise || before.iter().any(decides) {
-            let mut access = Access::default();
+            let mut access = AccessSet::default();
             before.into_iter().for_each(|it| access.extend(self.possibility(it)));
-            guard.push(Conjunct::holds(access));
+            guard.push(GuardConjunct::holds(access));
         }
     }
 
     /// That an action of the mover is not possible. Where judging it may fail nothing is said of what it
     /// asks: if it fails that is a step, which keeps others from being taken.
-    fn impossibility(&self, side: Side) -> Conjunct<'_> {
+    fn impossibility(&self, side: InstanceSide) -> GuardConjunct<'_> {
         let action = &self.program.actions[side.action];
         let (mut only, mut judge) = (Vec::new(), self.judge(side));
         match (&action.guard, &action.communication) {
@@ -507,26 +527,26 @@ impl<'p> Table<'p> {
         let opposite = only.first().filter(|_| is_sure).and_then(|it| it.condition.opposite());
         match (opposite, only.pop()) {
             (Some(condition), Some(conjunct)) => {
-                Conjunct { condition, expr: None, judged: None, ..conjunct }
+                GuardConjunct { condition, expr: None, judged: None, ..conjunct }
             }
-            (None, Some(Conjunct { judged: Some(judged), .. }))
+            (None, Some(GuardConjunct { judged: Some(judged), .. }))
                 if action.communication.is_none() && is_sure =>
             {
-                let judged = Some(Judged { holds: false, ..judged });
-                Conjunct { judged, ..Conjunct::holds(self.possibility(side)) }
+                let judged = Some(GuardTest { holds: false, ..judged });
+                GuardConjunct { judged, ..GuardConjunct::holds(self.possibility(side)) }
             }
-            _ => Conjunct::holds(self.possibility(side)),
+            _ => GuardConjunct::holds(self.possibility(side)),
         }
     }
 
     /// What is read to find out whether an action of the mover is possible.
-    fn possibility(&self, side: Side) -> Access {
+    fn possibility(&self, side: InstanceSide) -> AccessSet {
         let action = &self.program.actions[side.action];
         let mut collector = self.collector(side);
         action.guard.iter().for_each(|it| collector.walk().expr(&mut collector, it));
         let mut access = collector.take();
         if let Some(communication) = &action.communication {
-            let conjuncts = collector.readiness(communication, Failures::default());
+            let conjuncts = collector.readiness(communication, FailureKinds::default());
             conjuncts.iter().for_each(|it| access.extend(it.reads()));
             // Whether anybody receives is a matter of all others.
             access.reads_anything |= self.may_meet(communication.channel());
@@ -535,28 +555,33 @@ impl<'p> Table<'p> {
     }
 
     /// That nobody else has committed himself, if the movers have not.
-    fn commitment<'t>(&'t self, movers: &[Side], guard: &mut Vec<Conjunct<'t>>) {
-        let is_committed = |side: &Side| {
+    fn commitment<'t>(&'t self, movers: &[InstanceSide], guard: &mut Vec<GuardConjunct<'t>>) {
+        let is_committed = |side: &InstanceSide| {
             let edge = self.program.actions[side.action].edge;
-            edge.is_some_and(|Edge { process, from, .. }| {
+            edge.is_some_and(|ProcessEdge { process, from, .. }| {
                 self.program.processes[process].locations[from].urgency == Urgency::Committed
             })
         };
         if self.has_committed && !movers.iter().all(is_committed) {
-            let access = Access { reads_commitment: true, ..Access::default() };
-            guard.push(Conjunct::holds(access));
+            let access = AccessSet { reads_commitment: true, ..AccessSet::default() };
+            guard.push(GuardConjunct::holds(access));
         }
     }
 
-    fn judges<'t>(&'t self, side: Side, judge: &mut Judge<'_>, guard: &mut Vec<Conjunct<'t>>) {
+    fn add_guard<'t>(
+        &'t self,
+        side: InstanceSide,
+        judge: &mut FailureAnalysis<'_>,
+        guard: &mut Vec<GuardConjunct<'t>>,
+    ) {
         if let Some(condition) = &self.program.actions[side.action].guard {
             self.collector(side).conjuncts(condition, judge, guard);
         }
     }
 
     /// What is read to find out whether a message is received, and on which channel.
-    fn message(&self, sender: Side, receiver: Side) -> Access {
-        let mut access = Access::default();
+    fn message(&self, sender: InstanceSide, receiver: InstanceSide) -> AccessSet {
+        let mut access = AccessSet::default();
         for side in [sender, receiver] {
             let mut collector = self.collector(side);
             if let Some(communication) = &self.program.actions[side.action].communication {
@@ -575,21 +600,21 @@ impl<'p> Table<'p> {
     }
 
     /// What taking the actions of one instance does where its guard holds, but for what the mover does next.
-    fn effect(&self, sides: &[Side], guard: &[Conjunct<'_>]) -> Access {
+    fn effect(&self, sides: &[InstanceSide], guard: &[GuardConjunct<'_>]) -> AccessSet {
         let effect = self.effect_where(sides, &BTreeMap::new());
         // What the guard asks for is so all along, if it is not written.
         let written = self.written_by(&effect);
         let certain = guard.iter().take_while(|it| !it.may_fail());
         let given = certain.filter_map(|it| match it.condition {
-            Condition::Compares(cell, Binary::Equal, value) => Some((cell, value)),
+            ConjunctCondition::Compares(cell, BinaryOp::Equal, value) => Some((cell, value)),
             _ => None,
         });
         let given: BTreeMap<CellId, i64> = given.filter(|it| !written.contains(it.0)).collect();
         if given.is_empty() { effect } else { self.effect_where(sides, &given) }
     }
 
-    fn effect_where(&self, sides: &[Side], given: &BTreeMap<CellId, i64>) -> Access {
-        let mut effect = Access::default();
+    fn effect_where(&self, sides: &[InstanceSide], given: &BTreeMap<CellId, i64>) -> AccessSet {
+        let mut effect = AccessSet::default();
         for &side in sides {
             let mut collector = self.collector(side);
             collector.given = given.clone();
@@ -599,9 +624,14 @@ impl<'p> Table<'p> {
         effect
     }
 
-    pub(super) fn run(&self, collector: &mut Collector<'_>, action: &Action, is_guarded: bool) {
+    pub(super) fn run(
+        &self,
+        collector: &mut AccessCollector<'_>,
+        action: &Action,
+        is_guarded: bool,
+    ) {
         let walk = collector.walk();
-        action.edge.into_iter().for_each(|it| collector.touch(Touch::Move(it)));
+        action.edge.into_iter().for_each(|it| collector.touch(StateTouch::Move(it)));
         match &action.communication {
             None => {}
             Some(it) if is_guarded => collector.guarded(|to| walk.communication(to, it)),
@@ -609,15 +639,15 @@ impl<'p> Table<'p> {
         }
         if let Some(last) = self.program.last {
             let place = Place::variable(last, self.program.variables[last].span);
-            collector.touch(Touch::OwnPid);
-            collector.touch(Touch::Write(&place));
+            collector.touch(StateTouch::OwnPid);
+            collector.touch(StateTouch::Write(&place));
         }
         walk.body(collector, &action.body);
     }
 
     /// All cells that an action instance may look at, other than to find out which instances there are.
-    pub fn read_cells(&self, access: &InstanceAccess<'_>) -> Cells {
-        let mut reads = access.effect.reading();
+    pub fn read_cells(&self, access: &InstanceAccess<'_>) -> CellSet {
+        let mut reads = access.effect.as_reads();
         access.guard.iter().for_each(|it| reads.extend(it.reads()));
         let mut cells = reads.reads;
         reads.asks.iter().for_each(|(cell, _)| cells.insert(cell.0..cell.0 + 1));
@@ -625,23 +655,23 @@ impl<'p> Table<'p> {
             cells.insert(self.known().channel_cells(*channel));
         }
         if reads.reads_commitment {
-            for Instance { process, slot } in self.program.instances() {
+            for ProcessInstance { process, slot } in self.program.instances() {
                 let cell = self.known().location_cell(process, slot).0;
                 cells.insert(cell..cell + 1);
             }
         }
         if reads.reads_anything {
-            cells = Cells::all(self.layout.state_cells);
+            cells = CellSet::all(self.layout.state_cells);
         }
         cells
     }
 
     /// All cells that an action instance may change.
-    pub fn written_cells(&self, access: &InstanceAccess<'_>) -> Cells {
+    pub fn written_cells(&self, access: &InstanceAccess<'_>) -> CellSet {
         self.written_by(&access.effect)
     }
 
-    fn written_by(&self, effect: &Access) -> Cells {
+    fn written_by(&self, effect: &AccessSet) -> CellSet {
         let mut cells = effect.written();
         let changed = effect.channels.iter().filter(|(_, it)| it.changes());
         changed.for_each(|(channel, _)| cells.insert(self.known().channel_cells(*channel)));
@@ -651,12 +681,12 @@ impl<'p> Table<'p> {
 
 /// Makes conjuncts those that are judged after another's statements. Where the receiver is comes before
 /// them: the sender does not decide it.
-fn after_another(guard: &mut [Conjunct<'_>], effect: &Access) {
+fn after_another(guard: &mut [GuardConjunct<'_>], effect: &AccessSet) {
     for conjunct in guard {
         let mut access = conjunct.reads();
-        access.extend(effect.reading());
+        access.extend(effect.as_reads());
         access.failures = conjunct.access.failures;
-        *conjunct = Conjunct { expr: conjunct.expr, ..Conjunct::holds(access) };
+        *conjunct = GuardConjunct { expr: conjunct.expr, ..GuardConjunct::holds(access) };
     }
 }
 
@@ -668,7 +698,7 @@ impl InstanceAccess<'_> {
     }
 
     /// How its step may end in an error: whoever looks for errors has to see it.
-    pub fn failures(&self) -> Failures {
+    pub fn failures(&self) -> FailureKinds {
         let mut all = self.effect.failures;
         self.guard.iter().for_each(|it| all.join(it.access.failures));
         all
@@ -677,20 +707,24 @@ impl InstanceAccess<'_> {
     /// Whether two are never possible in one state: some process would have to be in two places, or
     /// some cell to hold two values.
     pub fn excludes(&self, other: &InstanceAccess<'_>) -> bool {
-        let contradicts = |one: &Conjunct, two: &Conjunct| match (&one.condition, &two.condition) {
-            (Condition::At(cell, at), Condition::At(same, there)) => cell == same && at != there,
-            (
-                Condition::Compares(cell, Binary::Equal, value),
-                Condition::Compares(same, Binary::Equal, another),
-            ) => cell == same && value != another,
-            _ => false,
-        };
-        self.certain().any(|one| other.certain().any(|two| contradicts(one, two)))
+        let contradicts =
+            |one: &GuardConjunct, two: &GuardConjunct| match (&one.condition, &two.condition) {
+                (ConjunctCondition::At(cell, at), ConjunctCondition::At(same, there)) => {
+                    cell == same && at != there
+                }
+                (
+                    ConjunctCondition::Compares(cell, BinaryOp::Equal, value),
+                    ConjunctCondition::Compares(same, BinaryOp::Equal, another),
+                ) => cell == same && value != another,
+                _ => false,
+            };
+        self.certain_conjuncts()
+            .any(|one| other.certain_conjuncts().any(|two| contradicts(one, two)))
     }
 
     /// The conjuncts that hold wherever the instance is possible: not those after one that may fail,
     /// which is a step, too.
-    pub fn certain(&self) -> impl Iterator<Item = &Conjunct<'_>> {
+    pub fn certain_conjuncts(&self) -> impl Iterator<Item = &GuardConjunct<'_>> {
         self.guard.iter().take_while(|it| !it.may_fail())
     }
 }

@@ -6,25 +6,25 @@
 //! (`table.rs`). A function's body is walked at every call, so what its references stand for is known;
 //! but one that is taken as a whole, whose variables are found once and all of which are touched.
 
-use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
-    Action, Argument, Binary, ChannelRef, Communication, Edge, Expr, ExprKind, Function,
-    FunctionId, LocalId, LocationId, Overflow, Pattern, Place, ProcessId, Program, Root, Selector,
-    Stmt, StmtKind, TypeId, VarId,
+    Action, BinaryOp, CallArgument, ChannelRef, Communication, Expr, ExprKind, Function,
+    FunctionId, LocalId, LocationId, OverflowRule, Place, PlaceRoot, PlaceSelector, ProcessEdge,
+    ProcessId, Program, ReceivePattern, Stmt, StmtKind, TypeId, VarId,
 };
 use std::collections::BTreeSet;
 
 /// One thing that code does with the state, or with a name.
 #[derive(Clone, Copy, Debug)]
-pub enum Touch<'a> {
+pub enum StateTouch<'a> {
     /// What is at a place is read.
     Read(&'a Place),
     /// A place is overwritten, all of it.
     Write(&'a Place),
     /// This value is stored in a place.
-    Set(&'a Place, i64, Overflow),
+    Set(&'a Place, i64, OverflowRule),
     /// This is added to what is at a place, which nothing else in the statement asks for.
-    Add(&'a Place, i64, Overflow),
+    Add(&'a Place, i64, OverflowRule),
     /// A multiset is looked through.
     Search(&'a Place),
     /// A multiset is looked through and gets, or loses, an element.
@@ -38,11 +38,11 @@ pub enum Touch<'a> {
     /// A name for a place that has been found.
     Alias(LocalId, &'a Place),
     /// A name for each of several values in turn.
-    Bind(LocalId, Values<'a>),
+    Bind(LocalId, BoundValues<'a>),
     /// A channel is asked about, sent to or received from.
-    Channel(&'a ChannelRef, Operation),
+    Channel(&'a ChannelRef, ChannelOperation),
     /// The mover goes from one location to another.
-    Move(Edge),
+    Move(ProcessEdge),
     /// It is asked whether a process is at a location.
     At(ProcessId, Option<&'a Expr>, LocationId),
     /// The pid of the mover is asked for.
@@ -61,7 +61,7 @@ pub enum Touch<'a> {
 
 /// What a name stands for in turn.
 #[derive(Clone, Copy, Debug)]
-pub enum Values<'a> {
+pub enum BoundValues<'a> {
     /// All values of a type.
     Of(TypeId),
     /// Values between these.
@@ -72,7 +72,7 @@ pub enum Values<'a> {
 
 /// What is done with a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Operation {
+pub enum ChannelOperation {
     /// A message is put at the end.
     Send,
     /// A message is put before those that are greater.
@@ -100,40 +100,40 @@ pub enum Operation {
     Number,
 }
 
-impl Operation {
+impl ChannelOperation {
     /// What a communication does.
-    pub fn of(communication: &Communication) -> Operation {
+    pub fn of(communication: &Communication) -> ChannelOperation {
         match communication {
-            Communication::Send { sorted: false, .. } => Operation::Send,
-            Communication::Send { sorted: true, .. } => Operation::SendSorted,
+            Communication::Send { sorted: false, .. } => ChannelOperation::Send,
+            Communication::Send { sorted: true, .. } => ChannelOperation::SendSorted,
             Communication::Receive { anywhere, peek, .. } => match (anywhere, peek) {
-                (false, false) => Operation::Receive,
-                (true, false) => Operation::ReceiveAny,
-                (false, true) => Operation::Peek,
-                (true, true) => Operation::PeekAny,
+                (false, false) => ChannelOperation::Receive,
+                (true, false) => ChannelOperation::ReceiveAny,
+                (false, true) => ChannelOperation::Peek,
+                (true, true) => ChannelOperation::PeekAny,
             },
         }
     }
 
     /// Whether it sends or receives, be it only to look.
     pub fn communicates(self) -> bool {
-        self.changes() || matches!(self, Operation::Peek | Operation::PeekAny)
+        self.changes() || matches!(self, ChannelOperation::Peek | ChannelOperation::PeekAny)
     }
 
     /// Whether it adds a message.
     pub fn sends(self) -> bool {
-        matches!(self, Operation::Send | Operation::SendSorted)
+        matches!(self, ChannelOperation::Send | ChannelOperation::SendSorted)
     }
 
     /// Whether it adds or takes a message.
     pub fn changes(self) -> bool {
-        self.sends() || matches!(self, Operation::Receive | Operation::ReceiveAny)
+        self.sends() || matches!(self, ChannelOperation::Receive | ChannelOperation::ReceiveAny)
     }
 }
 
 /// Where a function is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Caller {
+pub enum CallContext {
     /// In an expression: it changes nothing but its own.
     Expression,
     /// As a statement: it may change the state.
@@ -141,21 +141,27 @@ pub enum Caller {
 }
 
 /// Whoever wants to know what is touched.
-pub trait Touched {
+pub trait AccessVisitor {
     /// One thing is done.
-    fn touch(&mut self, touch: Touch<'_>);
+    fn touch(&mut self, touch: StateTouch<'_>);
 
     /// What comes next may be left out, or be done more than once.
-    fn open(&mut self) {}
+    fn begin_optional(&mut self) {}
 
     /// What comes next is done as surely as before.
-    fn close(&mut self) {}
+    fn end_optional(&mut self) {}
 
     /// The body may have been left before this point.
     fn may_leave(&mut self) {}
 
     /// A body follows whose names are its own. The arguments have been judged.
-    fn enter(&mut self, id: FunctionId, function: &Function, arguments: &[Argument], by: Caller);
+    fn enter(
+        &mut self,
+        id: FunctionId,
+        function: &Function,
+        arguments: &[CallArgument],
+        by: CallContext,
+    );
 
     /// It has ended.
     fn leave(&mut self);
@@ -163,26 +169,26 @@ pub trait Touched {
 
 /// Walks through the code of a program.
 #[derive(Clone, Copy, Debug)]
-pub struct Walk<'p> {
+pub struct AccessWalk<'p> {
     program: &'p Program,
 }
 
-impl<'p> Walk<'p> {
+impl<'p> AccessWalk<'p> {
     /// Through this program's code.
     pub fn new(program: &'p Program) -> Self {
-        Walk { program }
+        AccessWalk { program }
     }
 
     /// What taking an action touches, where its guard and its message have been judged: the message
     /// is exchanged, the mover moves, the body runs.
-    pub fn effect(self, to: &mut dyn Touched, action: &Action) {
-        action.edge.into_iter().for_each(|edge| to.touch(Touch::Move(edge)));
+    pub fn effect(self, to: &mut dyn AccessVisitor, action: &Action) {
+        action.edge.into_iter().for_each(|edge| to.touch(StateTouch::Move(edge)));
         action.communication.iter().for_each(|it| self.communication(to, it));
         self.body(to, &action.body);
     }
 
     /// What judging the values or patterns of a message touches.
-    pub fn judged(self, to: &mut dyn Touched, communication: &Communication) {
+    pub fn judged(self, to: &mut dyn AccessVisitor, communication: &Communication) {
         match communication {
             Communication::Send { values, .. } => self.exprs(to, values),
             Communication::Receive { patterns, .. } => self.matched(to, patterns),
@@ -190,16 +196,16 @@ impl<'p> Walk<'p> {
     }
 
     /// What a send or a receive touches.
-    pub fn communication(self, to: &mut dyn Touched, communication: &Communication) {
-        self.channel(to, communication.channel(), Operation::of(communication));
+    pub fn communication(self, to: &mut dyn AccessVisitor, communication: &Communication) {
+        self.channel(to, communication.channel(), ChannelOperation::of(communication));
         match communication {
             Communication::Send { values, .. } => self.exprs(to, values),
             Communication::Receive { patterns, .. } => {
                 for pattern in patterns {
                     match pattern {
-                        Pattern::Into(place) => self.write(to, place),
-                        Pattern::Match(value) => self.expr(to, value),
-                        Pattern::Any => {}
+                        ReceivePattern::Into(place) => self.write(to, place),
+                        ReceivePattern::Match(value) => self.expr(to, value),
+                        ReceivePattern::Any => {}
                     }
                 }
             }
@@ -207,28 +213,33 @@ impl<'p> Walk<'p> {
     }
 
     /// What finding a channel, and this operation on it, touches.
-    pub fn channel(self, to: &mut dyn Touched, channel: &ChannelRef, operation: Operation) {
+    pub fn channel(
+        self,
+        to: &mut dyn AccessVisitor,
+        channel: &ChannelRef,
+        operation: ChannelOperation,
+    ) {
         match channel {
             ChannelRef::Named(_) => {}
             ChannelRef::Element { index, .. } => self.expr(to, index),
             ChannelRef::Computed(number) => self.expr(to, number),
         }
-        to.touch(Touch::Channel(channel, operation));
+        to.touch(StateTouch::Channel(channel, operation));
     }
 
     /// What running statements touches.
-    pub fn body(self, to: &mut dyn Touched, body: &[Stmt]) {
+    pub fn body(self, to: &mut dyn AccessVisitor, body: &[Stmt]) {
         body.iter().for_each(|stmt| self.stmt(to, stmt));
     }
 
     /// What running statements touches if they may not be run, or run more than once.
-    fn perhaps(self, to: &mut dyn Touched, body: &[Stmt]) {
-        to.open();
+    fn optional_body(self, to: &mut dyn AccessVisitor, body: &[Stmt]) {
+        to.begin_optional();
         self.body(to, body);
-        to.close();
+        to.end_optional();
     }
 
-    fn stmt(self, to: &mut dyn Touched, stmt: &Stmt) {
+    fn stmt(self, to: &mut dyn AccessVisitor, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Assign { target, value, overflow } => {
                 self.assign(to, target, value, *overflow);
@@ -240,23 +251,23 @@ impl<'p> Walk<'p> {
             StmtKind::Undefine(place) | StmtKind::Clear(place) => self.write(to, place),
             StmtKind::MultisetAdd { multiset, element } => {
                 self.argument(to, element);
-                self.place(to, multiset, Touch::Change(multiset));
+                self.place(to, multiset, StateTouch::Change(multiset));
             }
             StmtKind::MultisetRemove { multiset, position } => {
                 self.expr(to, position);
-                self.place(to, multiset, Touch::Change(multiset));
+                self.place(to, multiset, StateTouch::Change(multiset));
             }
             StmtKind::Communicate(communication) => self.communication(to, communication),
             StmtKind::Call { function, arguments, into } => {
-                self.call(to, *function, arguments, Caller::Statement);
+                self.call(to, *function, arguments, CallContext::Statement);
                 into.iter().for_each(|it| self.write(to, it));
             }
             StmtKind::Run { process, arguments, into } => {
                 self.exprs(to, arguments);
-                to.touch(Touch::Run(*process));
+                to.touch(StateTouch::Run(*process));
                 into.iter().for_each(|it| self.write(to, it));
             }
-            StmtKind::Exit => to.touch(Touch::Exit),
+            StmtKind::Exit => to.touch(StateTouch::Exit),
             StmtKind::Print { values, .. } => self.exprs(to, values),
             StmtKind::Error(_) => {}
             _ => self.control(to, stmt),
@@ -264,41 +275,41 @@ impl<'p> Walk<'p> {
     }
 
     /// Statements that say which others run.
-    fn control(self, to: &mut dyn Touched, stmt: &Stmt) {
+    fn control(self, to: &mut dyn AccessVisitor, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::If(branches) => {
                 for (condition, then) in branches {
                     condition.iter().for_each(|it| self.expr(to, it));
-                    self.perhaps(to, then);
+                    self.optional_body(to, then);
                 }
             }
             StmtKind::Switch(subject, branches) => {
                 self.expr(to, subject);
                 for (values, then) in branches {
                     self.exprs(to, values);
-                    self.perhaps(to, then);
+                    self.optional_body(to, then);
                 }
             }
             StmtKind::For { local, first, last, step, body } => {
                 [first, last, step].into_iter().for_each(|it| self.expr(to, it));
-                to.touch(Touch::Bind(*local, Values::Between(first, last)));
-                self.perhaps(to, body);
+                to.touch(StateTouch::Bind(*local, BoundValues::Between(first, last)));
+                self.optional_body(to, body);
             }
             StmtKind::ForEach { local, over, body } => {
-                to.touch(Touch::Bind(*local, Values::Of(*over)));
-                self.perhaps(to, body);
+                to.touch(StateTouch::Bind(*local, BoundValues::Of(*over)));
+                self.optional_body(to, body);
             }
             StmtKind::While { condition, body, .. } => {
                 self.expr(to, condition);
-                self.perhaps(to, body);
+                self.optional_body(to, body);
             }
             StmtKind::Declare { local, ty, body, .. } => {
-                to.touch(Touch::Begin(*local, *ty));
+                to.touch(StateTouch::Begin(*local, *ty));
                 self.body(to, body);
             }
             StmtKind::Alias { local, place, body, .. } => {
-                self.place(to, place, Touch::Find(place));
-                to.touch(Touch::Alias(*local, place));
+                self.place(to, place, StateTouch::Find(place));
+                to.touch(StateTouch::Alias(*local, place));
                 self.body(to, body);
             }
             StmtKind::Return(value) => {
@@ -307,7 +318,7 @@ impl<'p> Walk<'p> {
             }
             StmtKind::Assume(condition) => {
                 self.expr(to, condition);
-                to.touch(Touch::Assume);
+                to.touch(StateTouch::Assume);
             }
             StmtKind::Assert { condition, .. } | StmtKind::Cover { condition, .. } => {
                 self.expr(to, condition);
@@ -316,19 +327,25 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn assign(self, to: &mut dyn Touched, target: &Place, value: &Expr, overflow: Overflow) {
+    fn assign(
+        self,
+        to: &mut dyn AccessVisitor,
+        target: &Place,
+        value: &Expr,
+        overflow: OverflowRule,
+    ) {
         if let Some(value) = value.as_constant() {
-            return self.place(to, target, Touch::Set(target, value, overflow));
+            return self.place(to, target, StateTouch::Set(target, value, overflow));
         }
         if let Some(by) = added(target, value) {
-            return self.place(to, target, Touch::Add(target, by, overflow));
+            return self.place(to, target, StateTouch::Add(target, by, overflow));
         }
         self.expr(to, value);
         self.write(to, target);
     }
 
     /// What the value of an expression is computed from.
-    pub fn expr(self, to: &mut dyn Touched, expr: &Expr) {
+    pub fn expr(self, to: &mut dyn AccessVisitor, expr: &Expr) {
         match &expr.kind {
             ExprKind::Read(place) | ExprKind::IsUndefined(place) => self.read(to, place),
             ExprKind::Unary(_, operand) => self.expr(to, operand),
@@ -341,102 +358,108 @@ impl<'p> Walk<'p> {
             }
             ExprKind::Convert(convert) => self.expr(to, &convert.operand),
             ExprKind::Call(function, arguments) => {
-                self.call(to, *function, arguments, Caller::Expression);
+                self.call(to, *function, arguments, CallContext::Expression);
             }
             ExprKind::Quantified { local, over, body, .. } => {
-                to.touch(Touch::Bind(*local, Values::Of(*over)));
+                to.touch(StateTouch::Bind(*local, BoundValues::Of(*over)));
                 self.expr(to, body);
             }
             ExprKind::Count { multiset, local, body } => {
-                self.place(to, multiset, Touch::Search(multiset));
-                to.touch(Touch::Bind(*local, Values::Positions(multiset)));
+                self.place(to, multiset, StateTouch::Search(multiset));
+                to.touch(StateTouch::Bind(*local, BoundValues::Positions(multiset)));
                 self.expr(to, body);
             }
             ExprKind::Contains(contains) => {
-                self.place(to, &contains.multiset, Touch::Search(&contains.multiset));
+                self.place(to, &contains.multiset, StateTouch::Search(&contains.multiset));
                 self.expr(to, &contains.position);
             }
-            ExprKind::Local(local) => to.touch(Touch::Use(*local)),
+            ExprKind::Local(local) => to.touch(StateTouch::Use(*local)),
             ExprKind::Constant(_) | ExprKind::Undefined => {}
             _ => self.question(to, &expr.kind),
         }
     }
 
     /// Expressions that ask about control and channels.
-    fn question(self, to: &mut dyn Touched, kind: &ExprKind) {
+    fn question(self, to: &mut dyn AccessVisitor, kind: &ExprKind) {
         match kind {
             ExprKind::At { process, slot, location } => {
                 slot.iter().for_each(|it| self.expr(to, it));
-                to.touch(Touch::At(*process, slot.as_deref(), *location));
+                to.touch(StateTouch::At(*process, slot.as_deref(), *location));
             }
-            ExprKind::Length(channel) => self.channel(to, channel, Operation::Length),
-            ExprKind::IsEmpty(channel) => self.channel(to, channel, Operation::IsEmpty),
-            ExprKind::IsFull(channel) => self.channel(to, channel, Operation::IsFull),
-            ExprKind::ChannelNumber(channel) => self.channel(to, channel, Operation::Number),
+            ExprKind::Length(channel) => self.channel(to, channel, ChannelOperation::Length),
+            ExprKind::IsEmpty(channel) => self.channel(to, channel, ChannelOperation::IsEmpty),
+            ExprKind::IsFull(channel) => self.channel(to, channel, ChannelOperation::IsFull),
+            ExprKind::ChannelNumber(channel) => self.channel(to, channel, ChannelOperation::Number),
             ExprKind::CanReceive(channel, patterns, anywhere) => {
-                self.channel(to, channel, Operation::CanReceive { anywhere: *anywhere });
+                self.channel(to, channel, ChannelOperation::CanReceive { anywhere: *anywhere });
                 self.matched(to, patterns);
             }
             ExprKind::SlotOf(_, pid) => {
                 self.expr(to, pid);
-                to.touch(Touch::Instances);
+                to.touch(StateTouch::Instances);
             }
             ExprKind::Enabled(pid) | ExprKind::PriorityOf(pid) => {
                 self.expr(to, pid);
-                to.touch(Touch::Others);
+                to.touch(StateTouch::Others);
             }
-            ExprKind::Self_ => to.touch(Touch::OwnPid),
-            ExprKind::Processes => to.touch(Touch::Instances),
-            ExprKind::Timeout => to.touch(Touch::Others),
+            ExprKind::Self_ => to.touch(StateTouch::OwnPid),
+            ExprKind::Processes => to.touch(StateTouch::Instances),
+            ExprKind::Timeout => to.touch(StateTouch::Others),
             _ => unreachable!("other expressions are computed from others"),
         }
     }
 
-    fn exprs(self, to: &mut dyn Touched, exprs: &[Expr]) {
+    fn exprs(self, to: &mut dyn AccessVisitor, exprs: &[Expr]) {
         exprs.iter().for_each(|it| self.expr(to, it));
     }
 
     /// What is compared with the fields of a message.
-    fn matched(self, to: &mut dyn Touched, patterns: &[Pattern]) {
+    fn matched(self, to: &mut dyn AccessVisitor, patterns: &[ReceivePattern]) {
         for pattern in patterns {
-            if let Pattern::Match(value) = pattern {
+            if let ReceivePattern::Match(value) = pattern {
                 self.expr(to, value);
             }
         }
     }
 
-    fn read(self, to: &mut dyn Touched, place: &Place) {
-        self.place(to, place, Touch::Read(place));
+    fn read(self, to: &mut dyn AccessVisitor, place: &Place) {
+        self.place(to, place, StateTouch::Read(place));
     }
 
-    fn write(self, to: &mut dyn Touched, place: &Place) {
-        self.place(to, place, Touch::Write(place));
+    fn write(self, to: &mut dyn AccessVisitor, place: &Place) {
+        self.place(to, place, StateTouch::Write(place));
     }
 
     /// The way to a place, and what is done there.
-    fn place(self, to: &mut dyn Touched, place: &Place, touch: Touch<'_>) {
+    fn place(self, to: &mut dyn AccessVisitor, place: &Place, touch: StateTouch<'_>) {
         place.slot.iter().for_each(|it| self.expr(to, it));
         for selector in &place.path {
-            if let Selector::Index(index) = selector {
+            if let PlaceSelector::Index(index) = selector {
                 self.expr(to, index);
             }
         }
         to.touch(touch);
     }
 
-    fn argument(self, to: &mut dyn Touched, argument: &Argument) {
+    fn argument(self, to: &mut dyn AccessVisitor, argument: &CallArgument) {
         match argument {
-            Argument::Value(value) => self.expr(to, value),
-            Argument::Copy(place) => self.read(to, place),
-            Argument::Reference(place) => self.place(to, place, Touch::Find(place)),
+            CallArgument::Value(value) => self.expr(to, value),
+            CallArgument::Copy(place) => self.read(to, place),
+            CallArgument::Reference(place) => self.place(to, place, StateTouch::Find(place)),
         }
     }
 
-    fn call(self, to: &mut dyn Touched, id: FunctionId, arguments: &[Argument], by: Caller) {
+    fn call(
+        self,
+        to: &mut dyn AccessVisitor,
+        id: FunctionId,
+        arguments: &[CallArgument],
+        by: CallContext,
+    ) {
         arguments.iter().for_each(|it| self.argument(to, it));
         let function = &self.program.functions[id];
         if function.whole {
-            self.as_a_whole(to, function, arguments, by);
+            self.function_as_whole(to, function, arguments, by);
         }
         to.enter(id, function, arguments, by);
         if !function.whole {
@@ -447,34 +470,34 @@ impl<'p> Walk<'p> {
 
     /// What a function may touch, whatever it is given: the variables that it and those it calls name,
     /// and the places that its references stand for.
-    fn as_a_whole(
+    fn function_as_whole(
         self,
-        to: &mut dyn Touched,
+        to: &mut dyn AccessVisitor,
         function: &Function,
-        arguments: &[Argument],
-        by: Caller,
+        arguments: &[CallArgument],
+        by: CallContext,
     ) {
-        let changes = by == Caller::Statement;
+        let changes = by == CallContext::Statement;
         let (variables, functions) = (BTreeSet::new(), BTreeSet::new());
         let mut named = NamedVariables { program: self.program, variables, functions };
         walk::body(&mut named, &function.body);
-        to.open();
+        to.begin_optional();
         for argument in arguments {
-            if let Argument::Reference(place) = argument {
-                to.touch(Touch::Read(place));
+            if let CallArgument::Reference(place) = argument {
+                to.touch(StateTouch::Read(place));
                 if changes {
-                    to.touch(Touch::Write(place));
+                    to.touch(StateTouch::Write(place));
                 }
             }
         }
         for variable in named.variables {
             let place = Place::variable(variable, function.span);
-            to.touch(Touch::Read(&place));
+            to.touch(StateTouch::Read(&place));
             if changes {
-                to.touch(Touch::Write(&place));
+                to.touch(StateTouch::Write(&place));
             }
         }
-        to.close();
+        to.end_optional();
     }
 }
 
@@ -494,7 +517,7 @@ impl NamedVariables<'_> {
     }
 }
 
-impl Visitor for NamedVariables<'_> {
+impl CodeVisitor for NamedVariables<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         if let StmtKind::Call { function, .. } = stmt.kind {
             self.function(function);
@@ -509,8 +532,8 @@ impl Visitor for NamedVariables<'_> {
         walk::expr(self, expr);
     }
 
-    fn place(&mut self, place: &Place, _: Access) {
-        if let Root::Variable(variable) = place.root {
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let PlaceRoot::Variable(variable) = place.root {
             self.variables.insert(variable);
         }
         walk::place(self, place);
@@ -521,9 +544,9 @@ impl Visitor for NamedVariables<'_> {
 fn added(target: &Place, value: &Expr) -> Option<i64> {
     let ExprKind::Binary(operator, left, right) = &value.kind else { return None };
     let (held, by) = match (operator, left.as_constant(), right.as_constant()) {
-        (Binary::Add, _, Some(by)) => (left, by),
-        (Binary::Add, Some(by), _) => (right, by),
-        (Binary::Subtract, _, Some(by)) => (left, by.checked_neg()?),
+        (BinaryOp::Add, _, Some(by)) => (left, by),
+        (BinaryOp::Add, Some(by), _) => (right, by),
+        (BinaryOp::Subtract, _, Some(by)) => (left, by.checked_neg()?),
         _ => return None,
     };
     let ExprKind::Read(place) = &held.kind else { return None };
@@ -532,9 +555,9 @@ fn added(target: &Place, value: &Expr) -> Option<i64> {
 
 /// Whether two places are surely the same where both are found in one state.
 pub fn is_same_place(one: &Place, other: &Place) -> bool {
-    let same_step = |steps: (&Selector, &Selector)| match steps {
-        (Selector::Field(one), Selector::Field(other)) => one == other,
-        (Selector::Index(one), Selector::Index(other)) => is_same_value(one, other),
+    let same_step = |steps: (&PlaceSelector, &PlaceSelector)| match steps {
+        (PlaceSelector::Field(one), PlaceSelector::Field(other)) => one == other,
+        (PlaceSelector::Index(one), PlaceSelector::Index(other)) => is_same_value(one, other),
         _ => false,
     };
     one.root == other.root

@@ -1,21 +1,21 @@
 //! Where the cells of a state go.
 
 use super::correspondence::Correspondence;
-use super::sorts::{Shape, Sorts};
-use crate::ir::layout::{Cell, CellId, Layout};
-use crate::ir::{Instance, LocationId, Owner, Program};
+use super::sorts::{ProgramSorts, TypeSorts};
+use crate::ir::layout::{CellId, Layout, ScalarCell};
+use crate::ir::{LocationId, Owner, ProcessInstance, Program};
 use std::sync::Arc;
 
 /// For each cell of the state, where it goes.
-pub type CellMap = Vec<Moved>;
+pub type CellMap = Vec<CellImage>;
 
 /// Where a cell goes, and what becomes of what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct CellImage {
     /// The cell that it goes to.
     pub to: CellId,
     /// What its codes become.
-    pub codes: Recoding,
+    pub codes: CodeMap,
     /// Of a message in a channel: the cell that says how many there are, and how many are before it. If it is
     /// not there its code stays.
     pub behind: Option<(CellId, u32)>,
@@ -23,7 +23,7 @@ pub struct Moved {
 
 /// What codes become.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Recoding {
+pub enum CodeMap {
     /// What they are.
     Same,
     /// For each code another.
@@ -37,13 +37,13 @@ const CODES_MAX: i64 = 1 << 12;
 pub(super) fn map(
     program: &Program,
     layout: &Layout,
-    sorts: &Sorts,
+    sorts: &ProgramSorts,
     told: &Correspondence,
 ) -> Option<CellMap> {
     let moved = (0..layout.state_cells)
-        .map(|it| Moved { to: CellId(it), codes: Recoding::Same, behind: None })
+        .map(|it| CellImage { to: CellId(it), codes: CodeMap::Same, behind: None })
         .collect();
-    let mut mapping = Mapping { program, layout, sorts, told, moved };
+    let mut mapping = CellMapBuilder { program, layout, sorts, told, moved };
     for instance in program.instances() {
         mapping.location(instance)?;
     }
@@ -71,15 +71,15 @@ pub(super) fn map(
     Some(mapping.moved)
 }
 
-struct Mapping<'a> {
+struct CellMapBuilder<'a> {
     program: &'a Program,
     layout: &'a Layout,
-    sorts: &'a Sorts,
+    sorts: &'a ProgramSorts,
     told: &'a Correspondence<'a>,
     moved: CellMap,
 }
 
-impl Mapping<'_> {
+impl CellMapBuilder<'_> {
     /// The slots of an owner, and where they go.
     fn slots(&self, owner: Owner, there: Owner) -> Option<Vec<(u32, u32)>> {
         match (owner, there) {
@@ -98,7 +98,7 @@ impl Mapping<'_> {
         }
     }
 
-    fn location(&mut self, one: Instance) -> Option<()> {
+    fn location(&mut self, one: ProcessInstance) -> Option<()> {
         let process = self.told.processes.image(one.process);
         let slot = self.told.value(self.sorts.slots[one.process], one.slot.into());
         let cell = self.layout.locations[one.process].in_slot(one.slot);
@@ -118,16 +118,16 @@ impl Mapping<'_> {
     /// What a variable holds, from a cell on, goes to where another is.
     fn values(
         &mut self,
-        shape: &Shape,
+        shape: &TypeSorts,
         (cell, to): (CellId, CellId),
         behind: Option<(CellId, u32)>,
     ) -> Option<()> {
         match shape {
-            Shape::Scalar { sort, .. } => {
+            TypeSorts::Scalar { sort, .. } => {
                 let stays = self.told.values_stay(*sort);
                 self.put((cell, to), (stays, |value| self.told.value(*sort, value)), behind)
             }
-            Shape::Array { index, low, length, element } => {
+            TypeSorts::Array { index, low, length, element } => {
                 let stride = cells(element);
                 for at in 0..*length {
                     let image = self.told.value(*index, low + i64::from(at)) - low;
@@ -137,7 +137,7 @@ impl Mapping<'_> {
                 }
                 Some(())
             }
-            Shape::Record(fields) => {
+            TypeSorts::Record(fields) => {
                 let mut passed = 0;
                 for field in fields {
                     let pair = (CellId(cell.0 + passed), CellId(to.0 + passed));
@@ -152,7 +152,7 @@ impl Mapping<'_> {
     /// A buffer: how many messages there are, then each field of each.
     fn messages(
         &mut self,
-        fields: &[Shape],
+        fields: &[TypeSorts],
         capacity: u32,
         (cell, to): (CellId, CellId),
     ) -> Option<()> {
@@ -177,21 +177,21 @@ impl Mapping<'_> {
     ) -> Option<()> {
         let (here, there) = (&self.layout.cells[cell], &self.layout.cells[to]);
         let codes = match stays {
-            true => (same_codes(here, there)).then_some(Recoding::Same)?,
+            true => (same_codes(here, there)).then_some(CodeMap::Same)?,
             false => recoding(here, there, image)?,
         };
-        self.moved[cell.0 as usize] = Moved { to, codes, behind };
+        self.moved[cell.0 as usize] = CellImage { to, codes, behind };
         Some(())
     }
 }
 
 /// Whether two cells have the same codes for the same values.
-fn same_codes(here: &Cell, there: &Cell) -> bool {
+fn same_codes(here: &ScalarCell, there: &ScalarCell) -> bool {
     (here.undefined, here.least, here.most) == (there.undefined, there.least, there.most)
 }
 
-fn recoding(here: &Cell, there: &Cell, image: impl Fn(i64) -> i64) -> Option<Recoding> {
-    let span = |cell: &Cell| cell.most - cell.least;
+fn recoding(here: &ScalarCell, there: &ScalarCell, image: impl Fn(i64) -> i64) -> Option<CodeMap> {
+    let span = |cell: &ScalarCell| cell.most - cell.least;
     if here.undefined != there.undefined || span(here) != span(there) || span(here) >= CODES_MAX {
         return None;
     }
@@ -208,14 +208,14 @@ fn recoding(here: &Cell, there: &Cell, image: impl Fn(i64) -> i64) -> Option<Rec
         return None;
     }
     let is_same = codes.iter().copied().eq(0..codes.len() as u32);
-    Some(if is_same { Recoding::Same } else { Recoding::To(codes.into()) })
+    Some(if is_same { CodeMap::Same } else { CodeMap::To(codes.into()) })
 }
 
 /// How many cells a value has.
-fn cells(shape: &Shape) -> u32 {
+fn cells(shape: &TypeSorts) -> u32 {
     match shape {
-        Shape::Scalar { .. } => 1,
-        Shape::Array { length, element, .. } => length * cells(element),
-        Shape::Record(fields) => fields.iter().map(cells).sum(),
+        TypeSorts::Scalar { .. } => 1,
+        TypeSorts::Array { length, element, .. } => length * cells(element),
+        TypeSorts::Record(fields) => fields.iter().map(cells).sum(),
     }
 }

@@ -1,11 +1,11 @@
 //! What corresponds to what, under one way to exchange processes.
 
-use super::sorts::{Scope, Shape, Sort, Sorts, Value};
-use super::walking::Told;
+use super::sorts::{LocalScope, ProgramSorts, SortedValue, TypeSorts, ValueSort};
+use super::walking::PairingRules;
 use crate::ir::interval::Interval;
 use crate::ir::{
-    ActionId, ChannelId, Instance, LocalId, LocationId, Owner, ProcessId, Program, PropertyId,
-    Type, TypeId, VarId,
+    ActionId, ChannelId, LocalId, LocationId, Owner, ProcessId, ProcessInstance, Program,
+    PropertyId, Type, TypeId, VarId,
 };
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -87,23 +87,23 @@ impl<T: Copy + Eq + Hash> Injection<T> {
 #[derive(Debug)]
 pub(super) struct Correspondence<'p> {
     program: &'p Program,
-    sorts: &'p Sorts,
+    sorts: &'p ProgramSorts,
     pub(super) processes: Injection<ProcessId>,
     pub(super) locations: Injection<(ProcessId, LocationId)>,
     pub(super) variables: Injection<VarId>,
     pub(super) channels: Injection<ChannelId>,
     pub(super) actions: Injection<ActionId>,
     pub(super) properties: Injection<PropertyId>,
-    classes: Injection<Sort>,
+    classes: Injection<ValueSort>,
     /// Those of each class, in whatever class they go to.
-    values: HashMap<Sort, Injection<i64>>,
+    values: HashMap<ValueSort, Injection<i64>>,
     /// The classes to whose values something was added, in order.
-    values_log: Vec<Sort>,
+    values_log: Vec<ValueSort>,
 }
 
 /// How much there was in each log of a [`Correspondence`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(super) struct CorrespondenceMark {
     processes: usize,
     locations: usize,
     variables: usize,
@@ -115,7 +115,7 @@ pub(super) struct Mark {
 }
 
 impl<'p> Correspondence<'p> {
-    pub(super) fn new(program: &'p Program, sorts: &'p Sorts) -> Self {
+    pub(super) fn new(program: &'p Program, sorts: &'p ProgramSorts) -> Self {
         Correspondence {
             program,
             sorts,
@@ -132,18 +132,18 @@ impl<'p> Correspondence<'p> {
     }
 
     /// Where a value of a sort goes.
-    pub(super) fn value(&self, sort: Sort, value: i64) -> i64 {
+    pub(super) fn value(&self, sort: ValueSort, value: i64) -> i64 {
         self.values.get(&self.sorts.class(sort)).map_or(value, |it| it.image(value))
     }
 
     /// Whether all values of a sort stay what they are.
-    pub(super) fn values_stay(&self, sort: Sort) -> bool {
+    pub(super) fn values_stay(&self, sort: ValueSort) -> bool {
         let values = self.values.get(&self.sorts.class(sort));
         values.is_none_or(|it| it.to.iter().all(|(one, other)| one == other))
     }
 
     /// A value of a sort goes to another.
-    pub(super) fn pair_values(&mut self, sort: Sort, one: i64, other: i64) -> Option<()> {
+    pub(super) fn pair_values(&mut self, sort: ValueSort, one: i64, other: i64) -> Option<()> {
         let class = self.sorts.class(sort);
         let there = self.classes.goes_to(class).unwrap_or(class);
         self.pair_classes(class, there)?;
@@ -162,27 +162,26 @@ impl<'p> Correspondence<'p> {
         is_paired
     }
 
-    fn pair_classes(&mut self, one: Sort, other: Sort) -> Option<()> {
+    fn pair_classes(&mut self, one: ValueSort, other: ValueSort) -> Option<()> {
         let (one, other) = (self.sorts.class(one), self.sorts.class(other));
         self.classes.pair(one, other)?;
         (self.sorts.is_fixed(one) == self.sorts.is_fixed(other)).then_some(())
     }
 
-    fn pair_shapes(&mut self, one: &Shape, other: &Shape) -> Option<()> {
+    fn pair_shapes(&mut self, one: &TypeSorts, other: &TypeSorts) -> Option<()> {
         match (one, other) {
-            (Shape::Scalar { sort, range }, Shape::Scalar { sort: there, range: others })
-                if range == others =>
-            {
-                self.pair_classes(*sort, *there)
-            }
             (
-                Shape::Array { index, low, length, element },
-                Shape::Array { index: there, low: from, length: count, element: others },
+                TypeSorts::Scalar { sort, range },
+                TypeSorts::Scalar { sort: there, range: others },
+            ) if range == others => self.pair_classes(*sort, *there),
+            (
+                TypeSorts::Array { index, low, length, element },
+                TypeSorts::Array { index: there, low: from, length: count, element: others },
             ) if (low, length) == (from, count) => {
                 self.pair_classes(*index, *there)?;
                 self.pair_shapes(element, others)
             }
-            (Shape::Record(one), Shape::Record(other)) if one.len() == other.len() => {
+            (TypeSorts::Record(one), TypeSorts::Record(other)) if one.len() == other.len() => {
                 one.iter().zip(other).try_for_each(|(one, other)| self.pair_shapes(one, other))
             }
             _ => None,
@@ -200,8 +199,8 @@ impl<'p> Correspondence<'p> {
     /// An instance, and what is known of it as a value, goes where another is.
     pub(super) fn pair_instances(
         &mut self,
-        one: (Instance, Option<i64>),
-        other: (Instance, Option<i64>),
+        one: (ProcessInstance, Option<i64>),
+        other: (ProcessInstance, Option<i64>),
     ) -> Option<()> {
         let (here, there) = (one.0, other.0);
         self.processes.pair(here.process, there.process)?;
@@ -215,12 +214,12 @@ impl<'p> Correspondence<'p> {
     }
 }
 
-impl Told for Correspondence<'_> {
+impl PairingRules for Correspondence<'_> {
     const NOTHING_MOVES: bool = false;
-    type Mark = Mark;
+    type UndoMark = CorrespondenceMark;
 
-    fn mark(&self) -> Mark {
-        Mark {
+    fn mark(&self) -> CorrespondenceMark {
+        CorrespondenceMark {
             processes: self.processes.log.len(),
             locations: self.locations.log.len(),
             variables: self.variables.log.len(),
@@ -232,7 +231,7 @@ impl Told for Correspondence<'_> {
         }
     }
 
-    fn take_back(&mut self, mark: Mark) {
+    fn undo_to(&mut self, mark: CorrespondenceMark) {
         self.processes.take_back(mark.processes);
         self.locations.take_back(mark.locations);
         self.variables.take_back(mark.variables);
@@ -247,17 +246,17 @@ impl Told for Correspondence<'_> {
         }
     }
 
-    fn sorts(&self) -> &Sorts {
+    fn sorts(&self) -> &ProgramSorts {
         self.sorts
     }
 
-    fn meet(&mut self, one: Value, other: Value) -> Option<()> {
+    fn unify(&mut self, one: SortedValue, other: SortedValue) -> Option<()> {
         match (one, other) {
-            (Value::Constant(here, there), Value::Of { sort, .. })
-            | (Value::Of { sort, .. }, Value::Constant(here, there)) => {
+            (SortedValue::Constant(here, there), SortedValue::Of { sort, .. })
+            | (SortedValue::Of { sort, .. }, SortedValue::Constant(here, there)) => {
                 self.pair_values(sort, here, there)
             }
-            (Value::Constant(..), _) | (_, Value::Constant(..)) => {
+            (SortedValue::Constant(..), _) | (_, SortedValue::Constant(..)) => {
                 self.fix(one)?;
                 self.fix(other)
             }
@@ -265,19 +264,19 @@ impl Told for Correspondence<'_> {
         }
     }
 
-    fn fix(&mut self, value: Value) -> Option<()> {
+    fn fix(&mut self, value: SortedValue) -> Option<()> {
         match value {
-            Value::Constant(one, other) => (one == other).then_some(()),
+            SortedValue::Constant(one, other) => (one == other).then_some(()),
             // Learned with the sorts.
-            Value::Of { .. } | Value::Plain => Some(()),
+            SortedValue::Of { .. } | SortedValue::Plain => Some(()),
         }
     }
 
-    fn shapes_meet(&mut self, _: &Shape, _: &Shape) -> Option<()> {
+    fn unify_shapes(&mut self, _: &TypeSorts, _: &TypeSorts) -> Option<()> {
         Some(())
     }
 
-    fn bind(&mut self, _: Scope, _: LocalId, _: Interval) -> Option<()> {
+    fn bind(&mut self, _: LocalScope, _: LocalId, _: Interval) -> Option<()> {
         Some(())
     }
 

@@ -1,14 +1,15 @@
 //! Which sorts a program's values have, from walking through its text beside itself.
 
-use super::sorts::{Scope, Shape, Sorts, Value};
-use super::walking::{Pairs, Told};
+use super::sorts::{LocalScope, ProgramSorts, SortedValue, TypeSorts};
+use super::walking::{PairWalk, PairingRules};
 use crate::budget::AnalysisBudget;
 use crate::ir::interval::Interval;
 use crate::ir::{LocalId, Program, PropertyKind};
 
 /// The sorts of a program, unless it has something whose values nothing is known of, or the budget is exceeded.
-pub(super) fn sorts(program: &Program, budget: &AnalysisBudget) -> Option<Sorts> {
-    let mut pairs = Pairs::new(program, Learning { sorts: Sorts::apart(program)? }, budget);
+pub(super) fn sorts(program: &Program, budget: &AnalysisBudget) -> Option<ProgramSorts> {
+    let mut pairs =
+        PairWalk::new(program, SortInference { sorts: ProgramSorts::apart(program)? }, budget);
     for (id, process) in program.processes.iter() {
         pairs.life(id, process, process)?;
         pairs.prologue(process, process)?;
@@ -23,49 +24,51 @@ pub(super) fn sorts(program: &Program, budget: &AnalysisBudget) -> Option<Sorts>
             _ => pairs.property((id, property), property)?,
         }
     }
-    Some(pairs.told.sorts)
+    Some(pairs.rules.sorts)
 }
 
 /// Has values that meet be of one sort.
-struct Learning {
-    sorts: Sorts,
+struct SortInference {
+    sorts: ProgramSorts,
 }
 
-impl Told for Learning {
+impl PairingRules for SortInference {
     const NOTHING_MOVES: bool = true;
-    type Mark = ();
+    type UndoMark = ();
 
     fn mark(&self) {}
 
     /// A text that is walked beside itself corresponds, so that nothing is tried.
-    fn take_back(&mut self, (): ()) {}
+    fn undo_to(&mut self, (): ()) {}
 
-    fn sorts(&self) -> &Sorts {
+    fn sorts(&self) -> &ProgramSorts {
         &self.sorts
     }
 
-    fn meet(&mut self, one: Value, other: Value) -> Option<()> {
+    fn unify(&mut self, one: SortedValue, other: SortedValue) -> Option<()> {
         match (one, other) {
-            (Value::Of { sort, .. }, Value::Of { sort: other, .. }) => self.sorts.join(sort, other),
-            (Value::Of { .. }, Value::Plain) => self.fix(one)?,
-            (Value::Plain, Value::Of { .. }) => self.fix(other)?,
+            (SortedValue::Of { sort, .. }, SortedValue::Of { sort: other, .. }) => {
+                self.sorts.join(sort, other)
+            }
+            (SortedValue::Of { .. }, SortedValue::Plain) => self.fix(one)?,
+            (SortedValue::Plain, SortedValue::Of { .. }) => self.fix(other)?,
             _ => {}
         }
         Some(())
     }
 
-    fn fix(&mut self, value: Value) -> Option<()> {
-        if let Value::Of { sort, .. } = value {
+    fn fix(&mut self, value: SortedValue) -> Option<()> {
+        if let SortedValue::Of { sort, .. } = value {
             self.sorts.fix(sort);
         }
         Some(())
     }
 
-    fn shapes_meet(&mut self, one: &Shape, other: &Shape) -> Option<()> {
+    fn unify_shapes(&mut self, one: &TypeSorts, other: &TypeSorts) -> Option<()> {
         self.sorts.join_shapes(one, other)
     }
 
-    fn bind(&mut self, scope: Scope, local: LocalId, range: Interval) -> Option<()> {
+    fn bind(&mut self, scope: LocalScope, local: LocalId, range: Interval) -> Option<()> {
         self.sorts.bind(scope, local, range);
         Some(())
     }

@@ -16,25 +16,25 @@ mod learning;
 mod sorts;
 mod walking;
 
-pub use cells::{CellMap, Moved, Recoding};
+pub use cells::{CellImage, CellMap, CodeMap};
 
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::Layout;
 use crate::ir::walk::any_stmt;
 use crate::ir::{
-    Action, ActionId, Instance, Instances, LocationId, Owner, Pid, Process, ProcessId, Program,
-    PropertyId, PropertyKind, Schedule, Start, StmtKind, Turn,
+    Action, ActionId, InstanceCount, LocationId, Owner, PidRule, Process, ProcessId,
+    ProcessInstance, Program, PropertyId, PropertyKind, Schedule, StartRule, StmtKind, TurnRule,
 };
 use correspondence::Correspondence;
-use sorts::Sorts;
+use sorts::ProgramSorts;
 use std::collections::{BTreeMap, BTreeSet};
-use walking::{Pairs, Told};
+use walking::{PairWalk, PairingRules};
 
 /// A way to exchange processes.
 #[derive(Clone, Debug)]
 pub struct Automorphism {
     /// Which instances go where, but for those that stay.
-    pub instances: Vec<(Instance, Instance)>,
+    pub instances: Vec<(ProcessInstance, ProcessInstance)>,
     /// Which actions go where, but for those that stay.
     pub actions: Vec<(ActionId, ActionId)>,
     /// Which properties go where, but for those that stay.
@@ -60,7 +60,7 @@ pub fn automorphisms(
     program: &Program,
     layout: &Layout,
     budget: &AnalysisBudget,
-) -> Result<Vec<Automorphism>, Exceeded> {
+) -> Result<Vec<Automorphism>, BudgetExceeded> {
     let is_understood = program.schedule == Schedule::Interleaved
         && program.last.is_none()
         && program.functions.is_empty()
@@ -72,15 +72,15 @@ pub fn automorphisms(
     budget.work(0)?;
     let Some(sorts) = sorts else { return Ok(Vec::new()) };
     let (by_process, owned) = (by_process(program), owned(program));
-    let search = Search { program, layout, sorts: &sorts, by_process, owned, budget };
+    let search = AutomorphismSearch { program, layout, sorts: &sorts, by_process, owned, budget };
     let mut found = Vec::new();
     for kind in search.kinds() {
         let before = found.len();
         for two in kind.windows(2) {
-            found.extend(search.moving(&[two[0], two[1]])?);
+            found.extend(search.find_cycle(&[two[0], two[1]])?);
         }
         if found.len() == before && kind.len() > 2 {
-            found.extend(search.moving(&kind)?);
+            found.extend(search.find_cycle(&kind)?);
         }
     }
     Ok(found)
@@ -109,10 +109,10 @@ fn owned(program: &Program) -> Vec<[usize; 2]> {
     owned
 }
 
-struct Search<'p> {
+struct AutomorphismSearch<'p> {
     program: &'p Program,
     layout: &'p Layout,
-    sorts: &'p Sorts,
+    sorts: &'p ProgramSorts,
     /// The actions of each process.
     by_process: Vec<Vec<(ActionId, &'p Action)>>,
     /// How many variables and channels each process has.
@@ -120,7 +120,7 @@ struct Search<'p> {
     budget: &'p AnalysisBudget<'p>,
 }
 
-impl<'p> Search<'p> {
+impl<'p> AutomorphismSearch<'p> {
     fn process(&self, id: ProcessId) -> &'p Process {
         &self.program.processes[id]
     }
@@ -130,17 +130,18 @@ impl<'p> Search<'p> {
     }
 
     /// Instances that may be alike, as far as can be seen without walking through their texts.
-    fn kinds(&self) -> Vec<Vec<Instance>> {
+    fn kinds(&self) -> Vec<Vec<ProcessInstance>> {
         let watching: BTreeSet<_> = self.watching().collect();
         let stays = self.program.processes.keys().filter(|id| !self.is_always_there(*id));
         let left_out: BTreeSet<_> = stays.chain(watching).collect();
-        let mut kinds: Vec<Vec<Instance>> = Vec::new();
+        let mut kinds: Vec<Vec<ProcessInstance>> = Vec::new();
         for instance in self.program.instances() {
             if left_out.contains(&instance.process) {
                 continue;
             }
-            let like =
-                |kind: &&mut Vec<Instance>| self.look_alike(kind[0].process, instance.process);
+            let like = |kind: &&mut Vec<ProcessInstance>| {
+                self.look_alike(kind[0].process, instance.process)
+            };
             match kinds.iter_mut().find(like) {
                 Some(kind) => kind.push(instance),
                 None => kinds.push(vec![instance]),
@@ -162,15 +163,15 @@ impl<'p> Search<'p> {
     fn is_always_there(&self, id: ProcessId) -> bool {
         let process = self.process(id);
         match process.instances {
-            Instances::One => true,
-            Instances::Slots { capacity, active } => {
+            InstanceCount::One => true,
+            InstanceCount::Slots { capacity, active } => {
                 let runs =
                     |it: &StmtKind| matches!(it, StmtKind::Run { process, .. } if *process == id);
-                let at_start = |it: &Start| it.body.iter().filter(|it| runs(&it.kind)).count();
-                let begins = |it: &Start| active + at_start(it) as u32 == capacity;
+                let at_start = |it: &StartRule| it.body.iter().filter(|it| runs(&it.kind)).count();
+                let begins = |it: &StartRule| active + at_start(it) as u32 == capacity;
                 let (actions, processes) = (&self.program.actions, &self.program.processes);
                 self.program.starts.iter().all(begins)
-                    && !matches!(process.life.pid, Pid::In(_))
+                    && !matches!(process.life.pid, PidRule::In(_))
                     && !actions.values().any(|it| any_stmt(&it.body, &runs))
                     && !processes.values().any(|it| any_stmt(&it.life.prologue, &runs))
                     && !self.may_exit(id)
@@ -206,24 +207,27 @@ impl<'p> Search<'p> {
     }
 
     /// The automorphism that takes each of some instances to the next and the last to the first, if one is found.
-    fn moving(&self, circle: &[Instance]) -> Result<Option<Automorphism>, Exceeded> {
-        let found = self.found_moving(circle);
+    fn find_cycle(
+        &self,
+        circle: &[ProcessInstance],
+    ) -> Result<Option<Automorphism>, BudgetExceeded> {
+        let found = self.try_cycle(circle);
         // What the budget kept from corresponding may correspond.
         self.budget.work(0)?;
         self.budget.hold(found.as_ref().map_or(0, Automorphism::bytes))?;
         Ok(found)
     }
 
-    fn found_moving(&self, circle: &[Instance]) -> Option<Automorphism> {
+    fn try_cycle(&self, circle: &[ProcessInstance]) -> Option<Automorphism> {
         let mut told = Correspondence::new(self.program, self.sorts);
-        let known = |it: Instance| (it, self.pid(it));
+        let known = |it: ProcessInstance| (it, self.pid(it));
         let next = circle.iter().cycle().skip(1);
         for (&one, &other) in circle.iter().zip(next) {
             told.pair_instances(known(one), known(other))?;
         }
-        let mut pairs = Pairs::new(self.program, told, self.budget);
+        let mut pairs = PairWalk::new(self.program, told, self.budget);
         for instance in circle {
-            let there = pairs.told.processes.goes_to(instance.process)?;
+            let there = pairs.rules.processes.goes_to(instance.process)?;
             self.walk(&mut pairs, instance.process, there)?;
         }
         let watching: BTreeSet<_> = self.watching().collect();
@@ -232,10 +236,10 @@ impl<'p> Search<'p> {
         }
         self.properties(&mut pairs)?;
         for instance in self.program.instances() {
-            let there = self.image(&pairs.told, instance)?;
-            pairs.told.pair_instances(known(instance), known(there))?;
+            let there = self.image(&pairs.rules, instance)?;
+            pairs.rules.pair_instances(known(instance), known(there))?;
         }
-        let told = pairs.told;
+        let told = pairs.rules;
         let mut instances = Vec::new();
         for one in self.program.instances() {
             let other = self.image(&told, one)?;
@@ -252,33 +256,33 @@ impl<'p> Search<'p> {
     }
 
     /// Where an instance goes.
-    fn image(&self, told: &Correspondence, one: Instance) -> Option<Instance> {
+    fn image(&self, told: &Correspondence, one: ProcessInstance) -> Option<ProcessInstance> {
         let process = told.processes.image(one.process);
         let slot = told.value(self.sorts.slots[one.process], one.slot.into());
-        Some(Instance { process, slot: u32::try_from(slot).ok()? })
+        Some(ProcessInstance { process, slot: u32::try_from(slot).ok()? })
     }
 
     /// The number by which an instance is known, if that is always the same.
-    fn pid(&self, one: Instance) -> Option<i64> {
+    fn pid(&self, one: ProcessInstance) -> Option<i64> {
         match self.process(one.process).life.pid {
-            Pid::None => Some(one.slot.into()),
-            Pid::From(first) => Some(i64::from(first + one.slot)),
-            Pid::In(_) => None,
+            PidRule::None => Some(one.slot.into()),
+            PidRule::From(first) => Some(i64::from(first + one.slot)),
+            PidRule::In(_) => None,
         }
     }
 
     /// Finds out where a process goes, and walks through it.
-    fn follow(&self, pairs: &mut Pairs<'p, Correspondence<'p>>, id: ProcessId) -> Option<()> {
-        if let Some(there) = pairs.told.processes.goes_to(id) {
+    fn follow(&self, pairs: &mut PairWalk<'p, Correspondence<'p>>, id: ProcessId) -> Option<()> {
+        if let Some(there) = pairs.rules.processes.goes_to(id) {
             return self.walk(pairs, id, there);
         }
         let others =
             self.program.processes.keys().filter(|&it| it != id && self.look_alike(it, id));
         let mut candidates = std::iter::once(id).chain(others);
         candidates.find(|&there| {
-            !pairs.told.processes.is_taken(there)
-                && pairs.tried(|it| {
-                    it.told.processes(id, there)?;
+            !pairs.rules.processes.is_taken(there)
+                && pairs.attempt(|it| {
+                    it.rules.processes(id, there)?;
                     self.walk(it, id, there)
                 })
         })?;
@@ -289,7 +293,7 @@ impl<'p> Search<'p> {
     /// does.
     fn walk(
         &self,
-        pairs: &mut Pairs<'p, Correspondence<'p>>,
+        pairs: &mut PairWalk<'p, Correspondence<'p>>,
         one: ProcessId,
         other: ProcessId,
     ) -> Option<()> {
@@ -306,7 +310,7 @@ impl<'p> Search<'p> {
         if own.len() != others.len() {
             return None;
         }
-        let in_order = pairs.tried(|pairs| {
+        let in_order = pairs.attempt(|pairs| {
             own.iter().zip(others).try_for_each(|(own, other)| paired(pairs, *own, *other))
         });
         match in_order {
@@ -314,14 +318,14 @@ impl<'p> Search<'p> {
             false if has_order(own) || has_order(others) => None,
             false => {
                 let starts = ((one, here.start), (other, there.start));
-                pairs.tried(|it| it.told.locations(starts.0, starts.1));
+                pairs.attempt(|it| it.rules.locations(starts.0, starts.1));
                 matched(pairs, own, others)
             }
         }
     }
 
     /// Finds for each property one that asks the same.
-    fn properties(&self, pairs: &mut Pairs<'p, Correspondence<'p>>) -> Option<()> {
+    fn properties(&self, pairs: &mut PairWalk<'p, Correspondence<'p>>) -> Option<()> {
         let asks = |kind: &PropertyKind| {
             !matches!(kind, PropertyKind::Automaton(_) | PropertyKind::Claim(_))
         };
@@ -330,9 +334,9 @@ impl<'p> Search<'p> {
         let mut left = all.clone();
         for (id, property) in all {
             let like = |&(there, other): &(PropertyId, &_)| {
-                pairs.tried(|it| {
+                pairs.attempt(|it| {
                     it.property((id, property), other)?;
-                    it.told.properties.pair(id, there)
+                    it.rules.properties.pair(id, there)
                 })
             };
             let at = left.iter().position(like)?;
@@ -351,7 +355,7 @@ fn has_order(actions: &[(ActionId, &Action)]) -> bool {
         one.control.otherwise && rest.any(|it| from(it) == from(one))
     };
     let mut all = actions.iter().map(|it| it.1).enumerate();
-    all.any(|(at, it)| it.control.turn == Turn::First || is_followed(at, it))
+    all.any(|(at, it)| it.control.turn == TurnRule::First || is_followed(at, it))
 }
 
 /// Whether one action may correspond to another, as far as can be seen at once.
@@ -366,17 +370,17 @@ fn may_correspond(told: &Correspondence, one: &Action, other: &Action) -> bool {
 
 /// Has one action go to another, if they correspond.
 fn paired<'p>(
-    pairs: &mut Pairs<'p, Correspondence<'p>>,
+    pairs: &mut PairWalk<'p, Correspondence<'p>>,
     one: (ActionId, &Action),
     other: (ActionId, &Action),
 ) -> Option<()> {
     pairs.action(one, other.1)?;
-    pairs.told.actions.pair(one.0, other.0)
+    pairs.rules.actions.pair(one.0, other.0)
 }
 
 /// Finds for each action of a process one of another, from where it starts on.
 fn matched<'p>(
-    pairs: &mut Pairs<'p, Correspondence<'p>>,
+    pairs: &mut PairWalk<'p, Correspondence<'p>>,
     own: &[(ActionId, &'p Action)],
     others: &[(ActionId, &'p Action)],
 ) -> Option<()> {
@@ -384,13 +388,13 @@ fn matched<'p>(
     while !own.is_empty() {
         // Of one that begins where it is known what corresponds, if there is any.
         let is_known = |(_, it): &(ActionId, &Action)| {
-            it.edge.is_some_and(|it| pairs.told.locations.goes_to((it.process, it.from)).is_some())
+            it.edge.is_some_and(|it| pairs.rules.locations.goes_to((it.process, it.from)).is_some())
         };
         let at = own.iter().position(is_known).unwrap_or(0);
         let action = own.remove(at);
         let like = |other: &(ActionId, &'p Action)| {
-            may_correspond(&pairs.told, action.1, other.1)
-                && pairs.tried(|it| paired(it, action, *other))
+            may_correspond(&pairs.rules, action.1, other.1)
+                && pairs.attempt(|it| paired(it, action, *other))
         };
         let there = others.iter().position(like)?;
         others.remove(there);

@@ -6,7 +6,7 @@
 //! others only tell things apart, so that they can be exchanged (as types are inferred for scalarsets: Ip and
 //! Dill 1996, section 5).
 
-use crate::analysis::classes::Classes;
+use crate::analysis::classes::UnionFind;
 use crate::ir::interval::Interval;
 use crate::ir::{
     ActionId, Arena, ChannelId, LocalId, ProcessId, Program, PropertyId, Type, TypeId, VarId,
@@ -15,19 +15,19 @@ use std::collections::HashMap;
 
 /// A set of values that may meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Sort(pub(super) u32);
+pub(super) struct ValueSort(pub(super) u32);
 
 /// The sorts of the scalars of a type, and of the indices of its arrays.
 #[derive(Clone, Debug)]
-pub(super) enum Shape {
-    Scalar { sort: Sort, range: Interval },
-    Array { index: Sort, low: i64, length: u32, element: Box<Shape> },
-    Record(Vec<Shape>),
+pub(super) enum TypeSorts {
+    Scalar { sort: ValueSort, range: Interval },
+    Array { index: ValueSort, low: i64, length: u32, element: Box<TypeSorts> },
+    Record(Vec<TypeSorts>),
 }
 
 /// Whose names a local is among.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Scope {
+pub(super) enum LocalScope {
     Action(ActionId),
     Property(PropertyId),
     Process(ProcessId),
@@ -35,25 +35,25 @@ pub(super) enum Scope {
 
 /// The sorts of a program.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sorts {
-    classes: Classes,
+pub(super) struct ProgramSorts {
+    classes: UnionFind,
     is_fixed: Vec<bool>,
     /// What all values of a sort have to lie in, or all that are exchanged.
     ranges: Vec<Vec<Interval>>,
-    pub(super) variables: Arena<VarId, Shape>,
-    pub(super) channels: Arena<ChannelId, Vec<Shape>>,
+    pub(super) variables: Arena<VarId, TypeSorts>,
+    pub(super) channels: Arena<ChannelId, Vec<TypeSorts>>,
     /// Of the slots of each process.
-    pub(super) slots: Arena<ProcessId, Sort>,
+    pub(super) slots: Arena<ProcessId, ValueSort>,
     /// Of the numbers by which processes are known.
-    pub(super) pids: Sort,
-    locals: HashMap<(Scope, LocalId), (Sort, Interval)>,
+    pub(super) pids: ValueSort,
+    locals: HashMap<(LocalScope, LocalId), (ValueSort, Interval)>,
 }
 
-impl Sorts {
+impl ProgramSorts {
     /// Those of the variables, channels and processes of a program, before anything is known to meet; unless it has
     /// something whose values nothing is known of.
-    pub(super) fn apart(program: &Program) -> Option<Sorts> {
-        let mut sorts = Sorts::default();
+    pub(super) fn apart(program: &Program) -> Option<ProgramSorts> {
+        let mut sorts = ProgramSorts::default();
         sorts.pids = sorts.fresh();
         for variable in program.variables.values() {
             let shape = sorts.shape(program, variable.ty)?;
@@ -71,71 +71,71 @@ impl Sorts {
         Some(sorts)
     }
 
-    fn fresh(&mut self) -> Sort {
-        let sort = Sort(self.classes.add() as u32);
+    fn fresh(&mut self) -> ValueSort {
+        let sort = ValueSort(self.classes.add() as u32);
         self.is_fixed.push(false);
         self.ranges.push(Vec::new());
         sort
     }
 
-    fn shape(&mut self, program: &Program, ty: TypeId) -> Option<Shape> {
+    fn shape(&mut self, program: &Program, ty: TypeId) -> Option<TypeSorts> {
         match &program.types[ty] {
             Type::Scalar(scalar) => {
                 let range = program.bounds(&scalar.domain);
                 let sort = self.fresh();
                 self.ranges[sort.0 as usize].push(range);
-                Some(Shape::Scalar { sort, range })
+                Some(TypeSorts::Scalar { sort, range })
             }
             Type::Array { low, length, element, .. } => {
                 let index = self.fresh();
                 self.ranges[index.0 as usize].push((*low, *low + i64::from(*length) - 1));
                 let element = Box::new(self.shape(program, *element)?);
-                Some(Shape::Array { index, low: *low, length: *length, element })
+                Some(TypeSorts::Array { index, low: *low, length: *length, element })
             }
             Type::Record { fields, .. } => {
                 let fields = fields.iter().map(|(_, ty)| self.shape(program, *ty));
-                Some(Shape::Record(fields.collect::<Option<_>>()?))
+                Some(TypeSorts::Record(fields.collect::<Option<_>>()?))
             }
             Type::Multiset { .. } => None,
         }
     }
 
     /// The sort that stands for all that are the same as one.
-    pub(super) fn class(&self, sort: Sort) -> Sort {
-        Sort(self.classes.first(sort.0 as usize) as u32)
+    pub(super) fn class(&self, sort: ValueSort) -> ValueSort {
+        ValueSort(self.classes.find(sort.0 as usize) as u32)
     }
 
     /// Whether the values of a sort mean themselves.
-    pub(super) fn is_fixed(&self, class: Sort) -> bool {
+    pub(super) fn is_fixed(&self, class: ValueSort) -> bool {
         self.is_fixed[class.0 as usize]
     }
 
     /// Whether a value can be stored wherever a value of a class is.
-    pub(super) fn can_be_anywhere(&self, class: Sort, value: i64) -> bool {
+    pub(super) fn can_be_anywhere(&self, class: ValueSort, value: i64) -> bool {
         self.ranges[class.0 as usize].iter().all(|&(low, high)| low <= value && value <= high)
     }
 
     /// What is known of a local.
-    pub(super) fn local(&self, scope: Scope, local: LocalId) -> Option<Value> {
+    pub(super) fn local(&self, scope: LocalScope, local: LocalId) -> Option<SortedValue> {
         let &(sort, range) = self.locals.get(&(scope, local))?;
-        Some(Value::Of { sort, range })
+        Some(SortedValue::Of { sort, range })
     }
 
     /// A local that may be any value in a range.
-    pub(super) fn bind(&mut self, scope: Scope, local: LocalId, range: Interval) {
+    pub(super) fn bind(&mut self, scope: LocalScope, local: LocalId, range: Interval) {
         let sort = self.fresh();
         self.ranges[sort.0 as usize].push(range);
         self.locals.insert((scope, local), (sort, range));
     }
 
     /// Has the values of a sort mean themselves.
-    pub(super) fn fix(&mut self, sort: Sort) {
+    pub(super) fn fix(&mut self, sort: ValueSort) {
         let class = self.class(sort);
         self.is_fixed[class.0 as usize] = true;
     }
 
-    pub(super) fn join(&mut self, one: Sort, other: Sort) {
-        let (one, other) = self.classes.join(one.0 as usize, other.0 as usize);
+    pub(super) fn join(&mut self, one: ValueSort, other: ValueSort) {
+        let (one, other) = self.classes.union(one.0 as usize, other.0 as usize);
         if one != other {
             self.is_fixed[one] |= self.is_fixed[other];
             let ranges = std::mem::take(&mut self.ranges[other]);
@@ -143,20 +143,20 @@ impl Sorts {
         }
     }
 
-    pub(super) fn join_shapes(&mut self, one: &Shape, other: &Shape) -> Option<()> {
+    pub(super) fn join_shapes(&mut self, one: &TypeSorts, other: &TypeSorts) -> Option<()> {
         match (one, other) {
-            (Shape::Scalar { sort: one, .. }, Shape::Scalar { sort: other, .. }) => {
+            (TypeSorts::Scalar { sort: one, .. }, TypeSorts::Scalar { sort: other, .. }) => {
                 self.join(*one, *other);
                 Some(())
             }
             (
-                Shape::Array { index: one, element: own, .. },
-                Shape::Array { index: other, element: others, .. },
+                TypeSorts::Array { index: one, element: own, .. },
+                TypeSorts::Array { index: other, element: others, .. },
             ) => {
                 self.join(*one, *other);
                 self.join_shapes(own, others)
             }
-            (Shape::Record(own), Shape::Record(others)) if own.len() == others.len() => {
+            (TypeSorts::Record(own), TypeSorts::Record(others)) if own.len() == others.len() => {
                 own.iter().zip(others).try_for_each(|(one, other)| self.join_shapes(one, other))
             }
             _ => None,
@@ -166,19 +166,19 @@ impl Sorts {
 
 /// What an expression gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Value {
+pub(super) enum SortedValue {
     /// These, in the one text and the other.
     Constant(i64, i64),
     /// A value of a sort, in this range.
-    Of { sort: Sort, range: Interval },
+    Of { sort: ValueSort, range: Interval },
     /// A number that means itself, in both.
     Plain,
 }
 
 /// The value of a scalar.
-pub(super) fn scalar(shape: &Shape) -> Option<Value> {
+pub(super) fn scalar(shape: &TypeSorts) -> Option<SortedValue> {
     match shape {
-        Shape::Scalar { sort, range } => Some(Value::Of { sort: *sort, range: *range }),
+        TypeSorts::Scalar { sort, range } => Some(SortedValue::Of { sort: *sort, range: *range }),
         _ => None,
     }
 }

@@ -1,18 +1,19 @@
 //! Walking through two texts side by side.
 //!
 //! Two expressions, statements or actions correspond if they are the same but for what they name: processes,
-//! variables, channels, locations, constants. Which names go together, and whether they may, is for [`Told`] to
+//! variables, channels, locations, constants. Which names go together, and whether they may, is for [`PairingRules`] to
 //! say; code that is walked beside itself tells of sorts instead. `None` is: they do not correspond.
 
 mod order;
 
-use super::sorts::{Scope, Shape, Sorts, Value, scalar};
+use super::sorts::{LocalScope, ProgramSorts, SortedValue, TypeSorts, scalar};
 use crate::budget::AnalysisBudget;
 use crate::ir::interval::Interval;
 use crate::ir::{
-    Action, ActionId, Binary, ChannelId, ChannelRef, Communication, Edge, Expr, ExprKind, LocalId,
-    LocationId, Overflow, Pattern, Place, Process, ProcessId, Program, Property, PropertyId,
-    PropertyKind, Root, Selector, Stmt, StmtKind, TypeId, Unary, VarId,
+    Action, ActionId, BinaryOp, ChannelId, ChannelRef, Communication, Expr, ExprKind, LocalId,
+    LocationId, OverflowRule, Place, PlaceRoot, PlaceSelector, Process, ProcessEdge, ProcessId,
+    Program, ProgramProperty, PropertyId, PropertyKind, ReceivePattern, Stmt, StmtKind, TypeId,
+    UnaryOp, VarId,
 };
 use order::may_be_reordered;
 
@@ -20,33 +21,33 @@ use order::may_be_reordered;
 const EACH: u64 = 8;
 
 /// Who is told what corresponds.
-pub(super) trait Told {
+pub(super) trait PairingRules {
     /// Whether a text is walked beside itself, so that all corresponds as it stands.
     const NOTHING_MOVES: bool;
 
     /// How much was told.
-    type Mark: Copy;
+    type UndoMark: Copy;
 
     /// How much was told so far.
-    fn mark(&self) -> Self::Mark;
+    fn mark(&self) -> Self::UndoMark;
 
     /// Forgets what was told since.
-    fn take_back(&mut self, mark: Self::Mark);
+    fn undo_to(&mut self, mark: Self::UndoMark);
 
     /// The sorts known so far.
-    fn sorts(&self) -> &Sorts;
+    fn sorts(&self) -> &ProgramSorts;
 
     /// Two values are compared, or one is stored where the other is.
-    fn meet(&mut self, one: Value, other: Value) -> Option<()>;
+    fn unify(&mut self, one: SortedValue, other: SortedValue) -> Option<()>;
 
     /// A value has to mean itself.
-    fn fix(&mut self, value: Value) -> Option<()>;
+    fn fix(&mut self, value: SortedValue) -> Option<()>;
 
     /// One thing is copied to another.
-    fn shapes_meet(&mut self, one: &Shape, other: &Shape) -> Option<()>;
+    fn unify_shapes(&mut self, one: &TypeSorts, other: &TypeSorts) -> Option<()>;
 
     /// A name for all values in a range is bound in the first text.
-    fn bind(&mut self, scope: Scope, local: LocalId, range: Interval) -> Option<()>;
+    fn bind(&mut self, scope: LocalScope, local: LocalId, range: Interval) -> Option<()>;
 
     fn processes(&mut self, one: ProcessId, other: ProcessId) -> Option<()> {
         (one == other).then_some(())
@@ -70,18 +71,24 @@ pub(super) trait Told {
 }
 
 /// The walk.
-pub(super) struct Pairs<'p, T> {
+pub(super) struct PairWalk<'p, T> {
     program: &'p Program,
-    scope: Scope,
+    scope: LocalScope,
     /// What is bound where the walk stands, in both texts.
     bound: Vec<(LocalId, LocalId)>,
-    pub(super) told: T,
+    pub(super) rules: T,
     budget: &'p AnalysisBudget<'p>,
 }
 
-impl<'p, T: Told> Pairs<'p, T> {
-    pub(super) fn new(program: &'p Program, told: T, budget: &'p AnalysisBudget<'p>) -> Self {
-        Pairs { program, scope: Scope::Process(ProcessId(0)), bound: Vec::new(), told, budget }
+impl<'p, T: PairingRules> PairWalk<'p, T> {
+    pub(super) fn new(program: &'p Program, rules: T, budget: &'p AnalysisBudget<'p>) -> Self {
+        PairWalk {
+            program,
+            scope: LocalScope::Process(ProcessId(0)),
+            bound: Vec::new(),
+            rules,
+            budget,
+        }
     }
 
     /// Nothing corresponds any more once the budget is exceeded, which whoever walks asks at the end.
@@ -89,14 +96,14 @@ impl<'p, T: Told> Pairs<'p, T> {
         self.budget.work(EACH).ok()
     }
 
-    fn enter(&mut self, scope: Scope) {
+    fn enter(&mut self, scope: LocalScope) {
         self.scope = scope;
         self.bound.clear();
     }
 
     /// How instances come, and when they may move.
     pub(super) fn life(&mut self, id: ProcessId, one: &Process, other: &Process) -> Option<()> {
-        self.enter(Scope::Process(id));
+        self.enter(LocalScope::Process(id));
         let are_alike = one.instances == other.instances
             && one.life.priority.is_some() == other.life.priority.is_some()
             && one.parameters.len() == other.parameters.len();
@@ -109,21 +116,21 @@ impl<'p, T: Told> Pairs<'p, T> {
             _ => return None,
         }
         if let (Some(one), Some(other)) = (one.life.priority, other.life.priority) {
-            self.told.variables(one, other)?;
-            let shape = self.told.sorts().variables[one].clone();
+            self.rules.variables(one, other)?;
+            let shape = self.rules.sorts().variables[one].clone();
             let value = scalar(&shape)?;
-            self.told.fix(value)?;
+            self.rules.fix(value)?;
         }
         let pid = |process: &Process| match process.life.pid {
-            crate::ir::Pid::In(variable) => Some(variable),
+            crate::ir::PidRule::In(variable) => Some(variable),
             _ => None,
         };
         match (pid(one), pid(other)) {
             (Some(one), Some(other)) => {
-                self.told.variables(one, other)?;
-                let value = scalar(&self.told.sorts().variables[one].clone())?;
+                self.rules.variables(one, other)?;
+                let value = scalar(&self.rules.sorts().variables[one].clone())?;
                 let pid = self.pid();
-                self.told.meet(value, pid)
+                self.rules.unify(value, pid)
             }
             (None, None) => Some(()),
             _ => None,
@@ -139,11 +146,11 @@ impl<'p, T: Told> Pairs<'p, T> {
     pub(super) fn action(&mut self, one: (ActionId, &Action), other: &Action) -> Option<()> {
         let (id, one) = one;
         self.step()?;
-        self.enter(Scope::Action(id));
-        let (Edge { process, from, to }, there) = (one.edge?, other.edge?);
-        self.told.processes(process, there.process)?;
-        self.told.locations((process, from), (there.process, there.from))?;
-        self.told.locations((process, to), (there.process, there.to))?;
+        self.enter(LocalScope::Action(id));
+        let (ProcessEdge { process, from, to }, there) = (one.edge?, other.edge?);
+        self.rules.processes(process, there.process)?;
+        self.rules.locations((process, from), (there.process, there.from))?;
+        self.rules.locations((process, to), (there.process, there.to))?;
         let are_alike = one.priority == other.priority
             && one.control == other.control
             && one.parameters.len() == other.parameters.len();
@@ -169,11 +176,11 @@ impl<'p, T: Told> Pairs<'p, T> {
     /// Two properties that ask about states.
     pub(super) fn property(
         &mut self,
-        one: (PropertyId, &Property),
-        other: &Property,
+        one: (PropertyId, &ProgramProperty),
+        other: &ProgramProperty,
     ) -> Option<()> {
         let (id, one) = one;
-        self.enter(Scope::Property(id));
+        self.enter(LocalScope::Property(id));
         match (&one.kind, &other.kind) {
             (PropertyKind::Invariant(one), PropertyKind::Invariant(other))
             | (PropertyKind::Cover(one), PropertyKind::Cover(other))
@@ -185,8 +192,8 @@ impl<'p, T: Told> Pairs<'p, T> {
                 PropertyKind::AssertionAt { process, location, condition },
                 PropertyKind::AssertionAt { process: there, location: place, condition: others },
             ) => {
-                self.told.processes(*process, *there)?;
-                self.told.locations((*process, *location), (*there, *place))?;
+                self.rules.processes(*process, *there)?;
+                self.rules.locations((*process, *location), (*there, *place))?;
                 self.plain(condition, others)
             }
             _ => None,
@@ -199,55 +206,55 @@ impl<'p, T: Told> Pairs<'p, T> {
         if types[one.1] != types[other.1] {
             return None;
         }
-        self.told.bind(self.scope, one.0, self.program.bounds(&scalar.domain))?;
+        self.rules.bind(self.scope, one.0, self.program.bounds(&scalar.domain))?;
         self.bound.push((one.0, other.0));
         Some(())
     }
 
-    fn pid(&self) -> Value {
-        Value::Of { sort: self.told.sorts().pids, range: (0, 255) }
+    fn pid(&self) -> SortedValue {
+        SortedValue::Of { sort: self.rules.sorts().pids, range: (0, 255) }
     }
 
-    fn slot(&self, process: ProcessId) -> Value {
+    fn slot(&self, process: ProcessId) -> SortedValue {
         let last = i64::from(self.program.slots(process)) - 1;
-        Value::Of { sort: self.told.sorts().slots[process], range: (0, last) }
+        SortedValue::Of { sort: self.rules.sorts().slots[process], range: (0, last) }
     }
 
     /// Expressions whose values are numbers.
     fn plain(&mut self, one: &Expr, other: &Expr) -> Option<()> {
         let value = self.expr(one, other)?;
-        self.told.fix(value)
+        self.rules.fix(value)
     }
 
     /// Expressions whose value meets another.
-    fn meets(&mut self, one: &Expr, other: &Expr, with: Value) -> Option<()> {
+    fn meets(&mut self, one: &Expr, other: &Expr, with: SortedValue) -> Option<()> {
         let value = self.expr(one, other)?;
-        self.told.meet(value, with)
+        self.rules.unify(value, with)
     }
 
-    fn expr(&mut self, one: &Expr, other: &Expr) -> Option<Value> {
+    fn expr(&mut self, one: &Expr, other: &Expr) -> Option<SortedValue> {
         self.step()?;
         match (&one.kind, &other.kind) {
             (ExprKind::Constant(one), ExprKind::Constant(other)) => {
-                Some(Value::Constant(*one, *other))
+                Some(SortedValue::Constant(*one, *other))
             }
             (ExprKind::Read(one), ExprKind::Read(other)) => scalar(&self.place(one, other)?),
             (ExprKind::Local(one), ExprKind::Local(other)) => {
                 let is_it = self.bound.iter().rev().find(|it| it.0 == *one)?.1 == *other;
-                if is_it { self.told.sorts().local(self.scope, *one) } else { None }
+                if is_it { self.rules.sorts().local(self.scope, *one) } else { None }
             }
             (ExprKind::Unary(operator, one), ExprKind::Unary(others, other))
                 if operator == others =>
             {
-                let _: &Unary = operator;
+                let _: &UnaryOp = operator;
                 self.plain(one, other)?;
-                Some(Value::Plain)
+                Some(SortedValue::Plain)
             }
             (ExprKind::Binary(operator, ..), ExprKind::Binary(others, ..))
                 if operator == others =>
             {
                 self.binary(*operator, one, other)?;
-                Some(Value::Plain)
+                Some(SortedValue::Plain)
             }
             (
                 ExprKind::Conditional(condition, then, otherwise),
@@ -255,12 +262,12 @@ impl<'p, T: Told> Pairs<'p, T> {
             ) => {
                 self.plain(condition, others)?;
                 let (then, otherwise) = (self.expr(then, there)?, self.expr(otherwise, elsewhere)?);
-                self.told.meet(then, otherwise)?;
+                self.rules.unify(then, otherwise)?;
                 Some(self.either(then, otherwise)?)
             }
             (ExprKind::Same(..), ExprKind::Same(..)) => {
                 self.compared(one, other)?;
-                Some(Value::Plain)
+                Some(SortedValue::Plain)
             }
             (
                 ExprKind::Quantified { quantifier, local, over, body },
@@ -269,29 +276,29 @@ impl<'p, T: Told> Pairs<'p, T> {
                 self.bind((*local, *over), (*bound, *there))?;
                 self.plain(body, inner)?;
                 self.bound.pop();
-                Some(Value::Plain)
+                Some(SortedValue::Plain)
             }
             _ => self.question(one, other),
         }
     }
 
     /// Two questions about where processes are, what channels hold, and who is who.
-    fn question(&mut self, one: &Expr, other: &Expr) -> Option<Value> {
+    fn question(&mut self, one: &Expr, other: &Expr) -> Option<SortedValue> {
         match (&one.kind, &other.kind) {
             (
                 ExprKind::At { process, slot, location },
                 ExprKind::At { process: there, slot: others, location: place },
             ) => {
-                self.told.processes(*process, *there)?;
-                self.told.locations((*process, *location), (*there, *place))?;
+                self.rules.processes(*process, *there)?;
+                self.rules.locations((*process, *location), (*there, *place))?;
                 self.slots(*process, slot.as_deref(), others.as_deref())?;
-                Some(Value::Plain)
+                Some(SortedValue::Plain)
             }
             (ExprKind::Length(one), ExprKind::Length(other))
             | (ExprKind::IsEmpty(one), ExprKind::IsEmpty(other))
             | (ExprKind::IsFull(one), ExprKind::IsFull(other)) => {
                 self.channel(one, other)?;
-                Some(Value::Plain)
+                Some(SortedValue::Plain)
             }
             (
                 ExprKind::CanReceive(one, patterns, anywhere),
@@ -299,15 +306,15 @@ impl<'p, T: Told> Pairs<'p, T> {
             ) if anywhere == too => {
                 let fields = self.channel(one, other)?;
                 self.patterns(&fields, patterns, others)?;
-                Some(Value::Plain)
+                Some(SortedValue::Plain)
             }
             (ExprKind::IsUndefined(one), ExprKind::IsUndefined(other)) => {
                 self.place(one, other)?;
-                Some(Value::Plain)
+                Some(SortedValue::Plain)
             }
             (ExprKind::Self_, ExprKind::Self_) => Some(self.pid()),
             (ExprKind::SlotOf(process, one), ExprKind::SlotOf(there, other)) => {
-                self.told.processes(*process, *there)?;
+                self.rules.processes(*process, *there)?;
                 let pid = self.pid();
                 self.meets(one, other, pid)?;
                 Some(self.slot(*process))
@@ -316,10 +323,10 @@ impl<'p, T: Told> Pairs<'p, T> {
             | (ExprKind::PriorityOf(one), ExprKind::PriorityOf(other)) => {
                 let pid = self.pid();
                 self.meets(one, other, pid)?;
-                Some(Value::Plain)
+                Some(SortedValue::Plain)
             }
             (ExprKind::Processes, ExprKind::Processes) | (ExprKind::Timeout, ExprKind::Timeout) => {
-                Some(Value::Plain)
+                Some(SortedValue::Plain)
             }
             // Channels as numbers, and what only languages with scalarsets of their own have.
             _ => None,
@@ -327,28 +334,28 @@ impl<'p, T: Told> Pairs<'p, T> {
     }
 
     /// What either of two values is.
-    fn either(&mut self, one: Value, other: Value) -> Option<Value> {
+    fn either(&mut self, one: SortedValue, other: SortedValue) -> Option<SortedValue> {
         match (one, other) {
-            (Value::Of { sort, range }, Value::Of { range: others, .. }) => {
+            (SortedValue::Of { sort, range }, SortedValue::Of { range: others, .. }) => {
                 let range = (range.0.min(others.0), range.1.max(others.1));
-                Some(Value::Of { sort, range })
+                Some(SortedValue::Of { sort, range })
             }
-            (Value::Of { sort, range }, Value::Constant(here, _))
-            | (Value::Constant(here, _), Value::Of { sort, range }) => {
-                Some(Value::Of { sort, range: (range.0.min(here), range.1.max(here)) })
+            (SortedValue::Of { sort, range }, SortedValue::Constant(here, _))
+            | (SortedValue::Constant(here, _), SortedValue::Of { sort, range }) => {
+                Some(SortedValue::Of { sort, range: (range.0.min(here), range.1.max(here)) })
             }
             _ => {
-                self.told.fix(one)?;
-                self.told.fix(other)?;
-                Some(Value::Plain)
+                self.rules.fix(one)?;
+                self.rules.fix(other)?;
+                Some(SortedValue::Plain)
             }
         }
     }
 
-    fn binary(&mut self, operator: Binary, one: &Expr, other: &Expr) -> Option<()> {
+    fn binary(&mut self, operator: BinaryOp, one: &Expr, other: &Expr) -> Option<()> {
         match operator {
-            Binary::Equal | Binary::NotEqual => self.compared(one, other),
-            Binary::And | Binary::Or => self.listed(operator, one, other),
+            BinaryOp::Equal | BinaryOp::NotEqual => self.compared(one, other),
+            BinaryOp::And | BinaryOp::Or => self.listed(operator, one, other),
             _ => {
                 let (left, right) = operands(one)?;
                 let (first, second) = operands(other)?;
@@ -367,15 +374,15 @@ impl<'p, T: Told> Pairs<'p, T> {
     }
 
     /// Two conjunctions or disjunctions: the parts of one are those of the other in some order.
-    fn listed(&mut self, operator: Binary, one: &Expr, other: &Expr) -> Option<()> {
+    fn listed(&mut self, operator: BinaryOp, one: &Expr, other: &Expr) -> Option<()> {
         let (mut parts, mut others) = (Vec::new(), Vec::new());
         flatten(operator, one, &mut parts);
         flatten(operator, other, &mut others);
-        self.in_some_order(&parts, others, |it, one, other| it.plain(one, other))
+        self.pair_unordered(&parts, others, |it, one, other| it.plain(one, other))
     }
 
     /// The members of one list are those of another in some order.
-    fn in_some_order<'e, E>(
+    fn pair_unordered<'e, E>(
         &mut self,
         one: &[&'e E],
         mut others: Vec<&'e E>,
@@ -388,7 +395,7 @@ impl<'p, T: Told> Pairs<'p, T> {
             return one.iter().try_for_each(|it| corresponds(self, it, it));
         }
         for member in one {
-            let like = |&other: &&E| self.tried(|it| corresponds(it, member, other));
+            let like = |&other: &&E| self.attempt(|it| corresponds(it, member, other));
             let at = others.iter().position(like)?;
             others.remove(at);
         }
@@ -396,12 +403,12 @@ impl<'p, T: Told> Pairs<'p, T> {
     }
 
     /// Whether something corresponds; if not, it is as if it had not been tried.
-    pub(super) fn tried(&mut self, run: impl FnOnce(&mut Self) -> Option<()>) -> bool {
-        let (bound, mark) = (self.bound.clone(), self.told.mark());
+    pub(super) fn attempt(&mut self, run: impl FnOnce(&mut Self) -> Option<()>) -> bool {
+        let (bound, mark) = (self.bound.clone(), self.rules.mark());
         let corresponds = run(self).is_some();
         if !corresponds {
             self.bound = bound;
-            self.told.take_back(mark);
+            self.rules.undo_to(mark);
         }
         corresponds
     }
@@ -422,34 +429,34 @@ impl<'p, T: Told> Pairs<'p, T> {
         }
     }
 
-    fn place(&mut self, one: &Place, other: &Place) -> Option<Shape> {
-        let (Root::Variable(here), Root::Variable(there)) = (one.root, other.root) else {
+    fn place(&mut self, one: &Place, other: &Place) -> Option<TypeSorts> {
+        let (PlaceRoot::Variable(here), PlaceRoot::Variable(there)) = (one.root, other.root) else {
             return None;
         };
-        self.told.variables(here, there)?;
+        self.rules.variables(here, there)?;
         if let crate::ir::Owner::Process(process) = self.program.variables[here].owner {
             self.slots(process, one.slot.as_deref(), other.slot.as_deref())?;
         }
         if one.path.len() != other.path.len() {
             return None;
         }
-        let mut shape = self.told.sorts().variables[here].clone();
+        let mut shape = self.rules.sorts().variables[here].clone();
         for (selector, others) in one.path.iter().zip(&other.path) {
             shape = match (shape, selector, others) {
                 (
-                    Shape::Array { index, low, length, element },
-                    Selector::Index(one),
-                    Selector::Index(other),
+                    TypeSorts::Array { index, low, length, element },
+                    PlaceSelector::Index(one),
+                    PlaceSelector::Index(other),
                 ) => {
                     let range = (low, low + i64::from(length) - 1);
-                    self.meets(one, other, Value::Of { sort: index, range })?;
+                    self.meets(one, other, SortedValue::Of { sort: index, range })?;
                     *element
                 }
-                (Shape::Record(mut fields), Selector::Field(one), Selector::Field(other))
-                    if one == other =>
-                {
-                    fields.swap_remove(*one as usize)
-                }
+                (
+                    TypeSorts::Record(mut fields),
+                    PlaceSelector::Field(one),
+                    PlaceSelector::Field(other),
+                ) if one == other => fields.swap_remove(*one as usize),
                 _ => return None,
             };
         }
@@ -457,25 +464,32 @@ impl<'p, T: Told> Pairs<'p, T> {
     }
 
     /// Two channels that are named outright, and what the fields of the first are.
-    fn channel(&mut self, one: &ChannelRef, other: &ChannelRef) -> Option<Vec<Shape>> {
+    fn channel(&mut self, one: &ChannelRef, other: &ChannelRef) -> Option<Vec<TypeSorts>> {
         let (ChannelRef::Named(one), ChannelRef::Named(other)) = (one, other) else { return None };
-        self.told.channels(*one, *other)?;
-        Some(self.told.sorts().channels[*one].clone())
+        self.rules.channels(*one, *other)?;
+        Some(self.rules.sorts().channels[*one].clone())
     }
 
-    fn patterns(&mut self, fields: &[Shape], one: &[Pattern], other: &[Pattern]) -> Option<()> {
+    fn patterns(
+        &mut self,
+        fields: &[TypeSorts],
+        one: &[ReceivePattern],
+        other: &[ReceivePattern],
+    ) -> Option<()> {
         if one.len() != other.len() || one.len() != fields.len() {
             return None;
         }
         for ((one, other), field) in one.iter().zip(other).zip(fields) {
             let field = scalar(field)?;
             match (one, other) {
-                (Pattern::Into(one), Pattern::Into(other)) => {
+                (ReceivePattern::Into(one), ReceivePattern::Into(other)) => {
                     let target = scalar(&self.place(one, other)?)?;
-                    self.stored(field, target, Overflow::Wraps)?;
+                    self.stored(field, target, OverflowRule::Wraps)?;
                 }
-                (Pattern::Match(one), Pattern::Match(other)) => self.meets(one, other, field)?,
-                (Pattern::Any, Pattern::Any) => {}
+                (ReceivePattern::Match(one), ReceivePattern::Match(other)) => {
+                    self.meets(one, other, field)?
+                }
+                (ReceivePattern::Any, ReceivePattern::Any) => {}
                 _ => return None,
             }
         }
@@ -498,7 +512,7 @@ impl<'p, T: Told> Pairs<'p, T> {
                     let (value, field) = (self.expr(one, other)?, scalar(field)?);
                     self.stored(value, field, overflow)?;
                     if *sorted {
-                        self.told.fix(field)?;
+                        self.rules.fix(field)?;
                     }
                 }
                 Some(())
@@ -521,21 +535,26 @@ impl<'p, T: Told> Pairs<'p, T> {
     }
 
     /// A value is stored where a target is. What is reduced to a smaller domain is computed with.
-    fn stored(&mut self, value: Value, target: Value, overflow: Overflow) -> Option<()> {
-        if let (Value::Of { range, .. }, Overflow::Wraps) = (target, overflow) {
+    fn stored(
+        &mut self,
+        value: SortedValue,
+        target: SortedValue,
+        overflow: OverflowRule,
+    ) -> Option<()> {
+        if let (SortedValue::Of { range, .. }, OverflowRule::Wraps) = (target, overflow) {
             let fits = match value {
-                Value::Constant(one, other) => {
+                SortedValue::Constant(one, other) => {
                     inside((one, one), range) && inside((other, other), range)
                 }
-                Value::Of { range: own, .. } => inside(own, range),
-                Value::Plain => true,
+                SortedValue::Of { range: own, .. } => inside(own, range),
+                SortedValue::Plain => true,
             };
             if !fits {
-                self.told.fix(value)?;
-                self.told.fix(target)?;
+                self.rules.fix(value)?;
+                self.rules.fix(target)?;
             }
         }
-        self.told.meet(value, target)
+        self.rules.unify(value, target)
     }
 
     fn bodies(&mut self, one: &[Stmt], other: &[Stmt]) -> Option<()> {
@@ -544,7 +563,7 @@ impl<'p, T: Told> Pairs<'p, T> {
         }
         if may_be_reordered(one) && may_be_reordered(other) {
             let (one, other) = (one.iter().collect::<Vec<_>>(), other.iter().collect());
-            return self.in_some_order(&one, other, Self::stmt);
+            return self.pair_unordered(&one, other, Self::stmt);
         }
         one.iter().zip(other).try_for_each(|(one, other)| self.stmt(one, other))
     }
@@ -566,7 +585,7 @@ impl<'p, T: Told> Pairs<'p, T> {
             ) => {
                 let target = self.place(target, there)?;
                 let source = self.place(source, others)?;
-                self.told.shapes_meet(&target, &source)
+                self.rules.unify_shapes(&target, &source)
             }
             (StmtKind::Assume(one), StmtKind::Assume(other)) => self.plain(one, other),
             (
@@ -613,9 +632,9 @@ impl<'p, T: Told> Pairs<'p, T> {
                 self.plain(first, from)?;
                 self.plain(last, to)?;
                 self.plain(step, by)?;
-                self.told.bind(self.scope, *local, (i64::MIN, i64::MAX))?;
-                let value = self.told.sorts().local(self.scope, *local)?;
-                self.told.fix(value)?;
+                self.rules.bind(self.scope, *local, (i64::MIN, i64::MAX))?;
+                let value = self.rules.sorts().local(self.scope, *local)?;
+                self.rules.fix(value)?;
                 self.bound.push((*local, *bound));
                 self.bodies(body, inner)?;
                 self.bound.pop();
@@ -632,18 +651,18 @@ impl<'p, T: Told> Pairs<'p, T> {
                 StmtKind::Run { process, arguments, into },
                 StmtKind::Run { process: there, arguments: others, into: place },
             ) if arguments.len() == others.len() => {
-                self.told.processes(*process, *there)?;
+                self.rules.processes(*process, *there)?;
                 let parameters = &self.program.processes[*process].parameters;
                 for ((one, other), &parameter) in arguments.iter().zip(others).zip(parameters) {
-                    let target = scalar(&self.told.sorts().variables[parameter].clone())?;
+                    let target = scalar(&self.rules.sorts().variables[parameter].clone())?;
                     let value = self.expr(one, other)?;
-                    self.stored(value, target, Overflow::Wraps)?;
+                    self.stored(value, target, OverflowRule::Wraps)?;
                 }
                 match (into, place) {
                     (Some(one), Some(other)) => {
                         let target = scalar(&self.place(one, other)?)?;
                         let slot = self.slot(*process);
-                        self.told.meet(target, slot)
+                        self.rules.unify(target, slot)
                     }
                     (None, None) => Some(()),
                     _ => None,
@@ -665,7 +684,7 @@ fn operands(expr: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
-fn flatten<'e>(operator: Binary, expr: &'e Expr, into: &mut Vec<&'e Expr>) {
+fn flatten<'e>(operator: BinaryOp, expr: &'e Expr, into: &mut Vec<&'e Expr>) {
     match &expr.kind {
         ExprKind::Binary(it, left, right) if *it == operator => {
             flatten(operator, left, into);

@@ -10,13 +10,13 @@
 
 mod total;
 
-use crate::ir::walk::{self, Visitor};
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
-    Action, Binary, Convert, Expr, ExprKind, LocalId, Parameter, Place, Program, Renumbered, Root,
-    Scalar, Selector, Type, TypeId,
+    Action, BinaryOp, ConversionPiece, Expr, ExprKind, LocalId, NumberConversion, Parameter, Place,
+    PlaceRoot, PlaceSelector, Program, ScalarType, Type, TypeId,
 };
 use std::collections::BTreeSet;
-pub use total::Total;
+pub use total::TotalityChecker;
 
 /// Where there are no more combinations than this, they are listed as they come.
 const COMBINATIONS_MAX: u64 = 32;
@@ -36,30 +36,30 @@ pub enum BindingStep {
     /// A parameter, by its number, is bound to each of its values, ascending.
     Each(usize),
     /// Parameters are bound so that an element of an array is not 0, ascending by its place.
-    Scan(Scan),
+    Scan(NonzeroScan),
     /// A conjunct of the guard, by its number, has to hold.
     Test(usize),
 }
 
 /// The elements of an array that are not 0, and the parameters that their indices give.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scan {
+pub struct NonzeroScan {
     /// The conjunct of the guard that asks for such an element.
     pub conjunct: usize,
     /// What the last indices of its place bind, the last one at last.
-    pub binds: Vec<Bind>,
+    pub binds: Vec<IndexBinding>,
 }
 
 /// A parameter that an index binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bind {
+pub struct IndexBinding {
     /// Its number.
     pub parameter: usize,
     /// The least index, and how many there are.
     pub low: i64,
     pub length: u32,
     /// How its value comes of the index; nothing where it is the index.
-    pub pieces: Option<Vec<Renumbered>>,
+    pub pieces: Option<Vec<ConversionPiece>>,
 }
 
 /// The conjuncts of a condition, in order.
@@ -67,14 +67,14 @@ pub fn conjuncts(condition: &Expr) -> Vec<&Expr> {
     let (mut found, mut open) = (Vec::new(), vec![condition]);
     while let Some(expr) = open.pop() {
         match &expr.kind {
-            ExprKind::Binary(Binary::And, left, right) => open.extend([&**right, &**left]),
+            ExprKind::Binary(BinaryOp::And, left, right) => open.extend([&**right, &**left]),
             _ => found.push(expr),
         }
     }
     found
 }
 
-impl Bind {
+impl IndexBinding {
     /// The value of the parameter that an index gives, if one does.
     pub fn value(&self, index: i64) -> Option<i64> {
         match &self.pieces {
@@ -105,15 +105,16 @@ impl BindingPlan {
         if combinations <= COMBINATIONS_MAX {
             return None;
         }
-        let mut total = Total::new(program);
+        let mut total = TotalityChecker::new(program);
         parameters.iter().for_each(|it| total.bind(it.local, it.over));
         // A conjunct that is judged earlier must not hide that one before it fails.
         let certain = conjuncts.iter().take_while(|it| total.is_total(it)).count();
         if certain == 0 {
             return None;
         }
-        let known = conjuncts[..certain].iter().map(|it| Known::of(program, parameters, it));
-        let planner = Planner {
+        let known =
+            conjuncts[..certain].iter().map(|it| ConjunctFacts::of(program, parameters, it));
+        let planner = BindingPlanner {
             sizes,
             known: known.collect(),
             bound: BTreeSet::new(),
@@ -127,7 +128,7 @@ impl BindingPlan {
 /// How many values a scalar type has.
 fn size(program: &Program, ty: TypeId) -> u64 {
     match &program.types[ty] {
-        Type::Scalar(Scalar { domain, .. }) => {
+        Type::Scalar(ScalarType { domain, .. }) => {
             let (low, high) = program.bounds(domain);
             high.saturating_sub(low).saturating_add(1).max(0) as u64
         }
@@ -136,43 +137,43 @@ fn size(program: &Program, ty: TypeId) -> u64 {
 }
 
 /// What is known of a conjunct that cannot fail.
-struct Known {
+struct ConjunctFacts {
     /// The parameters that it mentions.
     mentions: BTreeSet<usize>,
     /// The array element that is not 0 where it holds.
-    source: Option<Source>,
+    source: Option<BindingSource>,
     /// Whether it holds wherever that element is not 0.
     is_source: bool,
 }
 
 /// An element of an array that has to be other than 0.
-struct Source {
-    indices: Vec<Index>,
+struct BindingSource {
+    indices: Vec<SourceIndex>,
     /// How many elements of the array are not 0 at first.
     tokens: u64,
 }
 
 /// An index of an element.
-struct Index {
+struct SourceIndex {
     length: u64,
     mentions: BTreeSet<usize>,
     /// What it would bind, if it is a parameter, or one in another numbering.
-    binds: Option<Bind>,
+    binds: Option<IndexBinding>,
 }
 
-impl Known {
-    fn of(program: &Program, parameters: &[Parameter], conjunct: &Expr) -> Known {
-        let place = not_zero(conjunct);
-        let source = place.and_then(|(it, _)| Source::of(program, parameters, it));
+impl ConjunctFacts {
+    fn of(program: &Program, parameters: &[Parameter], conjunct: &Expr) -> ConjunctFacts {
+        let place = nonzero_place(conjunct);
+        let source = place.and_then(|(it, _)| BindingSource::of(program, parameters, it));
         let is_source = source.is_some() && place.is_some_and(|it| it.1);
-        Known { mentions: mentioned(parameters, conjunct), source, is_source }
+        ConjunctFacts { mentions: mentioned(parameters, conjunct), source, is_source }
     }
 }
 
 /// The parameters that an expression mentions.
 fn mentioned(parameters: &[Parameter], expr: &Expr) -> BTreeSet<usize> {
-    struct Locals(BTreeSet<LocalId>);
-    impl Visitor for Locals {
+    struct ParameterMentions(BTreeSet<LocalId>);
+    impl CodeVisitor for ParameterMentions {
         fn expr(&mut self, expr: &Expr) {
             if let ExprKind::Local(local) = expr.kind {
                 self.0.insert(local);
@@ -180,14 +181,14 @@ fn mentioned(parameters: &[Parameter], expr: &Expr) -> BTreeSet<usize> {
             walk::expr(self, expr);
         }
     }
-    let mut locals = Locals(BTreeSet::new());
+    let mut locals = ParameterMentions(BTreeSet::new());
     locals.expr(expr);
     let all = parameters.iter().enumerate();
     all.filter(|(_, it)| locals.0.contains(&it.local)).map(|(number, _)| number).collect()
 }
 
 /// The place that is not 0 where a condition holds, and whether the condition says nothing else.
-pub fn not_zero(condition: &Expr) -> Option<(&Place, bool)> {
+pub fn nonzero_place(condition: &Expr) -> Option<(&Place, bool)> {
     let ExprKind::Binary(operator, left, right) = &condition.kind else {
         return match &condition.kind {
             ExprKind::Read(place) => Some((place, true)),
@@ -196,17 +197,19 @@ pub fn not_zero(condition: &Expr) -> Option<(&Place, bool)> {
     };
     let (operator, place, other) = match (operator, &left.kind, &right.kind) {
         (operator, ExprKind::Read(place), _) => (*operator, place, right),
-        (Binary::LessEqual, _, ExprKind::Read(place)) => (Binary::GreaterEqual, place, left),
-        (Binary::Less, _, ExprKind::Read(place)) => (Binary::Greater, place, left),
-        (Binary::Equal | Binary::NotEqual, _, ExprKind::Read(place)) => (*operator, place, left),
+        (BinaryOp::LessEqual, _, ExprKind::Read(place)) => (BinaryOp::GreaterEqual, place, left),
+        (BinaryOp::Less, _, ExprKind::Read(place)) => (BinaryOp::Greater, place, left),
+        (BinaryOp::Equal | BinaryOp::NotEqual, _, ExprKind::Read(place)) => {
+            (*operator, place, left)
+        }
         _ => return None,
     };
     let least = least(other);
     match operator {
-        Binary::GreaterEqual if least >= 1 => Some((place, other.as_constant() == Some(1))),
-        Binary::Greater if least >= 0 => Some((place, other.as_constant() == Some(0))),
-        Binary::Equal if least >= 1 => Some((place, false)),
-        Binary::NotEqual if other.as_constant() == Some(0) => Some((place, true)),
+        BinaryOp::GreaterEqual if least >= 1 => Some((place, other.as_constant() == Some(1))),
+        BinaryOp::Greater if least >= 0 => Some((place, other.as_constant() == Some(0))),
+        BinaryOp::Equal if least >= 1 => Some((place, false)),
+        BinaryOp::NotEqual if other.as_constant() == Some(0) => Some((place, true)),
         _ => None,
     }
 }
@@ -215,27 +218,27 @@ pub fn not_zero(condition: &Expr) -> Option<(&Place, bool)> {
 fn least(expr: &Expr) -> i64 {
     match &expr.kind {
         ExprKind::Constant(value) => *value,
-        ExprKind::Binary(Binary::Add, left, right) => least(left).saturating_add(least(right)),
+        ExprKind::Binary(BinaryOp::Add, left, right) => least(left).saturating_add(least(right)),
         ExprKind::Conditional(_, then, otherwise) => least(then).min(least(otherwise)),
         _ => i64::MIN,
     }
 }
 
-impl Source {
+impl BindingSource {
     /// That of a place: an element of an array of a variable of the program, all whose values are numbers from 0 on.
-    fn of(program: &Program, parameters: &[Parameter], place: &Place) -> Option<Source> {
-        let Root::Variable(id) = place.root else { return None };
+    fn of(program: &Program, parameters: &[Parameter], place: &Place) -> Option<BindingSource> {
+        let PlaceRoot::Variable(id) = place.root else { return None };
         let variable = &program.variables[id];
         let (mut ty, mut indices) = (variable.ty, Vec::new());
         for selector in &place.path {
-            let (&Type::Array { low, length, element, .. }, Selector::Index(index)) =
+            let (&Type::Array { low, length, element, .. }, PlaceSelector::Index(index)) =
                 (&program.types[ty], selector)
             else {
                 return None;
             };
             let mentions = mentioned(parameters, index);
             let binds = bind(parameters, index, (low, length));
-            indices.push(Index { length: u64::from(length), mentions, binds });
+            indices.push(SourceIndex { length: u64::from(length), mentions, binds });
             ty = element;
         }
         let is_counter = matches!(&program.types[ty], Type::Scalar(scalar)
@@ -244,53 +247,53 @@ impl Source {
             return None;
         }
         let tokens = variable.initial.iter().filter(|it| it.unwrap_or(0) != 0).count() as u64;
-        Some(Source { indices, tokens })
+        Some(BindingSource { indices, tokens })
     }
 }
 
 /// What an index binds, if it is a parameter, or one in another numbering that can be undone.
-fn bind(parameters: &[Parameter], index: &Expr, (low, length): (i64, u32)) -> Option<Bind> {
+fn bind(parameters: &[Parameter], index: &Expr, (low, length): (i64, u32)) -> Option<IndexBinding> {
     let number = |expr: &Expr| match expr.kind {
         ExprKind::Local(local) => parameters.iter().position(|it| it.local == local),
         _ => None,
     };
     match &index.kind {
         ExprKind::Convert(convert) => {
-            let Convert { operand, pieces } = &**convert;
-            let undone = pieces.iter().map(|it| Renumbered {
+            let NumberConversion { operand, pieces } = &**convert;
+            let undone = pieces.iter().map(|it| ConversionPiece {
                 low: it.low + it.by,
                 high: it.high + it.by,
                 by: -it.by,
             });
-            let mut undone: Vec<Renumbered> = undone.collect();
+            let mut undone: Vec<ConversionPiece> = undone.collect();
             undone.sort_unstable_by_key(|it| it.low);
             let is_one_to_one = undone.windows(2).all(|it| it[0].high < it[1].low);
             let parameter = number(operand).filter(|_| is_one_to_one)?;
-            Some(Bind { parameter, low, length, pieces: Some(undone) })
+            Some(IndexBinding { parameter, low, length, pieces: Some(undone) })
         }
-        _ => Some(Bind { parameter: number(index)?, low, length, pieces: None }),
+        _ => Some(IndexBinding { parameter: number(index)?, low, length, pieces: None }),
     }
 }
 
-struct Planner {
+struct BindingPlanner {
     sizes: Vec<u64>,
-    known: Vec<Known>,
+    known: Vec<ConjunctFacts>,
     bound: BTreeSet<usize>,
     judged: Vec<bool>,
     steps: Vec<BindingStep>,
 }
 
 /// A source, and what has to be done to use it.
-struct Choice {
+struct SourceChoice {
     conjunct: usize,
     /// Parameters that are bound to each of their values before.
     each: Vec<usize>,
-    binds: Vec<Bind>,
+    binds: Vec<IndexBinding>,
     /// How much there is to do, about.
     cost: f64,
 }
 
-impl Planner {
+impl BindingPlanner {
     fn plan(mut self, conjuncts: usize) -> BindingPlan {
         self.judge();
         while self.bound.len() < self.sizes.len() {
@@ -322,17 +325,17 @@ impl Planner {
     }
 
     /// How a conjunct would be used to bind parameters.
-    fn choice(&self, conjunct: usize) -> Option<Choice> {
+    fn choice(&self, conjunct: usize) -> Option<SourceChoice> {
         let source = self.known[conjunct].source.as_ref()?;
-        let is_open = |it: &Index| it.mentions.iter().any(|it| self.is_open(*it));
+        let is_open = |it: &SourceIndex| it.mentions.iter().any(|it| self.is_open(*it));
         if !source.indices.iter().any(is_open) {
             return None;
         }
         // Elements side by side are looked at together: those of the last indices.
-        let mut binds: Vec<Bind> = Vec::new();
+        let mut binds: Vec<IndexBinding> = Vec::new();
         for (at, index) in source.indices.iter().enumerate().rev() {
             let others = source.indices.iter().enumerate().filter(|(other, _)| *other != at);
-            let is_alone = |bind: &&Bind| {
+            let is_alone = |bind: &&IndexBinding| {
                 let mut others = others.clone().map(|(_, it)| &it.mentions);
                 self.is_open(bind.parameter) && !others.any(|it| it.contains(&bind.parameter))
             };
@@ -349,11 +352,11 @@ impl Planner {
         let known = source.indices.iter().filter(|it| !is_open(it)).map(|it| it.length);
         let found = source.tokens.max(1) as f64 / product(&mut known.into_iter());
         let cost = found + loops * (1.0 + scanned / SCANNED_AT_ONCE) / LOOKS;
-        Some(Choice { conjunct, each: each.into_iter().collect(), binds, cost })
+        Some(SourceChoice { conjunct, each: each.into_iter().collect(), binds, cost })
     }
 
     /// Uses a source.
-    fn take(&mut self, Choice { conjunct, each, binds, .. }: Choice) {
+    fn take(&mut self, SourceChoice { conjunct, each, binds, .. }: SourceChoice) {
         for parameter in each {
             self.bind(parameter);
         }
@@ -362,7 +365,7 @@ impl Planner {
         }
         self.bound.extend(binds.iter().map(|it| it.parameter));
         self.judged[conjunct] |= self.known[conjunct].is_source;
-        self.steps.push(BindingStep::Scan(Scan { conjunct, binds }));
+        self.steps.push(BindingStep::Scan(NonzeroScan { conjunct, binds }));
     }
 
     /// Binds a parameter to each of its values, and judges what can be judged then.
@@ -376,7 +379,7 @@ impl Planner {
     fn bind_next(&mut self) {
         let open = (0..self.sizes.len()).filter(|it| self.is_open(*it));
         let judged = |parameter: usize| {
-            let is_last = |it: &&Known| {
+            let is_last = |it: &&ConjunctFacts| {
                 let mut left = it.mentions.iter().filter(|it| self.is_open(**it));
                 left.next() == Some(&parameter) && left.next().is_none()
             };

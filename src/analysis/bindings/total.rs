@@ -1,32 +1,32 @@
 //! Expressions that have a value in every state: judging them cannot fail, so they may be judged at any time.
 
 use crate::ir::{
-    Arithmetic, Binary, Convert, Expr, ExprKind, LocalId, Place, Program, Root, Scalar, Selector,
-    Type, TypeId, Unary,
+    Arithmetic, BinaryOp, Expr, ExprKind, LocalId, NumberConversion, Place, PlaceRoot,
+    PlaceSelector, Program, ScalarType, Type, TypeId, UnaryOp,
 };
 use std::collections::HashMap;
 
 /// The least and the greatest value of an expression, wide enough for sums of what 64 bits hold.
-type Range = (i128, i128);
+type WideInterval = (i128, i128);
 
 /// The truth values.
-const TRUTHS: Range = (0, 1);
+const TRUTHS: WideInterval = (0, 1);
 
 /// Finds out which expressions are total.
-pub struct Total<'p> {
+pub struct TotalityChecker<'p> {
     program: &'p Program,
-    locals: HashMap<LocalId, Range>,
+    locals: HashMap<LocalId, WideInterval>,
 }
 
-impl<'p> Total<'p> {
+impl<'p> TotalityChecker<'p> {
     /// Of expressions of a program, none of whose names is bound.
     pub fn new(program: &'p Program) -> Self {
-        Total { program, locals: HashMap::new() }
+        TotalityChecker { program, locals: HashMap::new() }
     }
 
     /// A name stands for the values of a type.
     pub fn bind(&mut self, local: LocalId, over: TypeId) {
-        if let Type::Scalar(Scalar { domain, .. }) = &self.program.types[over] {
+        if let Type::Scalar(ScalarType { domain, .. }) = &self.program.types[over] {
             let (low, high) = self.program.bounds(domain);
             self.locals.insert(local, (low.into(), high.into()));
         }
@@ -38,12 +38,12 @@ impl<'p> Total<'p> {
     }
 
     /// Where the values of an expression are, if it is total.
-    fn range(&mut self, expr: &Expr) -> Option<Range> {
+    fn range(&mut self, expr: &Expr) -> Option<WideInterval> {
         match &expr.kind {
             ExprKind::Constant(value) => Some((i128::from(*value), i128::from(*value))),
             ExprKind::Local(local) => self.locals.get(local).copied(),
             ExprKind::Read(place) => self.read(place),
-            ExprKind::Unary(Unary::Not, operand) => self.range(operand).map(|_| TRUTHS),
+            ExprKind::Unary(UnaryOp::Not, operand) => self.range(operand).map(|_| TRUTHS),
             ExprKind::Binary(operator, left, right) => {
                 let (left, right) = (self.range(left)?, self.range(right)?);
                 self.computed(*operator, left, right)
@@ -62,19 +62,24 @@ impl<'p> Total<'p> {
         }
     }
 
-    fn computed(&self, operator: Binary, left: Range, right: Range) -> Option<Range> {
+    fn computed(
+        &self,
+        operator: BinaryOp,
+        left: WideInterval,
+        right: WideInterval,
+    ) -> Option<WideInterval> {
         let (low, high) = match operator {
-            Binary::Add => (left.0 + right.0, left.1 + right.1),
-            Binary::Subtract => (left.0 - right.1, left.1 - right.0),
-            Binary::Equal
-            | Binary::NotEqual
-            | Binary::Less
-            | Binary::LessEqual
-            | Binary::Greater
-            | Binary::GreaterEqual
-            | Binary::And
-            | Binary::Or
-            | Binary::Implies => return Some(TRUTHS),
+            BinaryOp::Add => (left.0 + right.0, left.1 + right.1),
+            BinaryOp::Subtract => (left.0 - right.1, left.1 - right.0),
+            BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual
+            | BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Implies => return Some(TRUTHS),
             _ => return None,
         };
         let fits = match self.program.arithmetic {
@@ -85,9 +90,9 @@ impl<'p> Total<'p> {
     }
 
     /// A value in another numbering: it has to be in some piece.
-    fn converted(&mut self, convert: &Convert) -> Option<Range> {
+    fn converted(&mut self, convert: &NumberConversion) -> Option<WideInterval> {
         let (low, high) = self.range(&convert.operand)?;
-        let mut pieces: Vec<Range> =
+        let mut pieces: Vec<WideInterval> =
             convert.pieces.iter().map(|it| (it.low.into(), it.high.into())).collect();
         pieces.sort_unstable();
         let reached = pieces.iter().fold(low, |next, piece| match piece.0 <= next {
@@ -102,21 +107,21 @@ impl<'p> Total<'p> {
     }
 
     /// A place that is always there, with a value.
-    fn read(&mut self, place: &Place) -> Option<Range> {
-        let Root::Variable(id) = place.root else { return None };
+    fn read(&mut self, place: &Place) -> Option<WideInterval> {
+        let PlaceRoot::Variable(id) = place.root else { return None };
         if place.slot.is_some() {
             return None;
         }
         let mut ty = self.program.variables[id].ty;
         for selector in &place.path {
             ty = match (&self.program.types[ty], selector) {
-                (Type::Array { low, length, element, .. }, Selector::Index(index)) => {
+                (Type::Array { low, length, element, .. }, PlaceSelector::Index(index)) => {
                     let (least, most) = self.range(index)?;
                     let first = i128::from(*low);
                     let is_inside = first <= least && most < first + i128::from(*length);
                     is_inside.then_some(*element)?
                 }
-                (Type::Record { fields, .. }, Selector::Field(number)) => {
+                (Type::Record { fields, .. }, PlaceSelector::Field(number)) => {
                     fields.get(*number as usize)?.1
                 }
                 _ => return None,

@@ -4,15 +4,15 @@
 //! that there is a message it takes. Why each entry is sure is in `docs/ir.md`; where nothing is said
 //! here, two operations do not commute and an answer may change.
 
-use crate::analysis::access::{ChannelUse, Operation, Question};
+use crate::analysis::access::{ChannelEffect, ChannelOperation, ChannelPredicate};
 
 /// Whether two operations, both possible, have the same result in either order, and each the same
 /// result as alone.
-pub fn commute(one: ChannelUse, other: ChannelUse) -> bool {
+pub fn commute(one: ChannelEffect, other: ChannelEffect) -> bool {
     match (one, other) {
         // Who only looks disturbs nobody who only looks.
         (one, other) if !one.changes() && !other.changes() => true,
-        (ChannelUse::Guarded(one), ChannelUse::Guarded(other)) => {
+        (ChannelEffect::Guarded(one), ChannelEffect::Guarded(other)) => {
             is_at_other_end(one, other) || is_at_other_end(other, one)
         }
         _ => false,
@@ -20,17 +20,20 @@ pub fn commute(one: ChannelUse, other: ChannelUse) -> bool {
 }
 
 /// Whether one is a send to the end, and the other is about a message that is there before it.
-fn is_at_other_end(one: Operation, other: Operation) -> bool {
+fn is_at_other_end(one: ChannelOperation, other: ChannelOperation) -> bool {
     let is_first = matches!(
         other,
-        Operation::Receive | Operation::ReceiveAny | Operation::Peek | Operation::PeekAny
+        ChannelOperation::Receive
+            | ChannelOperation::ReceiveAny
+            | ChannelOperation::Peek
+            | ChannelOperation::PeekAny
     );
-    one == Operation::Send && is_first
+    one == ChannelOperation::Send && is_first
 }
 
 /// What an operation may do to a question that has been answered with yes, or with no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum PredicateAnswer {
     /// Yes.
     Yes,
     /// No.
@@ -38,31 +41,41 @@ pub enum Answer {
 }
 
 /// Whether an operation may change such an answer.
-pub fn may_change(what: ChannelUse, question: Question, answer: Answer) -> bool {
+pub fn may_change(
+    what: ChannelEffect,
+    question: ChannelPredicate,
+    answer: PredicateAnswer,
+) -> bool {
     let operation = match what {
-        ChannelUse::Guarded(operation) => operation,
-        ChannelUse::Asked => return false,
-        ChannelUse::Changed => return true,
+        ChannelEffect::Guarded(operation) => operation,
+        ChannelEffect::Queried => return false,
+        ChannelEffect::Changed => return true,
     };
-    let is_yes = answer == Answer::Yes;
+    let is_yes = answer == PredicateAnswer::Yes;
     match operation {
-        Operation::Send => match question {
-            Question::HasRoom | Question::IsEmpty => is_yes,
-            Question::HasMessage | Question::SomeMatches | Question::IsFull => !is_yes,
+        ChannelOperation::Send => match question {
+            ChannelPredicate::HasRoom | ChannelPredicate::IsEmpty => is_yes,
+            ChannelPredicate::HasMessage
+            | ChannelPredicate::SomeMatches
+            | ChannelPredicate::IsFull => !is_yes,
             // The first message, which is there, stays what it is.
-            Question::FirstMatches => false,
+            ChannelPredicate::FirstMatches => false,
         },
-        Operation::SendSorted => match question {
-            Question::HasRoom | Question::IsEmpty => is_yes,
-            Question::HasMessage | Question::SomeMatches | Question::IsFull => !is_yes,
+        ChannelOperation::SendSorted => match question {
+            ChannelPredicate::HasRoom | ChannelPredicate::IsEmpty => is_yes,
+            ChannelPredicate::HasMessage
+            | ChannelPredicate::SomeMatches
+            | ChannelPredicate::IsFull => !is_yes,
             // The new message may be the first.
-            Question::FirstMatches => true,
+            ChannelPredicate::FirstMatches => true,
         },
-        Operation::Receive | Operation::ReceiveAny => match question {
-            Question::HasRoom | Question::IsEmpty => !is_yes,
-            Question::HasMessage | Question::SomeMatches | Question::IsFull => is_yes,
+        ChannelOperation::Receive | ChannelOperation::ReceiveAny => match question {
+            ChannelPredicate::HasRoom | ChannelPredicate::IsEmpty => !is_yes,
+            ChannelPredicate::HasMessage
+            | ChannelPredicate::SomeMatches
+            | ChannelPredicate::IsFull => is_yes,
             // The next message is the first.
-            Question::FirstMatches => true,
+            ChannelPredicate::FirstMatches => true,
         },
         _ => false,
     }

@@ -2,39 +2,43 @@
 //!
 //! To ask each pair by itself takes seconds where there are thousands of instances. Here what instances
 //! do is sorted by what they do it to (`users`), and the answers for one instance are unions of such
-//! sets. They are the same as those of [`Dependence`], pair by pair (`tests/exec/access.rs`).
+//! sets. They are the same as those of [`DependenceRelation`], pair by pair (`tests/exec/access.rs`).
 
-use super::Dependence;
-use super::channels::{self, Answer};
-use super::gauges::{self, Pairs, Sometimes};
-use super::users::{Clashes, Row, Users};
-use crate::analysis::access::{Access, ChannelSlot, Condition, Conjunct, Question};
-use crate::analysis::bits::{Rows, Shared, extend, insert, members, remove, take_out, words_of};
+use super::DependenceRelation;
+use super::channels::{self, PredicateAnswer};
+use super::gauges::{self, ConditionalInteraction, InstanceRelations};
+use super::users::{ConflictCache, EffectIndex, InstanceBits};
+use crate::analysis::access::{
+    AccessSet, ChannelPredicate, ChannelSlot, ConjunctCondition, GuardConjunct,
+};
+use crate::analysis::bits::{
+    BitMatrix, BitSetInterner, extend, insert, members, remove_member, subtract, words_of,
+};
 use crate::analysis::instances::InstanceId;
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::CellId;
-use crate::ir::{Arena, Binary, Entity, LocationId};
+use crate::ir::{Arena, BinaryOp, Entity, LocationId};
 use std::collections::{BTreeMap, HashMap};
 
 /// What is said of all pairs.
 #[derive(Clone, Debug)]
-pub struct Matrix {
+pub struct DependenceMatrix {
     /// Of each instance those others that are not independent of it.
-    pub dependent: Rows,
+    pub dependent: BitMatrix,
     /// Of each instance those that are never possible where it is.
-    pub excluded: Rows,
+    pub excluded: BitMatrix,
     /// Sets of instances, each once, by the numbers that follow.
-    pub sets: Rows,
+    pub sets: BitMatrix,
     /// Of each instance, for each of its conjuncts, those that may make it hold.
     pub enabling_of: Arena<InstanceId, Vec<usize>>,
     /// Of each instance those that it might interact with wherever it is possible.
-    pub interacting: Rows,
+    pub interacting: BitMatrix,
     /// And those for some values of a cell only. Others do not disturb it, nor it them, as long as none of
     /// these is taken.
-    pub sometimes: Arena<InstanceId, Vec<Sometimes>>,
+    pub conditional: Arena<InstanceId, Vec<ConditionalInteraction>>,
 }
 
-impl Matrix {
+impl DependenceMatrix {
     /// Whether there may be a run, from where `one` is possible and cells have these values, of steps that
     /// neither disturb it nor are disturbed, to where `other` is possible, too, and is so disturbed or
     /// disturbs.
@@ -44,21 +48,22 @@ impl Matrix {
         other: InstanceId,
         value: impl Fn(CellId) -> i64,
     ) -> bool {
-        let sometimes =
-            |it: &Sometimes| it.from(value(it.cell)) && self.sets.contains(it.with, other.index());
+        let sometimes = |it: &ConditionalInteraction| {
+            it.from(value(it.cell)) && self.sets.contains(it.with, other.index())
+        };
         self.interacting.contains(one.index(), other.index())
-            || self.sometimes[one].iter().any(sometimes)
+            || self.conditional[one].iter().any(sometimes)
     }
 }
 
-impl Dependence<'_> {
+impl DependenceRelation<'_> {
     /// What is said of all pairs.
-    pub fn matrix(&self, budget: &AnalysisBudget) -> Result<Matrix, Exceeded> {
+    pub fn matrix(&self, budget: &AnalysisBudget) -> Result<DependenceMatrix, BudgetExceeded> {
         // Three sets for each instance, and those that are kept once.
         let words = words_of(self.accesses.len());
         budget.hold(3 * self.accesses.len() * words * size_of::<u64>())?;
         budget.work((self.accesses.len() * words) as u64)?;
-        Building::new(self).matrix(budget)
+        MatrixBuilder::new(self).matrix(budget)
     }
 }
 
@@ -67,44 +72,45 @@ const EACH_PAIR: u64 = 8;
 
 /// What a conjunct asks, for all that ask the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Asked {
+enum ConditionKey {
     At(CellId, LocationId),
-    Compares(CellId, Binary, i64),
-    Channels(Vec<ChannelSlot>, Question),
+    Compares(CellId, BinaryOp, i64),
+    Channels(Vec<ChannelSlot>, ChannelPredicate),
 }
 
-struct Building<'d, 't> {
-    of: &'d Dependence<'t>,
-    users: Users,
+struct MatrixBuilder<'d, 't> {
+    of: &'d DependenceRelation<'t>,
+    users: EffectIndex,
     /// Who may change an answer, found once for each question, the answer before, and whether other
     /// changes count, as judging may fail.
-    changing: HashMap<(Asked, bool, bool), Row>,
+    changing: HashMap<(ConditionKey, bool, bool), InstanceBits>,
     /// Who may change what is read so.
-    reading: HashMap<Access, Row>,
+    reading: HashMap<AccessSet, InstanceBits>,
 }
 
-impl<'d, 't> Building<'d, 't> {
-    fn new(of: &'d Dependence<'t>) -> Self {
-        let users = Users::new(&of.accesses);
-        Building { of, users, changing: HashMap::new(), reading: HashMap::new() }
+impl<'d, 't> MatrixBuilder<'d, 't> {
+    fn new(of: &'d DependenceRelation<'t>) -> Self {
+        let users = EffectIndex::new(&of.accesses);
+        MatrixBuilder { of, users, changing: HashMap::new(), reading: HashMap::new() }
     }
 
-    fn matrix(mut self, budget: &AnalysisBudget) -> Result<Matrix, Exceeded> {
+    fn matrix(mut self, budget: &AnalysisBudget) -> Result<DependenceMatrix, BudgetExceeded> {
         let words = words_of(self.of.accesses.len());
         let count = self.of.accesses.len();
         let excluded = self.excluded();
-        let (mut dependent, mut interacting) = (Rows::new(count, count), Rows::new(count, count));
-        let mut shared = Shared::new(count);
+        let (mut dependent, mut interacting) =
+            (BitMatrix::new(count, count), BitMatrix::new(count, count));
+        let mut shared = BitSetInterner::new(count);
         let mut enabling_of = Arena::new();
-        let mut clashes = Clashes::default();
+        let mut clashes = ConflictCache::default();
         for (id, access) in self.of.accesses.iter() {
             budget.work(EACH_PAIR * (words * (1 + access.guard.len())) as u64)?;
             let shared_before = shared.count();
-            let clashing = self.users.clashing(&access.effect, &mut clashes);
+            let clashing = self.users.conflicting(&access.effect, &mut clashes);
             relate(&mut interacting, id, &clashing);
             for conjunct in &access.guard {
-                let by = self.changers(conjunct, Answer::Yes);
-                let is_gauged = self.of.gauges.is_gauged(self.of.table, conjunct);
+                let by = self.changers(conjunct, PredicateAnswer::Yes);
+                let is_gauged = self.of.small_domains.is_decided(self.of.table, conjunct);
                 relate(if is_gauged { &mut dependent } else { &mut interacting }, id, &by);
             }
             enabling_of.push(self.enabling(&access.guard, &mut shared));
@@ -116,63 +122,74 @@ impl<'d, 't> Building<'d, 't> {
             budget.work(EACH_PAIR * words as u64)?;
             let at = id.index();
             extend(dependent.row_mut(at), interacting.row(at));
-            remove(dependent.row_mut(at), excluded.row(at));
-            take_out(dependent.row_mut(at), at);
-            take_out(interacting.row_mut(at), at);
-            remove(interacting.row_mut(at), excluded.row(at));
-            let pairs = Pairs {
+            subtract(dependent.row_mut(at), excluded.row(at));
+            remove_member(dependent.row_mut(at), at);
+            remove_member(interacting.row_mut(at), at);
+            subtract(interacting.row_mut(at), excluded.row(at));
+            let pairs = InstanceRelations {
                 dependent: dependent.row(at),
                 excluded: excluded.row(at),
                 always: interacting.row_mut(at),
             };
-            let found = gauges::sometimes(&self.of.gauges, id, pairs);
-            let found = found.into_iter().map(|(cell, low, values, by)| Sometimes {
+            let found = gauges::conditional_interactions(&self.of.small_domains, id, pairs);
+            let found = found.into_iter().map(|(cell, low, values, by)| ConditionalInteraction {
                 cell,
                 low,
                 values,
-                with: shared.number(by),
+                with: shared.intern(by),
             });
             sometimes.push(found.collect());
         }
         let sets = shared.into_rows();
-        Ok(Matrix { dependent, excluded, sets, enabling_of, interacting, sometimes })
+        Ok(DependenceMatrix {
+            dependent,
+            excluded,
+            sets,
+            enabling_of,
+            interacting,
+            conditional: sometimes,
+        })
     }
 
     /// The numbers of the sets of those that may make each conjunct of a guard hold.
-    fn enabling(&mut self, guard: &[Conjunct<'_>], shared: &mut Shared) -> Vec<usize> {
-        let mut failing = self.users.none();
+    fn enabling(&mut self, guard: &[GuardConjunct<'_>], shared: &mut BitSetInterner) -> Vec<usize> {
+        let mut failing = self.users.empty_set();
         let mut numbers = Vec::with_capacity(guard.len());
         for conjunct in guard {
-            let mut by = self.changers(conjunct, Answer::No);
+            let mut by = self.changers(conjunct, PredicateAnswer::No);
             extend(&mut by, &failing);
             if conjunct.may_fail() {
                 extend(&mut failing, &self.changers_of(conjunct.reads()));
             }
-            numbers.push(shared.number(by));
+            numbers.push(shared.intern(by));
         }
         numbers
     }
 
     /// Who may change what is read so.
-    fn changers_of(&mut self, read: Access) -> Row {
-        if read == Access::default() {
-            return self.users.none();
+    fn changers_of(&mut self, read: AccessSet) -> InstanceBits {
+        if read == AccessSet::default() {
+            return self.users.empty_set();
         }
         let users = &self.users;
         self.reading.entry(read).or_insert_with_key(|read| users.changers(read)).clone()
     }
 
     /// Who may change whether a conjunct holds, from this answer to another.
-    fn changers(&mut self, conjunct: &Conjunct<'_>, from: Answer) -> Row {
-        let mut row = self.changers_of(conjunct.access.reading());
+    fn changers(&mut self, conjunct: &GuardConjunct<'_>, from: PredicateAnswer) -> InstanceBits {
+        let mut row = self.changers_of(conjunct.access.as_reads());
         let asked = match &conjunct.condition {
-            Condition::At(cell, location) => Asked::At(*cell, *location),
-            Condition::Compares(cell, operator, value) => Asked::Compares(*cell, *operator, *value),
-            Condition::Asks(channels, question) => Asked::Channels(channels.clone(), *question),
-            Condition::Holds => return row,
+            ConjunctCondition::At(cell, location) => ConditionKey::At(*cell, *location),
+            ConjunctCondition::Compares(cell, operator, value) => {
+                ConditionKey::Compares(*cell, *operator, *value)
+            }
+            ConjunctCondition::Asks(channels, question) => {
+                ConditionKey::Channels(channels.clone(), *question)
+            }
+            ConjunctCondition::Holds => return row,
         };
-        let refined = from == Answer::No || !conjunct.may_fail();
-        let key = (asked, from == Answer::Yes, refined);
+        let refined = from == PredicateAnswer::No || !conjunct.may_fail();
+        let key = (asked, from == PredicateAnswer::Yes, refined);
         let (of, users) = (self.of, &self.users);
         let find = || changers_of_condition(of, users, conjunct, from, refined);
         extend(&mut row, self.changing.entry(key).or_insert_with(find));
@@ -180,22 +197,22 @@ impl<'d, 't> Building<'d, 't> {
     }
 
     /// Of each instance those whose process is somewhere else, or whose cell has another value.
-    fn excluded(&self) -> Rows {
-        let mut held: BTreeMap<(CellId, bool), BTreeMap<i64, Row>> = BTreeMap::new();
+    fn excluded(&self) -> BitMatrix {
+        let mut held: BTreeMap<(CellId, bool), BTreeMap<i64, InstanceBits>> = BTreeMap::new();
         for (id, access) in self.of.accesses.iter() {
-            for (cell, value) in access.certain().filter_map(held_by) {
+            for (cell, value) in access.certain_conjuncts().filter_map(held_by) {
                 let row = held.entry(cell).or_default().entry(value);
-                insert(row.or_insert_with(|| self.users.none()), id.index());
+                insert(row.or_insert_with(|| self.users.empty_set()), id.index());
             }
         }
         let count = self.of.accesses.len();
-        let mut rows = Rows::new(count, count);
+        let mut rows = BitMatrix::new(count, count);
         for (id, access) in self.of.accesses.iter() {
-            for (cell, value) in access.certain().filter_map(held_by) {
+            for (cell, value) in access.certain_conjuncts().filter_map(held_by) {
                 let others = held[&cell].iter().filter(|(it, _)| **it != value);
                 others.for_each(|(_, it)| extend(rows.row_mut(id.index()), it));
             }
-            for others in self.of.gauges.excluded(id) {
+            for others in self.of.small_domains.excluded(id) {
                 extend(rows.row_mut(id.index()), others);
             }
         }
@@ -204,36 +221,36 @@ impl<'d, 't> Building<'d, 't> {
 }
 
 /// Notes that an instance and others disturb each other.
-fn relate(rows: &mut Rows, id: InstanceId, others: &[u64]) {
+fn relate(rows: &mut BitMatrix, id: InstanceId, others: &[u64]) {
     members(others).for_each(|other| insert(rows.row_mut(other), id.index()));
     extend(rows.row_mut(id.index()), others);
 }
 
 /// A cell that tells a location, or one that does not, and what it has to hold.
-fn held_by(conjunct: &Conjunct<'_>) -> Option<((CellId, bool), i64)> {
+fn held_by(conjunct: &GuardConjunct<'_>) -> Option<((CellId, bool), i64)> {
     match conjunct.condition {
-        Condition::At(cell, location) => Some(((cell, true), location.0.into())),
-        Condition::Compares(cell, Binary::Equal, value) => Some(((cell, false), value)),
+        ConjunctCondition::At(cell, location) => Some(((cell, true), location.0.into())),
+        ConjunctCondition::Compares(cell, BinaryOp::Equal, value) => Some(((cell, false), value)),
         _ => None,
     }
 }
 
 fn changers_of_condition(
-    of: &Dependence<'_>,
-    users: &Users,
-    conjunct: &Conjunct<'_>,
-    from: Answer,
+    of: &DependenceRelation<'_>,
+    users: &EffectIndex,
+    conjunct: &GuardConjunct<'_>,
+    from: PredicateAnswer,
     refined: bool,
-) -> Row {
-    let mut row = users.none();
+) -> InstanceBits {
+    let mut row = users.empty_set();
     match &conjunct.condition {
-        Condition::At(cell, location) => {
+        ConjunctCondition::At(cell, location) => {
             users.writes.extend(&mut row, cell);
-            let moved = if from == Answer::Yes { &users.leaves } else { &users.enters };
+            let moved = if from == PredicateAnswer::Yes { &users.leaves } else { &users.enters };
             moved.extend(&mut row, &(*cell, *location));
         }
-        Condition::Compares(cell, ..) if refined => {
-            let mut touched = users.none();
+        ConjunctCondition::Compares(cell, ..) if refined => {
+            let mut touched = users.empty_set();
             for users in [&users.writes, &users.sets, &users.adds, &users.steps] {
                 users.extend(&mut touched, cell);
             }
@@ -243,15 +260,15 @@ fn changers_of_condition(
             };
             members(&touched).filter(changes).for_each(|it| insert(&mut row, it));
         }
-        Condition::Compares(..) => row = users.changers(&conjunct.reads()),
-        Condition::Asks(slots, question) => {
+        ConjunctCondition::Compares(..) => row = users.changers(&conjunct.reads()),
+        ConjunctCondition::Asks(slots, question) => {
             for (what, by) in slots.iter().flat_map(|it| users.uses_of(*it)) {
                 if channels::may_change(what, *question, from) || (!refined && what.reorders()) {
                     extend(&mut row, by);
                 }
             }
         }
-        Condition::Holds => {}
+        ConjunctCondition::Holds => {}
     }
     row
 }

@@ -11,35 +11,38 @@ mod gauges;
 mod matrix;
 mod users;
 
-use crate::analysis::access::{Access, Add, Condition, Conjunct, InstanceAccess, Moved, Table};
+use crate::analysis::access::{
+    AccessSet, AccessTable, ConjunctCondition, CounterAddition, GuardConjunct, InstanceAccess,
+    LocationChange,
+};
 use crate::analysis::instances::InstanceId;
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::CellId;
-use crate::ir::{Arena, Binary, Expr, PropertyId};
-use channels::Answer;
-use gauges::Gauges;
+use crate::ir::{Arena, BinaryOp, Expr, PropertyId};
+use channels::PredicateAnswer;
+use gauges::SmallDomainCells;
 
-pub use gauges::Sometimes;
-pub use matrix::Matrix;
+pub use gauges::ConditionalInteraction;
+pub use matrix::DependenceMatrix;
 
 /// Units of work to find out what an action instance reads and writes.
 const EACH_INSTANCE: u64 = 256;
 
 /// All action instances of a program, and how they stand to each other.
 #[derive(Debug)]
-pub struct Dependence<'t> {
-    table: &'t Table<'t>,
+pub struct DependenceRelation<'t> {
+    table: &'t AccessTable<'t>,
     accesses: Arena<InstanceId, InstanceAccess<'t>>,
-    gauges: Gauges,
+    small_domains: SmallDomainCells,
 }
 
-impl<'t> Dependence<'t> {
+impl<'t> DependenceRelation<'t> {
     /// Of all action instances in a table, or nothing if there are more than `most`.
     pub fn new(
-        table: &'t Table<'t>,
+        table: &'t AccessTable<'t>,
         most: u32,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Dependence<'t>>, Exceeded> {
+    ) -> Result<Option<DependenceRelation<'t>>, BudgetExceeded> {
         let count = table.instances().count();
         if count > most {
             return Ok(None);
@@ -51,12 +54,12 @@ impl<'t> Dependence<'t> {
             budget.hold(access.bytes())?;
             accesses.push(access);
         }
-        let gauges = Gauges::new(table, &accesses);
-        Ok(Some(Dependence { table, accesses, gauges }))
+        let gauges = SmallDomainCells::new(table, &accesses);
+        Ok(Some(DependenceRelation { table, accesses, small_domains: gauges }))
     }
 
     /// The table of them.
-    pub fn table(&self) -> &'t Table<'t> {
+    pub fn table(&self) -> &'t AccessTable<'t> {
         self.table
     }
 
@@ -72,15 +75,15 @@ impl<'t> Dependence<'t> {
 
     /// Whether two are never possible in one state.
     pub fn exclude(&self, one: InstanceId, other: InstanceId) -> bool {
-        self.accesses[one].excludes(&self.accesses[other]) || self.gauges.exclude(one, other)
+        self.accesses[one].excludes(&self.accesses[other]) || self.small_domains.exclude(one, other)
     }
 
     /// Whether two instances commute and do not disable each other, in every reachable state in which
     /// both are possible.
     pub fn are_independent(&self, one: InstanceId, other: InstanceId) -> bool {
         let (left, right) = (&self.accesses[one], &self.accesses[other]);
-        let keeps = |by: &InstanceAccess, guard: &[Conjunct]| {
-            !guard.iter().any(|it| self.may_change(&by.effect, it, Answer::Yes))
+        let keeps = |by: &InstanceAccess, guard: &[GuardConjunct]| {
+            !guard.iter().any(|it| self.may_change(&by.effect, it, PredicateAnswer::Yes))
         };
         self.exclude(one, other)
             || (effects_commute(&left.effect, &right.effect)
@@ -92,14 +95,15 @@ impl<'t> Dependence<'t> {
     /// counts as much.
     pub fn may_enable(&self, by: InstanceId, instance: InstanceId, conjunct: usize) -> bool {
         let (effect, guard) = (&self.accesses[by].effect, &self.accesses[instance].guard);
-        let fails = |it: &Conjunct| it.may_fail() && effect.may_change(&it.reads());
-        self.may_change(effect, &guard[conjunct], Answer::No) || guard[..conjunct].iter().any(fails)
+        let fails = |it: &GuardConjunct| it.may_fail() && effect.may_change(&it.reads());
+        self.may_change(effect, &guard[conjunct], PredicateAnswer::No)
+            || guard[..conjunct].iter().any(fails)
     }
 
     /// Whether `by` may make this conjunct not hold, or fail, where it holds.
     pub fn may_disable(&self, by: InstanceId, instance: InstanceId, conjunct: usize) -> bool {
         let guard = &self.accesses[instance].guard;
-        self.may_change(&self.accesses[by].effect, &guard[conjunct], Answer::Yes)
+        self.may_change(&self.accesses[by].effect, &guard[conjunct], PredicateAnswer::Yes)
     }
 
     /// A necessary enabling set: where this conjunct is the first that does not hold, nothing but these
@@ -115,67 +119,74 @@ impl<'t> Dependence<'t> {
 
     /// The instances that may change whether an expression holds: all that an observer sees of it.
     pub fn visible_to(&self, expr: &Expr) -> Vec<InstanceId> {
-        self.that_change(&self.table.expression(expr))
+        self.changers(&self.table.expression(expr))
     }
 
     /// The instances that may change what a property says of a state; of a claim, what its moves
     /// ask and assert.
     pub fn visible(&self, property: PropertyId) -> Vec<InstanceId> {
-        self.that_change(&self.table.read_by(property))
+        self.changers(&self.table.read_by(property))
     }
 
-    fn that_change(&self, read: &Access) -> Vec<InstanceId> {
+    fn changers(&self, read: &AccessSet) -> Vec<InstanceId> {
         let sees = |&at: &InstanceId| self.accesses[at].effect.may_change(read);
         self.instances().filter(sees).collect()
     }
 
     /// The instances with assertions of the model's that may not hold: an error is theirs to make.
-    pub fn asserting(&self) -> Vec<InstanceId> {
+    pub fn asserting_instances(&self) -> Vec<InstanceId> {
         let asserts = |&at: &InstanceId| self.accesses[at].failures().assertion;
         self.instances().filter(asserts).collect()
     }
 
     /// Whether an effect may change whether a conjunct holds, from this answer to another.
-    fn may_change(&self, effect: &Access, conjunct: &Conjunct, from: Answer) -> bool {
+    fn may_change(
+        &self,
+        effect: &AccessSet,
+        conjunct: &GuardConjunct,
+        from: PredicateAnswer,
+    ) -> bool {
         // Where judging may fail, whether it does is an answer too.
-        let refined = from == Answer::No || !conjunct.may_fail();
+        let refined = from == PredicateAnswer::No || !conjunct.may_fail();
         effect.may_change(&conjunct.access)
             || match &conjunct.condition {
-                Condition::Holds => false,
-                Condition::At(cell, location) => {
-                    let (here, is_yes) = (Some(*location), from == Answer::Yes);
-                    let leaves = |it: &&Moved| match is_yes {
+                ConjunctCondition::Holds => false,
+                ConjunctCondition::At(cell, location) => {
+                    let (here, is_yes) = (Some(*location), from == PredicateAnswer::Yes);
+                    let leaves = |it: &&LocationChange| match is_yes {
                         true => it.from == here && it.to != here,
                         false => it.to == here && it.from != here,
                     };
                     effect.writes.contains(*cell)
                         || effect.moves.iter().filter(|it| it.cell == *cell).any(|it| leaves(&it))
                 }
-                Condition::Compares(cell, ..) if refined => {
+                ConjunctCondition::Compares(cell, ..) if refined => {
                     self.may_change_comparison(effect, *cell, &conjunct.condition, from)
                 }
-                Condition::Compares(..) => effect.may_change(&conjunct.reads()),
-                Condition::Asks(channels, question) => effect.channels.iter().any(|(at, what)| {
-                    channels.contains(at)
-                        && (channels::may_change(*what, *question, from)
-                            || (!refined && what.reorders()))
-                }),
+                ConjunctCondition::Compares(..) => effect.may_change(&conjunct.reads()),
+                ConjunctCondition::Asks(channels, question) => {
+                    effect.channels.iter().any(|(at, what)| {
+                        channels.contains(at)
+                            && (channels::may_change(*what, *question, from)
+                                || (!refined && what.reorders()))
+                    })
+                }
             }
     }
 
     fn may_change_comparison(
         &self,
-        effect: &Access,
+        effect: &AccessSet,
         cell: CellId,
-        condition: &Condition,
-        from: Answer,
+        condition: &ConjunctCondition,
+        from: PredicateAnswer,
     ) -> bool {
         let arithmetic = self.table.program().arithmetic;
-        let to = from == Answer::No;
+        let to = from == PredicateAnswer::No;
         let sets = |&(at, value): &(CellId, i64)| {
             at == cell && condition.holds_of(arithmetic, value) == to
         };
-        let adds = |it: &Add| {
+        let adds = |it: &CounterAddition| {
             it.cells.contains(cell) && !(it.is_monotone && keeps(condition, it.by, from))
         };
         effect.writes.contains(cell)
@@ -186,27 +197,27 @@ impl<'t> Dependence<'t> {
 }
 
 /// Whether a comparison keeps its answer where the value grows by so much.
-fn keeps(condition: &Condition, by: i64, answer: Answer) -> bool {
-    let Condition::Compares(_, operator, _) = condition else { return false };
+fn keeps(condition: &ConjunctCondition, by: i64, answer: PredicateAnswer) -> bool {
+    let ConjunctCondition::Compares(_, operator, _) = condition else { return false };
     // What holds of a value and of all greater ones stays true as it grows, and its opposite false.
     let holds_above = match operator {
-        Binary::Greater | Binary::GreaterEqual => true,
-        Binary::Less | Binary::LessEqual => false,
+        BinaryOp::Greater | BinaryOp::GreaterEqual => true,
+        BinaryOp::Less | BinaryOp::LessEqual => false,
         _ => return by == 0,
     };
-    by == 0 || (holds_above == (by > 0)) == (answer == Answer::Yes)
+    by == 0 || (holds_above == (by > 0)) == (answer == PredicateAnswer::Yes)
 }
 
 /// Whether two effects, both possible, have the same result in either order, and each the same result
 /// as alone.
-pub fn effects_commute(one: &Access, other: &Access) -> bool {
-    let overwrites = |one: &Access, other: &Access| {
-        one.may_change(&other.plain_reading())
-            || one.writes.meets(&other.written())
+pub fn effects_commute(one: &AccessSet, other: &AccessSet) -> bool {
+    let overwrites = |one: &AccessSet, other: &AccessSet| {
+        one.may_change(&other.plain_reads())
+            || one.writes.intersects(&other.written())
             || one.adds.iter().any(|it| other.sets.iter().any(|(cell, _)| it.cells.contains(*cell)))
     };
     let same_counter = one.adds.iter().any(|left| {
-        let meets = |it: &&Add| it.cells.meets(&left.cells);
+        let meets = |it: &&CounterAddition| it.cells.intersects(&left.cells);
         other.adds.iter().filter(meets).any(|right| !(left.commutes && right.commutes))
     });
     let differ = one

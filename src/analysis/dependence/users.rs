@@ -1,7 +1,9 @@
 //! Who does what with each cell and each channel: the index by which all pairs are looked at together.
 
 use super::channels;
-use crate::analysis::access::{Access, Cells, ChannelSlot, ChannelUse, InstanceAccess, Operation};
+use crate::analysis::access::{
+    AccessSet, CellSet, ChannelEffect, ChannelOperation, ChannelSlot, InstanceAccess,
+};
 use crate::analysis::bits::{extend, insert, words_of};
 use crate::analysis::instances::InstanceId;
 use crate::ir::layout::CellId;
@@ -9,18 +11,18 @@ use crate::ir::{Arena, Entity, LocationId};
 use std::collections::{BTreeMap, HashMap};
 
 /// A set of instances.
-pub(super) type Row = Vec<u64>;
+pub(super) type InstanceBits = Vec<u64>;
 
 /// Sets of instances, by what they have in common. A set that is not there is empty.
 #[derive(Clone, Debug)]
-pub(super) struct Sets<K> {
+pub(super) struct InstanceIndex<K> {
     words: usize,
-    sets: BTreeMap<K, Row>,
+    sets: BTreeMap<K, InstanceBits>,
 }
 
-impl<K: Ord> Sets<K> {
+impl<K: Ord> InstanceIndex<K> {
     fn new(words: usize) -> Self {
-        Sets { words, sets: BTreeMap::new() }
+        InstanceIndex { words, sets: BTreeMap::new() }
     }
 
     fn add(&mut self, key: K, instance: InstanceId) {
@@ -32,9 +34,9 @@ impl<K: Ord> Sets<K> {
     }
 }
 
-impl Sets<CellId> {
+impl InstanceIndex<CellId> {
     /// Adds those of all of these cells.
-    fn extend_all(&self, row: &mut [u64], cells: &Cells) {
+    fn extend_all(&self, row: &mut [u64], cells: &CellSet) {
         for range in cells.ranges() {
             let keys = CellId(range.start)..CellId(range.end);
             self.sets.range(keys).for_each(|(_, it)| extend(row, it));
@@ -44,33 +46,33 @@ impl Sets<CellId> {
 
 /// What the effects of all instances do.
 #[derive(Debug)]
-pub(super) struct Users {
+pub(super) struct EffectIndex {
     words: usize,
-    reads: Sets<CellId>,
+    reads: InstanceIndex<CellId>,
     /// Who asks for a location, and for which.
-    asks: Sets<(CellId, LocationId)>,
-    asks_any: Sets<CellId>,
-    pub writes: Sets<CellId>,
-    pub sets: Sets<CellId>,
-    set_to: Sets<(CellId, i64)>,
-    pub adds: Sets<CellId>,
+    asks: InstanceIndex<(CellId, LocationId)>,
+    asks_any: InstanceIndex<CellId>,
+    pub writes: InstanceIndex<CellId>,
+    pub sets: InstanceIndex<CellId>,
+    set_to: InstanceIndex<(CellId, i64)>,
+    pub adds: InstanceIndex<CellId>,
     /// Additions whose order may matter.
-    ordered_adds: Sets<CellId>,
+    ordered_adds: InstanceIndex<CellId>,
     /// Who is somewhere else afterwards.
-    pub moves: Sets<CellId>,
-    pub leaves: Sets<(CellId, LocationId)>,
-    pub enters: Sets<(CellId, LocationId)>,
+    pub moves: InstanceIndex<CellId>,
+    pub leaves: InstanceIndex<(CellId, LocationId)>,
+    pub enters: InstanceIndex<(CellId, LocationId)>,
     /// Who moves, be it back to where it was.
-    pub steps: Sets<CellId>,
-    channels: Sets<(ChannelSlot, ChannelUse)>,
-    changers_of_channels: Sets<ChannelSlot>,
-    /// By what they do besides: see [`Besides`].
-    besides: Sets<Besides>,
+    pub steps: InstanceIndex<CellId>,
+    channels: InstanceIndex<(ChannelSlot, ChannelEffect)>,
+    changers_of_channels: InstanceIndex<ChannelSlot>,
+    /// By what they do besides: see [`GlobalEffect`].
+    besides: InstanceIndex<GlobalEffect>,
 }
 
 /// What an effect may do with what no cell holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Besides {
+pub(super) enum GlobalEffect {
     ReadsInstances,
     WritesInstances,
     ReadsCommitment,
@@ -79,32 +81,32 @@ pub(super) enum Besides {
     ChangesAnything,
 }
 
-impl Users {
-    pub fn new(accesses: &Arena<InstanceId, InstanceAccess<'_>>) -> Users {
+impl EffectIndex {
+    pub fn new(accesses: &Arena<InstanceId, InstanceAccess<'_>>) -> EffectIndex {
         let words = words_of(accesses.len());
-        let mut users = Users {
+        let mut users = EffectIndex {
             words,
-            reads: Sets::new(words),
-            asks: Sets::new(words),
-            asks_any: Sets::new(words),
-            writes: Sets::new(words),
-            sets: Sets::new(words),
-            set_to: Sets::new(words),
-            adds: Sets::new(words),
-            ordered_adds: Sets::new(words),
-            moves: Sets::new(words),
-            leaves: Sets::new(words),
-            enters: Sets::new(words),
-            steps: Sets::new(words),
-            channels: Sets::new(words),
-            changers_of_channels: Sets::new(words),
-            besides: Sets::new(words),
+            reads: InstanceIndex::new(words),
+            asks: InstanceIndex::new(words),
+            asks_any: InstanceIndex::new(words),
+            writes: InstanceIndex::new(words),
+            sets: InstanceIndex::new(words),
+            set_to: InstanceIndex::new(words),
+            adds: InstanceIndex::new(words),
+            ordered_adds: InstanceIndex::new(words),
+            moves: InstanceIndex::new(words),
+            leaves: InstanceIndex::new(words),
+            enters: InstanceIndex::new(words),
+            steps: InstanceIndex::new(words),
+            channels: InstanceIndex::new(words),
+            changers_of_channels: InstanceIndex::new(words),
+            besides: InstanceIndex::new(words),
         };
         accesses.iter().for_each(|(id, it)| users.add(id, &it.effect));
         users
     }
 
-    fn add(&mut self, id: InstanceId, effect: &Access) {
+    fn add(&mut self, id: InstanceId, effect: &AccessSet) {
         effect.reads.iter().for_each(|it| self.reads.add(it, id));
         effect.writes.iter().for_each(|it| self.writes.add(it, id));
         for &(cell, location) in &effect.asks {
@@ -135,24 +137,24 @@ impl Users {
             }
         }
         let besides = [
-            (Besides::ReadsInstances, effect.reads_instances),
-            (Besides::WritesInstances, effect.writes_instances),
-            (Besides::ReadsCommitment, effect.reads_commitment),
-            (Besides::ChangesCommitment, effect.writes_commitment || effect.writes_instances),
-            (Besides::ReadsAnything, effect.reads_anything),
-            (Besides::ChangesAnything, effect.changes_anything()),
+            (GlobalEffect::ReadsInstances, effect.reads_instances),
+            (GlobalEffect::WritesInstances, effect.writes_instances),
+            (GlobalEffect::ReadsCommitment, effect.reads_commitment),
+            (GlobalEffect::ChangesCommitment, effect.writes_commitment || effect.writes_instances),
+            (GlobalEffect::ReadsAnything, effect.reads_anything),
+            (GlobalEffect::ChangesAnything, effect.changes_anything()),
         ];
         besides.into_iter().filter(|it| it.1).for_each(|(what, _)| self.besides.add(what, id));
     }
 
     /// An empty set.
-    pub fn none(&self) -> Row {
+    pub fn empty_set(&self) -> InstanceBits {
         vec![0; self.words]
     }
 
     /// Whose effects may change what is read so.
-    pub fn changers(&self, read: &Access) -> Row {
-        let mut row = self.none();
+    pub fn changers(&self, read: &AccessSet) -> InstanceBits {
+        let mut row = self.empty_set();
         self.extend_by_changers_of_cells(&mut row, read);
         for (slot, _) in &read.channels {
             self.changers_of_channels.extend(&mut row, slot);
@@ -161,7 +163,7 @@ impl Users {
     }
 
     /// The same without channels.
-    fn extend_by_changers_of_cells(&self, row: &mut [u64], read: &Access) {
+    fn extend_by_changers_of_cells(&self, row: &mut [u64], read: &AccessSet) {
         for users in [&self.writes, &self.sets, &self.adds, &self.moves] {
             users.extend_all(row, &read.reads);
         }
@@ -172,20 +174,23 @@ impl Users {
             self.enters.extend(row, asked);
         }
         let besides = [
-            (read.reads_anything, Besides::ChangesAnything),
-            (read.reads_instances, Besides::WritesInstances),
-            (read.reads_commitment, Besides::ChangesCommitment),
+            (read.reads_anything, GlobalEffect::ChangesAnything),
+            (read.reads_instances, GlobalEffect::WritesInstances),
+            (read.reads_commitment, GlobalEffect::ChangesCommitment),
         ];
         let besides = besides.into_iter().filter(|it| it.0);
         besides.for_each(|(_, by)| self.besides.extend(row, &by));
     }
 
     /// Those whose effects do not commute with this one.
-    pub fn clashing(&self, effect: &Access, cached: &mut Clashes) -> Row {
-        let mut row = self.none();
+    pub fn conflicting(&self, effect: &AccessSet, cached: &mut ConflictCache) -> InstanceBits {
+        let mut row = self.empty_set();
         // What the others change and this one reads.
-        let read = effect.plain_reading();
-        self.extend_by_changers_of_cells(&mut row, &Access { reads: Cells::default(), ..read });
+        let read = effect.plain_reads();
+        self.extend_by_changers_of_cells(
+            &mut row,
+            &AccessSet { reads: CellSet::default(), ..read },
+        );
         extend(&mut row, cached.of_reads(self, &effect.reads));
         extend(&mut row, cached.of_writes(self, &effect.writes));
         self.extend_by_readers(&mut row, effect);
@@ -198,13 +203,13 @@ impl Users {
             self.extend_by_users_of_channel(&mut row, *slot, *what);
         }
         if effect.writes_instances {
-            self.besides.extend(&mut row, &Besides::WritesInstances);
+            self.besides.extend(&mut row, &GlobalEffect::WritesInstances);
         }
         row
     }
 
     /// What this one changes and others read.
-    fn extend_by_readers(&self, row: &mut [u64], effect: &Access) {
+    fn extend_by_readers(&self, row: &mut [u64], effect: &AccessSet) {
         for (cell, _) in &effect.sets {
             self.reads.extend(row, cell);
         }
@@ -219,16 +224,16 @@ impl Users {
             }
         }
         let besides = [
-            (effect.changes_anything(), Besides::ReadsAnything),
-            (effect.writes_instances, Besides::ReadsInstances),
-            (effect.writes_commitment || effect.writes_instances, Besides::ReadsCommitment),
+            (effect.changes_anything(), GlobalEffect::ReadsAnything),
+            (effect.writes_instances, GlobalEffect::ReadsInstances),
+            (effect.writes_commitment || effect.writes_instances, GlobalEffect::ReadsCommitment),
         ];
         let besides = besides.into_iter().filter(|it| it.0);
         besides.for_each(|(_, by)| self.besides.extend(row, &by));
     }
 
     /// Whatever is written otherwise.
-    fn extend_by_counters(&self, row: &mut [u64], effect: &Access) {
+    fn extend_by_counters(&self, row: &mut [u64], effect: &AccessSet) {
         for &(cell, value) in &effect.sets {
             self.writes.extend(row, &cell);
             self.adds.extend(row, &cell);
@@ -247,7 +252,7 @@ impl Users {
         }
     }
 
-    fn extend_by_users_of_channel(&self, row: &mut [u64], slot: ChannelSlot, what: ChannelUse) {
+    fn extend_by_users_of_channel(&self, row: &mut [u64], slot: ChannelSlot, what: ChannelEffect) {
         for (other, users) in self.uses_of(slot) {
             if !channels::commute(what, other) {
                 extend(row, users);
@@ -256,9 +261,12 @@ impl Users {
     }
 
     /// What is done with a channel, and by whom.
-    pub fn uses_of(&self, slot: ChannelSlot) -> impl Iterator<Item = (ChannelUse, &Row)> {
+    pub fn uses_of(
+        &self,
+        slot: ChannelSlot,
+    ) -> impl Iterator<Item = (ChannelEffect, &InstanceBits)> {
         // The least of all uses.
-        let first = (slot, ChannelUse::Guarded(Operation::Send));
+        let first = (slot, ChannelEffect::Guarded(ChannelOperation::Send));
         let from = self.channels.sets.range(first..);
         from.take_while(move |((at, _), _)| *at == slot).map(|((_, what), it)| (*what, it))
     }
@@ -266,15 +274,15 @@ impl Users {
 
 /// What clashes with reading, or with writing, some cells: found once for each set of them.
 #[derive(Debug, Default)]
-pub(super) struct Clashes {
-    reads: HashMap<Cells, Row>,
-    writes: HashMap<Cells, Row>,
+pub(super) struct ConflictCache {
+    reads: HashMap<CellSet, InstanceBits>,
+    writes: HashMap<CellSet, InstanceBits>,
 }
 
-impl Clashes {
-    fn of_reads(&mut self, users: &Users, cells: &Cells) -> &Row {
+impl ConflictCache {
+    fn of_reads(&mut self, users: &EffectIndex, cells: &CellSet) -> &InstanceBits {
         self.reads.entry(cells.clone()).or_insert_with(|| {
-            let mut row = users.none();
+            let mut row = users.empty_set();
             for changers in [&users.writes, &users.sets, &users.adds, &users.moves] {
                 changers.extend_all(&mut row, cells);
             }
@@ -282,9 +290,9 @@ impl Clashes {
         })
     }
 
-    fn of_writes(&mut self, users: &Users, cells: &Cells) -> &Row {
+    fn of_writes(&mut self, users: &EffectIndex, cells: &CellSet) -> &InstanceBits {
         self.writes.entry(cells.clone()).or_insert_with(|| {
-            let mut row = users.none();
+            let mut row = users.empty_set();
             let others = [
                 &users.reads,
                 &users.asks_any,

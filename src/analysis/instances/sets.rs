@@ -94,7 +94,7 @@ impl InstanceSets {
 
     /// Takes an instance out of set number `at`.
     pub fn remove(&mut self, at: usize, instance: InstanceId) {
-        bits::take_out(self.words_mut(at), instance.index());
+        bits::remove_member(self.words_mut(at), instance.index());
     }
 
     /// Whether an instance is in set number `at`.

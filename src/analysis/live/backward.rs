@@ -5,19 +5,19 @@
 //! only goes into dead ones is dead itself (*strong* liveness; Giegerich, Möncke and Wilhelm 1981).
 
 use super::bounds::{bounds, surely_stored};
-use super::scalars::{Meant, Scalars};
+use super::scalars::{PlaceScalars, ScalarNumbering};
 use crate::analysis::bits;
-use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
-    Action, Communication, Expr, ExprKind, FunctionId, Pattern, Place, ProcessId, Program, Root,
-    Stmt, StmtKind,
+    Action, Communication, Expr, ExprKind, FunctionId, Place, PlaceRoot, ProcessId, Program,
+    ReceivePattern, Stmt, StmtKind,
 };
 use std::collections::BTreeSet;
 
 /// A walk backwards: what is live where it is.
-pub(super) struct Backward<'p> {
+pub(super) struct BackwardLiveness<'p> {
     pub program: &'p Program,
-    pub scalars: &'p Scalars,
+    pub scalars: &'p ScalarNumbering,
     /// What is live where an instance of each process begins.
     pub begins: &'p [Vec<u64>],
     /// What may be read by others than the mover, whenever.
@@ -29,16 +29,24 @@ pub(super) struct Backward<'p> {
     pub live: Vec<u64>,
 }
 
-impl<'p> Backward<'p> {
+impl<'p> BackwardLiveness<'p> {
     /// Over code of nobody. Nothing is live yet.
     pub fn new(
         program: &'p Program,
-        scalars: &'p Scalars,
+        scalars: &'p ScalarNumbering,
         begins: &'p [Vec<u64>],
         elsewhere: &'p [u64],
-    ) -> Backward<'p> {
+    ) -> BackwardLiveness<'p> {
         let none = vec![0; elsewhere.len()];
-        Backward { program, scalars, begins, elsewhere, mover: None, end: none.clone(), live: none }
+        BackwardLiveness {
+            program,
+            scalars,
+            begins,
+            elsewhere,
+            mover: None,
+            end: none.clone(),
+            live: none,
+        }
     }
 
     /// Goes back over an action: its body, its message, its guard.
@@ -59,8 +67,8 @@ impl<'p> Backward<'p> {
         self.uses().expr(expr);
     }
 
-    fn uses(&mut self) -> Uses<'_> {
-        Uses {
+    fn uses(&mut self) -> ReadScalars<'_> {
+        ReadScalars {
             program: self.program,
             scalars: self.scalars,
             used: &mut self.live,
@@ -73,8 +81,8 @@ impl<'p> Backward<'p> {
         walk::place(&mut self.uses(), place);
     }
 
-    fn meant(&self, place: &Place) -> Option<Meant> {
-        self.scalars.meant(self.program, place)
+    fn meant(&self, place: &Place) -> Option<PlaceScalars> {
+        self.scalars.of_place(self.program, place)
     }
 
     /// Whether nothing that a place may mean is live, for the mover or anybody else.
@@ -85,8 +93,8 @@ impl<'p> Backward<'p> {
 
     /// A place is found and overwritten.
     fn overwrites(&mut self, place: &Place) {
-        if let Some(Meant { mut scalars, is_exact: true }) = self.meant(place) {
-            scalars.by_ref().for_each(|at| bits::take_out(&mut self.live, at));
+        if let Some(PlaceScalars { mut scalars, is_exact: true }) = self.meant(place) {
+            scalars.by_ref().for_each(|at| bits::remove_member(&mut self.live, at));
         }
         self.finds(place);
     }
@@ -102,7 +110,7 @@ impl<'p> Backward<'p> {
             }
             StmtKind::Copy { target, source } => {
                 self.overwrites(target);
-                self.uses().place(source, Access::Read);
+                self.uses().place(source, PlaceAccess::Read);
             }
             StmtKind::Undefine(place) | StmtKind::Clear(place) => self.overwrites(place),
             StmtKind::Communicate(communication) => self.communication(communication),
@@ -155,7 +163,7 @@ impl<'p> Backward<'p> {
             StmtKind::Declare { body, .. } => self.body(body),
             StmtKind::Alias { place, body, .. } => {
                 self.body(body);
-                self.uses().place(place, Access::Read);
+                self.uses().place(place, PlaceAccess::Read);
             }
             StmtKind::Return(value) => {
                 self.live.clone_from(&self.end);
@@ -195,7 +203,7 @@ impl<'p> Backward<'p> {
     pub fn exit(&mut self) {
         if let Some(mover) = self.mover {
             let own = self.scalars.of_process(self.program, mover);
-            own.for_each(|at| bits::take_out(&mut self.live, at));
+            own.for_each(|at| bits::remove_member(&mut self.live, at));
         }
     }
 
@@ -203,18 +211,18 @@ impl<'p> Backward<'p> {
     fn communication(&mut self, communication: &Communication) {
         if let Communication::Receive { patterns, .. } = communication {
             for pattern in patterns.iter().rev() {
-                if let Pattern::Into(place) = pattern {
+                if let ReceivePattern::Into(place) = pattern {
                     self.overwrites(place);
                 }
             }
         }
         let mut uses = self.uses();
-        uses.channel(communication.channel(), Access::Read);
+        uses.channel(communication.channel(), PlaceAccess::Read);
         match communication {
             Communication::Send { values, .. } => values.iter().for_each(|it| uses.expr(it)),
             Communication::Receive { patterns, .. } => {
                 for pattern in patterns {
-                    if let Pattern::Match(value) = pattern {
+                    if let ReceivePattern::Match(value) = pattern {
                         uses.expr(value);
                     }
                 }
@@ -225,15 +233,15 @@ impl<'p> Backward<'p> {
 
 /// Notes what code reads: every place that it names, whatever it does there, so it is for code that is not gone
 /// back over statement by statement.
-struct Uses<'u> {
+struct ReadScalars<'u> {
     program: &'u Program,
-    scalars: &'u Scalars,
+    scalars: &'u ScalarNumbering,
     used: &'u mut [u64],
     /// Those whose bodies have been looked at.
     functions: BTreeSet<FunctionId>,
 }
 
-impl Uses<'_> {
+impl ReadScalars<'_> {
     fn function(&mut self, id: FunctionId) {
         if self.functions.insert(id) {
             let program = self.program;
@@ -249,7 +257,7 @@ impl Uses<'_> {
     }
 }
 
-impl Visitor for Uses<'_> {
+impl CodeVisitor for ReadScalars<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         self.called(stmt);
         walk::stmt(self, stmt);
@@ -262,8 +270,8 @@ impl Visitor for Uses<'_> {
         walk::expr(self, expr);
     }
 
-    fn place(&mut self, place: &Place, _: Access) {
-        if let Some(Meant { mut scalars, .. }) = self.scalars.meant(self.program, place) {
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let Some(PlaceScalars { mut scalars, .. }) = self.scalars.of_place(self.program, place) {
             scalars.by_ref().for_each(|at| bits::insert(self.used, at));
         }
         walk::place(self, place);
@@ -271,14 +279,14 @@ impl Visitor for Uses<'_> {
 }
 
 /// Notes which scalars code may write.
-pub(super) struct Writes<'w> {
+pub(super) struct WrittenScalars<'w> {
     pub program: &'w Program,
-    pub scalars: &'w Scalars,
+    pub scalars: &'w ScalarNumbering,
     pub written: &'w mut [u64],
     pub functions: BTreeSet<FunctionId>,
 }
 
-impl Visitor for Writes<'_> {
+impl CodeVisitor for WrittenScalars<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         if let StmtKind::Call { function, .. } = &stmt.kind
             && self.functions.insert(*function)
@@ -289,9 +297,10 @@ impl Visitor for Writes<'_> {
         walk::stmt(self, stmt);
     }
 
-    fn place(&mut self, place: &Place, access: Access) {
-        if access == Access::Write
-            && let Some(Meant { mut scalars, .. }) = self.scalars.meant(self.program, place)
+    fn place(&mut self, place: &Place, access: PlaceAccess) {
+        if access == PlaceAccess::Write
+            && let Some(PlaceScalars { mut scalars, .. }) =
+                self.scalars.of_place(self.program, place)
         {
             scalars.by_ref().for_each(|at| bits::insert(self.written, at));
         }
@@ -300,14 +309,14 @@ impl Visitor for Writes<'_> {
 }
 
 /// Notes which scalars code names as those of some instance, which may be another than the mover.
-pub(super) struct OfOthers<'o> {
-    pub scalars: &'o Scalars,
+pub(super) struct RemoteScalars<'o> {
+    pub scalars: &'o ScalarNumbering,
     pub named: &'o mut [u64],
 }
 
-impl Visitor for OfOthers<'_> {
-    fn place(&mut self, place: &Place, _: Access) {
-        if let (Root::Variable(variable), Some(_)) = (place.root, &place.slot) {
+impl CodeVisitor for RemoteScalars<'_> {
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let (PlaceRoot::Variable(variable), Some(_)) = (place.root, &place.slot) {
             self.scalars.of(variable).for_each(|at| bits::insert(self.named, at));
         }
         walk::place(self, place);

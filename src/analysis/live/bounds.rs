@@ -2,7 +2,8 @@
 
 use crate::ir::interval::{self, Interval};
 use crate::ir::{
-    Arithmetic, Binary, Expr, ExprKind, Overflow, Place, Program, Root, Selector, Type, TypeId,
+    Arithmetic, BinaryOp, Expr, ExprKind, OverflowRule, Place, PlaceRoot, PlaceSelector, Program,
+    Type, TypeId,
 };
 
 /// Bounds of the value of an expression that surely has one; nothing where judging it may fail, or that is
@@ -37,22 +38,27 @@ pub fn bounds(program: &Program, expr: &Expr) -> Option<Interval> {
 /// Bounds of what an operator gives, if it surely gives something.
 fn computed(
     arithmetic: Arithmetic,
-    operator: Binary,
+    operator: BinaryOp,
     left: Interval,
     right: Interval,
 ) -> Option<Interval> {
     let has_result = match operator {
-        Binary::Divide | Binary::Remainder => right.0 > 0,
-        Binary::ShiftLeft | Binary::ShiftRight => 0 <= right.0 && right.1 < arithmetic.word(),
+        BinaryOp::Divide | BinaryOp::Remainder => right.0 > 0,
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => 0 <= right.0 && right.1 < arithmetic.word(),
         _ => true,
     };
     let results = interval::binary(arithmetic, operator, left, right);
-    let fits = arithmetic == Arithmetic::Wrapping32 || !results.leaves;
+    let fits = arithmetic == Arithmetic::Wrapping32 || !results.may_overflow;
     (has_result && fits).then_some(results.range)
 }
 
 /// Whether storing the value of an expression at a place that is there surely does not fail.
-pub fn surely_stored(program: &Program, target: &Place, value: &Expr, overflow: Overflow) -> bool {
+pub fn surely_stored(
+    program: &Program,
+    target: &Place,
+    value: &Expr,
+    overflow: OverflowRule,
+) -> bool {
     let scalar = |place: &Place| match &program.types[type_of(program, place)?] {
         Type::Scalar(scalar) => Some(scalar),
         _ => None,
@@ -66,25 +72,25 @@ pub fn surely_stored(program: &Program, target: &Place, value: &Expr, overflow: 
         ExprKind::Read(place) if held.undefined => {
             scalar(place).is_some_and(|it| fits(program.bounds(&it.domain)))
         }
-        _ => bounds(program, value).is_some_and(|it| overflow == Overflow::Wraps || fits(it)),
+        _ => bounds(program, value).is_some_and(|it| overflow == OverflowRule::Wraps || fits(it)),
     }
 }
 
 /// The type of what is at a place that surely is there.
 fn type_of(program: &Program, place: &Place) -> Option<TypeId> {
-    let Root::Variable(variable) = place.root else { return None };
+    let PlaceRoot::Variable(variable) = place.root else { return None };
     if place.slot.is_some() {
         return None;
     }
     let mut ty = program.variables[variable].ty;
     for selector in &place.path {
         ty = match (&program.types[ty], selector) {
-            (Type::Array { low, length, element, .. }, Selector::Index(index)) => {
+            (Type::Array { low, length, element, .. }, PlaceSelector::Index(index)) => {
                 let (least, most) = bounds(program, index)?;
                 let last = low + i64::from(*length) - 1;
                 (*low <= least && most <= last).then_some(*element)?
             }
-            (Type::Record { fields, .. }, Selector::Field(field)) => fields[*field as usize].1,
+            (Type::Record { fields, .. }, PlaceSelector::Field(field)) => fields[*field as usize].1,
             _ => return None,
         };
     }

@@ -5,7 +5,7 @@
 //! One of them alone does not know: what the mover has read for the last time is dead if the others are where it is
 //! dead for them, which they are asked for.
 
-use super::{Dead, Matter};
+use super::{DeadScalars, LivenessScope};
 use crate::analysis::bits;
 use crate::ir::walk::any_stmt;
 use crate::ir::{
@@ -18,15 +18,15 @@ const LOCATIONS_MAX: usize = 64;
 
 /// What is dead behind an action while others are elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadWhile {
+pub struct JointlyDeadScalar {
     /// The scalar.
     pub scalar: usize,
     /// Where it is live for others than the mover.
     pub live: Vec<(ProcessId, LocationId)>,
 }
 
-impl Dead {
-    /// Which processes read a scalar that is [a matter of several](Matter::Several), and where it is live for each.
+impl DeadScalars {
+    /// Which processes read a scalar that is [a matter of several](LivenessScope::Several), and where it is live for each.
     pub fn readers<'d>(
         &'d self,
         program: &'d Program,
@@ -41,7 +41,12 @@ impl Dead {
 
     /// What is dead behind an action while others than the mover are elsewhere, and may hold something else than before: it was
     /// live for the mover, or the action writes it.
-    pub fn after_while(&self, program: &Program, id: ActionId, action: &Action) -> Vec<DeadWhile> {
+    pub fn jointly_dead_after(
+        &self,
+        program: &Program,
+        id: ActionId,
+        action: &Action,
+    ) -> Vec<JointlyDeadScalar> {
         let is_done = |&scalar: &usize| {
             let before = action.edge.is_some_and(|it| self.is_live(it.process, it.from, scalar));
             let behind = action.edge.is_some_and(|it| self.is_live(it.process, it.to, scalar));
@@ -51,46 +56,41 @@ impl Dead {
         let of_others = |scalar: usize| {
             let others = self.readers(program, scalar).filter(|(id, _)| Some(*id) != mover);
             let live = others.flat_map(|(id, at)| at.into_iter().map(move |it| (id, it)));
-            DeadWhile { scalar, live: live.collect() }
+            JointlyDeadScalar { scalar, live: live.collect() }
         };
-        self.of_several().filter(is_done).map(of_others).collect()
+        self.joint_scalars().filter(is_done).map(of_others).collect()
     }
 
     /// The scalars that are a matter of several.
-    pub fn of_several(&self) -> impl Iterator<Item = usize> {
-        self.that_are(Matter::Several)
+    pub fn joint_scalars(&self) -> impl Iterator<Item = usize> {
+        self.that_are(LivenessScope::SeveralProcesses)
     }
 
     /// Takes to be live what a start sets, and what is reset, if others are elsewhere, behind actions by which two may meet: neither sees
     /// where the other will be.
-    pub(super) fn leave_what_others_would_not_see(&mut self, program: &Program) {
+    pub(super) fn pin_unobservable_resets(&mut self, program: &Program) {
         for start in &program.starts {
             for scalar in bits::members(&self.written_by(program, start)) {
-                if self.of[scalar] == Matter::Several {
-                    self.of[scalar] = Matter::Everybodys;
+                if self.of[scalar] == LivenessScope::SeveralProcesses {
+                    self.of[scalar] = LivenessScope::AlwaysLive;
                 }
             }
         }
         let meeting = program.actions.iter().filter(|(_, it)| may_meet(program, it));
-        meeting.for_each(|(id, action)| self.leave_what_others_decide(program, id, action));
+        meeting.for_each(|(id, action)| self.pin_jointly_dead(program, id, action));
     }
 
     /// Takes to be live what is dead behind an action while others are elsewhere.
-    pub(super) fn leave_what_others_decide(
-        &mut self,
-        program: &Program,
-        id: ActionId,
-        action: &Action,
-    ) {
-        for DeadWhile { scalar, .. } in self.after_while(program, id, action) {
-            self.of[scalar] = Matter::Everybodys;
+    pub(super) fn pin_jointly_dead(&mut self, program: &Program, id: ActionId, action: &Action) {
+        for JointlyDeadScalar { scalar, .. } in self.jointly_dead_after(program, id, action) {
+            self.of[scalar] = LivenessScope::AlwaysLive;
         }
     }
 }
 
 /// Whether an action may send or receive by rendezvous.
 fn may_meet(program: &Program, action: &Action) -> bool {
-    let meets = |it: &Communication| it.channel().may_meet(program);
+    let meets = |it: &Communication| it.channel().may_be_rendezvous(program);
     let within = |it: &StmtKind| matches!(it, StmtKind::Communicate(it) if meets(it));
     action.communication.as_ref().is_some_and(meets) || any_stmt(&action.body, &within)
 }

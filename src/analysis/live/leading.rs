@@ -6,18 +6,18 @@
 
 use crate::analysis::access::walk::is_same_place;
 use crate::ir::{
-    Action, Binary, Expr, ExprKind, Overflow, Place, Program, Root, Selector, Stmt, StmtKind, Turn,
-    Unary,
+    Action, BinaryOp, Expr, ExprKind, OverflowRule, Place, PlaceRoot, PlaceSelector, Program, Stmt,
+    StmtKind, TurnRule, UnaryOp,
 };
 
 /// Whether an action surely changes the mover's location or what is at a place that is live.
-pub(super) fn surely_leads_on(
+pub(super) fn surely_changes_state(
     program: &Program,
     action: &Action,
     is_live: impl Fn(&Place) -> bool,
 ) -> bool {
     // Others of the same step may take back what it does.
-    if action.control.turn != Turn::Open || program.comes_and_goes() {
+    if action.control.turn != TurnRule::Open || program.has_dynamic_processes() {
         return false;
     }
     if action.edge.is_some_and(|edge| edge.from != edge.to) {
@@ -33,16 +33,16 @@ pub(super) fn surely_leads_on(
 /// The places whose value a condition that holds tells.
 fn constants<'e>(condition: &'e Expr, known: &mut Vec<(&'e Place, i64)>) {
     match &condition.kind {
-        ExprKind::Binary(Binary::And, left, right) => {
+        ExprKind::Binary(BinaryOp::And, left, right) => {
             constants(left, known);
             constants(right, known);
         }
-        ExprKind::Binary(Binary::Equal, left, right) => match (&left.kind, &right.kind) {
+        ExprKind::Binary(BinaryOp::Equal, left, right) => match (&left.kind, &right.kind) {
             (ExprKind::Read(place), ExprKind::Constant(value))
             | (ExprKind::Constant(value), ExprKind::Read(place)) => known.push((place, *value)),
             _ => {}
         },
-        ExprKind::Unary(Unary::Not, operand) => {
+        ExprKind::Unary(UnaryOp::Not, operand) => {
             if let ExprKind::Read(place) = &operand.kind {
                 known.push((place, 0));
             }
@@ -53,13 +53,13 @@ fn constants<'e>(condition: &'e Expr, known: &mut Vec<(&'e Place, i64)>) {
 
 /// Whether a place is the same throughout a step: a variable's, indexed by constants and names.
 fn is_fixed(place: &Place) -> bool {
-    let is_fixed = |step: &Selector| match step {
-        Selector::Field(_) => true,
-        Selector::Index(index) => {
+    let is_fixed = |step: &PlaceSelector| match step {
+        PlaceSelector::Field(_) => true,
+        PlaceSelector::Index(index) => {
             matches!(index.kind, ExprKind::Constant(_) | ExprKind::Local(_))
         }
     };
-    matches!(place.root, Root::Variable(_))
+    matches!(place.root, PlaceRoot::Variable(_))
         && place.slot.is_none()
         && place.path.iter().all(is_fixed)
 }
@@ -70,12 +70,12 @@ fn ends_with_another(body: &[Stmt], place: &Place, value: i64) -> bool {
     let stores = |stmt: &Stmt| match &stmt.kind {
         // Expressions change nothing.
         StmtKind::Assign { target, .. } => {
-            target.root == place.root || matches!(target.root, Root::Local(_))
+            target.root == place.root || matches!(target.root, PlaceRoot::Local(_))
         }
         _ => true,
     };
     match body.iter().rev().find(|stmt| stores(stmt)).map(|stmt| &stmt.kind) {
-        Some(StmtKind::Assign { target, value: stored, overflow: Overflow::Fails }) => {
+        Some(StmtKind::Assign { target, value: stored, overflow: OverflowRule::Fails }) => {
             let is_other = |stored: i64| stored != value;
             is_same_place(target, place) && stored.as_constant().is_some_and(is_other)
         }

@@ -23,21 +23,21 @@ mod leading;
 mod scalars;
 
 pub use bounds::{bounds, surely_stored};
-pub use joint::DeadWhile;
-pub use scalars::Scalars;
+pub use joint::JointlyDeadScalar;
+pub use scalars::ScalarNumbering;
 
 use super::bits;
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::ir::walk::{self, Visitor};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
-    Action, ActionId, EndRule, Entity, LocationId, Owner, Pid, Place, Process, ProcessId, Program,
-    PropertyKind, Schedule, Start, Stmt, StmtKind, Type, TypeId,
+    Action, ActionId, EndRule, Entity, LocationId, Owner, PidRule, Place, Process, ProcessId,
+    Program, PropertyKind, Schedule, StartRule, Stmt, StmtKind, Type, TypeId,
 };
-use backward::{Backward, OfOthers, Writes};
+use backward::{BackwardLiveness, RemoteScalars, WrittenScalars};
 use std::collections::BTreeSet;
 
 /// What is live for each process at each of its locations.
-type Live = Vec<Vec<Vec<u64>>>;
+type LiveSets = Vec<Vec<Vec<u64>>>;
 
 /// Units of work to walk through an action.
 const EACH_ACTION: u64 = 32;
@@ -47,12 +47,12 @@ const WORDS_MAX: usize = 1 << 22;
 
 /// What is dead where, of scalars whose liveness is a matter of one process.
 #[derive(Clone, Debug)]
-pub struct Dead {
-    scalars: Scalars,
+pub struct DeadScalars {
+    scalars: ScalarNumbering,
     /// What is live for each process at each of its locations.
     live: Vec<Vec<Vec<u64>>>,
     /// Whose matter each scalar is.
-    of: Vec<Matter>,
+    of: Vec<LivenessScope>,
     /// What each action may write.
     written: Vec<Vec<u64>>,
     /// Whether what is a matter of several processes is told.
@@ -61,25 +61,25 @@ pub struct Dead {
 
 /// Whose matter it is whether a scalar is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Matter {
+pub enum LivenessScope {
     /// Nobody's: it is always dead, and somebody writes it.
-    Nobodys,
+    AlwaysDead,
     /// It depends on where this process is, or this instance of it where the scalar is its own.
-    Of(ProcessId),
+    OneProcess(ProcessId),
     /// It depends on where each process is that reads it: it is dead where it is dead for all of these.
-    Several,
+    SeveralProcesses,
     /// It is not told: it is taken to be live.
-    Everybodys,
+    AlwaysLive,
 }
 
-impl Dead {
+impl DeadScalars {
     /// What is dead in a program, what is a matter of several processes among it if that is wanted, unless the program is too large.
     pub fn of(
         program: &Program,
         jointly: bool,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Dead>, Exceeded> {
-        let Some(scalars) = Scalars::new(program) else { return Ok(None) };
+    ) -> Result<Option<DeadScalars>, BudgetExceeded> {
+        let Some(scalars) = ScalarNumbering::new(program) else { return Ok(None) };
         let places = program.processes.values().map(|it| it.locations.len() + 1);
         let sets = places.sum::<usize>() + program.actions.len();
         let words = bits::words_of(scalars.count());
@@ -94,7 +94,7 @@ impl Dead {
         let (live, of) = (Vec::new(), Vec::new());
         // Where all move at once nobody sees where the others will be.
         let jointly = jointly && program.schedule != Schedule::Lockstep;
-        let mut dead = Dead { live, of, written: written.collect(), scalars, jointly };
+        let mut dead = DeadScalars { live, of, written: written.collect(), scalars, jointly };
         while dead.look(program, &mut pinned, budget)? {}
         Ok(Some(dead))
     }
@@ -106,17 +106,17 @@ impl Dead {
         program: &Program,
         pinned: &mut [u64],
         budget: &AnalysisBudget,
-    ) -> Result<bool, Exceeded> {
+    ) -> Result<bool, BudgetExceeded> {
         let (mut live, free) = live(program, &self.scalars, pinned, budget)?;
         live.iter_mut().flatten().for_each(|it| self.scalars.complete(it));
         bits::extend(pinned, &free);
         self.scalars.complete(pinned);
         self.of = matters(program, &self.scalars, &live, (pinned, &self.written), self.jointly);
         self.live = live;
-        self.leave_what_is_not_reset(program);
+        self.pin_unreset(program);
         let ever_written = union(&self.written, pinned.len());
         let is_new = |&it: &usize| {
-            self.of[it] == Matter::Everybodys
+            self.of[it] == LivenessScope::AlwaysLive
                 && bits::has(&ever_written, it)
                 && !bits::has(pinned, it)
         };
@@ -127,96 +127,101 @@ impl Dead {
 
     /// Takes to be live what cannot be reset where it becomes dead. So in every state of a program that resets
     /// what is dead that has its first value, and there is one such state for all that are alike.
-    fn leave_what_is_not_reset(&mut self, program: &Program) {
+    fn pin_unreset(&mut self, program: &Program) {
         for (id, action) in program.actions.iter() {
             let left = match leaves(action) {
                 None => continue,
-                Some(Leaving::Body) => self.after(id, action),
-                Some(Leaving::Life) => self.after_the_end(program, id, action),
+                Some(EarlyExit::Body) => self.dead_after(id, action),
+                Some(EarlyExit::Life) => self.dead_after_exit(program, id, action),
             };
-            left.into_iter().for_each(|it| self.of[it] = Matter::Everybodys);
-            self.leave_what_others_decide(program, id, action);
+            left.into_iter().for_each(|it| self.of[it] = LivenessScope::AlwaysLive);
+            self.pin_jointly_dead(program, id, action);
         }
-        self.leave_what_others_would_not_see(program);
+        self.pin_unobservable_resets(program);
         if program.end == EndRule::NeverStuttering {
-            self.leave_what_may_be_all_that_changes(program);
+            self.pin_sole_changes(program);
         }
     }
 
     /// Takes to be live what is dead behind an action that may change nothing else: where steps that lead nowhere are
     /// none, it would become one of these.
-    fn leave_what_may_be_all_that_changes(&mut self, program: &Program) {
+    fn pin_sole_changes(&mut self, program: &Program) {
         for (id, action) in program.actions.iter() {
             let is_live = |place: &Place| {
-                let meant = self.scalars.meant(program, place);
-                meant.is_some_and(|mut it| it.scalars.all(|at| self.of[at] == Matter::Everybodys))
+                let meant = self.scalars.of_place(program, place);
+                meant.is_some_and(|mut it| {
+                    it.scalars.all(|at| self.of[at] == LivenessScope::AlwaysLive)
+                })
             };
-            if !leading::surely_leads_on(program, action, is_live) {
-                let left = self.after(id, action);
-                left.into_iter().for_each(|it| self.of[it] = Matter::Everybodys);
-                self.leave_what_others_decide(program, id, action);
+            if !leading::surely_changes_state(program, action, is_live) {
+                let left = self.dead_after(id, action);
+                left.into_iter().for_each(|it| self.of[it] = LivenessScope::AlwaysLive);
+                self.pin_jointly_dead(program, id, action);
             }
         }
     }
 
     /// What of the program's variables is dead behind an action by which its mover ends, and was not before, or is written
     /// by it.
-    fn after_the_end(&self, program: &Program, id: ActionId, action: &Action) -> Vec<usize> {
+    fn dead_after_exit(&self, program: &Program, id: ActionId, action: &Action) -> Vec<usize> {
         let Some(edge) = action.edge else { return Vec::new() };
         let before = &self.live[edge.process.index()][edge.from.index()];
         let is_left = |&it: &usize| {
             let (variable, _) = self.scalars.variable(it);
             program.variables[variable].owner == Owner::Program
-                && matches!(self.of[it], Matter::Nobodys | Matter::Of(_))
+                && matches!(self.of[it], LivenessScope::AlwaysDead | LivenessScope::OneProcess(_))
                 && (bits::has(before, it) || bits::has(&self.written[id.index()], it))
         };
         (0..self.scalars.count()).filter(is_left).collect()
     }
 
     /// What of the program's variables a start may set that is dead when all begins.
-    pub fn after_start(&self, program: &Program, start: &Start) -> Vec<usize> {
+    pub fn dead_after_start(&self, program: &Program, start: &StartRule) -> Vec<usize> {
         let written = self.written_by(program, start);
         let is_dead = |it: &usize| match self.of[*it] {
-            Matter::Nobodys => true,
-            Matter::Of(process) => {
+            LivenessScope::AlwaysDead => true,
+            LivenessScope::OneProcess(process) => {
                 let first = program.processes[process].start;
                 !bits::has(&self.live[process.index()][first.index()], *it)
             }
-            Matter::Several | Matter::Everybodys => false,
+            LivenessScope::SeveralProcesses | LivenessScope::AlwaysLive => false,
         };
         bits::members(&written).filter(is_dead).collect()
     }
 
-    fn written_by(&self, program: &Program, start: &Start) -> Vec<u64> {
+    fn written_by(&self, program: &Program, start: &StartRule) -> Vec<u64> {
         let mut written = vec![0; bits::words_of(self.scalars.count())];
         let (scalars, functions) = (&self.scalars, BTreeSet::new());
-        walk::body(&mut Writes { program, scalars, written: &mut written, functions }, &start.body);
+        walk::body(
+            &mut WrittenScalars { program, scalars, written: &mut written, functions },
+            &start.body,
+        );
         written
     }
 
     /// Numbers for the scalars.
-    pub fn scalars(&self) -> &Scalars {
+    pub fn scalars(&self) -> &ScalarNumbering {
         &self.scalars
     }
 
     /// Whose matter it is whether a scalar is live.
-    pub fn matter(&self, scalar: usize) -> Matter {
+    pub fn scope(&self, scalar: usize) -> LivenessScope {
         self.of[scalar]
     }
 
     /// What is dead where a process is at a location, of that which is its matter.
-    pub fn at(&self, process: ProcessId, location: LocationId) -> impl Iterator<Item = usize> {
-        let own = self.that_are(Matter::Of(process));
+    pub fn dead_at(&self, process: ProcessId, location: LocationId) -> impl Iterator<Item = usize> {
+        let own = self.that_are(LivenessScope::OneProcess(process));
         own.filter(move |&scalar| !self.is_live(process, location, scalar))
     }
 
     /// What is always dead.
-    pub fn everywhere(&self) -> impl Iterator<Item = usize> {
-        self.that_are(Matter::Nobodys)
+    pub fn always_dead(&self) -> impl Iterator<Item = usize> {
+        self.that_are(LivenessScope::AlwaysDead)
     }
 
     /// The scalars that are this matter.
-    fn that_are(&self, matter: Matter) -> impl Iterator<Item = usize> {
+    fn that_are(&self, matter: LivenessScope) -> impl Iterator<Item = usize> {
         let all = self.of.iter().enumerate().filter(move |(_, it)| **it == matter);
         all.map(|(scalar, _)| scalar)
     }
@@ -228,14 +233,14 @@ impl Dead {
 
     /// What is dead behind an action and may hold something else than before it became so: it was live before, or
     /// the action writes it.
-    pub fn after(&self, id: ActionId, action: &Action) -> Vec<usize> {
+    pub fn dead_after(&self, id: ActionId, action: &Action) -> Vec<usize> {
         let written = &self.written[id.index()];
         let mut found: Vec<usize> =
-            self.everywhere().filter(|&it| bits::has(written, it)).collect();
+            self.always_dead().filter(|&it| bits::has(written, it)).collect();
         if let Some(edge) = action.edge {
             let before = &self.live[edge.process.index()][edge.from.index()];
             let is_new = |it: &usize| bits::has(before, *it) || bits::has(written, *it);
-            found.extend(self.at(edge.process, edge.to).filter(is_new));
+            found.extend(self.dead_at(edge.process, edge.to).filter(is_new));
         }
         found.sort_unstable();
         found
@@ -246,20 +251,20 @@ impl Dead {
 /// case.
 fn live(
     program: &Program,
-    scalars: &Scalars,
+    scalars: &ScalarNumbering,
     pinned: &[u64],
     budget: &AnalysisBudget,
-) -> Result<(Live, Vec<u64>), Exceeded> {
+) -> Result<(LiveSets, Vec<u64>), BudgetExceeded> {
     let none = vec![0; bits::words_of(scalars.count())];
     let sets = |process: &Process| vec![none.clone(); process.locations.len()];
-    let mut found = Found {
+    let mut found = LivenessFixpoint {
         live: program.processes.values().map(sets).collect(),
         begins: vec![none.clone(); program.processes.len()],
         free: none,
     };
     for property in program.properties.values() {
         if let PropertyKind::AssertionAt { process, location, condition } = &property.kind {
-            let mut walk = Backward::new(program, scalars, &[], pinned);
+            let mut walk = BackwardLiveness::new(program, scalars, &[], pinned);
             walk.reads(condition);
             let read = walk.live;
             bits::extend(&mut found.live[process.index()][location.index()], &read);
@@ -267,7 +272,7 @@ fn live(
     }
     loop {
         let before = found.clone();
-        found.go_back(program, scalars, pinned, budget)?;
+        found.propagate(program, scalars, pinned, budget)?;
         if found == before {
             return Ok((found.live, found.free));
         }
@@ -276,7 +281,7 @@ fn live(
 
 /// What has been found to be live so far.
 #[derive(Clone, PartialEq, Eq)]
-struct Found {
+struct LivenessFixpoint {
     /// For each process at each of its locations.
     live: Vec<Vec<Vec<u64>>>,
     /// Where an instance of each process begins, but for its own locals.
@@ -285,15 +290,15 @@ struct Found {
     free: Vec<u64>,
 }
 
-impl Found {
+impl LivenessFixpoint {
     /// Goes back over every action once.
-    fn go_back(
+    fn propagate(
         &mut self,
         program: &Program,
-        scalars: &Scalars,
+        scalars: &ScalarNumbering,
         pinned: &[u64],
         budget: &AnalysisBudget,
-    ) -> Result<(), Exceeded> {
+    ) -> Result<(), BudgetExceeded> {
         let words = pinned.len() as u64;
         budget.work(words * program.processes.len() as u64)?;
         let ever: Vec<Vec<u64>> = self.live.iter().map(|it| union(it, pinned.len())).collect();
@@ -306,7 +311,7 @@ impl Found {
             budget.work(EACH_ACTION + 2 * words)?;
             let mover = action.edge.map(|edge| edge.process);
             let elsewhere = mover.map_or(&of_free, |it| &of_process[it.index()]);
-            let mut walk = Backward::new(program, scalars, &self.begins, elsewhere);
+            let mut walk = BackwardLiveness::new(program, scalars, &self.begins, elsewhere);
             walk.mover = mover;
             let to = action.edge.map(|it| &self.live[it.process.index()][it.to.index()]);
             walk.live.clone_from(to.unwrap_or(&self.free));
@@ -320,7 +325,7 @@ impl Found {
         }
         for (id, process) in program.processes.iter() {
             let elsewhere = &of_process[id.index()];
-            let mut walk = Backward::new(program, scalars, &self.begins, elsewhere);
+            let mut walk = BackwardLiveness::new(program, scalars, &self.begins, elsewhere);
             walk.mover = Some(id);
             walk.live.clone_from(&self.live[id.index()][process.start.index()]);
             walk.end.clone_from(&walk.live);
@@ -337,7 +342,7 @@ impl Found {
     fn elsewhere(
         &self,
         program: &Program,
-        scalars: &Scalars,
+        scalars: &ScalarNumbering,
         (pinned, ever, others): (&[u64], &[Vec<u64>], &[Vec<u64>]),
         mover: Option<ProcessId>,
     ) -> Vec<u64> {
@@ -345,7 +350,7 @@ impl Found {
         // Of several instances each is somebody else to the others, but for what is its own.
         if let Some(id) = mover.filter(|it| program.slots(*it) > 1) {
             all.clone_from(&ever[id.index()]);
-            scalars.of_process(program, id).for_each(|it| bits::take_out(&mut all, it));
+            scalars.of_process(program, id).for_each(|it| bits::remove_member(&mut all, it));
         }
         bits::extend(&mut all, pinned);
         match mover {
@@ -384,45 +389,50 @@ fn union(sets: &[Vec<u64>], words: usize) -> Vec<u64> {
 }
 
 /// What an action may write.
-fn written(program: &Program, scalars: &Scalars, none: &[u64], action: &Action) -> Vec<u64> {
+fn written(
+    program: &Program,
+    scalars: &ScalarNumbering,
+    none: &[u64],
+    action: &Action,
+) -> Vec<u64> {
     let mut written = none.to_vec();
     let functions = BTreeSet::new();
-    let mut writes = Writes { program, scalars, written: &mut written, functions };
+    let mut writes = WrittenScalars { program, scalars, written: &mut written, functions };
     walk::action(&mut writes, action);
     scalars.complete(&mut written);
     written
 }
 
 /// How a body ends before its last statement.
-enum Leaving {
+enum EarlyExit {
     /// It may be left.
     Body,
     /// Its mover ends.
     Life,
 }
 
-fn leaves(action: &Action) -> Option<Leaving> {
-    struct Leaves(Option<Leaving>);
-    impl Visitor for Leaves {
+fn leaves(action: &Action) -> Option<EarlyExit> {
+    struct EarlyExitFinder(Option<EarlyExit>);
+    impl CodeVisitor for EarlyExitFinder {
         fn stmt(&mut self, stmt: &Stmt) {
             match stmt.kind {
-                StmtKind::Return(_) => self.0 = Some(Leaving::Body),
-                StmtKind::Exit if self.0.is_none() => self.0 = Some(Leaving::Life),
+                StmtKind::Return(_) => self.0 = Some(EarlyExit::Body),
+                StmtKind::Exit if self.0.is_none() => self.0 = Some(EarlyExit::Life),
                 _ => {}
             }
             walk::stmt(self, stmt);
         }
     }
-    let mut leaves = Leaves(None);
+    let mut leaves = EarlyExitFinder(None);
     walk::body(&mut leaves, &action.body);
     leaves.0
 }
 
 /// What is taken to be live everywhere: what is asked for in all states, what is known as some instance's, and what says
 /// who a process is or when it may move.
-fn pinned(program: &Program, scalars: &Scalars) -> Vec<u64> {
+fn pinned(program: &Program, scalars: &ScalarNumbering) -> Vec<u64> {
     let none = vec![0; bits::words_of(scalars.count())];
-    let mut walk = Backward::new(program, scalars, &[], &none);
+    let mut walk = BackwardLiveness::new(program, scalars, &[], &none);
     for property in program.properties.values() {
         match &property.kind {
             PropertyKind::Invariant(condition)
@@ -441,7 +451,7 @@ fn pinned(program: &Program, scalars: &Scalars) -> Vec<u64> {
         process.life.provided.iter().for_each(|it| walk.reads(it));
     }
     let mut pinned = walk.live;
-    let mut others = OfOthers { scalars, named: &mut pinned };
+    let mut others = RemoteScalars { scalars, named: &mut pinned };
     program.actions.values().for_each(|it| walk::action(&mut others, it));
     program.functions.values().for_each(|it| walk::body(&mut others, &it.body));
     for property in program.properties.values() {
@@ -456,8 +466,8 @@ fn pinned(program: &Program, scalars: &Scalars) -> Vec<u64> {
     let lives = program.processes.values().map(|it| &it.life);
     let own = lives.flat_map(|life| {
         let pid = match life.pid {
-            Pid::In(variable) => Some(variable),
-            Pid::None | Pid::From(_) => None,
+            PidRule::In(variable) => Some(variable),
+            PidRule::None | PidRule::From(_) => None,
         };
         [pid, life.priority]
     });
@@ -481,11 +491,11 @@ fn has_multiset(program: &Program, ty: TypeId) -> bool {
 /// Whose matter each scalar is.
 fn matters(
     program: &Program,
-    scalars: &Scalars,
+    scalars: &ScalarNumbering,
     live: &[Vec<Vec<u64>>],
     (pinned, written): (&[u64], &[Vec<u64>]),
     jointly: bool,
-) -> Vec<Matter> {
+) -> Vec<LivenessScope> {
     let words = bits::words_of(scalars.count());
     let ever_written = union(written, words);
     let readers: Vec<Vec<u64>> = live.iter().map(|it| union(it, words)).collect();
@@ -498,22 +508,24 @@ fn matters(
     let matter = |scalar: usize| {
         // What nobody writes is the same for as long as it is there.
         if bits::has(pinned, scalar) || !bits::has(&ever_written, scalar) {
-            return Matter::Everybodys;
+            return LivenessScope::AlwaysLive;
         }
         let reads = |it: &ProcessId| bits::has(&readers[it.index()], scalar);
         let mut reading = program.processes.keys().filter(reads);
         let of_several = || match jointly {
             true if joint::may_be_of_several(program, owner(scalar), scalar, live) => {
-                Matter::Several
+                LivenessScope::SeveralProcesses
             }
-            _ => Matter::Everybodys,
+            _ => LivenessScope::AlwaysLive,
         };
         match (reading.next(), reading.next(), owner(scalar)) {
-            (None, ..) => Matter::Nobodys,
+            (None, ..) => LivenessScope::AlwaysDead,
             // Where somebody else writes it, he has to know where that one is.
             (Some(one), None, _) if is_foreign(scalar, one) => of_several(),
-            (Some(one), None, Owner::Process(own)) if own == one => Matter::Of(one),
-            (Some(one), None, Owner::Program) if program.slots(one) == 1 => Matter::Of(one),
+            (Some(one), None, Owner::Process(own)) if own == one => LivenessScope::OneProcess(one),
+            (Some(one), None, Owner::Program) if program.slots(one) == 1 => {
+                LivenessScope::OneProcess(one)
+            }
             _ => of_several(),
         }
     };

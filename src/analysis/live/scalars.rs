@@ -1,7 +1,9 @@
 //! The scalars of a program's variables, numbered, and which of them a place means.
 
 use crate::analysis::bits;
-use crate::ir::{Owner, Place, ProcessId, Program, Root, Selector, Type, TypeId, VarId, Variable};
+use crate::ir::{
+    Owner, Place, PlaceRoot, PlaceSelector, ProcessId, Program, Type, TypeId, VarId, Variable,
+};
 use std::ops::Range;
 
 /// More scalars are not told apart.
@@ -12,30 +14,30 @@ const APART_MAX: usize = 16;
 
 /// Numbers for the scalars of all variables. A local of a process has one number for all slots.
 #[derive(Clone, Debug)]
-pub struct Scalars {
+pub struct ScalarNumbering {
     /// The first number of each variable, and behind them how many there are.
     firsts: Vec<u32>,
 }
 
 /// The scalars that a place may mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meant {
+pub struct PlaceScalars {
     /// Their numbers.
     pub scalars: Range<usize>,
     /// Whether it means all of them, of the mover where they are a process's.
     pub is_exact: bool,
 }
 
-impl Scalars {
+impl ScalarNumbering {
     /// Those of a program, unless there are too many.
-    pub fn new(program: &Program) -> Option<Scalars> {
+    pub fn new(program: &Program) -> Option<ScalarNumbering> {
         let mut firsts = vec![0];
         for variable in program.variables.values() {
             let last = firsts.last().copied().unwrap_or_default();
             let next = u32::checked_add(last, program.scalars(variable.ty));
             firsts.push(next.filter(|&it| it <= SCALARS_MAX)?);
         }
-        Some(Scalars { firsts })
+        Some(ScalarNumbering { firsts })
     }
 
     /// How many there are.
@@ -73,14 +75,14 @@ impl Scalars {
     }
 
     /// What a place means; nothing if it begins at a name.
-    pub fn meant(&self, program: &Program, place: &Place) -> Option<Meant> {
-        let Root::Variable(variable) = place.root else { return None };
+    pub fn of_place(&self, program: &Program, place: &Place) -> Option<PlaceScalars> {
+        let PlaceRoot::Variable(variable) = place.root else { return None };
         let Range { start, end } = self.of(variable);
-        let mut meant = Meant { scalars: start..end, is_exact: place.slot.is_none() };
+        let mut meant = PlaceScalars { scalars: start..end, is_exact: place.slot.is_none() };
         let mut ty = program.variables[variable].ty;
         for selector in &place.path {
             let Some((inner, first)) = step(program, ty, selector) else {
-                return Some(Meant { is_exact: false, ..meant });
+                return Some(PlaceScalars { is_exact: false, ..meant });
             };
             let first = meant.scalars.start + first as usize;
             meant.scalars = first..first + program.scalars(inner) as usize;
@@ -91,14 +93,14 @@ impl Scalars {
 }
 
 /// The part of a type that a selector leads to and how many scalars are before it, if that is known.
-fn step(program: &Program, ty: TypeId, selector: &Selector) -> Option<(TypeId, u32)> {
+fn step(program: &Program, ty: TypeId, selector: &PlaceSelector) -> Option<(TypeId, u32)> {
     match (&program.types[ty], selector) {
-        (Type::Array { low, length, element, .. }, Selector::Index(index)) => {
+        (Type::Array { low, length, element, .. }, PlaceSelector::Index(index)) => {
             let at = index.as_constant()?.checked_sub(*low)?;
             let at = u32::try_from(at).ok().filter(|at| at < length)?;
             Some((*element, at * program.scalars(*element)))
         }
-        (Type::Record { fields, .. }, Selector::Field(field)) => {
+        (Type::Record { fields, .. }, PlaceSelector::Field(field)) => {
             let before = fields[..*field as usize].iter().map(|(_, ty)| program.scalars(*ty));
             Some((fields[*field as usize].1, before.sum()))
         }

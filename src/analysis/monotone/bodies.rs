@@ -1,43 +1,45 @@
 //! What is demanded by actions, statements and properties.
 
 use super::curves::fits;
-use super::demands::Reads;
-use super::{Context, Demands, Of, Order};
-use crate::ir::text::Scope;
-use crate::ir::walk::{self, Access, Visitor};
+use super::demands::MentionedVariables;
+use super::{DemandContext, DemandSolver, ValueOrder, VariableDemand};
+use crate::ir::text::NameScope;
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
-    Assertions, Communication, Expr, ExprKind, Pattern, Place, Program, PropertyKind, Root, Stmt,
-    StmtKind,
+    AssertionRule, Communication, Expr, ExprKind, Place, PlaceRoot, Program, PropertyKind,
+    ReceivePattern, Stmt, StmtKind,
 };
 
-impl Demands<'_> {
+impl DemandSolver<'_> {
     /// Demands all that a program does. How it begins is the same for all.
     pub(super) fn program(&mut self) {
         let program: &Program = self.program;
         for function in program.functions.values() {
-            let scope = Scope::of_function(function);
-            self.context = Context { name: function.name.clone(), scope };
+            let scope = NameScope::of_function(function);
+            self.context = DemandContext { name: function.name.clone(), scope };
             self.body(&function.body);
         }
         for (id, process) in program.processes.iter() {
-            self.context = Context { name: process.name.clone(), scope: Scope::inside(id) };
+            self.context =
+                DemandContext { name: process.name.clone(), scope: NameScope::inside(id) };
             self.body(&process.life.prologue);
             process.life.provided.iter().for_each(|it| self.same(it, it));
         }
         for (id, action) in program.actions.iter() {
-            self.context = Context { name: action.name.clone(), scope: Scope::of_action(action) };
+            self.context =
+                DemandContext { name: action.name.clone(), scope: NameScope::of_action(action) };
             if let Some(guard) = &action.guard {
                 match self.strict.has(program, id) {
                     true => self.same(guard, guard),
-                    false => self.truth(guard, Order::AtLeast),
+                    false => self.truth(guard, ValueOrder::AtLeast),
                 }
             }
             action.communication.iter().for_each(|it| self.communication(it));
             self.body(&action.body);
         }
         for property in program.properties.values() {
-            let scope = Scope::of_property(property);
-            self.context = Context { name: property.name.clone(), scope };
+            let scope = NameScope::of_property(property);
+            self.context = DemandContext { name: property.name.clone(), scope };
             self.property(&property.kind);
         }
     }
@@ -65,7 +67,7 @@ impl Demands<'_> {
     /// whether it is looked for or not.
     fn kept(&mut self, condition: &Expr, is_looked_for: bool) {
         match (is_looked_for, self.values.may_fail(condition)) {
-            (true, _) => self.truth(condition, Order::AtMost),
+            (true, _) => self.truth(condition, ValueOrder::AtMost),
             (false, true) => self.same(condition, condition),
             (false, false) => {}
         }
@@ -75,7 +77,7 @@ impl Demands<'_> {
     fn assumed(&mut self, condition: &Expr) {
         match self.strict.has_all() {
             true => self.same(condition, condition),
-            false => self.truth(condition, Order::AtLeast),
+            false => self.truth(condition, ValueOrder::AtLeast),
         }
     }
 
@@ -96,8 +98,8 @@ impl Demands<'_> {
             StmtKind::Cover { condition, .. } => self.same(condition, condition),
             StmtKind::Assert { condition, .. } => match self.program.assertions {
                 // Its step goes on in any case.
-                Assertions::GoOn => self.kept(condition, self.looked_for.assertions),
-                Assertions::Stop => self.same(condition, condition),
+                AssertionRule::Continue => self.kept(condition, self.looked_for.assertions),
+                AssertionRule::Stop => self.same(condition, condition),
             },
             StmtKind::If(branches) => {
                 branches.iter().filter_map(|it| it.0.as_ref()).for_each(|it| self.same(it, it));
@@ -129,7 +131,7 @@ impl Demands<'_> {
                 fails.into_iter().for_each(|it| self.same(it, it));
             }
             StmtKind::MultisetAdd { .. } | StmtKind::MultisetRemove { .. } => {
-                let mut reads = Reads::default();
+                let mut reads = MentionedVariables::default();
                 walk::stmt(&mut reads, stmt);
                 for id in reads.variables {
                     self.rule_out(id, "it is in a multiset, or says where");
@@ -149,15 +151,15 @@ impl Demands<'_> {
             return;
         }
         let of = match target.root {
-            Root::Variable(id) => &self.of[id],
-            Root::Local(_) => return self.same(value, value),
+            PlaceRoot::Variable(id) => &self.of[id],
+            PlaceRoot::Local(_) => return self.same(value, value),
         };
         match of {
-            Of::Better(sense) if fits(self.program, self.values, target, value) => {
+            VariableDemand::Better(sense) if fits(self.program, self.values, target, value) => {
                 self.value(value, sense.order());
             }
-            Of::Free => self.free(value),
-            Of::Better(_) | Of::Same(_) => self.same(value, value),
+            VariableDemand::Free => self.free(value),
+            VariableDemand::Better(_) | VariableDemand::Same(_) => self.same(value, value),
         }
     }
 
@@ -170,7 +172,7 @@ impl Demands<'_> {
 
     /// Demands that a place that is written is the same one.
     fn target(&mut self, place: &Place) {
-        let mut reads = Reads::default();
+        let mut reads = MentionedVariables::default();
         walk::place(&mut reads, place);
         if let Some(id) = reads.variables.first() {
             let cause =
@@ -180,8 +182,8 @@ impl Demands<'_> {
     }
 
     fn communication(&mut self, communication: &Communication) {
-        let mut reads = Reads::default();
-        reads.channel(communication.channel(), Access::Read);
+        let mut reads = MentionedVariables::default();
+        reads.channel(communication.channel(), PlaceAccess::Read);
         for id in reads.variables {
             self.rule_out(id, "it says which channel is meant");
         }
@@ -191,9 +193,9 @@ impl Demands<'_> {
                 for pattern in patterns {
                     match pattern {
                         // It is given the same.
-                        Pattern::Into(place) => self.target(place),
-                        Pattern::Match(value) => self.same(value, value),
-                        Pattern::Any => {}
+                        ReceivePattern::Into(place) => self.target(place),
+                        ReceivePattern::Match(value) => self.same(value, value),
+                        ReceivePattern::Any => {}
                     }
                 }
             }

@@ -1,12 +1,12 @@
 //! How an expression goes with one place that it reads several times, as in `x + (x < 3)`: found by what it comes to for each
 //! value there, and for all values of the parts that do not read it.
 
-use super::values::Values;
-use crate::analysis::ranges::at;
+use super::values::ExprRanges;
+use crate::analysis::ranges::expr_address;
 use crate::analysis::values::is_same;
 use crate::ir::interval::{Interval, NONE, hull, is_none};
-use crate::ir::walk::{self, Access, Visitor};
-use crate::ir::{Expr, ExprKind, Place, Program, Root};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
+use crate::ir::{Expr, ExprKind, Place, PlaceRoot, Program};
 use std::collections::BTreeMap;
 
 /// The most values that are tried.
@@ -16,7 +16,7 @@ const TRIED_MAX: u64 = 1 << 14;
 const READS_MAX: usize = 32;
 
 /// How an expression goes with a place.
-pub(super) struct Curve<'e> {
+pub(super) struct PlaceMonotonicity<'e> {
     /// The place that it reads several times.
     pub(super) place: &'e Place,
     /// The parts that do not read it.
@@ -29,15 +29,15 @@ pub(super) struct Curve<'e> {
     pub(super) falls: bool,
 }
 
-impl<'e> Curve<'e> {
+impl<'e> PlaceMonotonicity<'e> {
     /// That of an expression, if it reads a place several times and it can be found. Of a condition it is asked whether it
     /// holds.
     pub(super) fn of(
         program: &Program,
-        values: &Values,
+        values: &ExprRanges,
         expr: &'e Expr,
         is_condition: bool,
-    ) -> Option<Curve<'e>> {
+    ) -> Option<PlaceMonotonicity<'e>> {
         let place = repeated(expr)?;
         let mut parts = Vec::new();
         if !take_apart(expr, place, &mut parts) {
@@ -50,11 +50,12 @@ impl<'e> Curve<'e> {
         if all > TRIED_MAX || all == 0 || values.may_miss(place) {
             return None;
         }
-        let mut curve = Curve { place, parts, image: NONE, rises: true, falls: true };
+        let mut curve = PlaceMonotonicity { place, parts, image: NONE, rises: true, falls: true };
         let mut chosen: Vec<i64> = ranges.iter().map(|it| it.0).collect();
         loop {
-            let parts = curve.parts.iter().zip(&chosen).map(|(it, &value)| (at(it), value));
-            let known = Known { program, place, parts: parts.collect() };
+            let parts =
+                curve.parts.iter().zip(&chosen).map(|(it, &value)| (expr_address(it), value));
+            let known = PartValues { program, place, parts: parts.collect() };
             let mut last: Option<i64> = None;
             for value in held.0..=held.1 {
                 let result = known.judge(expr, value)?;
@@ -72,8 +73,8 @@ impl<'e> Curve<'e> {
 }
 
 /// Whether whatever an expression gives is stored at a place as it is.
-pub(super) fn fits(program: &Program, values: &Values, target: &Place, value: &Expr) -> bool {
-    let curve = Curve::of(program, values, value, false);
+pub(super) fn fits(program: &Program, values: &ExprRanges, target: &Place, value: &Expr) -> bool {
+    let curve = PlaceMonotonicity::of(program, values, value, false);
     let range = curve.map_or_else(|| values.range(value), |it| it.image);
     let Some(domain) = values.domain(target) else { return false };
     is_none(range) || domain.0 <= range.0 && range.1 <= domain.1
@@ -111,7 +112,7 @@ fn repeated(expr: &Expr) -> Option<&Place> {
 /// The places of variables that an expression computes with.
 fn reads<'e>(expr: &'e Expr, places: &mut Vec<&'e Place>) {
     match &expr.kind {
-        ExprKind::Read(place) if matches!(place.root, Root::Variable(_)) => places.push(place),
+        ExprKind::Read(place) if matches!(place.root, PlaceRoot::Variable(_)) => places.push(place),
         ExprKind::Unary(_, operand) => reads(operand, places),
         ExprKind::Binary(_, left, right) => {
             reads(left, places);
@@ -127,7 +128,7 @@ fn reads<'e>(expr: &'e Expr, places: &mut Vec<&'e Place>) {
 /// Gathers the largest parts of an expression that do not read the variable of a place; false if one reads it
 /// otherwise than there.
 fn take_apart<'e>(expr: &'e Expr, place: &Place, parts: &mut Vec<&'e Expr>) -> bool {
-    let mut mentions = Mentions { root: place.root, found: false };
+    let mut mentions = RootMentionFinder { root: place.root, found: false };
     mentions.expr(expr);
     if !mentions.found {
         parts.push(expr);
@@ -147,29 +148,29 @@ fn take_apart<'e>(expr: &'e Expr, place: &Place, parts: &mut Vec<&'e Expr>) -> b
 }
 
 /// Whether code mentions a variable.
-struct Mentions {
-    root: Root,
+struct RootMentionFinder {
+    root: PlaceRoot,
     found: bool,
 }
 
-impl Visitor for Mentions {
-    fn place(&mut self, place: &Place, _: Access) {
+impl CodeVisitor for RootMentionFinder {
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
         self.found |= place.root == self.root;
         walk::place(self, place);
     }
 }
 
 /// Values of the parts of an expression.
-struct Known<'e> {
+struct PartValues<'e> {
     program: &'e Program,
     place: &'e Place,
     parts: BTreeMap<usize, i64>,
 }
 
-impl Known<'_> {
+impl PartValues<'_> {
     /// What an expression comes to where a value is at the place; nothing if it fails.
     fn judge(&self, expr: &Expr, held: i64) -> Option<i64> {
-        if let Some(&value) = self.parts.get(&at(expr)) {
+        if let Some(&value) = self.parts.get(&expr_address(expr)) {
             return Some(value);
         }
         let arithmetic = self.program.arithmetic;
@@ -180,7 +181,7 @@ impl Known<'_> {
             }
             ExprKind::Binary(operator, left, right) => {
                 let left = self.judge(left, held)?;
-                match operator.decided_by(left) {
+                match operator.short_circuit_value(left) {
                     Some(decided) => Some(decided),
                     None => arithmetic.binary(*operator, left, self.judge(right, held)?).ok(),
                 }

@@ -1,22 +1,24 @@
 //! What is demanded of expressions, down to their variables.
 
-use super::curves::Curve;
-use super::{Demands, Order};
-use crate::ir::walk::{self, Access, Visitor};
-use crate::ir::{Argument, Binary, Expr, ExprKind, Place, Root, Selector, Unary, VarId};
+use super::curves::PlaceMonotonicity;
+use super::{DemandSolver, ValueOrder};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
+use crate::ir::{
+    BinaryOp, CallArgument, Expr, ExprKind, Place, PlaceRoot, PlaceSelector, UnaryOp, VarId,
+};
 
-impl Demands<'_> {
+impl DemandSolver<'_> {
     /// Demands that the value of an expression stands so to that in the other state.
-    pub(super) fn value(&mut self, expr: &Expr, order: Order) {
-        if order == Order::Same {
+    pub(super) fn value(&mut self, expr: &Expr, order: ValueOrder) {
+        if order == ValueOrder::Same {
             return self.same(expr, expr);
         }
-        if let Some(curve) = Curve::of(self.program, self.values, expr, false) {
+        if let Some(curve) = PlaceMonotonicity::of(self.program, self.values, expr, false) {
             return self.curve(&curve, order, expr);
         }
         match &expr.kind {
             ExprKind::Read(place) => self.read(place, order, expr),
-            ExprKind::Unary(Unary::Negate, operand) if self.values.is_exact(expr) => {
+            ExprKind::Unary(UnaryOp::Negate, operand) if self.values.is_exact(expr) => {
                 self.value(operand, order.reversed());
             }
             ExprKind::Binary(operator, left, right) => {
@@ -27,7 +29,7 @@ impl Demands<'_> {
                 self.value(then, order);
                 self.value(otherwise, order);
             }
-            ExprKind::Unary(Unary::Not, _) | ExprKind::Quantified { .. } => {
+            ExprKind::Unary(UnaryOp::Not, _) | ExprKind::Quantified { .. } => {
                 self.truth(expr, order);
             }
             _ => self.same(expr, expr),
@@ -36,66 +38,68 @@ impl Demands<'_> {
 
     fn operation(
         &mut self,
-        (operator, left, right): (Binary, &Expr, &Expr),
-        order: Order,
+        (operator, left, right): (BinaryOp, &Expr, &Expr),
+        order: ValueOrder,
         expr: &Expr,
     ) {
         let is_exact = self.values.is_exact(expr);
         match operator {
-            Binary::Add if is_exact => {
+            BinaryOp::Add if is_exact => {
                 self.value(left, order);
                 self.value(right, order);
             }
-            Binary::Subtract if is_exact => {
+            BinaryOp::Subtract if is_exact => {
                 self.value(left, order);
                 self.value(right, order.reversed());
             }
-            Binary::Multiply if is_exact => match (left.as_constant(), right.as_constant()) {
+            BinaryOp::Multiply if is_exact => match (left.as_constant(), right.as_constant()) {
                 (None, Some(by)) => self.value(left, signed(order, by)),
                 (Some(by), None) => self.value(right, signed(order, by)),
                 _ => self.same(expr, expr),
             },
-            Binary::Divide if right.as_constant().is_some_and(|by| by > 0) => {
+            BinaryOp::Divide if right.as_constant().is_some_and(|by| by > 0) => {
                 self.value(left, order);
             }
-            Binary::BitAnd | Binary::BitOr
+            BinaryOp::BitAnd | BinaryOp::BitOr
                 if [left, right].iter().all(|it| within(self.values.range(it), (0, 1))) =>
             {
                 self.value(left, order);
                 self.value(right, order);
             }
-            Binary::And
-            | Binary::Or
-            | Binary::Implies
-            | Binary::Equal
-            | Binary::NotEqual
-            | Binary::Less
-            | Binary::LessEqual
-            | Binary::Greater
-            | Binary::GreaterEqual => self.truth(expr, order),
+            BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Implies
+            | BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual => self.truth(expr, order),
             _ => self.same(expr, expr),
         }
     }
 
     /// Demands that an expression holds at most, or at least, where it holds in the other state.
-    pub(super) fn truth(&mut self, expr: &Expr, order: Order) {
-        if order == Order::Same {
+    pub(super) fn truth(&mut self, expr: &Expr, order: ValueOrder) {
+        if order == ValueOrder::Same {
             return self.same(expr, expr);
         }
         // Of parts of a condition each may ask for something of its own.
-        let is_joined =
-            matches!(&expr.kind, ExprKind::Binary(Binary::And | Binary::Or | Binary::Implies, ..));
+        let is_joined = matches!(
+            &expr.kind,
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, ..)
+        );
         if !is_joined
-            && let Some(curve) = Curve::of(self.program, self.values, expr, true)
+            && let Some(curve) = PlaceMonotonicity::of(self.program, self.values, expr, true)
             && (curve.rises || curve.falls)
         {
             return self.curve(&curve, order, expr);
         }
         match &expr.kind {
             ExprKind::Read(_) if self.values.range(expr).0 >= 0 => self.value(expr, order),
-            ExprKind::Unary(Unary::Not, operand) => self.truth(operand, order.reversed()),
-            ExprKind::Binary(Binary::And | Binary::Or | Binary::Implies, left, right) => {
-                let is_implied = matches!(&expr.kind, ExprKind::Binary(Binary::Implies, ..));
+            ExprKind::Unary(UnaryOp::Not, operand) => self.truth(operand, order.reversed()),
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, left, right) => {
+                let is_implied = matches!(&expr.kind, ExprKind::Binary(BinaryOp::Implies, ..));
                 // Whether the right side is asked, and so may fail, depends on the left.
                 match self.values.may_fail(right) {
                     true => self.same(left, expr),
@@ -120,21 +124,21 @@ impl Demands<'_> {
 
     fn comparison(
         &mut self,
-        (operator, left, right): (Binary, &Expr, &Expr),
-        order: Order,
+        (operator, left, right): (BinaryOp, &Expr, &Expr),
+        order: ValueOrder,
         expr: &Expr,
     ) {
         match operator {
-            Binary::Less | Binary::LessEqual => {
+            BinaryOp::Less | BinaryOp::LessEqual => {
                 self.value(left, order.reversed());
                 self.value(right, order);
             }
-            Binary::Greater | Binary::GreaterEqual => {
+            BinaryOp::Greater | BinaryOp::GreaterEqual => {
                 self.value(left, order);
                 self.value(right, order.reversed());
             }
-            Binary::Equal | Binary::NotEqual => {
-                let order = if operator == Binary::Equal { order } else { order.reversed() };
+            BinaryOp::Equal | BinaryOp::NotEqual => {
+                let order = if operator == BinaryOp::Equal { order } else { order.reversed() };
                 match (left.as_constant(), right.as_constant()) {
                     (None, Some(end)) => self.equals_end(left, end, order, expr),
                     (Some(end), None) => self.equals_end(right, end, order, expr),
@@ -147,7 +151,7 @@ impl Demands<'_> {
 
     /// Demands that an expression equals a constant so: if it is the greatest of its values, or the least, that asks for
     /// large ones, or for small ones.
-    fn equals_end(&mut self, value: &Expr, end: i64, order: Order, expr: &Expr) {
+    fn equals_end(&mut self, value: &Expr, end: i64, order: ValueOrder, expr: &Expr) {
         let (least, greatest) = self.values.range(value);
         match end {
             _ if end >= greatest => self.value(value, order),
@@ -157,7 +161,7 @@ impl Demands<'_> {
     }
 
     /// Demands something of an expression by how it goes with a place.
-    fn curve(&mut self, curve: &Curve, order: Order, expr: &Expr) {
+    fn curve(&mut self, curve: &PlaceMonotonicity, order: ValueOrder, expr: &Expr) {
         curve.parts.iter().for_each(|it| self.same(it, expr));
         match (curve.rises, curve.falls) {
             (true, true) => self.way(curve.place, expr),
@@ -167,9 +171,9 @@ impl Demands<'_> {
         }
     }
 
-    fn read(&mut self, place: &Place, order: Order, cause: &Expr) {
+    fn read(&mut self, place: &Place, order: ValueOrder, cause: &Expr) {
         self.way(place, cause);
-        if let Root::Variable(id) = place.root {
+        if let PlaceRoot::Variable(id) = place.root {
             self.demand(id, order, cause);
         }
     }
@@ -178,7 +182,7 @@ impl Demands<'_> {
     pub(super) fn way(&mut self, place: &Place, cause: &Expr) {
         place.slot.iter().for_each(|it| self.same(it, cause));
         for selector in &place.path {
-            if let Selector::Index(index) = selector {
+            if let PlaceSelector::Index(index) = selector {
                 self.same(index, cause);
             }
         }
@@ -186,37 +190,37 @@ impl Demands<'_> {
 
     /// Demands that everything that an expression reads is the same.
     pub(super) fn same(&mut self, expr: &Expr, cause: &Expr) {
-        let mut reads = Reads::default();
+        let mut reads = MentionedVariables::default();
         reads.expr(expr);
         self.all_same(reads, cause);
     }
 
     /// The same of what is given to a function. What is given by name is so for ever.
-    pub(super) fn argument(&mut self, argument: &Argument) {
+    pub(super) fn argument(&mut self, argument: &CallArgument) {
         match argument {
-            Argument::Value(value) => self.same(value, value),
-            Argument::Copy(place) | Argument::Reference(place) => self.renamed(place),
+            CallArgument::Value(value) => self.same(value, value),
+            CallArgument::Copy(place) | CallArgument::Reference(place) => self.renamed(place),
         }
     }
 
     /// Demands that a place that is found by another name as well, or copied whole, is always the same.
     pub(super) fn renamed(&mut self, place: &Place) {
-        let mut reads = Reads::default();
-        reads.place(place, Access::Read);
+        let mut reads = MentionedVariables::default();
+        reads.place(place, PlaceAccess::Read);
         for id in reads.variables {
             self.rule_out(id, "it is copied whole, or has another name as well");
         }
     }
 
-    fn all_same(&mut self, reads: Reads, cause: &Expr) {
+    fn all_same(&mut self, reads: MentionedVariables, cause: &Expr) {
         for id in reads.variables {
-            self.demand(id, Order::Same, cause);
+            self.demand(id, ValueOrder::Same, cause);
         }
     }
 }
 
 /// What is demanded of what is multiplied by a constant.
-fn signed(order: Order, by: i64) -> Order {
+fn signed(order: ValueOrder, by: i64) -> ValueOrder {
     if by < 0 { order.reversed() } else { order }
 }
 
@@ -226,11 +230,11 @@ fn within(range: (i64, i64), all: (i64, i64)) -> bool {
 
 /// The variables that code mentions. Whether one is defined is always the same.
 #[derive(Default)]
-pub(super) struct Reads {
+pub(super) struct MentionedVariables {
     pub(super) variables: Vec<VarId>,
 }
 
-impl Visitor for Reads {
+impl CodeVisitor for MentionedVariables {
     fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::IsUndefined(place) => walk::place(self, place),
@@ -238,8 +242,8 @@ impl Visitor for Reads {
         }
     }
 
-    fn place(&mut self, place: &Place, _: Access) {
-        if let Root::Variable(id) = place.root {
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let PlaceRoot::Variable(id) = place.root {
             self.variables.push(id);
         }
         walk::place(self, place);

@@ -25,22 +25,22 @@ mod demands;
 mod strict;
 mod values;
 
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::ir::text::{Printer, Scope};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::ir::text::{NameScope, ProgramPrinter};
 use crate::ir::{
-    Arena, Domain, EndRule, Expr, Pid, Program, Scalar, Schedule, Type, TypeId, VarId,
+    Arena, Domain, EndRule, Expr, PidRule, Program, ScalarType, Schedule, Type, TypeId, VarId,
 };
 use std::collections::BTreeMap;
 use std::fmt;
-use strict::Strict;
-use values::Values;
+use strict::StrictGuards;
+use values::ExprRanges;
 
 /// Units of work to walk through an action, a function or a property.
 const EACH_BODY: usize = 32;
 
 /// Which values of a variable are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Sense {
+pub enum DominanceSense {
     /// Smaller ones.
     Down,
     /// Larger ones.
@@ -49,7 +49,7 @@ pub enum Sense {
 
 /// What is looked for, as far as it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LookedFor {
+pub struct CheckedViolations {
     /// Whether deadlocks are.
     pub deadlocks: bool,
     /// Whether failed assertions are.
@@ -60,67 +60,72 @@ pub struct LookedFor {
 
 /// Why values of a variable have to be the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum NonMonotoneReason {
     /// This expression of that action, function or property.
     Expr(String, String),
     /// Something else.
     Other(&'static str),
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for NonMonotoneReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Expr(expr, of) => write!(f, "`{expr}` of {of} asks for more than that"),
-            Reason::Other(reason) => f.write_str(reason),
+            NonMonotoneReason::Expr(expr, of) => {
+                write!(f, "`{expr}` of {of} asks for more than that")
+            }
+            NonMonotoneReason::Other(reason) => f.write_str(reason),
         }
     }
 }
 
 /// Which variables of a program are monotone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Monotone {
+pub struct MonotoneVariables {
     /// Those of which some values are better.
-    pub variables: BTreeMap<VarId, Sense>,
+    pub variables: BTreeMap<VarId, DominanceSense>,
     /// Why others are not.
-    pub others: BTreeMap<VarId, Reason>,
+    pub others: BTreeMap<VarId, NonMonotoneReason>,
 }
 
 /// The monotone variables of a valid program: all, or of those `named` as many as are so as it is said.
 pub fn monotone(
     program: &Program,
-    named: Option<&BTreeMap<VarId, Sense>>,
-    looked_for: LookedFor,
+    named: Option<&BTreeMap<VarId, DominanceSense>>,
+    looked_for: CheckedViolations,
     budget: &AnalysisBudget,
-) -> Result<Monotone, Exceeded> {
-    let values = Values::of(program);
-    let mut demands = Demands {
+) -> Result<MonotoneVariables, BudgetExceeded> {
+    let values = ExprRanges::of(program);
+    let mut demands = DemandSolver {
         program,
         looked_for,
         values: &values,
-        strict: Strict::of(program, looked_for.deadlocks),
+        strict: StrictGuards::of(program, looked_for.deadlocks),
         of: program.variables.keys().map(|id| first(program, named, id)).collect(),
         changed: false,
-        context: Context::default(),
+        context: DemandContext::default(),
         budget,
     };
     if let Some(reason) = impossible(program, looked_for) {
-        program.variables.keys().for_each(|id| demands.of[id] = Of::Same(Reason::Other(reason)));
+        program
+            .variables
+            .keys()
+            .for_each(|id| demands.of[id] = VariableDemand::Same(NonMonotoneReason::Other(reason)));
     }
     demands.solve()?;
     demands.settle_free()?;
     let (mut variables, mut others) = (BTreeMap::new(), BTreeMap::new());
     for (id, of) in demands.of.iter() {
         match of {
-            Of::Better(sense) => drop(variables.insert(id, *sense)),
-            Of::Same(reason) => drop(others.insert(id, reason.clone())),
-            Of::Free => unreachable!("each of these has become something"),
+            VariableDemand::Better(sense) => drop(variables.insert(id, *sense)),
+            VariableDemand::Same(reason) => drop(others.insert(id, reason.clone())),
+            VariableDemand::Free => unreachable!("each of these has become something"),
         }
     }
-    Ok(Monotone { variables, others })
+    Ok(MonotoneVariables { variables, others })
 }
 
 /// Why nothing is compared.
-fn impossible(program: &Program, looked_for: LookedFor) -> Option<&'static str> {
+fn impossible(program: &Program, looked_for: CheckedViolations) -> Option<&'static str> {
     match program.end {
         _ if program.schedule == Schedule::Lockstep => Some("all processes move at a time"),
         EndRule::NeverStuttering if looked_for.deadlocks => {
@@ -131,25 +136,29 @@ fn impossible(program: &Program, looked_for: LookedFor) -> Option<&'static str> 
 }
 
 /// What is known of a variable at first.
-fn first(program: &Program, named: Option<&BTreeMap<VarId, Sense>>, id: VarId) -> Of {
-    let same = |reason| Of::Same(Reason::Other(reason));
+fn first(
+    program: &Program,
+    named: Option<&BTreeMap<VarId, DominanceSense>>,
+    id: VarId,
+) -> VariableDemand {
+    let same = |reason| VariableDemand::Same(NonMonotoneReason::Other(reason));
     let is_pid =
-        |it: &crate::ir::Process| it.life.pid == Pid::In(id) || it.life.priority == Some(id);
+        |it: &crate::ir::Process| it.life.pid == PidRule::In(id) || it.life.priority == Some(id);
     match named.map(|named| named.get(&id)) {
         _ if !is_ordered(program, program.variables[id].ty) => same("its values have no order"),
         _ if program.last == Some(id) || program.processes.values().any(is_pid) => {
             same("it says which process is meant, or how urgent one is")
         }
         Some(None) => same("it is not named"),
-        Some(Some(sense)) => Of::Better(*sense),
-        None => Of::Free,
+        Some(Some(sense)) => VariableDemand::Better(*sense),
+        None => VariableDemand::Free,
     }
 }
 
 /// Whether a type is of numbers, or arrays of such.
 fn is_ordered(program: &Program, ty: TypeId) -> bool {
     match &program.types[ty] {
-        Type::Scalar(Scalar { domain, .. }) => {
+        Type::Scalar(ScalarType { domain, .. }) => {
             matches!(domain, Domain::Bool | Domain::Range { .. } | Domain::Enum(_))
         }
         Type::Array { element, .. } => is_ordered(program, *element),
@@ -159,73 +168,73 @@ fn is_ordered(program: &Program, ty: TypeId) -> bool {
 
 /// What is known of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Of {
+enum VariableDemand {
     /// Nothing is demanded of it.
     Free,
     /// Some values are better.
-    Better(Sense),
+    Better(DominanceSense),
     /// It has to be the same.
-    Same(Reason),
+    Same(NonMonotoneReason),
 }
 
 /// How a value in the better state is to stand to that in the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+enum ValueOrder {
     Same,
     AtMost,
     AtLeast,
 }
 
-impl Order {
+impl ValueOrder {
     /// Of what is taken away.
-    fn reversed(self) -> Order {
+    fn reversed(self) -> ValueOrder {
         match self {
-            Order::Same => Order::Same,
-            Order::AtMost => Order::AtLeast,
-            Order::AtLeast => Order::AtMost,
+            ValueOrder::Same => ValueOrder::Same,
+            ValueOrder::AtMost => ValueOrder::AtLeast,
+            ValueOrder::AtLeast => ValueOrder::AtMost,
         }
     }
 }
 
-impl Sense {
+impl DominanceSense {
     /// As it is given: `down`.
     pub fn name(self) -> &'static str {
         match self {
-            Sense::Down => "down",
-            Sense::Up => "up",
+            DominanceSense::Down => "down",
+            DominanceSense::Up => "up",
         }
     }
 
-    fn order(self) -> Order {
+    fn order(self) -> ValueOrder {
         match self {
-            Sense::Down => Order::AtMost,
-            Sense::Up => Order::AtLeast,
+            DominanceSense::Down => ValueOrder::AtMost,
+            DominanceSense::Up => ValueOrder::AtLeast,
         }
     }
 }
 
 /// Where demands come from.
 #[derive(Default)]
-struct Context {
+struct DemandContext {
     name: String,
-    scope: Scope,
+    scope: NameScope,
 }
 
 /// All demands of a program.
-struct Demands<'p> {
+struct DemandSolver<'p> {
     program: &'p Program,
-    looked_for: LookedFor,
-    values: &'p Values<'p>,
-    strict: Strict,
-    of: Arena<VarId, Of>,
+    looked_for: CheckedViolations,
+    values: &'p ExprRanges<'p>,
+    strict: StrictGuards,
+    of: Arena<VarId, VariableDemand>,
     changed: bool,
-    context: Context,
+    context: DemandContext,
     budget: &'p AnalysisBudget<'p>,
 }
 
-impl Demands<'_> {
+impl DemandSolver<'_> {
     /// Goes round until nothing is demanded that was not.
-    fn solve(&mut self) -> Result<(), Exceeded> {
+    fn solve(&mut self) -> Result<(), BudgetExceeded> {
         let Program { actions, functions, properties, variables, .. } = self.program;
         let bodies = actions.len() + functions.len() + properties.len();
         loop {
@@ -240,20 +249,24 @@ impl Demands<'_> {
 
     /// Finds something for variables of which nothing is demanded: smaller values, or larger ones, as far as that demands
     /// nothing of others that they are not.
-    fn settle_free(&mut self) -> Result<(), Exceeded> {
-        let free = |of: &Arena<VarId, Of>| of.iter().find(|it| *it.1 == Of::Free).map(|it| it.0);
+    fn settle_free(&mut self) -> Result<(), BudgetExceeded> {
+        let free = |of: &Arena<VarId, VariableDemand>| {
+            of.iter().find(|it| *it.1 == VariableDemand::Free).map(|it| it.0)
+        };
         while let Some(id) = free(&self.of) {
             let (before, sames) = (self.of.clone(), self.sames());
-            for sense in [Sense::Down, Sense::Up] {
-                self.of[id] = Of::Better(sense);
+            for sense in [DominanceSense::Down, DominanceSense::Up] {
+                self.of[id] = VariableDemand::Better(sense);
                 self.solve()?;
                 if self.sames() == sames {
                     break;
                 }
                 self.of = before.clone();
             }
-            if self.of[id] == Of::Free {
-                self.of[id] = Of::Same(Reason::Other("what it is stored in is better otherwise"));
+            if self.of[id] == VariableDemand::Free {
+                self.of[id] = VariableDemand::Same(NonMonotoneReason::Other(
+                    "what it is stored in is better otherwise",
+                ));
                 self.solve()?;
             }
         }
@@ -262,21 +275,23 @@ impl Demands<'_> {
 
     /// How many variables have to be the same.
     fn sames(&self) -> usize {
-        self.of.values().filter(|it| matches!(it, Of::Same(_))).count()
+        self.of.values().filter(|it| matches!(it, VariableDemand::Same(_))).count()
     }
 
     /// Demands something of a variable, for the sake of an expression.
-    fn demand(&mut self, id: VarId, order: Order, cause: &Expr) {
+    fn demand(&mut self, id: VarId, order: ValueOrder, cause: &Expr) {
         let sense = match order {
-            Order::Same => None,
-            Order::AtMost => Some(Sense::Down),
-            Order::AtLeast => Some(Sense::Up),
+            ValueOrder::Same => None,
+            ValueOrder::AtMost => Some(DominanceSense::Down),
+            ValueOrder::AtLeast => Some(DominanceSense::Up),
         };
         let becomes = match (&self.of[id], sense) {
-            (Of::Same(_), _) => return,
-            (Of::Better(is), Some(wanted)) if *is == wanted => return,
-            (Of::Free, Some(wanted)) => Of::Better(wanted),
-            (Of::Free, None) | (Of::Better(_), _) => Of::Same(self.because(cause)),
+            (VariableDemand::Same(_), _) => return,
+            (VariableDemand::Better(is), Some(wanted)) if *is == wanted => return,
+            (VariableDemand::Free, Some(wanted)) => VariableDemand::Better(wanted),
+            (VariableDemand::Free, None) | (VariableDemand::Better(_), _) => {
+                VariableDemand::Same(self.because(cause))
+            }
         };
         self.of[id] = becomes;
         self.changed = true;
@@ -284,14 +299,14 @@ impl Demands<'_> {
 
     /// That a variable has to be the same, whatever is asked.
     fn rule_out(&mut self, id: VarId, reason: &'static str) {
-        if !matches!(self.of[id], Of::Same(_)) {
-            self.of[id] = Of::Same(Reason::Other(reason));
+        if !matches!(self.of[id], VariableDemand::Same(_)) {
+            self.of[id] = VariableDemand::Same(NonMonotoneReason::Other(reason));
             self.changed = true;
         }
     }
 
-    fn because(&self, cause: &Expr) -> Reason {
-        let Context { name, scope } = &self.context;
-        Reason::Expr(Printer::new(self.program).expr(cause, scope), name.clone())
+    fn because(&self, cause: &Expr) -> NonMonotoneReason {
+        let DemandContext { name, scope } = &self.context;
+        NonMonotoneReason::Expr(ProgramPrinter::new(self.program).expr(cause, scope), name.clone())
     }
 }

@@ -4,34 +4,35 @@
 //! with less priority; what others do where an atomic sequence cannot go on; what a `timeout` waits for. And where deadlocks are
 //! looked for, that nothing is possible.
 
-use crate::ir::walk::{self, Visitor};
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
-    Action, ActionId, Edge, Expr, ExprKind, LocationId, ProcessId, Program, Turn, Urgency,
+    Action, ActionId, Expr, ExprKind, LocationId, ProcessEdge, ProcessId, Program, TurnRule,
+    Urgency,
 };
 use std::collections::BTreeSet;
 
 /// Which guards must say the same.
-pub(super) struct Strict {
+pub(super) struct StrictGuards {
     /// All.
     all: bool,
     /// Those of actions from such locations.
     from: BTreeSet<(ProcessId, LocationId)>,
 }
 
-impl Strict {
-    pub(super) fn of(program: &Program, deadlocks: bool) -> Strict {
-        let mut asks = AsksForOthers(false);
+impl StrictGuards {
+    pub(super) fn of(program: &Program, deadlocks: bool) -> StrictGuards {
+        let mut asks = EnablednessQueryFinder(false);
         walk::program(&mut asks, program);
         let actions = || program.actions.values();
         let has_priorities = actions().any(|it| it.priority != 0)
             || program.processes.values().any(|it| it.life.priority.is_some());
         let mut from = BTreeSet::new();
         for (action, edge) in actions().filter_map(|it| Some((it, it.edge?))) {
-            let Edge { process, from: here, to } = edge;
+            let ProcessEdge { process, from: here, to } = edge;
             if action.control.otherwise || action.control.tier != 0 {
                 from.insert((process, here));
             }
-            if action.control.turn != Turn::Open {
+            if action.control.turn != TurnRule::Open {
                 from.insert((process, to));
             }
         }
@@ -43,10 +44,10 @@ impl Strict {
         let meets = |it: &Action| {
             let edge = it.edge.map(|it| (it.process, it.from));
             edge.is_some_and(|it| from.contains(&it))
-                && it.communication.iter().any(|it| it.channel().may_meet(program))
+                && it.communication.iter().any(|it| it.channel().may_be_rendezvous(program))
         };
         let all = deadlocks || asks.0 || has_priorities || actions().any(meets);
-        Strict { all, from }
+        StrictGuards { all, from }
     }
 
     /// Whether all guards must, and whatever else keeps a step from being taken.
@@ -62,9 +63,9 @@ impl Strict {
 }
 
 /// Whether anything asks what others can do.
-struct AsksForOthers(bool);
+struct EnablednessQueryFinder(bool);
 
-impl Visitor for AsksForOthers {
+impl CodeVisitor for EnablednessQueryFinder {
     fn expr(&mut self, expr: &Expr) {
         let asks =
             matches!(expr.kind, ExprKind::Timeout | ExprKind::Enabled(_) | ExprKind::PriorityOf(_));

@@ -1,26 +1,27 @@
 //! Which values expressions have: whether what is computed and stored is what it says, and is not wrapped.
 
-use crate::analysis::ranges::{Seen, at, ranges_and_values};
-use crate::ir::interval::{self, Interval, Results, hull};
-use crate::ir::layout::Ranges;
+use crate::analysis::ranges::{ExprResults, expr_address, ranges_and_values};
+use crate::ir::interval::{self, Interval, ResultRange, hull};
+use crate::ir::layout::ValueRanges;
 use crate::ir::{
-    Binary, ChannelRef, Expr, ExprKind, Place, Program, Root, Selector, Type, TypeId, Unary, VarId,
+    BinaryOp, ChannelRef, Expr, ExprKind, Place, PlaceRoot, PlaceSelector, Program, Type, TypeId,
+    UnaryOp, VarId,
 };
 
 /// The values of a program's expressions, as far as ranges tell.
-pub(super) struct Values<'p> {
+pub(super) struct ExprRanges<'p> {
     program: &'p Program,
-    ranges: Option<Ranges>,
-    seen: Seen,
+    ranges: Option<ValueRanges>,
+    seen: ExprResults,
 }
 
-impl<'p> Values<'p> {
+impl<'p> ExprRanges<'p> {
     pub(super) fn of(program: &'p Program) -> Self {
         let (ranges, seen) = match ranges_and_values(program) {
             Some((ranges, seen)) => (Some(ranges), seen),
-            None => (None, Seen::new()),
+            None => (None, ExprResults::new()),
         };
-        Values { program, ranges, seen }
+        ExprRanges { program, ranges, seen }
     }
 
     /// Where all values of an expression are.
@@ -31,18 +32,18 @@ impl<'p> Values<'p> {
     /// Whether an operation never has to wrap its result, nor to refuse it.
     pub(super) fn is_exact(&self, expr: &Expr) -> bool {
         match &expr.kind {
-            ExprKind::Unary(Unary::Negate, operand) => {
+            ExprKind::Unary(UnaryOp::Negate, operand) => {
                 self.range(operand).0 > self.program.arithmetic.integers().0
             }
-            _ => !self.results(expr).leaves,
+            _ => !self.results(expr).may_overflow,
         }
     }
 
-    fn results(&self, expr: &Expr) -> Results {
-        if let Some(&seen) = self.seen.get(&at(expr)) {
+    fn results(&self, expr: &Expr) -> ResultRange {
+        if let Some(&seen) = self.seen.get(&expr_address(expr)) {
             return seen;
         }
-        let exact = |range| Results { range, leaves: false };
+        let exact = |range| ResultRange { range, may_overflow: false };
         let arithmetic = self.program.arithmetic;
         match &expr.kind {
             ExprKind::Constant(value) => exact((*value, *value)),
@@ -67,15 +68,15 @@ impl<'p> Values<'p> {
     pub(super) fn read(&self, place: &Place) -> Interval {
         let known = |id: VarId| self.ranges.as_ref()?.variables[id];
         match place.root {
-            Root::Variable(id) => known(id).or_else(|| self.domain(place)),
-            Root::Local(_) => None,
+            PlaceRoot::Variable(id) => known(id).or_else(|| self.domain(place)),
+            PlaceRoot::Local(_) => None,
         }
         .unwrap_or_else(|| self.program.arithmetic.integers())
     }
 
     /// The values that a place can hold, if it is a scalar of a variable.
     pub(super) fn domain(&self, place: &Place) -> Option<Interval> {
-        let Root::Variable(id) = place.root else { return None };
+        let PlaceRoot::Variable(id) = place.root else { return None };
         let mut ty = self.program.variables[id].ty;
         for selector in &place.path {
             ty = self.part(ty, selector)?;
@@ -86,10 +87,10 @@ impl<'p> Values<'p> {
         }
     }
 
-    fn part(&self, ty: TypeId, selector: &Selector) -> Option<TypeId> {
+    fn part(&self, ty: TypeId, selector: &PlaceSelector) -> Option<TypeId> {
         match (&self.program.types[ty], selector) {
-            (Type::Array { element, .. }, Selector::Index(_)) => Some(*element),
-            (Type::Record { fields, .. }, Selector::Field(number)) => {
+            (Type::Array { element, .. }, PlaceSelector::Index(_)) => Some(*element),
+            (Type::Record { fields, .. }, PlaceSelector::Field(number)) => {
                 fields.get(*number as usize).map(|it| it.1)
             }
             _ => None,
@@ -98,10 +99,10 @@ impl<'p> Values<'p> {
 
     /// Whether finding a place may fail: an index may be out of range.
     pub(super) fn may_miss(&self, place: &Place) -> bool {
-        let Root::Variable(id) = place.root else { return true };
+        let PlaceRoot::Variable(id) = place.root else { return true };
         let mut ty = self.program.variables[id].ty;
         for selector in &place.path {
-            if let (Selector::Index(index), Type::Array { low, length, .. }) =
+            if let (PlaceSelector::Index(index), Type::Array { low, length, .. }) =
                 (selector, &self.program.types[ty])
             {
                 let range = self.range(index);
@@ -134,11 +135,11 @@ impl<'p> Values<'p> {
             ExprKind::Unary(_, operand) => self.may_fail(operand) || !self.is_exact(expr),
             ExprKind::Binary(operator, left, right) => {
                 let fails = match operator {
-                    Binary::Divide | Binary::Remainder => {
+                    BinaryOp::Divide | BinaryOp::Remainder => {
                         let (low, high) = self.range(right);
                         low <= 0 && 0 <= high
                     }
-                    Binary::ShiftLeft | Binary::ShiftRight => true,
+                    BinaryOp::ShiftLeft | BinaryOp::ShiftRight => true,
                     _ => !self.is_exact(expr),
                 };
                 fails || self.may_fail(left) || self.may_fail(right)

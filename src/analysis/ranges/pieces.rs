@@ -2,23 +2,23 @@
 //! that goes on for long is found in the actions that ask for it, and the others are left alone.
 
 use crate::analysis::bits;
-use crate::ir::walk::{self, Access, Visitor};
-use crate::ir::{Action, Arena, ChannelId, ChannelRef, Place, Process, Program, Start, VarId};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
+use crate::ir::{Action, Arena, ChannelId, ChannelRef, Place, Process, Program, StartRule, VarId};
 use std::collections::BTreeSet;
 
 /// A piece of code.
 #[derive(Clone, Copy)]
-pub(super) enum Code<'a> {
+pub(super) enum CodePiece<'a> {
     /// A way to begin.
-    Start(&'a Start),
+    Start(&'a StartRule),
     /// What instances of a process do when they are started.
     Process(&'a Process),
     Action(&'a Action),
 }
 
 /// All of a program's pieces.
-pub(super) struct Pieces<'a> {
-    all: Vec<Code<'a>>,
+pub(super) struct CodeWorklist<'a> {
+    all: Vec<CodePiece<'a>>,
     /// Those that are to be run.
     due: Vec<u64>,
     /// The one behind that which was run last: all have their turn.
@@ -28,13 +28,13 @@ pub(super) struct Pieces<'a> {
     of_channels: Arena<ChannelId, Vec<usize>>,
 }
 
-impl<'a> Pieces<'a> {
+impl<'a> CodeWorklist<'a> {
     /// Those of a program, all of which are to be run.
-    pub fn of(program: &'a Program) -> Pieces<'a> {
-        let starts = program.starts.iter().map(Code::Start);
-        let processes = program.processes.values().map(Code::Process);
-        let all = starts.chain(processes).chain(program.actions.values().map(Code::Action));
-        let mut pieces = Pieces {
+    pub fn of(program: &'a Program) -> CodeWorklist<'a> {
+        let starts = program.starts.iter().map(CodePiece::Start);
+        let processes = program.processes.values().map(CodePiece::Process);
+        let all = starts.chain(processes).chain(program.actions.values().map(CodePiece::Action));
+        let mut pieces = CodeWorklist {
             all: all.collect(),
             due: Vec::new(),
             next: 0,
@@ -44,7 +44,7 @@ impl<'a> Pieces<'a> {
         pieces.due.resize(bits::words_of(pieces.all.len()), 0);
         for (at, &code) in pieces.all.iter().enumerate() {
             bits::insert(&mut pieces.due, at);
-            let Mentions { variables, channels, .. } = mentioned(program, code);
+            let CodeMentions { variables, channels, .. } = mentioned(program, code);
             variables.into_iter().for_each(|it| pieces.of_variables[it].push(at));
             channels.into_iter().for_each(|it| pieces.of_channels[it].push(at));
         }
@@ -52,10 +52,10 @@ impl<'a> Pieces<'a> {
     }
 
     /// The next one that is to be run; none if nothing would come to anything else.
-    pub fn take(&mut self) -> Option<Code<'a>> {
+    pub fn take(&mut self) -> Option<CodePiece<'a>> {
         let from = |first| bits::first_from(&self.due, first);
         let at = from(self.next).or_else(|| from(0))?;
-        bits::take_out(&mut self.due, at);
+        bits::remove_member(&mut self.due, at);
         self.next = at + 1;
         Some(self.all[at])
     }
@@ -72,30 +72,31 @@ impl<'a> Pieces<'a> {
 }
 
 /// What a piece mentions.
-struct Mentions<'a> {
+struct CodeMentions<'a> {
     program: &'a Program,
     variables: BTreeSet<VarId>,
     channels: BTreeSet<ChannelId>,
 }
 
-fn mentioned<'a>(program: &'a Program, code: Code<'a>) -> Mentions<'a> {
-    let mut mentions = Mentions { program, variables: BTreeSet::new(), channels: BTreeSet::new() };
+fn mentioned<'a>(program: &'a Program, code: CodePiece<'a>) -> CodeMentions<'a> {
+    let mut mentions =
+        CodeMentions { program, variables: BTreeSet::new(), channels: BTreeSet::new() };
     match code {
-        Code::Start(it) => walk::body(&mut mentions, &it.body),
-        Code::Process(it) => walk::body(&mut mentions, &it.life.prologue),
-        Code::Action(it) => walk::action(&mut mentions, it),
+        CodePiece::Start(it) => walk::body(&mut mentions, &it.body),
+        CodePiece::Process(it) => walk::body(&mut mentions, &it.life.prologue),
+        CodePiece::Action(it) => walk::action(&mut mentions, it),
     }
     mentions
 }
 
-impl Visitor for Mentions<'_> {
-    fn place(&mut self, place: &Place, _: Access) {
+impl CodeVisitor for CodeMentions<'_> {
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
         self.variables.extend(super::root(place));
         walk::place(self, place);
     }
 
-    fn channel(&mut self, channel: &ChannelRef, _: Access) {
-        self.channels.extend(channel.meant(self.program));
+    fn channel(&mut self, channel: &ChannelRef, _: PlaceAccess) {
+        self.channels.extend(channel.possible_channels(self.program));
         walk::channel(self, channel);
     }
 }

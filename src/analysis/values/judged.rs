@@ -1,46 +1,52 @@
 //! What expressions depend on, and what they come to.
 
-use crate::analysis::uses::{Holder, Holders};
-use crate::ir::{Expr, ExprKind, Place, Program, Selector};
+use crate::analysis::uses::{HolderId, HolderNumbering};
+use crate::ir::{Expr, ExprKind, Place, PlaceSelector, Program};
 use crate::source::Span;
 
 /// What the value of an expression depends on in a state.
-pub enum Depends<'e> {
+pub enum ExprDependence<'e> {
     /// Nothing: it is a constant.
     Nothing,
     /// What is at one place, which is of this holder.
-    On(&'e Place, Holder),
+    On(&'e Place, HolderId),
     /// More, or something else.
     OnMore,
 }
 
 /// A value, or nothing where that is undefined; or how judging it fails.
-pub type Value = Result<Option<i64>, (Span, String)>;
+pub type EvaluationResult = Result<Option<i64>, (Span, String)>;
 
 /// What an expression depends on.
-pub fn depends<'e>(program: &Program, holders: &Holders, expr: &'e Expr) -> Depends<'e> {
-    let of = |it| depends(program, holders, it);
+pub fn expr_dependence<'e>(
+    program: &Program,
+    holders: &HolderNumbering,
+    expr: &'e Expr,
+) -> ExprDependence<'e> {
+    let of = |it| expr_dependence(program, holders, it);
     match &expr.kind {
-        ExprKind::Constant(_) => Depends::Nothing,
-        ExprKind::Read(place) | ExprKind::IsUndefined(place) => {
-            holders.at(program, place).map_or(Depends::OnMore, |it| Depends::On(place, it))
-        }
+        ExprKind::Constant(_) => ExprDependence::Nothing,
+        ExprKind::Read(place) | ExprKind::IsUndefined(place) => holders
+            .of_place(program, place)
+            .map_or(ExprDependence::OnMore, |it| ExprDependence::On(place, it)),
         ExprKind::Unary(_, operand) => of(operand),
         ExprKind::Binary(_, left, right) => both(of(left), of(right)),
         ExprKind::Conditional(condition, then, otherwise) => {
             both(of(condition), both(of(then), of(otherwise)))
         }
-        _ => Depends::OnMore,
+        _ => ExprDependence::OnMore,
     }
 }
 
-fn both<'e>(one: Depends<'e>, other: Depends<'e>) -> Depends<'e> {
+fn both<'e>(one: ExprDependence<'e>, other: ExprDependence<'e>) -> ExprDependence<'e> {
     match (one, other) {
-        (Depends::Nothing, it) | (it, Depends::Nothing) => it,
-        (Depends::On(place, holder), Depends::On(other, _)) if is_same(place, other) => {
-            Depends::On(place, holder)
+        (ExprDependence::Nothing, it) | (it, ExprDependence::Nothing) => it,
+        (ExprDependence::On(place, holder), ExprDependence::On(other, _))
+            if is_same(place, other) =>
+        {
+            ExprDependence::On(place, holder)
         }
-        _ => Depends::OnMore,
+        _ => ExprDependence::OnMore,
     }
 }
 
@@ -59,7 +65,7 @@ fn forget_spans(place: &mut Place) {
     place.span = Span::default();
     place.slot.iter_mut().for_each(|it| forget_in(it));
     for selector in &mut place.path {
-        if let Selector::Index(index) = selector {
+        if let PlaceSelector::Index(index) = selector {
             forget_in(index);
         }
     }
@@ -80,9 +86,9 @@ fn forget_in(expr: &mut Expr) {
 }
 
 /// What an expression that depends on nothing but one place comes to where that holds a value.
-pub fn judge(program: &Program, expr: &Expr, held: Option<i64>) -> Value {
+pub fn evaluate(program: &Program, expr: &Expr, held: Option<i64>) -> EvaluationResult {
     let of = |it: &Expr| -> Result<i64, (Span, String)> {
-        judge(program, it, held)?.ok_or((it.span, "undefined".into()))
+        evaluate(program, it, held)?.ok_or((it.span, "undefined".into()))
     };
     let failed = |error| (expr.span, format!("{error:?}"));
     Ok(Some(match &expr.kind {
@@ -94,7 +100,7 @@ pub fn judge(program: &Program, expr: &Expr, held: Option<i64>) -> Value {
         }
         ExprKind::Binary(operator, left, right) => {
             let left = of(left)?;
-            match operator.decided_by(left) {
+            match operator.short_circuit_value(left) {
                 Some(decided) => decided,
                 None => {
                     let right = of(right)?;
@@ -104,7 +110,7 @@ pub fn judge(program: &Program, expr: &Expr, held: Option<i64>) -> Value {
         }
         ExprKind::Conditional(condition, then, otherwise) => {
             let chosen = if of(condition)? != 0 { then } else { otherwise };
-            return judge(program, chosen, held);
+            return evaluate(program, chosen, held);
         }
         _ => unreachable!("it depends on more"),
     }))

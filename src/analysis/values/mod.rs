@@ -13,19 +13,19 @@
 mod judged;
 mod partition;
 
-use super::classes::Classes;
-use super::uses::{Holder, Holders, Storing, Use, uses};
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::ir::interval::{hull, wrapped};
+use super::classes::UnionFind;
+use super::uses::{HolderId, HolderNumbering, StoreKind, ValueUse, uses};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::ir::interval::{hull, wrap_into};
 use crate::ir::layout::CellId;
-use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
-    ChannelId, Domain, EndRule, Expr, ExprKind, Layout, Overflow, Pattern, Place, Program, Root,
-    VarId,
+    ChannelId, Domain, EndRule, Expr, ExprKind, Layout, OverflowRule, Place, PlaceRoot, Program,
+    ReceivePattern, VarId,
 };
-use judged::Value;
-pub(super) use judged::{Depends, depends, is_same, judge};
-use partition::Partition;
+use judged::EvaluationResult;
+pub(super) use judged::{ExprDependence, evaluate, expr_dependence, is_same};
+use partition::ValuePartition;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Classes with more values are left as they are.
@@ -39,16 +39,16 @@ const RUNS_MAX: usize = 16;
 
 /// Which values of a program's holders are told apart.
 #[derive(Debug)]
-pub struct Apart {
-    holders: Holders,
+pub struct ValueAbstraction {
+    holders: HolderNumbering,
     /// The class of each holder, if some of its values are not told apart.
     class_of: Vec<Option<usize>>,
-    classes: Vec<Class>,
+    classes: Vec<ValueClass>,
 }
 
 /// Values of holders between which they go.
 #[derive(Debug)]
-struct Class {
+struct ValueClass {
     /// The least of them.
     low: i64,
     /// The least of those that each of them is not told apart from.
@@ -57,7 +57,7 @@ struct Class {
 
 /// What a value that is stored has to become.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Becomes {
+pub enum StoredForm {
     /// It stands for itself.
     Itself,
     /// This constant.
@@ -66,7 +66,7 @@ pub enum Becomes {
     LookedUp(Vec<(i64, Option<i64>)>),
 }
 
-impl Class {
+impl ValueClass {
     fn representative(&self, value: i64) -> i64 {
         let at = value.checked_sub(self.low).and_then(|it| usize::try_from(it).ok());
         at.and_then(|it| self.representatives.get(it)).copied().unwrap_or(value)
@@ -90,23 +90,24 @@ impl Class {
     }
 }
 
-impl Apart {
+impl ValueAbstraction {
     /// Of a program whose states are laid out so; nothing if all values are told apart as far as can be seen.
     pub fn of(
         program: &Program,
         layout: &Layout,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Apart>, Exceeded> {
+    ) -> Result<Option<ValueAbstraction>, BudgetExceeded> {
         // Where a step back to where it began is none, it matters whether a value changes.
         if program.end == EndRule::NeverStuttering {
             return Ok(None);
         }
-        let holders = Holders::new(program);
+        let holders = HolderNumbering::new(program);
         let Some(uses) = uses(program, &holders) else { return Ok(None) };
-        let joined = Joined::new(program, &holders, &uses);
+        let joined = HolderClasses::new(program, &holders, &uses);
         let class_of = vec![None; holders.count()];
-        let mut apart = Apart { holders: holders.clone(), class_of, classes: Vec::new() };
-        let mut uses_of: BTreeMap<Holder, Vec<&Use>> = BTreeMap::new();
+        let mut apart =
+            ValueAbstraction { holders: holders.clone(), class_of, classes: Vec::new() };
+        let mut uses_of: BTreeMap<HolderId, Vec<&ValueUse>> = BTreeMap::new();
         for it in &uses {
             let classes = it.holders(&holders).into_iter().map(|it| joined.find(it));
             for class in classes.collect::<BTreeSet<_>>() {
@@ -162,78 +163,84 @@ impl Apart {
     }
 
     /// What has to become of a value that comes into a variable.
-    pub fn assigned(
+    pub fn assigned_form(
         &self,
         program: &Program,
         target: &Place,
         value: &Expr,
-        overflow: Overflow,
-    ) -> Becomes {
-        let to = self.holders.at(program, target);
-        to.map_or(Becomes::Itself, |to| self.becomes(program, to, value, overflow))
+        overflow: OverflowRule,
+    ) -> StoredForm {
+        let to = self.holders.of_place(program, target);
+        to.map_or(StoredForm::Itself, |to| self.stored_form(program, to, value, overflow))
     }
 
     /// What has to become of an argument of a process that is started.
-    pub fn given(&self, program: &Program, parameter: VarId, value: &Expr) -> Becomes {
-        self.becomes(program, self.holders.variable(parameter), value, Overflow::Wraps)
+    pub fn argument_form(&self, program: &Program, parameter: VarId, value: &Expr) -> StoredForm {
+        self.stored_form(program, self.holders.variable(parameter), value, OverflowRule::Wraps)
     }
 
     /// What has to become of a value that is sent through a channel, in a field of this number.
-    pub fn sent(
+    pub fn sent_form(
         &self,
         program: &Program,
         channel: ChannelId,
         number: usize,
         value: &Expr,
-    ) -> Becomes {
+    ) -> StoredForm {
         match number < program.channels[channel].fields.len() {
             // Other channels that may be meant may have it fail.
             true => {
                 let to = self.holders.field(channel, number);
-                self.becomes(program, to, value, Overflow::Fails)
+                self.stored_form(program, to, value, OverflowRule::Fails)
             }
-            false => Becomes::Itself,
+            false => StoredForm::Itself,
         }
     }
 
-    fn becomes(&self, program: &Program, to: Holder, value: &Expr, overflow: Overflow) -> Becomes {
+    fn stored_form(
+        &self,
+        program: &Program,
+        to: HolderId,
+        value: &Expr,
+        overflow: OverflowRule,
+    ) -> StoredForm {
         let (Some(number), Some(scalar)) = (self.class_of[to], self.holders.scalar(program, to))
         else {
-            return Becomes::Itself;
+            return StoredForm::Itself;
         };
         let class = &self.classes[number];
         let domain = program.bounds(&scalar.domain);
-        match (&value.kind, depends(program, &self.holders, value)) {
-            (ExprKind::Constant(value), _) => match kept(*value, domain, overflow) {
+        match (&value.kind, expr_dependence(program, &self.holders, value)) {
+            (ExprKind::Constant(value), _) => match stored_value(*value, domain, overflow) {
                 Some(kept) if class.representative(kept) != kept => {
-                    Becomes::Constant(class.representative(kept))
+                    StoredForm::Constant(class.representative(kept))
                 }
-                _ => Becomes::Itself,
+                _ => StoredForm::Itself,
             },
-            (ExprKind::Undefined, _) => Becomes::Itself,
-            (_, Depends::On(_, from)) if self.class_of[from] == Some(number) => {
+            (ExprKind::Undefined, _) => StoredForm::Itself,
+            (_, ExprDependence::On(_, from)) if self.class_of[from] == Some(number) => {
                 let mut all = class.representatives.iter();
-                let is_kept = all.all(|&it| match judge(program, value, Some(it)) {
-                    Ok(Some(value)) => kept(value, domain, overflow)
+                let is_kept = all.all(|&it| match evaluate(program, value, Some(it)) {
+                    Ok(Some(value)) => stored_value(value, domain, overflow)
                         .is_none_or(|it| class.representative(it) == it),
                     _ => true,
                 });
-                if is_kept { Becomes::Itself } else { Becomes::LookedUp(class.runs()) }
+                if is_kept { StoredForm::Itself } else { StoredForm::LookedUp(class.runs()) }
             }
-            _ => Becomes::LookedUp(class.runs()),
+            _ => StoredForm::LookedUp(class.runs()),
         }
     }
 
     /// Whether everything that comes into a class can be stored as what stands for it.
-    fn can_be_stored(&self, program: &Program, uses: &[&Use], members: &[Holder]) -> bool {
+    fn can_be_stored(&self, program: &Program, uses: &[&ValueUse], members: &[HolderId]) -> bool {
         uses.iter().all(|it| {
-            let Use::Stored { to, value, overflow, by, target } = it else { return true };
+            let ValueUse::Stored { to, value, overflow, by, target } = it else { return true };
             if !members.contains(to) {
                 return true;
             }
-            match (self.becomes(program, *to, value, *overflow), by, target) {
-                (Becomes::Itself | Becomes::Constant(_), ..) => true,
-                (Becomes::LookedUp(runs), Storing::Assigned, Some(target)) => {
+            match (self.stored_form(program, *to, value, *overflow), by, target) {
+                (StoredForm::Itself | StoredForm::Constant(_), ..) => true,
+                (StoredForm::LookedUp(runs), StoreKind::Assigned, Some(target)) => {
                     let scalar = self.holders.scalar(program, *to);
                     runs.len() <= RUNS_MAX
                         && scalar.is_some_and(|it| !it.undefined)
@@ -247,93 +254,101 @@ impl Apart {
 
 /// Whether what is at a place decides where that is.
 fn finds_itself(place: &Place) -> bool {
-    struct Finds(Root, bool);
-    impl Visitor for Finds {
-        fn place(&mut self, place: &Place, _: Access) {
+    struct SelfReferenceFinder(PlaceRoot, bool);
+    impl CodeVisitor for SelfReferenceFinder {
+        fn place(&mut self, place: &Place, _: PlaceAccess) {
             self.1 |= place.root == self.0;
             walk::place(self, place);
         }
     }
-    let mut finds = Finds(place.root, false);
+    let mut finds = SelfReferenceFinder(place.root, false);
     walk::place(&mut finds, place);
     finds.1
 }
 
 /// What is stored of a value, if it is.
-pub(super) fn kept(value: i64, domain: (i64, i64), overflow: Overflow) -> Option<i64> {
+pub(super) fn stored_value(value: i64, domain: (i64, i64), overflow: OverflowRule) -> Option<i64> {
     let fits = domain.0 <= value && value <= domain.1;
-    (fits || overflow == Overflow::Wraps).then(|| wrapped(value, domain))
+    (fits || overflow == OverflowRule::Wraps).then(|| wrap_into(value, domain))
 }
 
 /// Holders that values go between.
-struct Joined<'p> {
+struct HolderClasses<'p> {
     program: &'p Program,
-    holders: &'p Holders,
-    classes: Classes,
+    holders: &'p HolderNumbering,
+    classes: UnionFind,
     /// Of each class's first holder, whether all of its values are told apart.
     all_apart: Vec<bool>,
 }
 
-impl<'p> Joined<'p> {
-    fn new(program: &'p Program, holders: &'p Holders, uses: &[Use]) -> Joined<'p> {
+impl<'p> HolderClasses<'p> {
+    fn new(
+        program: &'p Program,
+        holders: &'p HolderNumbering,
+        uses: &[ValueUse],
+    ) -> HolderClasses<'p> {
         let all_apart =
             (0..holders.count()).map(|it| holders.scalar(program, it).is_none()).collect();
-        let mut joined =
-            Joined { program, holders, classes: Classes::apart(holders.count()), all_apart };
+        let mut joined = HolderClasses {
+            program,
+            holders,
+            classes: UnionFind::singletons(holders.count()),
+            all_apart,
+        };
         for it in uses {
             match it {
-                Use::HandledOtherwise(it) => joined.tell_all_apart(*it),
-                Use::Received { from, to } | Use::SentToEither(from, to) => {
+                ValueUse::Opaque(it) => joined.tell_all_apart(*it),
+                ValueUse::Received { from, to } | ValueUse::SentToEither(from, to) => {
                     if !joined.join(*from, *to) {
                         joined.tell_all_apart(*from);
                         joined.tell_all_apart(*to);
                     }
                 }
-                Use::Stored { to, value, by, .. } => {
+                ValueUse::Stored { to, value, by, .. } => {
                     let from = joined.copied(value);
                     let is_joined = from.is_some_and(|from| joined.join(from, *to));
                     let is_constant = value.as_constant().is_some();
-                    if !is_joined && !is_constant && *by != Storing::Assigned {
+                    if !is_joined && !is_constant && *by != StoreKind::Assigned {
                         joined.tell_all_apart(*to);
                     }
                 }
-                Use::Asked(_) | Use::Matched { .. } | Use::Cleared(_) => {}
+                ValueUse::Evaluated(_) | ValueUse::Matched { .. } | ValueUse::Cleared(_) => {}
             }
         }
         joined
     }
 
     /// The holder whose value an expression copies.
-    fn copied(&self, value: &Expr) -> Option<Holder> {
+    fn copied(&self, value: &Expr) -> Option<HolderId> {
         let ExprKind::Read(place) = &value.kind else { return None };
-        self.holders.at(self.program, place)
+        self.holders.of_place(self.program, place)
     }
 
-    fn find(&self, holder: Holder) -> Holder {
-        self.classes.first(holder)
+    fn find(&self, holder: HolderId) -> HolderId {
+        self.classes.find(holder)
     }
 
-    fn tell_all_apart(&mut self, holder: Holder) {
+    fn tell_all_apart(&mut self, holder: HolderId) {
         let class = self.find(holder);
         self.all_apart[class] = true;
     }
 
     /// Takes two holders together, if they can hold the same values.
-    fn join(&mut self, one: Holder, other: Holder) -> bool {
+    fn join(&mut self, one: HolderId, other: HolderId) -> bool {
         let scalars = [one, other].map(|it| self.holders.scalar(self.program, it));
         let [Some(first), Some(second)] = scalars else { return false };
         let bounds = |domain: &Domain| self.program.bounds(domain);
         let is_alike =
             bounds(&first.domain) == bounds(&second.domain) && first.undefined == second.undefined;
         if is_alike {
-            let (one, other) = self.classes.join(one, other);
+            let (one, other) = self.classes.union(one, other);
             self.all_apart[one] |= self.all_apart[other];
         }
         is_alike
     }
 
     /// The classes of which not all values are known to be told apart: the first holder of each, and all.
-    fn classes(&self) -> impl Iterator<Item = (Holder, Vec<Holder>)> {
+    fn classes(&self) -> impl Iterator<Item = (HolderId, Vec<HolderId>)> {
         self.classes.sets().into_iter().filter(|it| !self.all_apart[it.0])
     }
 }
@@ -342,10 +357,10 @@ impl<'p> Joined<'p> {
 fn judged_class(
     program: &Program,
     layout: &Layout,
-    joined: &Joined,
-    (class, members, uses): (Holder, &[Holder], &[&Use]),
+    joined: &HolderClasses,
+    (class, members, uses): (HolderId, &[HolderId], &[&ValueUse]),
     budget: &AnalysisBudget,
-) -> Result<Option<Class>, Exceeded> {
+) -> Result<Option<ValueClass>, BudgetExceeded> {
     let holders = joined.holders;
     let Some(scalar) = holders.scalar(program, class) else { return Ok(None) };
     // An undefined field is received as something else.
@@ -358,60 +373,67 @@ fn judged_class(
     let Some((low, high)) = ranges.iter().copied().reduce(hull) else { return Ok(None) };
     let values = high.checked_sub(low).filter(|it| *it < VALUES_MAX);
     let Some(values) = values else { return Ok(None) };
-    let mut partition = Partition::new(low, high);
+    let mut partition = ValuePartition::new(low, high);
     // What stands for a value lies wherever that does.
     for (least, most) in ranges {
-        partition.tell_apart(|it| Ok(Some((least <= it && it <= most).into())));
+        partition.distinguish(|it| Ok(Some((least <= it && it <= most).into())));
     }
     let domain = program.bounds(&scalar.domain);
-    let mut watch = Watch { program, joined, class, partition, is_all_apart: false };
+    let mut watch = DistinctionFinder { program, joined, class, partition, is_all_apart: false };
     for it in uses {
         budget.work(JUDGING * (values + 1) as u64)?;
         match it {
-            Use::Asked(expr) => watch.expr(expr),
-            Use::Matched { field, value } => watch.matched(*field, value),
-            Use::Stored { to, value, overflow, .. } => {
+            ValueUse::Evaluated(expr) => watch.expr(expr),
+            ValueUse::Matched { field, value } => watch.matched(*field, value),
+            ValueUse::Stored { to, value, overflow, .. } => {
                 watch.stored(*to, value, (domain, *overflow));
             }
-            Use::Received { .. }
-            | Use::SentToEither(..)
-            | Use::Cleared(_)
-            | Use::HandledOtherwise(_) => {}
+            ValueUse::Received { .. }
+            | ValueUse::SentToEither(..)
+            | ValueUse::Cleared(_)
+            | ValueUse::Opaque(_) => {}
         }
         if watch.is_all_apart {
             return Ok(None);
         }
     }
     let representatives = watch.partition.refined(budget)?;
-    Ok(representatives.map(|representatives| Class { low, representatives }))
+    Ok(representatives.map(|representatives| ValueClass { low, representatives }))
 }
 
 /// Sees what tells values of a class apart.
-struct Watch<'w> {
+struct DistinctionFinder<'w> {
     program: &'w Program,
-    joined: &'w Joined<'w>,
-    class: Holder,
-    partition: Partition,
+    joined: &'w HolderClasses<'w>,
+    class: HolderId,
+    partition: ValuePartition,
     is_all_apart: bool,
 }
 
-impl Watch<'_> {
-    fn is_ours(&self, holder: Holder) -> bool {
+impl DistinctionFinder<'_> {
+    fn is_ours(&self, holder: HolderId) -> bool {
         self.joined.find(holder) == self.class
     }
 
-    fn matched(&mut self, field: Holder, value: &Expr) {
+    fn matched(&mut self, field: HolderId, value: &Expr) {
         if self.is_ours(field) {
             match value.as_constant() {
-                Some(value) => self.partition.tell_apart(|it| Ok(Some((it == value).into()))),
+                Some(value) => self.partition.distinguish(|it| Ok(Some((it == value).into()))),
                 None => self.is_all_apart = true,
             }
         }
         self.expr(value);
     }
 
-    fn stored(&mut self, to: Holder, value: &Expr, (domain, overflow): ((i64, i64), Overflow)) {
-        let Depends::On(place, from) = depends(self.program, self.joined.holders, value) else {
+    fn stored(
+        &mut self,
+        to: HolderId,
+        value: &Expr,
+        (domain, overflow): ((i64, i64), OverflowRule),
+    ) {
+        let ExprDependence::On(place, from) =
+            expr_dependence(self.program, self.joined.holders, value)
+        else {
             return self.expr(value);
         };
         if !self.is_ours(from) || !self.is_ours(to) {
@@ -422,18 +444,18 @@ impl Watch<'_> {
             return;
         }
         let program = self.program;
-        self.partition.goes_on(|it| {
-            let value = judge(program, value, Some(it))?;
-            Ok(value.map(|value| kept(value, domain, overflow).ok_or(value)))
+        self.partition.split_by_target(|it| {
+            let value = evaluate(program, value, Some(it))?;
+            Ok(value.map(|value| stored_value(value, domain, overflow).ok_or(value)))
         });
     }
 }
 
-impl Visitor for Watch<'_> {
+impl CodeVisitor for DistinctionFinder<'_> {
     fn expr(&mut self, expr: &Expr) {
-        match depends(self.program, self.joined.holders, expr) {
-            Depends::Nothing => {}
-            Depends::On(place, holder) => {
+        match expr_dependence(self.program, self.joined.holders, expr) {
+            ExprDependence::Nothing => {}
+            ExprDependence::On(place, holder) => {
                 walk::place(self, place);
                 if !self.is_ours(holder) {
                     return;
@@ -442,16 +464,18 @@ impl Visitor for Watch<'_> {
                     ExprKind::Read(_) => self.is_all_apart = true,
                     _ => {
                         let program = self.program;
-                        self.partition.tell_apart(|it| -> Value { judge(program, expr, Some(it)) });
+                        self.partition.distinguish(|it| -> EvaluationResult {
+                            evaluate(program, expr, Some(it))
+                        });
                     }
                 }
             }
-            Depends::OnMore => {
+            ExprDependence::OnMore => {
                 if let ExprKind::CanReceive(channel, patterns, _) = &expr.kind {
-                    for id in channel.meant(self.program) {
+                    for id in channel.possible_channels(self.program) {
                         let fields = self.program.channels[id].fields.len();
                         for (number, pattern) in patterns.iter().enumerate().take(fields) {
-                            if let Pattern::Match(value) = pattern {
+                            if let ReceivePattern::Match(value) = pattern {
                                 self.matched(self.joined.holders.field(id, number), value);
                             }
                         }

@@ -1,32 +1,32 @@
 //! Partitions of values, refined until nothing more tells them apart.
 
-use super::judged::Value;
-use crate::analysis::blocks::Blocks;
-use crate::budget::{AnalysisBudget, Exceeded};
+use super::judged::EvaluationResult;
+use crate::analysis::blocks::BlockPartition;
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a value leads: to another, or out of what can be held, or it fails.
-type Leads = Result<Option<Result<i64, i64>>, (Span, String)>;
+type ValueTarget = Result<Option<Result<i64, i64>>, (Span, String)>;
 
 /// Values in blocks: those of a block are not told apart as yet.
-pub(super) struct Partition {
+pub(super) struct ValuePartition {
     low: i64,
     high: i64,
     /// The block of each value, the least being number 0.
-    blocks: Blocks,
+    blocks: BlockPartition,
     /// Where each value leads by each thing that is done with it: the number of a value, or a larger number for each
     /// way out. Most transitions of a net do the same, which is kept once.
     ways: BTreeSet<Vec<usize>>,
     /// The numbers of ways out.
-    out: BTreeMap<Leads, usize>,
+    out: BTreeMap<ValueTarget, usize>,
 }
 
-impl Partition {
+impl ValuePartition {
     /// All values from `low` to `high` in one block.
-    pub fn new(low: i64, high: i64) -> Partition {
-        let blocks = Blocks::whole((low..=high).count());
-        Partition { low, high, blocks, ways: BTreeSet::new(), out: BTreeMap::new() }
+    pub fn new(low: i64, high: i64) -> ValuePartition {
+        let blocks = BlockPartition::single_block((low..=high).count());
+        ValuePartition { low, high, blocks, ways: BTreeSet::new(), out: BTreeMap::new() }
     }
 
     fn values(&self) -> impl Iterator<Item = i64> + use<> {
@@ -34,13 +34,13 @@ impl Partition {
     }
 
     /// Tells values apart for which this is not the same.
-    pub fn tell_apart(&mut self, shows: impl Fn(i64) -> Value) {
-        let shown: Vec<Value> = self.values().map(shows).collect();
+    pub fn distinguish(&mut self, shows: impl Fn(i64) -> EvaluationResult) {
+        let shown: Vec<EvaluationResult> = self.values().map(shows).collect();
         self.blocks.split(&shown);
     }
 
     /// Tells values apart that lead to values that are told apart.
-    pub fn goes_on(&mut self, leads: impl Fn(i64) -> Leads) {
+    pub fn split_by_target(&mut self, leads: impl Fn(i64) -> ValueTarget) {
         let (low, count) = (self.low, self.values().count());
         let number = |value: i64| {
             let number = value.checked_sub(low).and_then(|it| usize::try_from(it).ok());
@@ -62,7 +62,7 @@ impl Partition {
     }
 
     /// The least value of each value's block, once no block can be split; nothing if no two are in one.
-    pub fn refined(mut self, budget: &AnalysisBudget) -> Result<Option<Vec<i64>>, Exceeded> {
+    pub fn refined(mut self, budget: &AnalysisBudget) -> Result<Option<Vec<i64>>, BudgetExceeded> {
         let count = self.values().count();
         let mut seen_by = vec![Vec::new(); count];
         for way in &self.ways {
@@ -78,16 +78,16 @@ impl Partition {
             of.dedup();
         }
         let ways = &self.ways;
-        let seen = |number: usize, blocks: &Blocks| {
+        let seen = |number: usize, blocks: &BlockPartition| {
             let led = ways.iter().map(|way| blocks.of(way[number]).ok_or(way[number]));
             led.collect::<Vec<Result<usize, usize>>>()
         };
-        if !self.blocks.are_all_apart() {
+        if !self.blocks.are_all_singletons() {
             self.blocks.refine(seen, &seen_by, budget)?;
         }
-        if self.blocks.are_all_apart() {
+        if self.blocks.are_all_singletons() {
             return Ok(None);
         }
-        Ok(Some(self.blocks.least().into_iter().map(|it| self.low + it as i64).collect()))
+        Ok(Some(self.blocks.least_members().into_iter().map(|it| self.low + it as i64).collect()))
     }
 }

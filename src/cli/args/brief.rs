@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn short_help_fits_a_screen() {
         for it in command().get_subcommands_mut() {
-            let text = crate::cli::fold::folded(&it.render_help().to_string(), 80);
+            let text = crate::cli::fold::wrap_lines(&it.render_help().to_string(), 80);
             assert!(text.lines().count() <= 45, "{text}");
             assert!(text.lines().all(|it| it.chars().count() <= 80), "{text}");
         }

@@ -2,23 +2,23 @@
 
 /// A constant or macro that is given a value, or named alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Define {
+pub struct DefineArg {
     /// What is defined, perhaps with parameters.
     pub name: String,
     /// As it is written, if it is.
     pub value: Option<String>,
 }
 
-impl Define {
+impl DefineArg {
     /// Reads what `--define` is given.
-    pub fn read(text: &str) -> Result<Define, String> {
+    pub fn read(text: &str) -> Result<DefineArg, String> {
         let (name, value) = match text.split_once('=') {
             None => (text, None),
             Some((name, value)) => (name, Some(value.trim().to_owned())),
         };
         match name.trim() {
             "" => Err("expected NAME=VALUE, or NAME alone".to_owned()),
-            name => Ok(Define { name: name.to_owned(), value }),
+            name => Ok(DefineArg { name: name.to_owned(), value }),
         }
     }
 
@@ -39,17 +39,17 @@ mod tests {
 
     #[test]
     fn definitions_have_a_name_and_perhaps_a_value() {
-        let integer = |text: &str| Define::read(text).map(|it| it.integer());
+        let integer = |text: &str| DefineArg::read(text).map(|it| it.integer());
         assert_eq!(integer("N=3"), Ok(Some(3)));
         assert_eq!(integer(" N = -3 "), Ok(Some(-3)));
         assert_eq!([integer("N"), integer("N="), integer("N=x")], [Ok(None), Ok(None), Ok(None)]);
         let text =
-            |text: &str| Define::read(text).map(|it| (it.name.clone(), it.text().to_owned()));
+            |text: &str| DefineArg::read(text).map(|it| (it.name.clone(), it.text().to_owned()));
         assert_eq!(text("N"), Ok(("N".into(), "1".into())));
         assert_eq!(text("N="), Ok(("N".into(), String::new())));
         assert_eq!(text(" F(x) = x == 1 "), Ok(("F(x)".into(), "x == 1".into())));
         for wrong in ["", "=", "=3"] {
-            assert!(Define::read(wrong).is_err(), "{wrong}");
+            assert!(DefineArg::read(wrong).is_err(), "{wrong}");
         }
     }
 }

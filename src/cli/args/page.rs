@@ -24,14 +24,14 @@ pub struct ReportArgs {
 
 /// Names of variables.
 #[derive(Clone, Debug)]
-pub struct Names(pub(in crate::cli) Vec<String>);
+pub struct VariableNames(pub(in crate::cli) Vec<String>);
 
 /// Names with commas between them.
-fn names(text: &str) -> Result<Names, String> {
+fn names(text: &str) -> Result<VariableNames, String> {
     let names: Vec<String> = text.split(',').map(|it| it.trim().to_owned()).collect();
     match names.iter().any(String::is_empty) {
         true => Err("it is names with commas between them, as in x,y".to_owned()),
-        false => Ok(Names(names)),
+        false => Ok(VariableNames(names)),
     }
 }
 
@@ -42,7 +42,7 @@ pub struct ValuesArgs {
     pub dir: PathBuf,
     /// Tell what these variables come to, all their numbers added up
     #[arg(long = "sum", value_name = "NAME,...", value_parser = names)]
-    pub sums: Vec<Names>,
+    pub sums: Vec<VariableNames>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

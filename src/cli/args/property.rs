@@ -1,9 +1,9 @@
 //! Flags that ask whether runs have a property.
 
-use crate::cli::failure::Failure;
-use crate::front::Label;
-use crate::reduce::claim::EndedRuns;
-use crate::session::{Fairness, Wanted};
+use crate::cli::failure::CommandFailure;
+use crate::front::CycleLabel;
+use crate::reduce::claim::FiniteRunPolicy;
+use crate::session::{Fairness, PropertyRequest};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -29,18 +29,18 @@ pub struct PropertyArgs {
 
 impl PropertyArgs {
     /// What that is, if anything.
-    pub(in crate::cli) fn wanted(&self) -> Option<Wanted<'_>> {
-        let formula = self.ltl.as_deref().map(Wanted::Formula);
-        let automaton = self.automaton.as_deref().map(Wanted::Automaton);
-        let accept = self.acceptance.then_some(Wanted::Labels(Label::Accept));
-        let progress = self.non_progress.then_some(Wanted::Labels(Label::Progress));
+    pub(in crate::cli) fn wanted(&self) -> Option<PropertyRequest<'_>> {
+        let formula = self.ltl.as_deref().map(PropertyRequest::Formula);
+        let automaton = self.automaton.as_deref().map(PropertyRequest::Automaton);
+        let accept = self.acceptance.then_some(PropertyRequest::Labels(CycleLabel::Accept));
+        let progress = self.non_progress.then_some(PropertyRequest::Labels(CycleLabel::Progress));
         formula.or(automaton).or(accept).or(progress)
     }
 }
 
 /// A property that is checked.
 #[derive(Args, Clone, Debug, Default)]
-pub struct RunsArgs {
+pub struct LivenessArgs {
     #[command(flatten)]
     pub(in crate::cli) property: PropertyArgs,
     /// What is said of runs that end, where runs are asked about [default: stutter; with --non-progress: ignore]
@@ -51,25 +51,25 @@ pub struct RunsArgs {
     pub fair: Option<FairArg>,
 }
 
-impl RunsArgs {
+impl LivenessArgs {
     /// A flag that is given and says something only of a search about whole runs.
-    pub(in crate::cli) fn given(&self) -> Option<&'static str> {
+    pub(in crate::cli) fn given_flag(&self) -> Option<&'static str> {
         let ended = self.deadlock_runs.map(|_| "--deadlock-runs");
         let fair = self.fair.map(|_| "--fair");
         ended.or(fair)
     }
 
     /// What is said of runs that end, where this is asked.
-    pub(in crate::cli) fn ended(&self, wanted: Wanted<'_>) -> EndedRuns {
-        self.deadlock_runs.map_or(wanted.ended(), EndedRuns::from)
+    pub(in crate::cli) fn ended_runs(&self, wanted: PropertyRequest<'_>) -> FiniteRunPolicy {
+        self.deadlock_runs.map_or(wanted.default_ended_runs(), FiniteRunPolicy::from)
     }
 
     /// Which runs are judged.
-    pub(in crate::cli) fn fairness(&self) -> Result<Fairness, Failure> {
+    pub(in crate::cli) fn fairness(&self) -> Result<Fairness, CommandFailure> {
         match self.fair {
             None => Ok(Fairness::None),
             Some(FairArg::Weak) => Ok(Fairness::Weak),
-            Some(FairArg::Strong) => Err(Failure::wrong(
+            Some(FairArg::Strong) => Err(CommandFailure::wrong(
                 "--fair strong is not to be had, only --fair weak: that runs are fair to whoever is able to move again \
                  and again, but not always, is not looked at",
             )),
@@ -96,11 +96,11 @@ pub enum DeadlockRunsArg {
     Ignore,
 }
 
-impl From<DeadlockRunsArg> for EndedRuns {
-    fn from(arg: DeadlockRunsArg) -> EndedRuns {
+impl From<DeadlockRunsArg> for FiniteRunPolicy {
+    fn from(arg: DeadlockRunsArg) -> FiniteRunPolicy {
         match arg {
-            DeadlockRunsArg::Stutter => EndedRuns::Stutter,
-            DeadlockRunsArg::Ignore => EndedRuns::Ignored,
+            DeadlockRunsArg::Stutter => FiniteRunPolicy::Stutter,
+            DeadlockRunsArg::Ignore => FiniteRunPolicy::Ignored,
         }
     }
 }
@@ -112,12 +112,12 @@ pub struct ShownPropertyArgs {
     pub(in crate::cli) property: PropertyArgs,
     /// How the automaton of --ltl or --automaton is shown [default: text]
     #[arg(long, value_enum, requires = "property")]
-    pub format: Option<FormatArg>,
+    pub format: Option<AutomatonFormatArg>,
 }
 
 /// How an automaton is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum FormatArg {
+pub enum AutomatonFormatArg {
     /// For people
     #[default]
     Text,

@@ -1,7 +1,7 @@
 //! What a file asks of a model, and in which form that is answered.
 
 use crate::cli::languages;
-use crate::ir::Branching;
+use crate::ir::CtlFormula;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ pub struct QuestionArgs {
     /// Answer what this file asks.
     #[arg(long = "property", value_name = "FILE", conflicts_with_all = ["ltl", "automaton", "acceptance", "non_progress", "shortest"], help = format!(
         "Answer what this file asks, as the Model Checking Contest has them ({})",
-        languages::titles(|it| it.questions.is_some())
+        languages::titles(|it| it.read_properties.is_some())
     ))]
     pub property_file: Option<PathBuf>,
     /// Answer only these of what --property asks
@@ -20,41 +20,41 @@ pub struct QuestionArgs {
     /// Print only the lines of the Model Checking Contest.
     #[arg(long, conflicts_with_all = ["json", "spin_trail", "ltl", "automaton", "acceptance", "non_progress"], help = format!(
         "Print only the contest's lines: the answers to --property, or the size of the state space ({})",
-        languages::titles(|it| it.questions.is_some())
+        languages::titles(|it| it.read_properties.is_some())
     ))]
     pub mcc: bool,
 }
 
 /// What is asked beside conditions on states and properties of runs.
 #[derive(Clone, Debug)]
-pub(in crate::cli) enum Further {
+pub(in crate::cli) enum StateSpaceQuery {
     /// What these variables come to at most, their numbers added up.
-    Most(Vec<String>),
+    UpperBound(Vec<String>),
     /// Whether a formula of branching time holds.
-    Branching(Branching<String>),
+    Branching(CtlFormula<String>),
     /// Nothing that is supported, for this reason.
     Refused(String),
 }
 
-impl Further {
+impl StateSpaceQuery {
     /// Whether all states of the model as it is written are needed for it.
     pub(in crate::cli) fn needs_all(&self) -> bool {
-        !matches!(self, Further::Refused(_))
+        !matches!(self, StateSpaceQuery::Refused(_))
     }
 
     /// The variables whose numbers are added up.
     pub(in crate::cli) fn variables(&self) -> Option<Vec<String>> {
         match self {
-            Further::Most(variables) => Some(variables.clone()),
-            Further::Branching(_) | Further::Refused(_) => None,
+            StateSpaceQuery::UpperBound(variables) => Some(variables.clone()),
+            StateSpaceQuery::Branching(_) | StateSpaceQuery::Refused(_) => None,
         }
     }
 
     /// The formula of branching time.
-    pub(in crate::cli) fn formula(&self) -> Option<&Branching<String>> {
+    pub(in crate::cli) fn formula(&self) -> Option<&CtlFormula<String>> {
         match self {
-            Further::Branching(formula) => Some(formula),
-            Further::Most(_) | Further::Refused(_) => None,
+            StateSpaceQuery::Branching(formula) => Some(formula),
+            StateSpaceQuery::UpperBound(_) | StateSpaceQuery::Refused(_) => None,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What a sitting of a search may take, and how sizes and times are written.
 
-use super::questions::Further;
+use super::questions::StateSpaceQuery;
 use crate::cli::{output, say};
 use crate::escape;
-use crate::exec::Exec;
-use crate::report::View;
-use crate::session::{Budget, Means, Outputs};
+use crate::exec::ExecutionMode;
+use crate::report::TraceDisplayOptions;
+use crate::session::{RunLimits, SearchBudget, SearchOutputs};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,38 +19,38 @@ pub enum ExecArg {
     Interp,
 }
 
-impl From<Exec> for ExecArg {
-    fn from(exec: Exec) -> ExecArg {
+impl From<ExecutionMode> for ExecArg {
+    fn from(exec: ExecutionMode) -> ExecArg {
         match exec {
-            Exec::Jit => ExecArg::Jit,
-            Exec::Interp => ExecArg::Interp,
+            ExecutionMode::Jit => ExecArg::Jit,
+            ExecutionMode::Interp => ExecArg::Interp,
         }
     }
 }
 
-impl From<ExecArg> for Exec {
-    fn from(arg: ExecArg) -> Exec {
+impl From<ExecArg> for ExecutionMode {
+    fn from(arg: ExecArg) -> ExecutionMode {
         match arg {
-            ExecArg::Jit => Exec::Jit,
-            ExecArg::Interp => Exec::Interp,
+            ExecArg::Jit => ExecutionMode::Jit,
+            ExecArg::Interp => ExecutionMode::Interp,
         }
     }
 }
 
 /// What is settled before a model is read.
 #[derive(Clone, Debug, Default)]
-pub struct Before {
+pub struct LoadContext {
     /// What a file asks of states: what the sources of each are called, and its text.
-    pub asked: Vec<(String, String)>,
+    pub conditions: Vec<(String, String)>,
     /// Slots for processes, by their names, where a search before this one lacked some.
-    pub room: Vec<(String, u32)>,
+    pub slots: Vec<(String, u32)>,
     /// When a look at the model has to end.
     pub deadline: Option<Instant>,
 }
 
 /// Resources of one sitting of a search. What is not said is as it was in the sitting before.
 #[derive(Args, Clone, Debug)]
-pub struct RunArgs {
+pub struct SessionArgs {
     /// The most memory the process may hold resident, such as 64MiB or 4GiB [default: 1GiB, or what the search had]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
@@ -107,7 +107,7 @@ pub struct RunArgs {
     pub strict: bool,
     /// What a file asks beside conditions on states, each with a name.
     #[arg(skip)]
-    pub(in crate::cli) further: Vec<(String, Further)>,
+    pub(in crate::cli) state_space_queries: Vec<(String, StateSpaceQuery)>,
     /// Whether only the contest's lines are printed.
     #[arg(skip)]
     pub(in crate::cli) mcc: bool,
@@ -119,14 +119,18 @@ pub struct RunArgs {
     pub(in crate::cli) deadline: Option<Instant>,
 }
 
-impl RunArgs {
+impl SessionArgs {
     /// The same in a sitting after one that took this.
-    pub(in crate::cli) fn after(&self, kept: Option<Means>, dir: &Path) -> RunArgs {
+    pub(in crate::cli) fn with_kept_limits(
+        &self,
+        kept: Option<RunLimits>,
+        dir: &Path,
+    ) -> SessionArgs {
         let Some(kept) = kept else { return self.clone() };
-        let outputs = self.outputs_after(&kept, dir);
-        let Means { memory, threads, disk_limit, checkpoint_every, exec, .. } = kept;
-        let Outputs { notify, report, junit, sarif } = outputs;
-        RunArgs {
+        let outputs = self.kept_outputs(&kept, dir);
+        let RunLimits { memory, threads, disk_limit, checkpoint_every, exec, .. } = kept;
+        let SearchOutputs { notify, report, junit, sarif } = outputs;
+        SessionArgs {
             notify: self.notify.clone().or(notify),
             report: self.report.clone().or(report.map(PathBuf::from)),
             junit: self.junit.clone().or(junit.map(PathBuf::from)),
@@ -148,8 +152,8 @@ impl RunArgs {
 
     /// What is written at the end of a search in a directory, as it was said when the search began; nothing in a directory that came
     /// from elsewhere.
-    fn outputs_after(&self, kept: &Means, dir: &Path) -> Outputs {
-        if kept.is_of(dir) {
+    fn kept_outputs(&self, kept: &RunLimits, dir: &Path) -> SearchOutputs {
+        if kept.is_kept_in(dir) {
             return kept.outputs.clone();
         }
         let mine = self.outputs();
@@ -164,14 +168,14 @@ impl RunArgs {
                 left.join(" ")
             ));
         }
-        Outputs::default()
+        SearchOutputs::default()
     }
 
     /// What is written at the end. Files have the names that they have everywhere.
-    fn outputs(&self) -> Outputs {
+    fn outputs(&self) -> SearchOutputs {
         let whole = |it: &PathBuf| std::path::absolute(it).unwrap_or_else(|_| it.clone());
         let whole = |it: &Option<PathBuf>| it.as_ref().map(|it| whole(it).display().to_string());
-        Outputs {
+        SearchOutputs {
             notify: self.notify.clone(),
             report: whole(&self.report),
             junit: whole(&self.junit),
@@ -180,30 +184,35 @@ impl RunArgs {
     }
 
     /// What the sitting takes.
-    pub(in crate::cli) fn means(&self) -> Means {
-        let RunArgs { memory, threads, disk_limit, checkpoint_every, exec, .. } = *self;
-        let usual = Means::default();
-        Means {
+    pub(in crate::cli) fn run_limits(&self) -> RunLimits {
+        let SessionArgs { memory, threads, disk_limit, checkpoint_every, exec, .. } = *self;
+        let usual = RunLimits::default();
+        RunLimits {
             memory: memory.unwrap_or(usual.memory),
             threads,
             disk_limit,
             checkpoint_every: checkpoint_every.unwrap_or(usual.checkpoint_every),
-            exec: exec.map_or(usual.exec, Exec::from),
+            exec: exec.map_or(usual.exec, ExecutionMode::from),
             outputs: self.outputs(),
             ..usual
         }
     }
 
     /// What a search may take that begins, or goes on.
-    pub(in crate::cli) fn budget(&self, goes_on: bool) -> Budget {
-        let Means { memory, threads, exec, .. } = self.means();
-        Budget { memory, threads, exec, goes_on, counts: false }
+    pub(in crate::cli) fn budget(&self, goes_on: bool) -> SearchBudget {
+        let RunLimits { memory, threads, exec, .. } = self.run_limits();
+        SearchBudget { memory, threads, exec, goes_on, counts: false }
     }
 
     /// What is shown of a counterexample.
-    pub(in crate::cli) fn view(&self) -> View {
+    pub(in crate::cli) fn view(&self) -> TraceDisplayOptions {
         let width = output::columns_of_output();
-        View { unfolded: self.unfolded, chart: self.msc, width, ..View::default() }
+        TraceDisplayOptions {
+            unfolded: self.unfolded,
+            chart: self.msc,
+            width,
+            ..TraceDisplayOptions::default()
+        }
     }
 
     /// Whether a file is to be written that tells the result.
@@ -212,8 +221,8 @@ impl RunArgs {
     }
 
     /// The states and the bytes in which a shorter run is looked for.
-    pub(in crate::cli) fn room(&self) -> (Option<u64>, u64) {
-        (self.max_states, self.means().memory)
+    pub(in crate::cli) fn shortening_limits(&self) -> (Option<u64>, u64) {
+        (self.max_states, self.run_limits().memory)
     }
 }
 

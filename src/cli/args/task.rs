@@ -24,23 +24,23 @@ pub enum TaskCommand {
         /// The search directory
         dir: PathBuf,
         #[command(flatten)]
-        what: PlanArgs,
+        what: TaskPlanArgs,
     },
     /// Do one task of a plan; one that has been done is not done again
     Run {
         /// The search directory
         dir: PathBuf,
         #[command(flatten)]
-        what: RunArgs,
+        what: TaskRunArgs,
         #[command(flatten)]
-        within: Within,
+        within: TaskResourceArgs,
     },
     /// Make what the tasks of a plan did the state of the search
     Commit {
         /// The search directory
         dir: PathBuf,
         #[command(flatten)]
-        what: CommitArgs,
+        what: TaskCommitArgs,
     },
     /// Do what lines on standard input say, each as behind `task`, without DIR
     #[command(after_help = "\
@@ -51,7 +51,7 @@ what would be said on standard error, as `error`. It ends with the input.")]
         /// The search directory
         dir: PathBuf,
         #[command(flatten)]
-        within: Within,
+        within: TaskResourceArgs,
         /// DIR has copies of files that lie elsewhere: ask for them by lines of JSON
         #[arg(long)]
         asks: bool,
@@ -62,18 +62,18 @@ what would be said on standard error, as `error`. It ends with the input.")]
 #[derive(Clone, Debug, Parser)]
 #[command(no_binary_name = true, arg_required_else_help = false, disable_help_flag = true)]
 #[command(disable_help_subcommand = true)]
-pub enum Request {
+pub enum TaskRequest {
     /// What `spillway task plan` does.
-    Plan(PlanArgs),
+    Plan(TaskPlanArgs),
     /// What `spillway task run` does.
-    Run(RunArgs),
+    Run(TaskRunArgs),
     /// What `spillway task commit` does.
-    Commit(CommitArgs),
+    Commit(TaskCommitArgs),
 }
 
 /// How to share out what is to be done.
 #[derive(Args, Clone, Copy, Debug)]
-pub struct PlanArgs {
+pub struct TaskPlanArgs {
     /// Into how many tasks to share it out, at most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub tasks: u32,
@@ -84,7 +84,7 @@ pub struct PlanArgs {
 
 /// Which task to do.
 #[derive(Args, Clone, Debug)]
-pub struct RunArgs {
+pub struct TaskRunArgs {
     /// The plan, as `plan` called it
     #[arg(long, value_name = "ID")]
     pub plan: String,
@@ -95,7 +95,7 @@ pub struct RunArgs {
 
 /// What to commit.
 #[derive(Args, Clone, Debug)]
-pub struct CommitArgs {
+pub struct TaskCommitArgs {
     /// The plan, as `plan` called it
     #[arg(long, value_name = "ID")]
     pub plan: String,
@@ -103,7 +103,7 @@ pub struct CommitArgs {
 
 /// What doing tasks may take.
 #[derive(Args, Clone, Copy, Debug)]
-pub struct Within {
+pub struct TaskResourceArgs {
     /// The most memory the process may hold resident
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1GiB")]
     pub memory: u64,

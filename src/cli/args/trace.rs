@@ -2,7 +2,7 @@
 
 use super::resources::size;
 use crate::cli::output;
-use crate::report::{Format, View};
+use crate::report::{TraceDisplayOptions, TraceFormat};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ pub struct TraceArgs {
     pub json: bool,
     /// Print the first counterexample as other tools read it
     #[arg(long = "as", value_enum, value_name = "FORMAT", conflicts_with_all = ["json", "last", "only", "msc", "unfolded"])]
-    pub format: Option<FormatArg>,
+    pub format: Option<TraceFormatArg>,
     /// The most memory the process may hold resident [default: what the search had]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory: Option<u64>,
@@ -24,12 +24,12 @@ pub struct TraceArgs {
     #[arg(long, value_name = "FILE")]
     pub spin_trail: Option<PathBuf>,
     #[command(flatten)]
-    pub view: ViewArgs,
+    pub view: TraceViewArgs,
 }
 
 /// What is shown of counterexamples.
 #[derive(Args, Clone, Debug, Default)]
-pub struct ViewArgs {
+pub struct TraceViewArgs {
     /// Show the last N steps, behind the whole state that they begin in
     #[arg(long, value_name = "N", conflicts_with = "json")]
     last: Option<u64>,
@@ -44,17 +44,17 @@ pub struct ViewArgs {
     unfolded: bool,
 }
 
-impl ViewArgs {
-    pub(in crate::cli) fn view(&self) -> View {
+impl TraceViewArgs {
+    pub(in crate::cli) fn view(&self) -> TraceDisplayOptions {
         let (last, only) = (self.last, self.only.clone());
         let width = output::columns_of_output();
-        View { last, only, chart: self.msc, unfolded: self.unfolded, width }
+        TraceDisplayOptions { last, only, chart: self.msc, unfolded: self.unfolded, width }
     }
 }
 
 /// A format that other tools read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatArg {
+pub enum TraceFormatArg {
     /// The informal trace format of Apalache and others: states, as JSON
     Itf,
     /// A table: steps, and the variables behind each
@@ -65,13 +65,13 @@ pub enum FormatArg {
     Mermaid,
 }
 
-impl From<FormatArg> for Format {
-    fn from(it: FormatArg) -> Format {
+impl From<TraceFormatArg> for TraceFormat {
+    fn from(it: TraceFormatArg) -> TraceFormat {
         match it {
-            FormatArg::Itf => Format::Itf,
-            FormatArg::Csv => Format::Csv,
-            FormatArg::Plantuml => Format::PlantUml,
-            FormatArg::Mermaid => Format::Mermaid,
+            TraceFormatArg::Itf => TraceFormat::Itf,
+            TraceFormatArg::Csv => TraceFormat::Csv,
+            TraceFormatArg::Plantuml => TraceFormat::PlantUml,
+            TraceFormatArg::Mermaid => TraceFormat::Mermaid,
         }
     }
 }

@@ -1,15 +1,17 @@
 //! What is to be seen of a search at one moment.
 
 use super::named;
-use crate::cli::failure::Failure;
-use crate::cli::figures::{about, clock, percent, rate, share, size};
-use crate::cli::going::ahead;
+use crate::cli::failure::CommandFailure;
+use crate::cli::figures::{clock, percent, rate, rough_duration, share, size};
+use crate::cli::going::estimate_rows;
 use crate::cli::status;
 use crate::escape;
-use crate::report::{Glance, Seen, count, grouped};
-use crate::search::Verdict;
-use crate::search::events::{Event, LevelsDone, levels_done};
-use crate::session::{Contents, Going, Live, Reached, State};
+use crate::report::{PanelStatus, StatusPanel, count, grouped};
+use crate::search::SearchVerdict;
+use crate::search::events::{CompletedLevels, SearchEvent, completed_levels};
+use crate::session::{
+    CheckpointPosition, DirectoryContents, RunStatus, SearchSnapshot, SearchState,
+};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,18 +19,18 @@ use std::time::Duration;
 const BARS_MAX: usize = 32;
 
 /// What is to be seen of the search in a directory.
-pub(super) fn at(dir: &Path) -> Glance {
-    match Contents::read(dir) {
+pub(super) fn read_panel(dir: &Path) -> StatusPanel {
+    match DirectoryContents::read(dir) {
         Ok(contents) => {
-            let live = Live::of(dir, &contents);
-            of(dir, &live, contents)
+            let live = SearchSnapshot::of(dir, &contents);
+            panel_of(dir, &live, contents)
         }
         Err(error) => {
-            let why = Failure::from(error).message.replace('\n', " ");
-            Glance {
+            let why = CommandFailure::from(error).message.replace('\n', " ");
+            StatusPanel {
                 name: named(dir),
                 dir: named(dir),
-                seen: Seen::Lost,
+                status: PanelStatus::Lost,
                 says: format!("nothing to be seen: {why}"),
                 rows: Vec::new(),
                 bars: Vec::new(),
@@ -39,19 +41,22 @@ pub(super) fn at(dir: &Path) -> Glance {
 }
 
 /// The same of what is known already.
-fn of(dir: &Path, live: &Live, contents: Contents) -> Glance {
+fn panel_of(dir: &Path, live: &SearchSnapshot, contents: DirectoryContents) -> StatusPanel {
     let seen = match live.state {
-        State::Running => Seen::Running,
-        State::Ended(Verdict::Verified) => Seen::Verified,
-        State::Ended(_) => Seen::Violated,
-        State::Stopped | State::Failed(_) | State::Killed | State::Unknown => Seen::Open,
+        SearchState::Running => PanelStatus::Running,
+        SearchState::Ended(SearchVerdict::Verified) => PanelStatus::Verified,
+        SearchState::Ended(_) => PanelStatus::Violated,
+        SearchState::Stopped
+        | SearchState::Failed(_)
+        | SearchState::Killed
+        | SearchState::Unknown => PanelStatus::Open,
     };
-    let checkpoint = live.going.at.map(|it| (it.states, it.expanded));
-    Glance {
+    let checkpoint = live.run_status.at.map(|it| (it.states, it.expanded));
+    StatusPanel {
         name: live.model.clone(),
         dir: named(dir),
-        seen,
-        says: says(dir, live, contents),
+        status: seen,
+        says: status_sentence(dir, live, contents),
         rows: rows(live),
         bars: bars(live),
         stamp: format!("{seen:?} {checkpoint:?} {}", live.events.len()),
@@ -59,50 +64,53 @@ fn of(dir: &Path, live: &Live, contents: Contents) -> Glance {
 }
 
 /// What it is doing, or what became of it, in a sentence.
-fn says(path: &Path, live: &Live, contents: Contents) -> String {
+fn status_sentence(path: &Path, live: &SearchSnapshot, contents: DirectoryContents) -> String {
     let dir = escape::shell_path(path);
-    let goes_on = match live.going.at {
+    let goes_on = match live.run_status.at {
         Some(_) => format!("`spillway resume {dir}` goes on"),
         None => format!("`spillway resume {dir}` begins anew, as there is no checkpoint"),
     };
     match &live.state {
-        State::Running => match live.going.running_for {
+        SearchState::Running => match live.run_status.running_for {
             Some(time) => format!("running for {}", clock(time)),
             None => "running".to_owned(),
         },
-        State::Ended(verdict) => {
+        SearchState::Ended(verdict) => {
             let told = status::verdict(path, contents, live);
             // What cannot be read any more has its verdict nevertheless.
             let told = told.unwrap_or_else(|_| verdict.name().to_owned());
             match verdict {
-                Verdict::Violated => format!("{told}; `spillway trace {dir}` tells how"),
-                Verdict::Verified | Verdict::Incomplete => told,
+                SearchVerdict::Violated => format!("{told}; `spillway trace {dir}` tells how"),
+                SearchVerdict::Verified | SearchVerdict::Incomplete => told,
             }
         }
-        State::Stopped => format!("stopped at a checkpoint; {goes_on}"),
-        State::Failed(None) => format!("failed; {goes_on}"),
-        State::Failed(Some(why)) => format!("failed: {why}; {goes_on}"),
-        State::Killed => format!("killed, or the machine went down; {goes_on}"),
-        State::Unknown => format!("not running; {goes_on}"),
+        SearchState::Stopped => format!("stopped at a checkpoint; {goes_on}"),
+        SearchState::Failed(None) => format!("failed; {goes_on}"),
+        SearchState::Failed(Some(why)) => format!("failed: {why}; {goes_on}"),
+        SearchState::Killed => format!("killed, or the machine went down; {goes_on}"),
+        SearchState::Unknown => format!("not running; {goes_on}"),
     }
 }
 
-fn rows(live: &Live) -> Vec<(&'static str, String)> {
+fn rows(live: &SearchSnapshot) -> Vec<(&'static str, String)> {
     let mut rows = Vec::new();
     rows.extend(found(live).map(|it| ("found", it)));
-    rows.extend(live.ended_ago().map(|it| (live.state.name(), format!("{} ago", about(it)))));
+    rows.extend(
+        live.ended_ago().map(|it| (live.state.name(), format!("{} ago", rough_duration(it)))),
+    );
     if let Some(status) = &live.status {
         let now = &status.now;
         match live.state {
-            State::Running => {
+            SearchState::Running => {
                 let fast = status.rate.map_or(String::new(), |it| format!("{}, ", rate(it)));
                 let threads = count(u64::from(status.threads), "thread");
                 rows.push(("speed", format!("{fast}{threads}; {}", now.phase)));
             }
-            State::Killed | State::Unknown => {
-                rows.push(("last heard of", format!("{} ago, {}", about(status.age()), now.phase)))
-            }
-            State::Ended(_) | State::Stopped | State::Failed(_) => {}
+            SearchState::Killed | SearchState::Unknown => rows.push((
+                "last heard of",
+                format!("{} ago, {}", rough_duration(status.age()), now.phase),
+            )),
+            SearchState::Ended(_) | SearchState::Stopped | SearchState::Failed(_) => {}
         }
         if live.state.is_open() {
             rows.push(("memory", share(now.memory, status.budget)));
@@ -111,9 +119,9 @@ fn rows(live: &Live) -> Vec<(&'static str, String)> {
         rows.push(("time", time(live, all)));
     }
     rows.push(("disk", disk(live)));
-    rows.extend(ahead(live));
-    let checkpoint = match live.going.checkpoint_ago {
-        Some(ago) => format!("the last {} ago", about(ago)),
+    rows.extend(estimate_rows(live));
+    let checkpoint = match live.run_status.checkpoint_ago {
+        Some(ago) => format!("the last {} ago", rough_duration(ago)),
         None => "none yet".to_owned(),
     };
     rows.extend(live.state.is_open().then_some(("checkpoint", checkpoint)));
@@ -121,7 +129,7 @@ fn rows(live: &Live) -> Vec<(&'static str, String)> {
 }
 
 /// What was found so far.
-fn found(live: &Live) -> Option<String> {
+fn found(live: &SearchSnapshot) -> Option<String> {
     let told = |(states, level, frontier, expanded): (u64, u64, u64, u64)| {
         let states = count(states, "state");
         let (level, share) = (grouped(level), percent(expanded, frontier));
@@ -129,14 +137,14 @@ fn found(live: &Live) -> Option<String> {
     };
     let now = live.status.as_ref().map(|it| &it.now);
     if !live.state.is_open() {
-        let Reached { states, level, .. } = live.going.at?;
+        let CheckpointPosition { states, level, .. } = live.run_status.at?;
         return Some(format!("{}, {}", count(states, "state"), count(level + 1, "level")));
     }
-    match (now, live.going.at) {
+    match (now, live.run_status.at) {
         (Some(now), _) if now.states > 0 => {
             Some(told((now.states, now.level, now.frontier, now.expanded)))
         }
-        (_, Some(Reached { states, level, frontier, expanded })) => {
+        (_, Some(CheckpointPosition { states, level, frontier, expanded })) => {
             Some(told((states, level, frontier, expanded)))
         }
         (_, None) => live.state.is_open().then(|| "nothing yet".to_owned()),
@@ -144,8 +152,9 @@ fn found(live: &Live) -> Option<String> {
 }
 
 /// For how long it was searched.
-fn time(live: &Live, all: Duration) -> String {
-    let sittings = live.events.iter().filter(|it| matches!(it, Event::Sitting { .. })).count();
+fn time(live: &SearchSnapshot, all: Duration) -> String {
+    let sittings =
+        live.events.iter().filter(|it| matches!(it, SearchEvent::Sitting { .. })).count();
     match sittings {
         0 | 1 => clock(all),
         _ => format!("{} in {sittings} sittings", clock(all)),
@@ -153,7 +162,7 @@ fn time(live: &Live, all: Duration) -> String {
 }
 
 /// What it has on disk, and what there is yet.
-fn disk(live: &Live) -> String {
+fn disk(live: &SearchSnapshot) -> String {
     let taken = live.status.as_ref().map_or(live.bytes, |it| it.now.disk);
     let free = live.free.map(|it| format!(", {} free", size(it)));
     let limit = live.disk_limit.map(|it| format!(", {} allowed", size(it)));
@@ -161,13 +170,13 @@ fn disk(live: &Live) -> String {
 }
 
 /// States a level, several of them together where there are many.
-fn bars(live: &Live) -> Vec<(String, u64)> {
-    let mut done = levels_done(&live.events);
-    let Going { at, .. } = live.going;
+fn bars(live: &SearchSnapshot) -> Vec<(String, u64)> {
+    let mut done = completed_levels(&live.events);
+    let RunStatus { at, .. } = live.run_status;
     let now = live.status.as_ref().map(|it| (it.now.level, it.now.frontier));
     let open = now.or(at.map(|it| (it.level, it.frontier)));
     let open = open.filter(|(level, _)| done.last().is_none_or(|it| it.last < *level));
-    done.extend(open.map(|(level, states)| LevelsDone {
+    done.extend(open.map(|(level, states)| CompletedLevels {
         first: level,
         last: level,
         states,
@@ -175,14 +184,14 @@ fn bars(live: &Live) -> Vec<(String, u64)> {
     }));
     let levels = done.last().map_or(0, |it| it.last + 1);
     let each = levels.div_ceil(BARS_MAX as u64).max(1);
-    let mut bars: Vec<LevelsDone> = Vec::new();
+    let mut bars: Vec<CompletedLevels> = Vec::new();
     for it in done {
         match bars.last_mut() {
-            Some(bar) if it.last < bar.first + each => *bar = bar.and(it),
+            Some(bar) if it.last < bar.first + each => *bar = bar.joined_with(it),
             _ => bars.push(it),
         }
     }
-    let told = |it: &LevelsDone| {
+    let told = |it: &CompletedLevels| {
         let label = match it.first == it.last {
             true => it.first.to_string(),
             false => format!("{}-{}", it.first, it.last),

@@ -7,11 +7,11 @@ mod glance;
 mod web;
 
 use super::args::WatchArgs;
-use super::failure::{self, Failure};
+use super::failure::{self, CommandFailure};
 use super::output::{self, print, print_drawn, say};
-use super::{Ending, fold};
-use crate::report::{Glance, Seen};
-use crate::session::{Temporary, temporary_in};
+use super::{CommandResult, fold};
+use crate::report::{PanelStatus, StatusPanel};
+use crate::session::{TemporarySearch, temporary_in};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,8 +30,8 @@ const END_OF_LINE: &str = "\x1b[K\n";
 const REST: &str = "\x1b[J";
 
 /// `spillway watch`.
-pub(super) fn watch(args: &WatchArgs) -> Ending {
-    let dirs = watched(args)?;
+pub(super) fn watch(args: &WatchArgs) -> CommandResult {
+    let dirs = watched_directories(args)?;
     // Nothing is lost by ending at once.
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let always = Arc::new(AtomicBool::new(true));
@@ -42,13 +42,13 @@ pub(super) fn watch(args: &WatchArgs) -> Ending {
     if !is_drawn {
         match server {
             Some(server) => return Err(server.wait()),
-            None => print(&screen(&dirs, fold::COLUMNS, usize::MAX).0),
+            None => print(&screen(&dirs, fold::DEFAULT_COLUMNS, usize::MAX).0),
         }
         return Ok(failure::VERIFIED);
     }
     print_drawn("\x1b[2J");
     loop {
-        let (columns, lines) = output::size_of_output().unwrap_or((fold::COLUMNS, LINES));
+        let (columns, lines) = output::size_of_output().unwrap_or((fold::DEFAULT_COLUMNS, LINES));
         let (text, is_over) = screen(&dirs, columns, lines.saturating_sub(1));
         print_drawn(&format!("{HOME}{}{REST}", text.replace('\n', END_OF_LINE)));
         if is_over && server.is_none() || output::is_broken() {
@@ -59,10 +59,13 @@ pub(super) fn watch(args: &WatchArgs) -> Ending {
 }
 
 /// The directories to look at: those named, or those of all searches that are running in temporary ones.
-fn watched(args: &WatchArgs) -> Result<Vec<PathBuf>, Failure> {
+fn watched_directories(args: &WatchArgs) -> Result<Vec<PathBuf>, CommandFailure> {
     for dir in &args.dirs {
         if !dir.is_dir() {
-            return Err(Failure::wrong(format!("there is no search directory {}", dir.display())));
+            return Err(CommandFailure::wrong(format!(
+                "there is no search directory {}",
+                dir.display()
+            )));
         }
     }
     if !args.dirs.is_empty() {
@@ -70,18 +73,20 @@ fn watched(args: &WatchArgs) -> Result<Vec<PathBuf>, Failure> {
     }
     let folder = std::env::temp_dir();
     let all = temporary_in(&folder)?.into_iter().filter(|it| it.running);
-    let running: Vec<PathBuf> = all.map(|Temporary { path, .. }| path).collect();
+    let running: Vec<PathBuf> = all.map(|TemporarySearch { path, .. }| path).collect();
     if running.is_empty() {
         let help = "`spillway watch DIR` looks at one in a directory of its own";
         let folder = folder.display();
-        return Err(Failure::wrong(format!("no search is running in {folder}\n  help: {help}")));
+        return Err(CommandFailure::wrong(format!(
+            "no search is running in {folder}\n  help: {help}"
+        )));
     }
     Ok(running)
 }
 
 /// What is shown of all searches, and whether none of them is running.
 fn screen(dirs: &[PathBuf], columns: usize, lines: usize) -> (String, bool) {
-    let glances: Vec<Glance> = dirs.iter().map(|it| glance::at(it)).collect();
+    let glances: Vec<StatusPanel> = dirs.iter().map(|it| glance::read_panel(it)).collect();
     let each = (lines / glances.len().max(1)).max(1);
     let mut out = String::new();
     for (number, glance) in glances.iter().enumerate() {
@@ -90,11 +95,11 @@ fn screen(dirs: &[PathBuf], columns: usize, lines: usize) -> (String, bool) {
         }
         let room = each.saturating_sub(usize::from(number > 0)).max(1);
         for line in glance.lines(columns, room) {
-            out += &fold::cut(&line, columns);
+            out += &fold::truncate_text(&line, columns);
             out.push('\n');
         }
     }
-    (out, glances.iter().all(|it| it.seen != Seen::Running))
+    (out, glances.iter().all(|it| it.status != PanelStatus::Running))
 }
 
 /// How a directory is called in a command.

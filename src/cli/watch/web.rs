@@ -1,31 +1,31 @@
 //! The page of `watch`: what a report has, growing while the search runs; of several searches, one more with all of them.
 
 use super::glance;
-use crate::cli::failure::Failure;
-use crate::cli::http::{Answer, HTML, Server, Site, TEXT};
-use crate::cli::page::Beside;
+use crate::cli::failure::CommandFailure;
+use crate::cli::http::{HTML, HttpResponse, HttpServer, RequestHandler, TEXT};
+use crate::cli::page::PageContext;
 use crate::cli::report;
-use crate::report::{Glance, Seen, overview};
-use crate::session::Contents;
+use crate::report::{PanelStatus, StatusPanel, overview};
+use crate::session::DirectoryContents;
 use hyper::body::Bytes;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A search whose page is shown.
-struct Watched {
+struct WatchedSearch {
     dir: PathBuf,
     /// The page made last, with the stamp of the glance that it has: the way to a violation takes time to find.
     made: Mutex<Option<(String, Bytes)>>,
 }
 
 /// All searches whose pages are shown.
-struct Watches(Vec<Watched>);
+struct WatchSite(Vec<WatchedSearch>);
 
 /// What is asked for.
-enum Place {
+enum WebRoute {
     Icon,
-    All,
+    Overview,
     /// The page of a search.
     Page(usize),
     /// The part of it that is asked for anew.
@@ -34,45 +34,49 @@ enum Place {
 }
 
 /// Answers at an address, in threads of its own.
-pub(super) fn serve(address: SocketAddr, dirs: &[PathBuf]) -> Result<Server, Failure> {
-    let watched = |dir: &PathBuf| Watched { dir: dir.clone(), made: Mutex::default() };
-    let site = Arc::new(Watches(dirs.iter().map(watched).collect()));
-    let server = Server::start(address, site).map_err(|error| {
+pub(super) fn serve(address: SocketAddr, dirs: &[PathBuf]) -> Result<HttpServer, CommandFailure> {
+    let watched = |dir: &PathBuf| WatchedSearch { dir: dir.clone(), made: Mutex::default() };
+    let site = Arc::new(WatchSite(dirs.iter().map(watched).collect()));
+    let server = HttpServer::start(address, site).map_err(|error| {
         let help = "another port, or 0 for any that is free, may do";
-        Failure::wrong(format!("cannot listen to {address}: {error}\n  help: {help}"))
+        CommandFailure::wrong(format!("cannot listen to {address}: {error}\n  help: {help}"))
     })?;
     super::say_where(server.address);
     Ok(server)
 }
 
-impl Watches {
-    fn place(&self, path: &str) -> Place {
+impl WatchSite {
+    fn place(&self, path: &str) -> WebRoute {
         let number = |text: &str| {
             let number = text.parse::<usize>().ok()?.checked_sub(1)?;
             (number < self.0.len()).then_some(number)
         };
         let parts = path.strip_prefix('/').map(|it| it.split('/').collect::<Vec<_>>());
         let place = match parts.as_deref() {
-            Some(["favicon.ico"]) => Some(Place::Icon),
-            Some([""]) => Some(Place::All),
-            Some([text]) => number(text).map(Place::Page),
-            Some([text, "live"]) => number(text).map(Place::Live),
+            Some(["favicon.ico"]) => Some(WebRoute::Icon),
+            Some([""]) => Some(WebRoute::Overview),
+            Some([text]) => number(text).map(WebRoute::Page),
+            Some([text, "live"]) => number(text).map(WebRoute::Live),
             _ => None,
         };
-        place.unwrap_or(Place::Nothing)
+        place.unwrap_or(WebRoute::Nothing)
     }
 }
 
-impl Site for Watches {
-    fn answer(&self, path: &str) -> Answer {
-        let Watches(all) = self;
+impl RequestHandler for WatchSite {
+    fn answer(&self, path: &str) -> HttpResponse {
+        let WatchSite(all) = self;
         match self.place(path) {
-            Place::Icon => Answer::new(204, TEXT, ""),
-            Place::All if all.len() > 1 => Answer::new(200, HTML, overview_of(all)),
-            Place::All => redirected(),
-            Place::Page(number) => Answer::new(200, HTML, all[number].page()),
-            Place::Live(number) => Answer::new(200, HTML, glance::at(&all[number].dir).part()),
-            Place::Nothing => Answer::new(404, TEXT, "there is nothing here; / has all searches\n"),
+            WebRoute::Icon => HttpResponse::new(204, TEXT, ""),
+            WebRoute::Overview if all.len() > 1 => HttpResponse::new(200, HTML, overview_of(all)),
+            WebRoute::Overview => redirected(),
+            WebRoute::Page(number) => HttpResponse::new(200, HTML, all[number].page()),
+            WebRoute::Live(number) => {
+                HttpResponse::new(200, HTML, glance::read_panel(&all[number].dir).part())
+            }
+            WebRoute::Nothing => {
+                HttpResponse::new(404, TEXT, "there is nothing here; / has all searches\n")
+            }
         }
     }
 
@@ -83,28 +87,28 @@ impl Site for Watches {
 
     fn lane(&self, path: &str) -> usize {
         match self.place(path) {
-            Place::Icon | Place::All | Place::Nothing => 0,
-            Place::Page(number) => 1 + number,
-            Place::Live(number) => 1 + self.0.len() + number,
+            WebRoute::Icon | WebRoute::Overview | WebRoute::Nothing => 0,
+            WebRoute::Page(number) => 1 + number,
+            WebRoute::Live(number) => 1 + self.0.len() + number,
         }
     }
 }
 
 /// Of one search there is no page with all of them.
-fn redirected() -> Answer {
+fn redirected() -> HttpResponse {
     let page = "<!DOCTYPE html><meta http-equiv=\"refresh\" content=\"0; url=/1\">";
-    Answer::new(200, HTML, page)
+    HttpResponse::new(200, HTML, page)
 }
 
-fn overview_of(all: &[Watched]) -> String {
+fn overview_of(all: &[WatchedSearch]) -> String {
     let each = all.iter().enumerate();
-    let each = each.map(|(at, it)| (format!("/{}", at + 1), glance::at(&it.dir)));
+    let each = each.map(|(at, it)| (format!("/{}", at + 1), glance::read_panel(&it.dir)));
     overview(&each.collect::<Vec<_>>())
 }
 
-impl Watched {
+impl WatchedSearch {
     fn page(&self) -> Bytes {
-        let glance = glance::at(&self.dir);
+        let glance = glance::read_panel(&self.dir);
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         match &*made {
             Some((stamp, html)) if *stamp == glance.stamp => html.clone(),
@@ -117,12 +121,12 @@ impl Watched {
 }
 
 /// The page of the search in a directory; with a counterexample once the search has ended.
-fn page_of(dir: &Path, glance: &Glance) -> String {
-    let is_brief = glance.seen == Seen::Running;
+fn page_of(dir: &Path, glance: &StatusPanel) -> String {
+    let is_brief = glance.status == PanelStatus::Running;
     let note =
         is_brief.then_some("The search is running: what is below is as of its last checkpoint.");
-    let beside = Beside { memory: None, note, live: Some(glance), is_brief };
-    let page = Contents::read(dir).map_err(Failure::from);
-    let page = page.and_then(|contents| report::of_directory(dir, &contents, beside));
-    page.unwrap_or_else(|failure| report::of_damaged(dir, &failure.message, Some(glance)))
+    let beside = PageContext { memory: None, note, live: Some(glance), is_brief };
+    let page = DirectoryContents::read(dir).map_err(CommandFailure::from);
+    let page = page.and_then(|contents| report::directory_page(dir, &contents, beside));
+    page.unwrap_or_else(|failure| report::damaged_page(dir, &failure.message, Some(glance)))
 }

@@ -1,14 +1,15 @@
 //! What statements and messages do to a state.
 
-use super::channels::ChannelAt;
+use super::channels::ChannelInstance;
 use super::covers;
-use super::failure::{fault, go_on};
-use super::frames::{Bound, Flow, Locals};
-use super::{Failure, Interp};
+use super::failure::{check_stop, fault};
+use super::frames::{BodyFlow, LocalEnv, LocalValue};
+use super::{EvalFailure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::layout::{Cell, CellId};
+use crate::ir::layout::{CellId, ScalarCell};
 use crate::ir::{
-    ChannelId, Communication, Expr, LocalId, Overflow, Pattern, Place, Stmt, StmtKind, messages,
+    ChannelId, Communication, Expr, LocalId, OverflowRule, Place, ReceivePattern, Stmt, StmtKind,
+    messages,
 };
 use crate::source::Span;
 
@@ -18,15 +19,15 @@ impl Interp {
         &self,
         body: &[Stmt],
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<Flow, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<BodyFlow, EvalFailure> {
         for stmt in body {
             match self.statement(stmt, state, locals)? {
-                Flow::Next => {}
+                BodyFlow::Next => {}
                 flow => return Ok(flow),
             }
         }
-        Ok(Flow::Next)
+        Ok(BodyFlow::Next)
     }
 
     /// Statements that say which others run.
@@ -34,8 +35,8 @@ impl Interp {
         &self,
         stmt: &Stmt,
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<Flow, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<BodyFlow, EvalFailure> {
         match &stmt.kind {
             StmtKind::If(branches) => {
                 for (condition, body) in branches {
@@ -43,7 +44,7 @@ impl Interp {
                         return self.run(body, state, locals);
                     }
                 }
-                Ok(Flow::Next)
+                Ok(BodyFlow::Next)
             }
             StmtKind::Switch(subject, branches) => self.switch(subject, branches, state, locals),
             StmtKind::For { local, first, last, step, body } => {
@@ -68,42 +69,42 @@ impl Interp {
             }
             StmtKind::Alias { local, place, body, .. } => {
                 let (cell, ty) = self.cell(place, state, locals)?;
-                locals.set(*local, Bound::Cells(cell, ty));
+                locals.set(*local, LocalValue::Cells(cell, ty));
                 self.run(body, state, locals)
             }
             StmtKind::While { condition, body, limit } => {
                 let mut rounds = 0;
                 while self.eval(condition, state, locals)? != 0 {
-                    go_on(stmt.span)?;
+                    check_stop(stmt.span)?;
                     rounds += 1;
                     if rounds > *limit {
                         let message = format!("the loop runs more than {limit} rounds");
                         return Err(fault(FaultKind::Limit, stmt.span, message));
                     }
                     match self.run(body, state, locals)? {
-                        Flow::Next => {}
+                        BodyFlow::Next => {}
                         flow => return Ok(flow),
                     }
                 }
-                Ok(Flow::Next)
+                Ok(BodyFlow::Next)
             }
             StmtKind::Call { function, arguments, into } => {
                 let flow = self.call(*function, arguments, stmt.span, state, locals)?;
-                if let (Flow::Return(result), Some(place)) = (&flow, into) {
+                if let (BodyFlow::Return(result), Some(place)) = (&flow, into) {
                     let (cell, _) = self.cell(place, state, locals)?;
-                    self.store_or_undefine(cell, *result, Overflow::Fails, place.span, state)?;
+                    self.store_or_undefine(cell, *result, OverflowRule::Fails, place.span, state)?;
                 }
-                Ok(if matches!(flow, Flow::Dropped) { flow } else { Flow::Next })
+                Ok(if matches!(flow, BodyFlow::Dropped) { flow } else { BodyFlow::Next })
             }
             StmtKind::Return(Some(value)) => {
-                self.possibly_undefined(value, state, locals).map(Flow::Return)
+                self.possibly_undefined(value, state, locals).map(BodyFlow::Return)
             }
-            StmtKind::Return(None) => Ok(Flow::Return(None)),
+            StmtKind::Return(None) => Ok(BodyFlow::Return(None)),
             StmtKind::Assume(condition) => match self.eval(condition, state, locals)? {
-                0 => Ok(Flow::Dropped),
-                _ => Ok(Flow::Next),
+                0 => Ok(BodyFlow::Dropped),
+                _ => Ok(BodyFlow::Next),
             },
-            _ => self.effect(stmt, state, locals).map(|()| Flow::Next),
+            _ => self.effect(stmt, state, locals).map(|()| BodyFlow::Next),
         }
     }
 
@@ -113,21 +114,21 @@ impl Interp {
         local: LocalId,
         (body, span): (&[Stmt], Span),
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<Flow, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<BodyFlow, EvalFailure> {
         for value in values {
-            go_on(span)?;
-            locals.set(local, Bound::Value(value));
+            check_stop(span)?;
+            locals.set(local, LocalValue::Value(value));
             match self.run(body, state, locals)? {
-                Flow::Next => {}
+                BodyFlow::Next => {}
                 flow => return Ok(flow),
             }
         }
-        Ok(Flow::Next)
+        Ok(BodyFlow::Next)
     }
 
     /// Statements that do one thing.
-    fn effect(&self, stmt: &Stmt, state: &mut [u8], locals: &Locals) -> Result<(), Failure> {
+    fn effect(&self, stmt: &Stmt, state: &mut [u8], locals: &LocalEnv) -> Result<(), EvalFailure> {
         match &stmt.kind {
             StmtKind::Assign { target, value, overflow } => {
                 self.assign(target, value, *overflow, state, locals)
@@ -139,14 +140,14 @@ impl Interp {
                 match self.eval(condition, state, locals)? {
                     0 => {
                         let failed = fault((*asserted).into(), stmt.span, message);
-                        Err(self.decided(failed, condition, state, locals))
+                        Err(self.assertion_failure(failed, condition, state, locals))
                     }
                     _ => Ok(()),
                 }
             }
             StmtKind::Cover { property, condition } => {
                 if self.eval(condition, state, locals)? != 0 {
-                    covers::meet(*property);
+                    covers::note_cover(*property);
                 }
                 Ok(())
             }
@@ -170,7 +171,7 @@ impl Interp {
                 let pid = self.start_instance(*process, &values, stmt.span, state)?;
                 let Some(place) = into else { return Ok(()) };
                 let (cell, _) = self.cell(place, state, locals)?;
-                self.store(cell, pid, Overflow::Wraps, place.span, state)
+                self.store(cell, pid, OverflowRule::Wraps, place.span, state)
             }
             StmtKind::Exit => {
                 locals.mover.iter().for_each(|&mover| self.end_instance(mover, state));
@@ -184,10 +185,10 @@ impl Interp {
         &self,
         target: &Place,
         value: &Expr,
-        overflow: Overflow,
+        overflow: OverflowRule,
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<(), Failure> {
+        locals: &LocalEnv,
+    ) -> Result<(), EvalFailure> {
         let (cell, _) = self.cell(target, state, locals)?;
         let value = self.possibly_undefined(value, state, locals)?;
         self.store_or_undefine(cell, value, overflow, target.span, state)
@@ -198,10 +199,10 @@ impl Interp {
         &self,
         cell: CellId,
         value: Option<i64>,
-        overflow: Overflow,
+        overflow: OverflowRule,
         span: Span,
         state: &mut [u8],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), EvalFailure> {
         match value {
             Some(value) => self.store(cell, value, overflow, span, state),
             None if self.layout.cells[cell].undefined => {
@@ -217,15 +218,15 @@ impl Interp {
         &self,
         cell: CellId,
         value: i64,
-        overflow: Overflow,
+        overflow: OverflowRule,
         span: Span,
         state: &mut [u8],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), EvalFailure> {
         let about = &self.layout.cells[cell];
         let value = match overflow {
             _ if about.holds(value) => value,
-            Overflow::Wraps => about.wrap(value),
-            Overflow::Fails => {
+            OverflowRule::Wraps => about.wrap(value),
+            OverflowRule::Fails => {
                 let message =
                     format!("{value} is stored, but the range is {} to {}", about.low, about.high);
                 return Err(fault(FaultKind::Range, span, message));
@@ -240,8 +241,8 @@ impl Interp {
         target: &Place,
         source: &Place,
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<(), Failure> {
+        locals: &LocalEnv,
+    ) -> Result<(), EvalFailure> {
         let (to, ty) = self.cell(target, state, locals)?;
         let (from, _) = self.cell(source, state, locals)?;
         self.copy_cells(from.0, to.0, self.layout.sizes[ty], state);
@@ -265,8 +266,8 @@ impl Interp {
         subject: &Expr,
         branches: &[(Vec<Expr>, Vec<Stmt>)],
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<Flow, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<BodyFlow, EvalFailure> {
         let subject = self.eval(subject, state, locals)?;
         for (values, body) in branches {
             let mut chosen = values.is_empty();
@@ -277,7 +278,7 @@ impl Interp {
                 return self.run(body, state, locals);
             }
         }
-        Ok(Flow::Next)
+        Ok(BodyFlow::Next)
     }
 
     /// Gives unused cells the one content that unused cells have.
@@ -297,9 +298,9 @@ impl Interp {
         communication: &Communication,
         before: &[u8],
         state: &mut [u8],
-        locals: &Locals,
-        tell: &mut dyn FnMut(Failure),
-    ) -> Result<bool, Failure> {
+        locals: &LocalEnv,
+        tell: &mut dyn FnMut(EvalFailure),
+    ) -> Result<bool, EvalFailure> {
         let channel = self.channel(communication.channel(), before, locals)?;
         match communication {
             Communication::Send { values, sorted, span, .. } => {
@@ -309,7 +310,7 @@ impl Interp {
                     return Ok(false);
                 }
                 let mut message = self.message(values, before, locals)?;
-                self.judge_fit(communication, channel, tell)?;
+                self.check_arity(communication, channel, tell)?;
                 message.resize(self.program.channels[channel.id].fields.len(), 0);
                 self.enqueue(channel, &message, *sorted, *span, state)?;
             }
@@ -317,7 +318,7 @@ impl Interp {
                 let asked = (patterns.as_slice(), *anywhere, *span);
                 let found = self.find_message(channel, asked, (before, state), locals)?;
                 let Some(position) = found else { return Ok(false) };
-                self.judge_fit(communication, channel, tell)?;
+                self.check_arity(communication, channel, tell)?;
                 let message = self.message_at(channel, position, patterns.len(), state);
                 self.deliver(channel, patterns, &message, *span, state, locals)?;
                 if !peek {
@@ -333,8 +334,8 @@ impl Interp {
         &self,
         communication: &Communication,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<bool, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<bool, EvalFailure> {
         let channel = self.channel(communication.channel(), state, locals)?;
         match communication {
             Communication::Send { .. } => {
@@ -354,8 +355,8 @@ impl Interp {
         &self,
         values: &[Expr],
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<Vec<i64>, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<Vec<i64>, EvalFailure> {
         values.iter().map(|value| self.eval(value, state, locals)).collect()
     }
 
@@ -366,15 +367,15 @@ impl Interp {
         channel: ChannelId,
         values: &[Expr],
         mut message: Vec<i64>,
-    ) -> Result<Vec<i64>, Failure> {
+    ) -> Result<Vec<i64>, EvalFailure> {
         let about = &self.program.channels[channel];
         for ((value, field), expr) in message.iter_mut().zip(&about.fields).zip(values) {
             let (low, high) = self.scalar_bounds(*field);
-            let field = Cell::new(0, low, high, false);
+            let field = ScalarCell::new(0, low, high, false);
             *value = match about.overflow {
                 _ if field.holds(*value) => *value,
-                Overflow::Wraps => field.wrap(*value),
-                Overflow::Fails => {
+                OverflowRule::Wraps => field.wrap(*value),
+                OverflowRule::Fails => {
                     let message =
                         format!("{value} is sent, but the range of the field is {low} to {high}");
                     return Err(fault(FaultKind::Range, expr.span, message));
@@ -387,7 +388,7 @@ impl Interp {
     /// A message in a buffer, for a receive of so many fields.
     pub(super) fn message_at(
         &self,
-        channel: ChannelAt,
+        channel: ChannelInstance,
         position: i64,
         received: usize,
         state: &[u8],
@@ -400,12 +401,12 @@ impl Interp {
 
     fn enqueue(
         &self,
-        channel: ChannelAt,
+        channel: ChannelInstance,
         message: &[i64],
         sorted: bool,
         span: Span,
         state: &mut [u8],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), EvalFailure> {
         let overflow = self.program.channels[channel.id].overflow;
         let waiting = self.length(channel, state);
         let mut position = waiting;
@@ -427,7 +428,7 @@ impl Interp {
         Ok(())
     }
 
-    fn dequeue(&self, channel: ChannelAt, position: i64, state: &mut [u8]) {
+    fn dequeue(&self, channel: ChannelInstance, position: i64, state: &mut [u8]) {
         let fields = self.program.channels[channel.id].fields.len() as u32;
         let waiting = self.length(channel, state);
         for later in position + 1..waiting {
@@ -441,16 +442,16 @@ impl Interp {
     /// Stores a message where a receive wants it.
     pub(super) fn deliver(
         &self,
-        channel: ChannelAt,
-        patterns: &[Pattern],
+        channel: ChannelInstance,
+        patterns: &[ReceivePattern],
         message: &[i64],
         span: Span,
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<(), Failure> {
+        locals: &LocalEnv,
+    ) -> Result<(), EvalFailure> {
         let overflow = self.program.channels[channel.id].overflow;
         for (pattern, &value) in patterns.iter().zip(message) {
-            if let Pattern::Into(place) = pattern {
+            if let ReceivePattern::Into(place) = pattern {
                 let (cell, _) = self.cell(place, state, locals)?;
                 self.store(cell, value, overflow, span, state)?;
             }
@@ -461,7 +462,7 @@ impl Interp {
 
 /// A message, for a receive of so many fields.
 pub(super) fn received_as(mut message: Vec<i64>, fields: usize) -> Vec<i64> {
-    if messages::reads_zero_beyond(message.len()) && message.len() < fields {
+    if messages::reads_zero_past_end(message.len()) && message.len() < fields {
         message.resize(fields, 0);
     }
     message

@@ -1,23 +1,25 @@
 //! The bindings of an action's parameters that are worth trying in a state, as its plan lists them.
 
 use super::Interp;
-use super::frames::{Bound, Locals};
-use crate::analysis::bindings::{Bind, BindingPlan, BindingStep, Scan, conjuncts, not_zero};
+use super::frames::{LocalEnv, LocalValue};
+use crate::analysis::bindings::{
+    BindingPlan, BindingStep, IndexBinding, NonzeroScan, conjuncts, nonzero_place,
+};
 use crate::exec::stop;
 use crate::ir::{ActionId, Expr, Parameter, Place, Program};
 use std::ops::ControlFlow;
 
 /// How the parameters of an action are bound.
 #[derive(Clone, Debug)]
-pub(in crate::exec) struct Plan {
+pub(in crate::exec) struct ActionBindingPlan {
     pub plan: BindingPlan,
     /// By how much the number of a combination grows with each parameter's value.
     strides: Vec<u32>,
 }
 
-impl Plan {
+impl ActionBindingPlan {
     /// Those of all actions of a program that have one.
-    pub(super) fn all(program: &Program) -> Vec<Option<Plan>> {
+    pub(super) fn all(program: &Program) -> Vec<Option<ActionBindingPlan>> {
         let of = |action| {
             let plan = BindingPlan::of(program, action)?;
             let mut stride = 1u32;
@@ -29,7 +31,7 @@ impl Plan {
             });
             let mut strides: Vec<u32> = strides.collect();
             strides.reverse();
-            Some(Plan { plan, strides })
+            Some(ActionBindingPlan { plan, strides })
         };
         program.actions.values().map(of).collect()
     }
@@ -44,16 +46,16 @@ fn bounds(program: &Program, parameter: &Parameter) -> (i64, i64) {
 }
 
 /// An action whose bindings are listed.
-struct Listed<'a> {
+struct BindingSearch<'a> {
     parameters: &'a [Parameter],
     conjuncts: Vec<&'a Expr>,
-    plan: &'a Plan,
+    plan: &'a ActionBindingPlan,
     state: &'a [u8],
 }
 
 impl Interp {
     /// The plan by which an action's parameters are bound, if it has one.
-    pub(in crate::exec) fn plan(&self, id: ActionId) -> Option<&Plan> {
+    pub(in crate::exec) fn plan(&self, id: ActionId) -> Option<&ActionBindingPlan> {
         self.plans.get(crate::ir::Entity::index(id))?.as_ref()
     }
 
@@ -62,33 +64,33 @@ impl Interp {
         &self,
         id: ActionId,
         state: &[u8],
-        locals: &Locals<'f>,
-        visit: &mut dyn FnMut(&Locals<'f>),
+        locals: &LocalEnv<'f>,
+        visit: &mut dyn FnMut(&LocalEnv<'f>),
     ) {
         let action = &self.program.actions[id];
         let (Some(plan), Some(guard)) = (self.plan(id), &action.guard) else {
             return self.each_binding(&action.parameters, locals, visit);
         };
         let parameters = &action.parameters;
-        let listed = Listed { parameters, conjuncts: conjuncts(guard), plan, state };
+        let listed = BindingSearch { parameters, conjuncts: conjuncts(guard), plan, state };
         let _ = self.follow(&listed, &plan.plan.steps, locals, visit);
     }
 
     fn follow<'f>(
         &self,
-        listed: &Listed<'_>,
+        listed: &BindingSearch<'_>,
         steps: &[BindingStep],
-        locals: &Locals<'f>,
-        visit: &mut dyn FnMut(&Locals<'f>),
+        locals: &LocalEnv<'f>,
+        visit: &mut dyn FnMut(&LocalEnv<'f>),
     ) -> ControlFlow<()> {
-        if stop::is_asked() {
+        if stop::is_requested() {
             return ControlFlow::Break(());
         }
         let Some((step, rest)) = steps.split_first() else {
             visit(locals);
             return ControlFlow::Continue(());
         };
-        let mut go_on = |locals: &Locals<'f>| self.follow(listed, rest, locals, visit);
+        let mut go_on = |locals: &LocalEnv<'f>| self.follow(listed, rest, locals, visit);
         match step {
             BindingStep::Test(number) => {
                 // It cannot fail; if it does, whoever judges the whole guard says so.
@@ -104,8 +106,8 @@ impl Interp {
                     .into_iter()
                     .try_for_each(|it| listed.bind(*parameter, it, low, locals, &mut go_on))
             }
-            BindingStep::Scan(Scan { conjunct, binds }) => {
-                let place = not_zero(listed.conjuncts[*conjunct]).map(|it| it.0);
+            BindingStep::Scan(NonzeroScan { conjunct, binds }) => {
+                let place = nonzero_place(listed.conjuncts[*conjunct]).map(|it| it.0);
                 let place = place.unwrap_or_else(|| unreachable!("a source reads a place"));
                 self.scan((listed, place), binds, locals, &mut go_on)
             }
@@ -115,10 +117,10 @@ impl Interp {
     /// Binds what the indices of a place give, so that it is not 0.
     fn scan<'f>(
         &self,
-        (listed, place): (&Listed<'_>, &Place),
-        binds: &[Bind],
-        locals: &Locals<'f>,
-        go_on: &mut dyn FnMut(&Locals<'f>) -> ControlFlow<()>,
+        (listed, place): (&BindingSearch<'_>, &Place),
+        binds: &[IndexBinding],
+        locals: &LocalEnv<'f>,
+        go_on: &mut dyn FnMut(&LocalEnv<'f>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let Some((bind, rest)) = binds.split_first() else {
             return match self.cell(place, listed.state, locals) {
@@ -140,19 +142,19 @@ impl Interp {
     }
 }
 
-impl Listed<'_> {
+impl BindingSearch<'_> {
     /// Does something with a parameter bound to a value.
     fn bind<'f>(
         &self,
         parameter: usize,
         value: i64,
         least: i64,
-        locals: &Locals<'f>,
-        go_on: &mut dyn FnMut(&Locals<'f>) -> ControlFlow<()>,
+        locals: &LocalEnv<'f>,
+        go_on: &mut dyn FnMut(&LocalEnv<'f>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let outer = locals.combination.get();
         let offset = value.wrapping_sub(least) as u32;
-        locals.set(self.parameters[parameter].local, Bound::Value(value));
+        locals.set(self.parameters[parameter].local, LocalValue::Value(value));
         let further = offset.wrapping_mul(self.plan.strides[parameter]);
         locals.combination.set(outer.wrapping_add(further));
         let went = go_on(locals);

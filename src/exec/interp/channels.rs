@@ -5,15 +5,17 @@
 //! number means the same channel as long as that exists.
 
 use super::failure::fault;
-use super::frames::Locals;
-use super::{Failure, Interp};
+use super::frames::LocalEnv;
+use super::{EvalFailure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::{ChannelId, ChannelRef, Communication, Fit, Instance, Misfit, Owner};
+use crate::ir::{
+    ArityMismatch, ChannelId, ChannelRef, Communication, CommunicationFit, Owner, ProcessInstance,
+};
 use crate::source::Span;
 
 /// A channel, or a slot's own one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::exec) struct ChannelAt {
+pub(in crate::exec) struct ChannelInstance {
     /// Which channel.
     pub id: ChannelId,
     /// Whose.
@@ -34,8 +36,8 @@ impl Interp {
         &self,
         channel: &ChannelRef,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<ChannelAt, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<ChannelInstance, EvalFailure> {
         match channel {
             ChannelRef::Named(id) => Ok(self.owned(*id, locals)),
             ChannelRef::Element { first, count, index } => {
@@ -58,19 +60,19 @@ impl Interp {
 
     /// Judges whether a communication fits the messages of its channel (see [`crate::ir::messages`]): `tell` hears of an
     /// error behind which the step goes on.
-    pub(super) fn judge_fit(
+    pub(super) fn check_arity(
         &self,
         communication: &Communication,
-        channel: ChannelAt,
-        tell: &mut dyn FnMut(Failure),
-    ) -> Result<(), Failure> {
+        channel: ChannelInstance,
+        tell: &mut dyn FnMut(EvalFailure),
+    ) -> Result<(), EvalFailure> {
         let fields = self.program.channels[channel.id].fields.len();
         let failure =
-            |misfit| self.misfit(misfit, channel, (communication.given(), communication.span()));
+            |misfit| self.misfit(misfit, channel, (communication.arity(), communication.span()));
         match communication.fit(fields) {
-            Fit::Fits => {}
-            Fit::GoesOn(misfit) => tell(failure(misfit)),
-            Fit::Fails(misfit) => return Err(failure(misfit)),
+            CommunicationFit::Fits => {}
+            CommunicationFit::Continues(misfit) => tell(failure(misfit)),
+            CommunicationFit::Fails(misfit) => return Err(failure(misfit)),
         }
         Ok(())
     }
@@ -78,21 +80,21 @@ impl Interp {
     /// The error of a statement with so many values or fields.
     pub(super) fn misfit(
         &self,
-        misfit: Misfit,
-        channel: ChannelAt,
+        misfit: ArityMismatch,
+        channel: ChannelInstance,
         (given, span): (usize, Span),
-    ) -> Failure {
+    ) -> EvalFailure {
         let about = &self.program.channels[channel.id];
         let message = misfit.describe(given, &about.name, about.fields.len());
         fault(misfit.into(), span, message)
     }
 
-    fn owned(&self, id: ChannelId, locals: &Locals) -> ChannelAt {
+    fn owned(&self, id: ChannelId, locals: &LocalEnv) -> ChannelInstance {
         let slot = match self.program.channels[id].owner {
             Owner::Program => 0,
             Owner::Process(_) => locals.slot(),
         };
-        ChannelAt { id, slot }
+        ChannelInstance { id, slot }
     }
 
     fn channel_numbered(
@@ -100,11 +102,15 @@ impl Interp {
         number: i64,
         span: Span,
         state: &[u8],
-    ) -> Result<ChannelAt, Failure> {
-        let common = self.program.channels_of(Owner::Program).map(|id| ChannelAt { id, slot: 0 });
-        let own = self.instances(state).into_iter().flat_map(|Instance { process, slot }| {
-            self.program.channels_of(Owner::Process(process)).map(move |id| ChannelAt { id, slot })
-        });
+    ) -> Result<ChannelInstance, EvalFailure> {
+        let common =
+            self.program.channels_of(Owner::Program).map(|id| ChannelInstance { id, slot: 0 });
+        let own =
+            self.instances(state).into_iter().flat_map(|ProcessInstance { process, slot }| {
+                self.program
+                    .channels_of(Owner::Process(process))
+                    .map(move |id| ChannelInstance { id, slot })
+            });
         let found = usize::try_from(number - 1).ok().and_then(|at| common.chain(own).nth(at));
         found.ok_or_else(|| {
             let message = match number {
@@ -116,13 +122,13 @@ impl Interp {
     }
 
     /// The number of a channel.
-    pub(super) fn channel_number(&self, channel: ChannelAt, state: &[u8]) -> i64 {
+    pub(super) fn channel_number(&self, channel: ChannelInstance, state: &[u8]) -> i64 {
         let owner = self.program.channels[channel.id].owner;
         let rank =
             self.program.channels_of(owner).take_while(|&id| id != channel.id).count() as i64;
         let Owner::Process(process) = owner else { return rank + 1 };
         let common = self.program.channels_of(Owner::Program).count();
-        let own = Instance { process, slot: channel.slot };
+        let own = ProcessInstance { process, slot: channel.slot };
         let earlier = self.instances(state).into_iter().take_while(|&at| at != own);
         let before: usize =
             earlier.map(|at| self.program.channels_of(Owner::Process(at.process)).count()).sum();

@@ -4,17 +4,17 @@
 //! belong together. Where such a sequence blocks there is no way at all, as in SPIN.
 
 use super::failure::fault;
-use super::frames::Locals;
-use super::{Failure, Interp};
-use crate::exec::{Fault, FaultKind};
-use crate::ir::{Claim, Entity as _, LocationId, StmtKind, Turn};
+use super::frames::LocalEnv;
+use super::{EvalFailure, Interp};
+use crate::exec::{FaultKind, RuntimeFault};
+use crate::ir::{Claim, Entity as _, LocationId, StmtKind, TurnRule};
 
 /// The most moves of a claim that belong together.
 const MOVES_MAX: usize = 1000;
 
 /// A way for a claim to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct ClaimPath {
     /// The moves, by number.
     pub moves: Vec<u32>,
     /// Where it comes to.
@@ -23,27 +23,31 @@ pub(crate) struct Way {
 
 /// Everything that a claim can do in a state.
 #[derive(Debug, Default)]
-pub(crate) struct Ways {
+pub(crate) struct ClaimPaths {
     /// Every way to where it rests.
-    pub all: Vec<Way>,
+    pub all: Vec<ClaimPath>,
     /// The moves up to where it is at its end without resting there.
     pub ends: Vec<Vec<u32>>,
     /// The moves up to a run-time error, the faulty one last.
-    pub faults: Vec<(Vec<u32>, Fault)>,
+    pub faults: Vec<(Vec<u32>, RuntimeFault)>,
 }
 
 impl Interp {
     /// Everything that a claim, whose moves from each location are `from`, can do at a location.
-    pub(crate) fn claim_ways(
+    pub(crate) fn claim_paths(
         &self,
         (claim, from): (&Claim, &[Vec<u32>]),
         at: LocationId,
         state: &[u8],
         timeout: bool,
-    ) -> Ways {
-        let mut locals = Locals::default();
+    ) -> ClaimPaths {
+        let mut locals = LocalEnv::default();
         locals.timeout = timeout;
-        ways((claim, from), at, &InState { interp: self, claim, state, locals })
+        claim_paths_under(
+            (claim, from),
+            at,
+            &ClaimStateConditions { interp: self, claim, state, locals },
+        )
     }
 
     /// Where a claim, whose moves from each location are `from`, comes to by one move from a location where nothing asserts or
@@ -55,9 +59,10 @@ impl Interp {
         state: &[u8],
         visit: &mut dyn FnMut(LocationId),
     ) -> bool {
-        let conditions = InState { interp: self, claim, state, locals: Locals::default() };
+        let conditions =
+            ClaimStateConditions { interp: self, claim, state, locals: LocalEnv::default() };
         let mut works = true;
-        let mut visit = |number: u32, taken: Result<(), Failure>| match taken {
+        let mut visit = |number: u32, taken: Result<(), EvalFailure>| match taken {
             Ok(()) => visit(claim.moves[number as usize].to),
             Err(_) => works = false,
         };
@@ -67,41 +72,41 @@ impl Interp {
 }
 
 /// What the conditions of a claim's moves come to.
-pub(crate) trait Conditions {
+pub(crate) trait ClaimConditions {
     /// Whether the guard of a move holds.
-    fn can_take(&self, number: u32) -> Result<bool, Failure>;
+    fn can_take(&self, number: u32) -> Result<bool, EvalFailure>;
 
     /// What is wrong with what a move asserts.
-    fn failures(&self, number: u32) -> Vec<Failure>;
+    fn failures(&self, number: u32) -> Vec<EvalFailure>;
 }
 
 /// Everything that a claim, whose moves from each location are `from`, can do at a location where its
 /// conditions are these.
-pub(crate) fn ways(
+pub(crate) fn claim_paths_under(
     (claim, from): (&Claim, &[Vec<u32>]),
     at: LocationId,
-    conditions: &dyn Conditions,
-) -> Ways {
-    let mut ways = Ways::default();
-    ClaimWalk { claim, from, conditions }.go_on(at, &mut Vec::new(), &mut ways);
+    conditions: &dyn ClaimConditions,
+) -> ClaimPaths {
+    let mut ways = ClaimPaths::default();
+    ClaimWalk { claim, from, conditions }.extend_paths(at, &mut Vec::new(), &mut ways);
     ways
 }
 
 /// The conditions of a claim in a state.
-struct InState<'a> {
+struct ClaimStateConditions<'a> {
     interp: &'a Interp,
     claim: &'a Claim,
     state: &'a [u8],
-    locals: Locals<'a>,
+    locals: LocalEnv<'a>,
 }
 
-impl Conditions for InState<'_> {
-    fn can_take(&self, number: u32) -> Result<bool, Failure> {
+impl ClaimConditions for ClaimStateConditions<'_> {
+    fn can_take(&self, number: u32) -> Result<bool, EvalFailure> {
         let guard = self.claim.moves[number as usize].action.guard.as_ref();
         self.interp.holds(guard, self.state, &self.locals)
     }
 
-    fn failures(&self, number: u32) -> Vec<Failure> {
+    fn failures(&self, number: u32) -> Vec<EvalFailure> {
         let mut failures = Vec::new();
         for stmt in &self.claim.moves[number as usize].action.body {
             let StmtKind::Assert { condition, message, asserted } = &stmt.kind else { continue };
@@ -109,7 +114,7 @@ impl Conditions for InState<'_> {
                 Ok(0) => {
                     let (interp, state, locals) = (self.interp, self.state, &self.locals);
                     let failed = fault((*asserted).into(), stmt.span, message);
-                    failures.push(interp.decided(failed, condition, state, locals));
+                    failures.push(interp.assertion_failure(failed, condition, state, locals));
                 }
                 Ok(_) => {}
                 Err(failure) => failures.push(failure),
@@ -120,11 +125,11 @@ impl Conditions for InState<'_> {
 }
 
 /// Visits those of some moves from a location that can be taken, or whose guard fails.
-fn each_taken<C: Conditions + ?Sized>(
+fn each_taken<C: ClaimConditions + ?Sized>(
     claim: &Claim,
     moves: &[u32],
     conditions: &C,
-    visit: &mut dyn FnMut(u32, Result<(), Failure>),
+    visit: &mut dyn FnMut(u32, Result<(), EvalFailure>),
 ) {
     let (mut any, mut tier) = (false, 0);
     for &number in moves {
@@ -145,13 +150,13 @@ fn each_taken<C: Conditions + ?Sized>(
 struct ClaimWalk<'a> {
     claim: &'a Claim,
     from: &'a [Vec<u32>],
-    conditions: &'a dyn Conditions,
+    conditions: &'a dyn ClaimConditions,
 }
 
 impl ClaimWalk<'_> {
     /// Adds every way on from a location, come to by the moves in `taken`.
-    fn go_on(&self, at: LocationId, taken: &mut Vec<u32>, ways: &mut Ways) {
-        let mut visit = |number: u32, came: Result<(), Failure>| {
+    fn extend_paths(&self, at: LocationId, taken: &mut Vec<u32>, ways: &mut ClaimPaths) {
+        let mut visit = |number: u32, came: Result<(), EvalFailure>| {
             taken.push(number);
             match came {
                 Ok(()) => self.take(number, taken, ways),
@@ -163,13 +168,13 @@ impl ClaimWalk<'_> {
     }
 
     /// Takes a move, the last in `taken`. An assertion that fails does not keep it from going on.
-    fn take(&self, number: u32, taken: &mut Vec<u32>, ways: &mut Ways) {
+    fn take(&self, number: u32, taken: &mut Vec<u32>, ways: &mut ClaimPaths) {
         let it = &self.claim.moves[number as usize];
         for failure in self.conditions.failures(number) {
             ways.faults.push((taken.clone(), *failure));
         }
-        if it.action.control.turn == Turn::Open {
-            ways.all.push(Way { moves: taken.clone(), to: it.to });
+        if it.action.control.turn == TurnRule::Open {
+            ways.all.push(ClaimPath { moves: taken.clone(), to: it.to });
         } else if taken.len() >= MOVES_MAX {
             let message = "this sequence of the claim does not end";
             let failure = fault(FaultKind::Limit, it.action.span, message);
@@ -178,7 +183,7 @@ impl ClaimWalk<'_> {
             if self.claim.is_end(it.to) {
                 ways.ends.push(taken.clone());
             }
-            self.go_on(it.to, taken, ways);
+            self.extend_paths(it.to, taken, ways);
         }
     }
 }

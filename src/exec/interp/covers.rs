@@ -4,7 +4,7 @@
 //! property. So what is met is noted here, for each thread, until the state that was expanded is done
 //! with. What anybody else runs, as to replay a counterexample, is forgotten.
 
-use crate::exec::{Expansion, Violation};
+use crate::exec::{SuccessorSink, Violation};
 use crate::ir::PropertyId;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,20 +14,20 @@ thread_local! {
 }
 
 /// Notes that a property is met.
-pub(super) fn meet(property: PropertyId) {
+pub(super) fn note_cover(property: PropertyId) {
     MET.with_borrow_mut(|met| met.insert(property.0));
 }
 
 /// Forgets what has been met.
-pub(super) fn forget() {
+pub(super) fn clear_covers() {
     MET.with_borrow_mut(BTreeSet::clear);
 }
 
 /// Tells what has been met in steps from a state.
-pub(super) fn tell(state: &[u8], out: &mut Expansion) {
+pub(super) fn report_covers(state: &[u8], out: &mut SuccessorSink) {
     MET.with_borrow_mut(|met| {
         while let Some(property) = met.pop_first() {
-            out.finding(Violation::Property(property), state);
+            out.record_finding(Violation::Property(property), state);
         }
     });
 }

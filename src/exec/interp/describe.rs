@@ -1,18 +1,18 @@
 //! A state in the user's words.
 
 use super::Interp;
-use super::channels::ChannelAt;
-use super::steps::Taken;
-use crate::exec::{Actor, Standing, Value, WayOn, without_process};
+use super::channels::ChannelInstance;
+use super::steps::StepAction;
+use crate::exec::{OutgoingAction, ProcessLocation, StateValue, StepActor, without_process};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Action, ChannelRef, Communication, Domain, Instance, Owner, ProcessId, Program, Scalar, Stmt,
-    StmtKind, Type, TypeId,
+    Action, ChannelRef, Communication, Domain, Owner, ProcessId, ProcessInstance, Program,
+    ScalarType, Stmt, StmtKind, Type, TypeId,
 };
 
 impl Interp {
     /// Every variable, location and buffered channel with its printed value, in declaration order.
-    pub(super) fn describe_state(&self, state: &[u8]) -> Vec<(String, Value)> {
+    pub(super) fn describe_state(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         let mut lines = Vec::new();
         self.describe_owned(Owner::Program, 0, "", state, &mut lines);
         for (id, process) in self.program.processes.iter() {
@@ -31,7 +31,7 @@ impl Interp {
     }
 
     /// The processes that are there, with their pids.
-    fn describe_instances(&self, state: &[u8], lines: &mut Vec<(String, Value)>) {
+    fn describe_instances(&self, state: &[u8], lines: &mut Vec<(String, StateValue)>) {
         for (pid, at) in self.instances(state).into_iter().enumerate() {
             let process = &self.program.processes[at.process];
             let name = format!("{}[{pid}]", process.name);
@@ -55,7 +55,7 @@ impl Interp {
         slot: u32,
         prefix: &str,
         state: &[u8],
-        lines: &mut Vec<(String, Value)>,
+        lines: &mut Vec<(String, StateValue)>,
     ) {
         for (id, variable) in self.program.variables.iter() {
             if variable.owner == owner {
@@ -66,49 +66,49 @@ impl Interp {
         }
         for (id, channel) in self.program.channels.iter() {
             if channel.owner == owner && channel.capacity > 0 {
-                let held = self.messages_in(ChannelAt { id, slot }, state);
+                let held = self.messages_in(ChannelInstance { id, slot }, state);
                 lines.push((format!("{prefix}{}", channel.name), held));
             }
         }
     }
 
-    fn messages_in(&self, channel: ChannelAt, state: &[u8]) -> Value {
+    fn messages_in(&self, channel: ChannelInstance, state: &[u8]) -> StateValue {
         let fields = &self.program.channels[channel.id].fields;
         let message = |position| {
             let value = |(field, &ty): (usize, &TypeId)| {
                 self.value_of(ty, &mut self.message_cell(channel, position, field), state)
             };
-            let mut values: Vec<Value> = fields.iter().enumerate().map(value).collect();
+            let mut values: Vec<StateValue> = fields.iter().enumerate().map(value).collect();
             match values.len() {
                 1 => values.remove(0),
-                _ => Value::Message(values),
+                _ => StateValue::Message(values),
             }
         };
-        Value::Queue((0..self.length(channel, state)).map(message).collect())
+        StateValue::Queue((0..self.length(channel, state)).map(message).collect())
     }
 
     /// The value that starts at `cell`, which is moved behind it.
-    pub(super) fn value_of(&self, ty: TypeId, cell: &mut CellId, state: &[u8]) -> Value {
+    pub(super) fn value_of(&self, ty: TypeId, cell: &mut CellId, state: &[u8]) -> StateValue {
         match &self.program.types[ty] {
-            Type::Scalar(Scalar { domain, .. }) => {
+            Type::Scalar(ScalarType { domain, .. }) => {
                 let value = self.layout.get(state, *cell);
                 cell.0 += 1;
-                value.map_or(Value::Undefined, |value| scalar(&self.program, domain, value))
+                value.map_or(StateValue::Undefined, |value| scalar(&self.program, domain, value))
             }
             Type::Array { low, length, by, element } => {
                 let mut next = || self.value_of(*element, cell, state);
                 match by {
-                    None => Value::Array(*low, (0..*length).map(|_| next()).collect()),
+                    None => StateValue::Array(*low, (0..*length).map(|_| next()).collect()),
                     Some(by) => {
                         let index = |at| self.index_name(Some(by), low + i64::from(at));
-                        Value::Table((0..*length).map(|at| (index(at), next())).collect())
+                        StateValue::Table((0..*length).map(|at| (index(at), next())).collect())
                     }
                 }
             }
             Type::Record { fields, .. } => {
                 let mut field =
                     |(name, ty): &(String, TypeId)| (name.clone(), self.value_of(*ty, cell, state));
-                Value::Record(fields.iter().map(&mut field).collect())
+                StateValue::Record(fields.iter().map(&mut field).collect())
             }
             Type::Multiset { capacity, element } => {
                 let mut values = Vec::new();
@@ -118,7 +118,7 @@ impl Interp {
                     let value = self.value_of(*element, cell, state);
                     values.extend(there.then_some(value));
                 }
-                Value::Bag(values)
+                StateValue::Bag(values)
             }
         }
     }
@@ -129,10 +129,11 @@ impl Interp {
     }
 
     /// The processes that are there, as descriptions of a state call them.
-    fn named_instances(&self, state: &[u8]) -> Vec<(Instance, String)> {
+    fn named_instances(&self, state: &[u8]) -> Vec<(ProcessInstance, String)> {
         let all = self.program.processes.iter();
         let fixed = all.filter(|(_, it)| !it.has_slots());
-        let fixed = fixed.map(|(id, it)| (Instance { process: id, slot: 0 }, it.name.clone()));
+        let fixed =
+            fixed.map(|(id, it)| (ProcessInstance { process: id, slot: 0 }, it.name.clone()));
         let live = if self.has_slots { self.instances(state) } else { Vec::new() };
         let named = live.into_iter().enumerate().filter_map(|(pid, it)| {
             let about = &self.program.processes[it.process];
@@ -153,22 +154,22 @@ impl Interp {
     pub(super) fn held_in(
         &self,
         channel: &ChannelRef,
-        mover: Option<Instance>,
+        mover: Option<ProcessInstance>,
         state: &[u8],
-    ) -> Option<(String, Value)> {
+    ) -> Option<(String, StateValue)> {
         let ChannelRef::Named(id) = *channel else { return None };
         let about = &self.program.channels[id];
         let slot = match about.owner {
             Owner::Program => 0,
             Owner::Process(owner) => mover.filter(|it| it.process == owner)?.slot,
         };
-        let held = || self.messages_in(ChannelAt { id, slot }, state);
+        let held = || self.messages_in(ChannelInstance { id, slot }, state);
         (about.capacity > 0).then(|| (about.name.clone(), held()))
     }
 
     /// Where the processes are that are there.
-    pub(super) fn standing_in(&self, state: &[u8]) -> Vec<Standing> {
-        let standing = |(instance, process): (Instance, String)| {
+    pub(super) fn standing_in(&self, state: &[u8]) -> Vec<ProcessLocation> {
+        let standing = |(instance, process): (ProcessInstance, String)| {
             let at = self.location_in(state, instance)?;
             let about = &self.program.processes[instance.process];
             let location = &about.locations[at];
@@ -183,27 +184,36 @@ impl Interp {
                 // What an `inline` made does not stand where the action does.
                 let guard = action.guard.as_ref().map(|it| it.span);
                 let guard = guard.filter(|it| action.span.to(*it) == action.span);
-                WayOn { name, guard, operands: self.operands_of_action(action, instance, state) }
+                OutgoingAction {
+                    name,
+                    guard,
+                    operands: self.operands_of_action(action, instance, state),
+                }
             };
             let ways = self.program.actions.values().filter(leads_on).map(way).collect();
-            Some(Standing { process, location: location.name.clone(), span: location.span, ways })
+            Some(ProcessLocation {
+                process,
+                location: location.name.clone(),
+                span: location.span,
+                outgoing: ways,
+            })
         };
         self.named_instances(state).into_iter().filter_map(standing).collect()
     }
 
     /// Who takes an action in a state.
-    pub(super) fn actor(&self, state: &[u8], taken: &Taken) -> Option<Actor> {
+    pub(super) fn actor(&self, state: &[u8], taken: &StepAction) -> Option<StepActor> {
         let action = &self.program.actions[taken.action];
-        let mover = Instance { process: action.edge?.process, slot: taken.slot };
+        let mover = ProcessInstance { process: action.edge?.process, slot: taken.slot };
         let named = self.named_instances(state).into_iter().find(|(it, _)| *it == mover);
         let own = || self.program.processes[mover.process].name.clone();
         let process = named.map_or_else(own, |(_, name)| name);
         let sends = matches!(action.communication, Some(Communication::Send { .. }));
-        Some(Actor { process, action: action.name.clone(), sends })
+        Some(StepActor { process, action: action.name.clone(), sends })
     }
 
     /// The values of an action's parameters, with the users' names for these.
-    pub(super) fn parameters_of(&self, taken: &Taken) -> Vec<(String, Value)> {
+    pub(super) fn parameters_of(&self, taken: &StepAction) -> Vec<(String, StateValue)> {
         let parameters = &self.program.actions[taken.action].parameters;
         let domains: Option<Vec<&Domain>> = (parameters.iter())
             .map(|it| match &self.program.types[it.over] {
@@ -233,9 +243,9 @@ impl Interp {
 }
 
 /// A value as the user writes it.
-fn scalar(program: &Program, domain: &Domain, value: i64) -> Value {
+fn scalar(program: &Program, domain: &Domain, value: i64) -> StateValue {
     match domain {
-        Domain::Bool => Value::Truth(value != 0),
+        Domain::Bool => StateValue::Truth(value != 0),
         Domain::Enum(id) => program.enums[*id].values[value as usize].as_str().into(),
         Domain::Scalarset(id) => format!("{}_{}", program.scalarsets[*id].name, value + 1).into(),
         Domain::Union(parts) => {

@@ -1,11 +1,11 @@
 //! Why none of the actions of no process leads on from a state: which part of each guard does not hold there.
 
 use super::Interp;
-use super::frames::Locals;
-use super::steps::Taken;
-use crate::exec::{Disabled, Lack};
-use crate::ir::walk::{self, Access, Visitor};
-use crate::ir::{Action, Binary, Expr, ExprKind, Place, Root};
+use super::frames::LocalEnv;
+use super::steps::StepAction;
+use crate::exec::{DisabledRuleInstance, UnmetCondition};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
+use crate::ir::{Action, BinaryOp, Expr, ExprKind, Place, PlaceRoot};
 use std::ops::ControlFlow;
 
 /// Of so many instances of an action it is looked why.
@@ -16,20 +16,21 @@ const TRIED_MAX: usize = 20_000;
 
 impl Interp {
     /// The instances of the actions of no process, in a state from which none leads on.
-    pub(super) fn disabled_in(&self, state: &[u8]) -> Vec<Disabled> {
+    pub(super) fn disabled_in(&self, state: &[u8]) -> Vec<DisabledRuleInstance> {
         let mut found = Vec::new();
         for &id in &self.free {
             let action = &self.program.actions[id];
-            let locals = Locals::new(&self.layout.frames.actions[id]);
+            let locals = LocalEnv::new(&self.layout.frames.actions[id]);
             let (most, mut tried) = (found.len() + INSTANCES_MAX, 0);
             let _ = self.bindings_until(&action.parameters, &locals, &mut |locals| {
-                let taken = Taken { action: id, slot: 0, combination: locals.combination.get() };
+                let taken =
+                    StepAction { action: id, slot: 0, combination: locals.combination.get() };
                 if let Some(lacks) = self.lacks_of(action, state, locals) {
-                    found.push(Disabled {
+                    found.push(DisabledRuleInstance {
                         name: action.name.clone(),
                         parameters: self.parameters_of(&taken),
                         span: action.span,
-                        lacks,
+                        unmet: lacks,
                     });
                 }
                 tried += 1;
@@ -43,16 +44,21 @@ impl Interp {
     }
 
     /// The parts of an action's guard that do not hold; nothing where its parameters alone rule it out, whatever the state.
-    fn lacks_of(&self, action: &Action, state: &[u8], locals: &Locals) -> Option<Vec<Lack>> {
+    fn lacks_of(
+        &self,
+        action: &Action,
+        state: &[u8],
+        locals: &LocalEnv,
+    ) -> Option<Vec<UnmetCondition>> {
         let mut parts = Vec::new();
         action.guard.iter().for_each(|it| conjuncts(it, &mut parts));
         let mut lacks = Vec::new();
         for part in parts {
             match self.eval(part, state, locals) {
-                Ok(0) if !looks_at_the_state(part) => return None,
+                Ok(0) if !depends_on_state(part) => return None,
                 Ok(0) => {
-                    let operands = self.deciding_with(part, state, locals);
-                    lacks.push(Lack { condition: part.span, operands });
+                    let operands = self.operands_of_condition_with(part, state, locals);
+                    lacks.push(UnmetCondition { condition: part.span, operands });
                 }
                 Ok(_) => {}
                 // It is asked only where what stands before it holds.
@@ -64,9 +70,9 @@ impl Interp {
 }
 
 /// Whether the value of a condition is a matter of the state, and not of parameters alone.
-fn looks_at_the_state(condition: &Expr) -> bool {
-    struct Looks(bool);
-    impl Visitor for Looks {
+fn depends_on_state(condition: &Expr) -> bool {
+    struct StateReadFinder(bool);
+    impl CodeVisitor for StateReadFinder {
         fn expr(&mut self, expr: &Expr) {
             // Numbers and parameters, and what is computed of these.
             self.0 |= !matches!(
@@ -82,12 +88,12 @@ fn looks_at_the_state(condition: &Expr) -> bool {
             walk::expr(self, expr);
         }
 
-        fn place(&mut self, place: &Place, _: Access) {
-            self.0 |= matches!(place.root, Root::Variable(_));
+        fn place(&mut self, place: &Place, _: PlaceAccess) {
+            self.0 |= matches!(place.root, PlaceRoot::Variable(_));
             walk::place(self, place);
         }
     }
-    let mut looks = Looks(false);
+    let mut looks = StateReadFinder(false);
     looks.expr(condition);
     looks.0
 }
@@ -95,7 +101,7 @@ fn looks_at_the_state(condition: &Expr) -> bool {
 /// What has to hold for a condition to hold, part by part.
 fn conjuncts<'e>(condition: &'e Expr, parts: &mut Vec<&'e Expr>) {
     match &condition.kind {
-        ExprKind::Binary(Binary::And, left, right) => {
+        ExprKind::Binary(BinaryOp::And, left, right) => {
             conjuncts(left, parts);
             conjuncts(right, parts);
         }

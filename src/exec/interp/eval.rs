@@ -1,26 +1,32 @@
 //! The value of an expression in a state.
 
-use super::channels::ChannelAt;
-use super::failure::{fault, go_on};
-use super::frames::{Bound, Locals};
-use super::{Failure, Interp};
+use super::channels::ChannelInstance;
+use super::failure::{check_stop, fault};
+use super::frames::{LocalEnv, LocalValue};
+use super::{EvalFailure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::interval::Interval;
 use crate::ir::layout::CellId;
 use crate::ir::{
-    ArithmeticError, Convert, Expr, ExprKind, Instance, LocalId, Misfit, Owner, Pattern, Place,
-    Quantifier, Root, Scalar, Selector, Type, TypeId, messages,
+    ArithmeticError, ArityMismatch, Expr, ExprKind, LocalId, NumberConversion, Owner, Place,
+    PlaceRoot, PlaceSelector, ProcessInstance, Quantifier, ReceivePattern, ScalarType, Type,
+    TypeId, messages,
 };
 use crate::source::Span;
 
 impl Interp {
     /// The value of `expr` in `state`.
-    pub(super) fn eval(&self, expr: &Expr, state: &[u8], locals: &Locals) -> Result<i64, Failure> {
+    pub(super) fn eval(
+        &self,
+        expr: &Expr,
+        state: &[u8],
+        locals: &LocalEnv,
+    ) -> Result<i64, EvalFailure> {
         match &expr.kind {
             ExprKind::Constant(value) => Ok(*value),
             ExprKind::Read(place) => self.read(place, state, locals),
             ExprKind::Local(local) => match locals.get(*local) {
-                Bound::Value(value) => Ok(value),
+                LocalValue::Value(value) => Ok(value),
                 _ => self.read(&Place::local(*local, expr.span), state, locals),
             },
             ExprKind::Unary(operator, operand) => {
@@ -30,7 +36,7 @@ impl Interp {
             }
             ExprKind::Binary(operator, left, right) => {
                 let left = self.eval(left, state, locals)?;
-                if let Some(decided) = operator.decided_by(left) {
+                if let Some(decided) = operator.short_circuit_value(left) {
                     return Ok(decided);
                 }
                 let right = self.eval(right, state, locals)?;
@@ -49,7 +55,7 @@ impl Interp {
                     Some(slot) => self.eval(slot, state, locals)? as u32,
                 };
                 let there = slot < self.program.slots(*process)
-                    && self.location_in(state, Instance { process: *process, slot })
+                    && self.location_in(state, ProcessInstance { process: *process, slot })
                         == Some(*location);
                 Ok(there.into())
             }
@@ -86,7 +92,7 @@ impl Interp {
             ExprKind::Enabled(pid) => {
                 let pid = self.eval(pid, state, locals)?;
                 match self.instance(state, pid) {
-                    Some(at) => Ok(self.is_enabled_to(at, expr.span, state, locals)?.into()),
+                    Some(at) => Ok(self.is_enabled_for(at, expr.span, state, locals)?.into()),
                     None => Ok(0),
                 }
             }
@@ -136,8 +142,8 @@ impl Interp {
         &self,
         expr: &Expr,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<Option<i64>, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<Option<i64>, EvalFailure> {
         match &expr.kind {
             ExprKind::Undefined => Ok(None),
             ExprKind::Read(place) => {
@@ -160,22 +166,22 @@ impl Interp {
         &self,
         condition: Option<&Expr>,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<bool, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<bool, EvalFailure> {
         condition.map_or(Ok(true), |expr| Ok(self.eval(expr, state, locals)? != 0))
     }
 
     /// Whether an expression holds in a state as an instance judges it whose names have these values;
     /// nothing if judging it fails.
-    pub(crate) fn judges(
+    pub(crate) fn judge_condition(
         &self,
         expr: &Expr,
-        mover: Option<Instance>,
+        mover: Option<ProcessInstance>,
         values: &[(LocalId, i64)],
         state: &[u8],
     ) -> Option<bool> {
-        let locals = mover.map_or_else(Locals::default, Locals::of);
-        values.iter().for_each(|&(local, value)| locals.set(local, Bound::Value(value)));
+        let locals = mover.map_or_else(LocalEnv::default, LocalEnv::of);
+        values.iter().for_each(|&(local, value)| locals.set(local, LocalValue::Value(value)));
         self.eval(expr, state, &locals).ok().map(|value| value != 0)
     }
 
@@ -186,13 +192,13 @@ impl Interp {
         over: TypeId,
         body: &Expr,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<i64, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<i64, EvalFailure> {
         let (low, high) = self.scalar_bounds(over);
         let stops_at = quantifier == Quantifier::Some;
         for value in low..=high {
-            go_on(body.span)?;
-            locals.set(local, Bound::Value(value));
+            check_stop(body.span)?;
+            locals.set(local, LocalValue::Value(value));
             if (self.eval(body, state, locals)? != 0) == stops_at {
                 return Ok(stops_at.into());
             }
@@ -202,7 +208,7 @@ impl Interp {
 
     /// Why an operation on two integers has no result.
     #[cold]
-    fn no_result(&self, error: ArithmeticError, left: i64, right: i64, span: Span) -> Failure {
+    fn no_result(&self, error: ArithmeticError, left: i64, right: i64, span: Span) -> EvalFailure {
         let message = match error {
             ArithmeticError::Division => format!("{left} is divided by zero"),
             ArithmeticError::Shift => {
@@ -214,7 +220,7 @@ impl Interp {
         fault(error.into(), span, message)
     }
 
-    fn read(&self, place: &Place, state: &[u8], locals: &Locals) -> Result<i64, Failure> {
+    fn read(&self, place: &Place, state: &[u8], locals: &LocalEnv) -> Result<i64, EvalFailure> {
         let (cell, _) = self.cell(place, state, locals)?;
         self.value_in(state, cell).ok_or_else(|| self.undefined(place, state, locals))
     }
@@ -224,16 +230,16 @@ impl Interp {
         &self,
         place: &Place,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<(CellId, TypeId), Failure> {
+        locals: &LocalEnv,
+    ) -> Result<(CellId, TypeId), EvalFailure> {
         let (CellId(mut cell), mut ty) = match place.root {
-            Root::Variable(variable) => {
+            PlaceRoot::Variable(variable) => {
                 let about = &self.program.variables[variable];
                 let slot = self.slot_at(place, about.owner, state, locals)?;
                 (self.own_cell(variable, slot), about.ty)
             }
-            Root::Local(local) => match locals.get(local) {
-                Bound::Cells(first, ty) => (first, ty),
+            PlaceRoot::Local(local) => match locals.get(local) {
+                LocalValue::Cells(first, ty) => (first, ty),
                 _ => unreachable!("the validator tells names from places"),
             },
         };
@@ -251,8 +257,8 @@ impl Interp {
         place: &Place,
         owner: Owner,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<u32, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<u32, EvalFailure> {
         match (&place.slot, owner) {
             (_, Owner::Program) => Ok(0),
             (None, Owner::Process(_)) => Ok(locals.slot()),
@@ -270,14 +276,14 @@ impl Interp {
 
     fn select(
         &self,
-        selector: &Selector,
+        selector: &PlaceSelector,
         ty: TypeId,
         first: u32,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<(u32, TypeId), Failure> {
+        locals: &LocalEnv,
+    ) -> Result<(u32, TypeId), EvalFailure> {
         match (selector, &self.program.types[ty]) {
-            (Selector::Index(index), Type::Array { low, length, element, .. }) => {
+            (PlaceSelector::Index(index), Type::Array { low, length, element, .. }) => {
                 let value = self.eval(index, state, locals)?;
                 let high = low + i64::from(*length) - 1;
                 if !(*low..=high).contains(&value) {
@@ -287,11 +293,11 @@ impl Interp {
                 }
                 Ok(((value - low) as u32 * self.layout.sizes[*element], *element))
             }
-            (Selector::Index(index), Type::Multiset { element, .. }) => {
+            (PlaceSelector::Index(index), Type::Multiset { element, .. }) => {
                 let position = self.position(index, CellId(first), ty, state, locals)?;
                 Ok((position * self.bag(ty).stride + 1, *element))
             }
-            (Selector::Field(number), Type::Record { fields, .. }) => {
+            (PlaceSelector::Field(number), Type::Record { fields, .. }) => {
                 let before = &fields[..*number as usize];
                 let offset = before.iter().map(|(_, ty)| self.layout.sizes[*ty]).sum();
                 Ok((offset, fields[*number as usize].1))
@@ -303,13 +309,13 @@ impl Interp {
     /// The least and greatest value of a scalar type.
     pub(super) fn scalar_bounds(&self, ty: TypeId) -> Interval {
         match &self.program.types[ty] {
-            Type::Scalar(Scalar { domain, .. }) => self.program.bounds(domain),
+            Type::Scalar(ScalarType { domain, .. }) => self.program.bounds(domain),
             _ => unreachable!("the validator lets only scalar types be ranged over"),
         }
     }
 
     /// The number of messages waiting.
-    pub(super) fn length(&self, channel: ChannelAt, state: &[u8]) -> i64 {
+    pub(super) fn length(&self, channel: ChannelInstance, state: &[u8]) -> i64 {
         match self.program.channels[channel.id].capacity {
             0 => 0,
             _ => self.value_in(state, self.length_cell(channel)).unwrap_or_default(),
@@ -317,12 +323,17 @@ impl Interp {
     }
 
     /// The cell of the number of messages waiting.
-    pub(super) fn length_cell(&self, channel: ChannelAt) -> CellId {
+    pub(super) fn length_cell(&self, channel: ChannelInstance) -> CellId {
         self.layout.channels[channel.id].in_slot(channel.slot)
     }
 
     /// The cell of a field of the `position`-th message waiting.
-    pub(super) fn message_cell(&self, channel: ChannelAt, position: i64, field: usize) -> CellId {
+    pub(super) fn message_cell(
+        &self,
+        channel: ChannelInstance,
+        position: i64,
+        field: usize,
+    ) -> CellId {
         let fields = self.program.channels[channel.id].fields.len() as u32;
         let first = self.length_cell(channel).0;
         CellId(first + 1 + position as u32 * fields + field as u32)
@@ -332,11 +343,11 @@ impl Interp {
     /// in `before`.
     pub(super) fn find_message(
         &self,
-        channel: ChannelAt,
-        (patterns, anywhere, span): (&[Pattern], bool, Span),
+        channel: ChannelInstance,
+        (patterns, anywhere, span): (&[ReceivePattern], bool, Span),
         (before, state): (&[u8], &[u8]),
-        locals: &Locals,
-    ) -> Result<Option<i64>, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<Option<i64>, EvalFailure> {
         let waiting = self.length(channel, state);
         let reachable = if anywhere { waiting } else { waiting.min(1) };
         for position in 0..reachable {
@@ -351,28 +362,30 @@ impl Interp {
     /// Whether every field of a channel's message that must have a certain value has it.
     pub(super) fn matches(
         &self,
-        (channel, patterns, span): (ChannelAt, &[Pattern], Span),
+        (channel, patterns, span): (ChannelInstance, &[ReceivePattern], Span),
         message: &[i64],
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<bool, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<bool, EvalFailure> {
         for (pattern, value) in patterns.iter().zip(message) {
-            if let Pattern::Match(expected) = pattern
+            if let ReceivePattern::Match(expected) = pattern
                 && self.eval(expected, state, locals)? != *value
             {
                 return Ok(false);
             }
         }
         let fields = self.program.channels[channel.id].fields.len();
-        match messages::compares_beyond(patterns, fields) {
-            true => Err(self.misfit(Misfit::TooManyReceived, channel, (patterns.len(), span))),
+        match messages::fails_past_end(patterns, fields) {
+            true => {
+                Err(self.misfit(ArityMismatch::TooManyReceived, channel, (patterns.len(), span)))
+            }
             false => Ok(true),
         }
     }
 }
 
 /// A value in its other numbering.
-fn convert_value(convert: &Convert, value: i64, span: Span) -> Result<i64, Failure> {
+fn convert_value(convert: &NumberConversion, value: i64, span: Span) -> Result<i64, EvalFailure> {
     let piece = convert.pieces.iter().find(|piece| (piece.low..=piece.high).contains(&value));
     piece.map(|piece| value + piece.by).ok_or_else(|| {
         fault(FaultKind::Range, span, format!("{value} is of another member of the union"))

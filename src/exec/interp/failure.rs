@@ -1,19 +1,19 @@
 //! What an evaluation ends with where it has no value.
 
-use crate::exec::{Fault, FaultKind, stop};
+use crate::exec::{FaultKind, RuntimeFault, stop};
 use crate::source::Span;
 
 /// A failed evaluation; boxed because it is rare and results are passed everywhere.
-pub(crate) type Failure = Box<Fault>;
+pub(crate) type EvalFailure = Box<RuntimeFault>;
 
 /// Builds a fault.
-pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> Failure {
-    Box::new(Fault::new(kind, message, span))
+pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> EvalFailure {
+    Box::new(RuntimeFault::new(kind, message, span))
 }
 
 /// Leaves a loop if it is time to stop: what comes of the step is dropped.
-pub(super) fn go_on(span: Span) -> Result<(), Failure> {
-    match stop::is_asked() {
+pub(super) fn check_stop(span: Span) -> Result<(), EvalFailure> {
+    match stop::is_requested() {
         true => Err(fault(FaultKind::Limit, span, "told to stop")),
         false => Ok(()),
     }

@@ -5,19 +5,19 @@
 //! variable is blanked where it is declared, so what an earlier body left there is never seen.
 
 use super::failure::fault;
-use super::{Failure, Interp};
+use super::{EvalFailure, Interp};
 use crate::exec::{CallSite, FaultKind};
-use crate::ir::layout::{CellId, Frame};
+use crate::ir::layout::{CellId, LocalFrame};
 use crate::ir::{
-    Argument, Entity, Function, FunctionId, Instance, LocalId, Overflow, Place, Scalar, Type,
-    TypeId,
+    CallArgument, Entity, Function, FunctionId, LocalId, OverflowRule, Place, ProcessInstance,
+    ScalarType, Type, TypeId,
 };
 use crate::source::Span;
 use std::cell::{Cell, RefCell};
 
 /// What a local stands for.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Bound {
+pub(super) enum LocalValue {
     /// Nothing yet.
     #[default]
     Nothing,
@@ -30,33 +30,33 @@ pub(super) enum Bound {
 /// What the locals of one body stand for, by [`LocalId`]. Each is bound anew wherever its binder is
 /// met, so nothing need be unbound.
 #[derive(Clone, Default)]
-pub(super) struct Locals<'a> {
-    bound: RefCell<Vec<Bound>>,
+pub(super) struct LocalEnv<'a> {
+    bound: RefCell<Vec<LocalValue>>,
     /// Which combination of values the parameters that are bound have.
     pub(super) combination: Cell<u32>,
     /// Where those live that are variables of the body.
-    frame: Option<&'a Frame>,
+    frame: Option<&'a LocalFrame>,
     /// Who moves, if a process with slots does.
-    pub(super) mover: Option<Instance>,
+    pub(super) mover: Option<ProcessInstance>,
     /// Whether nothing else can be done.
     pub(super) timeout: bool,
     /// How many processes are asking, each because of the one before, whether another can move.
     pub(super) asking: u32,
 }
 
-impl<'a> Locals<'a> {
+impl<'a> LocalEnv<'a> {
     /// Of a body with this frame.
-    pub(super) fn new(frame: &'a Frame) -> Self {
+    pub(super) fn new(frame: &'a LocalFrame) -> Self {
         Self { frame: Some(frame), ..Self::default() }
     }
 
     /// No names, and this mover.
-    pub(super) fn of(mover: Instance) -> Self {
+    pub(super) fn of(mover: ProcessInstance) -> Self {
         Self { mover: Some(mover), ..Self::default() }
     }
 
     /// The same for another that may move.
-    pub(super) fn for_another(&self, mover: Instance) -> Self {
+    pub(super) fn for_another(&self, mover: ProcessInstance) -> Self {
         Self { timeout: self.timeout, asking: self.asking, ..Self::of(mover) }
     }
 
@@ -65,14 +65,14 @@ impl<'a> Locals<'a> {
         self.mover.map_or(0, |mover| mover.slot)
     }
 
-    pub(super) fn get(&self, local: LocalId) -> Bound {
+    pub(super) fn get(&self, local: LocalId) -> LocalValue {
         self.bound.borrow().get(local.index()).copied().unwrap_or_default()
     }
 
-    pub(super) fn set(&self, local: LocalId, to: Bound) {
+    pub(super) fn set(&self, local: LocalId, to: LocalValue) {
         let mut bound = self.bound.borrow_mut();
         if bound.len() <= local.index() {
-            bound.resize(local.index() + 1, Bound::Nothing);
+            bound.resize(local.index() + 1, LocalValue::Nothing);
         }
         bound[local.index()] = to;
     }
@@ -85,7 +85,7 @@ impl<'a> Locals<'a> {
 }
 
 /// What comes after a statement.
-pub(super) enum Flow {
+pub(super) enum BodyFlow {
     /// The next one.
     Next,
     /// The end of the body, with its result if it has one and that is not undefined.
@@ -95,7 +95,7 @@ pub(super) enum Flow {
 }
 
 /// A failure in the body of a function that is called here.
-fn within(function: &Function, span: Span, mut failure: Failure) -> Failure {
+fn within(function: &Function, span: Span, mut failure: EvalFailure) -> EvalFailure {
     if function.is_declared() {
         failure.calls.push(CallSite { function: function.name.clone(), span });
     }
@@ -111,39 +111,39 @@ impl Interp {
     }
 
     /// Makes a local variable begin.
-    pub(super) fn declare(&self, local: LocalId, ty: TypeId, state: &mut [u8], locals: &Locals) {
+    pub(super) fn declare(&self, local: LocalId, ty: TypeId, state: &mut [u8], locals: &LocalEnv) {
         let first = locals.cell(local);
         self.clear_cells(first.0, self.layout.sizes[ty], state);
-        locals.set(local, Bound::Cells(first, ty));
+        locals.set(local, LocalValue::Cells(first, ty));
     }
 
-    /// Calls a function: its arguments in order, then its body. [`Flow::Next`] is the end of one
+    /// Calls a function: its arguments in order, then its body. [`BodyFlow::Next`] is the end of one
     /// without result.
     pub(super) fn call(
         &self,
         id: FunctionId,
-        arguments: &[Argument],
+        arguments: &[CallArgument],
         span: Span,
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<Flow, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<BodyFlow, EvalFailure> {
         let function = &self.program.functions[id];
-        let own = Locals::new(&self.layout.frames.functions[id]);
+        let own = LocalEnv::new(&self.layout.frames.functions[id]);
         for (argument, parameter) in arguments.iter().zip(&function.parameters) {
             let cell = match argument {
-                Argument::Reference(place) => self.cell(place, state, locals)?.0,
+                CallArgument::Reference(place) => self.cell(place, state, locals)?.0,
                 _ => {
                     let cell = own.cell(parameter.local);
-                    self.give(argument, cell, parameter.ty, span, state, locals)?;
+                    self.store_argument(argument, cell, parameter.ty, span, state, locals)?;
                     cell
                 }
             };
-            own.set(parameter.local, Bound::Cells(cell, parameter.ty));
+            own.set(parameter.local, LocalValue::Cells(cell, parameter.ty));
         }
         let went = self.run(&function.body, state, &own);
         match went.map_err(|failure| within(function, span, failure))? {
-            Flow::Return(result) => self.result(function, result, span).map(Flow::Return),
-            Flow::Next if function.result.is_some() => {
+            BodyFlow::Return(result) => self.result(function, result, span).map(BodyFlow::Return),
+            BodyFlow::Next if function.result.is_some() => {
                 let message = format!("{} ends without a result", function.name);
                 Err(fault(FaultKind::Undefined, span, message))
             }
@@ -156,15 +156,15 @@ impl Interp {
     pub(super) fn result_of(
         &self,
         id: FunctionId,
-        arguments: &[Argument],
+        arguments: &[CallArgument],
         span: Span,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<Option<i64>, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<Option<i64>, EvalFailure> {
         let mut work = Vec::with_capacity(self.layout.frames.bytes);
         self.load(state, &mut work);
         match self.call(id, arguments, span, &mut work, locals)? {
-            Flow::Return(result) => Ok(result),
+            BodyFlow::Return(result) => Ok(result),
             _ => Ok(None),
         }
     }
@@ -175,7 +175,7 @@ impl Interp {
         function: &Function,
         result: Option<i64>,
         span: Span,
-    ) -> Result<Option<i64>, Failure> {
+    ) -> Result<Option<i64>, EvalFailure> {
         if let (Some(ty), Some(value)) = (function.result, result) {
             let (low, high) = self.scalar_bounds(ty);
             if !(low..=high).contains(&value) {
@@ -188,21 +188,21 @@ impl Interp {
     }
 
     /// Stores an argument that is a value or a copy.
-    pub(super) fn give(
+    pub(super) fn store_argument(
         &self,
-        argument: &Argument,
+        argument: &CallArgument,
         to: CellId,
         ty: TypeId,
         span: Span,
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<(), Failure> {
+        locals: &LocalEnv,
+    ) -> Result<(), EvalFailure> {
         match argument {
-            Argument::Value(value) => {
+            CallArgument::Value(value) => {
                 let value = self.possibly_undefined(value, state, locals)?;
-                self.store_or_undefine(to, value, Overflow::Fails, span, state)
+                self.store_or_undefine(to, value, OverflowRule::Fails, span, state)
             }
-            Argument::Copy(place) | Argument::Reference(place) => {
+            CallArgument::Copy(place) | CallArgument::Reference(place) => {
                 let (from, _) = self.cell(place, state, locals)?;
                 self.copy_cells(from.0, to.0, self.layout.sizes[ty], state);
                 Ok(())
@@ -216,8 +216,8 @@ impl Interp {
         place: &Place,
         undefined: bool,
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<(), Failure> {
+        locals: &LocalEnv,
+    ) -> Result<(), EvalFailure> {
         let (first, ty) = self.cell(place, state, locals)?;
         self.fill_cells(undefined, first, ty, state);
         Ok(())
@@ -225,7 +225,7 @@ impl Interp {
 
     fn fill_cells(&self, undefined: bool, first: CellId, ty: TypeId, state: &mut [u8]) {
         match &self.program.types[ty] {
-            Type::Scalar(Scalar { .. }) => {
+            Type::Scalar(ScalarType { .. }) => {
                 let least = self.layout.cells[first].low;
                 self.layout.set(state, first, (!undefined).then_some(least));
             }

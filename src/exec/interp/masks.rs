@@ -6,11 +6,11 @@
 //! masks would be many more for little gain, since a step leaves most processes alone.
 
 use super::Interp;
-use crate::analysis::access::{Caller, Touch, Touched, Walk};
+use crate::analysis::access::{AccessVisitor, AccessWalk, CallContext, StateTouch};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    ActionId, Argument, ChannelId, Communication, Entity, Function, FunctionId, Place, ProcessId,
-    Root, Schedule,
+    ActionId, CallArgument, ChannelId, Communication, Entity, Function, FunctionId, Place,
+    PlaceRoot, ProcessId, Schedule,
 };
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ impl Interp {
         found.insert(self.mask_of(&self.free));
         for &one in &processes {
             for &other in processes.iter().filter(|&&other| other > one) {
-                if self.can_meet(one, other) {
+                if self.can_rendezvous(one, other) {
                     found.insert(union(&masks[one.index()], &masks[other.index()]));
                 }
             }
@@ -35,7 +35,7 @@ impl Interp {
     }
 
     fn process_mask(&self, process: ProcessId) -> Vec<u8> {
-        let actions: Vec<ActionId> = self.from.of(process).collect();
+        let actions: Vec<ActionId> = self.from.of_process(process).collect();
         let mut mask = self.mask_of(&actions);
         self.cover(&mut mask, self.layout.locations[process].first, 1);
         mask
@@ -43,9 +43,9 @@ impl Interp {
 
     fn mask_of(&self, actions: &[ActionId]) -> Vec<u8> {
         let (mask, calls) = (vec![0; self.layout.bytes], 0);
-        let mut written = Written { interp: self, mask, calls };
+        let mut written = WriteMaskCollector { interp: self, mask, calls };
         for action in actions.iter().map(|&id| &self.program.actions[id]) {
-            Walk::new(&self.program).effect(&mut written, action);
+            AccessWalk::new(&self.program).effect(&mut written, action);
         }
         written.mask
     }
@@ -59,16 +59,18 @@ impl Interp {
     }
 
     /// Whether one process ever sends what the other receives on a rendezvous channel.
-    fn can_meet(&self, one: ProcessId, other: ProcessId) -> bool {
+    fn can_rendezvous(&self, one: ProcessId, other: ProcessId) -> bool {
         let (one, other) = (self.ends(one), self.ends(other));
-        let meets = |sends: &Ends, receives: &Ends| !sends.sent.is_disjoint(&receives.received);
+        let meets = |sends: &RendezvousEnds, receives: &RendezvousEnds| {
+            !sends.sent.is_disjoint(&receives.received)
+        };
         meets(&one, &other) || meets(&other, &one)
     }
 
     /// The rendezvous channels a process sends and receives on.
-    fn ends(&self, process: ProcessId) -> Ends {
-        let mut ends = Ends::default();
-        for id in self.from.of(process) {
+    fn ends(&self, process: ProcessId) -> RendezvousEnds {
+        let mut ends = RendezvousEnds::default();
+        for id in self.from.of_process(process) {
             let Some(communication) = &self.program.actions[id].communication else { continue };
             let channel = self.named(communication.channel());
             match communication {
@@ -82,23 +84,23 @@ impl Interp {
 }
 
 /// Collects the bits that code may write.
-struct Written<'a> {
+struct WriteMaskCollector<'a> {
     interp: &'a Interp,
     mask: Vec<u8>,
     /// How many functions are being called in expressions: these write nothing of the state.
     calls: u32,
 }
 
-impl Written<'_> {
+impl WriteMaskCollector<'_> {
     fn place(&mut self, place: &Place) {
         let Interp { program, layout, .. } = self.interp;
         match place.root {
-            Root::Variable(variable) => {
+            PlaceRoot::Variable(variable) => {
                 let cells = layout.sizes[program.variables[variable].ty];
                 self.interp.cover(&mut self.mask, layout.variables[variable].first, cells);
             }
             // What a reference stands for is known only to the caller.
-            Root::Local(_) => self.mask.fill(0xff),
+            PlaceRoot::Local(_) => self.mask.fill(0xff),
         }
     }
 
@@ -112,29 +114,29 @@ impl Written<'_> {
     }
 }
 
-impl Touched for Written<'_> {
-    fn touch(&mut self, touch: Touch<'_>) {
+impl AccessVisitor for WriteMaskCollector<'_> {
+    fn touch(&mut self, touch: StateTouch<'_>) {
         match touch {
             _ if self.calls > 0 => {}
-            Touch::Write(place)
-            | Touch::Set(place, ..)
-            | Touch::Add(place, ..)
-            | Touch::Change(place) => self.place(place),
-            Touch::Channel(channel, operation) if operation.communicates() => {
+            StateTouch::Write(place)
+            | StateTouch::Set(place, ..)
+            | StateTouch::Add(place, ..)
+            | StateTouch::Change(place) => self.place(place),
+            StateTouch::Channel(channel, operation) if operation.communicates() => {
                 self.channel(self.interp.named(channel));
             }
             // Whatever a new process writes. Only programs with slots have any.
-            Touch::Run(_) | Touch::Exit => self.mask.fill(0xff),
+            StateTouch::Run(_) | StateTouch::Exit => self.mask.fill(0xff),
             // Where a process is belongs to its mask whether it moves or not.
             _ => {}
         }
     }
 
-    fn enter(&mut self, _: FunctionId, _: &Function, _: &[Argument], by: Caller) {
+    fn enter(&mut self, _: FunctionId, _: &Function, _: &[CallArgument], by: CallContext) {
         match by {
             // Whatever a callee writes.
-            Caller::Statement => self.mask.fill(0xff),
-            Caller::Expression => {}
+            CallContext::Statement => self.mask.fill(0xff),
+            CallContext::Expression => {}
         }
         self.calls += 1;
     }
@@ -145,7 +147,7 @@ impl Touched for Written<'_> {
 }
 
 #[derive(Default)]
-struct Ends {
+struct RendezvousEnds {
     sent: BTreeSet<ChannelId>,
     received: BTreeSet<ChannelId>,
 }

@@ -17,7 +17,7 @@
 //! - `movers`: which processes take part in a step, and which are able to;
 //! - `recorder`: one action instance alone, with a note of what it looks at;
 //! - `selective`: which action instances are enabled, and the steps of those chosen;
-//! - `describe`: a state in the user's words; `disabled`: why nothing leads on from one;
+//! - `describe`: a state in the user's words; `disabled_rules`: why nothing leads on from one;
 //! - `supported`: what is refused before a search begins.
 
 mod apply;
@@ -43,43 +43,44 @@ mod supported;
 mod turns;
 
 pub use multisets::{MultisetCells, multisets};
-pub(crate) use recorder::{Came, Recorder};
-pub use selective::Selector;
+pub(crate) use recorder::{InstanceOutcome, ReadRecorder};
+pub use selective::InterpSelector;
 
 use super::{
-    ActionInfo, Disabled, Expansion, Explain, Lift, Model, Postpones, PropertyInfo, Standing, Step,
-    StepOutcome, TakenAction, Value, Violation, stop,
+    ActionInfo, DisabledRuleInstance, PostponingStateSpace, ProcessLocation, PropertyInfo,
+    Simulation, StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink,
+    SystemDescription, TakenAction, Violation, stop,
 };
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
 use crate::diag::Diagnostic;
-use crate::ir::layout::{Codes, Frame, GroupId, NotAnOrder};
+use crate::ir::layout::{GroupId, InvalidKeyOrder, LocalFrame, StateValidator};
 use crate::ir::{
-    Action, ActionId, ActionsAt, EndRule, Expr, Instance, Layout, LocationId, ProcessId, Program,
-    Property, PropertyId, PropertyKind, Schedule, Urgency, text,
+    Action, ActionId, ActionsByLocation, EndRule, Expr, Layout, LocationId, ProcessId,
+    ProcessInstance, Program, ProgramProperty, PropertyId, PropertyKind, Schedule, Urgency, text,
 };
 use crate::source::Span;
-pub(in crate::exec) use channels::ChannelAt;
-pub(crate) use claims::{Conditions, Way, Ways, ways};
-pub(crate) use failure::Failure;
-use frames::Locals;
-pub(in crate::exec) use steps::Led;
-use steps::Taken;
+pub(in crate::exec) use channels::ChannelInstance;
+pub(crate) use claims::{ClaimConditions, ClaimPath, ClaimPaths, claim_paths_under};
+pub(crate) use failure::EvalFailure;
+use frames::LocalEnv;
+use steps::StepAction;
+pub(in crate::exec) use steps::StepTarget;
 pub(in crate::exec) use turns::WITHIN_MAX;
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
-use supported::refuse_unsupported;
+use supported::reject_unsupported;
 
 /// Told of what a step begins with, and of its successor or fault.
-pub(crate) type Outcomes<'a> = dyn FnMut(ActionInstance, Result<&[u8], Failure>) + 'a;
+pub(crate) type OutcomeVisitor<'a> = dyn FnMut(ActionInstance, Result<&[u8], EvalFailure>) + 'a;
 
 /// The most bytes of a state that the store can hold.
 const BYTES_MAX: usize = u16::MAX as usize;
 
 /// Told of what a step begins with, of its last action, and of where it leads or its fault.
-pub(in crate::exec) type Told<'a> =
-    dyn FnMut(ActionInstance, ActionId, Result<Led<'_>, Failure>) + 'a;
+pub(in crate::exec) type TurnVisitor<'a> =
+    dyn FnMut(ActionInstance, ActionId, Result<StepTarget<'_>, EvalFailure>) + 'a;
 
 /// A program ready to be interpreted.
 #[derive(Debug)]
@@ -87,8 +88,8 @@ pub struct Interp {
     program: Program,
     layout: Layout,
     /// Tells states from other bytes.
-    codes: Codes,
-    from: ActionsAt,
+    codes: StateValidator,
+    from: ActionsByLocation,
     /// Actions that belong to no process.
     free: Vec<ActionId>,
     /// Whether any location is committed, so that the rule need not be tried in vain.
@@ -98,28 +99,28 @@ pub struct Interp {
     /// Every multiset of a state.
     multisets: Vec<MultisetCells>,
     /// Where each is, in bits.
-    rows: Vec<sorting::Row>,
+    rows: Vec<sorting::MultisetBits>,
     /// Whether any process comes and goes.
     has_slots: bool,
     /// Whether anything asks whether nothing else can be done.
     has_timeout: bool,
     /// Properties that are judged state by state, with their numbers.
-    judged: Vec<(u32, Judged)>,
+    judged: Vec<(u32, StateProperty)>,
     /// What holds in all states that are not left out.
     assumptions: Vec<Expr>,
     /// What holds where nothing goes on while processes remain, with the numbers of the properties.
     at_ends: Vec<(u32, Expr)>,
     /// How the parameters of each action are bound, where that is not in order.
-    plans: Vec<Option<bindings::Plan>>,
+    plans: Vec<Option<bindings::ActionBindingPlan>>,
     digest: [u8; 32],
     /// Where is noted what is looked at, if anybody wants to know.
-    reads: Option<recorder::Reads>,
+    reads: Option<recorder::CellReads>,
 }
 
 /// A property of single states: holds unless the process is at the location and the condition is
 /// false.
 #[derive(Clone, Debug)]
-struct Judged {
+struct StateProperty {
     at: Option<(ProcessId, LocationId)>,
     condition: Expr,
 }
@@ -147,13 +148,13 @@ impl Interp {
         let mut layout = self.layout.clone();
         // Actions that the program as written has not.
         for _ in layout.frames.actions.len()..program.actions.len() {
-            layout.frames.actions.push(Frame::default());
+            layout.frames.actions.push(LocalFrame::default());
         }
         Interp::with_layout(program, layout).ok()
     }
 
     fn with_layout(mut program: Program, layout: Layout) -> Result<Interp, Diagnostic> {
-        refuse_unsupported(&program)?;
+        reject_unsupported(&program)?;
         if layout.bytes > BYTES_MAX {
             let message = format!(
                 "a state of this model takes {} bytes, but at most {BYTES_MAX} can be stored",
@@ -163,13 +164,13 @@ impl Interp {
                 .help("make its arrays shorter, its channels smaller or its processes fewer"));
         }
         let digest = digest(&mut program, &layout);
-        let from = ActionsAt::leaving(&program);
+        let from = ActionsByLocation::leaving(&program);
         let free = program.actions.iter().filter(|(_, it)| it.edge.is_none());
         let free = free.map(|(id, _)| id).collect();
         let has_committed = (program.processes.values())
             .flat_map(|process| process.locations.values())
             .any(|location| location.urgency == Urgency::Committed);
-        let judged = judged(&program);
+        let judged = state_properties_of(&program);
         let assumptions = (program.properties.values())
             .filter_map(|property| match &property.kind {
                 PropertyKind::Assumption(condition) => Some(condition.clone()),
@@ -185,12 +186,12 @@ impl Interp {
         let has_priorities = program.actions.values().any(|action| action.priority != 0);
         let multisets = multisets::multisets(&program, &layout);
         let rows = sorting::rows(&layout, &multisets);
-        let has_slots = program.comes_and_goes();
+        let has_slots = program.has_dynamic_processes();
         let provided = program.processes.values().filter_map(|it| it.life.provided.as_ref());
-        let has_timeout = program.actions.values().any(Action::asks_for_timeout)
-            || provided.into_iter().any(Expr::asks_for_timeout);
+        let has_timeout = program.actions.values().any(Action::reads_timeout)
+            || provided.into_iter().any(Expr::reads_timeout);
         let codes = layout.codes();
-        let plans = bindings::Plan::all(&program);
+        let plans = bindings::ActionBindingPlan::all(&program);
         Ok(Interp {
             program,
             layout,
@@ -214,7 +215,7 @@ impl Interp {
 
     /// The same model with the groups of its states' cells in the order given: the same states
     /// and steps, as other keys.
-    pub fn with_order(self, order: &[GroupId]) -> Result<Interp, NotAnOrder> {
+    pub fn with_order(self, order: &[GroupId]) -> Result<Interp, InvalidKeyOrder> {
         let Interp { mut program, layout, .. } = self;
         let layout = layout.reordered(order)?;
         let digest = digest(&mut program, &layout);
@@ -226,11 +227,15 @@ impl Interp {
     /// Whether these are states of the program, one after another: bytes in which every cell holds
     /// one of its codes. Everything below relies on it.
     pub(crate) fn are_states(&self, states: &[u8]) -> bool {
-        self.codes.hold_all(states)
+        self.codes.are_states(states)
     }
 
     /// Fails `out` unless these are states.
-    pub(in crate::exec) fn refuse_others(&self, states: &[u8], out: &mut Expansion) -> bool {
+    pub(in crate::exec) fn reject_non_states(
+        &self,
+        states: &[u8],
+        out: &mut SuccessorSink,
+    ) -> bool {
         let checked = self.check(states);
         let is_refused = checked.is_err();
         checked.unwrap_or_else(|error| out.give_up(error));
@@ -243,7 +248,7 @@ impl Interp {
             return Ok(());
         }
         let mut each = states.chunks(self.width());
-        let wrong = each.find(|state| !self.codes.hold(state)).unwrap_or_default();
+        let wrong = each.find(|state| !self.codes.is_state(state)).unwrap_or_default();
         let reason = format!("the bytes {wrong:02x?} are none of its states");
         Err(spill::Error::Source { reason: reason.into() })
     }
@@ -265,7 +270,7 @@ impl Interp {
     }
 
     /// The properties that do not hold in `state`, and those that meet an error when asked.
-    fn broken_properties(&self, state: &[u8], mut report: impl FnMut(u32, Option<Failure>)) {
+    fn broken_properties(&self, state: &[u8], mut report: impl FnMut(u32, Option<EvalFailure>)) {
         for (number, judged) in &self.judged {
             match self.holds_in(judged, state) {
                 Ok(true) => {}
@@ -276,10 +281,10 @@ impl Interp {
     }
 
     /// Whether a property of single states holds in one.
-    fn holds_in(&self, judged: &Judged, state: &[u8]) -> Result<bool, Failure> {
+    fn holds_in(&self, judged: &StateProperty, state: &[u8]) -> Result<bool, EvalFailure> {
         match judged.at {
             Some((process, at)) if self.location(state, process) != at => Ok(true),
-            _ => Ok(self.eval(&judged.condition, state, &Locals::default())? != 0),
+            _ => Ok(self.eval(&judged.condition, state, &LocalEnv::default())? != 0),
         }
     }
 
@@ -289,7 +294,7 @@ impl Interp {
     }
 
     /// Whether any action, or any process before it moves, asks whether nothing else can be done.
-    pub(crate) fn asks_for_timeout(&self) -> bool {
+    pub(crate) fn reads_timeout(&self) -> bool {
         self.has_timeout
     }
 
@@ -305,23 +310,27 @@ impl Interp {
 
     /// The properties of single states: number, where the process must be for it to matter, and
     /// condition.
-    pub(in crate::exec) fn judged(
+    pub(in crate::exec) fn state_properties(
         &self,
     ) -> impl Iterator<Item = (u32, Option<(ProcessId, LocationId)>, &Expr)> {
         self.judged.iter().map(|(number, judged)| (*number, judged.at, &judged.condition))
     }
 
     /// Whether the condition of a property of single states holds.
-    pub(in crate::exec) fn judge(&self, state: &[u8], property: u32) -> Result<bool, Failure> {
+    pub(in crate::exec) fn evaluate_property(
+        &self,
+        state: &[u8],
+        property: u32,
+    ) -> Result<bool, EvalFailure> {
         match self.judged.iter().find(|(number, _)| *number == property) {
-            Some((_, it)) => Ok(self.eval(&it.condition, state, &Locals::default())? != 0),
+            Some((_, it)) => Ok(self.eval(&it.condition, state, &LocalEnv::default())? != 0),
             None => Ok(true),
         }
     }
 
     /// The number of judging a property, as an action: these come after all starts. That it meets
     /// an error is told as a step that does.
-    pub(in crate::exec) fn judging_number(&self, property: u32) -> u32 {
+    pub(in crate::exec) fn property_action_number(&self, property: u32) -> u32 {
         self.start_number(self.program.starts.len() as u32) + property
     }
 
@@ -331,12 +340,12 @@ impl Interp {
         action: ActionId,
         only_committed: bool,
         state: &[u8],
-        visit: &mut Outcomes,
+        visit: &mut OutcomeVisitor,
     ) {
         let mut work = Vec::with_capacity(self.width());
         // Programs that leave states out are not compiled, and nobody else asks.
         self.steps_of(action, only_committed, state, &mut work, &mut |taken, result| {
-            let result = result.map(Led::successor).transpose();
+            let result = result.map(StepTarget::successor).transpose();
             if let (Some(begun), Some(result)) = (steps::begun(taken), result) {
                 visit(begun, result);
             }
@@ -344,7 +353,7 @@ impl Interp {
     }
 
     /// What is violated in a state that no step leads on from.
-    pub(in crate::exec) fn judge_end(&self, state: &[u8], mut find: impl FnMut(Violation)) {
+    pub(in crate::exec) fn check_end_state(&self, state: &[u8], mut find: impl FnMut(Violation)) {
         if !self.is_valid_end(state) {
             return find(Violation::Deadlock);
         }
@@ -352,7 +361,7 @@ impl Interp {
             return;
         }
         for (number, condition) in &self.at_ends {
-            let holds = self.eval(condition, state, &Locals::default());
+            let holds = self.eval(condition, state, &LocalEnv::default());
             if !holds.is_ok_and(|it| it != 0) {
                 find(Violation::Property(*number));
             }
@@ -367,7 +376,7 @@ impl Interp {
     }
 
     /// Whether a step to `successor` is one that leads on.
-    pub(in crate::exec) fn leads_on(&self, state: &[u8], successor: &[u8]) -> bool {
+    pub(in crate::exec) fn is_non_stuttering(&self, state: &[u8], successor: &[u8]) -> bool {
         self.program.end != EndRule::NeverStuttering || state != successor
     }
 
@@ -378,9 +387,9 @@ impl Interp {
     }
 
     /// Counts the actions of a step, those on the way once, whatever follows them.
-    fn count_taken(&self, taken: &[Taken], led: Led, out: &mut Expansion) {
-        if led == Led::OnTheWay || !self.takes_turns() {
-            out.count(taken.iter().map(|it| it.action));
+    fn count_taken(&self, taken: &[StepAction], led: StepTarget, out: &mut SuccessorSink) {
+        if led == StepTarget::Intermediate || !self.takes_turns() {
+            out.count_actions(taken.iter().map(|it| it.action));
         }
     }
 
@@ -389,27 +398,27 @@ impl Interp {
     }
 
     /// The action that stands for a step: the last of several is the one at fault.
-    fn told(&self, taken: &[Taken], is_fault: bool) -> ActionId {
+    fn representative_action(&self, taken: &[StepAction], is_fault: bool) -> ActionId {
         let at = if self.has_slots && is_fault { taken.last() } else { taken.first() };
         at.map_or(ActionId(0), |it| it.action)
     }
 
-    fn step(&self, state: &[u8], taken: &[Taken], outcome: StepOutcome) -> Step {
-        let pid = |it: &Taken| {
+    fn step(&self, state: &[u8], taken: &[StepAction], outcome: StepOutcome) -> StepDescription {
+        let pid = |it: &StepAction| {
             let process = self.program.actions[it.action].edge?.process;
-            let pid = self.pid(state, Instance { process, slot: it.slot });
+            let pid = self.pid(state, ProcessInstance { process, slot: it.slot });
             Some(TakenAction { action: it.action.0, pid: u32::try_from(pid).ok()? })
         };
         let with_pids = if self.has_slots { taken } else { &[] };
         let movers = self.movers(taken);
-        let action = self.told(taken, matches!(outcome, StepOutcome::Fault(_)));
+        let action = self.representative_action(taken, matches!(outcome, StepOutcome::Fault(_)));
         let actions: Vec<&Action> =
             taken.iter().map(|it| &self.program.actions[it.action]).collect();
-        Step {
+        StepDescription {
             action: action.0,
             name: actions.iter().map(|action| action.name.as_str()).collect::<Vec<_>>().join(" + "),
             parameters: taken.iter().flat_map(|it| self.parameters_of(it)).collect(),
-            by: taken.iter().map(|it| self.actor(state, it)).collect(),
+            actors: taken.iter().map(|it| self.actor(state, it)).collect(),
             spans: actions.iter().map(|action| action.span).collect(),
             actions: with_pids.iter().filter_map(pid).collect(),
             movers,
@@ -419,7 +428,7 @@ impl Interp {
 }
 
 /// The properties that are judged state by state, with their numbers.
-fn judged(program: &Program) -> Vec<(u32, Judged)> {
+fn state_properties_of(program: &Program) -> Vec<(u32, StateProperty)> {
     let judged = program.properties.iter().filter_map(|(id, property)| {
         let (at, condition) = match &property.kind {
             PropertyKind::Invariant(condition) | PropertyKind::Cover(condition) => {
@@ -434,12 +443,12 @@ fn judged(program: &Program) -> Vec<(u32, Judged)> {
             | PropertyKind::Claim(_)
             | PropertyKind::Reached => return None,
         };
-        Some((id.0, Judged { at, condition: condition.clone() }))
+        Some((id.0, StateProperty { at, condition: condition.clone() }))
     });
     judged.collect()
 }
 
-impl Model for Interp {
+impl StateSpace for Interp {
     fn width(&self) -> usize {
         self.layout.bytes
     }
@@ -448,15 +457,18 @@ impl Model for Interp {
         self.layout.bits
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         let zero = vec![0; self.width()];
-        covers::forget();
+        covers::clear_covers();
         self.run_starts(|number, result| {
-            covers::tell(&zero, out);
+            covers::report_covers(&zero, out);
             match result {
                 Ok(state) => out.candidate(state),
                 Err(fault) => {
-                    out.finding(Violation::Fault(fault.kind, self.start_number(number)), &zero);
+                    out.record_finding(
+                        Violation::Fault(fault.kind, self.start_number(number)),
+                        &zero,
+                    );
                 }
             }
             match out.has_failed() {
@@ -466,43 +478,43 @@ impl Model for Interp {
         });
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
-        if self.refuse_others(states, out) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        if self.reject_non_states(states, out) {
             return;
         }
         let mut work = Vec::with_capacity(self.width());
         for state in states.chunks_exact(self.width()) {
-            if stop::is_asked() {
+            if stop::is_requested() {
                 return;
             }
             let mut stuck = true;
-            covers::forget();
+            covers::clear_covers();
             self.each_step(state, &mut work, &mut |taken, result| match result {
                 Ok(led) => {
                     self.count_taken(taken, led, out);
                     match led {
-                        Led::To(successor) => {
-                            stuck &= !self.leads_on(state, successor);
+                        StepTarget::To(successor) => {
+                            stuck &= !self.is_non_stuttering(state, successor);
                             out.candidate(successor);
                         }
-                        Led::LeftOut => {
+                        StepTarget::LeftOut => {
                             stuck = false;
-                            out.leave_out(1);
+                            out.count_excluded(1);
                         }
-                        Led::OnTheWay => {}
+                        StepTarget::Intermediate => {}
                     }
                 }
                 Err(fault) => {
-                    stuck &= fault.kind.always_goes_on();
-                    let action = self.told(taken, true);
-                    out.finding(Violation::Fault(fault.kind, action.0), state);
+                    stuck &= fault.kind.always_continues_step();
+                    let action = self.representative_action(taken, true);
+                    out.record_finding(Violation::Fault(fault.kind, action.0), state);
                 }
             });
-            covers::tell(state, out);
+            covers::report_covers(state, out);
             if stuck {
-                self.judge_end(state, |it| out.finding(it, state));
+                self.check_end_state(state, |it| out.record_finding(it, state));
             }
-            self.judge_properties(state, out);
+            self.check_properties(state, out);
         }
     }
 
@@ -514,44 +526,44 @@ impl Model for Interp {
         self.digest
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl Explain for Interp {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
+impl SystemDescription for Interp {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         let mut steps = Vec::new();
-        if !self.codes.hold(state) {
+        if !self.codes.is_state(state) {
             return steps;
         }
         let mut work = Vec::with_capacity(self.width());
         self.each_step(state, &mut work, &mut |taken, result| {
             let outcome = match result {
-                Ok(Led::To(successor)) => StepOutcome::Successor(successor.to_vec()),
-                Ok(Led::LeftOut | Led::OnTheWay) => return,
+                Ok(StepTarget::To(successor)) => StepOutcome::Successor(successor.to_vec()),
+                Ok(StepTarget::LeftOut | StepTarget::Intermediate) => return,
                 Err(fault) => StepOutcome::Fault(*fault),
             };
             steps.push(self.step(state, taken, outcome));
         });
         self.broken_properties(state, |number, fault| {
             let Some(fault) = fault else { return };
-            let action = self.judging_number(number);
+            let action = self.property_action_number(number);
             let property = &self.program.properties[PropertyId(number)];
             let kind = kind_of(&property.kind);
-            steps.push(Step {
+            steps.push(StepDescription {
                 action,
                 name: format!("judging the {kind} {}", property.name),
                 parameters: Vec::new(),
-                by: Vec::new(),
+                actors: Vec::new(),
                 spans: vec![property.span],
                 actions: Vec::new(),
                 movers: Vec::new(),
@@ -561,7 +573,7 @@ impl Explain for Interp {
         steps
     }
 
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
         self.run_starts(|number, result| {
             let start = &self.program.starts[number as usize];
             let outcome = match result {
@@ -570,11 +582,11 @@ impl Explain for Interp {
             };
             let (name, spans) = (start.name.clone(), vec![start.span]);
             let (action, actions) = (self.start_number(number), Vec::new());
-            visit(Step {
+            visit(StepDescription {
                 action,
                 name,
                 parameters: Vec::new(),
-                by: Vec::new(),
+                actors: Vec::new(),
                 spans,
                 actions,
                 movers: Vec::new(),
@@ -599,7 +611,7 @@ impl Explain for Interp {
     fn action_name(&self, action: u32) -> String {
         let start = action.checked_sub(self.start_number(0));
         let start = start.and_then(|number| self.program.starts.get(number as usize));
-        let judging = action.checked_sub(self.judging_number(0));
+        let judging = action.checked_sub(self.property_action_number(0));
         let property = judging.and_then(|it| self.program.properties.get(PropertyId(it)));
         let action = self.program.actions.get(ActionId(action)).map(|it| &it.name);
         let name = action.or(start.map(|it| &it.name)).or(property.map(|it| &it.name));
@@ -608,20 +620,20 @@ impl Explain for Interp {
 
     fn violations(&self, state: &[u8]) -> Vec<Violation> {
         let mut found = Vec::new();
-        if !self.codes.hold(state) {
+        if !self.codes.is_state(state) {
             return found;
         }
         let mut stuck = true;
         self.each_step(state, &mut Vec::new(), &mut |_, result| {
             stuck &= match result {
-                Ok(Led::To(successor)) => !self.leads_on(state, successor),
-                Ok(Led::OnTheWay) => true,
-                Ok(Led::LeftOut) => false,
-                Err(fault) => fault.kind.always_goes_on(),
+                Ok(StepTarget::To(successor)) => !self.is_non_stuttering(state, successor),
+                Ok(StepTarget::Intermediate) => true,
+                Ok(StepTarget::LeftOut) => false,
+                Err(fault) => fault.kind.always_continues_step(),
             };
         });
         if stuck {
-            self.judge_end(state, |it| found.push(it));
+            self.check_end_state(state, |it| found.push(it));
         }
         self.broken_properties(state, |number, fault| {
             found.extend(fault.is_none().then_some(Violation::Property(number)));
@@ -629,25 +641,25 @@ impl Explain for Interp {
         found
     }
 
-    fn operands(&self, state: &[u8], property: u32) -> Vec<(String, Value)> {
+    fn operands(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)> {
         self.operands_of(state, property)
     }
 
-    fn standing(&self, state: &[u8]) -> Vec<Standing> {
+    fn process_locations(&self, state: &[u8]) -> Vec<ProcessLocation> {
         self.standing_in(state)
     }
 
-    fn disabled(&self, state: &[u8]) -> Vec<Disabled> {
+    fn disabled_rules(&self, state: &[u8]) -> Vec<DisabledRuleInstance> {
         self.disabled_in(state)
     }
 
-    fn judged_by(&self, action: u32) -> Option<u32> {
-        let number = action.checked_sub(self.judging_number(0))?;
+    fn property_judged_by(&self, action: u32) -> Option<u32> {
+        let number = action.checked_sub(self.property_action_number(0))?;
         self.program.properties.get(PropertyId(number)).map(|_| number)
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
-        match self.codes.hold(state) {
+    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
+        match self.codes.is_state(state) {
             true => self.describe_state(state),
             false => vec![("no state".into(), format!("{state:02x?}").into())],
         }
@@ -655,7 +667,7 @@ impl Explain for Interp {
 }
 
 /// What reports say of a property.
-fn info_of(property: &Property) -> PropertyInfo {
+fn info_of(property: &ProgramProperty) -> PropertyInfo {
     let (kind, name) = (kind_of(&property.kind), property.name.clone());
     PropertyInfo { kind, name, span: property.span }
 }
@@ -675,15 +687,15 @@ fn kind_of(kind: &PropertyKind) -> &'static str {
 
 /// Digests the printed program and where its cells are. The model's name does not matter.
 fn digest(program: &mut Program, layout: &Layout) -> [u8; 32] {
-    struct Feed(blake3::Hasher);
-    impl std::fmt::Write for Feed {
+    struct HashWriter(blake3::Hasher);
+    impl std::fmt::Write for HashWriter {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
             self.0.update(text.as_bytes());
             Ok(())
         }
     }
     let name = std::mem::take(&mut program.name);
-    let mut feed = Feed(blake3::Hasher::new());
+    let mut feed = HashWriter(blake3::Hasher::new());
     // Feeding a hasher does not fail.
     let _ = write!(feed, "{}", text::print(program));
     program.name = name;

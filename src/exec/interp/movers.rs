@@ -1,23 +1,23 @@
 //! Which processes take part in a step, and which are able to take part in one.
 
 use super::Interp;
-use super::steps::{Taken, begun};
+use super::steps::{StepAction, begun};
 use crate::analysis::instances::ActionInstance;
-use crate::exec::{Expansion, FaultKind};
-use crate::ir::{Instance, Schedule};
+use crate::exec::{FaultKind, SuccessorSink};
+use crate::ir::{ProcessInstance, Schedule};
 
 /// Told of a step: who takes part, and the successor, or the kind of error and the action that meets it.
-pub(in crate::exec) type MovedVisitor<'a> =
-    dyn FnMut(&mut Expansion, &[Instance], Result<&[u8], (FaultKind, u32)>) + 'a;
+pub(in crate::exec) type MoverVisitor<'a> =
+    dyn FnMut(&mut SuccessorSink, &[ProcessInstance], Result<&[u8], (FaultKind, u32)>) + 'a;
 
 impl Interp {
     /// Those who take these actions, each once.
-    pub(super) fn movers(&self, taken: &[Taken]) -> Vec<Instance> {
-        let mover = |it: &Taken| {
+    pub(super) fn movers(&self, taken: &[StepAction]) -> Vec<ProcessInstance> {
+        let mover = |it: &StepAction| {
             let process = self.program().actions[it.action].edge?.process;
-            Some(Instance { process, slot: it.slot })
+            Some(ProcessInstance { process, slot: it.slot })
         };
-        let mut movers: Vec<Instance> = taken.iter().filter_map(mover).collect();
+        let mut movers: Vec<ProcessInstance> = taken.iter().filter_map(mover).collect();
         movers.sort();
         movers.dedup();
         movers
@@ -25,14 +25,15 @@ impl Interp {
 
     /// Tells `visit` what can be begun in `state`, some of it perhaps more than once: also by those whom others at
     /// committed locations hold back.
-    pub(in crate::exec) fn each_able(
+    pub(in crate::exec) fn visit_enabled(
         &self,
         state: &[u8],
         work: &mut Vec<u8>,
         visit: &mut dyn FnMut(ActionInstance),
     ) {
-        match self.holds_back(state) && self.program().schedule == Schedule::Interleaved {
-            true => self.of_those(false, state, work, &mut |taken, _| {
+        match self.has_committed_process(state) && self.program().schedule == Schedule::Interleaved
+        {
+            true => self.process_steps(false, state, work, &mut |taken, _| {
                 begun(taken).into_iter().for_each(&mut *visit);
             }),
             false => self.each_enabled(state, work, visit),
@@ -40,18 +41,20 @@ impl Interp {
     }
 
     /// Tells `visit`, which adds it to an expansion, every step out of `state` that leads to a state or fails.
-    pub(in crate::exec) fn each_moved(
+    pub(in crate::exec) fn visit_moves(
         &self,
         state: &[u8],
-        out: &mut Expansion,
-        visit: &mut MovedVisitor,
+        out: &mut SuccessorSink,
+        visit: &mut MoverVisitor,
     ) {
         self.each_step(state, &mut Vec::new(), &mut |taken, result| match result {
             Ok(led) => {
                 self.count_taken(taken, led, out);
                 led.successor().into_iter().for_each(|it| visit(out, &self.movers(taken), Ok(it)));
             }
-            Err(fault) => visit(out, &[], Err((fault.kind, self.told(taken, true).0))),
+            Err(fault) => {
+                visit(out, &[], Err((fault.kind, self.representative_action(taken, true).0)))
+            }
         });
     }
 }

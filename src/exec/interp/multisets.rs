@@ -5,17 +5,17 @@
 //! canonical form (elements first, sorted by their codes), so that equal bags are equal bytes.
 
 use super::failure::fault;
-use super::frames::{Bound, Locals};
-use super::{Failure, Interp};
+use super::frames::{LocalEnv, LocalValue};
+use super::{EvalFailure, Interp};
 use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, Layout};
-use crate::ir::{Argument, Expr, LocalId, Place, Program, Type, TypeId};
+use crate::ir::{CallArgument, Expr, LocalId, Place, Program, Type, TypeId};
 use crate::source::Span;
 use std::ops::Range;
 
 /// What a multiset type says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bag {
+pub(super) struct MultisetShape {
     pub(super) capacity: u32,
     pub(super) element: TypeId,
     /// The cells of a position: whether there is an element, and the element.
@@ -83,11 +83,11 @@ fn collect(
 
 impl Interp {
     /// What a multiset type says.
-    pub(super) fn bag(&self, ty: TypeId) -> Bag {
+    pub(super) fn bag(&self, ty: TypeId) -> MultisetShape {
         let Type::Multiset { capacity, element } = self.program.types[ty] else {
             unreachable!("the validator tells multisets from other types");
         };
-        Bag { capacity, element, stride: 1 + self.layout.sizes[element] }
+        MultisetShape { capacity, element, stride: 1 + self.layout.sizes[element] }
     }
 
     /// Whether a multiset has an element at a position.
@@ -106,8 +106,8 @@ impl Interp {
         first: CellId,
         ty: TypeId,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<u32, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<u32, EvalFailure> {
         let value = self.eval(index, state, locals)?;
         match self.contains(first, ty, value, state) {
             true => Ok(value as u32),
@@ -125,13 +125,13 @@ impl Interp {
         local: LocalId,
         body: &Expr,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<i64, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<i64, EvalFailure> {
         let (first, ty) = self.cell(multiset, state, locals)?;
         let mut count = 0;
         for position in 0..i64::from(self.bag(ty).capacity) {
             if self.contains(first, ty, position, state) {
-                locals.set(local, Bound::Value(position));
+                locals.set(local, LocalValue::Value(position));
                 count += i64::from(self.eval(body, state, locals)? != 0);
             }
         }
@@ -142,11 +142,11 @@ impl Interp {
     pub(super) fn multiset_add(
         &self,
         multiset: &Place,
-        element: &Argument,
+        element: &CallArgument,
         span: Span,
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<(), Failure> {
+        locals: &LocalEnv,
+    ) -> Result<(), EvalFailure> {
         let (first, ty) = self.cell(multiset, state, locals)?;
         let bag = self.bag(ty);
         let free = (0..bag.capacity).find(|&at| !self.contains(first, ty, at.into(), state));
@@ -155,7 +155,7 @@ impl Interp {
             return Err(fault(FaultKind::Limit, span, message));
         };
         let there = first.0 + position * bag.stride;
-        self.give(element, CellId(there + 1), bag.element, span, state, locals)?;
+        self.store_argument(element, CellId(there + 1), bag.element, span, state, locals)?;
         self.layout.set(state, CellId(there), Some(1));
         Ok(())
     }
@@ -166,8 +166,8 @@ impl Interp {
         multiset: &Place,
         position: &Expr,
         state: &mut [u8],
-        locals: &Locals,
-    ) -> Result<(), Failure> {
+        locals: &LocalEnv,
+    ) -> Result<(), EvalFailure> {
         let (first, ty) = self.cell(multiset, state, locals)?;
         let position = self.position(position, first, ty, state, locals)?;
         let stride = self.bag(ty).stride;

@@ -1,12 +1,12 @@
 //! What decided a condition: the values it reads, for people.
 
 use super::failure::fault;
-use super::frames::{Bound, Locals};
-use super::{Failure, Interp};
-use crate::exec::{FaultKind, Value};
+use super::frames::{LocalEnv, LocalValue};
+use super::{EvalFailure, Interp};
+use crate::exec::{FaultKind, StateValue};
 use crate::ir::{
-    Action, Binary, Communication, Expr, ExprKind, Instance, Owner, Place, PropertyId,
-    PropertyKind, Quantifier, Root, Selector, Type, Unary,
+    Action, BinaryOp, Communication, Expr, ExprKind, Owner, Place, PlaceRoot, PlaceSelector,
+    ProcessInstance, PropertyId, PropertyKind, Quantifier, Type, UnaryOp,
 };
 
 /// No more operands are told of one condition.
@@ -15,35 +15,37 @@ const OPERANDS_MAX: usize = 20;
 impl Interp {
     /// That an assertion does not hold, with what decided that.
     #[cold]
-    pub(super) fn decided(
+    pub(super) fn assertion_failure(
         &self,
-        mut failed: Failure,
+        mut failed: EvalFailure,
         condition: &Expr,
         state: &[u8],
-        locals: &Locals,
-    ) -> Failure {
-        failed.operands = self.deciding_with(condition, state, locals);
+        locals: &LocalEnv,
+    ) -> EvalFailure {
+        failed.operands = self.operands_of_condition_with(condition, state, locals);
         failed
     }
 
     /// That what is read at a place is undefined.
     #[cold]
-    pub(super) fn undefined(&self, place: &Place, state: &[u8], locals: &Locals) -> Failure {
-        let looked = Looked { interp: self, state, locals, found: Vec::new() };
+    pub(super) fn undefined(&self, place: &Place, state: &[u8], locals: &LocalEnv) -> EvalFailure {
+        let looked = OperandCollector { interp: self, state, locals, found: Vec::new() };
         let name = looked.name(place);
         let told = name.as_ref().map_or(String::new(), |name| format!(": {name}"));
         let message = format!("an undefined value is read{told}");
         let mut failure = fault(FaultKind::Undefined, place.span, message);
-        failure.operands.extend(name.map(|name| (name, Value::Undefined)));
+        failure.operands.extend(name.map(|name| (name, StateValue::Undefined)));
         failure
     }
 
     /// What decided that a property of states does not hold in one.
-    pub(super) fn operands_of(&self, state: &[u8], property: u32) -> Vec<(String, Value)> {
+    pub(super) fn operands_of(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)> {
         match &self.program.properties[PropertyId(property)].kind {
             PropertyKind::Invariant(condition)
             | PropertyKind::AtEnd(condition)
-            | PropertyKind::AssertionAt { condition, .. } => self.deciding(condition, state),
+            | PropertyKind::AssertionAt { condition, .. } => {
+                self.operands_of_condition(condition, state)
+            }
             _ => Vec::new(),
         }
     }
@@ -52,12 +54,13 @@ impl Interp {
     pub(super) fn operands_of_action(
         &self,
         action: &Action,
-        mover: Instance,
+        mover: ProcessInstance,
         state: &[u8],
-    ) -> Vec<(String, Value)> {
+    ) -> Vec<(String, StateValue)> {
         let guard = action.guard.as_ref();
-        let mut found =
-            guard.map_or(Vec::new(), |it| self.deciding_with(it, state, &Locals::of(mover)));
+        let mut found = guard.map_or(Vec::new(), |it| {
+            self.operands_of_condition_with(it, state, &LocalEnv::of(mover))
+        });
         if let Some(Communication::Send { channel, .. } | Communication::Receive { channel, .. }) =
             &action.communication
         {
@@ -67,31 +70,35 @@ impl Interp {
     }
 
     /// What decided whether a condition, which has no parameters, holds in a state: the values it reads, by name.
-    pub fn deciding(&self, condition: &Expr, state: &[u8]) -> Vec<(String, Value)> {
-        self.deciding_with(condition, state, &Locals::default())
-    }
-
-    pub(super) fn deciding_with(
+    pub fn operands_of_condition(
         &self,
         condition: &Expr,
         state: &[u8],
-        locals: &Locals,
-    ) -> Vec<(String, Value)> {
-        let mut looked = Looked { interp: self, state, locals, found: Vec::new() };
+    ) -> Vec<(String, StateValue)> {
+        self.operands_of_condition_with(condition, state, &LocalEnv::default())
+    }
+
+    pub(super) fn operands_of_condition_with(
+        &self,
+        condition: &Expr,
+        state: &[u8],
+        locals: &LocalEnv,
+    ) -> Vec<(String, StateValue)> {
+        let mut looked = OperandCollector { interp: self, state, locals, found: Vec::new() };
         looked.condition(condition);
         looked.found
     }
 }
 
 /// A look at the operands of a condition that has a value.
-struct Looked<'a> {
+struct OperandCollector<'a> {
     interp: &'a Interp,
     state: &'a [u8],
-    locals: &'a Locals<'a>,
-    found: Vec<(String, Value)>,
+    locals: &'a LocalEnv<'a>,
+    found: Vec<(String, StateValue)>,
 }
 
-impl Looked<'_> {
+impl OperandCollector<'_> {
     /// Whether a condition holds; nothing if that cannot be said.
     fn holds(&self, condition: &Expr) -> Option<bool> {
         self.interp.eval(condition, self.state, self.locals).ok().map(|value| value != 0)
@@ -100,17 +107,17 @@ impl Looked<'_> {
     /// Looks at those parts of a condition that decided whether it holds.
     fn condition(&mut self, expr: &Expr) {
         match &expr.kind {
-            ExprKind::Unary(Unary::Not, operand) => self.condition(operand),
+            ExprKind::Unary(UnaryOp::Not, operand) => self.condition(operand),
             ExprKind::Binary(
-                operator @ (Binary::And | Binary::Or | Binary::Implies),
+                operator @ (BinaryOp::And | BinaryOp::Or | BinaryOp::Implies),
                 left,
                 right,
             ) => {
                 // Where the left side decides, the right one is not asked.
-                if self.holds(left) == Some(*operator == Binary::Or) {
+                if self.holds(left) == Some(*operator == BinaryOp::Or) {
                     return self.condition(left);
                 }
-                if self.holds(expr) == Some(*operator == Binary::And) {
+                if self.holds(expr) == Some(*operator == BinaryOp::And) {
                     self.condition(left);
                 }
                 self.condition(right);
@@ -127,7 +134,7 @@ impl Looked<'_> {
                 let decides = *quantifier == Quantifier::Some;
                 let (low, high) = self.interp.scalar_bounds(*over);
                 let found = (low..=high).find(|&value| {
-                    self.locals.set(*local, Bound::Value(value));
+                    self.locals.set(*local, LocalValue::Value(value));
                     self.holds(body) == Some(decides)
                 });
                 // Where all are alike none is told of.
@@ -171,14 +178,14 @@ impl Looked<'_> {
         }
     }
 
-    fn note(&mut self, name: String, value: Value) {
+    fn note(&mut self, name: String, value: StateValue) {
         let is_new = self.found.iter().all(|(other, _)| *other != name);
         if is_new && self.found.len() < OPERANDS_MAX {
             self.found.push((name, value));
         }
     }
 
-    fn value(&self, place: &Place) -> Option<Value> {
+    fn value(&self, place: &Place) -> Option<StateValue> {
         let (mut cell, ty) = self.interp.cell(place, self.state, self.locals).ok()?;
         Some(self.interp.value_of(ty, &mut cell, self.state))
     }
@@ -186,7 +193,7 @@ impl Looked<'_> {
     /// How a place of the state is called, with its indices as they are now; nothing for what lives only as long as
     /// a call.
     fn name(&self, place: &Place) -> Option<String> {
-        let Root::Variable(variable) = place.root else { return None };
+        let PlaceRoot::Variable(variable) = place.root else { return None };
         let about = &self.interp.program.variables[variable];
         let mut name = match (about.owner, self.locals.mover) {
             (Owner::Program, _) => about.name.clone(),
@@ -198,18 +205,18 @@ impl Looked<'_> {
         let mut ty = about.ty;
         for selector in &place.path {
             match (selector, &self.interp.program.types[ty]) {
-                (Selector::Index(index), Type::Array { by, element, .. }) => {
+                (PlaceSelector::Index(index), Type::Array { by, element, .. }) => {
                     let value = self.interp.eval(index, self.state, self.locals).ok()?;
                     let index = self.interp.index_name(by.as_ref(), value);
                     name += &format!("[{index}]");
                     ty = *element;
                 }
-                (Selector::Index(index), Type::Multiset { element, .. }) => {
+                (PlaceSelector::Index(index), Type::Multiset { element, .. }) => {
                     let value = self.interp.eval(index, self.state, self.locals).ok()?;
                     name += &format!("[{value}]");
                     ty = *element;
                 }
-                (Selector::Field(at), Type::Record { fields, .. }) => {
+                (PlaceSelector::Field(at), Type::Record { fields, .. }) => {
                     let (field, of) = &fields[*at as usize];
                     name += &format!(".{field}");
                     ty = *of;

@@ -3,20 +3,20 @@
 //! What comes of an instance is a function of the cells that it looked at: two states that agree on them have the
 //! same outcome. So whoever wants to know an instance in all states need not try all of them.
 
-use super::frames::{Bound, Locals};
-use super::steps::Arrival;
-use super::{Failure, Interp, MultisetCells};
-use crate::analysis::instances::Side;
-use crate::exec::Model;
+use super::frames::{LocalEnv, LocalValue};
+use super::steps::ActionResult;
+use super::{EvalFailure, Interp, MultisetCells};
+use crate::analysis::instances::InstanceSide;
+use crate::exec::StateSpace;
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program, PropertyId, Schedule};
 use std::sync::{Mutex, PoisonError};
 
 /// The cells that were looked at, in that order; some may come again.
 #[derive(Debug, Default)]
-pub(super) struct Reads(Mutex<Vec<CellId>>);
+pub(super) struct CellReads(Mutex<Vec<CellId>>);
 
-impl Reads {
+impl CellReads {
     fn cells(&self) -> std::sync::MutexGuard<'_, Vec<CellId>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -49,7 +49,7 @@ impl Interp {
 
 /// What came of an action instance in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum InstanceOutcome {
     /// It is not possible, or leads to a state that is left out, or back to where it began.
     Nothing,
     /// A run-time error.
@@ -60,20 +60,20 @@ pub(crate) enum Came {
 
 /// Takes action instances one by one, in states with bits for all values that variables are declared for.
 #[derive(Debug)]
-pub(crate) struct Recorder {
+pub(crate) struct ReadRecorder {
     interp: Interp,
 }
 
-impl Recorder {
+impl ReadRecorder {
     /// Of a program in which whether an action is possible is a matter of its guard and of where its process is.
-    pub(crate) fn new(program: &Program) -> Option<Recorder> {
+    pub(crate) fn new(program: &Program) -> Option<ReadRecorder> {
         let mut interp = Interp::as_declared(program.clone()).ok()?;
         let is_plain = program.schedule == Schedule::Interleaved
             && !(interp.has_slots || interp.has_committed || interp.has_priorities)
             && !interp.has_timeout
             && program.last.is_none();
-        interp.reads = Some(Reads::default());
-        is_plain.then_some(Recorder { interp })
+        interp.reads = Some(CellReads::default());
+        is_plain.then_some(ReadRecorder { interp })
     }
 
     /// Where its variables live.
@@ -93,19 +93,28 @@ impl Recorder {
 
     /// What comes of an action that needs nobody else, with these values for its parameters, and which cells were
     /// looked at, in that order.
-    pub(crate) fn take(&self, side: Side, values: &[i64], state: &[u8]) -> (Came, Vec<CellId>) {
-        let Some(reads) = &self.interp.reads else { return (Came::Nothing, Vec::new()) };
+    pub(crate) fn take(
+        &self,
+        side: InstanceSide,
+        values: &[i64],
+        state: &[u8],
+    ) -> (InstanceOutcome, Vec<CellId>) {
+        let Some(reads) = &self.interp.reads else { return (InstanceOutcome::Nothing, Vec::new()) };
         reads.cells().clear();
         let came = match self.step(side, values, state) {
-            Ok(Some(state)) => Came::State(state),
-            Ok(None) => Came::Nothing,
-            Err(_) => Came::Fault,
+            Ok(Some(state)) => InstanceOutcome::State(state),
+            Ok(None) => InstanceOutcome::Nothing,
+            Err(_) => InstanceOutcome::Fault,
         };
         (came, std::mem::take(&mut *reads.cells()))
     }
 
     /// Whether a property of single states holds in one, where judging it does not fail, and which cells were looked at.
-    pub(crate) fn judge(&self, property: PropertyId, state: &[u8]) -> (Option<bool>, Vec<CellId>) {
+    pub(crate) fn evaluate_property(
+        &self,
+        property: PropertyId,
+        state: &[u8],
+    ) -> (Option<bool>, Vec<CellId>) {
         let Some(reads) = &self.interp.reads else { return (None, Vec::new()) };
         reads.cells().clear();
         let judged = self.interp.judged.iter().find(|it| it.0 == property.0);
@@ -113,12 +122,17 @@ impl Recorder {
         (holds, std::mem::take(&mut *reads.cells()))
     }
 
-    fn step(&self, side: Side, values: &[i64], state: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
+    fn step(
+        &self,
+        side: InstanceSide,
+        values: &[i64],
+        state: &[u8],
+    ) -> Result<Option<Vec<u8>>, EvalFailure> {
         let interp = &self.interp;
         let action = &interp.program.actions[side.action];
-        let locals = Locals::new(&interp.layout.frames.actions[side.action]);
+        let locals = LocalEnv::new(&interp.layout.frames.actions[side.action]);
         for (parameter, &value) in action.parameters.iter().zip(values) {
-            locals.set(parameter.local, Bound::Value(value));
+            locals.set(parameter.local, LocalValue::Value(value));
         }
         if let Some(edge) = action.edge
             && interp.location(state, edge.process) != edge.from
@@ -130,11 +144,11 @@ impl Recorder {
         }
         let mut work = Vec::new();
         Ok(match interp.take(action, state, &locals, &mut work)? {
-            Arrival::State => {
+            ActionResult::State => {
                 work.truncate(interp.layout.bytes);
                 Some(work)
             }
-            Arrival::LeftOut | Arrival::Nowhere => None,
+            ActionResult::LeftOut | ActionResult::Nowhere => None,
         })
     }
 }

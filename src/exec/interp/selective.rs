@@ -4,28 +4,32 @@
 //! action's being possible means for others (`else`, `timeout`, `unless`, priorities) does not depend
 //! on what is chosen.
 
-use super::steps::{Led, Taken, begun};
-use super::{Failure, Interp};
+use super::steps::{StepAction, StepTarget, begun};
+use super::{EvalFailure, Interp};
 use crate::analysis::instances::{
-    ActionInstance, ActionInstances, InstanceId, InstanceSets, NotNumbered, is_in,
+    ActionInstance, ActionInstances, InstanceId, InstanceSets, NumberingError, is_in,
 };
-use crate::exec::{Expansion, LABEL_BYTES, Labelled, Model, Selective, Violation, apart, stop};
+use crate::exec::{
+    LABEL_BYTES, LabelledSink, SelectiveStateSpace, StateSpace, SuccessorSink, Violation,
+    split_by_ends, stop,
+};
 use crate::ir::EndRule;
 
 /// An interpreter whose steps can be taken by choice.
 #[derive(Debug)]
-pub struct Selector<'a> {
+pub struct InterpSelector<'a> {
     interp: &'a Interp,
     instances: ActionInstances,
 }
 
 /// Told of a step: what it begins with, its actions, and where they lead, or the fault.
-type BegunVisitor<'a> = dyn FnMut(ActionInstance, &[Taken], Result<Led<'_>, Failure>) + 'a;
+type StepStartVisitor<'a> =
+    dyn FnMut(ActionInstance, &[StepAction], Result<StepTarget<'_>, EvalFailure>) + 'a;
 
 impl Interp {
     /// Its steps by choice, or why there are none.
-    pub fn selector(&self) -> Result<Selector<'_>, NotNumbered> {
-        Ok(Selector { interp: self, instances: ActionInstances::new(&self.program)? })
+    pub fn selector(&self) -> Result<InterpSelector<'_>, NumberingError> {
+        Ok(InterpSelector { interp: self, instances: ActionInstances::new(&self.program)? })
     }
 
     /// Tells `visit` every step out of `state` that begins with something `wanted`.
@@ -34,12 +38,12 @@ impl Interp {
         state: &[u8],
         work: &mut Vec<u8>,
         wanted: &dyn Fn(ActionInstance) -> bool,
-        visit: &mut BegunVisitor,
+        visit: &mut StepStartVisitor,
     ) {
         if self.takes_turns() {
             return self.each_mover(state, &mut |look| {
-                self.take_turn(look, wanted, &mut |taken, result| {
-                    visit(self.begun_by(look.mover, taken), taken, result);
+                self.mover_steps(look, wanted, &mut |taken, result| {
+                    visit(self.instance_begun_by(look.mover, taken), taken, result);
                 })
             });
         }
@@ -58,7 +62,7 @@ impl Interp {
         visit: &mut dyn FnMut(ActionInstance),
     ) {
         match self.takes_turns() {
-            true => self.each_mover(state, &mut |look| self.can_do(look, visit)),
+            true => self.each_mover(state, &mut |look| self.visit_offers(look, visit)),
             false => self.each_step(state, work, &mut |taken, _| {
                 begun(taken).into_iter().for_each(&mut *visit);
             }),
@@ -66,32 +70,34 @@ impl Interp {
     }
 
     /// Records the properties that do not hold in `state`, or meet an error when asked.
-    pub(crate) fn judge_properties(&self, state: &[u8], out: &mut Expansion) {
+    pub(crate) fn check_properties(&self, state: &[u8], out: &mut SuccessorSink) {
         self.broken_properties(state, |number, fault| {
             let check = match fault {
                 None => Violation::Property(number),
-                Some(fault) => Violation::Fault(fault.kind, self.judging_number(number)),
+                Some(fault) => Violation::Fault(fault.kind, self.property_action_number(number)),
             };
-            out.finding(check, state);
+            out.record_finding(check, state);
         });
     }
 
     /// Records which states have no step that leads on and should have one. Where a step back to
     /// where it began is none that leads on, what is enabled is tried, one instance after another.
-    pub(in crate::exec) fn judge_deadlocks(
+    pub(in crate::exec) fn check_deadlocks(
         &self,
-        selective: &dyn Selective,
+        selective: &dyn SelectiveStateSpace,
         states: &[u8],
         enabled: &InstanceSets,
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
     ) {
         selective.instances().assert_fit(enabled, states.len() / self.width());
         let leading = match self.program.end {
-            EndRule::NeverStuttering => leading_on(selective, self.width(), states, enabled, out),
+            EndRule::NeverStuttering => {
+                non_stuttering_states(selective, self.width(), states, enabled, out)
+            }
             EndRule::Never | EndRule::AllAtValidEnd => Vec::new(),
         };
         for (at, state) in states.chunks_exact(self.width()).enumerate() {
-            if stop::is_asked() || out.has_failed() {
+            if stop::is_requested() || out.has_failed() {
                 return;
             }
             let stays = |instance| stays(selective, state, instance, out);
@@ -102,19 +108,19 @@ impl Interp {
                 EndRule::Never | EndRule::AllAtValidEnd => enabled.is_none(at),
             };
             if is_stuck {
-                self.judge_end(state, |it| out.finding(it, state));
+                self.check_end_state(state, |it| out.record_finding(it, state));
             }
         }
     }
 }
 
 /// Which states the steps of their first enabled instance lead on from.
-fn leading_on(
-    selective: &dyn Selective,
+fn non_stuttering_states(
+    selective: &dyn SelectiveStateSpace,
     width: usize,
     states: &[u8],
     enabled: &InstanceSets,
-    out: &mut Expansion,
+    out: &mut SuccessorSink,
 ) -> Vec<bool> {
     let mut first = selective.instances().sets();
     first.clear(enabled.len());
@@ -122,39 +128,40 @@ fn leading_on(
         enabled.iter(at).take(1).for_each(|instance| first.insert(at, instance));
     }
     let (mut successors, mut ends) = (Vec::new(), Vec::new());
-    let run = |out: &mut Expansion| selective.expand_apart(states, &first, &mut ends, out);
+    let run =
+        |out: &mut SuccessorSink| selective.expand_chosen_with_ends(states, &first, &mut ends, out);
     // What is found here is found again when these steps are taken.
-    if out.look(width, &mut successors, run).is_none() || stop::is_asked() {
+    if out.wrap_uncounted(width, &mut successors, run).is_none() || stop::is_requested() {
         return Vec::new();
     }
     let leads = |(state, after): (&[u8], &[u8])| after.chunks_exact(width).any(|it| it != state);
-    states.chunks_exact(width).zip(apart(&successors, &ends)).map(leads).collect()
+    states.chunks_exact(width).zip(split_by_ends(&successors, &ends)).map(leads).collect()
 }
 
 /// Adds a successor, and the instance of the step to it.
-type AddStep<'a> = dyn FnMut(&mut Expansion, &[u8], InstanceId) + 'a;
+type AddLabelledStep<'a> = dyn FnMut(&mut SuccessorSink, &[u8], InstanceId) + 'a;
 
-impl Selector<'_> {
+impl InterpSelector<'_> {
     /// Adds the steps of what is chosen, each by `add` in so many bytes, and says where those of each state end.
-    fn expand_some(
+    fn expand_chosen_by(
         &self,
         states: &[u8],
         chosen: &InstanceSets,
         ends: &mut Vec<u64>,
-        out: &mut Expansion,
-        (bytes, add): (usize, &mut AddStep),
+        out: &mut SuccessorSink,
+        (bytes, add): (usize, &mut AddLabelledStep),
     ) {
         let (interp, width) = (self.interp, self.interp.width());
         ends.clear();
         ends.resize(states.len() / width, 0);
-        if interp.refuse_others(states, out) {
+        if interp.reject_non_states(states, out) {
             return;
         }
         let mut added = 0;
         self.instances.assert_fit(chosen, states.len() / width);
         let mut work = Vec::with_capacity(width);
         for (at, state) in states.chunks_exact(width).enumerate() {
-            if stop::is_asked() {
+            if stop::is_requested() {
                 return;
             }
             let words = chosen.words(at);
@@ -164,17 +171,17 @@ impl Selector<'_> {
                     Ok(led) => {
                         interp.count_taken(taken, led, out);
                         match led {
-                            Led::To(successor) => {
+                            StepTarget::To(successor) => {
                                 added += bytes as u64;
                                 add(out, successor, self.instances.number(begun));
                             }
-                            Led::LeftOut => out.leave_out(1),
-                            Led::OnTheWay => {}
+                            StepTarget::LeftOut => out.count_excluded(1),
+                            StepTarget::Intermediate => {}
                         }
                     }
                     Err(fault) => {
-                        let action = interp.told(taken, true);
-                        out.finding(Violation::Fault(fault.kind, action.0), state);
+                        let action = interp.representative_action(taken, true);
+                        out.record_finding(Violation::Fault(fault.kind, action.0), state);
                     }
                 }
             });
@@ -183,7 +190,7 @@ impl Selector<'_> {
     }
 }
 
-impl Selective for Selector<'_> {
+impl SelectiveStateSpace for InterpSelector<'_> {
     fn instances(&self) -> &ActionInstances {
         &self.instances
     }
@@ -202,57 +209,57 @@ impl Selective for Selector<'_> {
         Ok(())
     }
 
-    fn expand_apart(
+    fn expand_chosen_with_ends(
         &self,
         states: &[u8],
         chosen: &InstanceSets,
         ends: &mut Vec<u64>,
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
     ) {
-        let add = &mut |out: &mut Expansion, successor: &[u8], _| out.candidate(successor);
-        self.expand_some(states, chosen, ends, out, (self.interp.width(), add));
+        let add = &mut |out: &mut SuccessorSink, successor: &[u8], _| out.candidate(successor);
+        self.expand_chosen_by(states, chosen, ends, out, (self.interp.width(), add));
     }
 
-    fn expand_labelled_apart(
+    fn expand_labelled_with_ends(
         &self,
         states: &[u8],
         chosen: &InstanceSets,
         ends: &mut Vec<u64>,
-        out: &mut Labelled,
+        out: &mut LabelledSink,
     ) {
-        let add = &mut |out: &mut Expansion, successor: &[u8], instance: InstanceId| {
+        let add = &mut |out: &mut SuccessorSink, successor: &[u8], instance: InstanceId| {
             out.record(successor, &instance.0.to_le_bytes());
         };
         let bytes = self.interp.width() + LABEL_BYTES;
-        self.expand_some(states, chosen, ends, out.records(), (bytes, add));
+        self.expand_chosen_by(states, chosen, ends, out.records(), (bytes, add));
     }
 
-    fn judge(&self, states: &[u8], enabled: &InstanceSets, out: &mut Expansion) {
+    fn check_states(&self, states: &[u8], enabled: &InstanceSets, out: &mut SuccessorSink) {
         let interp = self.interp;
-        if interp.refuse_others(states, out) {
+        if interp.reject_non_states(states, out) {
             return;
         }
-        interp.judge_deadlocks(self, states, enabled, out);
+        interp.check_deadlocks(self, states, enabled, out);
         for state in states.chunks_exact(interp.width()) {
-            interp.judge_properties(state, out);
+            interp.check_properties(state, out);
         }
     }
 }
 
 /// Whether every step of an instance leads back to `state`.
 fn stays(
-    selective: &dyn Selective,
+    selective: &dyn SelectiveStateSpace,
     state: &[u8],
     instance: InstanceId,
-    out: &mut Expansion,
+    out: &mut SuccessorSink,
 ) -> bool {
     let mut chosen = selective.instances().sets();
     chosen.clear(1);
     chosen.insert(0, instance);
     let mut successors = Vec::new();
-    let run = |out: &mut Expansion| selective.expand_chosen(state, &chosen, out);
-    out.look(state.len(), &mut successors, run).is_some_and(|collected| {
-        let leads_nowhere = collected.findings.is_empty() && collected.left_out == 0;
+    let run = |out: &mut SuccessorSink| selective.expand_chosen(state, &chosen, out);
+    out.wrap_uncounted(state.len(), &mut successors, run).is_some_and(|collected| {
+        let leads_nowhere = collected.findings.is_empty() && collected.excluded == 0;
         leads_nowhere && successors.chunks_exact(state.len()).all(|successor| successor == state)
     })
 }

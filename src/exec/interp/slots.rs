@@ -5,11 +5,11 @@
 //! is free exactly if its location cell says so; all other cells of a free slot are zero bits.
 
 use super::failure::fault;
-use super::frames::Locals;
-use super::{Failure, Interp};
+use super::frames::LocalEnv;
+use super::{EvalFailure, Interp};
 use crate::exec::FaultKind;
-use crate::ir::layout::{CellId, Group};
-use crate::ir::{Instance, LocationId, Owner, Pid, ProcessId};
+use crate::ir::layout::{CellGroup, CellId};
+use crate::ir::{LocationId, Owner, PidRule, ProcessId, ProcessInstance};
 use crate::source::Span;
 
 /// The most processes at one time; SPIN has no more either.
@@ -17,14 +17,18 @@ const PROCESSES_MAX: i64 = 255;
 
 impl Interp {
     /// Where an instance is, or `None` if the slot is free.
-    pub(in crate::exec) fn location_in(&self, state: &[u8], at: Instance) -> Option<LocationId> {
+    pub(in crate::exec) fn location_in(
+        &self,
+        state: &[u8],
+        at: ProcessInstance,
+    ) -> Option<LocationId> {
         let cell = self.layout.locations[at.process].in_slot(at.slot);
         let code = self.value_in(state, cell).unwrap_or_default() as u32;
         code.checked_sub(self.program.processes[at.process].first_location()).map(LocationId)
     }
 
     /// Moves an instance.
-    pub(super) fn set_location(&self, state: &mut [u8], at: Instance, to: LocationId) {
+    pub(super) fn set_location(&self, state: &mut [u8], at: ProcessInstance, to: LocationId) {
         let cell = self.layout.locations[at.process].in_slot(at.slot);
         let first = self.program.processes[at.process].first_location();
         self.layout.set(state, cell, Some(i64::from(to.0 + first)));
@@ -33,16 +37,17 @@ impl Interp {
     /// The number of instances of a process.
     pub(crate) fn live(&self, state: &[u8], process: ProcessId) -> u32 {
         let slots = 0..self.program.slots(process);
-        let taken = |&slot: &u32| self.location_in(state, Instance { process, slot }).is_some();
+        let taken =
+            |&slot: &u32| self.location_in(state, ProcessInstance { process, slot }).is_some();
         slots.take_while(taken).count() as u32
     }
 
     /// Every instance, in the order of pids.
-    pub(crate) fn instances(&self, state: &[u8]) -> Vec<Instance> {
-        let mut all: Vec<(i64, Instance)> = Vec::new();
+    pub(crate) fn instances(&self, state: &[u8]) -> Vec<ProcessInstance> {
+        let mut all: Vec<(i64, ProcessInstance)> = Vec::new();
         for process in self.program.processes.keys() {
             for slot in 0..self.live(state, process) {
-                let at = Instance { process, slot };
+                let at = ProcessInstance { process, slot };
                 all.push((self.pid(state, at), at));
             }
         }
@@ -56,11 +61,11 @@ impl Interp {
     }
 
     /// The pid of an instance, or its slot if its kind has no pids.
-    pub(super) fn pid(&self, state: &[u8], at: Instance) -> i64 {
+    pub(super) fn pid(&self, state: &[u8], at: ProcessInstance) -> i64 {
         match self.program.processes[at.process].life.pid {
-            Pid::None => at.slot.into(),
-            Pid::From(first) => i64::from(first + at.slot),
-            Pid::In(variable) => {
+            PidRule::None => at.slot.into(),
+            PidRule::From(first) => i64::from(first + at.slot),
+            PidRule::In(variable) => {
                 let cell = self.own_cell(variable, at.slot);
                 self.value_in(state, cell).unwrap_or_default()
             }
@@ -73,17 +78,17 @@ impl Interp {
     }
 
     /// The instance with a pid.
-    pub(super) fn instance(&self, state: &[u8], pid: i64) -> Option<Instance> {
+    pub(super) fn instance(&self, state: &[u8], pid: i64) -> Option<ProcessInstance> {
         self.program.processes.keys().find_map(|process| {
             let slot = self.slot_of(state, process, pid)?;
-            Some(Instance { process, slot })
+            Some(ProcessInstance { process, slot })
         })
     }
 
     /// The slot of the instance of this process with a pid.
     pub(super) fn slot_of(&self, state: &[u8], process: ProcessId, pid: i64) -> Option<u32> {
         let slots = 0..self.live(state, process);
-        slots.into_iter().find(|&slot| self.pid(state, Instance { process, slot }) == pid)
+        slots.into_iter().find(|&slot| self.pid(state, ProcessInstance { process, slot }) == pid)
     }
 
     /// Starts an instance in the first free slot, and gives its pid.
@@ -93,7 +98,7 @@ impl Interp {
         arguments: &[i64],
         span: Span,
         state: &mut [u8],
-    ) -> Result<i64, Failure> {
+    ) -> Result<i64, EvalFailure> {
         let about = &self.program.processes[process];
         let (slot, pid) = (self.live(state, process), self.count_processes(state));
         if pid >= PROCESSES_MAX {
@@ -112,7 +117,7 @@ impl Interp {
             };
             return Err(fault(kind, span, message));
         }
-        let at = Instance { process, slot };
+        let at = ProcessInstance { process, slot };
         self.set_location(state, at, about.start);
         for (id, variable) in self.program.variables.iter() {
             if variable.owner != Owner::Process(process) {
@@ -123,7 +128,7 @@ impl Interp {
                 self.layout.set(state, CellId(first.0 + offset as u32), value);
             }
         }
-        if let Pid::In(variable) = about.life.pid {
+        if let PidRule::In(variable) = about.life.pid {
             self.layout.set(state, self.own_cell(variable, slot), Some(pid));
         }
         for (&parameter, &value) in about.parameters.iter().zip(arguments) {
@@ -131,19 +136,22 @@ impl Interp {
             let wrapped = self.layout.cells[cell].wrap(value);
             self.layout.set(state, cell, Some(wrapped));
         }
-        self.run(&about.life.prologue, state, &Locals::of(at))?;
+        self.run(&about.life.prologue, state, &LocalEnv::of(at))?;
         Ok(pid)
     }
 
     /// Ends an instance: everything that is its own becomes zero bits.
-    pub(super) fn end_instance(&self, at: Instance, state: &mut [u8]) {
+    pub(super) fn end_instance(&self, at: ProcessInstance, state: &mut [u8]) {
         for group in self.own_groups(at) {
             self.clear_cells(group.first.0, group.cells, state);
         }
     }
 
     /// The groups of cells of everything that belongs to an instance.
-    pub(in crate::exec) fn own_groups(&self, at: Instance) -> impl Iterator<Item = &Group> {
+    pub(in crate::exec) fn own_groups(
+        &self,
+        at: ProcessInstance,
+    ) -> impl Iterator<Item = &CellGroup> {
         let owner = Owner::Process(at.process);
         let groups = self.layout.groups.values();
         groups.filter(move |it| it.slot == at.slot && self.program.owner(it.part) == owner)
@@ -158,7 +166,7 @@ impl Interp {
     pub(super) fn all_at_end(&self, state: &[u8]) -> bool {
         self.program.processes.iter().all(|(process, about)| {
             (0..self.live(state, process)).all(|slot| {
-                let at = self.location_in(state, Instance { process, slot });
+                let at = self.location_in(state, ProcessInstance { process, slot });
                 at.is_none_or(|at| about.locations[at].valid_end)
             })
         })

@@ -21,7 +21,7 @@ const SORTED_ASIDE: usize = 64;
 
 /// The bits of a multiset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct MultisetBits {
     /// The first.
     bit: u32,
     /// Of each position.
@@ -30,8 +30,8 @@ pub(super) struct Row {
     capacity: u32,
 }
 
-impl Row {
-    fn new(layout: &Layout, slots: &MultisetCells) -> Row {
+impl MultisetBits {
+    fn new(layout: &Layout, slots: &MultisetCells) -> MultisetBits {
         let MultisetCells { first, capacity, stride } = *slots;
         let cells = slots.cells().map(|at| layout.cells[CellId(at)]);
         let bit = layout.cells[first].bit;
@@ -44,7 +44,7 @@ impl Row {
             }),
             "all positions are laid out alike"
         );
-        Row { bit, bits, capacity }
+        MultisetBits { bit, bits, capacity }
     }
 
     /// Sorts the positions: elements first, the least first.
@@ -143,12 +143,12 @@ impl Interp {
 }
 
 /// The bits of each multiset.
-pub(super) fn rows(layout: &Layout, multisets: &[MultisetCells]) -> Vec<Row> {
-    multisets.iter().map(|slots| Row::new(layout, slots)).collect()
+pub(super) fn rows(layout: &Layout, multisets: &[MultisetCells]) -> Vec<MultisetBits> {
+    multisets.iter().map(|slots| MultisetBits::new(layout, slots)).collect()
 }
 
 /// Brings multisets, those inside others before them, into canonical form.
-fn sort(rows: &[Row], state: &mut [u8]) {
+fn sort(rows: &[MultisetBits], state: &mut [u8]) {
     if state.len() >= WORD_BYTES {
         return rows.iter().for_each(|row| row.sort(state));
     }
@@ -213,7 +213,7 @@ mod tests {
         for bits in [1, 2, 7, 8, 13, 28, 56, 57, 58, 64, 100, 114, 115, 200] {
             for capacity in [1, 2, 3, 10, 64, 65] {
                 for bit in [0, 1, 7, 8, 21] {
-                    let row = Row { bit, bits, capacity };
+                    let row = MultisetBits { bit, bits, capacity };
                     let end = bit + bits * capacity;
                     for more in [0, 1, 9] {
                         let count = end.div_ceil(8) as usize + more;

@@ -5,42 +5,42 @@
 //! Lockstep programs list every combination of one action for each process, the last process's
 //! varying fastest.
 
-use super::channels::ChannelAt;
+use super::channels::ChannelInstance;
 use super::failure::fault;
-use super::frames::{Bound, Flow, Locals};
-use super::{Failure, Interp};
-use crate::analysis::instances::{ActionInstance, Side};
+use super::frames::{BodyFlow, LocalEnv, LocalValue};
+use super::{EvalFailure, Interp};
+use crate::analysis::instances::{ActionInstance, InstanceSide};
 use crate::exec::{FaultKind, stop};
 use crate::ir::{
-    Action, ActionId, Assertions, Communication, Instance, Owner, Parameter, ProcessId, Schedule,
-    Stmt, StmtKind, Urgency,
+    Action, ActionId, AssertionRule, Communication, Owner, Parameter, ProcessId, ProcessInstance,
+    Schedule, Stmt, StmtKind, Urgency,
 };
 use std::ops::ControlFlow;
 
 /// An action that is part of a step, the slot of its mover, and which combination of its
-/// parameters' values, counted as [`Side`] does.
+/// parameters' values, counted as [`InstanceSide`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct StepAction {
     pub action: ActionId,
     pub slot: u32,
     pub combination: u32,
 }
 
-impl Taken {
+impl StepAction {
     /// An action of a process that comes and goes, which has no parameters.
-    pub fn by(action: ActionId, mover: Instance) -> Taken {
-        Taken { action, slot: mover.slot, combination: 0 }
+    pub fn without_parameters(action: ActionId, mover: ProcessInstance) -> StepAction {
+        StepAction { action, slot: mover.slot, combination: 0 }
     }
 
     /// It as one side of what a step begins with.
-    pub fn side(self) -> Side {
-        let Taken { action, slot, combination } = self;
-        Side { action, slot, combination }
+    pub fn side(self) -> InstanceSide {
+        let StepAction { action, slot, combination } = self;
+        InstanceSide { action, slot, combination }
     }
 }
 
 /// What a step of a program whose processes are always there begins with.
-pub(super) fn begun(taken: &[Taken]) -> Option<ActionInstance> {
+pub(super) fn begun(taken: &[StepAction]) -> Option<ActionInstance> {
     match *taken {
         [] => None,
         [one] => Some(ActionInstance::Alone(one.side())),
@@ -51,33 +51,34 @@ pub(super) fn begun(taken: &[Taken]) -> Option<ActionInstance> {
 }
 
 /// Told of every step: its actions, and where they lead or the fault.
-pub(super) type StepVisitor<'a> = dyn FnMut(&[Taken], Result<Led<'_>, Failure>) + 'a;
+pub(super) type StepTargetVisitor<'a> =
+    dyn FnMut(&[StepAction], Result<StepTarget<'_>, EvalFailure>) + 'a;
 
 /// Where the actions of a step lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::exec) enum Led<'s> {
+pub(in crate::exec) enum StepTarget<'s> {
     /// To its successor.
     To(&'s [u8]),
     /// To a state that is left out.
     LeftOut,
     /// To where the same step goes on, in one way or in several, or not at all if they all fail: it is told of these
     /// actions once, whatever follows.
-    OnTheWay,
+    Intermediate,
 }
 
-impl<'s> Led<'s> {
+impl<'s> StepTarget<'s> {
     /// The successor, where it is one.
     pub fn successor(self) -> Option<&'s [u8]> {
         match self {
-            Led::To(successor) => Some(successor),
-            Led::LeftOut | Led::OnTheWay => None,
+            StepTarget::To(successor) => Some(successor),
+            StepTarget::LeftOut | StepTarget::Intermediate => None,
         }
     }
 }
 
 /// Where actions that are taken lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub(super) enum ActionResult {
     /// To a state.
     State,
     /// To one that is left out: an assumption about all states does not hold there.
@@ -88,24 +89,29 @@ pub(super) enum Arrival {
 }
 
 /// A step of one action.
-fn alone(action: ActionId, locals: &Locals) -> [Taken; 1] {
-    [Taken { action, slot: 0, combination: locals.combination.get() }]
+fn single_action_step(action: ActionId, locals: &LocalEnv) -> [StepAction; 1] {
+    [StepAction { action, slot: 0, combination: locals.combination.get() }]
 }
 
 /// A rendezvous, which is listed with its receiver. Each side has its own parameters.
-fn joint(receiver: (ActionId, &Locals), sender: (ActionId, u32)) -> [Taken; 2] {
+fn rendezvous_step(receiver: (ActionId, &LocalEnv), sender: (ActionId, u32)) -> [StepAction; 2] {
     let receiver = (receiver.0, receiver.1.combination.get());
-    [receiver, sender].map(|(action, combination)| Taken { action, slot: 0, combination })
+    [receiver, sender].map(|(action, combination)| StepAction { action, slot: 0, combination })
 }
 
 /// An action that a process can take in lockstep, and the values of its parameters.
-type Choice<'a> = (ActionId, Locals<'a>);
+type LockstepChoice<'a> = (ActionId, LocalEnv<'a>);
 
 impl Interp {
     /// Tells `visit` every step out of `state`, using `work` for the successors.
-    pub(super) fn each_step(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepVisitor) {
+    pub(super) fn each_step(
+        &self,
+        state: &[u8],
+        work: &mut Vec<u8>,
+        visit: &mut StepTargetVisitor,
+    ) {
         match self.program.schedule {
-            Schedule::Interleaved if self.has_slots => self.turns(state, visit),
+            Schedule::Interleaved if self.has_slots => self.slot_steps(state, visit),
             Schedule::Interleaved => self.interleaved(state, work, visit),
             Schedule::Lockstep => self.lockstep(state, work, visit),
         }
@@ -115,22 +121,22 @@ impl Interp {
     /// off.
     pub(super) fn run_starts(
         &self,
-        mut visit: impl FnMut(u32, Result<&[u8], Failure>) -> ControlFlow<()>,
+        mut visit: impl FnMut(u32, Result<&[u8], EvalFailure>) -> ControlFlow<()>,
     ) {
         let zero = self.declared_state();
         let mut work = Vec::new();
         for (number, start) in self.program.starts.iter().enumerate() {
-            let locals = Locals::new(&self.layout.frames.starts[number]);
+            let locals = LocalEnv::new(&self.layout.frames.starts[number]);
             let went = self.bindings_until(&start.parameters, &locals, &mut |locals| {
                 self.load(&zero, &mut work);
                 let started = self.finish(&start.body, &mut work, locals);
                 let arrived = started.and_then(|started| match started {
                     true => self.arrive(&mut work),
-                    false => Ok(Arrival::Nowhere),
+                    false => Ok(ActionResult::Nowhere),
                 });
                 match arrived {
-                    Ok(Arrival::State) => visit(number as u32, Ok(&work[..self.layout.bytes])),
-                    Ok(Arrival::LeftOut | Arrival::Nowhere) => ControlFlow::Continue(()),
+                    Ok(ActionResult::State) => visit(number as u32, Ok(&work[..self.layout.bytes])),
+                    Ok(ActionResult::LeftOut | ActionResult::Nowhere) => ControlFlow::Continue(()),
                     Err(fault) => visit(number as u32, Err(fault)),
                 }
             });
@@ -170,25 +176,25 @@ impl Interp {
         }
     }
 
-    fn interleaved(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepVisitor) {
+    fn interleaved(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepTargetVisitor) {
         if self.has_priorities {
             return self.by_priority(state, work, visit);
         }
-        self.of_those(self.holds_back(state), state, work, visit);
+        self.process_steps(self.has_committed_process(state), state, work, visit);
     }
 
     /// Whether some process is at a committed location, so that others are held back.
-    pub(in crate::exec) fn holds_back(&self, state: &[u8]) -> bool {
+    pub(in crate::exec) fn has_committed_process(&self, state: &[u8]) -> bool {
         self.has_committed && self.some_committed(state)
     }
 
     /// The steps of all processes, or only of those at committed locations.
-    pub(super) fn of_those(
+    pub(super) fn process_steps(
         &self,
         only_committed: bool,
         state: &[u8],
         work: &mut Vec<u8>,
-        visit: &mut StepVisitor,
+        visit: &mut StepTargetVisitor,
     ) {
         for process in self.program.processes.keys() {
             if only_committed && !self.is_committed(state, process) {
@@ -207,11 +213,11 @@ impl Interp {
     }
 
     /// The steps of the enabled actions of the highest priority, where only free actions have one.
-    fn by_priority(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepVisitor) {
+    fn by_priority(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepTargetVisitor) {
         let mut highest = None;
         for &id in &self.free {
             let action = &self.program.actions[id];
-            let locals = Locals::new(&self.layout.frames.actions[id]);
+            let locals = LocalEnv::new(&self.layout.frames.actions[id]);
             self.each_binding(&action.parameters, &locals, &mut |locals| {
                 // A guard that cannot be judged is an error at its own priority.
                 if !matches!(self.is_enabled(action, state, locals), Ok(false)) {
@@ -242,10 +248,10 @@ impl Interp {
         only_committed: bool,
         state: &[u8],
         work: &mut Vec<u8>,
-        visit: &mut StepVisitor,
+        visit: &mut StepTargetVisitor,
     ) {
         let action = &self.program.actions[id];
-        let locals = Locals::new(&self.layout.frames.actions[id]);
+        let locals = LocalEnv::new(&self.layout.frames.actions[id]);
         self.each_likely_binding(id, state, &locals, &mut |locals| match &action.communication {
             Some(communication) if self.is_rendezvous(communication) => {
                 if matches!(communication, Communication::Receive { .. }) {
@@ -256,9 +262,9 @@ impl Interp {
                 Ok(false) => {}
                 Ok(true) => {
                     let arrived = self.take(action, state, locals, work);
-                    self.tell(&alone(id, locals), arrived, work, visit);
+                    self.tell(&single_action_step(id, locals), arrived, work, visit);
                 }
-                Err(fault) => visit(&alone(id, locals), Err(fault)),
+                Err(fault) => visit(&single_action_step(id, locals), Err(fault)),
             },
         });
     }
@@ -266,15 +272,15 @@ impl Interp {
     /// Tells `visit` what came of a step.
     fn tell(
         &self,
-        taken: &[Taken],
-        arrived: Result<Arrival, Failure>,
+        taken: &[StepAction],
+        arrived: Result<ActionResult, EvalFailure>,
         work: &[u8],
-        visit: &mut StepVisitor,
+        visit: &mut StepTargetVisitor,
     ) {
         match arrived {
-            Ok(Arrival::State) => visit(taken, Ok(Led::To(&work[..self.layout.bytes]))),
-            Ok(Arrival::LeftOut) => visit(taken, Ok(Led::LeftOut)),
-            Ok(Arrival::Nowhere) => {}
+            Ok(ActionResult::State) => visit(taken, Ok(StepTarget::To(&work[..self.layout.bytes]))),
+            Ok(ActionResult::LeftOut) => visit(taken, Ok(StepTarget::LeftOut)),
+            Ok(ActionResult::Nowhere) => {}
             Err(fault) => visit(taken, Err(fault)),
         }
     }
@@ -287,8 +293,8 @@ impl Interp {
         &self,
         action: &Action,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<bool, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<bool, EvalFailure> {
         if !self.holds(action.guard.as_ref(), state, locals)? {
             return Ok(false);
         }
@@ -303,22 +309,22 @@ impl Interp {
         &self,
         action: &Action,
         state: &[u8],
-        locals: &Locals,
+        locals: &LocalEnv,
         work: &mut Vec<u8>,
-    ) -> Result<Arrival, Failure> {
+    ) -> Result<ActionResult, EvalFailure> {
         self.load(state, work);
         if let Some(communication) = &action.communication {
             self.exchange(communication, state, work, locals, &mut |_| {})?;
         }
         match self.complete(action, 0, work, locals, &mut |_| {}) {
             Ok(true) => self.arrive(work),
-            Ok(false) => Ok(Arrival::Nowhere),
+            Ok(false) => Ok(ActionResult::Nowhere),
             Err(failure) => Err(self.failed_in(work, failure)),
         }
     }
 
     /// A failure of a step that had made this of the state.
-    fn failed_in(&self, work: &[u8], mut failure: Failure) -> Failure {
+    fn failed_in(&self, work: &[u8], mut failure: EvalFailure) -> EvalFailure {
         let reached = || work[..self.layout.bytes].to_vec();
         failure.reached.get_or_insert_with(reached);
         failure
@@ -331,18 +337,18 @@ impl Interp {
         action: &Action,
         slot: u32,
         state: &mut [u8],
-        locals: &Locals,
-        tell: &mut dyn FnMut(Failure),
-    ) -> Result<bool, Failure> {
+        locals: &LocalEnv,
+        tell: &mut dyn FnMut(EvalFailure),
+    ) -> Result<bool, EvalFailure> {
         if let Some(edge) = action.edge {
-            let mover = Instance { process: edge.process, slot };
+            let mover = ProcessInstance { process: edge.process, slot };
             if let Some(last) = self.program.last {
                 let pid = self.pid(state, mover);
                 self.layout.set(state, self.layout.variables[last].first, Some(pid));
             }
             self.set_location(state, mover, edge.to);
         }
-        if !self.has_slots || self.program.assertions != Assertions::GoOn {
+        if !self.has_slots || self.program.assertions != AssertionRule::Continue {
             return self.finish(&action.body, state, locals);
         }
         for stmt in &action.body {
@@ -358,19 +364,24 @@ impl Interp {
     }
 
     /// Runs the body of an action or start to its end. False if an assumption fails.
-    fn finish(&self, body: &[Stmt], state: &mut [u8], locals: &Locals) -> Result<bool, Failure> {
-        Ok(!matches!(self.run(body, state, locals)?, Flow::Dropped))
+    fn finish(
+        &self,
+        body: &[Stmt],
+        state: &mut [u8],
+        locals: &LocalEnv,
+    ) -> Result<bool, EvalFailure> {
+        Ok(!matches!(self.run(body, state, locals)?, BodyFlow::Dropped))
     }
 
     /// Ends a step, when all its bodies have run.
-    fn arrive(&self, state: &mut [u8]) -> Result<Arrival, Failure> {
+    fn arrive(&self, state: &mut [u8]) -> Result<ActionResult, EvalFailure> {
         self.sort_multisets(state);
         for assumption in &self.assumptions {
-            if self.eval(assumption, state, &Locals::default())? == 0 {
-                return Ok(Arrival::LeftOut);
+            if self.eval(assumption, state, &LocalEnv::default())? == 0 {
+                return Ok(ActionResult::LeftOut);
             }
         }
-        Ok(Arrival::State)
+        Ok(ActionResult::State)
     }
 
     /// Every rendezvous of one receiving action: one for each sender.
@@ -379,9 +390,9 @@ impl Interp {
         id: ActionId,
         only_committed: bool,
         state: &[u8],
-        locals: &Locals,
+        locals: &LocalEnv,
         work: &mut Vec<u8>,
-        visit: &mut StepVisitor,
+        visit: &mut StepTargetVisitor,
     ) {
         let receiver = &self.program.actions[id];
         match self.holds(receiver.guard.as_ref(), state, locals) {
@@ -391,17 +402,17 @@ impl Interp {
             // it is reported with the first sender that is there.
             Err(fault) => {
                 if let Some(sender) = self.senders(id, only_committed, state).next() {
-                    visit(&joint((id, locals), (sender, 0)), Err(fault));
+                    visit(&rendezvous_step((id, locals), (sender, 0)), Err(fault));
                 }
                 return;
             }
         }
         for sender_id in self.senders(id, only_committed, state) {
             let sender = &self.program.actions[sender_id];
-            let theirs = Locals::new(&self.layout.frames.actions[sender_id]);
+            let theirs = LocalEnv::new(&self.layout.frames.actions[sender_id]);
             self.each_binding(&sender.parameters, &theirs, &mut |theirs| {
                 let arrived = self.rendezvous(receiver, sender, state, locals, theirs, work);
-                let taken = joint((id, locals), (sender_id, theirs.combination.get()));
+                let taken = rendezvous_step((id, locals), (sender_id, theirs.combination.get()));
                 self.tell(&taken, arrived, work, visit);
             });
         }
@@ -440,48 +451,48 @@ impl Interp {
         receiver: &Action,
         sender: &Action,
         state: &[u8],
-        locals: &Locals,
-        theirs: &Locals,
+        locals: &LocalEnv,
+        theirs: &LocalEnv,
         work: &mut Vec<u8>,
-    ) -> Result<Arrival, Failure> {
+    ) -> Result<ActionResult, EvalFailure> {
         let (
             Some(Communication::Receive { patterns, channel, span, .. }),
             Some(Communication::Send { values, .. }),
         ) = (&receiver.communication, &sender.communication)
         else {
-            return Ok(Arrival::Nowhere);
+            return Ok(ActionResult::Nowhere);
         };
         if !self.holds(sender.guard.as_ref(), state, theirs)? {
-            return Ok(Arrival::Nowhere);
+            return Ok(ActionResult::Nowhere);
         }
         let message = self.message(values, state, theirs)?;
         let message = self.fitting(self.named(channel), values, message)?;
-        let channel = ChannelAt { id: self.named(channel), slot: 0 };
+        let channel = ChannelInstance { id: self.named(channel), slot: 0 };
         if !self.matches((channel, patterns, *span), &message, state, locals)? {
-            return Ok(Arrival::Nowhere);
+            return Ok(ActionResult::Nowhere);
         }
         self.load(state, work);
         self.deliver(channel, patterns, &message, *span, work, locals)?;
         let moved = self.complete(receiver, 0, work, locals, &mut |_| {})?
             && self.complete(sender, 0, work, theirs, &mut |_| {})?;
-        if moved { self.arrive(work) } else { Ok(Arrival::Nowhere) }
+        if moved { self.arrive(work) } else { Ok(ActionResult::Nowhere) }
     }
 
     /// Tells `visit` every combination of one enabled action for each process.
-    fn lockstep(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepVisitor) {
+    fn lockstep(&self, state: &[u8], work: &mut Vec<u8>, visit: &mut StepTargetVisitor) {
         let mut choices = Vec::new();
         for process in self.program.processes.keys().filter(|&id| self.moves(id)) {
             let at = self.location(state, process);
-            let mut enabled: Vec<Choice> = Vec::new();
+            let mut enabled: Vec<LockstepChoice> = Vec::new();
             for &id in self.from.at(process, at) {
-                let locals = Locals::new(&self.layout.frames.actions[id]);
+                let locals = LocalEnv::new(&self.layout.frames.actions[id]);
                 let action = &self.program.actions[id];
                 self.each_binding(&action.parameters, &locals, &mut |locals| match self
                     .is_enabled(action, state, locals)
                 {
                     Ok(true) => enabled.push((id, locals.clone())),
                     Ok(false) => {}
-                    Err(fault) => visit(&alone(id, locals), Err(fault)),
+                    Err(fault) => visit(&single_action_step(id, locals), Err(fault)),
                 });
             }
             choices.push(enabled);
@@ -491,18 +502,18 @@ impl Interp {
         }
         let mut chosen = vec![0; choices.len()];
         loop {
-            let actions: Vec<&Choice> =
+            let actions: Vec<&LockstepChoice> =
                 choices.iter().zip(&chosen).map(|(enabled, &at)| &enabled[at]).collect();
             let arrived = self.take_all(&actions, state, work);
             if let Some(((first, locals), others)) = actions.split_first() {
-                if matches!(arrived, Ok(Arrival::State | Arrival::LeftOut)) {
-                    others
-                        .iter()
-                        .for_each(|(id, locals)| visit(&alone(*id, locals), Ok(Led::OnTheWay)));
+                if matches!(arrived, Ok(ActionResult::State | ActionResult::LeftOut)) {
+                    others.iter().for_each(|(id, locals)| {
+                        visit(&single_action_step(*id, locals), Ok(StepTarget::Intermediate))
+                    });
                 }
-                self.tell(&alone(*first, locals), arrived, work, visit);
+                self.tell(&single_action_step(*first, locals), arrived, work, visit);
             }
-            if !advance(&mut chosen, &choices) || stop::is_asked() {
+            if !advance(&mut chosen, &choices) || stop::is_requested() {
                 return;
             }
         }
@@ -519,10 +530,10 @@ impl Interp {
     /// messages and room are what the processes before have left.
     fn take_all(
         &self,
-        actions: &[&Choice],
+        actions: &[&LockstepChoice],
         state: &[u8],
         work: &mut Vec<u8>,
-    ) -> Result<Arrival, Failure> {
+    ) -> Result<ActionResult, EvalFailure> {
         self.load(state, work);
         for (id, locals) in actions {
             let action = &self.program.actions[*id];
@@ -533,7 +544,7 @@ impl Interp {
                 return Err(fault(FaultKind::Limit, communication.span(), message));
             }
             if !self.complete(action, 0, work, locals, &mut |_| {})? {
-                return Ok(Arrival::Nowhere);
+                return Ok(ActionResult::Nowhere);
             }
         }
         self.arrive(work)
@@ -544,8 +555,8 @@ impl Interp {
     pub(super) fn each_binding<'f>(
         &self,
         parameters: &[Parameter],
-        locals: &Locals<'f>,
-        visit: &mut dyn FnMut(&Locals<'f>),
+        locals: &LocalEnv<'f>,
+        visit: &mut dyn FnMut(&LocalEnv<'f>),
     ) {
         let _ = self.bindings_until(parameters, locals, &mut |locals| {
             visit(locals);
@@ -557,8 +568,8 @@ impl Interp {
     pub(super) fn bindings_until<'f>(
         &self,
         parameters: &[Parameter],
-        locals: &Locals<'f>,
-        visit: &mut dyn FnMut(&Locals<'f>) -> ControlFlow<()>,
+        locals: &LocalEnv<'f>,
+        visit: &mut dyn FnMut(&LocalEnv<'f>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let Some((parameter, rest)) = parameters.split_first() else { return visit(locals) };
         let (low, high) = self.scalar_bounds(parameter.over);
@@ -566,10 +577,10 @@ impl Interp {
         // Where this is more than 32 bits, combinations are not numbered.
         let first = outer.wrapping_mul(high.wrapping_sub(low).wrapping_add(1) as u32);
         for value in low..=high {
-            if stop::is_asked() {
+            if stop::is_requested() {
                 return ControlFlow::Break(());
             }
-            locals.set(parameter.local, Bound::Value(value));
+            locals.set(parameter.local, LocalValue::Value(value));
             locals.combination.set(first.wrapping_add(value.wrapping_sub(low) as u32));
             self.bindings_until(rest, locals, visit)?;
         }
@@ -579,7 +590,7 @@ impl Interp {
 }
 
 /// Counts `chosen` up, the last place fastest; false when all combinations have been seen.
-fn advance(chosen: &mut [usize], choices: &[Vec<Choice>]) -> bool {
+fn advance(chosen: &mut [usize], choices: &[Vec<LockstepChoice>]) -> bool {
     for (at, enabled) in chosen.iter_mut().zip(choices).rev() {
         *at += 1;
         if *at < enabled.len() {

@@ -1,14 +1,14 @@
 //! What is not executed: constructs that no front end produces yet.
 
 use crate::diag::Diagnostic;
-use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
     Action, ChannelRef, Expr, ExprKind, Program, PropertyKind, Stmt, StmtKind, Type, Urgency,
 };
 use crate::source::Span;
 
 /// Names the first construct that is not executed, with what to do about it.
-pub(super) fn refuse_unsupported(program: &Program) -> Result<(), Diagnostic> {
+pub(super) fn reject_unsupported(program: &Program) -> Result<(), Diagnostic> {
     match find_unsupported(program) {
         None => Ok(()),
         Some((span, what)) => {
@@ -18,9 +18,9 @@ pub(super) fn refuse_unsupported(program: &Program) -> Result<(), Diagnostic> {
     }
 }
 
-type Found = Option<(Span, &'static str)>;
+type UnsupportedConstruct = Option<(Span, &'static str)>;
 
-fn find_unsupported(program: &Program) -> Found {
+fn find_unsupported(program: &Program) -> UnsupportedConstruct {
     for process in program.processes.values() {
         if let Some(atomic) = process.locations.values().find(|at| at.urgency == Urgency::Atomic) {
             return Some((atomic.span, "an atomic location"));
@@ -40,7 +40,7 @@ fn find_unsupported(program: &Program) -> Found {
             return Some((process.span, "a multiset beside processes that come and go"));
         }
     }
-    let mut look = Refusals { comes_and_goes: comes_and_goes.is_some(), found: None };
+    let mut look = UnsupportedFinder { comes_and_goes: comes_and_goes.is_some(), found: None };
     program.functions.values().for_each(|function| walk::body(&mut look, &function.body));
     program.actions.values().for_each(|action| walk::action(&mut look, action));
     program.starts.iter().for_each(|start| walk::body(&mut look, &start.body));
@@ -61,19 +61,19 @@ fn find_unsupported(program: &Program) -> Found {
 }
 
 /// Looks for the first construct in code, in the order of the source.
-struct Refusals {
+struct UnsupportedFinder {
     /// Whether any process has slots: its steps are taken otherwise than those of other programs.
     comes_and_goes: bool,
-    found: Found,
+    found: UnsupportedConstruct,
 }
 
-impl Refusals {
+impl UnsupportedFinder {
     fn find(&mut self, span: Span, what: Option<&'static str>) {
         self.found = self.found.or(what.map(|what| (span, what)));
     }
 }
 
-impl Visitor for Refusals {
+impl CodeVisitor for UnsupportedFinder {
     fn stmt(&mut self, stmt: &Stmt) {
         let what = match stmt.kind {
             StmtKind::Run { .. } | StmtKind::Exit if !self.comes_and_goes => {
@@ -111,7 +111,7 @@ impl Visitor for Refusals {
         walk::expr(self, expr);
     }
 
-    fn channel(&mut self, channel: &ChannelRef, _: Access) {
+    fn channel(&mut self, channel: &ChannelRef, _: PlaceAccess) {
         if let ChannelRef::Computed(number) | ChannelRef::Element { index: number, .. } = channel
             && !self.comes_and_goes
         {

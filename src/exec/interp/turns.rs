@@ -9,14 +9,14 @@
 //! `timeout` is true only in a second look, when the first has found nothing that can be done.
 
 use super::apply::received_as;
-use super::channels::ChannelAt;
+use super::channels::ChannelInstance;
 use super::failure::fault;
-use super::frames::Locals;
-use super::steps::{Led, StepVisitor, Taken};
-use super::{Failure, Interp, Told};
+use super::frames::LocalEnv;
+use super::steps::{StepAction, StepTarget, StepTargetVisitor};
+use super::{EvalFailure, Interp, TurnVisitor};
 use crate::analysis::instances::ActionInstance;
 use crate::exec::{FaultKind, stop};
-use crate::ir::{Action, ActionId, Communication, Instance, Turn};
+use crate::ir::{Action, ActionId, Communication, ProcessInstance, TurnRule};
 use crate::source::Span;
 use std::ops::ControlFlow;
 
@@ -29,50 +29,50 @@ pub(in crate::exec) const WITHIN_MAX: u32 = 1 << 20;
 const WAITING_MAX: usize = 1 << 16;
 
 /// Of a step with more states inside than that, so many actions are told, and the last.
-const TOLD_MAX: usize = 32;
+const LISTED_MAX: usize = 32;
 
 /// A state inside a step.
-struct Within {
+struct OpenStep {
     state: Vec<u8>,
     /// How many actions of the step come before those in `taken`.
     depth: usize,
     /// The action that led here, or both sides of a rendezvous.
-    taken: Vec<Taken>,
-    mover: Instance,
-    turn: Turn,
+    taken: Vec<StepAction>,
+    mover: ProcessInstance,
+    turn: TurnRule,
 }
 
 /// Where a look for actions stands.
-pub(super) struct MoverAt<'a> {
+pub(super) struct MoverContext<'a> {
     state: &'a [u8],
-    pub(super) mover: Instance,
-    locals: Locals<'a>,
+    pub(super) mover: ProcessInstance,
+    locals: LocalEnv<'a>,
     /// What has been done in the step so far.
-    before: &'a [Taken],
+    before: &'a [StepAction],
     /// Whether only the first possible action counts.
     first: bool,
 }
 
 impl Interp {
     /// Tells `visit` every step out of `state`.
-    pub(super) fn turns(&self, state: &[u8], visit: &mut StepVisitor) {
-        self.each_mover(state, &mut |look| self.take_turn(look, &|_| true, visit));
+    pub(super) fn slot_steps(&self, state: &[u8], visit: &mut StepTargetVisitor) {
+        self.each_mover(state, &mut |look| self.mover_steps(look, &|_| true, visit));
     }
 
     /// Shows the successors of a state that one mover's steps lead to, or those of all movers. What fails leads nowhere.
     pub(crate) fn each_successor(
         &self,
         state: &[u8],
-        by: Option<Instance>,
+        by: Option<ProcessInstance>,
         visit: &mut dyn FnMut(&[u8]),
     ) {
-        let visit = &mut |_: &[Taken], result: Result<Led, Failure>| {
-            result.ok().and_then(Led::successor).into_iter().for_each(&mut *visit);
+        let visit = &mut |_: &[StepAction], result: Result<StepTarget, EvalFailure>| {
+            result.ok().and_then(StepTarget::successor).into_iter().for_each(&mut *visit);
         };
-        let Some(mover) = by else { return self.turns(state, visit) };
-        let locals = Locals::of(mover);
-        let look = MoverAt { state, mover, locals, before: &[], first: false };
-        self.take_turn(&look, &|_| true, visit);
+        let Some(mover) = by else { return self.slot_steps(state, visit) };
+        let locals = LocalEnv::of(mover);
+        let look = MoverContext { state, mover, locals, before: &[], first: false };
+        self.mover_steps(&look, &|_| true, visit);
     }
 
     /// Shows the states that the program begins in. What fails begins in none.
@@ -85,17 +85,17 @@ impl Interp {
 
     /// Asks of each instance, from the youngest, whether it can do anything; a second time with
     /// `timeout` if none can.
-    pub(super) fn each_mover(&self, state: &[u8], ask: &mut dyn FnMut(&MoverAt) -> bool) {
+    pub(super) fn each_mover(&self, state: &[u8], ask: &mut dyn FnMut(&MoverContext) -> bool) {
         let instances = self.instances(state);
         for timeout in [false, true] {
             let mut any = false;
             for &mover in instances.iter().rev() {
-                let mut locals = Locals::of(mover);
+                let mut locals = LocalEnv::of(mover);
                 locals.timeout = timeout;
-                any |= ask(&MoverAt { state, mover, locals, before: &[], first: false });
+                any |= ask(&MoverContext { state, mover, locals, before: &[], first: false });
             }
             // Where steps were left early, it is not known that nothing can be done.
-            if any || !self.has_timeout || stop::is_asked() {
+            if any || !self.has_timeout || stop::is_requested() {
                 return;
             }
         }
@@ -103,34 +103,44 @@ impl Interp {
 
     /// Tells `visit` every step of a mover that begins with something `wanted`. Gives whether there is
     /// any step, wanted or not.
-    pub(super) fn take_turn(
+    pub(super) fn mover_steps(
         &self,
-        look: &MoverAt,
+        look: &MoverContext,
         wanted: &dyn Fn(ActionInstance) -> bool,
-        visit: &mut StepVisitor,
+        visit: &mut StepTargetVisitor,
     ) -> bool {
         let (mut open, mover) = (Vec::new(), look.mover);
         let any = self.offers(look, &mut open, &mut |taken, result| {
-            if wanted(self.begun_by(mover, taken)) {
+            if wanted(self.instance_begun_by(mover, taken)) {
                 visit(taken, result);
             }
         });
-        open.retain(|it| wanted(self.begun_by(mover, &it.taken)));
-        self.go_on(open, visit);
+        open.retain(|it| wanted(self.instance_begun_by(mover, &it.taken)));
+        self.complete_open_steps(open, visit);
         any
     }
 
     /// Tells `visit` what a mover can do: what its steps begin with. Gives whether there is anything.
-    pub(super) fn can_do(&self, look: &MoverAt, visit: &mut dyn FnMut(ActionInstance)) -> bool {
+    pub(super) fn visit_offers(
+        &self,
+        look: &MoverContext,
+        visit: &mut dyn FnMut(ActionInstance),
+    ) -> bool {
         let (mut open, mover) = (Vec::new(), look.mover);
-        let any = self.offers(look, &mut open, &mut |taken, _| visit(self.begun_by(mover, taken)));
-        open.iter().for_each(|it| visit(self.begun_by(mover, &it.taken)));
+        let any = self
+            .offers(look, &mut open, &mut |taken, _| visit(self.instance_begun_by(mover, taken)));
+        open.iter().for_each(|it| visit(self.instance_begun_by(mover, &it.taken)));
         any
     }
 
     /// What a step of a mover begins with.
-    pub(super) fn begun_by(&self, mover: Instance, taken: &[Taken]) -> ActionInstance {
-        let process = |it: &Taken| self.program.actions[it.action].edge.map(|edge| edge.process);
+    pub(super) fn instance_begun_by(
+        &self,
+        mover: ProcessInstance,
+        taken: &[StepAction],
+    ) -> ActionInstance {
+        let process =
+            |it: &StepAction| self.program.actions[it.action].edge.map(|edge| edge.process);
         match *taken {
             [] => ActionInstance::MayMove { process: mover.process, slot: mover.slot },
             // Whoever goes on after its own action is the same.
@@ -146,8 +156,13 @@ impl Interp {
     /// Whether anything can be done without `timeout`.
     pub(crate) fn can_move_at_once(&self, state: &[u8]) -> bool {
         self.instances(state).into_iter().any(|mover| {
-            let look =
-                MoverAt { state, mover, locals: Locals::of(mover), before: &[], first: false };
+            let look = MoverContext {
+                state,
+                mover,
+                locals: LocalEnv::of(mover),
+                before: &[],
+                first: false,
+            };
             self.offers(&look, &mut Vec::new(), &mut |_, _| {})
         })
     }
@@ -158,37 +173,40 @@ impl Interp {
         &self,
         state: &[u8],
         wanted: &dyn Fn(ActionInstance) -> bool,
-    ) -> Option<(ActionId, Failure)> {
+    ) -> Option<(ActionId, EvalFailure)> {
         let mut found = None;
-        let mut visit = |taken: &[Taken], result: Result<Led, Failure>| match result {
+        let mut visit = |taken: &[StepAction], result: Result<StepTarget, EvalFailure>| match result
+        {
             Err(failure) if failure.message == endless_message() => {
                 let last = taken.last().map_or(ActionId(0), |it| it.action);
                 found.get_or_insert((last, failure));
             }
             _ => {}
         };
-        self.each_mover(state, &mut |look| self.take_turn(look, wanted, &mut visit));
+        self.each_mover(state, &mut |look| self.mover_steps(look, wanted, &mut visit));
         found
     }
 
     /// Tells `visit` every step of this mover that begins with something `wanted`, and, one by one, the actions on the
     /// way; in a `d_step`, that goes on with its first possible action. Gives whether there is any step, wanted or not.
-    pub(in crate::exec) fn turns_of(
+    pub(in crate::exec) fn steps_of_mover(
         &self,
         state: &[u8],
-        mover: Instance,
+        mover: ProcessInstance,
         (first, timeout): (bool, bool),
         wanted: &dyn Fn(ActionInstance) -> bool,
-        visit: &mut Told,
+        visit: &mut TurnVisitor,
     ) -> bool {
-        let mut locals = Locals::of(mover);
+        let mut locals = LocalEnv::of(mover);
         locals.timeout = timeout;
-        let look = MoverAt { state, mover, locals, before: &[], first };
-        self.take_turn(&look, wanted, &mut |taken, result| {
-            let begun = self.begun_by(mover, taken);
+        let look = MoverContext { state, mover, locals, before: &[], first };
+        self.mover_steps(&look, wanted, &mut |taken, result| {
+            let begun = self.instance_begun_by(mover, taken);
             match result {
-                Ok(Led::OnTheWay) => {
-                    taken.iter().for_each(|it| visit(begun, it.action, Ok(Led::OnTheWay)));
+                Ok(StepTarget::Intermediate) => {
+                    taken
+                        .iter()
+                        .for_each(|it| visit(begun, it.action, Ok(StepTarget::Intermediate)));
                 }
                 result => {
                     let last = taken.last().map_or(ActionId(0), |it| it.action);
@@ -199,48 +217,53 @@ impl Interp {
     }
 
     /// Tells `visit` what the steps of this mover begin with.
-    pub(in crate::exec) fn can_do_of(
+    pub(in crate::exec) fn visit_offers_of(
         &self,
         state: &[u8],
-        mover: Instance,
+        mover: ProcessInstance,
         timeout: bool,
         visit: &mut dyn FnMut(ActionInstance),
     ) {
-        let mut locals = Locals::of(mover);
+        let mut locals = LocalEnv::of(mover);
         locals.timeout = timeout;
-        self.can_do(&MoverAt { state, mover, locals, before: &[], first: false }, visit);
+        self.visit_offers(&MoverContext { state, mover, locals, before: &[], first: false }, visit);
     }
 
     /// Completes the steps that have been begun, depth first.
-    fn go_on(&self, mut open: Vec<Within>, visit: &mut StepVisitor) {
+    fn complete_open_steps(&self, mut open: Vec<OpenStep>, visit: &mut StepTargetVisitor) {
         open.reverse();
         let mut within_seen = 0;
         // The actions of the step at hand.
         let mut path = Vec::new();
         while let Some(within) = open.pop() {
-            let Within { state, depth, taken, mover, turn } = &within;
+            let OpenStep { state, depth, taken, mover, turn } = &within;
             path.truncate(*depth);
             path.extend_from_slice(taken);
-            visit(&path[*depth..], Ok(Led::OnTheWay));
-            if *turn == Turn::Open {
-                visit(&path, Ok(Led::To(state)));
+            visit(&path[*depth..], Ok(StepTarget::Intermediate));
+            if *turn == TurnRule::Open {
+                visit(&path, Ok(StepTarget::To(state)));
                 continue;
             }
             within_seen += 1;
-            if stop::is_asked() {
+            if stop::is_requested() {
                 return;
             }
             if within_seen > WITHIN_MAX || open.len() > WAITING_MAX {
                 let span = self.span_of_last(&path);
                 let failure = fault(FaultKind::Limit, span, endless_message());
                 let last = path.last().copied();
-                path.truncate(TOLD_MAX);
+                path.truncate(LISTED_MAX);
                 path.extend(last);
                 return visit(&path, Err(failure));
             }
-            let first = *turn == Turn::First;
-            let look =
-                MoverAt { state, mover: *mover, locals: Locals::of(*mover), before: &path, first };
+            let first = *turn == TurnRule::First;
+            let look = MoverContext {
+                state,
+                mover: *mover,
+                locals: LocalEnv::of(*mover),
+                before: &path,
+                first,
+            };
             let mut next = Vec::new();
             let any = self.offers(&look, &mut next, visit);
             if !any && first {
@@ -248,18 +271,23 @@ impl Interp {
                 let failure = fault(FaultKind::Error, self.span_of_last(&path), message);
                 visit(&path, Err(failure));
             } else if !any {
-                visit(&path, Ok(Led::To(state)));
+                visit(&path, Ok(StepTarget::To(state)));
             }
             open.extend(next.into_iter().rev());
         }
     }
 
-    fn span_of_last(&self, taken: &[Taken]) -> Span {
+    fn span_of_last(&self, taken: &[StepAction]) -> Span {
         taken.last().map(|it| self.program.actions[it.action].span).unwrap_or_default()
     }
 
     /// Collects what the mover can do; whether there is anything.
-    fn offers(&self, look: &MoverAt, open: &mut Vec<Within>, visit: &mut StepVisitor) -> bool {
+    fn offers(
+        &self,
+        look: &MoverContext,
+        open: &mut Vec<OpenStep>,
+        visit: &mut StepTargetVisitor,
+    ) -> bool {
         let Some(location) = self.location_in(look.state, look.mover) else { return false };
         // Inside a `d_step` nothing is asked any more.
         let may_move = if look.first { Ok(true) } else { self.may_move(look.state, &look.locals) };
@@ -281,11 +309,14 @@ impl Interp {
                 continue;
             }
             match self.offer(look, id, action, open, visit) {
-                Ok(Offer::Nothing) => {}
-                Ok(Offer::Unmet) => tier = 0,
-                Ok(Offer::Taken) => (any, plain, tier) = (true, true, action.control.tier),
+                Ok(OfferOutcome::Nothing) => {}
+                Ok(OfferOutcome::NoReceiver) => tier = 0,
+                Ok(OfferOutcome::Taken) => (any, plain, tier) = (true, true, action.control.tier),
                 Err(failure) => {
-                    visit(&with(look.before, &[Taken::by(id, look.mover)]), Err(failure));
+                    visit(
+                        &with(look.before, &[StepAction::without_parameters(id, look.mover)]),
+                        Err(failure),
+                    );
                     (any, plain, tier) = (true, true, action.control.tier);
                 }
             }
@@ -295,59 +326,59 @@ impl Interp {
 
     fn offer(
         &self,
-        look: &MoverAt,
+        look: &MoverContext,
         id: ActionId,
         action: &Action,
-        open: &mut Vec<Within>,
-        visit: &mut StepVisitor,
-    ) -> Result<Offer, Failure> {
+        open: &mut Vec<OpenStep>,
+        visit: &mut StepTargetVisitor,
+    ) -> Result<OfferOutcome, EvalFailure> {
         if !self.holds(action.guard.as_ref(), look.state, &look.locals)? {
-            return Ok(Offer::Nothing);
+            return Ok(OfferOutcome::Nothing);
         }
         if let Some(communication) = &action.communication {
             let channel = self.channel(communication.channel(), look.state, &look.locals)?;
             if self.program.channels[channel.id].capacity == 0 {
                 return match communication {
-                    Communication::Receive { .. } => Ok(Offer::Nothing),
+                    Communication::Receive { .. } => Ok(OfferOutcome::Nothing),
                     Communication::Send { .. } => self.meet(look, id, channel, open, visit),
                 };
             }
             if !self.is_ready(communication, look.state, &look.locals)? {
-                return Ok(Offer::Nothing);
+                return Ok(OfferOutcome::Nothing);
             }
         }
         let mut state = look.state.to_vec();
-        let taken = vec![Taken::by(id, look.mover)];
+        let taken = vec![StepAction::without_parameters(id, look.mover)];
         let tell = &mut |failure| visit(&with(look.before, &taken), Err(failure));
         if let Some(communication) = &action.communication {
             self.exchange(communication, look.state, &mut state, &look.locals, tell)?;
         }
         self.complete(action, look.mover.slot, &mut state, &look.locals, tell)?;
         let (depth, turn) = (look.before.len(), action.control.turn);
-        open.push(Within { state, depth, taken, mover: look.mover, turn });
-        Ok(Offer::Taken)
+        open.push(OpenStep { state, depth, taken, mover: look.mover, turn });
+        Ok(OfferOutcome::Taken)
     }
 
     /// Every rendezvous of a send: one for each receive that takes the message.
     fn meet(
         &self,
-        look: &MoverAt,
+        look: &MoverContext,
         id: ActionId,
-        channel: ChannelAt,
-        open: &mut Vec<Within>,
-        visit: &mut StepVisitor,
-    ) -> Result<Offer, Failure> {
+        channel: ChannelInstance,
+        open: &mut Vec<OpenStep>,
+        visit: &mut StepTargetVisitor,
+    ) -> Result<OfferOutcome, EvalFailure> {
         let sender = &self.program.actions[id];
         let Some(communication @ Communication::Send { values, span, .. }) = &sender.communication
         else {
-            return Ok(Offer::Nothing);
+            return Ok(OfferOutcome::Nothing);
         };
-        if look.first || sender.control.turn == Turn::First {
+        if look.first || sender.control.turn == TurnRule::First {
             return Err(fault(FaultKind::Error, *span, "a d_step sends by rendezvous"));
         }
-        let own = [Taken::by(id, look.mover)];
+        let own = [StepAction::without_parameters(id, look.mover)];
         let message = self.message(values, look.state, &look.locals)?;
-        self.judge_fit(communication, channel, &mut |failure| {
+        self.check_arity(communication, channel, &mut |failure| {
             // A second look, with `timeout`, tells nothing again.
             if !look.locals.timeout {
                 visit(&with(look.before, &own), Err(failure));
@@ -364,7 +395,7 @@ impl Interp {
         for mover in self.instances(look.state).into_iter().rev().filter(|&at| at != look.mover) {
             met |= self.receives(&sent, mover, channel, &message, so_far, open, visit);
         }
-        Ok(if met { Offer::Taken } else { Offer::Unmet })
+        Ok(if met { OfferOutcome::Taken } else { OfferOutcome::NoReceiver })
     }
 
     /// Every way in which an instance takes a message that is being sent.
@@ -372,15 +403,15 @@ impl Interp {
     fn receives(
         &self,
         sent: &[u8],
-        mover: Instance,
-        channel: ChannelAt,
+        mover: ProcessInstance,
+        channel: ChannelInstance,
         message: &[i64],
-        (before, sent_by): (&[Taken], &[Taken]),
-        open: &mut Vec<Within>,
-        visit: &mut StepVisitor,
+        (before, sent_by): (&[StepAction], &[StepAction]),
+        open: &mut Vec<OpenStep>,
+        visit: &mut StepTargetVisitor,
     ) -> bool {
         let Some(location) = self.location_in(sent, mover) else { return false };
-        let locals = Locals::of(mover);
+        let locals = LocalEnv::of(mover);
         if !matches!(self.may_move(sent, &locals), Ok(true)) {
             return false;
         }
@@ -390,7 +421,7 @@ impl Interp {
             if tier != 0 && tier != action.control.tier {
                 break;
             }
-            let taken = with(sent_by, &[Taken::by(id, mover)]);
+            let taken = with(sent_by, &[StepAction::without_parameters(id, mover)]);
             let mut state = sent.to_vec();
             let tell = &mut |failure| visit(&with(before, &taken), Err(failure));
             match self.take_message(action, (channel, message), &mut state, &locals, tell) {
@@ -398,7 +429,7 @@ impl Interp {
                 Ok(true) => match self.complete(action, mover.slot, &mut state, &locals, tell) {
                     Ok(_) => {
                         let (depth, turn) = (before.len(), action.control.turn);
-                        open.push(Within { state, depth, taken, mover, turn });
+                        open.push(OpenStep { state, depth, taken, mover, turn });
                     }
                     Err(failure) => tell(failure),
                 },
@@ -414,11 +445,11 @@ impl Interp {
     fn take_message(
         &self,
         action: &Action,
-        (channel, message): (ChannelAt, &[i64]),
+        (channel, message): (ChannelInstance, &[i64]),
         state: &mut [u8],
-        locals: &Locals,
-        tell: &mut dyn FnMut(Failure),
-    ) -> Result<bool, Failure> {
+        locals: &LocalEnv,
+        tell: &mut dyn FnMut(EvalFailure),
+    ) -> Result<bool, EvalFailure> {
         let Some(communication @ Communication::Receive { channel: theirs, patterns, span, .. }) =
             &action.communication
         else {
@@ -433,14 +464,14 @@ impl Interp {
         if !self.matches((channel, patterns, *span), &message, state, locals)? {
             return Ok(false);
         }
-        self.judge_fit(communication, channel, tell)?;
+        self.check_arity(communication, channel, tell)?;
         self.deliver(channel, patterns, &message, *span, state, locals)?;
         Ok(true)
     }
 
     /// Whether nothing but its place keeps the mover from moving: where it is provided to move,
     /// and no instance of a higher priority could.
-    fn may_move(&self, state: &[u8], locals: &Locals) -> Result<bool, Failure> {
+    fn may_move(&self, state: &[u8], locals: &LocalEnv) -> Result<bool, EvalFailure> {
         let Some(mover) = locals.mover else { return Ok(true) };
         let life = &self.program.processes[mover.process].life;
         if !self.holds(life.provided.as_ref(), state, locals)? {
@@ -450,7 +481,7 @@ impl Interp {
             return Ok(true);
         }
         let own = self.priority(state, mover);
-        let higher = |&at: &Instance| at != mover && self.priority(state, at) > own;
+        let higher = |&at: &ProcessInstance| at != mover && self.priority(state, at) > own;
         for other in self.instances(state).into_iter().filter(higher) {
             if self.can_move_alone(state, locals.for_another(other))? {
                 return Ok(false);
@@ -460,7 +491,7 @@ impl Interp {
     }
 
     /// The priority of an instance.
-    pub(super) fn priority(&self, state: &[u8], at: Instance) -> i64 {
+    pub(super) fn priority(&self, state: &[u8], at: ProcessInstance) -> i64 {
         match self.program.processes[at.process].life.priority {
             None => 1,
             Some(variable) => {
@@ -471,13 +502,13 @@ impl Interp {
 
     /// Whether an instance can move, for another that asks (`enabled`). To ask that of oneself is an
     /// error, as in SPIN, and so is asking in a circle, which never ends there.
-    pub(super) fn is_enabled_to(
+    pub(super) fn is_enabled_for(
         &self,
-        at: Instance,
+        at: ProcessInstance,
         span: Span,
         state: &[u8],
-        locals: &Locals,
-    ) -> Result<bool, Failure> {
+        locals: &LocalEnv,
+    ) -> Result<bool, EvalFailure> {
         let message = if locals.mover == Some(at) {
             "a process asks whether it is enabled itself"
         } else if locals.asking >= self.count_processes(state) as u32 {
@@ -492,7 +523,7 @@ impl Interp {
 
     /// Whether the mover has an action that is possible without another's help; a send by rendezvous
     /// counts as one. `timeout` holds where it does for whoever asks, as in SPIN.
-    fn can_move_alone(&self, state: &[u8], locals: Locals) -> Result<bool, Failure> {
+    fn can_move_alone(&self, state: &[u8], locals: LocalEnv) -> Result<bool, EvalFailure> {
         let Some(at) = locals.mover else { return Ok(false) };
         let Some(location) = self.location_in(state, at) else { return Ok(false) };
         if !self.holds(self.program.processes[at.process].life.provided.as_ref(), state, &locals)? {
@@ -525,15 +556,15 @@ fn endless_message() -> String {
 }
 
 /// What came of looking at an action.
-enum Offer {
+enum OfferOutcome {
     /// It is not possible.
     Nothing,
     /// It is a send by rendezvous that nobody takes.
-    Unmet,
+    NoReceiver,
     /// It is possible.
     Taken,
 }
 
-fn with(before: &[Taken], more: &[Taken]) -> Vec<Taken> {
+fn with(before: &[StepAction], more: &[StepAction]) -> Vec<StepAction> {
     [before, more].concat()
 }

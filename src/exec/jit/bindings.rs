@@ -3,20 +3,20 @@
 //! Elements that are not 0 are found a machine word at a time: the bits of as many as fit are read at once, and the first bit
 //! that is 1 tells which is the next.
 
-use super::emitter::{Emitter, Frame, OnFault};
-use super::expr::{COPIES_MAX, Leave};
-use super::names::Bound;
-use super::val::Val;
-use super::words::{At, CHUNK_BITS, WORD_BITS};
-use crate::analysis::bindings::{Bind, BindingStep, Scan, not_zero};
-use crate::ir::layout::Cell;
-use crate::ir::{Convert, Expr, Parameter, Place};
+use super::emitter::{Emitter, FaultHandling, WordFrame};
+use super::expr::{COPIES_MAX, LoopExit};
+use super::names::NameBinding;
+use super::val::CodeValue;
+use super::words::{BitOffset, CHUNK_BITS, WORD_BITS};
+use crate::analysis::bindings::{BindingStep, IndexBinding, NonzeroScan, nonzero_place};
+use crate::ir::layout::ScalarCell;
+use crate::ir::{Expr, NumberConversion, Parameter, Place};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
 /// An action whose bindings are listed.
-pub(super) struct Listed<'l> {
+pub(super) struct BindingEmission<'l> {
     pub parameters: &'l [Parameter],
     /// The conjuncts of its guard.
     pub conjuncts: &'l [&'l Expr],
@@ -25,16 +25,16 @@ pub(super) struct Listed<'l> {
 }
 
 /// What is emitted for a binding: it ends by going to the block it is given.
-type Body<'b, 'a, 'f> = dyn FnMut(&mut Emitter<'a, 'f>, Block) + 'b;
+type BindingBody<'b, 'a, 'f> = dyn FnMut(&mut Emitter<'a, 'f>, Block) + 'b;
 
 /// Elements of an array side by side: where the first is, how many there are, and what one is.
-struct Elements {
-    at: At,
+struct ArrayElements {
+    at: BitOffset,
     count: u32,
-    cell: Cell,
+    cell: ScalarCell,
 }
 
-impl Elements {
+impl ArrayElements {
     /// How many are read at once.
     fn at_once(&self) -> u32 {
         (CHUNK_BITS / self.cell.bits).min(self.count)
@@ -45,40 +45,40 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Emits `body` for each way to do these steps, and goes to `next` at last.
     pub fn follow(
         &mut self,
-        listed: &Listed<'_>,
+        listed: &BindingEmission<'_>,
         steps: &[BindingStep],
         next: Block,
-        body: &mut Body<'_, 'a, 'f>,
+        body: &mut BindingBody<'_, 'a, 'f>,
     ) {
         let Some((step, rest)) = steps.split_first() else { return body(self, next) };
         match step {
             BindingStep::Test(number) => {
                 let holds = self.block();
-                self.on_fault = OnFault::Ignore(next);
+                self.on_fault = FaultHandling::Ignore(next);
                 let parent = self.parent();
                 self.branch(listed.conjuncts[*number], &parent, holds, next);
-                self.go_on_at(holds);
+                self.continue_at(holds);
                 self.follow(listed, rest, next, body);
             }
             BindingStep::Each(parameter) => {
                 let parameter = &listed.parameters[*parameter];
                 let (bounds, local) = (self.scalar_bounds(parameter.over), parameter.local);
-                self.count_up(bounds, listed.size, local, Leave::ToEnd, &mut |this, _, next| {
+                self.count_up(bounds, listed.size, local, LoopExit::ToEnd, &mut |this, _, next| {
                     this.follow(listed, rest, next, body);
                 });
                 self.jump(next);
             }
-            BindingStep::Scan(Scan { conjunct, binds }) => {
-                let place = not_zero(listed.conjuncts[*conjunct]).map(|it| it.0);
+            BindingStep::Scan(NonzeroScan { conjunct, binds }) => {
+                let place = nonzero_place(listed.conjuncts[*conjunct]).map(|it| it.0);
                 let place = place.unwrap_or_else(|| unreachable!("a source reads a place"));
-                self.on_fault = OnFault::Ignore(next);
+                self.on_fault = FaultHandling::Ignore(next);
                 let mut follow = |this: &mut Self, next| this.follow(listed, rest, next, body);
                 match self.elements(listed, place, binds) {
                     Some(elements) => self.scan(listed, &elements, binds, &mut follow),
                     None => {
                         let end = self.block();
                         self.each_index(listed, place, (binds, end), &mut follow);
-                        self.go_on_at(end);
+                        self.continue_at(end);
                     }
                 }
                 self.jump(next);
@@ -87,73 +87,84 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// The elements that indices go through, if it pays to look at several at once.
-    fn elements(&mut self, listed: &Listed<'_>, place: &Place, binds: &[Bind]) -> Option<Elements> {
+    fn elements(
+        &mut self,
+        listed: &BindingEmission<'_>,
+        place: &Place,
+        binds: &[IndexBinding],
+    ) -> Option<ArrayElements> {
         let count = binds.iter().try_fold(1u32, |all, it| all.checked_mul(it.length))?;
         let copies = self.copies.saturating_mul(count.into());
         if copies <= COPIES_MAX && copies.saturating_mul(listed.size) <= self.unrolled_max {
             return None;
         }
         for bind in binds {
-            let first = Bound::Value(Val::known(bind.value(bind.low)?));
+            let first = NameBinding::Value(CodeValue::constant(bind.value(bind.low)?));
             self.names.bind(listed.parameters[bind.parameter].local, first);
         }
         let parent = self.parent();
-        let (at, shape) = self.at(place, &parent);
+        let (at, shape) = self.place_offset(place, &parent);
         let cell = self.shapes.cell(shape);
         let is_plain = !cell.undefined && cell.base() == 0 && cell.bits > 0;
-        let covers = |it: &&Bind| {
+        let covers = |it: &&IndexBinding| {
             it.pieces.as_ref().is_none_or(|pieces| {
                 let held: i64 = pieces.iter().map(|it| it.high - it.low + 1).sum();
                 held == i64::from(it.length)
             })
         };
         let is_whole = binds.iter().filter(covers).count() == binds.len();
-        (is_plain && is_whole).then_some(Elements { at, count, cell })
+        (is_plain && is_whole).then_some(ArrayElements { at, count, cell })
     }
 
     /// Goes through indices one by one, and goes to a block at last.
     fn each_index(
         &mut self,
-        listed: &Listed<'_>,
+        listed: &BindingEmission<'_>,
         place: &Place,
-        (binds, end): (&[Bind], Block),
-        body: &mut Body<'_, 'a, 'f>,
+        (binds, end): (&[IndexBinding], Block),
+        body: &mut BindingBody<'_, 'a, 'f>,
     ) {
         let Some((bind, rest)) = binds.split_first() else {
             let is_there = self.block();
             let parent = self.parent();
-            let (at, shape) = self.at(place, &parent);
+            let (at, shape) = self.place_offset(place, &parent);
             let cell = self.shapes.cell(shape);
             let found = self.read_cell(&parent, at, cell, place.span);
             self.branch_on(found, is_there, end);
-            self.go_on_at(is_there);
+            self.continue_at(is_there);
             return body(self, end);
         };
         let last = bind.low + i64::from(bind.length) - 1;
         let local = listed.parameters[bind.parameter].local;
         let size = listed.size;
-        self.count_up((bind.low, last), size, local, Leave::ToEnd, &mut |this, index, next| {
+        self.count_up((bind.low, last), size, local, LoopExit::ToEnd, &mut |this, index, next| {
             let value = this.value_of_index(listed, bind, index, place.span);
-            this.names.bind(local, Bound::Value(value));
+            this.names.bind(local, NameBinding::Value(value));
             this.each_index(listed, place, (rest, next), body);
         });
         self.jump(end);
     }
 
     /// The value of the parameter that an index gives.
-    fn value_of_index(&mut self, listed: &Listed<'_>, bind: &Bind, index: Val, span: Span) -> Val {
-        if let Some(value) = index.as_known().and_then(|it| bind.value(it)) {
-            return Val::known(value);
+    fn value_of_index(
+        &mut self,
+        listed: &BindingEmission<'_>,
+        bind: &IndexBinding,
+        index: CodeValue,
+        span: Span,
+    ) -> CodeValue {
+        if let Some(value) = index.as_constant().and_then(|it| bind.value(it)) {
+            return CodeValue::constant(value);
         }
         let (low, high) = self.scalar_bounds(listed.parameters[bind.parameter].over);
         match &bind.pieces {
             None => index,
             Some(pieces) => {
                 let operand = Expr::constant(0, span);
-                let convert = Convert { operand, pieces: pieces.clone() };
+                let convert = NumberConversion { operand, pieces: pieces.clone() };
                 let value = self.convert(&convert, index, None, span);
                 let value = self.as_int(value);
-                Val::int(value, low, high)
+                CodeValue::int(value, low, high)
             }
         }
     }
@@ -161,22 +172,22 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Emits `body` for each element that is not 0.
     fn scan(
         &mut self,
-        listed: &Listed<'_>,
-        elements: &Elements,
-        binds: &[Bind],
-        body: &mut Body<'_, 'a, 'f>,
+        listed: &BindingEmission<'_>,
+        elements: &ArrayElements,
+        binds: &[IndexBinding],
+        body: &mut BindingBody<'_, 'a, 'f>,
     ) {
         let (head, inside, end) = (self.block(), self.block(), self.block());
         let base = self.b.declare_var(types::I64);
         let zero = self.iconst(0);
         self.b.def_var(base, zero);
         self.jump(head);
-        self.go_on_at(head);
+        self.continue_at(head);
         let first = self.b.use_var(base);
         let count = i64::from(elements.count);
         let more = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, first, count);
         self.b.ins().brif(more, inside, &[], end, &[]);
-        self.go_on_at(inside);
+        self.continue_at(inside);
         let parent = self.parent();
         let bits = self.bits_of(elements, first, &parent);
         let before = self.loops;
@@ -187,20 +198,20 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let has_loop_inside = self.loops > before + 1;
         self.loops += 1;
         let first = self.b.use_var(base);
-        self.leave_if_told(first, has_loop_inside, |this| this.jump(end));
+        self.emit_stop_check(first, has_loop_inside, |this| this.jump(end));
         let further = self.b.ins().iadd_imm_s(first, i64::from(elements.at_once()));
         self.b.def_var(base, further);
         self.jump(head);
-        self.go_on_at(end);
+        self.continue_at(end);
         for bind in binds {
             self.names.unbind(listed.parameters[bind.parameter].local);
         }
     }
 
     /// The bits of the elements from one on that are read at once, the first ones most significant.
-    fn bits_of(&mut self, elements: &Elements, first: Value, parent: &Frame) -> Value {
+    fn bits_of(&mut self, elements: &ArrayElements, first: Value, parent: &WordFrame) -> Value {
         let (width, at_once) = (elements.cell.bits, elements.at_once());
-        let At { bit, slack, dynamic } = elements.at;
+        let BitOffset { bit, slack, dynamic } = elements.at;
         let (read, last) = (at_once * width, (elements.count - 1) / at_once * at_once);
         let at = match last {
             0 => elements.at,
@@ -210,7 +221,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
                     None => offset,
                     Some(before) => self.b.ins().iadd(before, offset),
                 };
-                At { bit, slack: slack + last * width, dynamic: Some(dynamic) }
+                BitOffset { bit, slack: slack + last * width, dynamic: Some(dynamic) }
             }
         };
         let bits = self.read(parent, at, read);
@@ -229,18 +240,18 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Emits `body` for the index of each element with a bit that is 1.
     fn each_bit(
         &mut self,
-        elements: &Elements,
+        elements: &ArrayElements,
         (first, bits): (Value, Value),
-        body: &mut dyn FnMut(&mut Self, Val, Block),
+        body: &mut dyn FnMut(&mut Self, CodeValue, Block),
     ) {
         let (head, found, next, end) = (self.block(), self.block(), self.block(), self.block());
         let left = self.b.declare_var(types::I64);
         self.b.def_var(left, bits);
         self.jump(head);
-        self.go_on_at(head);
+        self.continue_at(head);
         let bits = self.b.use_var(left);
         self.b.ins().brif(bits, found, &[], end, &[]);
-        self.go_on_at(found);
+        self.continue_at(found);
         let width = elements.cell.bits;
         let bit = self.b.ins().clz(bits);
         let (element, shift) = match width {
@@ -258,18 +269,18 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.b.def_var(left, rest);
         let index = self.b.ins().iadd(first, element);
         let before = self.loops;
-        body(self, Val::int(index, 0, i64::from(elements.count) - 1), next);
-        self.go_on_at(next);
+        body(self, CodeValue::int(index, 0, i64::from(elements.count) - 1), next);
+        self.continue_at(next);
         if self.loops > before {
-            self.leave_if_told(first, true, |this| this.jump(end));
+            self.emit_stop_check(first, true, |this| this.jump(end));
         }
         self.loops += 1;
         self.jump(head);
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     /// Binds what the place of an element, counted from the first, says.
-    fn bind_all(&mut self, listed: &Listed<'_>, binds: &[Bind], index: Val) {
+    fn bind_all(&mut self, listed: &BindingEmission<'_>, binds: &[IndexBinding], index: CodeValue) {
         let mut rest = self.as_int(index);
         for (at, bind) in binds.iter().enumerate().rev() {
             let length = self.iconst(i64::from(bind.length));
@@ -284,10 +295,10 @@ impl<'a, 'f> Emitter<'a, 'f> {
                 0 => own,
                 low => self.b.ins().iadd_imm_s(own, low),
             };
-            let own = Val::int(own, bind.low, bind.low + i64::from(bind.length) - 1);
+            let own = CodeValue::int(own, bind.low, bind.low + i64::from(bind.length) - 1);
             let value = self.value_of_index(listed, bind, own, Span::default());
             let local = listed.parameters[bind.parameter].local;
-            self.names.bind(local, Bound::Value(value));
+            self.names.bind(local, NameBinding::Value(value));
         }
     }
 }

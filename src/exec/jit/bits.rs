@@ -3,8 +3,8 @@
 //! Loads and stores are of eight bytes wherever a state has any of them: whoever calls the code leaves
 //! room for that behind the last state and behind the last candidate.
 
-use super::emitter::{Emitter, Frame, Word};
-use super::words::{At, Places, WORD_BITS, in_words, mask};
+use super::emitter::{Emitter, WordFrame, WordStorage};
+use super::words::{BitOffset, WORD_BITS, WordLayout, in_words, mask};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 
@@ -39,11 +39,11 @@ impl Emitter<'_, '_> {
     }
 
     /// A word of the frame.
-    fn word(&mut self, frame: &Frame, word: usize) -> Value {
+    fn word(&mut self, frame: &WordFrame, word: usize) -> Value {
         match frame.words[word] {
-            Word::Parent => self.parent_word(word),
-            Word::Register(variable) => self.b.use_var(variable),
-            Word::Memory => {
+            WordStorage::Parent => self.parent_word(word),
+            WordStorage::Register(variable) => self.b.use_var(variable),
+            WordStorage::Memory => {
                 let memory = self.memory();
                 let raw = self.b.ins().load(types::I64, memory_flags(), memory, 8 * word as i32);
                 self.b.ins().bswap(raw)
@@ -51,20 +51,20 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn set_word(&mut self, frame: &Frame, word: usize, value: Value) {
+    fn set_word(&mut self, frame: &WordFrame, word: usize, value: Value) {
         match frame.words[word] {
-            Word::Register(variable) => self.b.def_var(variable, value),
-            Word::Memory => {
+            WordStorage::Register(variable) => self.b.def_var(variable, value),
+            WordStorage::Memory => {
                 let memory = self.memory();
                 let raw = self.b.ins().bswap(value);
                 self.store_raw(raw, memory, word);
             }
-            Word::Parent => unreachable!("a footprint covers everything that is written"),
+            WordStorage::Parent => unreachable!("a footprint covers everything that is written"),
         }
     }
 
     /// `bits` bits as an integer: at most 64, or `CHUNK_BITS` where their place is not known.
-    pub fn read(&mut self, frame: &Frame, at: At, bits: u32) -> Value {
+    pub fn read(&mut self, frame: &WordFrame, at: BitOffset, bits: u32) -> Value {
         if bits == 0 {
             return self.iconst(0);
         }
@@ -89,7 +89,7 @@ impl Emitter<'_, '_> {
             Some(dynamic) => {
                 let (address, offset) = self.address(frame, words.start, at.bit, dynamic);
                 let flags = match frame.words[words.start] {
-                    Word::Parent => parent_flags(),
+                    WordStorage::Parent => parent_flags(),
                     _ => memory_flags(),
                 };
                 let raw = self.b.ins().load(types::I64, flags, address, 0);
@@ -100,9 +100,9 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn read_in_word(&mut self, frame: &Frame, word: usize, bit: u32, bits: u32) -> Value {
+    fn read_in_word(&mut self, frame: &WordFrame, word: usize, bit: u32, bits: u32) -> Value {
         let (byte, end_byte) = (bit / 8, (bit + bits - 1) / 8);
-        if matches!(frame.words[word], Word::Parent) && byte == end_byte {
+        if matches!(frame.words[word], WordStorage::Parent) && byte == end_byte {
             let state = self.state;
             let loaded = self.b.ins().uload8(types::I64, parent_flags(), state, byte as i32);
             return self.cut(loaded, 8, bit % 8, bits);
@@ -132,11 +132,17 @@ impl Emitter<'_, '_> {
     }
 
     /// The address of the byte that a bit is in, and how far into it.
-    fn address(&mut self, frame: &Frame, word: usize, bit: u32, dynamic: Value) -> (Value, Value) {
+    fn address(
+        &mut self,
+        frame: &WordFrame,
+        word: usize,
+        bit: u32,
+        dynamic: Value,
+    ) -> (Value, Value) {
         let base = match frame.words[word] {
-            Word::Parent => self.state,
-            Word::Memory => self.memory(),
-            Word::Register(_) => unreachable!("a footprint keeps wide reaches in memory"),
+            WordStorage::Parent => self.state,
+            WordStorage::Memory => self.memory(),
+            WordStorage::Register(_) => unreachable!("a footprint keeps wide reaches in memory"),
         };
         let bit = self.b.ins().iadd_imm_s(dynamic, i64::from(bit));
         let byte = self.b.ins().ushr_imm_s(bit, 3);
@@ -146,7 +152,7 @@ impl Emitter<'_, '_> {
 
     /// Replaces `bits` bits, at most 64, or `CHUNK_BITS` where their place is not known. The
     /// value has no others.
-    pub fn write(&mut self, frame: &Frame, at: At, bits: u32, value: Value) {
+    pub fn write(&mut self, frame: &WordFrame, at: BitOffset, bits: u32, value: Value) {
         if bits == 0 {
             return;
         }
@@ -192,7 +198,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Replaces bits that are all in one word, from its bit `bit` on.
-    fn write_in_word(&mut self, frame: &Frame, word: usize, bit: u32, bits: u32, value: Value) {
+    fn write_in_word(&mut self, frame: &WordFrame, word: usize, bit: u32, bits: u32, value: Value) {
         let below = WORD_BITS - bit - bits;
         let value = match below {
             0 => value,
@@ -210,9 +216,9 @@ impl Emitter<'_, '_> {
     }
 
     /// Replaces bits at a known place by known ones.
-    pub fn write_known(&mut self, frame: &Frame, bit: u32, bits: u32, value: u64) {
+    pub fn write_known(&mut self, frame: &WordFrame, bit: u32, bits: u32, value: u64) {
         let value = self.iconst(value as i64);
-        self.write(frame, At::fixed(bit), bits, value);
+        self.write(frame, BitOffset::fixed(bit), bits, value);
     }
 
     /// Whether bits of the parent within one word, chosen by a mask, are as given. Both are of the
@@ -251,11 +257,11 @@ impl Emitter<'_, '_> {
     }
 
     /// Stores the whole state of a frame.
-    pub fn store(&mut self, frame: &Frame, to: Value) {
-        let words = &frame.words[..Places::new(self.interp.layout()).state_words];
+    pub fn store(&mut self, frame: &WordFrame, to: Value) {
+        let words = &frame.words[..WordLayout::new(self.interp.layout()).state_words];
         let mut word = 0;
         while word < words.len() {
-            let of_parent = words[word..].iter().take_while(|it| matches!(it, Word::Parent));
+            let of_parent = words[word..].iter().take_while(|it| matches!(it, WordStorage::Parent));
             let run = of_parent.count();
             if run >= CALLED_MIN {
                 let offset = 8 * word as i64;
@@ -266,7 +272,7 @@ impl Emitter<'_, '_> {
                 continue;
             }
             let pair = words.get(word..word + 2);
-            if let Some([Word::Parent, Word::Parent]) = pair {
+            if let Some([WordStorage::Parent, WordStorage::Parent]) = pair {
                 let (state, offset) = (self.state, 8 * word as i32);
                 let both = self.b.ins().load(types::I8X16, parent_flags(), state, offset);
                 self.b.ins().store(memory_flags(), both, to, offset);
@@ -274,12 +280,12 @@ impl Emitter<'_, '_> {
                 continue;
             }
             let raw = match words[word] {
-                Word::Parent => self.raw_parent_word(word),
-                Word::Register(variable) => {
+                WordStorage::Parent => self.raw_parent_word(word),
+                WordStorage::Register(variable) => {
                     let value = self.b.use_var(variable);
                     self.b.ins().bswap(value)
                 }
-                Word::Memory => {
+                WordStorage::Memory => {
                     let memory = self.memory();
                     self.b.ins().load(types::I64, memory_flags(), memory, 8 * word as i32)
                 }

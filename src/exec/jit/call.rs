@@ -4,27 +4,32 @@
 //! No function calls itself, so each has one frame (see [`layout`](crate::ir::layout)). Here frames
 //! are words of their own behind those of the state.
 
-use super::emitter::{Emitter, Exit, Frame, OnFault, Returned};
-use super::maybe::Maybe;
-use super::names::{Bound, Names};
-use super::shape::Shape;
-use super::val::Val;
-use super::words::At;
+use super::emitter::{BodyExit, Emitter, FaultHandling, ResultVariables, WordFrame};
+use super::maybe::MaybeUndefined;
+use super::names::{LocalNames, NameBinding};
+use super::shape::StoredType;
+use super::val::CodeValue;
+use super::words::BitOffset;
 use crate::exec::FaultKind;
-use crate::ir::{Argument, Expr, FunctionId, LocalId, Overflow, Place, Stmt, TypeId};
+use crate::ir::{CallArgument, Expr, FunctionId, LocalId, OverflowRule, Place, Stmt, TypeId};
 use crate::source::Span;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 
 /// An argument that has been judged.
-enum Given {
+enum EmittedArgument {
     Code(Value),
-    Copy(At),
-    Place(At, Shape),
+    Copy(BitOffset),
+    Place(BitOffset, StoredType),
 }
 
 impl Emitter<'_, '_> {
     /// The end of a function's body, and where its result is then.
-    pub fn end_of(&mut self, id: FunctionId, block: Block, span: Span) -> (Exit, Option<Returned>) {
+    pub fn end_of(
+        &mut self,
+        id: FunctionId,
+        block: Block,
+        span: Span,
+    ) -> (BodyExit, Option<ResultVariables>) {
         let function = &self.interp.program().functions[id];
         let result = function.result.map(|_| {
             let (value, undefined) =
@@ -32,25 +37,25 @@ impl Emitter<'_, '_> {
             let zeros = (self.iconst(0), self.b.ins().iconst(types::I8, 0));
             self.b.def_var(value, zeros.0);
             self.b.def_var(undefined, zeros.1);
-            Returned { value, undefined }
+            ResultVariables { value, undefined }
         });
-        (Exit { block, result: result.map(|returned| (id, returned)), span }, result)
+        (BodyExit { block, result: result.map(|returned| (id, returned)), span }, result)
     }
 
     /// Calls a function for what it does, and stores its result if it has one.
     pub fn call(
         &mut self,
         id: FunctionId,
-        arguments: &[Argument],
+        arguments: &[CallArgument],
         into: Option<&Place>,
         span: Span,
-        frame: &Frame,
+        frame: &WordFrame,
     ) {
         let result = self.result_of(id, arguments, span, frame);
         if let Some(place) = into {
-            let (at, shape) = self.at(place, frame);
+            let (at, shape) = self.place_offset(place, frame);
             let cell = self.shapes.cell(shape);
-            self.store_maybe(frame, at, cell, result, Overflow::Fails, place.span);
+            self.store_maybe(frame, at, cell, result, OverflowRule::Fails, place.span);
         }
     }
 
@@ -58,10 +63,10 @@ impl Emitter<'_, '_> {
     pub fn result_of(
         &mut self,
         id: FunctionId,
-        arguments: &[Argument],
+        arguments: &[CallArgument],
         span: Span,
-        frame: &Frame,
-    ) -> Maybe {
+        frame: &WordFrame,
+    ) -> MaybeUndefined {
         if self.sizes.is_outlined(id) {
             return self.call_outlined(id, arguments, span, frame);
         }
@@ -78,16 +83,16 @@ impl Emitter<'_, '_> {
             None => self.jump(end),
             Some(_) => self.end_with_fault(FaultKind::Undefined, span),
         }
-        self.go_on_at(end);
+        self.continue_at(end);
         self.names = names;
         (self.own, self.exit) = outer;
         match (result, function.result) {
-            (Some(Returned { value, undefined }), Some(ty)) => {
+            (Some(ResultVariables { value, undefined }), Some(ty)) => {
                 let (low, high) = self.scalar_bounds(ty);
                 let (value, undefined) = (self.b.use_var(value), self.b.use_var(undefined));
-                Maybe::Unless(undefined, Val::int(value, low, high))
+                MaybeUndefined::Unless(undefined, CodeValue::int(value, low, high))
             }
-            _ => Maybe::Undefined,
+            _ => MaybeUndefined::Undefined,
         }
     }
 
@@ -96,58 +101,62 @@ impl Emitter<'_, '_> {
     pub fn give_all(
         &mut self,
         id: FunctionId,
-        arguments: &[Argument],
+        arguments: &[CallArgument],
         span: Span,
-        frame: &Frame,
-    ) -> Names {
+        frame: &WordFrame,
+    ) -> LocalNames {
         let function = &self.interp.program().functions[id];
         let mut given = Vec::new();
         for (argument, parameter) in arguments.iter().zip(&function.parameters) {
             given.push(match argument {
-                Argument::Value(value) => {
+                CallArgument::Value(value) => {
                     let value = self.possibly_undefined(value, frame);
-                    let cell = self.shapes.cell(Shape { ty: parameter.ty, cell: None });
-                    Given::Code(self.encode_maybe(cell, value, Overflow::Fails, span))
+                    let cell = self.shapes.cell(StoredType { ty: parameter.ty, cell: None });
+                    EmittedArgument::Code(self.encode_maybe(cell, value, OverflowRule::Fails, span))
                 }
-                Argument::Copy(place) => Given::Copy(self.at(place, frame).0),
-                Argument::Reference(place) => {
-                    let (at, shape) = self.at(place, frame);
-                    Given::Place(at, shape)
+                CallArgument::Copy(place) => {
+                    EmittedArgument::Copy(self.place_offset(place, frame).0)
+                }
+                CallArgument::Reference(place) => {
+                    let (at, shape) = self.place_offset(place, frame);
+                    EmittedArgument::Place(at, shape)
                 }
             });
         }
-        let mut own = Names::default();
+        let mut own = LocalNames::default();
         for (given, parameter) in given.into_iter().zip(&function.parameters) {
-            let shape = Shape { ty: parameter.ty, cell: None };
+            let shape = StoredType { ty: parameter.ty, cell: None };
             let (at, shape) = match given {
-                Given::Place(at, shape) => (at, shape),
-                Given::Code(code) => {
+                EmittedArgument::Place(at, shape) => (at, shape),
+                EmittedArgument::Code(code) => {
                     let at = self.shapes.parameter(self.interp, id, parameter.local);
                     self.write(frame, at, self.shapes.bits(shape), code);
                     (at, shape)
                 }
-                Given::Copy(from) => {
+                EmittedArgument::Copy(from) => {
                     let at = self.shapes.parameter(self.interp, id, parameter.local);
                     self.copy_bits(frame, from, at, self.shapes.bits(shape));
                     (at, shape)
                 }
             };
-            own.bind(parameter.local, Bound::Place(at, shape));
+            own.bind(parameter.local, NameBinding::Place(at, shape));
         }
         own
     }
 
     /// Leaves the body.
-    pub fn leave(&mut self, value: Option<&Expr>, frame: &Frame) {
+    pub fn leave(&mut self, value: Option<&Expr>, frame: &WordFrame) {
         let exit = self.exit.unwrap_or_else(|| unreachable!("every body has an end"));
         match (exit.result, value) {
             (Some((id, to)), Some(value)) => {
                 let maybe = self.possibly_undefined(value, frame);
                 self.check_result(id, maybe, exit.span);
                 let (value, undefined) = match maybe {
-                    Maybe::Value(value) => (value, self.b.ins().iconst(types::I8, 0)),
-                    Maybe::Unless(undefined, value) => (value, undefined),
-                    Maybe::Undefined => (Val::known(0), self.b.ins().iconst(types::I8, 1)),
+                    MaybeUndefined::Value(value) => (value, self.b.ins().iconst(types::I8, 0)),
+                    MaybeUndefined::Unless(undefined, value) => (value, undefined),
+                    MaybeUndefined::Undefined => {
+                        (CodeValue::constant(0), self.b.ins().iconst(types::I8, 1))
+                    }
                 };
                 let value = self.as_int(value);
                 self.b.def_var(to.value, value);
@@ -159,49 +168,49 @@ impl Emitter<'_, '_> {
             _ => {}
         }
         self.jump(exit.block);
-        self.go_on_unreachable();
+        self.continue_unreachable();
     }
 
     /// A result must be a value of its type.
-    fn check_result(&mut self, id: FunctionId, maybe: Maybe, span: Span) {
+    fn check_result(&mut self, id: FunctionId, maybe: MaybeUndefined, span: Span) {
         let function = &self.interp.program().functions[id];
         let (value, undefined) = match maybe {
-            Maybe::Undefined => return,
-            Maybe::Value(value) => (value, None),
-            Maybe::Unless(undefined, value) => (value, Some(undefined)),
+            MaybeUndefined::Undefined => return,
+            MaybeUndefined::Value(value) => (value, None),
+            MaybeUndefined::Unless(undefined, value) => (value, Some(undefined)),
         };
         let Some((low, high)) = function.result.map(|ty| self.scalar_bounds(ty)) else { return };
         if !value.is_within(low, high) {
-            let beyond = self.beyond(value, low, high);
+            let beyond = self.is_out_of_range(value, low, high);
             self.fail_unless_undefined(beyond, undefined, span);
         }
     }
 
     /// Makes a local variable begin.
-    pub fn declare(&mut self, local: LocalId, ty: TypeId, body: &[Stmt], frame: &Frame) {
+    pub fn declare(&mut self, local: LocalId, ty: TypeId, body: &[Stmt], frame: &WordFrame) {
         let own = self.own.unwrap_or_else(|| unreachable!("bodies with variables have frames"));
         let at = self.shapes.local(self.interp.layout(), own, local);
-        let shape = Shape { ty, cell: None };
+        let shape = StoredType { ty, cell: None };
         // Code 0 is what is unused.
         self.fill_shape(frame, at, shape, |_| 0);
-        self.names.bind(local, Bound::Place(at, shape));
+        self.names.bind(local, NameBinding::Place(at, shape));
         self.run(body, frame);
     }
 
     /// Runs a body with a name for a place.
-    pub fn alias(&mut self, local: LocalId, place: &Place, body: &[Stmt], frame: &Frame) {
-        let (at, shape) = self.at(place, frame);
-        self.names.bind(local, Bound::Place(at, shape));
+    pub fn alias(&mut self, local: LocalId, place: &Place, body: &[Stmt], frame: &WordFrame) {
+        let (at, shape) = self.place_offset(place, frame);
+        self.names.bind(local, NameBinding::Place(at, shape));
         self.run(body, frame);
     }
 
     /// Goes on if an assumption holds; else there is no such step.
-    pub fn assume(&mut self, condition: &Expr, frame: &Frame) {
-        let OnFault::Report(_, next) = self.on_fault else {
+    pub fn assume(&mut self, condition: &Expr, frame: &WordFrame) {
+        let FaultHandling::Report(_, next) = self.on_fault else {
             unreachable!("assumptions are statements of steps");
         };
         let holds = self.block();
         self.branch(condition, frame, holds, next);
-        self.go_on_at(holds);
+        self.continue_at(holds);
     }
 }

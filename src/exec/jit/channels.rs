@@ -3,20 +3,20 @@
 //! Channels are few, so code is emitted for each that may be meant, and a comparison chooses. The
 //! numbers of channels are known beforehand where the pids of all processes with channels are.
 
-use super::emitter::{Emitter, Frame};
+use super::emitter::{Emitter, WordFrame};
 use super::pids::{known_pid, numbered};
 use super::shape::location_in;
-use super::val::Val;
-use super::words::At;
+use super::val::CodeValue;
+use super::words::BitOffset;
 use crate::exec::FaultKind;
-use crate::exec::interp::ChannelAt;
-use crate::ir::{Binary, ChannelId, ChannelRef, Expr, Instance, Owner, Pid};
+use crate::exec::interp::ChannelInstance;
+use crate::ir::{BinaryOp, ChannelId, ChannelRef, Expr, Owner, PidRule, ProcessInstance};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{BlockArg, InstBuilder, types};
 
 impl Emitter<'_, '_> {
     /// The number of a channel, if it is known.
-    pub fn channel_number(&self, channel: ChannelAt) -> Option<i64> {
+    pub fn channel_number(&self, channel: ChannelInstance) -> Option<i64> {
         let all = numbered(self.interp.program())?;
         all.into_iter().find(|(_, at)| *at == channel).map(|(number, _)| number)
     }
@@ -25,8 +25,8 @@ impl Emitter<'_, '_> {
     pub fn each_channel(
         &mut self,
         channel: &ChannelRef,
-        frame: &Frame,
-        body: &mut dyn FnMut(&mut Self, ChannelAt),
+        frame: &WordFrame,
+        body: &mut dyn FnMut(&mut Self, ChannelInstance),
     ) {
         let program = self.interp.program();
         match channel {
@@ -48,11 +48,11 @@ impl Emitter<'_, '_> {
 
     fn choose_channel(
         &mut self,
-        choices: &[(i64, ChannelAt)],
+        choices: &[(i64, ChannelInstance)],
         chosen: &Expr,
         otherwise: FaultKind,
-        frame: &Frame,
-        body: &mut dyn FnMut(&mut Self, ChannelAt),
+        frame: &WordFrame,
+        body: &mut dyn FnMut(&mut Self, ChannelInstance),
     ) {
         let value = self.value(chosen, frame);
         for &(number, channel) in choices {
@@ -60,12 +60,12 @@ impl Emitter<'_, '_> {
                 continue;
             }
             let (this_one, next) = (self.block(), self.block());
-            let equal = self.compare(Binary::Equal, value, Val::known(number));
+            let equal = self.compare(BinaryOp::Equal, value, CodeValue::constant(number));
             self.branch_on(equal, this_one, next);
-            self.go_on_at(this_one);
+            self.continue_at(this_one);
             self.fail_unless_alive(channel, frame, otherwise, chosen);
             body(self, channel);
-            self.go_on_at(next);
+            self.continue_at(next);
         }
         self.end_with_fault(otherwise, chosen.span);
     }
@@ -73,18 +73,18 @@ impl Emitter<'_, '_> {
     /// A number means no channel if the instance that the channel belongs to is gone.
     fn fail_unless_alive(
         &mut self,
-        channel: ChannelAt,
-        frame: &Frame,
+        channel: ChannelInstance,
+        frame: &WordFrame,
         kind: FaultKind,
         chosen: &Expr,
     ) {
         let Owner::Process(process) = self.interp.program().channels[channel.id].owner else {
             return;
         };
-        let owner = Instance { process, slot: channel.slot };
+        let owner = ProcessInstance { process, slot: channel.slot };
         if self.names.mover != Some(owner) {
             let cell = location_in(self.interp.layout(), owner);
-            let code = self.read(frame, At::fixed(cell.bit), cell.bits);
+            let code = self.read(frame, BitOffset::fixed(cell.bit), cell.bits);
             let gone = self.b.ins().icmp_imm_s(IntCC::Equal, code, 0);
             self.fail_if(gone, kind, chosen.span);
         }
@@ -94,9 +94,9 @@ impl Emitter<'_, '_> {
     pub fn on_channel(
         &mut self,
         channel: &ChannelRef,
-        frame: &Frame,
-        body: &mut dyn FnMut(&mut Self, ChannelAt) -> Val,
-    ) -> Val {
+        frame: &WordFrame,
+        body: &mut dyn FnMut(&mut Self, ChannelInstance) -> CodeValue,
+    ) -> CodeValue {
         if let ChannelRef::Named(id) = channel {
             let at = self.names.named(self.interp.program(), *id);
             return body(self, at);
@@ -110,19 +110,19 @@ impl Emitter<'_, '_> {
             let value = this.as_int(value);
             this.b.ins().jump(end, &[BlockArg::from(value)]);
         });
-        self.go_on_at(end);
-        Val::int(result, range.0.min(range.1), range.1.max(range.0))
+        self.continue_at(end);
+        CodeValue::int(result, range.0.min(range.1), range.1.max(range.0))
     }
 
     /// The pid of the mover.
-    pub fn pid(&mut self, frame: &Frame) -> Val {
+    pub fn pid(&mut self, frame: &WordFrame) -> CodeValue {
         let program = self.interp.program();
         let mover = self.names.mover.unwrap_or_else(|| unreachable!("somebody moves"));
         match (known_pid(program, mover), program.processes[mover.process].life.pid) {
-            (Some(pid), _) => Val::known(pid),
-            (None, Pid::In(variable)) => {
+            (Some(pid), _) => CodeValue::constant(pid),
+            (None, PidRule::In(variable)) => {
                 let place = crate::ir::Place::variable(variable, program.variables[variable].span);
-                let (at, shape) = self.at(&place, frame);
+                let (at, shape) = self.place_offset(&place, frame);
                 let cell = self.shapes.cell(shape);
                 self.read_cell(frame, at, cell, place.span)
             }
@@ -131,17 +131,17 @@ impl Emitter<'_, '_> {
     }
 
     /// The number of live processes.
-    pub fn count_processes(&mut self, frame: &Frame) -> Val {
+    pub fn count_processes(&mut self, frame: &WordFrame) -> CodeValue {
         let program = self.interp.program();
         let (mut all, mut most) = (self.iconst(0), 0);
         for instance in program.instances() {
             most += 1;
             let cell = location_in(self.interp.layout(), instance);
-            let code = self.read(frame, At::fixed(cell.bit), cell.bits);
+            let code = self.read(frame, BitOffset::fixed(cell.bit), cell.bits);
             let alive = self.b.ins().icmp_imm_s(IntCC::NotEqual, code, 0);
             let alive = self.b.ins().uextend(types::I64, alive);
             all = self.b.ins().iadd(all, alive);
         }
-        Val::int(all, 0, most)
+        CodeValue::int(all, 0, most)
     }
 }

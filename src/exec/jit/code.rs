@@ -2,7 +2,7 @@
 
 use crate::analysis::instances::InstanceId;
 use crate::exec::FaultKind;
-use crate::ir::{ActionId, Instance};
+use crate::ir::{ActionId, ProcessInstance};
 use crate::source::Span;
 use cranelift_jit::JITModule;
 use std::sync::Mutex;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Where compiled code can fail.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Site {
+pub(super) struct FaultSite {
     pub action: ActionId,
     pub kind: FaultKind,
     pub span: Span,
@@ -20,7 +20,7 @@ pub(super) struct Site {
 
 /// How a mover is looked at: for each there is a section of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Mode {
+pub(super) enum MoverMode {
     /// For everything it can do.
     All,
     /// The same, when only processes at committed locations may move.
@@ -32,7 +32,7 @@ pub(super) enum Mode {
 }
 
 /// Machine code and what belongs to it.
-pub(super) struct Code {
+pub(super) struct MachineCode {
     /// Expands states.
     pub entry: *const u8,
     /// The functions the entry chooses from.
@@ -40,17 +40,17 @@ pub(super) struct Code {
     /// Where the functions of each mover begin in the table.
     pub firsts: Vec<usize>,
     /// The instances of processes, by number.
-    pub instances: Vec<Instance>,
+    pub instances: Vec<ProcessInstance>,
     /// How many functions of the table there are of each sort.
     pub per_mode: usize,
     /// Whether candidates have a number behind them.
     pub is_labelled: bool,
     /// Whether it takes no steps, but marks what is enabled.
-    pub looks: bool,
+    pub marks_enabled: bool,
     /// Whether it counts how often each action is taken.
     pub counts: bool,
     /// Where it can fail.
-    pub sites: Vec<Site>,
+    pub sites: Vec<FaultSite>,
     /// How long compiling took.
     pub time: Duration,
     /// Bytes of machine code.
@@ -62,27 +62,27 @@ pub(super) struct Code {
 }
 
 // SAFETY: the pointers are to code, which does not change once it is made.
-unsafe impl Send for Code {}
+unsafe impl Send for MachineCode {}
 // SAFETY: as above; the module is locked.
-unsafe impl Sync for Code {}
+unsafe impl Sync for MachineCode {}
 
-impl Code {
+impl MachineCode {
     /// Functions that are finished, and the module that owns their memory.
     pub fn new(
         module: JITModule,
         entry: *const u8,
         table: Box<[*const u8]>,
-        sites: Vec<Site>,
+        sites: Vec<FaultSite>,
         bytes: usize,
-    ) -> Code {
-        Code {
+    ) -> MachineCode {
+        MachineCode {
             entry,
             table,
             firsts: Vec::new(),
             instances: Vec::new(),
             per_mode: 0,
             is_labelled: false,
-            looks: false,
+            marks_enabled: false,
             counts: false,
             sites,
             time: Duration::ZERO,
@@ -93,7 +93,7 @@ impl Code {
     }
 }
 
-impl Drop for Code {
+impl Drop for MachineCode {
     fn drop(&mut self) {
         let module = self.module.get_mut().ok().and_then(Option::take);
         if let Some(module) = module {

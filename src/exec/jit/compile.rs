@@ -1,13 +1,13 @@
 //! Compiling a program: function by function, within a time and within memory.
 
-use super::code::{Code, Mode, Site};
-use super::driver::{DispatchTable, Work};
+use super::code::{FaultSite, MachineCode, MoverMode};
+use super::driver::{DispatchTable, TableFunction};
 use super::emitter::Emitter;
-use super::outline::Outlines;
-use super::purpose::Purpose;
-use super::shape::Shapes;
-use super::size::{Sizes, UNROLLED_MAX};
-use super::workshop::{Refusal, Workshop};
+use super::outline::OutlineTable;
+use super::purpose::CodePurpose;
+use super::shape::StoredTypes;
+use super::size::{CodeSizes, UNROLLED_MAX};
+use super::workshop::{CompileError, FunctionCompiler};
 use crate::exec::{Interp, stop};
 use crate::ir::{Action, ActionId, Program};
 use cranelift_codegen::ir::Value;
@@ -75,29 +75,30 @@ impl CompileLimits {
 /// Compiles everything within limits; what goes beyond is interpreted.
 pub(super) fn compile(
     interp: &Interp,
-    purpose: Purpose,
+    purpose: CodePurpose,
     limits: CompileLimits,
-) -> Result<Code, Refusal> {
+) -> Result<MachineCode, CompileError> {
     let limits = CompileLimits { counts: limits.counts && purpose.takes_steps(), ..limits };
     let began = Instant::now();
     let program = interp.program();
-    let shapes = Shapes::new(program);
+    let shapes = StoredTypes::new(program);
     let plan = match purpose {
-        Purpose::Judge => DispatchTable::without_steps(),
+        CodePurpose::Judge => DispatchTable::without_steps(),
         _ => DispatchTable::new(interp),
     };
-    let sizes = Sizes::new(program, limits.inlined);
-    let bounds = Bounds::new(program, &sizes, limits);
-    let mut builder = Builder::new(interp, &shapes, &sizes, purpose, limits)?;
+    let sizes = CodeSizes::new(program, limits.inlined);
+    let bounds = SizeBounds::new(program, &sizes, limits);
+    let mut builder = CodeBuilder::new(interp, &shapes, &sizes, purpose, limits)?;
     let mut table = Vec::new();
     for work in &plan.functions {
         let actions: &[ActionId] = match work {
-            Work::Nothing => &[],
-            Work::Free(actions) => actions,
-            Work::Steps { mover, at, .. } => interp.actions_from(mover.process, *at),
+            TableFunction::Nothing => &[],
+            TableFunction::Free(actions) => actions,
+            TableFunction::Steps { mover, at, .. } => interp.actions_from(mover.process, *at),
         };
         let each = actions.iter().map(|&id| &program.actions[id]);
-        let haste = Haste::at(began.elapsed(), each.map(|it| bounds.haste(it)).max(), limits);
+        let haste =
+            TimePressure::at(began.elapsed(), each.map(|it| bounds.haste(it)).max(), limits);
         table.push(builder.work(work, actions, haste)?);
     }
     builder.function(4, |emitter| emitter.driver(&plan));
@@ -107,7 +108,7 @@ pub(super) fn compile(
     code.instances = program.instances().collect();
     code.per_mode = plan.per_mode;
     code.is_labelled = purpose.is_labelled();
-    code.looks = purpose.looks();
+    code.marks_enabled = purpose.marks_enabled();
     code.counts = limits.counts;
     code.interpreted = builder.interpreted;
     code.time = began.elapsed();
@@ -115,23 +116,24 @@ pub(super) fn compile(
 }
 
 /// The machine code of one action, as text, or of all from where it begins.
-pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Refusal> {
-    let shapes = Shapes::new(interp.program());
-    let sizes = Sizes::whole(interp.program());
+pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, CompileError> {
+    let shapes = StoredTypes::new(interp.program());
+    let sizes = CodeSizes::whole(interp.program());
     let limits =
         CompileLimits { time: Duration::MAX, memory: u64::MAX, inlined: u64::MAX, counts: false };
-    let mut builder = Builder::new(interp, &shapes, &sizes, Purpose::Expand, limits)?;
+    let mut builder = CodeBuilder::new(interp, &shapes, &sizes, CodePurpose::Expand, limits)?;
     // Where processes come and go all that one does at a location is one piece.
-    let edge = interp.program().actions[action].edge.filter(|_| interp.program().comes_and_goes());
+    let edge =
+        interp.program().actions[action].edge.filter(|_| interp.program().has_dynamic_processes());
     let piece = DispatchTable::new(interp).functions.into_iter().find(|work| match *work {
-        Work::Steps { mover, at, mode: Mode::All, .. } => {
+        TableFunction::Steps { mover, at, mode: MoverMode::All, .. } => {
             edge.is_some_and(|it| it.process == mover.process && it.from == at)
         }
         _ => false,
     });
     match piece {
-        None => builder.step_function(&[action], Mode::All, Haste::None),
-        Some(work) => builder.emit_work(&work, Haste::None),
+        None => builder.step_function(&[action], MoverMode::All, TimePressure::None),
+        Some(work) => builder.emit_work(&work, TimePressure::None),
     }
     builder.workshop.context.set_disasm(true);
     builder.workshop.define()?;
@@ -140,38 +142,38 @@ pub(super) fn assembly(interp: &Interp, action: ActionId) -> Result<String, Refu
 }
 
 /// What is known of actions before they are compiled.
-struct Bounds<'a> {
+struct SizeBounds<'a> {
     program: &'a Program,
-    sizes: &'a Sizes,
-    whole: Sizes,
+    sizes: &'a CodeSizes,
+    whole: CodeSizes,
     limits: CompileLimits,
     /// The size of the largest function that is compiled by itself.
     largest: u64,
 }
 
-impl<'a> Bounds<'a> {
-    fn new(program: &'a Program, sizes: &'a Sizes, limits: CompileLimits) -> Bounds<'a> {
+impl<'a> SizeBounds<'a> {
+    fn new(program: &'a Program, sizes: &'a CodeSizes, limits: CompileLimits) -> SizeBounds<'a> {
         let outlined = program.functions.keys().filter(|&id| sizes.is_outlined(id));
         let largest = outlined.map(|id| sizes.function(program, id)).max().unwrap_or_default();
-        Bounds { program, sizes, whole: Sizes::whole(program), limits, largest }
+        SizeBounds { program, sizes, whole: CodeSizes::whole(program), limits, largest }
     }
 
     /// What the size of an action asks for.
-    fn haste(&self, action: &Action) -> Haste {
+    fn haste(&self, action: &Action) -> TimePressure {
         let own = self.sizes.action(self.program, action);
         let whole = self.whole.action(self.program, action);
         let unit = if whole == own { own } else { own.max(self.largest) };
         match own {
-            _ if whole > WHOLE_MAX || unit > self.limits.parts() => Haste::Late,
-            own if own > UNROLLED_MAX => Haste::Some,
-            _ => Haste::None,
+            _ if whole > WHOLE_MAX || unit > self.limits.parts() => TimePressure::Late,
+            own if own > UNROLLED_MAX => TimePressure::Some,
+            _ => TimePressure::None,
         }
     }
 }
 
 /// How much of the time is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Haste {
+enum TimePressure {
     /// Enough.
     None,
     /// A part of it, or there is much to compile: loops are not unrolled.
@@ -180,49 +182,49 @@ enum Haste {
     Late,
 }
 
-impl Haste {
-    fn at(elapsed: Duration, least: Option<Haste>, limits: CompileLimits) -> Haste {
+impl TimePressure {
+    fn at(elapsed: Duration, least: Option<TimePressure>, limits: CompileLimits) -> TimePressure {
         let haste = match elapsed {
-            _ if elapsed > limits.time || stop::is_asked() => Haste::Late,
-            _ if elapsed > limits.time / 4 => Haste::Some,
-            _ => Haste::None,
+            _ if elapsed > limits.time || stop::is_requested() => TimePressure::Late,
+            _ if elapsed > limits.time / 4 => TimePressure::Some,
+            _ => TimePressure::None,
         };
-        least.unwrap_or(Haste::None).max(haste)
+        least.unwrap_or(TimePressure::None).max(haste)
     }
 }
 
-struct Builder<'a> {
+struct CodeBuilder<'a> {
     interp: &'a Interp,
-    shapes: &'a Shapes,
-    sizes: &'a Sizes,
-    purpose: Purpose<'a>,
+    shapes: &'a StoredTypes,
+    sizes: &'a CodeSizes,
+    purpose: CodePurpose<'a>,
     limits: CompileLimits,
-    workshop: Workshop,
-    outlines: Outlines,
-    sites: Vec<Site>,
+    workshop: FunctionCompiler,
+    outlines: OutlineTable,
+    sites: Vec<FaultSite>,
     interpreted: usize,
     /// The function that does nothing.
     idle: Option<FuncId>,
     /// Those that leave a mover to the interpreter, by how it is looked at and its number.
-    left: HashMap<(Mode, u32), FuncId>,
+    left: HashMap<(MoverMode, u32), FuncId>,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> CodeBuilder<'a> {
     fn new(
         interp: &'a Interp,
-        shapes: &'a Shapes,
-        sizes: &'a Sizes,
-        purpose: Purpose<'a>,
+        shapes: &'a StoredTypes,
+        sizes: &'a CodeSizes,
+        purpose: CodePurpose<'a>,
         limits: CompileLimits,
-    ) -> Result<Self, Refusal> {
-        Ok(Builder {
+    ) -> Result<Self, CompileError> {
+        Ok(CodeBuilder {
             interp,
             shapes,
             sizes,
             purpose,
             limits,
-            workshop: Workshop::new(purpose.optimization())?,
-            outlines: Outlines::default(),
+            workshop: FunctionCompiler::new(purpose.optimization())?,
+            outlines: OutlineTable::default(),
             sites: Vec::new(),
             interpreted: 0,
             idle: None,
@@ -231,11 +233,16 @@ impl<'a> Builder<'a> {
     }
 
     /// The function for some work, made or found.
-    fn work(&mut self, work: &Work, actions: &[ActionId], haste: Haste) -> Result<FuncId, Refusal> {
-        if haste < Haste::Late {
+    fn work(
+        &mut self,
+        work: &TableFunction,
+        actions: &[ActionId],
+        haste: TimePressure,
+    ) -> Result<FuncId, CompileError> {
+        if haste < TimePressure::Late {
             let before = (self.sites.len(), self.interpreted, self.outlines.count());
             match work {
-                Work::Nothing => return self.idle(),
+                TableFunction::Nothing => return self.empty_function(),
                 work => self.emit_work(work, haste),
             }
             let instructions = self.workshop.context.func.dfg.num_insts() as u64;
@@ -247,36 +254,38 @@ impl<'a> Builder<'a> {
             self.outlines.forget(before.2);
         }
         match work {
-            Work::Nothing => self.idle(),
-            Work::Free(actions) => {
+            TableFunction::Nothing => self.empty_function(),
+            TableFunction::Free(actions) => {
                 self.function(3, |emitter| {
-                    actions.iter().for_each(|&id| emitter.interpreted(id, Mode::All));
+                    actions.iter().for_each(|&id| emitter.emit_interpreted(id, MoverMode::All));
                 });
                 self.define()
             }
-            &Work::Steps { number, mode, .. } => {
+            &TableFunction::Steps { number, mode, .. } => {
                 self.interpreted += actions.len();
-                self.left(mode, number)
+                self.interpreter_stub(mode, number)
             }
         }
     }
 
     /// Emits the function for some work.
-    fn emit_work(&mut self, work: &Work, haste: Haste) {
+    fn emit_work(&mut self, work: &TableFunction, haste: TimePressure) {
         let interp = self.interp;
         match work {
-            Work::Nothing => self.function(3, |_| {}),
-            Work::Free(actions) => self.step_function(actions, Mode::All, haste),
-            &Work::Steps { mover, number, at, mode } if interp.program().comes_and_goes() => {
+            TableFunction::Nothing => self.function(3, |_| {}),
+            TableFunction::Free(actions) => self.step_function(actions, MoverMode::All, haste),
+            &TableFunction::Steps { mover, number, at, mode }
+                if interp.program().has_dynamic_processes() =>
+            {
                 self.function(3, |emitter| emitter.turn(mover, at, mode, number));
             }
-            &Work::Steps { mover, at, mode, .. } => {
+            &TableFunction::Steps { mover, at, mode, .. } => {
                 self.step_function(interp.actions_from(mover.process, at), mode, haste);
             }
         }
     }
 
-    fn idle(&mut self) -> Result<FuncId, Refusal> {
+    fn empty_function(&mut self) -> Result<FuncId, CompileError> {
         if let Some(idle) = self.idle {
             return Ok(idle);
         }
@@ -287,18 +296,18 @@ impl<'a> Builder<'a> {
     }
 
     /// A function that leaves a mover to the interpreter wherever it is.
-    fn left(&mut self, mode: Mode, number: u32) -> Result<FuncId, Refusal> {
+    fn interpreter_stub(&mut self, mode: MoverMode, number: u32) -> Result<FuncId, CompileError> {
         if let Some(left) = self.left.get(&(mode, number)) {
             return Ok(*left);
         }
-        self.function(3, |emitter| emitter.interpreted_mover(mode, number));
+        self.function(3, |emitter| emitter.emit_interpreted_mover(mode, number));
         let left = self.define()?;
         self.left.insert((mode, number), left);
         Ok(left)
     }
 
     /// Compiles the function at hand, then those that it calls and that are not compiled yet.
-    fn define(&mut self) -> Result<FuncId, Refusal> {
+    fn define(&mut self) -> Result<FuncId, CompileError> {
         let function = self.workshop.define()?;
         while let Some((outline, id)) = self.outlines.next() {
             self.emit(outline.arguments(), |emitter| Some(emitter.outlined(&outline)));
@@ -311,9 +320,9 @@ impl<'a> Builder<'a> {
     }
 
     /// The function of some actions.
-    fn step_function(&mut self, actions: &[ActionId], mode: Mode, haste: Haste) {
+    fn step_function(&mut self, actions: &[ActionId], mode: MoverMode, haste: TimePressure) {
         self.function(3, |emitter| {
-            if haste == Haste::Some {
+            if haste == TimePressure::Some {
                 emitter.unrolled_max = 0;
             }
             emitter.actions(actions, mode);
@@ -331,7 +340,7 @@ impl<'a> Builder<'a> {
     /// A function of so many words that returns what `body` gives, or the cursor.
     fn emit(&mut self, words: usize, body: impl FnOnce(&mut Emitter) -> Option<Value>) {
         let imports = self.workshop.begin(words);
-        let Workshop { context, functions, module, .. } = &mut self.workshop;
+        let FunctionCompiler { context, functions, module, .. } = &mut self.workshop;
         let b = FunctionBuilder::new(&mut context.func, functions);
         let (interp, known, sites) = (self.interp, (self.shapes, self.sizes), &mut self.sites);
         let links = (&mut self.outlines, module);

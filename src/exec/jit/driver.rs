@@ -1,16 +1,16 @@
 //! The function that expands states: for each, the steps of every process by the location it is
 //! at, then what holds in the state.
 
-use super::code::Mode;
-use super::emitter::{Emitter, OnFault};
-use super::footprint::Footprint;
-use super::purpose::Purpose;
-use super::runtime::Runtime;
+use super::code::MoverMode;
+use super::emitter::{Emitter, FaultHandling};
+use super::footprint::StepFootprint;
+use super::purpose::CodePurpose;
+use super::runtime::JitRuntime;
 use super::supported::is_native_expr;
 use crate::exec::Interp;
 use crate::ir::{
-    self, ActionId, Edge, EndRule, Entity, Expr, ExprKind, Instance, LocationId, ProcessId,
-    Program, Urgency,
+    self, ActionId, EndRule, Entity, Expr, ExprKind, LocationId, ProcessEdge, ProcessId,
+    ProcessInstance, Program, Urgency,
 };
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
@@ -21,16 +21,16 @@ use std::mem::offset_of;
 
 /// What moves.
 #[derive(Clone, Copy)]
-pub(super) enum Who {
+pub(super) enum MoverKind {
     /// Some of the actions of no process.
     Nobody,
     /// A process, or an instance of one.
-    Instance(Instance),
+    Instance(ProcessInstance),
 }
 
 /// A mover and its functions.
-pub(super) struct Mover {
-    pub who: Who,
+pub(super) struct DispatchMover {
+    pub kind: MoverKind,
     /// The instance's number among all, or 0.
     pub number: usize,
     /// The place in the table of the function for the first code of its location.
@@ -38,32 +38,32 @@ pub(super) struct Mover {
 }
 
 /// What a function of the table does.
-pub(super) enum Work {
+pub(super) enum TableFunction {
     /// Nothing.
     Nothing,
     /// All steps of some actions of no process.
     Free(Vec<ActionId>),
     /// All steps of an instance, by its number, at a location.
-    Steps { mover: Instance, number: u32, at: LocationId, mode: Mode },
+    Steps { mover: ProcessInstance, number: u32, at: LocationId, mode: MoverMode },
 }
 
 /// Whose functions stand at one place of every section.
-enum Place {
+enum TableEntry {
     /// Nobody's: the slot is free.
     Free,
     /// An instance's, by its number, at a location.
-    Location(Instance, u32, LocationId),
+    Location(ProcessInstance, u32, LocationId),
     /// Those of some actions of no process.
     Actions(Vec<ActionId>),
 }
 
 /// The functions of a table.
 pub(super) struct DispatchTable {
-    pub movers: Vec<Mover>,
-    /// As many for each [`Mode`] there is: those for everything; then, if there are committed locations,
+    pub movers: Vec<DispatchMover>,
+    /// As many for each [`MoverMode`] there is: those for everything; then, if there are committed locations,
     /// those for when only processes at such may move; or, where processes come and go, those for
     /// timeouts and for what a `d_step` does next.
-    pub functions: Vec<Work>,
+    pub functions: Vec<TableFunction>,
     /// How many functions there are of each sort.
     pub per_mode: usize,
     /// Whether any location is committed.
@@ -90,12 +90,16 @@ impl DispatchTable {
             if about.locations.keys().all(|at| interp.actions_from(mover.process, at).is_empty()) {
                 continue;
             }
-            movers.push(Mover { who: Who::Instance(mover), number, first: places.len() });
+            movers.push(DispatchMover {
+                kind: MoverKind::Instance(mover),
+                number,
+                first: places.len(),
+            });
             if about.has_slots() {
-                places.push(Place::Free);
+                places.push(TableEntry::Free);
             }
             let locations = about.locations.keys();
-            places.extend(locations.map(|at| Place::Location(mover, number as u32, at)));
+            places.extend(locations.map(|at| TableEntry::Location(mover, number as u32, at)));
         }
         let plain = |id: &ActionId| program.actions[*id].parameters.is_empty();
         let alike = interp.free_actions().chunk_by(|one, other| plain(one) && plain(other));
@@ -104,19 +108,19 @@ impl DispatchTable {
             false => MANY_PER_FUNCTION,
         };
         for actions in alike.flat_map(|alike| alike.chunks(each)) {
-            movers.push(Mover { who: Who::Nobody, number: 0, first: places.len() });
-            places.push(Place::Actions(actions.to_vec()));
+            movers.push(DispatchMover { kind: MoverKind::Nobody, number: 0, first: places.len() });
+            places.push(TableEntry::Actions(actions.to_vec()));
         }
-        let has_slots = program.comes_and_goes();
+        let has_slots = program.has_dynamic_processes();
         let mut locations = program.processes.values().flat_map(|it| it.locations.values());
         let has_committed = !has_slots && locations.any(|it| it.urgency == Urgency::Committed);
-        let modes: &[Mode] = match (has_slots, has_committed) {
-            (true, _) => &[Mode::All, Mode::Timeout, Mode::First],
-            (false, true) => &[Mode::All, Mode::Committed],
-            (false, false) => &[Mode::All],
+        let modes: &[MoverMode] = match (has_slots, has_committed) {
+            (true, _) => &[MoverMode::All, MoverMode::Timeout, MoverMode::First],
+            (false, true) => &[MoverMode::All, MoverMode::Committed],
+            (false, false) => &[MoverMode::All],
         };
         let functions = functions(interp, &places, modes);
-        let has_timeout = has_slots && interp.asks_for_timeout();
+        let has_timeout = has_slots && interp.reads_timeout();
         let per_mode = places.len();
         DispatchTable { movers, functions, per_mode, has_committed, has_timeout, has_slots }
     }
@@ -124,7 +128,7 @@ impl DispatchTable {
     /// Where the functions of each instance begin in a section.
     pub fn firsts(&self, program: &Program) -> Vec<usize> {
         let mut firsts = vec![0; program.instances().count()];
-        for mover in self.movers.iter().filter(|it| matches!(it.who, Who::Instance(_))) {
+        for mover in self.movers.iter().filter(|it| matches!(it.kind, MoverKind::Instance(_))) {
             firsts[mover.number] = mover.first;
         }
         firsts
@@ -144,39 +148,41 @@ impl DispatchTable {
 }
 
 /// What is at each place in each section.
-fn functions(interp: &Interp, places: &[Place], modes: &[Mode]) -> Vec<Work> {
+fn functions(interp: &Interp, places: &[TableEntry], modes: &[MoverMode]) -> Vec<TableFunction> {
     let program = interp.program();
-    let to_first = program.actions.values().filter(|it| it.control.turn == ir::Turn::First);
+    let to_first = program.actions.values().filter(|it| it.control.turn == ir::TurnRule::First);
     let to_first = to_first.filter_map(|it| it.edge);
-    let first: HashSet<_> = to_first.map(|Edge { process, to, .. }| (process, to)).collect();
-    let wanted = |mover: Instance, at: LocationId, mode| match mode {
-        Mode::All => !interp.actions_from(mover.process, at).is_empty(),
-        Mode::Committed => {
+    let first: HashSet<_> = to_first.map(|ProcessEdge { process, to, .. }| (process, to)).collect();
+    let wanted = |mover: ProcessInstance, at: LocationId, mode| match mode {
+        MoverMode::All => !interp.actions_from(mover.process, at).is_empty(),
+        MoverMode::Committed => {
             program.processes[mover.process].locations[at].urgency == Urgency::Committed
                 && !interp.actions_from(mover.process, at).is_empty()
         }
-        Mode::Timeout => may_wait_for_timeout(interp, mover, at),
-        Mode::First => first.contains(&(mover.process, at)),
+        MoverMode::Timeout => may_wait_for_timeout(interp, mover, at),
+        MoverMode::First => first.contains(&(mover.process, at)),
     };
-    let work = |mode, place: &Place| match place {
-        &Place::Location(mover, number, at) if wanted(mover, at, mode) => {
-            Work::Steps { mover, number, at, mode }
+    let work = |mode, place: &TableEntry| match place {
+        &TableEntry::Location(mover, number, at) if wanted(mover, at, mode) => {
+            TableFunction::Steps { mover, number, at, mode }
         }
-        Place::Actions(actions) if mode == Mode::All => Work::Free(actions.clone()),
-        _ => Work::Nothing,
+        TableEntry::Actions(actions) if mode == MoverMode::All => {
+            TableFunction::Free(actions.clone())
+        }
+        _ => TableFunction::Nothing,
     };
     modes.iter().flat_map(|&mode| places.iter().map(move |place| work(mode, place))).collect()
 }
 
 /// Whether a mover may do at a timeout what it could not before: another may be able to move then, and
 /// so let this one do what asks for that.
-fn may_wait_for_timeout(interp: &Interp, mover: Instance, at: LocationId) -> bool {
+fn may_wait_for_timeout(interp: &Interp, mover: ProcessInstance, at: LocationId) -> bool {
     let program = interp.program();
     let life = &program.processes[mover.process].life;
-    let is_asked = life.provided.as_ref().is_some_and(Expr::asks_for_timeout);
+    let is_asked = life.provided.as_ref().is_some_and(Expr::reads_timeout);
     let asks = |it: &_| matches!(it, ExprKind::Timeout | ExprKind::Enabled(_));
     let mut actions = interp.actions_from(mover.process, at).iter();
-    actions.any(|&id| is_asked || program.actions[id].waits_for(asks))
+    actions.any(|&id| is_asked || program.actions[id].waits_on_expr(asks))
 }
 
 impl Emitter<'_, '_> {
@@ -187,10 +193,10 @@ impl Emitter<'_, '_> {
         self.b.def_var(left, self.arguments[2]);
         let (head, inside, end) = (self.block(), self.block(), self.block());
         self.jump(head);
-        self.go_on_at(head);
+        self.continue_at(head);
         let remaining = self.b.use_var(left);
         self.b.ins().brif(remaining, inside, &[], end, &[]);
-        self.go_on_at(inside);
+        self.continue_at(inside);
         self.state = self.b.use_var(state);
         self.expand_one(plan);
         let width = self.interp.layout().bytes as i64;
@@ -200,15 +206,15 @@ impl Emitter<'_, '_> {
         let remaining = self.b.ins().iadd_imm_s(remaining, -1);
         self.b.def_var(left, remaining);
         self.jump(head);
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     fn expand_one(&mut self, plan: &DispatchTable) {
         let zero = self.iconst(0);
-        self.store_field(zero, offset_of!(Runtime, touched));
+        self.store_field(zero, offset_of!(JitRuntime, touched));
         let before = self.b.use_var(self.cursor);
-        self.store_field(before, offset_of!(Runtime, before));
-        let mut table = self.load_field(offset_of!(Runtime, table));
+        self.store_field(before, offset_of!(JitRuntime, before));
+        let mut table = self.load_field(offset_of!(JitRuntime, table));
         if plan.has_committed {
             let committed = self.some_committed();
             let other = self.b.ins().iadd_imm_s(table, 8 * plan.per_mode as i64);
@@ -219,8 +225,8 @@ impl Emitter<'_, '_> {
             self.timeouts(plan, table);
         }
         match self.purpose {
-            Purpose::Expand => self.deadlock(),
-            Purpose::Judge => {}
+            CodePurpose::Expand => self.deadlock(),
+            CodePurpose::Judge => {}
             _ => return self.next_set(),
         }
         self.properties();
@@ -230,9 +236,9 @@ impl Emitter<'_, '_> {
     fn next_set(&mut self) {
         let Some(all) = self.purpose.instances() else { return };
         let bytes = size_of::<u64>() * all.sets().words_each();
-        let set = self.load_field(offset_of!(Runtime, set));
+        let set = self.load_field(offset_of!(JitRuntime, set));
         let next = self.b.ins().iadd_imm_s(set, bytes as i64);
-        self.store_field(next, offset_of!(Runtime, set));
+        self.store_field(next, offset_of!(JitRuntime, set));
         if self.purpose.selects() {
             self.note_end();
         }
@@ -240,20 +246,20 @@ impl Emitter<'_, '_> {
 
     /// Notes how many bytes of candidates there are now.
     fn note_end(&mut self) {
-        let at = self.load_field(offset_of!(Runtime, ends));
-        let offset = self.load_field(offset_of!(Runtime, offset));
+        let at = self.load_field(offset_of!(JitRuntime, ends));
+        let offset = self.load_field(offset_of!(JitRuntime, offset));
         let cursor = self.b.use_var(self.cursor);
         let end = self.b.ins().iadd(cursor, offset);
         self.b.ins().store(MemFlagsData::new().with_notrap(), end, at, 0);
         let next = self.b.ins().iadd_imm_s(at, size_of::<u64>() as i64);
-        self.store_field(next, offset_of!(Runtime, ends));
+        self.store_field(next, offset_of!(JitRuntime, ends));
     }
 
     /// Tells the run-time of a state without a step, or perhaps without one that leads on.
     fn deadlock(&mut self) {
         let (perhaps_stuck, go_on) = (self.block(), self.block());
         self.b.set_cold_block(perhaps_stuck);
-        let before = self.load_field(offset_of!(Runtime, before));
+        let before = self.load_field(offset_of!(JitRuntime, before));
         let after = self.b.use_var(self.cursor);
         let mut moved = self.b.ins().bxor(before, after);
         if self.interp.program().end == EndRule::NeverStuttering {
@@ -262,19 +268,19 @@ impl Emitter<'_, '_> {
             let look = self.block();
             let nowhere = self.iconst(0);
             self.b.ins().brif(moved, look, &[], leads_on, &[BlockArg::from(nowhere)]);
-            self.go_on_at(look);
+            self.continue_at(look);
             let elsewhere = self.last_leads_on(after);
             self.b.ins().jump(leads_on, &[BlockArg::from(elsewhere)]);
-            self.go_on_at(leads_on);
+            self.continue_at(leads_on);
             moved = self.b.block_params(leads_on)[0];
         }
-        let touched = self.load_field(offset_of!(Runtime, touched));
+        let touched = self.load_field(offset_of!(JitRuntime, touched));
         let moved = self.b.ins().bor(moved, touched);
         self.b.ins().brif(moved, go_on, &[], perhaps_stuck, &[]);
-        self.go_on_at(perhaps_stuck);
+        self.continue_at(perhaps_stuck);
         self.b.ins().call(self.imports.stuck, &[self.runtime, self.state, after]);
         self.jump(go_on);
-        self.go_on_at(go_on);
+        self.continue_at(go_on);
     }
 
     fn all_move(&mut self, plan: &DispatchTable, table: Value) {
@@ -289,17 +295,17 @@ impl Emitter<'_, '_> {
     /// A second look, where the first has found nothing that can be done.
     fn timeouts(&mut self, plan: &DispatchTable, table: Value) {
         let (nothing, end) = (self.block(), self.block());
-        let before = self.load_field(offset_of!(Runtime, before));
+        let before = self.load_field(offset_of!(JitRuntime, before));
         let after = self.b.use_var(self.cursor);
         let moved = self.b.ins().bxor(before, after);
-        let touched = self.load_field(offset_of!(Runtime, touched));
+        let touched = self.load_field(offset_of!(JitRuntime, touched));
         let moved = self.b.ins().bor(moved, touched);
         self.b.ins().brif(moved, end, &[], nothing, &[]);
-        self.go_on_at(nothing);
+        self.continue_at(nothing);
         let table = self.b.ins().iadd_imm_s(table, 8 * plan.per_mode as i64);
         self.all_move(plan, table);
         self.jump(end);
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     /// Whether the last candidate begins otherwise than the state: not 0, then it leads on. If it
@@ -325,11 +331,13 @@ impl Emitter<'_, '_> {
     }
 
     /// Calls the function for the location that a process is at.
-    fn step_of(&mut self, mover: &Mover, table: Value) {
+    fn step_of(&mut self, mover: &DispatchMover, table: Value) {
         let flags = MemFlagsData::new().with_notrap();
-        let function = match mover.who {
-            Who::Nobody => self.b.ins().load(types::I64, flags, table, 8 * mover.first as i32),
-            Who::Instance(instance) => {
+        let function = match mover.kind {
+            MoverKind::Nobody => {
+                self.b.ins().load(types::I64, flags, table, 8 * mover.first as i32)
+            }
+            MoverKind::Instance(instance) => {
                 let parent = self.parent();
                 let at = self.location(instance, &parent);
                 let at = self.b.ins().ishl_imm_s(at, 3);
@@ -351,7 +359,7 @@ impl Emitter<'_, '_> {
     /// Where a process that is always there is.
     fn location_now(&mut self, process: ProcessId) -> Value {
         let parent = self.parent();
-        self.location(Instance { process, slot: 0 }, &parent)
+        self.location(ProcessInstance { process, slot: 0 }, &parent)
     }
 
     /// Whether any process is at a committed location, as 0 or not 0.
@@ -390,7 +398,7 @@ impl Emitter<'_, '_> {
     /// Judges the properties of single states.
     fn properties(&mut self) {
         let interp = self.interp;
-        for (number, at, condition) in interp.judged() {
+        for (number, at, condition) in interp.state_properties() {
             let (broken, end) = (self.block(), self.block());
             self.b.set_cold_block(broken);
             if let Some((process, location)) = at {
@@ -398,24 +406,25 @@ impl Emitter<'_, '_> {
                 let current = self.location_now(process);
                 let there = self.b.ins().icmp_imm_s(IntCC::Equal, current, i64::from(location.0));
                 self.b.ins().brif(there, here, &[], end, &[]);
-                self.go_on_at(here);
+                self.continue_at(here);
             }
             let number = self.b.ins().iconst(types::I32, i64::from(number));
             let arguments = [self.runtime, self.state, number];
             if is_native_expr(self.interp.program(), condition) {
-                self.on_fault = OnFault::Ignore(broken);
-                let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
-                footprint.judge(condition);
+                self.on_fault = FaultHandling::Ignore(broken);
+                let mut footprint =
+                    StepFootprint::new(self.interp, self.shared_tables(), &self.names);
+                footprint.add_expr(condition);
                 let parent = self.copy(&footprint.words());
                 self.branch(condition, &parent, end, broken);
             } else {
                 self.b.ins().call(self.imports.judge, &arguments);
                 self.jump(end);
             }
-            self.go_on_at(broken);
+            self.continue_at(broken);
             self.b.ins().call(self.imports.broken, &arguments);
             self.jump(end);
-            self.go_on_at(end);
+            self.continue_at(end);
         }
     }
 }

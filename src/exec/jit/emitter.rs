@@ -1,16 +1,16 @@
 //! The state of code generation for one function, and what all parts of it use: where words are, the
 //! way out of a body, and the way out of a step that fails.
 
-use super::code::Site;
-use super::footprint::Keep;
-use super::names::Names;
-use super::outline::Outlines;
-use super::purpose::Purpose;
-use super::shape::Shapes;
-use super::size::{Sizes, UNROLLED_MAX};
-use super::val::{Repr, Val};
-use super::words::Places;
-use super::workshop::Imports;
+use super::code::FaultSite;
+use super::footprint::WordPlacement;
+use super::names::LocalNames;
+use super::outline::OutlineTable;
+use super::purpose::CodePurpose;
+use super::shape::StoredTypes;
+use super::size::{CodeSizes, UNROLLED_MAX};
+use super::val::{CodeValue, ValueRepr};
+use super::words::WordLayout;
+use super::workshop::FunctionImports;
 use crate::analysis::instances::InstanceId;
 use crate::exec::{FaultKind, Interp};
 use crate::ir::{ActionId, Arithmetic, FunctionId};
@@ -25,21 +25,21 @@ use cranelift_jit::JITModule;
 
 /// In a loop without another inside, it is asked once in so many rounds whether it is time to stop; a
 /// power of two.
-pub(super) const ROUNDS_UNASKED: i64 = 256;
+pub(super) const ROUNDS_PER_STOP_CHECK: i64 = 256;
 
 /// Emits the code of one function.
 pub(super) struct Emitter<'a, 'f> {
     pub interp: &'a Interp,
-    pub shapes: &'a Shapes,
-    pub sizes: &'a Sizes,
+    pub shapes: &'a StoredTypes,
+    pub sizes: &'a CodeSizes,
     pub b: FunctionBuilder<'f>,
-    pub imports: Imports,
+    pub imports: FunctionImports,
     /// Everything that can fail, for the run-time to look up.
-    pub sites: &'a mut Vec<Site>,
+    pub sites: &'a mut Vec<FaultSite>,
     /// What the code is for.
-    pub purpose: Purpose<'a>,
+    pub purpose: CodePurpose<'a>,
     /// The number of the action instance at hand, if that is asked.
-    pub instance: Option<Val>,
+    pub instance: Option<CodeValue>,
     /// The function's arguments.
     pub arguments: Vec<Value>,
     /// The first of them: the run-time.
@@ -49,11 +49,11 @@ pub(super) struct Emitter<'a, 'f> {
     /// Where the next candidate goes.
     pub cursor: Variable,
     /// What the names that are bound at present stand for.
-    pub names: Names,
+    pub names: LocalNames,
     /// Where the variables of the body at present are.
-    pub own: Option<&'a crate::ir::layout::Frame>,
+    pub own: Option<&'a crate::ir::layout::LocalFrame>,
     /// Where the body at present ends.
-    pub exit: Option<Exit>,
+    pub exit: Option<BodyExit>,
     /// How many times the code at present is emitted, with other values of names.
     pub copies: u64,
     /// How many parts the copies of one loop may have.
@@ -63,49 +63,49 @@ pub(super) struct Emitter<'a, 'f> {
     /// Whether it is counted how often each action is taken.
     pub counts: bool,
     /// What becomes of a failure at present.
-    pub on_fault: OnFault,
+    pub on_fault: FaultHandling,
     /// How many actions were left to the interpreter.
     pub interpreted: usize,
     /// How many loops have been emitted.
     pub loops: usize,
     /// Room for the words of a state that are kept in memory, once some are.
-    pub memory: Option<Memory>,
+    pub memory: Option<WordMemory>,
     /// The functions that are compiled by themselves.
-    pub outlines: &'f mut Outlines,
+    pub outlines: &'f mut OutlineTable,
     /// Where they are declared.
     pub module: &'f mut JITModule,
 }
 
 /// Where words are kept in memory.
 #[derive(Clone, Copy)]
-pub(super) enum Memory {
+pub(super) enum WordMemory {
     /// In the function's own room.
     Slot(StackSlot),
     /// In the caller's.
-    Given(Value),
+    Caller(Value),
 }
 
 /// Where a body goes when it returns.
 #[derive(Clone, Copy)]
-pub(super) struct Exit {
+pub(super) struct BodyExit {
     /// The block.
     pub block: Block,
     /// The function that ends, and where its result goes.
-    pub result: Option<(FunctionId, Returned)>,
+    pub result: Option<(FunctionId, ResultVariables)>,
     /// Where the call stands.
     pub span: Span,
 }
 
-impl Exit {
+impl BodyExit {
     /// The end of a body without result.
-    pub fn plain(block: Block) -> Exit {
-        Exit { block, result: None, span: Span::default() }
+    pub fn plain(block: Block) -> BodyExit {
+        BodyExit { block, result: None, span: Span::default() }
     }
 }
 
 /// Where the result of a function is.
 #[derive(Clone, Copy)]
-pub(super) struct Returned {
+pub(super) struct ResultVariables {
     /// The value.
     pub value: Variable,
     /// Whether there is none (8 bits).
@@ -114,25 +114,25 @@ pub(super) struct Returned {
 
 /// What becomes of a failure.
 #[derive(Clone, Copy)]
-pub(super) enum OnFault {
+pub(super) enum FaultHandling {
     /// It is a finding of this action, and code goes on at the block.
     Report(ActionId, Block),
     /// The block gets the number of the site of this action, and decides.
-    Ask(ActionId, Block),
+    Branch(ActionId, Block),
     /// Code goes on at the block.
     Ignore(Block),
     /// The function gives the number of the site to its caller.
-    Give,
+    Return,
 }
 
 /// Where each word of a state is while a step is computed.
-pub(super) struct Frame {
-    pub words: Vec<Word>,
+pub(super) struct WordFrame {
+    pub words: Vec<WordStorage>,
 }
 
 /// Where a word is.
 #[derive(Clone, Copy)]
-pub(super) enum Word {
+pub(super) enum WordStorage {
     Parent,
     Register(Variable),
     Memory,
@@ -142,11 +142,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Begins a function whose arguments are the run-time, the state and the cursor.
     pub fn begin(
         interp: &'a Interp,
-        (shapes, sizes): (&'a Shapes, &'a Sizes),
-        sites: &'a mut Vec<Site>,
-        purpose: Purpose<'a>,
-        imports: Imports,
-        (outlines, module): (&'f mut Outlines, &'f mut JITModule),
+        (shapes, sizes): (&'a StoredTypes, &'a CodeSizes),
+        sites: &'a mut Vec<FaultSite>,
+        purpose: CodePurpose<'a>,
+        imports: FunctionImports,
+        (outlines, module): (&'f mut OutlineTable, &'f mut JITModule),
         mut b: FunctionBuilder<'f>,
     ) -> Self {
         let entry = b.create_block();
@@ -156,7 +156,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let (runtime, state) = (arguments[0], arguments[1]);
         let cursor = b.declare_var(types::I64);
         b.def_var(cursor, arguments[arguments.len() - 1]);
-        let on_fault = OnFault::Ignore(entry);
+        let on_fault = FaultHandling::Ignore(entry);
         Emitter {
             interp,
             shapes,
@@ -171,7 +171,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
             runtime,
             state,
             cursor,
-            names: Names::default(),
+            names: LocalNames::default(),
             own: None,
             exit: None,
             copies: 1,
@@ -187,7 +187,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// What is known of the program.
-    pub fn known(&self) -> (&'a Shapes, &'a Sizes) {
+    pub fn shared_tables(&self) -> (&'a StoredTypes, &'a CodeSizes) {
         (self.shapes, self.sizes)
     }
 
@@ -221,34 +221,34 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// As 64 bits.
-    pub fn as_int(&mut self, value: Val) -> Value {
+    pub fn as_int(&mut self, value: CodeValue) -> Value {
         match value.repr {
-            Repr::Known => self.iconst(value.low),
-            Repr::Int(_) if value.as_known().is_some() => self.iconst(value.low),
-            Repr::Int(value) => value,
-            Repr::Bool(value) => self.b.ins().uextend(types::I64, value),
+            ValueRepr::Known => self.iconst(value.low),
+            ValueRepr::Int(_) if value.as_constant().is_some() => self.iconst(value.low),
+            ValueRepr::Int(value) => value,
+            ValueRepr::Bool(value) => self.b.ins().uextend(types::I64, value),
         }
     }
 
     /// As 8 bits: 1 if it is not 0.
-    pub fn as_truth(&mut self, value: Val) -> Value {
-        match (value.repr, value.as_known()) {
+    pub fn as_truth(&mut self, value: CodeValue) -> Value {
+        match (value.repr, value.as_constant()) {
             (_, Some(known)) => self.b.ins().iconst(types::I8, i64::from(known != 0)),
-            (Repr::Bool(value), _) => value,
-            (Repr::Int(value), _) => self.b.ins().icmp_imm_s(IntCC::NotEqual, value, 0),
-            (Repr::Known, None) => unreachable!("a known value has one value"),
+            (ValueRepr::Bool(value), _) => value,
+            (ValueRepr::Int(value), _) => self.b.ins().icmp_imm_s(IntCC::NotEqual, value, 0),
+            (ValueRepr::Known, None) => unreachable!("a known value has one value"),
         }
     }
 
     /// Goes to `then` if the value is not 0, else to `otherwise`.
-    pub fn branch_on(&mut self, value: Val, then: Block, otherwise: Block) {
-        match (value.as_known(), value.repr) {
+    pub fn branch_on(&mut self, value: CodeValue, then: Block, otherwise: Block) {
+        match (value.as_constant(), value.repr) {
             (Some(0), _) => self.jump(otherwise),
             (Some(_), _) => self.jump(then),
-            (None, Repr::Int(value) | Repr::Bool(value)) => {
+            (None, ValueRepr::Int(value) | ValueRepr::Bool(value)) => {
                 self.b.ins().brif(value, then, &[], otherwise, &[]);
             }
-            (None, Repr::Known) => unreachable!("a known value has one value"),
+            (None, ValueRepr::Known) => unreachable!("a known value has one value"),
         }
     }
 
@@ -257,7 +257,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// Makes `block` the one that code is added to.
-    pub fn go_on_at(&mut self, block: Block) {
+    pub fn continue_at(&mut self, block: Block) {
         self.b.switch_to_block(block);
     }
 
@@ -270,25 +270,25 @@ impl<'a, 'f> Emitter<'a, 'f> {
         let (fail, go_on) = (self.block(), self.block());
         self.b.set_cold_block(fail);
         self.b.ins().brif(condition, fail, &[], go_on, &[]);
-        self.go_on_at(fail);
+        self.continue_at(fail);
         self.end_with_fault(kind, span);
-        self.go_on_at(go_on);
+        self.continue_at(go_on);
     }
 
     /// Fails. What is emitted afterwards is never reached.
     pub fn fail(&mut self, kind: FaultKind, span: Span) {
         self.end_with_fault(kind, span);
-        self.go_on_unreachable();
+        self.continue_unreachable();
     }
 
     /// Goes on where nothing leads to.
-    pub fn go_on_unreachable(&mut self) {
+    pub fn continue_unreachable(&mut self) {
         let unreachable = self.block();
-        self.go_on_at(unreachable);
+        self.continue_at(unreachable);
     }
 
     /// Whether a value is not from `low` to `high` (8 bits).
-    pub fn beyond(&mut self, value: Val, low: i64, high: i64) -> Value {
+    pub fn is_out_of_range(&mut self, value: CodeValue, low: i64, high: i64) -> Value {
         let int = self.as_int(value);
         let distance = self.b.ins().iadd_imm_s(int, low.wrapping_neg());
         let last = high.wrapping_sub(low);
@@ -298,23 +298,23 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Fails, and ends the block.
     pub fn end_with_fault(&mut self, kind: FaultKind, span: Span) {
         match self.on_fault {
-            OnFault::Report(action, next) => {
+            FaultHandling::Report(action, next) => {
                 let site = self.site(action, kind, span);
                 self.report(site);
                 self.jump(next);
             }
-            OnFault::Ask(action, block) => {
+            FaultHandling::Branch(action, block) => {
                 let site = self.site(action, kind, span);
                 self.b.ins().jump(block, &[BlockArg::from(site)]);
             }
-            OnFault::Ignore(next) => self.jump(next),
-            OnFault::Give => self.give_fault(kind, span),
+            FaultHandling::Ignore(next) => self.jump(next),
+            FaultHandling::Return => self.give_fault(kind, span),
         }
     }
 
     /// Emits what leaves a loop when it is time to stop: it is asked for every so many rounds, or in
     /// each if there is a loop inside. `leave` ends its block.
-    pub fn leave_if_told(
+    pub fn emit_stop_check(
         &mut self,
         round: Value,
         has_loop_inside: bool,
@@ -326,22 +326,22 @@ impl<'a, 'f> Emitter<'a, 'f> {
             true => self.jump(ask),
             false => {
                 self.b.set_cold_block(ask);
-                let low = self.b.ins().band_imm_s(round, ROUNDS_UNASKED - 1);
-                let due = self.b.ins().icmp_imm_s(IntCC::Equal, low, ROUNDS_UNASKED - 1);
+                let low = self.b.ins().band_imm_s(round, ROUNDS_PER_STOP_CHECK - 1);
+                let due = self.b.ins().icmp_imm_s(IntCC::Equal, low, ROUNDS_PER_STOP_CHECK - 1);
                 self.b.ins().brif(due, ask, &[], go_on, &[]);
             }
         }
-        self.go_on_at(ask);
+        self.continue_at(ask);
         let call = self.b.ins().call(self.imports.told_to_stop, &[self.runtime]);
         let told = self.b.inst_results(call)[0];
         self.b.ins().brif(told, stop, &[], go_on, &[]);
-        self.go_on_at(stop);
+        self.continue_at(stop);
         leave(self);
-        self.go_on_at(go_on);
+        self.continue_at(go_on);
     }
 
     /// Tells the run-time of a fault of an action, and goes on.
-    pub fn tell(&mut self, action: ActionId, kind: FaultKind, span: Span) {
+    pub fn report_action_fault(&mut self, action: ActionId, kind: FaultKind, span: Span) {
         let site = self.site(action, kind, span);
         self.report(site);
     }
@@ -353,10 +353,10 @@ impl<'a, 'f> Emitter<'a, 'f> {
 
     pub fn add_site(&mut self, action: ActionId, kind: FaultKind, span: Span) -> i64 {
         // Elsewhere only what is chosen is tried.
-        let is_asked = self.purpose.selects() && self.interp.program().comes_and_goes();
-        let instance = self.instance.filter(|_| is_asked).and_then(|it| it.as_known());
+        let is_asked = self.purpose.selects() && self.interp.program().has_dynamic_processes();
+        let instance = self.instance.filter(|_| is_asked).and_then(|it| it.as_constant());
         let instance = instance.map(|number| InstanceId(number as u32));
-        self.sites.push(Site { action, kind, span, instance });
+        self.sites.push(FaultSite { action, kind, span, instance });
         self.sites.len() as i64 - 1
     }
 
@@ -382,15 +382,15 @@ impl<'a, 'f> Emitter<'a, 'f> {
     /// Where words of the state are kept in memory.
     pub fn memory(&mut self) -> Value {
         let slot = match self.memory {
-            Some(Memory::Given(words)) => return words,
-            Some(Memory::Slot(slot)) => slot,
+            Some(WordMemory::Caller(words)) => return words,
+            Some(WordMemory::Slot(slot)) => slot,
             None => {
                 // Bits are read eight bytes at a time, the last of them beyond the state; behind
                 // that are the results of functions.
-                let size = 8 * (Places::new(self.interp.layout()).words() as u32 + 3);
+                let size = 8 * (WordLayout::new(self.interp.layout()).words() as u32 + 3);
                 let data = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
                 let slot = self.b.create_sized_stack_slot(data);
-                self.memory = Some(Memory::Slot(slot));
+                self.memory = Some(WordMemory::Slot(slot));
                 slot
             }
         };
@@ -398,36 +398,38 @@ impl<'a, 'f> Emitter<'a, 'f> {
     }
 
     /// The state as it is.
-    pub fn parent(&self) -> Frame {
-        Frame { words: vec![Word::Parent; Places::new(self.interp.layout()).words()] }
+    pub fn parent(&self) -> WordFrame {
+        WordFrame {
+            words: vec![WordStorage::Parent; WordLayout::new(self.interp.layout()).words()],
+        }
     }
 
     /// A copy of the state to work on, kept as said.
-    pub fn copy(&mut self, keep: &[Keep]) -> Frame {
-        let state_words = Places::new(self.interp.layout()).state_words;
+    pub fn copy(&mut self, keep: &[WordPlacement]) -> WordFrame {
+        let state_words = WordLayout::new(self.interp.layout()).state_words;
         let mut words = Vec::new();
         for (at, keep) in keep.iter().enumerate() {
             words.push(match keep {
-                Keep::Parent => Word::Parent,
-                Keep::Register => {
+                WordPlacement::Parent => WordStorage::Parent,
+                WordPlacement::Register => {
                     let variable = self.b.declare_var(types::I64);
                     let word = match at < state_words {
                         true => self.parent_word(at),
                         false => self.iconst(0),
                     };
                     self.b.def_var(variable, word);
-                    Word::Register(variable)
+                    WordStorage::Register(variable)
                 }
-                Keep::Memory => {
+                WordPlacement::Memory => {
                     if at < state_words {
                         let word = self.raw_parent_word(at);
                         let memory = self.memory();
                         self.store_raw(word, memory, at);
                     }
-                    Word::Memory
+                    WordStorage::Memory
                 }
             });
         }
-        Frame { words }
+        WordFrame { words }
     }
 }

@@ -4,17 +4,17 @@
 //! overflow, and brought back into 32 bits only if the ranges of the operands do not rule out that
 //! it is needed. Evaluation order and faults are the interpreter's.
 
-use super::emitter::{Emitter, Frame, ROUNDS_UNASKED};
-use super::names::Bound;
+use super::emitter::{Emitter, ROUNDS_PER_STOP_CHECK, WordFrame};
+use super::names::NameBinding;
 use super::shape::location_cell;
-use super::val::Val;
-use super::words::At;
+use super::val::CodeValue;
+use super::words::BitOffset;
 use crate::exec::FaultKind;
-use crate::exec::interp::ChannelAt;
-use crate::ir::interval::{self, Interval, Results, is_none};
+use crate::exec::interp::ChannelInstance;
+use crate::ir::interval::{self, Interval, ResultRange, is_none};
 use crate::ir::{
-    Arithmetic, Binary, ChannelRef, Expr, ExprKind, LocalId, Pattern, Quantifier, Scalar, Type,
-    TypeId, Unary, messages,
+    Arithmetic, BinaryOp, ChannelRef, Expr, ExprKind, LocalId, Quantifier, ReceivePattern,
+    ScalarType, Type, TypeId, UnaryOp, messages,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -26,7 +26,7 @@ pub(super) const COPIES_MAX: u64 = 32;
 
 /// How a loop is left when it is time to stop.
 #[derive(Clone, Copy)]
-pub(super) enum Leave {
+pub(super) enum LoopExit {
     /// As if it were at its end.
     ToEnd,
     /// The step fails.
@@ -35,11 +35,11 @@ pub(super) enum Leave {
 
 impl Emitter<'_, '_> {
     /// The value of an expression in the state of a frame.
-    pub fn value(&mut self, expr: &Expr, frame: &Frame) -> Val {
+    pub fn value(&mut self, expr: &Expr, frame: &WordFrame) -> CodeValue {
         match &expr.kind {
-            ExprKind::Constant(value) => Val::known(*value),
+            ExprKind::Constant(value) => CodeValue::constant(*value),
             ExprKind::Read(place) => {
-                let (at, shape) = self.at(place, frame);
+                let (at, shape) = self.place_offset(place, frame);
                 let cell = self.shapes.cell(shape);
                 self.read_cell(frame, at, cell, place.span)
             }
@@ -48,7 +48,7 @@ impl Emitter<'_, '_> {
                 let operand = self.value(operand, frame);
                 self.unary(*operator, operand, expr.span)
             }
-            ExprKind::Binary(Binary::And | Binary::Or | Binary::Implies, left, right) => {
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, left, right) => {
                 match self.is_simple(right) {
                     true => self.eager(expr, left, right, frame),
                     false => self.condition_as_value(expr, frame),
@@ -64,33 +64,33 @@ impl Emitter<'_, '_> {
             }
             ExprKind::At { process, location, .. } => {
                 let cell = location_cell(self.interp.layout(), *process);
-                let code = self.read(frame, At::fixed(cell.bit), cell.bits);
+                let code = self.read(frame, BitOffset::fixed(cell.bit), cell.bits);
                 let there = self.b.ins().icmp_imm_s(IntCC::Equal, code, i64::from(location.0));
-                Val::truth(there)
+                CodeValue::truth(there)
             }
             ExprKind::Length(channel) => {
                 self.on_channel(channel, frame, &mut |this, at| this.length(at, frame))
             }
             ExprKind::IsEmpty(channel) => self.on_channel(channel, frame, &mut |this, at| {
                 let length = this.length(at, frame);
-                this.compare(Binary::Equal, length, Val::known(0))
+                this.compare(BinaryOp::Equal, length, CodeValue::constant(0))
             }),
             ExprKind::IsFull(channel) => self.on_channel(channel, frame, &mut |this, at| {
                 let capacity = this.interp.program().channels[at.id].capacity;
                 let length = this.length(at, frame);
-                this.compare(Binary::Equal, length, Val::known(i64::from(capacity)))
+                this.compare(BinaryOp::Equal, length, CodeValue::constant(i64::from(capacity)))
             }),
             ExprKind::CanReceive(..) | ExprKind::Quantified { .. } => {
                 self.condition_as_value(expr, frame)
             }
             ExprKind::IsUndefined(place) => {
-                let (at, shape) = self.at(place, frame);
+                let (at, shape) = self.place_offset(place, frame);
                 let cell = self.shapes.cell(shape);
                 match cell.undefined {
-                    false => Val::known(0),
+                    false => CodeValue::constant(0),
                     true => {
                         let code = self.read(frame, at, cell.bits);
-                        Val::truth(self.b.ins().icmp_imm_s(IntCC::Equal, code, 0))
+                        CodeValue::truth(self.b.ins().icmp_imm_s(IntCC::Equal, code, 0))
                     }
                 }
             }
@@ -110,11 +110,13 @@ impl Emitter<'_, '_> {
                     unreachable!("left to the interpreter")
                 };
                 let at = self.names.named(self.interp.program(), *id);
-                Val::known(self.channel_number(at).unwrap_or_else(|| unreachable!("as above")))
+                CodeValue::constant(
+                    self.channel_number(at).unwrap_or_else(|| unreachable!("as above")),
+                )
             }
             ExprKind::Self_ => self.pid(frame),
             ExprKind::Processes => self.count_processes(frame),
-            ExprKind::Timeout => Val::known(self.names.timeout.into()),
+            ExprKind::Timeout => CodeValue::constant(self.names.timeout.into()),
             ExprKind::SlotOf(..) | ExprKind::Enabled(_) | ExprKind::PriorityOf(_) => {
                 unreachable!("left to the interpreter")
             }
@@ -122,11 +124,11 @@ impl Emitter<'_, '_> {
     }
 
     /// Goes to `then` if a condition holds in the state of a frame, else to `otherwise`.
-    pub fn branch(&mut self, expr: &Expr, frame: &Frame, then: Block, otherwise: Block) {
+    pub fn branch(&mut self, expr: &Expr, frame: &WordFrame, then: Block, otherwise: Block) {
         match &expr.kind {
-            ExprKind::Unary(Unary::Not, operand) => self.branch(operand, frame, otherwise, then),
+            ExprKind::Unary(UnaryOp::Not, operand) => self.branch(operand, frame, otherwise, then),
             ExprKind::Binary(
-                operator @ (Binary::And | Binary::Or | Binary::Implies),
+                operator @ (BinaryOp::And | BinaryOp::Or | BinaryOp::Implies),
                 left,
                 right,
             ) => {
@@ -136,11 +138,11 @@ impl Emitter<'_, '_> {
                 }
                 let second = self.block();
                 match operator {
-                    Binary::And => self.branch(left, frame, second, otherwise),
-                    Binary::Or => self.branch(left, frame, then, second),
+                    BinaryOp::And => self.branch(left, frame, second, otherwise),
+                    BinaryOp::Or => self.branch(left, frame, then, second),
                     _ => self.branch(left, frame, second, then),
                 }
-                self.go_on_at(second);
+                self.continue_at(second);
                 self.branch(right, frame, then, otherwise);
             }
             ExprKind::CanReceive(channel, patterns, _) => {
@@ -159,7 +161,7 @@ impl Emitter<'_, '_> {
     }
 
     /// A logical operator whose right side can be computed in any case.
-    fn eager(&mut self, expr: &Expr, left: &Expr, right: &Expr, frame: &Frame) -> Val {
+    fn eager(&mut self, expr: &Expr, left: &Expr, right: &Expr, frame: &WordFrame) -> CodeValue {
         // Fusing goes on into the left side, all of which is then computed in any case.
         if self.is_simple(left)
             && let Some(value) = self.fused(expr, frame)
@@ -171,9 +173,9 @@ impl Emitter<'_, '_> {
         let left = self.as_truth(left);
         let right = self.value(right, frame);
         let right = self.as_truth(right);
-        Val::truth(match operator {
-            Binary::And => self.b.ins().band(left, right),
-            Binary::Or => self.b.ins().bor(left, right),
+        CodeValue::truth(match operator {
+            BinaryOp::And => self.b.ins().band(left, right),
+            BinaryOp::Or => self.b.ins().bor(left, right),
             _ => {
                 let not = self.b.ins().bxor_imm_s(left, 1);
                 self.b.ins().bor(not, right)
@@ -182,17 +184,17 @@ impl Emitter<'_, '_> {
     }
 
     /// A condition that needs branches, as 0 or 1.
-    fn condition_as_value(&mut self, expr: &Expr, frame: &Frame) -> Val {
+    fn condition_as_value(&mut self, expr: &Expr, frame: &WordFrame) -> CodeValue {
         let (yes, no, end) = (self.block(), self.block(), self.block());
         let result = self.b.append_block_param(end, types::I8);
         self.branch(expr, frame, yes, no);
         for (block, value) in [(yes, 1), (no, 0)] {
-            self.go_on_at(block);
+            self.continue_at(block);
             let value = self.b.ins().iconst(types::I8, value);
             self.b.ins().jump(end, &[BlockArg::from(value)]);
         }
-        self.go_on_at(end);
-        Val::truth(result)
+        self.continue_at(end);
+        CodeValue::truth(result)
     }
 
     fn conditional(
@@ -200,127 +202,143 @@ impl Emitter<'_, '_> {
         condition: &Expr,
         then: &Expr,
         otherwise: &Expr,
-        frame: &Frame,
-    ) -> Val {
+        frame: &WordFrame,
+    ) -> CodeValue {
         let (yes, no, end) = (self.block(), self.block(), self.block());
         let result = self.b.append_block_param(end, types::I64);
         self.branch(condition, frame, yes, no);
         let [one, other] = [(yes, then), (no, otherwise)].map(|(block, expr)| {
-            self.go_on_at(block);
+            self.continue_at(block);
             let value = self.value(expr, frame);
             let int = self.as_int(value);
             self.b.ins().jump(end, &[BlockArg::from(int)]);
             value
         });
-        self.go_on_at(end);
-        Val::int(result, one.low.min(other.low), one.high.max(other.high))
+        self.continue_at(end);
+        CodeValue::int(result, one.low.min(other.low), one.high.max(other.high))
     }
 
-    fn unary(&mut self, operator: Unary, operand: Val, span: Span) -> Val {
+    fn unary(&mut self, operator: UnaryOp, operand: CodeValue, span: Span) -> CodeValue {
         match operator {
-            Unary::Negate => self.binary(Binary::Subtract, Val::known(0), operand, span),
-            Unary::Not => self.compare(Binary::Equal, operand, Val::known(0)),
-            Unary::Complement => {
+            UnaryOp::Negate => {
+                self.binary(BinaryOp::Subtract, CodeValue::constant(0), operand, span)
+            }
+            UnaryOp::Not => self.compare(BinaryOp::Equal, operand, CodeValue::constant(0)),
+            UnaryOp::Complement => {
                 let value = self.as_int(operand);
                 let (low, high) = interval::unary(self.arithmetic(), operator, operand.range());
-                Val::int(self.b.ins().bnot(value), low, high)
+                CodeValue::int(self.b.ins().bnot(value), low, high)
             }
         }
     }
 
-    fn binary(&mut self, operator: Binary, left: Val, right: Val, span: Span) -> Val {
+    fn binary(
+        &mut self,
+        operator: BinaryOp,
+        left: CodeValue,
+        right: CodeValue,
+        span: Span,
+    ) -> CodeValue {
         let arithmetic = self.arithmetic();
-        if let (Some(one), Some(other)) = (left.as_known(), right.as_known())
+        if let (Some(one), Some(other)) = (left.as_constant(), right.as_constant())
             && let Ok(known) = arithmetic.binary(operator, one, other)
         {
-            return Val::known(known);
+            return CodeValue::constant(known);
         }
         let results = interval::binary(arithmetic, operator, left.range(), right.range());
         let value = match operator {
-            Binary::Divide | Binary::Remainder => self.divide(operator, left, right, span),
-            Binary::ShiftLeft | Binary::ShiftRight => {
+            BinaryOp::Divide | BinaryOp::Remainder => self.divide(operator, left, right, span),
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
                 self.shift(operator, left, right, results, span)
             }
-            Binary::Add | Binary::Subtract | Binary::Multiply => {
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply => {
                 self.add_or_multiply(operator, left, right, results, span)
             }
-            Binary::BitAnd | Binary::BitOr | Binary::BitXor => self.bits(operator, left, right),
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+                self.bits(operator, left, right)
+            }
             _ => return self.compare(operator, left, right),
         };
         self.badd_or_multiply(value, results)
     }
 
     /// Brings a result into the program's integers.
-    fn badd_or_multiply(&mut self, value: Value, results: Results) -> Val {
+    fn badd_or_multiply(&mut self, value: Value, results: ResultRange) -> CodeValue {
         let (low, high) = results.range;
         match self.arithmetic() {
             // A fault has been emitted, and nothing comes here.
-            _ if is_none(results.range) => Val::known(0),
-            Arithmetic::Wrapping32 if results.leaves => {
+            _ if is_none(results.range) => CodeValue::constant(0),
+            Arithmetic::Wrapping32 if results.may_overflow => {
                 let lower = self.b.ins().ireduce(types::I32, value);
-                Val::int(self.b.ins().sextend(types::I64, lower), low, high)
+                CodeValue::int(self.b.ins().sextend(types::I64, lower), low, high)
             }
-            _ => Val::int(value, low, high),
+            _ => CodeValue::int(value, low, high),
         }
     }
 
     /// Sums, differences and products.
     fn add_or_multiply(
         &mut self,
-        operator: Binary,
-        left: Val,
-        right: Val,
-        results: Results,
+        operator: BinaryOp,
+        left: CodeValue,
+        right: CodeValue,
+        results: ResultRange,
         span: Span,
     ) -> Value {
         let (one, other) = (self.as_int(left), self.as_int(right));
-        if self.arithmetic() == Arithmetic::Checked64 && results.leaves {
+        if self.arithmetic() == Arithmetic::Checked64 && results.may_overflow {
             let (value, overflow) = match operator {
-                Binary::Add => self.b.ins().sadd_overflow(one, other),
-                Binary::Subtract => self.b.ins().ssub_overflow(one, other),
+                BinaryOp::Add => self.b.ins().sadd_overflow(one, other),
+                BinaryOp::Subtract => self.b.ins().ssub_overflow(one, other),
                 _ => self.b.ins().smul_overflow(one, other),
             };
             self.fail_if(overflow, FaultKind::Range, span);
             return value;
         }
         match operator {
-            Binary::Add => self.b.ins().iadd(one, other),
-            Binary::Subtract => self.b.ins().isub(one, other),
+            BinaryOp::Add => self.b.ins().iadd(one, other),
+            BinaryOp::Subtract => self.b.ins().isub(one, other),
             _ => self.b.ins().imul(one, other),
         }
     }
 
-    fn bits(&mut self, operator: Binary, left: Val, right: Val) -> Value {
+    fn bits(&mut self, operator: BinaryOp, left: CodeValue, right: CodeValue) -> Value {
         let (one, other) = (self.as_int(left), self.as_int(right));
         match operator {
-            Binary::BitAnd => self.b.ins().band(one, other),
-            Binary::BitOr => self.b.ins().bor(one, other),
+            BinaryOp::BitAnd => self.b.ins().band(one, other),
+            BinaryOp::BitOr => self.b.ins().bor(one, other),
             _ => self.b.ins().bxor(one, other),
         }
     }
 
     /// A comparison.
-    pub fn compare(&mut self, operator: Binary, left: Val, right: Val) -> Val {
+    pub fn compare(&mut self, operator: BinaryOp, left: CodeValue, right: CodeValue) -> CodeValue {
         let results = interval::binary(self.arithmetic(), operator, left.range(), right.range());
         match results.range {
             (0, 1) => {
                 let (left, right) = (self.as_int(left), self.as_int(right));
-                Val::truth(self.b.ins().icmp(condition(operator), left, right))
+                CodeValue::truth(self.b.ins().icmp(condition(operator), left, right))
             }
             // Nothing comes here if there is no value.
-            range if is_none(range) => Val::known(0),
-            (known, _) => Val::known(known),
+            range if is_none(range) => CodeValue::constant(0),
+            (known, _) => CodeValue::constant(known),
         }
     }
 
-    fn divide(&mut self, operator: Binary, left: Val, right: Val, span: Span) -> Value {
+    fn divide(
+        &mut self,
+        operator: BinaryOp,
+        left: CodeValue,
+        right: CodeValue,
+        span: Span,
+    ) -> Value {
         let mut divisor = self.as_int(right);
         if right.may_be(0) {
             let zero = self.b.ins().icmp_imm_s(IntCC::Equal, divisor, 0);
             self.fail_if(zero, FaultKind::Division, span);
         }
         let dividend = self.as_int(left);
-        if operator == Binary::Divide && left.may_be(i64::MIN) && right.may_be(-1) {
+        if operator == BinaryOp::Divide && left.may_be(i64::MIN) && right.may_be(-1) {
             let least = self.b.ins().icmp_imm_s(IntCC::Equal, dividend, i64::MIN);
             let minus = self.b.ins().icmp_imm_s(IntCC::Equal, divisor, -1);
             let overflow = self.b.ins().band(least, minus);
@@ -338,23 +356,23 @@ impl Emitter<'_, '_> {
             let dividend = self.b.ins().ireduce(types::I32, dividend);
             let divisor = self.b.ins().ireduce(types::I32, divisor);
             let value = match operator {
-                Binary::Divide => self.b.ins().udiv(dividend, divisor),
+                BinaryOp::Divide => self.b.ins().udiv(dividend, divisor),
                 _ => self.b.ins().urem(dividend, divisor),
             };
             return self.b.ins().uextend(types::I64, value);
         }
         match operator {
-            Binary::Divide => self.b.ins().sdiv(dividend, divisor),
+            BinaryOp::Divide => self.b.ins().sdiv(dividend, divisor),
             _ => self.b.ins().srem(dividend, divisor),
         }
     }
 
     fn shift(
         &mut self,
-        operator: Binary,
-        left: Val,
-        by: Val,
-        results: Results,
+        operator: BinaryOp,
+        left: CodeValue,
+        by: CodeValue,
+        results: ResultRange,
         span: Span,
     ) -> Value {
         let word = self.arithmetic().word();
@@ -364,11 +382,11 @@ impl Emitter<'_, '_> {
             self.fail_if(beyond, FaultKind::Shift, span);
         }
         let value = self.as_int(left);
-        if operator == Binary::ShiftRight {
+        if operator == BinaryOp::ShiftRight {
             return self.b.ins().sshr(value, count);
         }
         let shifted = self.b.ins().ishl(value, count);
-        if self.arithmetic() == Arithmetic::Checked64 && results.leaves {
+        if self.arithmetic() == Arithmetic::Checked64 && results.may_overflow {
             let back = self.b.ins().sshr(shifted, count);
             let lost = self.b.ins().icmp(IntCC::NotEqual, back, value);
             self.fail_if(lost, FaultKind::Range, span);
@@ -383,7 +401,7 @@ impl Emitter<'_, '_> {
         local: LocalId,
         over: TypeId,
         body: &Expr,
-        frame: &Frame,
+        frame: &WordFrame,
         then: Block,
         otherwise: Block,
     ) {
@@ -391,7 +409,7 @@ impl Emitter<'_, '_> {
         let (stopped, exhausted) = if stops_at { (then, otherwise) } else { (otherwise, then) };
         let (low, high) = self.scalar_bounds(over);
         let size = self.sizes.expr(self.interp.program(), body);
-        let leave = Leave::ByFault(body.span);
+        let leave = LoopExit::ByFault(body.span);
         self.count_up((low, high), size, local, leave, &mut |this, _, next| match stops_at {
             true => this.branch(body, frame, stopped, next),
             false => this.branch(body, frame, next, stopped),
@@ -406,8 +424,8 @@ impl Emitter<'_, '_> {
         (low, high): Interval,
         size: u64,
         local: LocalId,
-        leave: Leave,
-        body: &mut dyn FnMut(&mut Self, Val, Block),
+        leave: LoopExit,
+        body: &mut dyn FnMut(&mut Self, CodeValue, Block),
     ) {
         let values = (i128::from(high) - i128::from(low) + 1).clamp(0, u64::MAX.into()) as u64;
         let copies = values.saturating_mul(self.copies);
@@ -418,9 +436,9 @@ impl Emitter<'_, '_> {
                 let outer = std::mem::replace(&mut self.copies, copies);
                 for value in low..=high {
                     let next = self.block();
-                    self.names.bind(local, Bound::Value(Val::known(value)));
-                    body(self, Val::known(value), next);
-                    self.go_on_at(next);
+                    self.names.bind(local, NameBinding::Value(CodeValue::constant(value)));
+                    body(self, CodeValue::constant(value), next);
+                    self.continue_at(next);
                 }
                 self.copies = outer;
             }
@@ -434,31 +452,31 @@ impl Emitter<'_, '_> {
         low: i64,
         high: i64,
         local: LocalId,
-        leave: Leave,
-        body: &mut dyn FnMut(&mut Self, Val, Block),
+        leave: LoopExit,
+        body: &mut dyn FnMut(&mut Self, CodeValue, Block),
     ) {
         let (head, inside, next, end) = (self.block(), self.block(), self.block(), self.block());
         let variable = self.b.declare_var(types::I64);
         let start = self.iconst(low);
         self.b.def_var(variable, start);
         self.jump(head);
-        self.go_on_at(head);
+        self.continue_at(head);
         let value = self.b.use_var(variable);
         let more = self.b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, value, high);
         self.b.ins().brif(more, inside, &[], end, &[]);
-        self.go_on_at(inside);
-        let current = Val::int(value, low, high.max(low));
-        self.names.bind(local, Bound::Value(current));
+        self.continue_at(inside);
+        let current = CodeValue::int(value, low, high.max(low));
+        self.names.bind(local, NameBinding::Value(current));
         let before = self.loops;
         body(self, current, next);
-        self.go_on_at(next);
+        self.continue_at(next);
         let value = self.b.use_var(variable);
         let has_loop_inside = self.loops > before;
         self.loops += 1;
-        if has_loop_inside || high.saturating_sub(low) >= ROUNDS_UNASKED {
-            self.leave_if_told(value, has_loop_inside, |this| match leave {
-                Leave::ToEnd => this.jump(end),
-                Leave::ByFault(span) => this.end_with_fault(FaultKind::Limit, span),
+        if has_loop_inside || high.saturating_sub(low) >= ROUNDS_PER_STOP_CHECK {
+            self.emit_stop_check(value, has_loop_inside, |this| match leave {
+                LoopExit::ToEnd => this.jump(end),
+                LoopExit::ByFault(span) => this.end_with_fault(FaultKind::Limit, span),
             });
         }
         if high == i64::MAX {
@@ -466,39 +484,39 @@ impl Emitter<'_, '_> {
             let go_on = self.block();
             let done = self.b.ins().icmp_imm_s(IntCC::Equal, value, high);
             self.b.ins().brif(done, end, &[], go_on, &[]);
-            self.go_on_at(go_on);
+            self.continue_at(go_on);
         }
         let value = self.b.ins().iadd_imm_s(value, 1);
         self.b.def_var(variable, value);
         self.jump(head);
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     /// The least and greatest value of a scalar type.
     pub fn scalar_bounds(&self, ty: TypeId) -> Interval {
         match &self.interp.program().types[ty] {
-            Type::Scalar(Scalar { domain, .. }) => self.interp.program().bounds(domain),
+            Type::Scalar(ScalarType { domain, .. }) => self.interp.program().bounds(domain),
             _ => unreachable!("the validator lets only scalar types be ranged over"),
         }
     }
 
     /// The number of messages waiting.
-    pub fn length(&mut self, channel: ChannelAt, frame: &Frame) -> Val {
+    pub fn length(&mut self, channel: ChannelInstance, frame: &WordFrame) -> CodeValue {
         let program = self.interp.program();
         if program.channels[channel.id].capacity == 0 {
-            return Val::known(0);
+            return CodeValue::constant(0);
         }
         let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
-        let code = self.read(frame, At::fixed(buffer.length.bit), buffer.length.bits);
-        Val::int(code, 0, buffer.length.high)
+        let code = self.read(frame, BitOffset::fixed(buffer.length.bit), buffer.length.bits);
+        CodeValue::int(code, 0, buffer.length.high)
     }
 
     /// Goes to `then` if the first message of a channel is there and matches.
     pub fn can_receive(
         &mut self,
-        channel: ChannelAt,
-        patterns: &[Pattern],
-        frame: &Frame,
+        channel: ChannelInstance,
+        patterns: &[ReceivePattern],
+        frame: &WordFrame,
         span: Span,
         then: Block,
         otherwise: Block,
@@ -511,57 +529,64 @@ impl Emitter<'_, '_> {
         let length = self.length(channel, frame);
         let waiting = self.block();
         self.branch_on(length, waiting, otherwise);
-        self.go_on_at(waiting);
+        self.continue_at(waiting);
         for (pattern, field) in patterns.iter().zip(&buffer.fields) {
-            if let Pattern::Match(expected) = pattern {
-                let value = self.read_field(frame, At::fixed(buffer.start + field.bit), *field);
-                self.go_on_if_equal(expected, value, frame, otherwise);
+            if let ReceivePattern::Match(expected) = pattern {
+                let value =
+                    self.read_field(frame, BitOffset::fixed(buffer.start + field.bit), *field);
+                self.continue_if_equal(expected, value, frame, otherwise);
             }
         }
         let fields = buffer.fields.len();
-        self.go_on_if_equal_beyond(patterns, fields, frame, otherwise);
-        match messages::compares_beyond(patterns, fields) {
+        self.continue_if_equal_past_end(patterns, fields, frame, otherwise);
+        match messages::fails_past_end(patterns, fields) {
             true => self.end_with_fault(FaultKind::TooManyReceived, span),
             false => self.jump(then),
         }
     }
 
     /// Goes on if what fields that a message does not have are read as is as expected, else to `otherwise`.
-    pub fn go_on_if_equal_beyond(
+    pub fn continue_if_equal_past_end(
         &mut self,
-        patterns: &[Pattern],
+        patterns: &[ReceivePattern],
         fields: usize,
-        frame: &Frame,
+        frame: &WordFrame,
         otherwise: Block,
     ) {
         for pattern in patterns.iter().skip(fields) {
-            if let Pattern::Match(expected) = pattern
-                && messages::reads_zero_beyond(fields)
+            if let ReceivePattern::Match(expected) = pattern
+                && messages::reads_zero_past_end(fields)
             {
-                self.go_on_if_equal(expected, Val::known(0), frame, otherwise);
+                self.continue_if_equal(expected, CodeValue::constant(0), frame, otherwise);
             }
         }
     }
 
     /// Goes on if a value is as expected, else to `otherwise`.
-    pub fn go_on_if_equal(&mut self, expected: &Expr, value: Val, frame: &Frame, otherwise: Block) {
+    pub fn continue_if_equal(
+        &mut self,
+        expected: &Expr,
+        value: CodeValue,
+        frame: &WordFrame,
+        otherwise: Block,
+    ) {
         let expected = self.value(expected, frame);
-        let equal = self.compare(Binary::Equal, expected, value);
+        let equal = self.compare(BinaryOp::Equal, expected, value);
         let go_on = self.block();
         self.branch_on(equal, go_on, otherwise);
-        self.go_on_at(go_on);
+        self.continue_at(go_on);
     }
 }
 
 /// The processor's condition for a comparison.
-fn condition(operator: Binary) -> IntCC {
+fn condition(operator: BinaryOp) -> IntCC {
     match operator {
-        Binary::Equal => IntCC::Equal,
-        Binary::NotEqual => IntCC::NotEqual,
-        Binary::Less => IntCC::SignedLessThan,
-        Binary::LessEqual => IntCC::SignedLessThanOrEqual,
-        Binary::Greater => IntCC::SignedGreaterThan,
-        Binary::GreaterEqual => IntCC::SignedGreaterThanOrEqual,
+        BinaryOp::Equal => IntCC::Equal,
+        BinaryOp::NotEqual => IntCC::NotEqual,
+        BinaryOp::Less => IntCC::SignedLessThan,
+        BinaryOp::LessEqual => IntCC::SignedLessThanOrEqual,
+        BinaryOp::Greater => IntCC::SignedGreaterThan,
+        BinaryOp::GreaterEqual => IntCC::SignedGreaterThanOrEqual,
         _ => unreachable!("a comparison"),
     }
 }

@@ -4,25 +4,27 @@
 //! written at bits that are known beforehand are kept in registers. Only where an index decides
 //! which of several words is meant must all of these be in memory.
 
-use super::names::{Bound, Names};
-use super::route::UnknownIndex;
-use super::shape::{Shape, Shapes, location_in};
-use super::size::Sizes;
+use super::names::{LocalNames, NameBinding};
+use super::route::DynamicIndex;
+use super::shape::{StoredType, StoredTypes, location_in};
+use super::size::CodeSizes;
 use super::words::in_words;
-use super::words::{At, Places};
-use crate::analysis::access::{Caller, Operation, Touch, Touched, Walk};
+use super::words::{BitOffset, WordLayout};
+use crate::analysis::access::{
+    AccessVisitor, AccessWalk, CallContext, ChannelOperation, StateTouch,
+};
 use crate::exec::Interp;
-use crate::exec::interp::{ChannelAt, MultisetCells};
-use crate::ir::layout::{CellId, Frame, Group};
+use crate::exec::interp::{ChannelInstance, MultisetCells};
+use crate::ir::layout::{CellGroup, CellId, LocalFrame};
 use crate::ir::{
-    Action, ActionId, Argument, ChannelRef, Communication, Expr, Function, FunctionId, Instance,
-    LocalId, Owner, Place, TypeId, VarId,
+    Action, ActionId, CallArgument, ChannelRef, Communication, Expr, Function, FunctionId, LocalId,
+    Owner, Place, ProcessInstance, TypeId, VarId,
 };
 use std::ops::Range;
 
 /// Where a word of the state is while a step is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
+pub(super) enum WordPlacement {
     /// In the parent; the step does not change it.
     Parent,
     /// In a register.
@@ -32,15 +34,15 @@ pub(super) enum Keep {
 }
 
 /// Collects what steps touch.
-pub(super) struct Footprint<'a> {
+pub(super) struct StepFootprint<'a> {
     interp: &'a Interp,
-    shapes: &'a Shapes,
-    sizes: &'a Sizes,
-    names: Names,
+    shapes: &'a StoredTypes,
+    sizes: &'a CodeSizes,
+    names: LocalNames,
     /// Where the variables of the body at present are.
-    own: Option<&'a Frame>,
+    own: Option<&'a LocalFrame>,
     /// The names and variables of the bodies that are calling, the innermost last.
-    callers: Vec<(Names, Option<&'a Frame>)>,
+    callers: Vec<(LocalNames, Option<&'a LocalFrame>)>,
     /// All bits that may be written.
     written: Vec<Range<u32>>,
     /// Reaches of more than one word, within which an index decides.
@@ -49,15 +51,25 @@ pub(super) struct Footprint<'a> {
     shared: bool,
 }
 
-impl<'a> Footprint<'a> {
+impl<'a> StepFootprint<'a> {
     /// Of code whose parameters stand for what they do in `names`.
     pub fn new(
         interp: &'a Interp,
-        (shapes, sizes): (&'a Shapes, &'a Sizes),
-        names: &Names,
+        (shapes, sizes): (&'a StoredTypes, &'a CodeSizes),
+        names: &LocalNames,
     ) -> Self {
         let (names, callers, written, wide) = (names.clone(), Vec::new(), Vec::new(), Vec::new());
-        Footprint { interp, shapes, sizes, names, own: None, callers, written, wide, shared: false }
+        StepFootprint {
+            interp,
+            shapes,
+            sizes,
+            names,
+            own: None,
+            callers,
+            written,
+            wide,
+            shared: false,
+        }
     }
 
     /// Adds what taking an action touches, judging its guard apart.
@@ -72,22 +84,22 @@ impl<'a> Footprint<'a> {
         self.walk().body(self, &action.body);
     }
 
-    fn walk(&self) -> Walk<'a> {
-        Walk::new(self.interp.program())
+    fn walk(&self) -> AccessWalk<'a> {
+        AccessWalk::new(self.interp.program())
     }
 
     /// Goes on with other names.
-    pub fn rename(&mut self, names: &Names) {
+    pub fn rename(&mut self, names: &LocalNames) {
         self.names = names.clone();
     }
 
     /// Adds what judging an expression touches: frames of the functions it calls.
-    pub fn judge(&mut self, expr: &Expr) {
+    pub fn add_expr(&mut self, expr: &Expr) {
         self.walk().expr(self, expr);
     }
 
     /// Adds what judging the values or patterns of a message touches.
-    pub fn judge_message(&mut self, communication: &Communication) {
+    pub fn add_message(&mut self, communication: &Communication) {
         self.walk().judged(self, communication);
     }
 
@@ -98,7 +110,7 @@ impl<'a> Footprint<'a> {
     }
 
     /// Adds that an instance moves.
-    pub fn location(&mut self, at: Instance) {
+    pub fn location(&mut self, at: ProcessInstance) {
         let cell = location_in(self.interp.layout(), at);
         self.written.push(cell.bit..cell.bit + cell.bits);
     }
@@ -119,14 +131,14 @@ impl<'a> Footprint<'a> {
     }
 
     /// Where each word of the state is to be kept.
-    pub fn words(&self) -> Vec<Keep> {
-        let mut words = vec![Keep::Parent; Places::new(self.interp.layout()).words()];
+    pub fn words(&self) -> Vec<WordPlacement> {
+        let mut words = vec![WordPlacement::Parent; WordLayout::new(self.interp.layout()).words()];
         if self.shared {
-            words.fill(Keep::Memory);
+            words.fill(WordPlacement::Memory);
             return words;
         }
         for range in self.written.iter().filter(|range| !range.is_empty()) {
-            words[in_words(range)].fill(Keep::Register);
+            words[in_words(range)].fill(WordPlacement::Register);
         }
         // A reach into memory may make another that overlaps it one, so again until nothing
         // changes.
@@ -134,8 +146,8 @@ impl<'a> Footprint<'a> {
             let before = words.clone();
             for range in &self.wide {
                 let reach = &mut words[in_words(range)];
-                if reach.iter().any(|&word| word != Keep::Parent) {
-                    reach.fill(Keep::Memory);
+                if reach.iter().any(|&word| word != WordPlacement::Parent) {
+                    reach.fill(WordPlacement::Memory);
                 }
             }
             if words == before {
@@ -145,7 +157,7 @@ impl<'a> Footprint<'a> {
     }
 
     /// The channel of a message: code is emitted for each that it may be.
-    fn meant(&self, channel: &ChannelRef) -> ChannelAt {
+    fn meant(&self, channel: &ChannelRef) -> ChannelInstance {
         match channel {
             ChannelRef::Named(id) => self.names.named(self.interp.program(), *id),
             _ => self.names.channel.unwrap_or_else(|| unreachable!("one channel at a time")),
@@ -159,21 +171,21 @@ impl<'a> Footprint<'a> {
     }
 
     /// Notes that a place is looked at, and gives what is known of where it is.
-    fn place_at(&mut self, place: &Place) -> (At, Shape) {
+    fn place_at(&mut self, place: &Place) -> (BitOffset, StoredType) {
         let (program, layout) = (self.interp.program(), self.interp.layout());
         let route = self.shapes.route(program, layout, &self.names, place);
         if route.slack > 0 {
             self.index_decides(self.shapes.reach(&route));
         }
         for turn in &route.indices {
-            if let UnknownIndex::Position { flag, .. } = turn {
+            if let DynamicIndex::Position { flag, .. } = turn {
                 self.index_decides(*flag..flag + route.slack + 1);
             }
         }
-        (At { slack: route.slack, ..route.start }, route.shape)
+        (BitOffset { slack: route.slack, ..route.start }, route.shape)
     }
 
-    fn reach(&self, (at, shape): (At, Shape)) -> Range<u32> {
+    fn reach(&self, (at, shape): (BitOffset, StoredType)) -> Range<u32> {
         at.bit..at.bit + at.slack + self.shapes.bits(shape)
     }
 
@@ -184,10 +196,10 @@ impl<'a> Footprint<'a> {
     }
 
     /// Notes a local variable, or what is given by value, which is written when it begins.
-    fn begin(&mut self, local: LocalId, at: At, ty: TypeId) {
-        let shape = Shape { ty, cell: None };
+    fn begin(&mut self, local: LocalId, at: BitOffset, ty: TypeId) {
+        let shape = StoredType { ty, cell: None };
         self.written.push(self.reach((at, shape)));
-        self.names.bind(local, Bound::Place(at, shape));
+        self.names.bind(local, NameBinding::Place(at, shape));
     }
 
     fn write(&mut self, place: &Place) {
@@ -195,7 +207,7 @@ impl<'a> Footprint<'a> {
         self.written.push(self.reach(found));
     }
 
-    fn channel(&mut self, channel: &ChannelRef, operation: Operation) {
+    fn channel(&mut self, channel: &ChannelRef, operation: ChannelOperation) {
         if !operation.changes() {
             return;
         }
@@ -214,60 +226,68 @@ impl<'a> Footprint<'a> {
     }
 }
 
-impl Touched for Footprint<'_> {
-    fn touch(&mut self, touch: Touch<'_>) {
+impl AccessVisitor for StepFootprint<'_> {
+    fn touch(&mut self, touch: StateTouch<'_>) {
         match touch {
-            Touch::Read(place) | Touch::Find(place) => drop(self.place_at(place)),
-            Touch::Write(place) | Touch::Set(place, ..) | Touch::Add(place, ..) => {
+            StateTouch::Read(place) | StateTouch::Find(place) => drop(self.place_at(place)),
+            StateTouch::Write(place) | StateTouch::Set(place, ..) | StateTouch::Add(place, ..) => {
                 self.write(place);
             }
-            Touch::Search(place) => self.multiset(place),
-            Touch::Change(place) => {
+            StateTouch::Search(place) => self.multiset(place),
+            StateTouch::Change(place) => {
                 self.multiset(place);
                 self.write(place);
             }
-            Touch::Begin(local, ty) => {
+            StateTouch::Begin(local, ty) => {
                 let own = self.own.unwrap_or_else(|| unreachable!("such bodies have frames"));
                 let at = self.shapes.local(self.interp.layout(), own, local);
                 self.begin(local, at, ty);
             }
-            Touch::Alias(local, place) => {
+            StateTouch::Alias(local, place) => {
                 let (at, shape) = self.place_at(place);
-                self.names.bind(local, Bound::Place(at, shape));
+                self.names.bind(local, NameBinding::Place(at, shape));
             }
-            Touch::Channel(channel, operation) => self.channel(channel, operation),
-            Touch::Move(edge) => {
+            StateTouch::Channel(channel, operation) => self.channel(channel, operation),
+            StateTouch::Move(edge) => {
                 let slot = self.names.slot(Owner::Process(edge.process));
-                self.location(Instance { process: edge.process, slot });
+                self.location(ProcessInstance { process: edge.process, slot });
             }
-            Touch::Exit => {
+            StateTouch::Exit => {
                 let mover = self.names.mover.unwrap_or_else(|| unreachable!("somebody ends"));
                 self.written.extend(own_bits(self.interp, mover));
             }
             // A new process is started by the interpreter; the rest is only read, cell by cell.
-            Touch::Run(_)
-            | Touch::Use(_)
-            | Touch::Bind(..)
-            | Touch::At(..)
-            | Touch::OwnPid
-            | Touch::Instances
-            | Touch::Others
-            | Touch::Assume => {}
+            StateTouch::Run(_)
+            | StateTouch::Use(_)
+            | StateTouch::Bind(..)
+            | StateTouch::At(..)
+            | StateTouch::OwnPid
+            | StateTouch::Instances
+            | StateTouch::Others
+            | StateTouch::Assume => {}
         }
     }
 
-    fn enter(&mut self, id: FunctionId, function: &Function, arguments: &[Argument], _: Caller) {
+    fn enter(
+        &mut self,
+        id: FunctionId,
+        function: &Function,
+        arguments: &[CallArgument],
+        _: CallContext,
+    ) {
         self.shared |= self.sizes.is_outlined(id);
         let places = arguments.iter().map(|argument| match argument {
-            Argument::Reference(place) => Some(self.place_at(place)),
-            Argument::Value(_) | Argument::Copy(_) => None,
+            CallArgument::Reference(place) => Some(self.place_at(place)),
+            CallArgument::Value(_) | CallArgument::Copy(_) => None,
         });
-        let places: Vec<Option<(At, Shape)>> = places.collect();
+        let places: Vec<Option<(BitOffset, StoredType)>> = places.collect();
         self.callers.push((std::mem::take(&mut self.names), self.own));
         self.own = self.interp.layout().frames.functions.get(id);
         for (parameter, place) in function.parameters.iter().zip(places) {
             match place {
-                Some((at, shape)) => self.names.bind(parameter.local, Bound::Place(at, shape)),
+                Some((at, shape)) => {
+                    self.names.bind(parameter.local, NameBinding::Place(at, shape))
+                }
                 None => {
                     let at = self.shapes.parameter(self.interp, id, parameter.local);
                     self.begin(parameter.local, at, parameter.ty);
@@ -283,9 +303,9 @@ impl Touched for Footprint<'_> {
 }
 
 /// The bits of everything that belongs to an instance, group by group.
-pub(super) fn own_bits(interp: &Interp, mover: Instance) -> Vec<Range<u32>> {
+pub(super) fn own_bits(interp: &Interp, mover: ProcessInstance) -> Vec<Range<u32>> {
     let cells = &interp.layout().cells;
-    let bits = |group: &Group| {
+    let bits = |group: &CellGroup| {
         let last = cells[CellId(group.first.0 + group.cells - 1)];
         cells[group.first].bit..last.bit + last.bits
     };

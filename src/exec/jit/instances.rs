@@ -3,51 +3,51 @@
 //! The bit of instance `i` is bit `i % 8` of byte `i / 8` of a state's set.
 
 use super::emitter::Emitter;
-use super::names::Bound;
-use super::runtime::Runtime;
-use super::val::Val;
-use crate::ir::{ActionId, Instance, Parameter};
+use super::names::NameBinding;
+use super::runtime::JitRuntime;
+use super::val::CodeValue;
+use crate::ir::{ActionId, Parameter, ProcessInstance};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;
 
 impl Emitter<'_, '_> {
     /// The number of an action taken alone, with its parameters as they are bound.
-    pub fn number_alone(&mut self, id: ActionId, slot: u32) -> Option<Val> {
+    pub fn number_alone(&mut self, id: ActionId, slot: u32) -> Option<CodeValue> {
         let first = self.purpose.instances()?.first_alone(id, slot)?;
         let action = &self.interp.program().actions[id];
         let combination = self.combination(&action.parameters);
-        Some(self.plus(Val::known(first.into()), combination, 1))
+        Some(self.plus(CodeValue::constant(first.into()), combination, 1))
     }
 
     /// The number of a rendezvous of two actions, with these combinations of values.
     pub fn number_meeting(
         &mut self,
-        (sender, theirs): ((ActionId, u32), Val),
-        (receiver, ours): ((ActionId, u32), Val),
-    ) -> Option<Val> {
+        (sender, theirs): ((ActionId, u32), CodeValue),
+        (receiver, ours): ((ActionId, u32), CodeValue),
+    ) -> Option<CodeValue> {
         let numbers = self.purpose.instances()?.first_meeting(sender, receiver)?;
-        let first = Val::known(numbers.first.into());
+        let first = CodeValue::constant(numbers.first.into());
         let with_sender = self.plus(first, theirs, numbers.sender_stride);
         Some(self.plus(with_sender, ours, 1))
     }
 
     /// The number of what an instance is asked before it moves.
-    pub fn number_may_move(&self, mover: Instance) -> Option<Val> {
+    pub fn number_may_move(&self, mover: ProcessInstance) -> Option<CodeValue> {
         let number = self.purpose.instances()?.may_move(mover.process, mover.slot)?;
-        Some(Val::known(number.into()))
+        Some(CodeValue::constant(number.into()))
     }
 
     /// Which combination of their values parameters that are bound have, if that is asked.
-    pub fn combination(&mut self, parameters: &[Parameter]) -> Val {
+    pub fn combination(&mut self, parameters: &[Parameter]) -> CodeValue {
         if self.purpose.instances().is_none() {
-            return Val::known(0);
+            return CodeValue::constant(0);
         }
-        parameters.iter().fold(Val::known(0), |before, parameter| {
+        parameters.iter().fold(CodeValue::constant(0), |before, parameter| {
             let (low, high) = self.scalar_bounds(parameter.over);
-            let Bound::Value(value) = self.names.get(parameter.local) else {
+            let NameBinding::Value(value) = self.names.get(parameter.local) else {
                 unreachable!("parameters are values")
             };
-            let least = Val::known(low.wrapping_neg());
+            let least = CodeValue::constant(low.wrapping_neg());
             let offset = self.plus(least, value, 1);
             let values = high.wrapping_sub(low).wrapping_add(1) as u32;
             self.plus(offset, before, values)
@@ -55,38 +55,38 @@ impl Emitter<'_, '_> {
     }
 
     /// `base + value * times`.
-    fn plus(&mut self, base: Val, value: Val, times: u32) -> Val {
-        match (base.as_known(), value.as_known()) {
+    fn plus(&mut self, base: CodeValue, value: CodeValue, times: u32) -> CodeValue {
+        match (base.as_constant(), value.as_constant()) {
             (Some(base), Some(value)) => {
-                Val::known(base.wrapping_add(value.wrapping_mul(times.into())))
+                CodeValue::constant(base.wrapping_add(value.wrapping_mul(times.into())))
             }
             _ => {
                 let (base, value) = (self.as_int(base), self.as_int(value));
                 let product = self.b.ins().imul_imm_s(value, i64::from(times));
                 let sum = self.b.ins().iadd(base, product);
-                Val::int(sum, i64::MIN, i64::MAX)
+                CodeValue::int(sum, i64::MIN, i64::MAX)
             }
         }
     }
 
     /// Goes on if the instance at hand is chosen, else to `otherwise`.
-    pub fn go_on_if_chosen(&mut self, otherwise: Block) {
+    pub fn continue_if_chosen(&mut self, otherwise: Block) {
         let chosen = self.block();
-        let Bit { byte, mask, .. } = self.bit_of_instance();
+        let InstanceBit { byte, mask, .. } = self.bit_of_instance();
         let bit = self.b.ins().band(byte, mask);
         self.b.ins().brif(bit, chosen, &[], otherwise, &[]);
-        self.go_on_at(chosen);
+        self.continue_at(chosen);
     }
 
     /// The same; what is passed by is possible, which others may ask.
-    pub fn go_on_if_chosen_or_tell(&mut self, otherwise: Block) {
+    pub fn continue_if_chosen_or_report(&mut self, otherwise: Block) {
         let (passed_by, go_on) = (self.block(), self.block());
-        self.go_on_if_chosen(passed_by);
+        self.continue_if_chosen(passed_by);
         self.jump(go_on);
-        self.go_on_at(passed_by);
+        self.continue_at(passed_by);
         self.tell_possible();
         self.jump(otherwise);
-        self.go_on_at(go_on);
+        self.continue_at(go_on);
     }
 
     /// Marks the instance at hand as enabled.
@@ -97,24 +97,24 @@ impl Emitter<'_, '_> {
 
     /// The same where that does not say that anything is possible.
     pub fn mark_instance(&mut self) {
-        let Bit { at, offset, byte, mask } = self.bit_of_instance();
+        let InstanceBit { at, offset, byte, mask } = self.bit_of_instance();
         let marked = self.b.ins().bor(byte, mask);
         self.b.ins().store(MemFlagsData::new().with_notrap(), marked, at, offset);
     }
 
     /// Something can be done without `timeout`, if anybody asks.
     fn tell_possible(&mut self) {
-        if self.interp.asks_for_timeout() {
+        if self.interp.reads_timeout() {
             let one = self.iconst(1);
-            self.store_field(one, offset_of!(Runtime, touched));
+            self.store_field(one, offset_of!(JitRuntime, touched));
         }
     }
 
     /// The bit of the instance at hand in the state's set.
-    fn bit_of_instance(&mut self) -> Bit {
+    fn bit_of_instance(&mut self) -> InstanceBit {
         let number = self.instance.unwrap_or_else(|| unreachable!("steps are of instances"));
-        let set = self.load_field(offset_of!(Runtime, set));
-        let (at, offset, mask) = match number.as_known() {
+        let set = self.load_field(offset_of!(JitRuntime, set));
+        let (at, offset, mask) = match number.as_constant() {
             Some(number) => {
                 let mask = self.b.ins().iconst(types::I8, 1 << (number % 8));
                 (set, (number / 8) as i32, mask)
@@ -128,7 +128,7 @@ impl Emitter<'_, '_> {
             }
         };
         let byte = self.b.ins().load(types::I8, MemFlagsData::new().with_notrap(), at, offset);
-        Bit { at, offset, byte, mask }
+        InstanceBit { at, offset, byte, mask }
     }
 
     /// What goes behind a successor.
@@ -138,18 +138,18 @@ impl Emitter<'_, '_> {
         }
         let own = self.instance.unwrap_or_else(|| unreachable!("steps are of instances"));
         let own = self.as_int(own);
-        if !self.interp.program().comes_and_goes() {
+        if !self.interp.program().has_dynamic_processes() {
             return own;
         }
         // Within a step that has been begun, the run-time knows its label, plus 1.
-        let begun = self.load_field(offset_of!(Runtime, begun));
+        let begun = self.load_field(offset_of!(JitRuntime, begun));
         let label = self.b.ins().iadd_imm_s(begun, -1);
         self.b.ins().select(begun, label, own)
     }
 }
 
 /// The bit of an instance: where its byte is, what is there, and which of its bits it is.
-struct Bit {
+struct InstanceBit {
     at: Value,
     offset: i32,
     byte: Value,

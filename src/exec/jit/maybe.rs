@@ -1,78 +1,83 @@
 //! Values that may be undefined.
 
-use super::emitter::{Emitter, Frame};
-use super::names::Bound;
-use super::val::Val;
-use super::words::At;
+use super::emitter::{Emitter, WordFrame};
+use super::names::NameBinding;
+use super::val::CodeValue;
+use super::words::BitOffset;
 use crate::exec::FaultKind;
-use crate::ir::layout::Cell;
-use crate::ir::{Binary, Convert, Expr, ExprKind, Overflow};
+use crate::ir::layout::ScalarCell;
+use crate::ir::{BinaryOp, Expr, ExprKind, NumberConversion, OverflowRule};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 /// A value, or none.
 #[derive(Clone, Copy)]
-pub(super) enum Maybe {
+pub(super) enum MaybeUndefined {
     /// A value.
-    Value(Val),
+    Value(CodeValue),
     /// None.
     Undefined,
     /// None if the condition (8 bits) is not 0; the value then means nothing.
-    Unless(Value, Val),
+    Unless(Value, CodeValue),
 }
 
 impl Emitter<'_, '_> {
     /// The value of an expression that is stored or given as it is: what is read may be undefined.
-    pub fn possibly_undefined(&mut self, expr: &Expr, frame: &Frame) -> Maybe {
+    pub fn possibly_undefined(&mut self, expr: &Expr, frame: &WordFrame) -> MaybeUndefined {
         match &expr.kind {
-            ExprKind::Undefined => Maybe::Undefined,
+            ExprKind::Undefined => MaybeUndefined::Undefined,
             ExprKind::Read(place) => {
-                let (at, shape) = self.at(place, frame);
+                let (at, shape) = self.place_offset(place, frame);
                 let cell = self.shapes.cell(shape);
                 self.read_maybe(frame, at, cell)
             }
             ExprKind::Convert(convert) => {
                 let operand = self.possibly_undefined(&convert.operand, frame);
                 match operand {
-                    Maybe::Undefined => Maybe::Undefined,
-                    Maybe::Value(value) => {
-                        Maybe::Value(self.convert(convert, value, None, expr.span))
+                    MaybeUndefined::Undefined => MaybeUndefined::Undefined,
+                    MaybeUndefined::Value(value) => {
+                        MaybeUndefined::Value(self.convert(convert, value, None, expr.span))
                     }
-                    Maybe::Unless(undefined, value) => {
+                    MaybeUndefined::Unless(undefined, value) => {
                         let value = self.convert(convert, value, Some(undefined), expr.span);
-                        Maybe::Unless(undefined, value)
+                        MaybeUndefined::Unless(undefined, value)
                     }
                 }
             }
             ExprKind::Call(function, arguments) => {
                 self.result_of(*function, arguments, expr.span, frame)
             }
-            _ => Maybe::Value(self.value(expr, frame)),
+            _ => MaybeUndefined::Value(self.value(expr, frame)),
         }
     }
 
-    pub fn read_maybe(&mut self, frame: &Frame, at: At, cell: Cell) -> Maybe {
+    pub fn read_maybe(
+        &mut self,
+        frame: &WordFrame,
+        at: BitOffset,
+        cell: ScalarCell,
+    ) -> MaybeUndefined {
         let code = self.read(frame, at, cell.bits);
         let value = self.decode(code, cell);
         match cell.undefined {
-            false => Maybe::Value(value),
+            false => MaybeUndefined::Value(value),
             true => {
                 let undefined = self.b.ins().icmp_imm_s(IntCC::Equal, code, 0);
-                Maybe::Unless(undefined, value)
+                MaybeUndefined::Unless(undefined, value)
             }
         }
     }
 
     /// The value; that there is none is a fault.
-    pub fn defined(&mut self, maybe: Maybe, span: Span) -> Val {
+    pub fn defined(&mut self, maybe: MaybeUndefined, span: Span) -> CodeValue {
         match maybe {
-            Maybe::Value(value) => value,
-            Maybe::Undefined => {
+            MaybeUndefined::Value(value) => value,
+            MaybeUndefined::Undefined => {
                 self.fail(FaultKind::Undefined, span);
-                Val::known(0)
+                CodeValue::constant(0)
             }
-            Maybe::Unless(undefined, value) => {
+            MaybeUndefined::Unless(undefined, value) => {
                 self.fail_if(undefined, FaultKind::Undefined, span);
                 value
             }
@@ -82,15 +87,15 @@ impl Emitter<'_, '_> {
     /// The code of a value or none in a cell, which must be one that the cell may have.
     pub fn encode_maybe(
         &mut self,
-        cell: Cell,
-        maybe: Maybe,
-        overflow: Overflow,
+        cell: ScalarCell,
+        maybe: MaybeUndefined,
+        overflow: OverflowRule,
         span: Span,
     ) -> Value {
         match maybe {
-            Maybe::Value(value) => self.encode(cell, value, overflow, span),
-            Maybe::Undefined if cell.undefined => self.iconst(0),
-            Maybe::Unless(undefined, value) if cell.undefined => {
+            MaybeUndefined::Value(value) => self.encode(cell, value, overflow, span),
+            MaybeUndefined::Undefined if cell.undefined => self.iconst(0),
+            MaybeUndefined::Unless(undefined, value) if cell.undefined => {
                 self.encode_unless(undefined, cell, value, overflow, span)
             }
             _ => {
@@ -103,9 +108,9 @@ impl Emitter<'_, '_> {
     fn encode_unless(
         &mut self,
         undefined: Value,
-        cell: Cell,
-        value: Val,
-        overflow: Overflow,
+        cell: ScalarCell,
+        value: CodeValue,
+        overflow: OverflowRule,
         span: Span,
     ) -> Value {
         // Where there is no value, one that the cell can hold stands in for it.
@@ -115,7 +120,7 @@ impl Emitter<'_, '_> {
                 false => {
                     let (int, least) = (self.as_int(value), self.iconst(cell.least));
                     let some = self.b.ins().select(undefined, least, int);
-                    Val::int(some, value.low.min(cell.least), value.high.max(cell.least))
+                    CodeValue::int(some, value.low.min(cell.least), value.high.max(cell.least))
                 }
             };
         let code = self.encode(cell, value, overflow, span);
@@ -126,11 +131,11 @@ impl Emitter<'_, '_> {
     /// Stores a value or none.
     pub fn store_maybe(
         &mut self,
-        frame: &Frame,
-        at: At,
-        cell: Cell,
-        maybe: Maybe,
-        overflow: Overflow,
+        frame: &WordFrame,
+        at: BitOffset,
+        cell: ScalarCell,
+        maybe: MaybeUndefined,
+        overflow: OverflowRule,
         span: Span,
     ) {
         let code = self.encode_maybe(cell, maybe, overflow, span);
@@ -138,28 +143,34 @@ impl Emitter<'_, '_> {
     }
 
     /// Whether both are the same value or both are none.
-    pub fn same(&mut self, left: &Expr, right: &Expr, frame: &Frame) -> Val {
+    pub fn same(&mut self, left: &Expr, right: &Expr, frame: &WordFrame) -> CodeValue {
         let left = self.possibly_undefined(left, frame);
         let right = self.possibly_undefined(right, frame);
         match (left, right) {
-            (Maybe::Undefined, Maybe::Undefined) => Val::known(1),
-            (Maybe::Undefined, Maybe::Value(_)) | (Maybe::Value(_), Maybe::Undefined) => {
-                Val::known(0)
+            (MaybeUndefined::Undefined, MaybeUndefined::Undefined) => CodeValue::constant(1),
+            (MaybeUndefined::Undefined, MaybeUndefined::Value(_))
+            | (MaybeUndefined::Value(_), MaybeUndefined::Undefined) => CodeValue::constant(0),
+            (MaybeUndefined::Undefined, MaybeUndefined::Unless(undefined, _))
+            | (MaybeUndefined::Unless(undefined, _), MaybeUndefined::Undefined) => {
+                CodeValue::truth(undefined)
             }
-            (Maybe::Undefined, Maybe::Unless(undefined, _))
-            | (Maybe::Unless(undefined, _), Maybe::Undefined) => Val::truth(undefined),
-            (Maybe::Value(one), Maybe::Value(other)) => self.compare(Binary::Equal, one, other),
-            (Maybe::Unless(undefined, one), Maybe::Value(other))
-            | (Maybe::Value(one), Maybe::Unless(undefined, other)) => {
-                let equal = self.compare(Binary::Equal, one, other);
+            (MaybeUndefined::Value(one), MaybeUndefined::Value(other)) => {
+                self.compare(BinaryOp::Equal, one, other)
+            }
+            (MaybeUndefined::Unless(undefined, one), MaybeUndefined::Value(other))
+            | (MaybeUndefined::Value(one), MaybeUndefined::Unless(undefined, other)) => {
+                let equal = self.compare(BinaryOp::Equal, one, other);
                 let equal = self.as_truth(equal);
-                Val::truth(self.b.ins().band_not(equal, undefined))
+                CodeValue::truth(self.b.ins().band_not(equal, undefined))
             }
-            (Maybe::Unless(one_is_none, one), Maybe::Unless(other_is_none, other)) => {
-                let equal = self.compare(Binary::Equal, one, other);
+            (
+                MaybeUndefined::Unless(one_is_none, one),
+                MaybeUndefined::Unless(other_is_none, other),
+            ) => {
+                let equal = self.compare(BinaryOp::Equal, one, other);
                 let equal = self.as_truth(equal);
                 let alike = self.b.ins().band_not(equal, one_is_none);
-                Val::truth(self.b.ins().select(other_is_none, one_is_none, alike))
+                CodeValue::truth(self.b.ins().select(other_is_none, one_is_none, alike))
             }
         }
     }
@@ -167,11 +178,11 @@ impl Emitter<'_, '_> {
     /// A value in another numbering. That it is in no piece is a fault, unless it is `undefined`.
     pub fn convert(
         &mut self,
-        convert: &Convert,
-        value: Val,
+        convert: &NumberConversion,
+        value: CodeValue,
         undefined: Option<Value>,
         span: Span,
-    ) -> Val {
+    ) -> CodeValue {
         let int = self.as_int(value);
         let met: Vec<_> = (convert.pieces.iter())
             .filter(|it| it.low <= value.high && value.low <= it.high)
@@ -187,12 +198,12 @@ impl Emitter<'_, '_> {
         if let [piece] = met[..]
             && value.is_within(piece.low, piece.high)
         {
-            return Val::int(self.b.ins().iadd_imm_s(int, piece.by), low, high);
+            return CodeValue::int(self.b.ins().iadd_imm_s(int, piece.by), low, high);
         }
         let mut beyond = None;
         let mut converted = int;
         for piece in met {
-            let outside = self.beyond(value, piece.low, piece.high);
+            let outside = self.is_out_of_range(value, piece.low, piece.high);
             let moved = self.b.ins().iadd_imm_s(int, piece.by);
             converted = self.b.ins().select(outside, converted, moved);
             beyond = Some(match beyond {
@@ -203,7 +214,7 @@ impl Emitter<'_, '_> {
         if let Some(beyond) = beyond {
             self.fail_unless_undefined(beyond, undefined, span);
         }
-        Val::int(converted, low, high)
+        CodeValue::int(converted, low, high)
     }
 
     pub fn fail_unless_undefined(&mut self, wrong: Value, undefined: Option<Value>, span: Span) {
@@ -215,10 +226,10 @@ impl Emitter<'_, '_> {
     }
 
     /// What a name stands for, as a value.
-    pub fn local(&mut self, local: crate::ir::LocalId, frame: &Frame, span: Span) -> Val {
+    pub fn local(&mut self, local: crate::ir::LocalId, frame: &WordFrame, span: Span) -> CodeValue {
         match self.names.get(local) {
-            Bound::Value(value) => value,
-            Bound::Place(at, shape) => {
+            NameBinding::Value(value) => value,
+            NameBinding::Place(at, shape) => {
                 let cell = self.shapes.cell(shape);
                 self.read_cell(frame, at, cell, span)
             }

@@ -1,15 +1,15 @@
 //! Rendezvous where processes come and go: emitted with the sender, once for each receive that it
 //! can meet.
 
-use super::emitter::{Emitter, Frame, OnFault};
-use super::footprint::Footprint;
-use super::names::Names;
-use super::val::Val;
+use super::emitter::{Emitter, FaultHandling, WordFrame};
+use super::footprint::StepFootprint;
+use super::names::LocalNames;
+use super::val::CodeValue;
 use crate::exec::FaultKind;
-use crate::exec::interp::ChannelAt;
+use crate::exec::interp::ChannelInstance;
 use crate::ir::{
-    Action, ActionId, ChannelRef, Communication, Expr, Instance, LocationId, Pattern, Program,
-    messages,
+    Action, ActionId, ChannelRef, Communication, Expr, LocationId, ProcessInstance, Program,
+    ReceivePattern, messages,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -18,39 +18,39 @@ use cranelift_frontend::Variable;
 
 /// A message that is offered by rendezvous.
 #[derive(Clone, Copy)]
-pub(super) struct Sent<'m> {
+pub(super) struct OfferedMessage<'m> {
     /// Who sends.
-    pub sender: Instance,
+    pub sender: ProcessInstance,
     /// By which action.
     pub send: ActionId,
     /// Through which channel.
-    pub channel: ChannelAt,
+    pub channel: ChannelInstance,
     /// The values, as the channel's fields have them.
-    pub message: &'m [Val],
+    pub message: &'m [CodeValue],
 }
 
 impl Emitter<'_, '_> {
     /// The values of a message as the channel's fields have them.
     pub fn message(
         &mut self,
-        channel: ChannelAt,
+        channel: ChannelInstance,
         communication: &Communication,
         values: &[Expr],
-        parent: &Frame,
-    ) -> Vec<Val> {
+        parent: &WordFrame,
+    ) -> Vec<CodeValue> {
         let fields = self.interp.program().channels[channel.id].fields.len();
-        let judged: Vec<Val> = values.iter().map(|value| self.value(value, parent)).collect();
+        let judged: Vec<CodeValue> = values.iter().map(|value| self.value(value, parent)).collect();
         // A second look, with `timeout`, tells nothing again.
         if !self.names.timeout {
-            self.judge_fit(communication, channel);
+            self.check_arity(communication, channel);
         }
         let mut message = self.fitting(channel.id, values, judged);
-        message.resize(fields, Val::known(0));
+        message.resize(fields, CodeValue::constant(0));
         message
     }
 
     /// Every rendezvous of a send: one for each receive that takes the message.
-    pub fn meet_all(&mut self, sent: Sent, taken: Block, unmet: Block) {
+    pub fn rendezvous_with_all(&mut self, sent: OfferedMessage, taken: Block, unmet: Block) {
         let program = self.interp.program();
         let (met, zero) = (self.b.declare_var(types::I8), self.b.ins().iconst(types::I8, 0));
         self.b.def_var(met, zero);
@@ -77,8 +77,8 @@ impl Emitter<'_, '_> {
     /// The rendezvous with an instance, if it is at a location and may move.
     fn meet_at(
         &mut self,
-        sent: Sent,
-        other: Instance,
+        sent: OfferedMessage,
+        other: ProcessInstance,
         location: LocationId,
         receives: &[ActionId],
         met: Variable,
@@ -91,23 +91,29 @@ impl Emitter<'_, '_> {
         let code_here = i64::from(location.0) + i64::from(free);
         let there = self.b.ins().icmp_imm_s(IntCC::Equal, code, code_here);
         self.b.ins().brif(there, here, &[], end, &[]);
-        self.go_on_at(here);
-        self.names = Names::of(other, false);
+        self.continue_at(here);
+        self.names = LocalNames::of(other, false);
         if let Some(condition) = &program.processes[other.process].life.provided {
             let may = self.block();
-            self.on_fault = OnFault::Ignore(end);
+            self.on_fault = FaultHandling::Ignore(end);
             self.branch(condition, &parent, may, end);
-            self.go_on_at(may);
+            self.continue_at(may);
         }
         for &receive in receives {
-            self.meet_one(sent, other, receive, met);
+            self.rendezvous_with_one(sent, other, receive, met);
         }
         self.jump(end);
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     /// The rendezvous with one receive, if that takes the message.
-    fn meet_one(&mut self, sent: Sent, other: Instance, receive: ActionId, met: Variable) {
+    fn rendezvous_with_one(
+        &mut self,
+        sent: OfferedMessage,
+        other: ProcessInstance,
+        receive: ActionId,
+        met: Variable,
+    ) {
         let action = &self.interp.program().actions[receive];
         let Some(communication @ Communication::Receive { channel: theirs, patterns, span, .. }) =
             &action.communication
@@ -116,66 +122,73 @@ impl Emitter<'_, '_> {
         };
         let (next, failed) = (self.block(), self.block());
         let (sender, receiver) = ((sent.send, sent.sender.slot), (receive, other.slot));
-        self.instance = self.number_meeting((sender, Val::known(0)), (receiver, Val::known(0)));
-        self.on_fault = OnFault::Report(receive, failed);
-        if self.purpose.looks() {
-            self.on_fault = OnFault::Ignore(failed);
+        self.instance = self
+            .number_meeting((sender, CodeValue::constant(0)), (receiver, CodeValue::constant(0)));
+        self.on_fault = FaultHandling::Report(receive, failed);
+        if self.purpose.marks_enabled() {
+            self.on_fault = FaultHandling::Ignore(failed);
         }
         let parent = self.parent();
         self.same_channel(theirs, sent.channel, &parent, next);
         if let Some(guard) = &action.guard {
             let holds = self.block();
             self.branch(guard, &parent, holds, next);
-            self.go_on_at(holds);
+            self.continue_at(holds);
         }
-        self.go_on_if_it_fits(sent, patterns, *span, next);
+        self.continue_if_matching(sent, patterns, *span, next);
         if self.purpose.selects() {
-            self.go_on_if_chosen_or_tell(failed);
+            self.continue_if_chosen_or_report(failed);
         }
         self.names.channel = Some(sent.channel);
-        if !self.purpose.looks() {
-            self.judge_fit(communication, sent.channel);
-            self.hand_over(sent, other, receive, patterns, *span);
+        if !self.purpose.marks_enabled() {
+            self.check_arity(communication, sent.channel);
+            self.deliver_rendezvous(sent, other, receive, patterns, *span);
         }
         self.jump(failed);
-        self.go_on_at(failed);
-        if self.purpose.looks() {
+        self.continue_at(failed);
+        if self.purpose.marks_enabled() {
             self.mark();
         }
         let one = self.b.ins().iconst(types::I8, 1);
         self.b.def_var(met, one);
         self.jump(next);
-        self.go_on_at(next);
+        self.continue_at(next);
     }
 
     /// Goes on if a message fits the patterns of a receive, else to `otherwise`.
-    fn go_on_if_it_fits(&mut self, sent: Sent, patterns: &[Pattern], span: Span, otherwise: Block) {
+    fn continue_if_matching(
+        &mut self,
+        sent: OfferedMessage,
+        patterns: &[ReceivePattern],
+        span: Span,
+        otherwise: Block,
+    ) {
         let parent = self.parent();
         let fields = self.interp.program().channels[sent.channel.id].fields.len();
         for (pattern, &value) in patterns.iter().zip(sent.message) {
-            if let Pattern::Match(expected) = pattern {
-                self.go_on_if_equal(expected, value, &parent, otherwise);
+            if let ReceivePattern::Match(expected) = pattern {
+                self.continue_if_equal(expected, value, &parent, otherwise);
             }
         }
-        self.go_on_if_equal_beyond(patterns, fields, &parent, otherwise);
-        if messages::compares_beyond(patterns, fields) {
+        self.continue_if_equal_past_end(patterns, fields, &parent, otherwise);
+        if messages::fails_past_end(patterns, fields) {
             self.fail(FaultKind::TooManyReceived, span);
         }
     }
 
     /// Takes a rendezvous that is possible, and what the receiver is bound to do after it.
-    fn hand_over(
+    fn deliver_rendezvous(
         &mut self,
-        sent: Sent,
-        receiver: Instance,
+        sent: OfferedMessage,
+        receiver: ProcessInstance,
         receive: ActionId,
-        patterns: &[Pattern],
+        patterns: &[ReceivePattern],
         span: Span,
     ) {
-        let Sent { sender, send, channel, message } = sent;
+        let OfferedMessage { sender, send, channel, message } = sent;
         let chain = self.chain(receiver, receive);
-        let senders = Names::of(sender, self.names.timeout);
-        let mut footprint = Footprint::new(self.interp, self.known(), &senders);
+        let senders = LocalNames::of(sender, self.names.timeout);
+        let mut footprint = StepFootprint::new(self.interp, self.shared_tables(), &senders);
         footprint.location(sender);
         footprint.body(send, &self.interp.program().actions[send]);
         footprint.rename(&self.names);
@@ -193,14 +206,14 @@ impl Emitter<'_, '_> {
     fn same_channel(
         &mut self,
         theirs: &ChannelRef,
-        channel: ChannelAt,
-        frame: &Frame,
+        channel: ChannelInstance,
+        frame: &WordFrame,
         otherwise: Block,
     ) {
         if let ChannelRef::Named(id) = theirs {
             if self.names.named(self.interp.program(), *id) != channel {
                 self.jump(otherwise);
-                self.go_on_unreachable();
+                self.continue_unreachable();
             }
             return;
         }
@@ -208,15 +221,15 @@ impl Emitter<'_, '_> {
         self.each_channel(theirs, frame, &mut |this, at| {
             this.jump(if at == channel { same } else { otherwise });
         });
-        self.go_on_at(same);
+        self.continue_at(same);
     }
 }
 
 /// Whether an action may receive from a channel.
-fn may_receive(program: &Program, action: &Action, channel: ChannelAt) -> bool {
+fn may_receive(program: &Program, action: &Action, channel: ChannelInstance) -> bool {
     match &action.communication {
         Some(Communication::Receive { channel: theirs, .. }) => {
-            theirs.meant(program).any(|id| id == channel.id)
+            theirs.possible_channels(program).any(|id| id == channel.id)
         }
         _ => false,
     }

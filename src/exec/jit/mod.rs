@@ -60,25 +60,28 @@ mod workshop;
 
 pub use compile::CompileLimits;
 
-use super::{Compiled, Expansion, Explain, FaultKind, Interp, LABEL_BYTES, Lift, Model, Postpones};
+use super::{
+    CompilationStats, FaultKind, Interp, LABEL_BYTES, PostponingStateSpace, Simulation, StateSpace,
+    SuccessorSink, SystemDescription,
+};
 use crate::ir::ActionId;
 use crate::source::Span;
-use code::{Code, Site};
+use code::{FaultSite, MachineCode};
 use compile::compile;
-use purpose::Purpose;
-use runtime::{Choice, Noted, SLACK};
-pub use selective::Selector;
+use purpose::CodePurpose;
+use runtime::{InstanceChoice, LoggedStep, SLACK};
+pub use selective::JitSelector;
 use std::fmt;
 use std::sync::OnceLock;
-use workshop::Refusal;
+use workshop::CompileError;
 
 /// A program compiled to machine code.
 pub struct Jit<'a> {
     interp: &'a Interp,
-    code: Code,
+    code: MachineCode,
     limits: CompileLimits,
     /// The same with the action of each candidate, made when it is first asked for.
-    numbered: OnceLock<Option<Code>>,
+    numbered: OnceLock<Option<MachineCode>>,
 }
 
 /// Why a model runs in the interpreter.
@@ -96,12 +99,12 @@ impl fmt::Display for NotCompiled {
 
 impl std::error::Error for NotCompiled {}
 
-impl From<Refusal> for NotCompiled {
-    fn from(refusal: Refusal) -> NotCompiled {
+impl From<CompileError> for NotCompiled {
+    fn from(refusal: CompileError) -> NotCompiled {
         NotCompiled {
             reason: match refusal {
-                Refusal::Machine(reason) => format!("no code for this machine: {reason}"),
-                Refusal::Backend(error) => format!("the code generator failed: {error}"),
+                CompileError::Machine(reason) => format!("no code for this machine: {reason}"),
+                CompileError::Backend(error) => format!("the code generator failed: {error}"),
             },
         }
     }
@@ -127,7 +130,7 @@ impl<'a> Jit<'a> {
         if let Some(reason) = supported::refusal(interp.program()) {
             return Err(NotCompiled { reason: reason.to_owned() });
         }
-        let code = compile(interp, Purpose::Expand, limits)?;
+        let code = compile(interp, CodePurpose::Expand, limits)?;
         Ok(Jit { interp, code, limits, numbered: OnceLock::new() })
     }
 
@@ -137,16 +140,17 @@ impl<'a> Jit<'a> {
     }
 
     /// What compiling gave.
-    pub fn compiled(&self) -> Compiled {
-        let Code { time, bytes, interpreted, .. } = self.code;
-        Compiled { time, bytes, interpreted }
+    pub fn compiled(&self) -> CompilationStats {
+        let MachineCode { time, bytes, interpreted, .. } = self.code;
+        CompilationStats { time, bytes, interpreted }
     }
 
     /// Every step out of `state` as compiled code takes them, with their actions; not the properties
     /// that meet errors. None out of what is no state.
     pub fn compiled_steps(&self, state: &[u8]) -> Vec<CompiledStep> {
-        let code =
-            self.numbered.get_or_init(|| compile(self.interp, Purpose::Number, self.limits).ok());
+        let code = self
+            .numbered
+            .get_or_init(|| compile(self.interp, CodePurpose::Number, self.limits).ok());
         let Some(code) = code else { return Vec::new() };
         if !self.interp.are_states(state) {
             return Vec::new();
@@ -157,19 +161,19 @@ impl<'a> Jit<'a> {
             Ok(())
         };
         let (mut buffer, mut noted) = (Vec::new(), Vec::new());
-        let run = |out: &mut Expansion| self.run(code, state, None, out, Some(&mut noted));
+        let run = |out: &mut SuccessorSink| self.run(code, state, None, out, Some(&mut noted));
         // Little room, so that it is often made anew.
         let bytes = self.width() + LABEL_BYTES;
-        let collected = Expansion::collect_in_batches(bytes, &mut buffer, 3 * bytes, keep, run);
+        let collected = SuccessorSink::collect_in_batches(bytes, &mut buffer, 3 * bytes, keep, run);
         debug_assert!(collected.is_ok(), "making room does not fail");
         successors.append(&mut buffer);
         let mut successors = successors.chunks_exact(bytes);
         let step = |noted| match noted {
-            Noted::Taken(action) => {
+            LoggedStep::Taken(action) => {
                 let successor = successors.next().map_or(&[][..], |it| &it[..self.width()]);
                 CompiledStep { action, outcome: Ok(successor.to_vec()) }
             }
-            Noted::Failed(Site { action, kind, span, .. }) => {
+            LoggedStep::Failed(FaultSite { action, kind, span, .. }) => {
                 CompiledStep { action: action.0, outcome: Err((kind, span)) }
             }
         };
@@ -179,11 +183,11 @@ impl<'a> Jit<'a> {
     /// Runs code on states, the last ones from a copy with room to read beyond them.
     fn run(
         &self,
-        code: &Code,
+        code: &MachineCode,
         states: &[u8],
-        choice: Option<Choice>,
-        out: &mut Expansion,
-        mut noted: Option<&mut Vec<Noted>>,
+        choice: Option<InstanceChoice>,
+        out: &mut SuccessorSink,
+        mut noted: Option<&mut Vec<LoggedStep>>,
     ) {
         let width = self.width();
         let direct = states.len().saturating_sub(SLACK) / width;
@@ -209,7 +213,7 @@ impl<'a> Jit<'a> {
     }
 }
 
-impl Model for Jit<'_> {
+impl StateSpace for Jit<'_> {
     fn width(&self) -> usize {
         self.interp.width()
     }
@@ -218,12 +222,12 @@ impl Model for Jit<'_> {
         self.interp.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.interp.initial(out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
-        if !self.interp.refuse_others(states, out) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        if !self.interp.reject_non_states(states, out) {
             self.run(&self.code, states, None, out, None);
         }
     }
@@ -236,15 +240,15 @@ impl Model for Jit<'_> {
         self.interp.digest()
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self.interp
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }

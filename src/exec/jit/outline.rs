@@ -3,8 +3,8 @@
 //! A name for a place is where that place is, here as in functions that are emitted where they are
 //! called: so there is one for each set of places that parameters stand for.
 
-use super::shape::Shape;
-use super::words::At;
+use super::shape::StoredType;
+use super::words::BitOffset;
 use super::workshop::signature;
 use crate::ir::FunctionId;
 use cranelift_jit::JITModule;
@@ -12,7 +12,7 @@ use cranelift_module::{FuncId, Module, ModuleError};
 
 /// A function for certain places.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Outline {
+pub(super) struct OutlinedFunction {
     pub function: FunctionId,
     /// Where each parameter is; what the state decides of it is an argument.
     pub places: Vec<ParameterPlace>,
@@ -28,21 +28,21 @@ pub(super) struct ParameterPlace {
     /// Whether it adds anything.
     pub is_dynamic: bool,
     /// What is there.
-    pub shape: Shape,
+    pub shape: StoredType,
 }
 
 impl ParameterPlace {
     /// What is known of a place.
-    pub fn new(at: At, shape: Shape) -> Self {
-        let At { bit, slack, dynamic } = at;
+    pub fn new(at: BitOffset, shape: StoredType) -> Self {
+        let BitOffset { bit, slack, dynamic } = at;
         ParameterPlace { bit, slack, is_dynamic: dynamic.is_some(), shape }
     }
 }
 
 /// All that are called so far.
 #[derive(Default)]
-pub(super) struct Outlines {
-    known: Vec<(Outline, FuncId)>,
+pub(super) struct OutlineTable {
+    known: Vec<(OutlinedFunction, FuncId)>,
     /// How many of them are compiled.
     done: usize,
     /// The first thing that went wrong.
@@ -52,14 +52,14 @@ pub(super) struct Outlines {
 /// Arguments beside those for parameters: the run-time, the state, the words, and the cursor.
 const ARGUMENTS: usize = 4;
 
-impl Outline {
+impl OutlinedFunction {
     /// How many arguments it takes.
     pub fn arguments(&self) -> usize {
         ARGUMENTS + self.places.iter().filter(|place| place.is_dynamic).count()
     }
 }
 
-impl Outlines {
+impl OutlineTable {
     /// How many there are.
     pub fn count(&self) -> usize {
         self.known.len()
@@ -71,14 +71,18 @@ impl Outlines {
     }
 
     /// The next one to compile.
-    pub fn next(&mut self) -> Option<(Outline, FuncId)> {
+    pub fn next(&mut self) -> Option<(OutlinedFunction, FuncId)> {
         let next = self.known.get(self.done).cloned();
         self.done += usize::from(next.is_some());
         next
     }
 
     /// The function, declared when it is first asked for.
-    pub fn declare(&mut self, outline: &Outline, module: &mut JITModule) -> Option<FuncId> {
+    pub fn declare(
+        &mut self,
+        outline: &OutlinedFunction,
+        module: &mut JITModule,
+    ) -> Option<FuncId> {
         if let Some((_, id)) = self.known.iter().find(|(known, _)| known == outline) {
             return Some(*id);
         }

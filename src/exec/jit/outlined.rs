@@ -3,15 +3,15 @@
 //! The words of the state are all in memory then, the caller's, and those of the frames with them. A
 //! function gives 0, or says what went wrong; its result is in two words behind the others.
 
-use super::emitter::{Emitter, Frame, Memory, OnFault, Returned, Word};
-use super::maybe::Maybe;
-use super::names::{Bound, Names};
-use super::outline::{Outline, ParameterPlace};
-use super::shape::Shape;
-use super::val::Val;
-use super::words::{At, Places};
+use super::emitter::{Emitter, FaultHandling, ResultVariables, WordFrame, WordMemory, WordStorage};
+use super::maybe::MaybeUndefined;
+use super::names::{LocalNames, NameBinding};
+use super::outline::{OutlinedFunction, ParameterPlace};
+use super::shape::StoredType;
+use super::val::CodeValue;
+use super::words::{BitOffset, WordLayout};
 use crate::exec::FaultKind;
-use crate::ir::{Argument, FunctionId};
+use crate::ir::{CallArgument, FunctionId};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
@@ -30,24 +30,24 @@ impl Emitter<'_, '_> {
     pub fn call_outlined(
         &mut self,
         id: FunctionId,
-        arguments: &[Argument],
+        arguments: &[CallArgument],
         span: Span,
-        frame: &Frame,
-    ) -> Maybe {
+        frame: &WordFrame,
+    ) -> MaybeUndefined {
         let function = &self.interp.program().functions[id];
         let own = self.give_all(id, arguments, span, frame);
         let places = function.parameters.iter().map(|it| match own.get(it.local) {
-            Bound::Place(at, shape) => (at, shape),
-            Bound::Value(_) => unreachable!("parameters are places"),
+            NameBinding::Place(at, shape) => (at, shape),
+            NameBinding::Value(_) => unreachable!("parameters are places"),
         });
-        let places: Vec<(At, Shape)> = places.collect();
-        let place = |&(at, shape): &(At, Shape)| ParameterPlace::new(at, shape);
-        let outline = Outline { function: id, places: places.iter().map(place).collect() };
+        let places: Vec<(BitOffset, StoredType)> = places.collect();
+        let place = |&(at, shape): &(BitOffset, StoredType)| ParameterPlace::new(at, shape);
+        let outline = OutlinedFunction { function: id, places: places.iter().map(place).collect() };
         let mut given = vec![self.runtime, self.state, self.memory()];
         given.extend(places.iter().filter_map(|(at, _)| at.dynamic));
         given.push(self.b.use_var(self.cursor));
         let Some(callee) = self.outlines.declare(&outline, self.module) else {
-            return Maybe::Undefined;
+            return MaybeUndefined::Undefined;
         };
         let callee = self.module.declare_func_in_func(callee, self.b.func);
         let call = self.b.ins().call(callee, &given);
@@ -55,20 +55,20 @@ impl Emitter<'_, '_> {
         let (failed, fine) = (self.block(), self.block());
         self.b.set_cold_block(failed);
         self.b.ins().brif(status, failed, &[], fine, &[]);
-        self.go_on_at(failed);
+        self.continue_at(failed);
         if function.result.is_some() {
             self.fail_at_call(status, NO_RESULT, FaultKind::Undefined, span);
             self.fail_at_call(status, BEYOND, FaultKind::Range, span);
         }
         self.pass_on(status);
-        self.go_on_at(fine);
+        self.continue_at(fine);
         match function.result {
-            None => Maybe::Undefined,
+            None => MaybeUndefined::Undefined,
             Some(ty) => {
                 let (low, high) = self.scalar_bounds(ty);
                 let (value, undefined) = (self.result(0), self.result(1));
                 let undefined = self.b.ins().ireduce(types::I8, undefined);
-                Maybe::Unless(undefined, Val::int(value, low, high))
+                MaybeUndefined::Unless(undefined, CodeValue::int(value, low, high))
             }
         }
     }
@@ -78,15 +78,15 @@ impl Emitter<'_, '_> {
         let (failed, go_on) = (self.block(), self.block());
         let so = self.b.ins().icmp_imm_s(IntCC::Equal, status, said);
         self.b.ins().brif(so, failed, &[], go_on, &[]);
-        self.go_on_at(failed);
+        self.continue_at(failed);
         self.end_with_fault(kind, span);
-        self.go_on_at(go_on);
+        self.continue_at(go_on);
     }
 
     /// Fails as a function that was called did, and ends the block.
     fn pass_on(&mut self, status: Value) {
         match self.on_fault {
-            OnFault::Report(action, next) => {
+            FaultHandling::Report(action, next) => {
                 let site = self.b.ins().iadd_imm_s(status, -1);
                 let action = self.iconst(i64::from(action.0));
                 let cursor = self.b.use_var(self.cursor);
@@ -94,11 +94,13 @@ impl Emitter<'_, '_> {
                 self.b.ins().call(self.imports.fault_within, &arguments);
                 self.jump(next);
             }
-            OnFault::Give => {
+            FaultHandling::Return => {
                 self.b.ins().return_(&[status]);
             }
-            OnFault::Ignore(next) => self.jump(next),
-            OnFault::Ask(..) => unreachable!("programs with channels have no such functions"),
+            FaultHandling::Ignore(next) => self.jump(next),
+            FaultHandling::Branch(..) => {
+                unreachable!("programs with channels have no such functions")
+            }
         }
     }
 
@@ -115,7 +117,7 @@ impl Emitter<'_, '_> {
     }
 
     fn result_offset(&self, number: i32) -> i32 {
-        8 * (Places::new(self.interp.layout()).words() as i32 + 1 + number)
+        8 * (WordLayout::new(self.interp.layout()).words() as i32 + 1 + number)
     }
 
     fn result(&mut self, number: i32) -> Value {
@@ -129,22 +131,22 @@ impl Emitter<'_, '_> {
     }
 
     /// A function by itself. Gives what it returns if nothing goes wrong.
-    pub fn outlined(&mut self, outline: &Outline) -> Value {
+    pub fn outlined(&mut self, outline: &OutlinedFunction) -> Value {
         let function = &self.interp.program().functions[outline.function];
-        self.memory = Some(Memory::Given(self.arguments[2]));
-        self.on_fault = OnFault::Give;
+        self.memory = Some(WordMemory::Caller(self.arguments[2]));
+        self.on_fault = FaultHandling::Return;
         let arguments = self.arguments.clone();
         let mut dynamic = arguments[3..].iter().copied();
-        let mut own = Names::default();
+        let mut own = LocalNames::default();
         for (parameter, place) in function.parameters.iter().zip(&outline.places) {
             let ParameterPlace { bit, slack, is_dynamic, shape } = *place;
             let dynamic = if is_dynamic { dynamic.next() } else { None };
-            own.bind(parameter.local, Bound::Place(At { bit, slack, dynamic }, shape));
+            own.bind(parameter.local, NameBinding::Place(BitOffset { bit, slack, dynamic }, shape));
         }
         self.names = own;
         self.own = self.interp.layout().frames.functions.get(outline.function);
-        let words = vec![Word::Memory; Places::new(self.interp.layout()).words()];
-        let (end, frame) = (self.block(), Frame { words });
+        let words = vec![WordStorage::Memory; WordLayout::new(self.interp.layout()).words()];
+        let (end, frame) = (self.block(), WordFrame { words });
         let (exit, result) = self.end_of(outline.function, end, AT_CALL);
         self.exit = Some(exit);
         self.run(&function.body, &frame);
@@ -152,8 +154,8 @@ impl Emitter<'_, '_> {
             None => self.jump(end),
             Some(_) => self.end_with_fault(FaultKind::Undefined, AT_CALL),
         }
-        self.go_on_at(end);
-        if let Some(Returned { value, undefined }) = result {
+        self.continue_at(end);
+        if let Some(ResultVariables { value, undefined }) = result {
             let (value, undefined) = (self.b.use_var(value), self.b.use_var(undefined));
             let undefined = self.b.ins().uextend(types::I64, undefined);
             self.set_result(0, value);

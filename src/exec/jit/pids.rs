@@ -1,35 +1,35 @@
 //! What is known beforehand of pids, and of the numbers of channels, which follow from them.
 
-use crate::exec::interp::ChannelAt;
-use crate::ir::{Instance, Owner, Pid, Program};
+use crate::exec::interp::ChannelInstance;
+use crate::ir::{Owner, PidRule, ProcessInstance, Program};
 
 /// The pid of an instance, if it always has the same.
-pub(super) fn known_pid(program: &Program, at: Instance) -> Option<i64> {
+pub(super) fn known_pid(program: &Program, at: ProcessInstance) -> Option<i64> {
     match program.processes[at.process].life.pid {
-        Pid::None => Some(at.slot.into()),
-        Pid::From(first) => Some(i64::from(first + at.slot)),
-        Pid::In(_) => None,
+        PidRule::None => Some(at.slot.into()),
+        PidRule::From(first) => Some(i64::from(first + at.slot)),
+        PidRule::In(_) => None,
     }
 }
 
 /// Every channel with its number, if the numbers are known: those of the program, then those of the
 /// instances in the order of their pids.
-pub(super) fn numbered(program: &Program) -> Option<Vec<(i64, ChannelAt)>> {
-    let mut all: Vec<ChannelAt> =
-        program.channels_of(Owner::Program).map(|id| ChannelAt { id, slot: 0 }).collect();
+pub(super) fn numbered(program: &Program) -> Option<Vec<(i64, ChannelInstance)>> {
+    let mut all: Vec<ChannelInstance> =
+        program.channels_of(Owner::Program).map(|id| ChannelInstance { id, slot: 0 }).collect();
     let own = |process| program.channels_of(Owner::Process(process));
     if program.processes.keys().any(|process| own(process).next().is_some()) {
         // With known pids, those before an instance's are of the same instances at all times.
         let mut instances = Vec::new();
         for at in program.instances() {
             match program.processes[at.process].life.pid {
-                Pid::From(_) => instances.push((known_pid(program, at)?, at)),
+                PidRule::From(_) => instances.push((known_pid(program, at)?, at)),
                 _ => return None,
             }
         }
         instances.sort_by_key(|(pid, _)| *pid);
         for (_, at) in instances {
-            all.extend(own(at.process).map(|id| ChannelAt { id, slot: at.slot }));
+            all.extend(own(at.process).map(|id| ChannelInstance { id, slot: at.slot }));
         }
     }
     Some(all.into_iter().zip(1..).map(|(at, number)| (number, at)).collect())

@@ -1,26 +1,26 @@
 //! From a place to its bits, and between bits and values.
 
-use super::emitter::{Emitter, Frame};
-use super::route::UnknownIndex;
-use super::shape::Shape;
-use super::val::Val;
-use super::words::{At, mask};
+use super::emitter::{Emitter, WordFrame};
+use super::route::DynamicIndex;
+use super::shape::StoredType;
+use super::val::CodeValue;
+use super::words::{BitOffset, mask};
 use crate::exec::FaultKind;
-use crate::ir::layout::Cell;
-use crate::ir::{Arithmetic, Binary, Expr, Overflow, Place, interval};
+use crate::ir::layout::ScalarCell;
+use crate::ir::{Arithmetic, BinaryOp, Expr, OverflowRule, Place, interval};
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 impl Emitter<'_, '_> {
     /// Judges the indices on the way to a place.
-    pub fn at(&mut self, place: &Place, frame: &Frame) -> (At, Shape) {
+    pub fn place_offset(&mut self, place: &Place, frame: &WordFrame) -> (BitOffset, StoredType) {
         let (interp, shapes) = (self.interp, self.shapes);
         let route = shapes.route(interp.program(), interp.layout(), &self.names, place);
         let mut at = route.start;
         for turn in &route.indices {
             match *turn {
-                UnknownIndex::Element { index, low, length, stride } => {
+                DynamicIndex::Element { index, low, length, stride } => {
                     let position = self.value(index, frame);
                     self.check_index(position, low, length, index);
                     let position = match low {
@@ -28,18 +28,18 @@ impl Emitter<'_, '_> {
                         low => {
                             let int = self.as_int(position);
                             let int = self.b.ins().iadd_imm_s(int, low.wrapping_neg());
-                            Val::int(int, 0, i64::from(length) - 1)
+                            CodeValue::int(int, 0, i64::from(length) - 1)
                         }
                     };
                     at = self.offset(at, position, length, stride);
                 }
-                UnknownIndex::Position { index, flag, capacity, stride } => {
+                DynamicIndex::Position { index, flag, capacity, stride } => {
                     let position = self.value(index, frame);
                     self.check_index(position, 0, capacity, index);
                     at = self.offset(at, position, capacity, stride);
                     // What is known of a position is part of where the element is.
                     let flag = at.bit - route.start.bit + flag;
-                    self.check_present(frame, At { bit: flag, ..at }, index.span);
+                    self.check_present(frame, BitOffset { bit: flag, ..at }, index.span);
                 }
             }
         }
@@ -47,11 +47,17 @@ impl Emitter<'_, '_> {
     }
 
     /// What is so many strides further, one of `count`.
-    pub fn offset(&mut self, at: At, position: Val, count: u32, stride: u32) -> At {
+    pub fn offset(
+        &mut self,
+        at: BitOffset,
+        position: CodeValue,
+        count: u32,
+        stride: u32,
+    ) -> BitOffset {
         if count <= 1 || stride == 0 {
             return at;
         }
-        if let Some(known) = position.as_known().filter(|it| (0..count.into()).contains(it)) {
+        if let Some(known) = position.as_constant().filter(|it| (0..count.into()).contains(it)) {
             return at.plus(known as u32 * stride);
         }
         let position = self.as_int(position);
@@ -61,10 +67,10 @@ impl Emitter<'_, '_> {
             Some(before) => self.b.ins().iadd(before, offset),
         };
         let slack = at.slack + (count - 1) * stride;
-        At { bit: at.bit, slack, dynamic: Some(dynamic) }
+        BitOffset { bit: at.bit, slack, dynamic: Some(dynamic) }
     }
 
-    pub fn check_index(&mut self, index: Val, low: i64, length: u32, expr: &Expr) {
+    pub fn check_index(&mut self, index: CodeValue, low: i64, length: u32, expr: &Expr) {
         if length > 0 && index.is_within(low, low + i64::from(length) - 1) {
             return;
         }
@@ -75,23 +81,29 @@ impl Emitter<'_, '_> {
         self.fail_if(beyond, FaultKind::Index, expr.span);
     }
 
-    /// The value in a cell whose bits are at `at`; `None` if that is code 0.
-    pub fn decode(&mut self, code: Value, cell: Cell) -> Val {
+    /// The value in a cell whose bits are at `place_offset`; `None` if that is code 0.
+    pub fn decode(&mut self, code: Value, cell: ScalarCell) -> CodeValue {
         let value = match cell.base() {
             0 => code,
             base => self.b.ins().iadd_imm_s(code, base),
         };
-        Val::int(value, cell.least, cell.most)
+        CodeValue::int(value, cell.least, cell.most)
     }
 
     /// Reads a defined value; one that is not defined is a fault.
-    pub fn read_cell(&mut self, frame: &Frame, at: At, cell: Cell, span: Span) -> Val {
+    pub fn read_cell(
+        &mut self,
+        frame: &WordFrame,
+        at: BitOffset,
+        cell: ScalarCell,
+        span: Span,
+    ) -> CodeValue {
         let value = self.read_maybe(frame, at, cell);
         self.defined(value, span)
     }
 
     /// Reads a field of a message, where an undefined value is 0.
-    pub fn read_field(&mut self, frame: &Frame, at: At, cell: Cell) -> Val {
+    pub fn read_field(&mut self, frame: &WordFrame, at: BitOffset, cell: ScalarCell) -> CodeValue {
         let code = self.read(frame, at, cell.bits);
         let value = self.decode(code, cell);
         if !cell.undefined {
@@ -100,17 +112,17 @@ impl Emitter<'_, '_> {
         let (zero, int) = (self.iconst(0), self.as_int(value));
         let undefined = self.b.ins().icmp_imm_s(IntCC::Equal, code, 0);
         let either = self.b.ins().select(undefined, zero, int);
-        Val::int(either, cell.least.min(0), cell.most.max(0))
+        CodeValue::int(either, cell.least.min(0), cell.most.max(0))
     }
 
     /// Stores a value, or applies the rule for one outside the domain.
     pub fn store_value(
         &mut self,
-        frame: &Frame,
-        at: At,
-        cell: Cell,
-        value: Val,
-        overflow: Overflow,
+        frame: &WordFrame,
+        at: BitOffset,
+        cell: ScalarCell,
+        value: CodeValue,
+        overflow: OverflowRule,
         span: Span,
     ) {
         let code = self.encode(cell, value, overflow, span);
@@ -118,24 +130,36 @@ impl Emitter<'_, '_> {
     }
 
     /// A value as a domain has it, which is all values of a cell, by the rule for one outside.
-    pub fn fit(&mut self, cell: Cell, value: Val, overflow: Overflow, span: Span) -> Val {
+    pub fn fit(
+        &mut self,
+        cell: ScalarCell,
+        value: CodeValue,
+        overflow: OverflowRule,
+        span: Span,
+    ) -> CodeValue {
         match overflow {
             _ if value.is_within(cell.low, cell.high) => value,
-            Overflow::Wraps => match value.as_known() {
-                Some(known) => Val::known(cell.wrap(known)),
+            OverflowRule::Wraps => match value.as_constant() {
+                Some(known) => CodeValue::constant(cell.wrap(known)),
                 None => self.wrap(value, cell),
             },
-            Overflow::Fails => {
-                let beyond = self.beyond(value, cell.low, cell.high);
+            OverflowRule::Fails => {
+                let beyond = self.is_out_of_range(value, cell.low, cell.high);
                 self.fail_if(beyond, FaultKind::Range, span);
                 let int = self.as_int(value);
-                Val::int(int, value.low.max(cell.low), value.high.min(cell.high))
+                CodeValue::int(int, value.low.max(cell.low), value.high.min(cell.high))
             }
         }
     }
 
     /// The code of a value in a cell, by the rule for one outside the domain.
-    pub fn encode(&mut self, cell: Cell, value: Val, overflow: Overflow, span: Span) -> Value {
+    pub fn encode(
+        &mut self,
+        cell: ScalarCell,
+        value: CodeValue,
+        overflow: OverflowRule,
+        span: Span,
+    ) -> Value {
         let value = self.fit(cell, value, overflow, span);
         let int = self.as_int(value);
         let code = match cell.base() {
@@ -155,21 +179,21 @@ impl Emitter<'_, '_> {
         self.b.set_cold_block(wrong);
         let beyond = self.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, code, greatest);
         self.b.ins().brif(beyond, wrong, &[], go_on, &[]);
-        self.go_on_at(wrong);
+        self.continue_at(wrong);
         self.b.ins().call(self.imports.impossible, &[]);
         self.jump(go_on);
-        self.go_on_at(go_on);
+        self.continue_at(go_on);
     }
 
     /// The value modulo the size of the domain.
-    pub fn wrap(&mut self, value: Val, cell: Cell) -> Val {
+    pub fn wrap(&mut self, value: CodeValue, cell: ScalarCell) -> CodeValue {
         let int = self.as_int(value);
         let size = cell.high - cell.low + 1;
         let least = (cell.low, cell.low);
         let distances =
-            interval::binary(Arithmetic::Checked64, Binary::Subtract, value.range(), least);
+            interval::binary(Arithmetic::Checked64, BinaryOp::Subtract, value.range(), least);
         let distance = self.b.ins().iadd_imm_s(int, cell.low.wrapping_neg());
-        let distance = match size & (size - 1) == 0 || !distances.leaves {
+        let distance = match size & (size - 1) == 0 || !distances.may_overflow {
             true => self.modulo(distance, size),
             false => {
                 // The distance may have left 64 bits; that of the remainders has not.
@@ -179,7 +203,7 @@ impl Emitter<'_, '_> {
             }
         };
         let wrapped = self.b.ins().iadd_imm_s(distance, cell.low);
-        Val::int(wrapped, cell.low, cell.high)
+        CodeValue::int(wrapped, cell.low, cell.high)
     }
 
     /// The remainder that is not negative.

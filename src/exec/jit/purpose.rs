@@ -13,12 +13,12 @@
 //! - *Judge* asks for the properties alone.
 
 use crate::analysis::instances::ActionInstances;
-use crate::ir::walk::{self, Visitor};
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{Action, Communication, Program, Stmt, StmtKind};
 
 /// What code is for.
 #[derive(Clone, Copy)]
-pub(super) enum Purpose<'a> {
+pub(super) enum CodePurpose<'a> {
     /// All steps, deadlocks and properties.
     Expand,
     /// All steps, with the action of each behind its successor.
@@ -33,12 +33,14 @@ pub(super) enum Purpose<'a> {
     Judge,
 }
 
-impl<'a> Purpose<'a> {
+impl<'a> CodePurpose<'a> {
     /// The instances that it is about.
     pub fn instances(self) -> Option<&'a ActionInstances> {
         match self {
-            Purpose::Enabled(all) | Purpose::Choose(all) | Purpose::Label(all) => Some(all),
-            Purpose::Expand | Purpose::Number | Purpose::Judge => None,
+            CodePurpose::Enabled(all) | CodePurpose::Choose(all) | CodePurpose::Label(all) => {
+                Some(all)
+            }
+            CodePurpose::Expand | CodePurpose::Number | CodePurpose::Judge => None,
         }
     }
 
@@ -46,52 +48,52 @@ impl<'a> Purpose<'a> {
     /// pay; compiled worse it is nearly as fast, and made in two thirds of the time.
     pub fn optimization(self) -> &'static str {
         match self {
-            Purpose::Expand | Purpose::Number => "speed",
+            CodePurpose::Expand | CodePurpose::Number => "speed",
             _ => "none",
         }
     }
 
     /// Whether successors have a number behind them.
     pub fn is_labelled(self) -> bool {
-        matches!(self, Purpose::Number | Purpose::Label(_))
+        matches!(self, CodePurpose::Number | CodePurpose::Label(_))
     }
 
     /// Whether only some steps are taken.
     pub fn selects(self) -> bool {
-        matches!(self, Purpose::Choose(_) | Purpose::Label(_))
+        matches!(self, CodePurpose::Choose(_) | CodePurpose::Label(_))
     }
 
     /// Whether any steps are taken.
     pub fn takes_steps(self) -> bool {
-        !matches!(self, Purpose::Enabled(_) | Purpose::Judge)
+        !matches!(self, CodePurpose::Enabled(_) | CodePurpose::Judge)
     }
 
     /// Whether it is looked at what is enabled.
-    pub fn looks(self) -> bool {
-        matches!(self, Purpose::Enabled(_))
+    pub fn marks_enabled(self) -> bool {
+        matches!(self, CodePurpose::Enabled(_))
     }
 }
 
 /// Whether an action may do nothing at all although its guard holds.
-pub(super) fn may_be_taken_back(action: &Action) -> bool {
-    struct Assumes {
+pub(super) fn may_be_discarded(action: &Action) -> bool {
+    struct AssumeFinder {
         found: bool,
     }
-    impl Visitor for Assumes {
+    impl CodeVisitor for AssumeFinder {
         fn stmt(&mut self, stmt: &Stmt) {
             self.found |= matches!(stmt.kind, StmtKind::Assume(_));
             walk::stmt(self, stmt);
         }
     }
-    let mut look = Assumes { found: false };
+    let mut look = AssumeFinder { found: false };
     walk::action(&mut look, action);
     look.found
 }
 
 /// Whether an action may send by rendezvous.
-pub(super) fn may_meet(program: &Program, action: &Action) -> bool {
+pub(super) fn may_rendezvous(program: &Program, action: &Action) -> bool {
     match &action.communication {
-        Some(Communication::Send { channel, .. }) => channel.may_meet(program),
+        Some(Communication::Send { channel, .. }) => channel.may_be_rendezvous(program),
         _ => false,
     }
 }

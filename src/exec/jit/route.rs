@@ -1,26 +1,26 @@
 //! Which way leads to a place: what is known of it, and what only the state decides.
 
-use super::names::{Bound, Names};
-use super::shape::{Shape, Shapes};
-use super::words::At;
-use crate::ir::layout::{Cell, CellId};
-use crate::ir::{Expr, Layout, Place, Program, Root, Selector, Type, TypeId};
+use super::names::{LocalNames, NameBinding};
+use super::shape::{StoredType, StoredTypes};
+use super::words::BitOffset;
+use crate::ir::layout::{CellId, ScalarCell};
+use crate::ir::{Expr, Layout, Place, PlaceRoot, PlaceSelector, Program, Type, TypeId};
 use std::ops::Range;
 
 /// The way to a place: what is known of it, and the indices that only the state decides.
-pub(super) struct Route<'a> {
+pub(super) struct PlaceRoute<'a> {
     /// Where it is if all indices are taken at their least.
-    pub start: At,
+    pub start: BitOffset,
     /// How many bits further the indices can lead, and where the way begins.
     pub slack: u32,
     /// In the order in which they are to be judged.
-    pub indices: Vec<UnknownIndex<'a>>,
+    pub indices: Vec<DynamicIndex<'a>>,
     /// The type of the place.
-    pub shape: Shape,
+    pub shape: StoredType,
 }
 
 /// An index that is not known before the model runs.
-pub(super) enum UnknownIndex<'a> {
+pub(super) enum DynamicIndex<'a> {
     /// Into an array.
     Element {
         /// The index.
@@ -45,31 +45,32 @@ pub(super) enum UnknownIndex<'a> {
     },
 }
 
-impl Shapes {
+impl StoredTypes {
     /// The way to a place.
     pub fn route<'a>(
         &self,
         program: &Program,
         layout: &Layout,
-        names: &Names,
+        names: &LocalNames,
         place: &'a Place,
-    ) -> Route<'a> {
+    ) -> PlaceRoute<'a> {
         let mut route = match place.root {
-            Root::Variable(variable) => {
+            PlaceRoot::Variable(variable) => {
                 let (ty, owner) =
                     (program.variables[variable].ty, program.variables[variable].owner);
                 let first = layout.variables[variable].in_slot(names.slot(owner));
                 let first = first_cell(layout, first);
-                let start = At::fixed(first.map_or(0, |cell| cell.bit));
+                let start = BitOffset::fixed(first.map_or(0, |cell| cell.bit));
                 let plain = first.filter(|_| is_plain(program, ty));
-                let shape = Shape { ty, cell: plain.map(|cell| Cell { bit: 0, ..cell }) };
-                Route { start, slack: 0, indices: Vec::new(), shape }
+                let shape =
+                    StoredType { ty, cell: plain.map(|cell| ScalarCell { bit: 0, ..cell }) };
+                PlaceRoute { start, slack: 0, indices: Vec::new(), shape }
             }
-            Root::Local(local) => match names.get(local) {
-                Bound::Place(start, shape) => {
-                    Route { start, slack: start.slack, indices: Vec::new(), shape }
+            PlaceRoot::Local(local) => match names.get(local) {
+                NameBinding::Place(start, shape) => {
+                    PlaceRoute { start, slack: start.slack, indices: Vec::new(), shape }
                 }
-                Bound::Value(_) => unreachable!("the validator tells names from places"),
+                NameBinding::Value(_) => unreachable!("the validator tells names from places"),
             },
         };
         for selector in &place.path {
@@ -81,34 +82,34 @@ impl Shapes {
     fn select<'a>(
         &self,
         program: &Program,
-        names: &Names,
-        selector: &'a Selector,
-        route: &mut Route<'a>,
+        names: &LocalNames,
+        selector: &'a PlaceSelector,
+        route: &mut PlaceRoute<'a>,
     ) {
-        let part = |ty, route: &Route| Shape { ty, ..route.shape };
+        let part = |ty, route: &PlaceRoute| StoredType { ty, ..route.shape };
         match (selector, &program.types[route.shape.ty]) {
-            (Selector::Index(index), Type::Array { low, length, element, .. }) => {
+            (PlaceSelector::Index(index), Type::Array { low, length, element, .. }) => {
                 route.shape = part(*element, route);
                 let (low, length, stride) = (*low, *length, self.bits(route.shape));
-                match names.known(index) {
+                match names.constant_value(index) {
                     Some(known) if (low..low + i64::from(length)).contains(&known) => {
                         route.start.bit += (known - low) as u32 * stride;
                     }
                     _ => {
                         route.slack += length.saturating_sub(1) * stride;
-                        route.indices.push(UnknownIndex::Element { index, low, length, stride });
+                        route.indices.push(DynamicIndex::Element { index, low, length, stride });
                     }
                 }
             }
-            (Selector::Index(index), Type::Multiset { element, capacity }) => {
+            (PlaceSelector::Index(index), Type::Multiset { element, capacity }) => {
                 route.shape = part(*element, route);
                 let (flag, capacity, stride) =
                     (route.start.bit, *capacity, 1 + self.bits(route.shape));
-                route.indices.push(UnknownIndex::Position { index, flag, capacity, stride });
+                route.indices.push(DynamicIndex::Position { index, flag, capacity, stride });
                 route.start.bit += 1;
                 route.slack += capacity.saturating_sub(1) * stride;
             }
-            (Selector::Field(number), Type::Record { fields, .. }) => {
+            (PlaceSelector::Field(number), Type::Record { fields, .. }) => {
                 let before = &fields[..*number as usize];
                 route.start.bit +=
                     before.iter().map(|(_, ty)| self.bits_declared(*ty)).sum::<u32>();
@@ -119,13 +120,13 @@ impl Shapes {
     }
 
     /// All bits that may belong to the place at the end of a route.
-    pub fn reach(&self, route: &Route) -> Range<u32> {
+    pub fn reach(&self, route: &PlaceRoute) -> Range<u32> {
         route.start.bit..route.start.bit + route.slack + self.bits(route.shape)
     }
 }
 
 /// The first cell of a variable, if it has any.
-fn first_cell(layout: &Layout, cell: CellId) -> Option<Cell> {
+fn first_cell(layout: &Layout, cell: CellId) -> Option<ScalarCell> {
     layout.cells.get(cell).copied()
 }
 

@@ -4,11 +4,13 @@
 //! that does not hold, an action that is interpreted.
 
 use super::Jit;
-use super::code::{Code, Mode, Site};
+use super::code::{FaultSite, MachineCode, MoverMode};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSets};
-use crate::exec::interp::{Led, WITHIN_MAX};
-use crate::exec::{Expansion, Fault, FaultKind, Interp, LABEL_BYTES, Model, Violation, stop};
-use crate::ir::{ActionId, Instance, LocationId};
+use crate::exec::interp::{StepTarget, WITHIN_MAX};
+use crate::exec::{
+    FaultKind, Interp, LABEL_BYTES, RuntimeFault, StateSpace, SuccessorSink, Violation, stop,
+};
+use crate::ir::{ActionId, LocationId, ProcessInstance};
 use std::io::Write;
 
 /// So many actions are emitted behind one another in a step.
@@ -23,7 +25,7 @@ pub(super) const SLACK: usize = 8;
 
 /// One call of compiled code. The fields before `jit` are read and written by compiled code.
 #[repr(C)]
-pub(super) struct Runtime<'r, 'e> {
+pub(super) struct JitRuntime<'r, 'e> {
     /// The last address at which a candidate may begin.
     pub limit: *mut u8,
     /// Not 0 if the state being expanded has given a fault, or steps that lead on before the room
@@ -50,30 +52,30 @@ pub(super) struct Runtime<'r, 'e> {
     /// How often each action was taken, by number; null for code that does not count.
     pub taken: *mut u64,
     pub jit: &'r Jit<'r>,
-    pub code: &'r Code,
+    pub code: &'r MachineCode,
     /// The instances that sets are of.
     instances: Option<&'r ActionInstances>,
     /// The set of all instances: whatever goes on with a step that is chosen is chosen.
     everything: Option<InstanceSets>,
-    pub out: &'r mut Expansion<'e>,
+    pub out: &'r mut SuccessorSink<'e>,
     /// Bytes of candidates that have been handed over.
     handed: u64,
     /// The first candidate that has not been handed over.
     start: *mut u8,
     /// The states within steps.
-    within: Vec<Within>,
+    within: Vec<PendingStep>,
     /// Their bytes, one after another.
     states: Vec<u8>,
     /// The state being expanded, while steps are completed; else null.
     origin: *const u8,
     /// Counts what has come of steps beside candidates that are still in the room.
     events: u64,
-    steps: Option<Steps<'r>>,
+    steps: Option<StepLog<'r>>,
 }
 
 /// A state within a step, whose mover goes on.
 #[derive(Clone, Copy)]
-struct Within {
+struct PendingStep {
     /// The mover's number.
     mover: u32,
     /// Whether it takes the first thing it can do, and must find one.
@@ -85,15 +87,15 @@ struct Within {
 }
 
 /// What each step was, if that is asked for.
-struct Steps<'r> {
-    noted: &'r mut Vec<Noted>,
+struct StepLog<'r> {
+    noted: &'r mut Vec<LoggedStep>,
     /// How many of the candidates in the room are noted.
     done: usize,
 }
 
 /// The action instances among which there is a choice, and a set of them for each state.
 #[derive(Clone, Copy)]
-pub(super) struct Choice<'r> {
+pub(super) struct InstanceChoice<'r> {
     pub instances: &'r ActionInstances,
     /// The first state's set; the others follow.
     pub sets: *mut u64,
@@ -104,27 +106,28 @@ pub(super) struct Choice<'r> {
     pub added: u64,
 }
 
-impl Choice<'_> {
+impl InstanceChoice<'_> {
     /// The same from a later state on, before which so many bytes of candidates had been added.
     pub fn after(self, states: usize, added: u64) -> Self {
         let words = states * self.instances.sets().words_each();
         let (sets, ends) = (self.sets.wrapping_add(words), self.ends.wrapping_add(states));
-        Choice { sets, ends, added, ..self }
+        InstanceChoice { sets, ends, added, ..self }
     }
 }
 
 /// A step that compiled code took.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Noted {
+pub(super) enum LoggedStep {
     /// A candidate, by this action.
     Taken(u32),
     /// A fault.
-    Failed(Site),
+    Failed(FaultSite),
 }
 
 /// The entry of compiled code: the run-time, the first state, how many states, the cursor; gives
 /// the cursor.
-type Entry = unsafe extern "C" fn(*mut Runtime<'_, '_>, *const u8, u64, *mut u8) -> *mut u8;
+type EntryFunction =
+    unsafe extern "C" fn(*mut JitRuntime<'_, '_>, *const u8, u64, *mut u8) -> *mut u8;
 
 /// Expands states, a whole number of them, with [`SLACK`] readable bytes behind the last.
 ///
@@ -137,13 +140,13 @@ type Entry = unsafe extern "C" fn(*mut Runtime<'_, '_>, *const u8, u64, *mut u8)
 /// Gives the bytes of candidates that have been added.
 pub(super) unsafe fn run(
     jit: &Jit<'_>,
-    code: &Code,
+    code: &MachineCode,
     (states, count): (*const u8, usize),
-    choice: Option<Choice<'_>>,
-    out: &mut Expansion,
-    noted: Option<&mut Vec<Noted>>,
+    choice: Option<InstanceChoice<'_>>,
+    out: &mut SuccessorSink,
+    noted: Option<&mut Vec<LoggedStep>>,
 ) -> u64 {
-    let mut runtime = Runtime {
+    let mut runtime = JitRuntime {
         limit: std::ptr::null_mut(),
         touched: 0,
         before: std::ptr::null_mut(),
@@ -169,16 +172,16 @@ pub(super) unsafe fn run(
         states: Vec::new(),
         origin: std::ptr::null(),
         events: 0,
-        steps: noted.map(|noted| Steps { noted, done: 0 }),
+        steps: noted.map(|noted| StepLog { noted, done: 0 }),
     };
     let cursor = runtime.begin_room();
     // SAFETY: the driver was compiled with the signature of an entry.
-    let entry = unsafe { std::mem::transmute::<*const u8, Entry>(code.entry) };
+    let entry = unsafe { std::mem::transmute::<*const u8, EntryFunction>(code.entry) };
     // SAFETY: the caller vouches for the states; the cursor and the limit are of one piece of room
     // that is `SLACK` bytes longer than the last candidate that may begin at the limit; helpers
     // that move the room give a new cursor.
     let cursor = unsafe { entry(&mut runtime, states, count as u64, cursor) };
-    runtime.hand_over(cursor);
+    runtime.commit_candidates(cursor);
     runtime.handed
 }
 
@@ -200,9 +203,10 @@ unsafe fn is_in(set: *const u8, instance: InstanceId) -> bool {
 }
 
 /// A function of the table: the run-time, the state, the cursor; gives the cursor.
-type GoOn = unsafe extern "C" fn(*mut Runtime<'_, '_>, *const u8, *mut u8) -> *mut u8;
+type ContinueFunction =
+    unsafe extern "C" fn(*mut JitRuntime<'_, '_>, *const u8, *mut u8) -> *mut u8;
 
-impl Runtime<'_, '_> {
+impl JitRuntime<'_, '_> {
     /// Finds room for candidates.
     fn begin_room(&mut self) -> *mut u8 {
         let room = self.out.room(SLACK);
@@ -248,7 +252,7 @@ impl Runtime<'_, '_> {
     }
 
     /// Counts the candidates before the cursor.
-    fn hand_over(&mut self, cursor: *mut u8) {
+    fn commit_candidates(&mut self, cursor: *mut u8) {
         self.note_taken(cursor);
         self.events += self.taken(cursor) as u64;
         let bytes = cursor as usize - self.start as usize;
@@ -258,21 +262,21 @@ impl Runtime<'_, '_> {
     }
 
     /// Notes whether any step so far leads on, before the room changes.
-    fn look_back(&mut self, state: &[u8], cursor: *mut u8) {
+    fn note_progress(&mut self, state: &[u8], cursor: *mut u8) {
         let bytes = cursor as usize - self.before as usize;
         // SAFETY: compiled code has written every byte of the room before the cursor.
         let taken = unsafe { std::slice::from_raw_parts(self.before, bytes) };
         let width = self.jit.width();
         let mut taken = taken.chunks_exact(self.stride()).map(|candidate| &candidate[..width]);
-        if taken.any(|successor| self.jit.interp.leads_on(state, successor)) {
+        if taken.any(|successor| self.jit.interp.is_non_stuttering(state, successor)) {
             self.touched = 1;
         }
     }
 
     /// Hands the candidates out of `state` before the cursor over, and gives the room back.
     fn leave_room(&mut self, state: &[u8], cursor: *mut u8) {
-        self.look_back(state, cursor);
-        self.hand_over(cursor);
+        self.note_progress(state, cursor);
+        self.commit_candidates(cursor);
     }
 
     /// Finds room for the next candidates of the same state.
@@ -292,9 +296,9 @@ impl Runtime<'_, '_> {
     }
 
     /// A step out of `state` fails.
-    fn fail(&mut self, state: &[u8], site: Site) {
+    fn fail(&mut self, state: &[u8], site: FaultSite) {
         // What goes on after such an error has successors of its own.
-        if !site.kind.always_goes_on() {
+        if !site.kind.always_continues_step() {
             (self.touched, self.events) = (1, self.events + 1);
         }
         let chosen = self.instances.zip(site.instance);
@@ -302,27 +306,27 @@ impl Runtime<'_, '_> {
             return;
         }
         if let Some(steps) = &mut self.steps {
-            steps.noted.push(Noted::Failed(site));
+            steps.noted.push(LoggedStep::Failed(site));
         }
-        self.out.finding(Violation::Fault(site.kind, site.action.0), state);
+        self.out.record_finding(Violation::Fault(site.kind, site.action.0), state);
     }
 
     /// A step out of `state` fails where an action has led it.
     fn fail_after(&mut self, state: &[u8], action: ActionId, kind: FaultKind, cursor: *mut u8) {
         self.note_taken(cursor);
         let span = self.jit.interp.program().actions[action].span;
-        self.fail(state, Site { action, kind, span, instance: None });
+        self.fail(state, FaultSite { action, kind, span, instance: None });
     }
 
     /// Judges a property, which has no steps and so does not keep `state` from being stuck.
-    fn judged(&mut self, state: &[u8], property: u32) {
+    fn record_property(&mut self, state: &[u8], property: u32) {
         let interp = self.jit.interp;
-        match interp.judge(state, property) {
+        match interp.evaluate_property(state, property) {
             Ok(true) => {}
-            Ok(false) => self.out.finding(Violation::Property(property), state),
+            Ok(false) => self.out.record_finding(Violation::Property(property), state),
             Err(fault) => {
-                let check = Violation::Fault(fault.kind, interp.judging_number(property));
-                self.out.finding(check, state);
+                let check = Violation::Fault(fault.kind, interp.property_action_number(property));
+                self.out.record_finding(check, state);
             }
         }
     }
@@ -335,15 +339,15 @@ impl Runtime<'_, '_> {
     }
 
     /// A step out of `state` that the interpreter took, while there is no room.
-    fn interpreted(
+    fn add_interpreted_step(
         &mut self,
         state: &[u8],
         (begun, action): (ActionInstance, ActionId),
-        result: Result<&[u8], Box<Fault>>,
+        result: Result<&[u8], Box<RuntimeFault>>,
     ) {
         match result {
             Ok(successor) => {
-                self.touched |= u64::from(self.jit.interp.leads_on(state, successor));
+                self.touched |= u64::from(self.jit.interp.is_non_stuttering(state, successor));
                 self.events += 1;
                 self.handed += self.stride() as u64;
                 match self.code.is_labelled {
@@ -354,12 +358,12 @@ impl Runtime<'_, '_> {
                     }
                 }
                 if let Some(steps) = &mut self.steps {
-                    steps.noted.push(Noted::Taken(action.0));
+                    steps.noted.push(LoggedStep::Taken(action.0));
                 }
             }
             Err(fault) => {
-                let Fault { kind, span, .. } = *fault;
-                self.fail(state, Site { action, kind, span, instance: None });
+                let RuntimeFault { kind, span, .. } = *fault;
+                self.fail(state, FaultSite { action, kind, span, instance: None });
             }
         }
     }
@@ -373,7 +377,7 @@ impl Runtime<'_, '_> {
         cursor: *mut u8,
     ) -> *mut u8 {
         let interp = self.jit.interp;
-        if let Some(all) = self.instances.filter(|_| self.code.looks) {
+        if let Some(all) = self.instances.filter(|_| self.code.marks_enabled) {
             for &id in actions {
                 interp.steps_of_action(id, only_committed, state, &mut |begun, _| {
                     self.mark(all, begun);
@@ -388,7 +392,7 @@ impl Runtime<'_, '_> {
                     if result.is_ok() {
                         begun.sides().for_each(|side| self.count(side.action));
                     }
-                    self.interpreted(state, (begun, id), result);
+                    self.add_interpreted_step(state, (begun, id), result);
                 }
             });
         }
@@ -428,7 +432,7 @@ impl Runtime<'_, '_> {
             let label = self.start.wrapping_add(at * stride + width).cast::<u32>();
             // SAFETY: compiled code has written every candidate before the cursor, with its label.
             let label = u32::from_le(unsafe { label.read_unaligned() });
-            steps.noted.push(Noted::Taken(label));
+            steps.noted.push(LoggedStep::Taken(label));
         }
         steps.done = taken;
     }
@@ -447,7 +451,7 @@ impl Runtime<'_, '_> {
 
 /// Hands the candidates before the cursor over and finds room for more.
 pub(super) unsafe extern "C" fn make_room(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     cursor: *mut u8,
 ) -> *mut u8 {
@@ -459,7 +463,7 @@ pub(super) unsafe extern "C" fn make_room(
 
 /// Brings some multisets of a candidate into canonical form.
 pub(super) unsafe extern "C" fn sort_multisets(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     candidate: *mut u8,
     first: u64,
     end: u64,
@@ -472,7 +476,7 @@ pub(super) unsafe extern "C" fn sort_multisets(
 
 /// A step of `state` fails.
 pub(super) unsafe extern "C" fn fault(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     site: u32,
     cursor: *mut u8,
@@ -485,7 +489,7 @@ pub(super) unsafe extern "C" fn fault(
 
 /// A step of `state` by an action fails in a function that it calls.
 pub(super) unsafe extern "C" fn fault_within(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     site: u64,
     action: u64,
@@ -495,56 +499,56 @@ pub(super) unsafe extern "C" fn fault_within(
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
     let site = runtime.code.sites[site as usize];
-    runtime.fail(state, Site { action: ActionId(action as u32), ..site });
+    runtime.fail(state, FaultSite { action: ActionId(action as u32), ..site });
 }
 
 /// `state` has no step, or perhaps none that leads on.
 pub(super) unsafe extern "C" fn stuck(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     cursor: *mut u8,
 ) {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    runtime.look_back(state, cursor);
+    runtime.note_progress(state, cursor);
     if runtime.touched == 0 {
         let (interp, out) = (&runtime.jit.interp, &mut runtime.out);
-        interp.judge_end(state, |it| out.finding(it, state));
+        interp.check_end_state(state, |it| out.record_finding(it, state));
     }
 }
 
 /// A property does not hold in `state`, or meets an error when asked: the interpreter says which.
 pub(super) unsafe extern "C" fn broken(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     property: u32,
 ) {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    runtime.judged(state, property);
+    runtime.record_property(state, property);
 }
 
 /// Whether it is time to stop, as 0 or 1: then loops are left, and nothing is concluded from that.
-pub(super) unsafe extern "C" fn told_to_stop(runtime: &mut Runtime<'_, '_>) -> u64 {
-    let stop = stop::is_asked();
+pub(super) unsafe extern "C" fn told_to_stop(runtime: &mut JitRuntime<'_, '_>) -> u64 {
+    let stop = stop::is_requested();
     runtime.touched |= u64::from(stop);
     stop.into()
 }
 
 /// A property is judged by the interpreter.
 pub(super) unsafe extern "C" fn judge(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     property: u32,
 ) {
     // SAFETY: compiled code passes the state it expands.
     let state = unsafe { runtime.state(state) };
-    runtime.judged(state, property);
+    runtime.record_property(state, property);
 }
 
 /// All steps of one action by the interpreter. Gives the cursor.
 pub(super) unsafe extern "C" fn interpret(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     cursor: *mut u8,
     action: u32,
@@ -558,7 +562,7 @@ pub(super) unsafe extern "C" fn interpret(
 /// A step is within: the state is where the cursor is, the mover (its number, and in the lowest bit
 /// whether only the first thing it can do counts) goes on.
 pub(super) unsafe extern "C" fn leave_to_interpreter(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     cursor: *mut u8,
     mover: u32,
     action: u32,
@@ -569,13 +573,13 @@ pub(super) unsafe extern "C" fn leave_to_interpreter(
     runtime.states.extend_from_slice(state);
     let (mover, first) = (mover >> 1, mover & 1 != 0);
     let (action, label) = (ActionId(action), runtime.label as u32);
-    runtime.within.push(Within { mover, first, action, label });
+    runtime.within.push(PendingStep { mover, first, action, label });
     runtime.open += 1;
 }
 
 /// Completes the steps out of `state` that have been handed on. Gives the cursor.
 pub(super) unsafe extern "C" fn complete(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     state: *const u8,
     mut cursor: *mut u8,
 ) -> *mut u8 {
@@ -586,12 +590,12 @@ pub(super) unsafe extern "C" fn complete(
     let origin = unsafe { runtime.state(state) };
     let mut within = vec![0; width + SLACK];
     let mut handed_over = 0;
-    while let Some(Within { mover, first, action, label }) = runtime.within.pop() {
+    while let Some(PendingStep { mover, first, action, label }) = runtime.within.pop() {
         let rest = runtime.states.len() - width;
         within[..width].copy_from_slice(&runtime.states[rest..]);
         runtime.states.truncate(rest);
         handed_over += 1;
-        if stop::is_asked() {
+        if stop::is_requested() {
             runtime.leave_early();
             break;
         }
@@ -601,8 +605,8 @@ pub(super) unsafe extern "C" fn complete(
                 jit.interp.endless_step(origin, &|it| runtime.is_chosen(it))
         {
             runtime.note_taken(cursor);
-            let Fault { kind, span, .. } = *fault;
-            runtime.fail(origin, Site { action, kind, span, instance: None });
+            let RuntimeFault { kind, span, .. } = *fault;
+            runtime.fail(origin, FaultSite { action, kind, span, instance: None });
             runtime.within.clear();
             runtime.states.clear();
             break;
@@ -611,7 +615,9 @@ pub(super) unsafe extern "C" fn complete(
         let section = if first { 2 * code.per_mode } else { 0 };
         let place = code.firsts[mover as usize] + location_code(jit.interp, instance, &within);
         // SAFETY: all functions of the table were compiled with this signature.
-        let go_on = unsafe { std::mem::transmute::<*const u8, GoOn>(code.table[section + place]) };
+        let go_on = unsafe {
+            std::mem::transmute::<*const u8, ContinueFunction>(code.table[section + place])
+        };
         let before = runtime.progress(cursor);
         if let Some(everything) = &mut runtime.everything {
             runtime.set = everything.all_words_mut().as_mut_ptr().cast();
@@ -634,7 +640,7 @@ pub(super) unsafe extern "C" fn complete(
 
 /// All steps of one mover from where it is, by the interpreter. Gives the cursor.
 pub(super) unsafe extern "C" fn interpret_mover(
-    runtime: &mut Runtime<'_, '_>,
+    runtime: &mut JitRuntime<'_, '_>,
     from: *const u8,
     cursor: *mut u8,
     mover: u32,
@@ -644,14 +650,16 @@ pub(super) unsafe extern "C" fn interpret_mover(
     // SAFETY: compiled code passes a state.
     let (origin, from) = unsafe { (runtime.state(from), std::slice::from_raw_parts(from, width)) };
     let (jit, instance) = (runtime.jit, runtime.code.instances[mover as usize]);
-    if !jit.interp.program().comes_and_goes() {
+    if !jit.interp.program().has_dynamic_processes() {
         let at = LocationId(location_code(jit.interp, instance, from) as u32);
         let actions = jit.interp.actions_from(instance.process, at);
-        return runtime.interpret_all(actions, mode == Mode::Committed as u32, origin, cursor);
+        return runtime.interpret_all(actions, mode == MoverMode::Committed as u32, origin, cursor);
     }
-    let (is_first, is_timeout) = (mode == Mode::First as u32, mode == Mode::Timeout as u32);
-    if let Some(all) = runtime.instances.filter(|_| runtime.code.looks) {
-        jit.interp.can_do_of(from, instance, is_timeout, &mut |begun| runtime.mark(all, begun));
+    let (is_first, is_timeout) =
+        (mode == MoverMode::First as u32, mode == MoverMode::Timeout as u32);
+    if let Some(all) = runtime.instances.filter(|_| runtime.code.marks_enabled) {
+        jit.interp
+            .visit_offers_of(from, instance, is_timeout, &mut |begun| runtime.mark(all, begun));
         return cursor;
     }
     runtime.leave_room(origin, cursor);
@@ -660,27 +668,23 @@ pub(super) unsafe extern "C" fn interpret_mover(
     let wanted = |begun| all.is_none_or(|all| unsafe { is_in(set, all.number(begun)) });
     let how = (is_first, is_timeout);
     let any =
-        jit.interp.turns_of(
-            from,
-            instance,
-            how,
-            &wanted,
-            &mut |begun, action, result| match result.map(Led::successor).transpose() {
-                Some(result) => runtime.interpreted(origin, (begun, action), result),
+        jit.interp.steps_of_mover(from, instance, how, &wanted, &mut |begun, action, result| {
+            match result.map(StepTarget::successor).transpose() {
+                Some(result) => runtime.add_interpreted_step(origin, (begun, action), result),
                 None => runtime.count(action),
-            },
-        );
+            }
+        });
     if all.is_some() {
         runtime.touched |= u64::from(any);
     }
-    if stop::is_asked() {
+    if stop::is_requested() {
         runtime.leave_early();
     }
     runtime.enter_room()
 }
 
 /// The code of where an instance is.
-fn location_code(interp: &Interp, at: Instance, state: &[u8]) -> usize {
+fn location_code(interp: &Interp, at: ProcessInstance, state: &[u8]) -> usize {
     let cell = interp.layout().locations[at.process].in_slot(at.slot);
     interp.layout().code(state, cell) as usize
 }

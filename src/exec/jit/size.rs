@@ -4,10 +4,10 @@
 //! Where all actions together are large, functions that are called more than once are compiled by
 //! themselves (see `outline`): a call of one counts as one part.
 
-use super::supported::meetable;
-use crate::ir::walk::{self, Visitor};
+use super::supported::all_receives_compiled;
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{Action, Arena, Entity, Expr, ExprKind, FunctionId, LocationId, ProcessId};
-use crate::ir::{Program, Stmt, StmtKind, Turn};
+use crate::ir::{Program, Stmt, StmtKind, TurnRule};
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ const INLINED_ONCE_MAX: u64 = 1000;
 pub(super) const UNROLLED_MAX: u64 = 3000;
 
 /// The sizes of a program's functions, each found when it is first asked for.
-pub(super) struct Sizes {
+pub(super) struct CodeSizes {
     functions: RefCell<Vec<Option<u64>>>,
     outlined: Arena<FunctionId, bool>,
     /// The locations that processes are at between steps.
@@ -30,19 +30,19 @@ pub(super) struct Sizes {
     meetable: OnceCell<bool>,
 }
 
-impl Sizes {
+impl CodeSizes {
     /// Functions are compiled by themselves if all actions have more parts than `inlined`; if that
     /// is 0, all that are called. In programs with channels none is: what goes wrong where a sender
     /// looks for its receiver is not told at once, but kept with the action it belongs to, which a
     /// function by itself does not know. No language has both channels and functions.
-    pub fn new(program: &Program, inlined: u64) -> Sizes {
-        let whole = Sizes::whole(program);
+    pub fn new(program: &Program, inlined: u64) -> CodeSizes {
+        let whole = CodeSizes::whole(program);
         let actions = program.actions.values().map(|action| whole.action(program, action));
         let is_small = actions.fold(0, u64::saturating_add) <= inlined;
         if is_small || !program.channels.is_empty() {
             return whole;
         }
-        let calls = Calls::of(program);
+        let calls = CallCounter::of(program);
         let outlined = program.functions.keys().map(|id| match calls[id.index()] {
             _ if program.functions[id].whole => true,
             0 => false,
@@ -51,23 +51,27 @@ impl Sizes {
             _ => whole.function(program, id) >= OUTLINED_MIN,
         });
         let outlined = outlined.collect();
-        Sizes { functions: RefCell::new(vec![None; program.functions.len()]), outlined, ..whole }
+        CodeSizes {
+            functions: RefCell::new(vec![None; program.functions.len()]),
+            outlined,
+            ..whole
+        }
     }
 
     /// As if all functions were emitted where they are called.
-    pub fn whole(program: &Program) -> Sizes {
+    pub fn whole(program: &Program) -> CodeSizes {
         let outlined = program.functions.values().map(|it| it.whole).collect();
         let starts = program.processes.iter().map(|(id, process)| (id, process.start));
-        let ends = program.actions.values().filter(|it| it.control.turn == Turn::Open);
+        let ends = program.actions.values().filter(|it| it.control.turn == TurnRule::Open);
         let ends = ends.filter_map(|it| it.edge.map(|edge| (edge.process, edge.to)));
         let functions = RefCell::new(vec![None; program.functions.len()]);
         let resting = starts.chain(ends).collect();
-        Sizes { functions, outlined, resting, meetable: OnceCell::new() }
+        CodeSizes { functions, outlined, resting, meetable: OnceCell::new() }
     }
 
     /// Whether every receive is compiled with its sender, if that is.
-    pub fn meetable(&self, program: &Program) -> bool {
-        *self.meetable.get_or_init(|| meetable(program))
+    pub fn all_receives_compiled(&self, program: &Program) -> bool {
+        *self.meetable.get_or_init(|| all_receives_compiled(program))
     }
 
     /// Whether a process can be at a location between steps, unless it is blocked within one.
@@ -110,20 +114,20 @@ impl Sizes {
         })
     }
 
-    fn of(&self, program: &Program, visit: impl FnOnce(&mut Count)) -> u64 {
-        let mut count = Count { sizes: self, program, parts: 0 };
+    fn of(&self, program: &Program, visit: impl FnOnce(&mut SizeCounter)) -> u64 {
+        let mut count = SizeCounter { sizes: self, program, parts: 0 };
         visit(&mut count);
         count.parts
     }
 }
 
-struct Count<'a> {
-    sizes: &'a Sizes,
+struct SizeCounter<'a> {
+    sizes: &'a CodeSizes,
     program: &'a Program,
     parts: u64,
 }
 
-impl Count<'_> {
+impl SizeCounter<'_> {
     fn add(&mut self, parts: u64) {
         self.parts = self.parts.saturating_add(parts);
     }
@@ -135,7 +139,7 @@ impl Count<'_> {
     }
 }
 
-impl Visitor for Count<'_> {
+impl CodeVisitor for SizeCounter<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         self.add(1);
         if let StmtKind::Call { function, .. } = &stmt.kind {
@@ -154,18 +158,18 @@ impl Visitor for Count<'_> {
 }
 
 /// Counts in how many places each function is called.
-struct Calls(Vec<u64>);
+struct CallCounter(Vec<u64>);
 
-impl Calls {
+impl CallCounter {
     fn of(program: &Program) -> Vec<u64> {
-        let mut calls = Calls(vec![0; program.functions.len()]);
+        let mut calls = CallCounter(vec![0; program.functions.len()]);
         program.actions.values().for_each(|action| walk::action(&mut calls, action));
         program.functions.values().for_each(|function| walk::body(&mut calls, &function.body));
         calls.0
     }
 }
 
-impl Visitor for Calls {
+impl CodeVisitor for CallCounter {
     fn stmt(&mut self, stmt: &Stmt) {
         if let StmtKind::Call { function, .. } = &stmt.kind {
             self.0[function.index()] += 1;

@@ -1,27 +1,27 @@
 //! Actions: from guards to candidates, in the interpreter's order.
 
-use super::bindings::Listed;
-use super::code::Mode;
-use super::emitter::{Emitter, Exit, Frame, OnFault};
-use super::expr::Leave;
-use super::footprint::Footprint;
+use super::bindings::BindingEmission;
+use super::code::MoverMode;
+use super::emitter::{BodyExit, Emitter, FaultHandling, WordFrame};
+use super::expr::LoopExit;
+use super::footprint::StepFootprint;
 use super::guards::first_conjunct;
 use super::named_channels::{named, named_or_none};
-use super::purpose::may_be_taken_back;
-use super::runtime::Runtime;
+use super::purpose::may_be_discarded;
+use super::runtime::JitRuntime;
 use super::shape::location_in;
-use super::simple::Test;
+use super::simple::CellTest;
 use super::supported::is_native;
-use super::val::Val;
-use super::words::At;
+use super::val::CodeValue;
+use super::words::BitOffset;
 use crate::analysis::bindings::conjuncts;
-use crate::exec::interp::ChannelAt;
+use crate::exec::interp::ChannelInstance;
 use crate::exec::{FaultKind, LABEL_BYTES};
-use crate::ir::layout::Cell;
+use crate::ir::layout::ScalarCell;
 use crate::ir::{
-    Action, ActionId, Assertions, Binary, ChannelId, Communication, Edge, Expr, ExprKind, Fit,
-    Instance, LocationId, Overflow, Parameter, Pattern, Place, ProcessId, StmtKind, Urgency,
-    messages,
+    Action, ActionId, AssertionRule, BinaryOp, ChannelId, Communication, CommunicationFit, Expr,
+    ExprKind, LocationId, OverflowRule, Parameter, Place, ProcessEdge, ProcessId, ProcessInstance,
+    ReceivePattern, StmtKind, Urgency, messages,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -31,12 +31,12 @@ use std::mem::offset_of;
 use std::ops::Range;
 
 /// The sending actions that one receiving action can meet, by the process and its location.
-type Senders = BTreeMap<ProcessId, BTreeMap<LocationId, Vec<ActionId>>>;
+type SendersByLocation = BTreeMap<ProcessId, BTreeMap<LocationId, Vec<ActionId>>>;
 
 impl Emitter<'_, '_> {
     /// All steps of some actions, whose mover is at its location. Neighbours whose guards begin
     /// with the same test are only tried where it holds, and those that each need a bit of one word only where one of these is 1.
-    pub fn actions(&mut self, actions: &[ActionId], mode: Mode) {
+    pub fn actions(&mut self, actions: &[ActionId], mode: MoverMode) {
         let program = self.interp.program();
         let needs = |&id: &ActionId| (id, self.needs(&program.actions[id]));
         let needing: Vec<(ActionId, Option<(usize, u64)>)> = actions.iter().map(needs).collect();
@@ -51,18 +51,18 @@ impl Emitter<'_, '_> {
             let (some, end) = (self.block(), self.block());
             let truth = self.parent_has_any(word, bits);
             self.b.ins().brif(truth, some, &[], end, &[]);
-            self.go_on_at(some);
+            self.continue_at(some);
             self.tested_actions(&ids, mode);
             self.jump(end);
-            self.go_on_at(end);
+            self.continue_at(end);
         }
     }
 
     /// The same, without a look at all of them before.
-    fn tested_actions(&mut self, actions: &[ActionId], mode: Mode) {
+    fn tested_actions(&mut self, actions: &[ActionId], mode: MoverMode) {
         let program = self.interp.program();
         let test = |&id: &ActionId| (id, self.leading_test(&program.actions[id]));
-        let tested: Vec<(ActionId, Option<Test>)> = actions.iter().map(test).collect();
+        let tested: Vec<(ActionId, Option<CellTest>)> = actions.iter().map(test).collect();
         for group in tested.chunk_by(|one, other| one.1.is_some() && one.1 == other.1) {
             if self.is_too_large() {
                 break;
@@ -72,16 +72,16 @@ impl Emitter<'_, '_> {
                 let holds = self.block();
                 let truth = self.parent_matches(test.word, test.mask, test.expected);
                 self.b.ins().brif(truth, holds, &[], end, &[]);
-                self.go_on_at(holds);
+                self.continue_at(holds);
             }
             group.iter().for_each(|&(id, _)| self.steps_of(id, mode));
             self.jump(end);
-            self.go_on_at(end);
+            self.continue_at(end);
         }
     }
 
     /// All steps of one action.
-    fn steps_of(&mut self, id: ActionId, mode: Mode) {
+    fn steps_of(&mut self, id: ActionId, mode: MoverMode) {
         let action = &self.interp.program().actions[id];
         match &action.communication {
             Some(it) if self.interp.is_rendezvous(it) => {
@@ -90,25 +90,25 @@ impl Emitter<'_, '_> {
                 }
             }
             _ if self.is_native(id) && !self.is_left(&[id]) => self.single(id),
-            _ => self.interpreted(id, mode),
+            _ => self.emit_interpreted(id, mode),
         }
     }
 
     /// The test that a guard begins with.
-    fn leading_test(&self, action: &Action) -> Option<Test> {
+    fn leading_test(&self, action: &Action) -> Option<CellTest> {
         self.as_test(first_conjunct(action)?)
     }
 
     /// Bits of a word of which one has to be 1 where a guard holds, going by what it begins with.
     fn needs(&self, action: &Action) -> Option<(usize, u64)> {
-        self.as_need(first_conjunct(action)?)
+        self.as_required_bits(first_conjunct(action)?)
     }
 
     /// Leaves an action to the interpreter.
-    pub fn interpreted(&mut self, id: ActionId, mode: Mode) {
+    pub fn emit_interpreted(&mut self, id: ActionId, mode: MoverMode) {
         self.interpreted += 1;
         let action = self.b.ins().iconst(types::I32, i64::from(id.0));
-        let committed = self.b.ins().iconst(types::I32, i64::from(mode == Mode::Committed));
+        let committed = self.b.ins().iconst(types::I32, i64::from(mode == MoverMode::Committed));
         let cursor = self.b.use_var(self.cursor);
         let arguments = [self.runtime, self.state, cursor, action, committed];
         let call = self.b.ins().call(self.imports.interpret, &arguments);
@@ -117,7 +117,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Leaves all that a mover can do, wherever it is, to the interpreter.
-    pub fn interpreted_mover(&mut self, mode: Mode, number: u32) {
+    pub fn emit_interpreted_mover(&mut self, mode: MoverMode, number: u32) {
         let number = self.b.ins().iconst(types::I32, i64::from(number));
         let mode = self.b.ins().iconst(types::I32, mode as i64);
         let cursor = self.b.use_var(self.cursor);
@@ -141,20 +141,21 @@ impl Emitter<'_, '_> {
         let rest = plan.plan.rest.iter().map(|it| conjuncts[*it].clone());
         let rest = rest.reduce(|left, right| Expr {
             span: left.span,
-            kind: ExprKind::Binary(Binary::And, Box::new(left), Box::new(right)),
+            kind: ExprKind::Binary(BinaryOp::And, Box::new(left), Box::new(right)),
         });
-        let listed = Listed { parameters: &action.parameters, conjuncts: &conjuncts, size };
+        let listed =
+            BindingEmission { parameters: &action.parameters, conjuncts: &conjuncts, size };
         self.follow(&listed, &plan.plan.steps, end, &mut |this, next| {
             this.take_alone(id, rest.as_ref(), next);
         });
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     /// An action whose parameters are bound, if this holds; then code goes on at `next`.
     fn take_alone(&mut self, id: ActionId, guard: Option<&Expr>, next: Block) {
         let action = &self.interp.program().actions[id];
         let able = self.begin_instance(id, next, |this| this.number_alone(id, 0));
-        let parent = self.judging(&[action]);
+        let parent = self.evaluation_frame(&[action]);
         self.guard(guard, &parent, next);
         let message = action.communication.as_ref().map(|it| {
             let channel = self.names.named(self.interp.program(), named(it.channel()));
@@ -166,7 +167,7 @@ impl Emitter<'_, '_> {
         if let Some(able) = able {
             return self.end_look(able, next);
         }
-        let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
+        let mut footprint = StepFootprint::new(self.interp, self.shared_tables(), &self.names);
         footprint.action(id, action);
         let work = self.copy(&footprint.words());
         if let Some((communication, channel)) = message {
@@ -184,24 +185,24 @@ impl Emitter<'_, '_> {
         &mut self,
         at_fault: ActionId,
         next: Block,
-        number: impl FnOnce(&mut Self) -> Option<Val>,
+        number: impl FnOnce(&mut Self) -> Option<CodeValue>,
     ) -> Option<Block> {
-        self.on_fault = OnFault::Report(at_fault, next);
+        self.on_fault = FaultHandling::Report(at_fault, next);
         self.purpose.instances()?;
         self.instance = number(self);
-        if self.purpose.looks() {
+        if self.purpose.marks_enabled() {
             let able = self.block();
-            self.on_fault = OnFault::Ignore(able);
+            self.on_fault = FaultHandling::Ignore(able);
             return Some(able);
         }
-        self.go_on_if_chosen(next);
+        self.continue_if_chosen(next);
         None
     }
 
     /// The instance at hand is enabled.
     fn end_look(&mut self, able: Block, next: Block) {
         self.jump(able);
-        self.go_on_at(able);
+        self.continue_at(able);
         self.mark();
         self.jump(next);
     }
@@ -209,66 +210,67 @@ impl Emitter<'_, '_> {
     /// Whether it is left to the interpreter what of these actions is enabled: their bodies decide.
     fn is_left(&self, actions: &[ActionId]) -> bool {
         let actions = actions.iter().map(|&id| &self.interp.program().actions[id]);
-        self.purpose.looks() && actions.into_iter().any(may_be_taken_back)
+        self.purpose.marks_enabled() && actions.into_iter().any(may_be_discarded)
     }
 
     /// Goes on if the guard holds, else to `otherwise`.
-    fn guard(&mut self, guard: Option<&Expr>, parent: &Frame, otherwise: Block) {
+    fn guard(&mut self, guard: Option<&Expr>, parent: &WordFrame, otherwise: Block) {
         if let Some(guard) = guard {
             let holds = self.block();
             self.branch(guard, parent, holds, otherwise);
-            self.go_on_at(holds);
+            self.continue_at(holds);
         }
     }
 
     /// The state, and room for what functions remember while guards and messages of these actions
     /// are judged.
-    fn judging(&mut self, actions: &[&Action]) -> Frame {
+    fn evaluation_frame(&mut self, actions: &[&Action]) -> WordFrame {
         if !self.interp.layout().has_frames() && !self.sizes.any_outlined() {
             return self.parent();
         }
-        let mut footprint = Footprint::new(self.interp, self.known(), &self.names);
+        let mut footprint = StepFootprint::new(self.interp, self.shared_tables(), &self.names);
         for action in actions {
-            action.guard.iter().for_each(|guard| footprint.judge(guard));
-            action.communication.iter().for_each(|it| footprint.judge_message(it));
+            action.guard.iter().for_each(|guard| footprint.add_expr(guard));
+            action.communication.iter().for_each(|it| footprint.add_message(it));
         }
         self.copy(&footprint.words())
     }
 
     /// Moves, as the process in this slot, and runs the body. Where processes come and go a failed
     /// assertion may be told without failing the step.
-    pub fn complete(&mut self, slot: u32, id: ActionId, work: &Frame) {
+    pub fn complete(&mut self, slot: u32, id: ActionId, work: &WordFrame) {
         let program = self.interp.program();
         let action = &program.actions[id];
         if let Some(last) = program.last {
             let pid = self.pid(work);
             let place = Place::variable(last, action.span);
-            let (at, shape) = self.at(&place, work);
+            let (at, shape) = self.place_offset(&place, work);
             let cell = self.shapes.cell(shape);
-            self.store_value(work, at, cell, pid, Overflow::Wraps, action.span);
+            self.store_value(work, at, cell, pid, OverflowRule::Wraps, action.span);
         }
-        if let Some(Edge { process, from, to }) = action.edge
+        if let Some(ProcessEdge { process, from, to }) = action.edge
             && from != to
         {
-            self.set_location(Instance { process, slot }, to, work);
+            self.set_location(ProcessInstance { process, slot }, to, work);
         }
         let end = self.block();
-        self.exit = Some(Exit::plain(end));
+        self.exit = Some(BodyExit::plain(end));
         self.own = self.interp.layout().frames.actions.get(id);
-        let goes_on = program.comes_and_goes() && program.assertions == Assertions::GoOn;
+        let goes_on =
+            program.has_dynamic_processes() && program.assertions == AssertionRule::Continue;
         for stmt in &action.body {
             match (&stmt.kind, action.edge) {
                 (StmtKind::Assert { condition, asserted, .. }, _) if goes_on => {
                     self.tell_unless(condition, (id, (*asserted).into(), stmt.span), work);
                 }
-                (StmtKind::Exit, Some(Edge { process, .. })) => {
-                    self.end_instance(Instance { process, slot }, work);
+                (StmtKind::Exit, Some(ProcessEdge { process, .. })) => {
+                    self.end_instance(ProcessInstance { process, slot }, work);
                 }
                 _ => self.run(std::slice::from_ref(stmt), work),
             }
         }
         self.jump(end);
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     /// Tells of an assertion that fails, and goes on.
@@ -276,15 +278,15 @@ impl Emitter<'_, '_> {
         &mut self,
         condition: &Expr,
         (id, kind, span): (ActionId, FaultKind, Span),
-        work: &Frame,
+        work: &WordFrame,
     ) {
         let (fine, broken) = (self.block(), self.block());
         self.b.set_cold_block(broken);
         self.branch(condition, work, fine, broken);
-        self.go_on_at(broken);
-        self.tell(id, kind, span);
+        self.continue_at(broken);
+        self.report_action_fault(id, kind, span);
         self.jump(fine);
-        self.go_on_at(fine);
+        self.continue_at(fine);
     }
 
     /// Counts an action that is being taken and has not failed.
@@ -293,14 +295,14 @@ impl Emitter<'_, '_> {
             return;
         }
         let (flags, at) = (MemFlagsData::new().with_notrap(), 8 * action.0 as i32);
-        let counts = self.load_field(offset_of!(Runtime, taken));
+        let counts = self.load_field(offset_of!(JitRuntime, taken));
         let count = self.b.ins().load(types::I64, flags, counts, at);
         let more = self.b.ins().iadd_imm_s(count, 1);
         self.b.ins().store(flags, more, counts, at);
     }
 
     /// Hands a successor over.
-    pub fn candidate(&mut self, action: ActionId, work: &Frame, sorted: Range<usize>) {
+    pub fn candidate(&mut self, action: ActionId, work: &WordFrame, sorted: Range<usize>) {
         let cursor = self.room();
         self.store(work, cursor);
         if !sorted.is_empty() {
@@ -323,16 +325,16 @@ impl Emitter<'_, '_> {
         let (full, room) = (self.block(), self.block());
         self.b.set_cold_block(full);
         let cursor = self.b.use_var(self.cursor);
-        let limit = self.load_field(offset_of!(Runtime, limit));
+        let limit = self.load_field(offset_of!(JitRuntime, limit));
         let beyond = self.b.ins().icmp(IntCC::UnsignedGreaterThan, cursor, limit);
         self.b.ins().brif(beyond, full, &[], room, &[]);
-        self.go_on_at(full);
+        self.continue_at(full);
         let arguments = [self.runtime, self.state, cursor];
         let call = self.b.ins().call(self.imports.make_room, &arguments);
         let emptied = self.b.inst_results(call)[0];
         self.b.def_var(self.cursor, emptied);
         self.jump(room);
-        self.go_on_at(room);
+        self.continue_at(room);
         self.b.use_var(self.cursor)
     }
 
@@ -348,11 +350,11 @@ impl Emitter<'_, '_> {
             None => {
                 let next = self.block();
                 body(self, next);
-                self.go_on_at(next);
+                self.continue_at(next);
             }
             Some((parameter, rest)) => {
                 let (low, high) = self.scalar_bounds(parameter.over);
-                let (local, leave) = (parameter.local, Leave::ToEnd);
+                let (local, leave) = (parameter.local, LoopExit::ToEnd);
                 self.count_up((low, high), size, local, leave, &mut |this, _, next| {
                     this.each_binding(rest, size, body);
                     this.jump(next);
@@ -362,7 +364,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Every rendezvous of one receiving action: one for each sender.
-    fn rendezvous(&mut self, id: ActionId, mode: Mode) {
+    fn rendezvous(&mut self, id: ActionId, mode: MoverMode) {
         let receiver = &self.interp.program().actions[id];
         let Some(communication) = &receiver.communication else { return };
         let senders = self.senders(receiver, named_or_none(communication), mode);
@@ -370,25 +372,25 @@ impl Emitter<'_, '_> {
             senders.values().flat_map(BTreeMap::values).flatten().copied().collect();
         all.push(id);
         if all.iter().any(|&id| !self.is_native(id)) || self.is_left(&all) {
-            return self.interpreted(id, mode);
+            return self.emit_interpreted(id, mode);
         }
         if senders.is_empty() {
             return;
         }
         let size = self.sizes.action(self.interp.program(), receiver);
         self.each_binding(&receiver.parameters, size, &mut |this, next| {
-            let parent = this.judging(&[receiver]);
+            let parent = this.evaluation_frame(&[receiver]);
             let ours = this.combination(&receiver.parameters);
             this.instance = None;
             if let Some(guard) = &receiver.guard {
                 let (holds, failed) = (this.block(), this.block());
                 let site = this.b.append_block_param(failed, types::I32);
                 this.b.set_cold_block(failed);
-                this.on_fault = OnFault::Ask(id, failed);
+                this.on_fault = FaultHandling::Branch(id, failed);
                 this.branch(guard, &parent, holds, next);
-                this.go_on_at(failed);
+                this.continue_at(failed);
                 this.fault_if_partner(site, (id, ours), &senders, &parent, next);
-                this.go_on_at(holds);
+                this.continue_at(holds);
             }
             for (&process, locations) in &senders {
                 this.meet((id, ours), process, locations, &parent);
@@ -405,82 +407,82 @@ impl Emitter<'_, '_> {
     fn fault_if_partner(
         &mut self,
         site: Value,
-        (receiver, ours): (ActionId, Val),
-        senders: &Senders,
-        parent: &Frame,
+        (receiver, ours): (ActionId, CodeValue),
+        senders: &SendersByLocation,
+        parent: &WordFrame,
         next: Block,
     ) {
         let report = self.block();
         for (&process, locations) in senders {
-            let at = self.location(Instance { process, slot: 0 }, parent);
+            let at = self.location(ProcessInstance { process, slot: 0 }, parent);
             for (location, senders) in locations {
                 let go_on = self.block();
                 let there = self.b.ins().icmp_imm_s(IntCC::Equal, at, i64::from(location.0));
                 if self.purpose.instances().is_none() {
                     self.b.ins().brif(there, report, &[], go_on, &[]);
-                    self.go_on_at(go_on);
+                    self.continue_at(go_on);
                     continue;
                 }
                 let here = self.block();
                 self.b.ins().brif(there, here, &[], go_on, &[]);
-                self.go_on_at(here);
+                self.continue_at(here);
                 // It is the fault of the first that could meet.
                 let sides = ((senders[0], 0), (receiver, 0));
-                let theirs = Val::known(0);
+                let theirs = CodeValue::constant(0);
                 self.instance = self.number_meeting((sides.0, theirs), (sides.1, ours));
-                match self.purpose.looks() {
+                match self.purpose.marks_enabled() {
                     true => {
                         self.mark();
                         self.jump(next);
                     }
                     false => {
-                        self.go_on_if_chosen(next);
+                        self.continue_if_chosen(next);
                         self.jump(report);
                     }
                 }
-                self.go_on_at(go_on);
+                self.continue_at(go_on);
             }
         }
         self.jump(next);
-        self.go_on_at(report);
+        self.continue_at(report);
         self.report(site);
         self.jump(next);
     }
 
     /// The code of where an instance is.
-    pub fn location(&mut self, of: Instance, frame: &Frame) -> Value {
+    pub fn location(&mut self, of: ProcessInstance, frame: &WordFrame) -> Value {
         let cell = location_in(self.interp.layout(), of);
-        self.read(frame, At::fixed(cell.bit), cell.bits)
+        self.read(frame, BitOffset::fixed(cell.bit), cell.bits)
     }
 
     /// The joint steps with the sends of one process, which is at one of its locations.
     fn meet(
         &mut self,
-        receiver: (ActionId, Val),
+        receiver: (ActionId, CodeValue),
         process: ProcessId,
         locations: &BTreeMap<LocationId, Vec<ActionId>>,
-        parent: &Frame,
+        parent: &WordFrame,
     ) {
         let end = self.block();
-        let at = self.location(Instance { process, slot: 0 }, parent);
+        let at = self.location(ProcessInstance { process, slot: 0 }, parent);
         for (location, senders) in locations {
             let (here, elsewhere) = (self.block(), self.block());
             let there = self.b.ins().icmp_imm_s(IntCC::Equal, at, i64::from(location.0));
             self.b.ins().brif(there, here, &[], elsewhere, &[]);
-            self.go_on_at(here);
+            self.continue_at(here);
             for &sender in senders {
                 self.joint(receiver, sender);
             }
             self.jump(end);
-            self.go_on_at(elsewhere);
+            self.continue_at(elsewhere);
         }
         self.jump(end);
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     /// One joint step: values sent are judged in the parent, then the receiver stores them, moves
     /// and runs, then the sender.
-    fn joint(&mut self, (receiver_id, combination): (ActionId, Val), sender_id: ActionId) {
+    fn joint(&mut self, (receiver_id, combination): (ActionId, CodeValue), sender_id: ActionId) {
         let program = self.interp.program();
         let (receiver, sender) = (&program.actions[receiver_id], &program.actions[sender_id]);
         let (
@@ -491,7 +493,7 @@ impl Emitter<'_, '_> {
             unreachable!("a receiver meets senders");
         };
         // The locals of both are numbered alike.
-        let theirs = self.names.of_another_body();
+        let theirs = self.names.for_another_body();
         let ours = std::mem::replace(&mut self.names, theirs);
         let size = self.sizes.action(program, sender);
         self.each_binding(&sender.parameters, size, &mut |this, next| {
@@ -499,21 +501,22 @@ impl Emitter<'_, '_> {
                 let theirs = this.combination(&sender.parameters);
                 this.number_meeting(((sender_id, 0), theirs), ((receiver_id, 0), combination))
             });
-            let parent = &this.judging(&[receiver, sender]);
+            let parent = &this.evaluation_frame(&[receiver, sender]);
             this.guard(sender.guard.as_ref(), parent, next);
-            let message: Vec<Val> = values.iter().map(|value| this.value(value, parent)).collect();
+            let message: Vec<CodeValue> =
+                values.iter().map(|value| this.value(value, parent)).collect();
             let message = this.fitting(named(channel), values, message);
             let theirs = std::mem::replace(&mut this.names, ours.clone());
             for (pattern, &value) in patterns.iter().zip(&message) {
-                if let Pattern::Match(expected) = pattern {
-                    this.go_on_if_equal(expected, value, parent, next);
+                if let ReceivePattern::Match(expected) = pattern {
+                    this.continue_if_equal(expected, value, parent, next);
                 }
             }
             if let Some(able) = able {
                 this.names = theirs;
                 return this.end_look(able, next);
             }
-            let mut footprint = Footprint::new(this.interp, this.known(), &this.names);
+            let mut footprint = StepFootprint::new(this.interp, this.shared_tables(), &this.names);
             footprint.action(receiver_id, receiver);
             footprint.rename(&theirs);
             footprint.action(sender_id, sender);
@@ -531,24 +534,34 @@ impl Emitter<'_, '_> {
     }
 
     /// The values of a message as the fields of a rendezvous have them.
-    pub fn fitting(&mut self, channel: ChannelId, values: &[Expr], message: Vec<Val>) -> Vec<Val> {
+    pub fn fitting(
+        &mut self,
+        channel: ChannelId,
+        values: &[Expr],
+        message: Vec<CodeValue>,
+    ) -> Vec<CodeValue> {
         let about = &self.interp.program().channels[channel];
         let fields = message.into_iter().zip(&about.fields).zip(values);
         let fitting = fields.map(|((value, &field), expr)| {
             let (low, high) = self.scalar_bounds(field);
-            self.fit(Cell::new(0, low, high, false), value, about.overflow, expr.span)
+            self.fit(ScalarCell::new(0, low, high, false), value, about.overflow, expr.span)
         });
         fitting.collect()
     }
 
-    fn senders(&self, receiver: &Action, channel: Option<ChannelId>, mode: Mode) -> Senders {
-        let mut senders = Senders::new();
+    fn senders(
+        &self,
+        receiver: &Action,
+        channel: Option<ChannelId>,
+        mode: MoverMode,
+    ) -> SendersByLocation {
+        let mut senders = SendersByLocation::new();
         for (id, process) in self.interp.program().processes.iter() {
             if receiver.edge.is_some_and(|edge| edge.process == id) {
                 continue;
             }
             for (at, location) in process.locations.iter() {
-                if mode == Mode::Committed && location.urgency != Urgency::Committed {
+                if mode == MoverMode::Committed && location.urgency != Urgency::Committed {
                     continue;
                 }
                 let sends = self.interp.actions_from(id, at).iter().copied().filter(|&id| {
@@ -572,8 +585,8 @@ impl Emitter<'_, '_> {
     pub fn wait_for(
         &mut self,
         communication: &Communication,
-        channel: ChannelAt,
-        parent: &Frame,
+        channel: ChannelInstance,
+        parent: &WordFrame,
         otherwise: Block,
     ) {
         let go_on = self.block();
@@ -590,16 +603,16 @@ impl Emitter<'_, '_> {
                 self.can_receive(channel, patterns, parent, *span, go_on, otherwise);
             }
         }
-        self.go_on_at(go_on);
+        self.continue_at(go_on);
     }
 
     /// Sends or receives on a buffered channel that is ready: values are judged in the parent.
     pub fn exchange(
         &mut self,
         communication: &Communication,
-        channel: ChannelAt,
-        parent: &Frame,
-        work: &Frame,
+        channel: ChannelInstance,
+        parent: &WordFrame,
+        work: &WordFrame,
     ) {
         let program = self.interp.program();
         let buffer = self.shapes.buffer(program, self.interp.layout(), channel);
@@ -607,7 +620,7 @@ impl Emitter<'_, '_> {
         let length = self.as_int(length);
         let now = match communication {
             Communication::Send { values, span, .. } => {
-                let message: Vec<Val> =
+                let message: Vec<CodeValue> =
                     values.iter().map(|value| self.value(value, parent)).collect();
                 let slack = (buffer.capacity - 1) * buffer.stride;
                 let dynamic = match buffer.capacity {
@@ -615,21 +628,21 @@ impl Emitter<'_, '_> {
                     _ => Some(self.b.ins().imul_imm_s(length, i64::from(buffer.stride))),
                 };
                 let overflow = program.channels[channel.id].overflow;
-                self.judge_fit(communication, channel);
-                let message = message.into_iter().chain(std::iter::repeat(Val::known(0)));
+                self.check_arity(communication, channel);
+                let message = message.into_iter().chain(std::iter::repeat(CodeValue::constant(0)));
                 for (&field, value) in buffer.fields.iter().zip(message) {
-                    let at = At { bit: buffer.start + field.bit, slack, dynamic };
+                    let at = BitOffset { bit: buffer.start + field.bit, slack, dynamic };
                     self.store_value(work, at, field, value, overflow, *span);
                 }
                 self.b.ins().iadd_imm_s(length, 1)
             }
             Communication::Receive { patterns, peek, span, .. } => {
-                self.judge_fit(communication, channel);
-                let message: Vec<Val> = buffer
+                self.check_arity(communication, channel);
+                let message: Vec<CodeValue> = buffer
                     .fields
                     .iter()
                     .map(|&field| {
-                        self.read_field(parent, At::fixed(buffer.start + field.bit), field)
+                        self.read_field(parent, BitOffset::fixed(buffer.start + field.bit), field)
                     })
                     .collect();
                 self.deliver(channel.id, patterns, &message, *span, work);
@@ -641,33 +654,33 @@ impl Emitter<'_, '_> {
                 for start in (0..bits).step_by(64) {
                     let wanted = 64.min(bits - start);
                     let there = wanted.min(bits.saturating_sub(start + buffer.stride));
-                    let from = At::fixed(buffer.start + start + buffer.stride);
+                    let from = BitOffset::fixed(buffer.start + start + buffer.stride);
                     let moved = self.read(work, from, there);
                     let moved = match (wanted - there, there) {
                         (0, _) | (_, 0) => moved,
                         (short, _) => self.b.ins().ishl_imm_s(moved, i64::from(short)),
                     };
-                    self.write(work, At::fixed(buffer.start + start), wanted, moved);
+                    self.write(work, BitOffset::fixed(buffer.start + start), wanted, moved);
                 }
                 self.b.ins().iadd_imm_s(length, -1)
             }
         };
-        self.write(work, At::fixed(buffer.length.bit), buffer.length.bits, now);
+        self.write(work, BitOffset::fixed(buffer.length.bit), buffer.length.bits, now);
     }
 
     /// Tells of a communication that does not fit the messages of its channel (see [`crate::ir::messages`]), or fails.
-    pub fn judge_fit(&mut self, communication: &Communication, channel: ChannelAt) {
+    pub fn check_arity(&mut self, communication: &Communication, channel: ChannelInstance) {
         let fields = self.interp.program().channels[channel.id].fields.len();
         let span = communication.span();
         match (communication.fit(fields), self.on_fault) {
-            (Fit::Fits, _) => {}
-            (Fit::GoesOn(misfit), OnFault::Report(action, _)) => {
-                self.tell(action, misfit.into(), span);
+            (CommunicationFit::Fits, _) => {}
+            (CommunicationFit::Continues(misfit), FaultHandling::Report(action, _)) => {
+                self.report_action_fault(action, misfit.into(), span);
             }
             // Where it is only looked at what is enabled: the action by itself is, for the error, but whether it is
             // possible is for others to say.
-            (Fit::GoesOn(_), _) => self.mark_instance(),
-            (Fit::Fails(misfit), _) => self.fail(misfit.into(), span),
+            (CommunicationFit::Continues(_), _) => self.mark_instance(),
+            (CommunicationFit::Fails(misfit), _) => self.fail(misfit.into(), span),
         }
     }
 
@@ -675,17 +688,17 @@ impl Emitter<'_, '_> {
     pub fn deliver(
         &mut self,
         channel: ChannelId,
-        patterns: &[Pattern],
-        message: &[Val],
+        patterns: &[ReceivePattern],
+        message: &[CodeValue],
         span: Span,
-        work: &Frame,
+        work: &WordFrame,
     ) {
         let overflow = self.interp.program().channels[channel].overflow;
-        let beyond = messages::reads_zero_beyond(message.len()).then_some(Val::known(0));
+        let beyond = messages::reads_zero_past_end(message.len()).then_some(CodeValue::constant(0));
         let message = message.iter().copied().chain(beyond.into_iter().cycle());
         for (pattern, value) in patterns.iter().zip(message) {
-            if let Pattern::Into(place) = pattern {
-                let (at, shape) = self.at(place, work);
+            if let ReceivePattern::Into(place) = pattern {
+                let (at, shape) = self.place_offset(place, work);
                 let cell = self.shapes.cell(shape);
                 self.store_value(work, at, cell, value, overflow, span);
             }

@@ -1,15 +1,16 @@
 //! Statements, on a frame.
 
-use super::emitter::{Emitter, Frame};
-use super::expr::Leave;
-use super::names::Bound;
-use super::shape::Shape;
-use super::val::Val;
-use super::words::{At, CHUNK_BITS};
+use super::emitter::{Emitter, WordFrame};
+use super::expr::LoopExit;
+use super::names::NameBinding;
+use super::shape::StoredType;
+use super::val::CodeValue;
+use super::words::{BitOffset, CHUNK_BITS};
 use crate::exec::FaultKind;
-use crate::ir::layout::Cell;
+use crate::ir::layout::ScalarCell;
 use crate::ir::{
-    Arithmetic, Binary, Expr, LocalId, Overflow, Place, Stmt, StmtKind, Type, TypeId, interval,
+    Arithmetic, BinaryOp, Expr, LocalId, OverflowRule, Place, Stmt, StmtKind, Type, TypeId,
+    interval,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -18,11 +19,11 @@ use std::ops::Range;
 
 impl Emitter<'_, '_> {
     /// Statements in order.
-    pub fn run(&mut self, body: &[Stmt], frame: &Frame) {
+    pub fn run(&mut self, body: &[Stmt], frame: &WordFrame) {
         body.iter().for_each(|stmt| self.statement(stmt, frame));
     }
 
-    fn statement(&mut self, stmt: &Stmt, frame: &Frame) {
+    fn statement(&mut self, stmt: &Stmt, frame: &WordFrame) {
         match &stmt.kind {
             StmtKind::Assign { target, value, overflow } => {
                 self.assign(target, value, *overflow, frame);
@@ -36,7 +37,7 @@ impl Emitter<'_, '_> {
             StmtKind::ForEach { local, over, body } => {
                 let (low, high) = self.scalar_bounds(*over);
                 let size = self.sizes.body(self.interp.program(), body);
-                let leave = Leave::ByFault(stmt.span);
+                let leave = LoopExit::ByFault(stmt.span);
                 self.count_up((low, high), size, *local, leave, &mut |this, _, next| {
                     this.run(body, frame);
                     this.jump(next);
@@ -51,10 +52,10 @@ impl Emitter<'_, '_> {
                 let (go_on, fail) = (self.block(), self.block());
                 self.b.set_cold_block(fail);
                 self.branch(condition, frame, go_on, fail);
-                self.go_on_at(fail);
+                self.continue_at(fail);
                 self.fail((*asserted).into(), stmt.span);
                 self.jump(go_on);
-                self.go_on_at(go_on);
+                self.continue_at(go_on);
             }
             StmtKind::Error(_) => self.fail(FaultKind::Error, stmt.span),
             StmtKind::Print { .. } => {}
@@ -78,21 +79,21 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn assign(&mut self, target: &Place, value: &Expr, overflow: Overflow, frame: &Frame) {
-        let (at, shape) = self.at(target, frame);
+    fn assign(&mut self, target: &Place, value: &Expr, overflow: OverflowRule, frame: &WordFrame) {
+        let (at, shape) = self.place_offset(target, frame);
         let cell = self.shapes.cell(shape);
         let value = self.possibly_undefined(value, frame);
         self.store_maybe(frame, at, cell, value, overflow, target.span);
     }
 
-    fn copy_place(&mut self, target: &Place, source: &Place, frame: &Frame) {
-        let (to, shape) = self.at(target, frame);
-        let (from, _) = self.at(source, frame);
+    fn copy_place(&mut self, target: &Place, source: &Place, frame: &WordFrame) {
+        let (to, shape) = self.place_offset(target, frame);
+        let (from, _) = self.place_offset(source, frame);
         self.copy_bits(frame, from, to, self.shapes.bits(shape));
     }
 
     /// Copies bits as they were, even if some of them are among those written.
-    pub fn copy_bits(&mut self, frame: &Frame, from: At, to: At, bits: u32) {
+    pub fn copy_bits(&mut self, frame: &WordFrame, from: BitOffset, to: BitOffset, bits: u32) {
         let chunks = (0..bits).step_by(CHUNK_BITS as usize);
         let chunks = chunks.map(|start| start..bits.min(start + CHUNK_BITS));
         let read = chunks.map(|chunk| {
@@ -105,25 +106,25 @@ impl Emitter<'_, '_> {
         }
     }
 
-    fn choose(&mut self, branches: &[(Option<Expr>, Vec<Stmt>)], frame: &Frame) {
+    fn choose(&mut self, branches: &[(Option<Expr>, Vec<Stmt>)], frame: &WordFrame) {
         let end = self.block();
         for (condition, body) in branches {
             let next = self.block();
             if let Some(condition) = condition {
                 let then = self.block();
                 self.branch(condition, frame, then, next);
-                self.go_on_at(then);
+                self.continue_at(then);
             }
             self.run(body, frame);
             self.jump(end);
-            self.go_on_at(next);
+            self.continue_at(next);
         }
         self.jump(end);
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     /// All values of a branch are judged before it is chosen, as they may fail.
-    fn switch(&mut self, subject: &Expr, branches: &[(Vec<Expr>, Vec<Stmt>)], frame: &Frame) {
+    fn switch(&mut self, subject: &Expr, branches: &[(Vec<Expr>, Vec<Stmt>)], frame: &WordFrame) {
         let subject = self.value(subject, frame);
         let subject = self.as_int(subject);
         let end = self.block();
@@ -139,14 +140,14 @@ impl Emitter<'_, '_> {
                 }
                 let then = self.block();
                 self.b.ins().brif(chosen, then, &[], next, &[]);
-                self.go_on_at(then);
+                self.continue_at(then);
             }
             self.run(body, frame);
             self.jump(end);
-            self.go_on_at(next);
+            self.continue_at(next);
         }
         self.jump(end);
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     fn for_loop(
@@ -155,7 +156,7 @@ impl Emitter<'_, '_> {
         [first, last, step]: [&Expr; 3],
         body: &[Stmt],
         span: Span,
-        frame: &Frame,
+        frame: &WordFrame,
     ) {
         let first = self.value(first, frame);
         let last = self.value(last, frame);
@@ -170,27 +171,27 @@ impl Emitter<'_, '_> {
         let (start, last_int) = (self.as_int(first), self.as_int(last));
         self.b.def_var(variable, start);
         self.jump(head);
-        self.go_on_at(head);
+        self.continue_at(head);
         let value = self.b.use_var(variable);
         let up = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, value, last_int);
         let down = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, value, last_int);
         let rises = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, step_int, 0);
         let more = self.b.ins().select(rises, up, down);
         self.b.ins().brif(more, inside, &[], end, &[]);
-        self.go_on_at(inside);
+        self.continue_at(inside);
         let range = (first.low.min(last.low), first.high.max(last.high));
-        self.names.bind(local, Bound::Value(Val::int(value, range.0, range.1)));
+        self.names.bind(local, NameBinding::Value(CodeValue::int(value, range.0, range.1)));
         let before = self.loops;
         self.run(body, frame);
         self.names.unbind(local);
         let value = self.b.use_var(variable);
         let has_loop_inside = self.loops > before;
         self.loops += 1;
-        self.leave_if_told(value, has_loop_inside, |this| {
+        self.emit_stop_check(value, has_loop_inside, |this| {
             this.end_with_fault(FaultKind::Limit, span);
         });
-        let nexts = interval::binary(Arithmetic::Checked64, Binary::Add, range, step.range());
-        if !nexts.leaves {
+        let nexts = interval::binary(Arithmetic::Checked64, BinaryOp::Add, range, step.range());
+        if !nexts.may_overflow {
             let value = self.b.ins().iadd(value, step_int);
             self.b.def_var(variable, value);
             self.jump(head);
@@ -200,7 +201,7 @@ impl Emitter<'_, '_> {
             self.b.def_var(variable, value);
             self.b.ins().brif(overflow, end, &[], head, &[]);
         }
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     fn while_loop(
@@ -209,16 +210,16 @@ impl Emitter<'_, '_> {
         body: &[Stmt],
         limit: u64,
         span: Span,
-        frame: &Frame,
+        frame: &WordFrame,
     ) {
         let (head, inside, end) = (self.block(), self.block(), self.block());
         let rounds = self.b.declare_var(types::I64);
         let zero = self.iconst(0);
         self.b.def_var(rounds, zero);
         self.jump(head);
-        self.go_on_at(head);
+        self.continue_at(head);
         self.branch(condition, frame, inside, end);
-        self.go_on_at(inside);
+        self.continue_at(inside);
         let round = self.b.use_var(rounds);
         let round = self.b.ins().iadd_imm_s(round, 1);
         self.b.def_var(rounds, round);
@@ -229,29 +230,29 @@ impl Emitter<'_, '_> {
         self.run(body, frame);
         let has_loop_inside = self.loops > before;
         self.loops += 1;
-        self.leave_if_told(round, has_loop_inside, |this| {
+        self.emit_stop_check(round, has_loop_inside, |this| {
             this.end_with_fault(FaultKind::Limit, span);
         });
         self.jump(head);
-        self.go_on_at(end);
+        self.continue_at(end);
     }
 
     /// Gives every scalar of a place the code that `code` makes of its cell.
-    fn fill(&mut self, place: &Place, frame: &Frame, code: fn(Cell) -> i64) {
-        let (at, shape) = self.at(place, frame);
+    fn fill(&mut self, place: &Place, frame: &WordFrame, code: fn(ScalarCell) -> i64) {
+        let (at, shape) = self.place_offset(place, frame);
         self.fill_shape(frame, at, shape, code);
     }
 
     pub fn fill_shape(
         &mut self,
-        frame: &Frame,
-        at: At,
-        shape: Shape,
-        code: fn(Cell) -> i64,
+        frame: &WordFrame,
+        at: BitOffset,
+        shape: StoredType,
+        code: fn(ScalarCell) -> i64,
     ) -> u32 {
         let program = self.interp.program();
         let mut bits = 0;
-        let part = |ty: TypeId| Shape { ty, ..shape };
+        let part = |ty: TypeId| StoredType { ty, ..shape };
         match &program.types[shape.ty] {
             Type::Scalar(_) => {
                 let cell = self.shapes.cell(shape);

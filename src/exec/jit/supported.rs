@@ -1,12 +1,12 @@
 //! Which code is compiled. The rest is rare, and an action with any of it is interpreted whole.
 
 use super::pids::numbered;
-use super::purpose::may_meet;
-use super::unnoticed::is_unnoticed;
-use crate::ir::walk::{self, Visitor};
+use super::purpose::may_rendezvous;
+use super::unnoticed::is_unobserved;
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
-    Action, ActionId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Instance, Place,
-    ProcessId, Program, PropertyKind, Schedule, Stmt, StmtKind, Urgency,
+    Action, ActionId, ChannelRef, Communication, Expr, ExprKind, FunctionId, Place, ProcessId,
+    ProcessInstance, Program, PropertyKind, Schedule, Stmt, StmtKind, Urgency,
 };
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ fn has_free_priorities(program: &Program) -> bool {
 
 /// Whether an action is compiled.
 pub(super) fn is_native(program: &Program, action: &Action) -> bool {
-    let mut look = Support::new(program, None);
+    let mut look = SupportChecker::new(program, None);
     look.native = action.priority == 0;
     walk::action(&mut look, action);
     look.native
@@ -53,25 +53,25 @@ pub(super) fn is_native(program: &Program, action: &Action) -> bool {
 
 /// Whether a condition is compiled.
 pub(super) fn is_native_expr(program: &Program, expr: &Expr) -> bool {
-    let mut look = Support::new(program, None);
+    let mut look = SupportChecker::new(program, None);
     look.expr(expr);
     look.native
 }
 
 /// Whether all that an instance can do at a location is compiled.
 ///
-/// `meetable` says whether every receive is compiled with its sender: see [`meetable`].
+/// `all_receives_compiled` says whether every receive is compiled with its sender: see [`all_receives_compiled`].
 pub(super) fn is_native_turn(
     program: &Program,
-    mover: Instance,
+    mover: ProcessInstance,
     actions: &[ActionId],
     meetable: impl Fn() -> bool,
 ) -> bool {
     actions.iter().map(|&id| &program.actions[id]).all(|action| {
         is_native_for(program, mover, action)
-            && (!may_meet(program, action) || {
+            && (!may_rendezvous(program, action) || {
                 // Nothing of the sender's may happen between that the receiver could notice.
-                is_unnoticed(program, mover.process, &action.body)
+                is_unobserved(program, mover.process, &action.body)
                     && program.last.is_none()
                     && meetable()
             })
@@ -79,16 +79,16 @@ pub(super) fn is_native_turn(
 }
 
 /// Whether every receive of a program is compiled with its sender, if that is.
-pub(super) fn meetable(program: &Program) -> bool {
+pub(super) fn all_receives_compiled(program: &Program) -> bool {
     receivers(program).all(|(process, receive)| {
-        let mover = Instance { process, slot: 0 };
+        let mover = ProcessInstance { process, slot: 0 };
         receive.control.tier == 0 && is_native_for(program, mover, receive)
     })
 }
 
 /// Whether an action of an instance is compiled.
-fn is_native_for(program: &Program, mover: Instance, action: &Action) -> bool {
-    let mut look = Support::new(program, Some(mover));
+fn is_native_for(program: &Program, mover: ProcessInstance, action: &Action) -> bool {
+    let mut look = SupportChecker::new(program, Some(mover));
     walk::action(&mut look, action);
     program.processes[mover.process].life.provided.iter().for_each(|it| look.expr(it));
     look.native
@@ -102,10 +102,10 @@ fn receivers(program: &Program) -> impl Iterator<Item = (ProcessId, &Action)> {
     })
 }
 
-struct Support<'a> {
+struct SupportChecker<'a> {
     program: &'a Program,
     /// Who moves, if processes come and go.
-    mover: Option<Instance>,
+    mover: Option<ProcessInstance>,
     native: bool,
     /// Whether this is the body of a function.
     inside: bool,
@@ -113,9 +113,9 @@ struct Support<'a> {
     functions: BTreeSet<FunctionId>,
 }
 
-impl<'a> Support<'a> {
-    fn new(program: &'a Program, mover: Option<Instance>) -> Support<'a> {
-        Support { program, mover, native: true, inside: false, functions: BTreeSet::new() }
+impl<'a> SupportChecker<'a> {
+    fn new(program: &'a Program, mover: Option<ProcessInstance>) -> SupportChecker<'a> {
+        SupportChecker { program, mover, native: true, inside: false, functions: BTreeSet::new() }
     }
 
     fn call(&mut self, function: FunctionId) {
@@ -127,7 +127,7 @@ impl<'a> Support<'a> {
     }
 }
 
-impl Visitor for Support<'_> {
+impl CodeVisitor for SupportChecker<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match stmt.kind {
             StmtKind::Communicate(_) | StmtKind::Run { .. } => self.native = false,
@@ -160,12 +160,12 @@ impl Visitor for Support<'_> {
         walk::expr(self, expr);
     }
 
-    fn place(&mut self, place: &Place, _: walk::Access) {
+    fn place(&mut self, place: &Place, _: walk::PlaceAccess) {
         self.native &= place.slot.is_none();
         walk::place(self, place);
     }
 
-    fn channel(&mut self, channel: &ChannelRef, _: walk::Access) {
+    fn channel(&mut self, channel: &ChannelRef, _: walk::PlaceAccess) {
         self.native &= match channel {
             ChannelRef::Named(_) => true,
             ChannelRef::Element { .. } => self.mover.is_some(),

@@ -1,17 +1,17 @@
 //! What a sender does by rendezvous that whoever takes its message does not notice, such as resetting what it needs no
 //! more. It may be done before or behind what the receiver asks for.
 
-use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
-    Action, Communication, Expr, ExprKind, FunctionId, Owner, Place, ProcessId, Program, Root,
-    Selector, Stmt, StmtKind, Type, TypeId, VarId,
+    Action, Communication, Expr, ExprKind, FunctionId, Owner, Place, PlaceRoot, PlaceSelector,
+    ProcessId, Program, Stmt, StmtKind, Type, TypeId, VarId,
 };
 use std::collections::BTreeSet;
 
 /// Whether a sender's body surely cannot fail, and writes nothing that a receive asks for that is compiled: it sets to
 /// constants, outright, what is the sender's own, which nobody else who is compiled can name, or variables of the program
 /// that no receiver looks at before it takes a message.
-pub(super) fn is_unnoticed(program: &Program, sender: ProcessId, body: &[Stmt]) -> bool {
+pub(super) fn is_unobserved(program: &Program, sender: ProcessId, body: &[Stmt]) -> bool {
     let mut written = BTreeSet::new();
     let is_plain = body.iter().all(|stmt| match &stmt.kind {
         StmtKind::Print { .. } => true,
@@ -24,7 +24,7 @@ pub(super) fn is_unnoticed(program: &Program, sender: ProcessId, body: &[Stmt]) 
         }
         _ => false,
     });
-    is_plain && (written.is_empty() || written.is_disjoint(&asked_for(program)))
+    is_plain && (written.is_empty() || written.is_disjoint(&receiver_reads(program)))
 }
 
 /// The type of a place that is known to be there, if it is the sender's or the program's. Variables of the program are
@@ -35,7 +35,7 @@ fn written_outright(
     target: &Place,
     written: &mut BTreeSet<VarId>,
 ) -> Option<TypeId> {
-    let (Root::Variable(id), None) = (target.root, &target.slot) else { return None };
+    let (PlaceRoot::Variable(id), None) = (target.root, &target.slot) else { return None };
     match program.variables[id].owner {
         Owner::Process(owner) if owner != sender => return None,
         Owner::Process(_) => {}
@@ -44,11 +44,13 @@ fn written_outright(
     let mut ty = program.variables[id].ty;
     for selector in &target.path {
         ty = match (&program.types[ty], selector) {
-            (Type::Array { low, length, element, .. }, Selector::Index(index)) => {
+            (Type::Array { low, length, element, .. }, PlaceSelector::Index(index)) => {
                 let at = index.as_constant()?.checked_sub(*low)?;
                 (0..i64::from(*length)).contains(&at).then_some(*element)?
             }
-            (Type::Record { fields, .. }, Selector::Field(field)) => fields.get(*field as usize)?.1,
+            (Type::Record { fields, .. }, PlaceSelector::Field(field)) => {
+                fields.get(*field as usize)?.1
+            }
             _ => return None,
         };
     }
@@ -67,8 +69,8 @@ fn holds(program: &Program, ty: TypeId, value: &Expr) -> bool {
 }
 
 /// The variables that anybody looks at before it takes a message.
-fn asked_for(program: &Program) -> BTreeSet<VarId> {
-    let mut asked = AskedFor { program, found: BTreeSet::new(), functions: BTreeSet::new() };
+fn receiver_reads(program: &Program) -> BTreeSet<VarId> {
+    let mut asked = ReceiverReads { program, found: BTreeSet::new(), functions: BTreeSet::new() };
     let receives = |it: &&Action| matches!(it.communication, Some(Communication::Receive { .. }));
     for action in program.actions.values().filter(receives) {
         action.guard.iter().for_each(|it| asked.expr(it));
@@ -79,13 +81,13 @@ fn asked_for(program: &Program) -> BTreeSet<VarId> {
     asked.found
 }
 
-struct AskedFor<'p> {
+struct ReceiverReads<'p> {
     program: &'p Program,
     found: BTreeSet<VarId>,
     functions: BTreeSet<FunctionId>,
 }
 
-impl Visitor for AskedFor<'_> {
+impl CodeVisitor for ReceiverReads<'_> {
     fn expr(&mut self, expr: &Expr) {
         if let ExprKind::Call(function, _) = expr.kind
             && self.functions.insert(function)
@@ -95,8 +97,8 @@ impl Visitor for AskedFor<'_> {
         walk::expr(self, expr);
     }
 
-    fn place(&mut self, place: &Place, _: Access) {
-        if let Root::Variable(id) = place.root {
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let PlaceRoot::Variable(id) = place.root {
             self.found.insert(id);
         }
         walk::place(self, place);

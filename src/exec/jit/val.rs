@@ -5,8 +5,8 @@ use cranelift_codegen::ir::Value;
 
 /// An integer or a truth value that code computes, and what is known of it beforehand.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Val {
-    pub repr: Repr,
+pub(super) struct CodeValue {
+    pub repr: ValueRepr,
     /// The least value it can have.
     pub low: i64,
     /// The greatest.
@@ -15,7 +15,7 @@ pub(super) struct Val {
 
 /// Where a value is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Repr {
+pub(super) enum ValueRepr {
     /// `low`, which is `high`.
     Known,
     /// 64 bits.
@@ -24,14 +24,14 @@ pub(super) enum Repr {
     Bool(Value),
 }
 
-impl Val {
-    pub fn known(value: i64) -> Val {
-        Val { repr: Repr::Known, low: value, high: value }
+impl CodeValue {
+    pub fn constant(value: i64) -> CodeValue {
+        CodeValue { repr: ValueRepr::Known, low: value, high: value }
     }
 
     /// 64 bits, within a range.
-    pub fn int(value: Value, low: i64, high: i64) -> Val {
-        Val { repr: Repr::Int(value), low, high }
+    pub fn int(value: Value, low: i64, high: i64) -> CodeValue {
+        CodeValue { repr: ValueRepr::Int(value), low, high }
     }
 
     /// The least and the greatest value it can have.
@@ -40,12 +40,12 @@ impl Val {
     }
 
     /// 8 bits, 0 or 1.
-    pub fn truth(value: Value) -> Val {
-        Val { repr: Repr::Bool(value), low: 0, high: 1 }
+    pub fn truth(value: Value) -> CodeValue {
+        CodeValue { repr: ValueRepr::Bool(value), low: 0, high: 1 }
     }
 
     /// The value, if there is only one it can have.
-    pub fn as_known(&self) -> Option<i64> {
+    pub fn as_constant(&self) -> Option<i64> {
         (self.low == self.high).then_some(self.low)
     }
 

@@ -16,24 +16,24 @@ pub(super) const CHUNK_BITS: u32 = 57;
 
 /// Where bits are: `bit + dynamic`, where `dynamic` is at most `slack`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct At {
+pub(super) struct BitOffset {
     pub bit: u32,
     pub slack: u32,
     pub dynamic: Option<Value>,
 }
 
-impl At {
-    pub fn fixed(bit: u32) -> At {
-        At { bit, slack: 0, dynamic: None }
+impl BitOffset {
+    pub fn fixed(bit: u32) -> BitOffset {
+        BitOffset { bit, slack: 0, dynamic: None }
     }
 
-    pub fn plus(self, bits: u32) -> At {
-        At { bit: self.bit + bits, ..self }
+    pub fn plus(self, bits: u32) -> BitOffset {
+        BitOffset { bit: self.bit + bits, ..self }
     }
 }
 
 /// The words that code works on: those of the state, then those of the frames of bodies.
-pub(super) struct Places {
+pub(super) struct WordLayout {
     /// The words of a state.
     pub state_words: usize,
     /// The first bit of the frames in the layout.
@@ -41,10 +41,10 @@ pub(super) struct Places {
     frame_words: usize,
 }
 
-impl Places {
-    pub fn new(layout: &Layout) -> Places {
+impl WordLayout {
+    pub fn new(layout: &Layout) -> WordLayout {
         let frames = layout.frames.bytes - layout.bytes;
-        Places {
+        WordLayout {
             state_words: (layout.bits.div_ceil(WORD_BITS) as usize).max(1),
             frames: layout.bytes as u32 * 8,
             frame_words: frames.div_ceil(8),
@@ -57,8 +57,8 @@ impl Places {
     }
 
     /// Where a bit of a frame is.
-    pub fn of_frame(&self, bit: u32) -> At {
-        At::fixed(bit - self.frames + self.state_words as u32 * WORD_BITS)
+    pub fn of_frame(&self, bit: u32) -> BitOffset {
+        BitOffset::fixed(bit - self.frames + self.state_words as u32 * WORD_BITS)
     }
 }
 

@@ -1,6 +1,6 @@
 //! From functions to machine code that can be called.
 
-use super::code::{Code, Site};
+use super::code::{FaultSite, MachineCode};
 use super::runtime;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Signature, Type, types};
@@ -12,30 +12,30 @@ use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_nam
 
 /// Why a model is not compiled.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum CompileError {
     /// There is no back end for this machine.
     Machine(&'static str),
     /// The back end failed.
     Backend(Box<ModuleError>),
 }
 
-impl From<ModuleError> for Refusal {
-    fn from(error: ModuleError) -> Refusal {
-        Refusal::Backend(Box::new(error))
+impl From<ModuleError> for CompileError {
+    fn from(error: ModuleError) -> CompileError {
+        CompileError::Backend(Box::new(error))
     }
 }
 
 /// Makes functions.
-pub(super) struct Workshop {
+pub(super) struct FunctionCompiler {
     pub module: JITModule,
     pub context: Context,
     pub functions: FunctionBuilderContext,
-    helpers: Helpers<FuncId>,
+    helpers: HelperFunctions<FuncId>,
     bytes: usize,
 }
 
 /// What compiled code calls.
-struct Helpers<F> {
+struct HelperFunctions<F> {
     make_room: F,
     sort_multisets: F,
     leave_to_interpreter: F,
@@ -53,7 +53,7 @@ struct Helpers<F> {
 
 /// What one function calls.
 #[derive(Clone, Copy)]
-pub(super) struct Imports {
+pub(super) struct FunctionImports {
     pub make_room: FuncRef,
     pub sort_multisets: FuncRef,
     pub leave_to_interpreter: FuncRef,
@@ -70,22 +70,24 @@ pub(super) struct Imports {
     pub config: TargetFrontendConfig,
 }
 
-impl Workshop {
+impl FunctionCompiler {
     /// A workshop for this machine, by a level of Cranelift's optimization.
-    pub fn new(optimization: &str) -> Result<Workshop, Refusal> {
+    pub fn new(optimization: &str) -> Result<FunctionCompiler, CompileError> {
         let mut flags = settings::builder();
         let checked = if cfg!(debug_assertions) { "true" } else { "false" };
         for (name, value) in
             [("opt_level", optimization), ("is_pic", "false"), ("enable_verifier", checked)]
         {
-            flags.set(name, value).map_err(|_| Refusal::Machine("an option is unknown"))?;
+            flags.set(name, value).map_err(|_| CompileError::Machine("an option is unknown"))?;
         }
-        let isa = cranelift_native::builder().map_err(Refusal::Machine)?;
+        let isa = cranelift_native::builder().map_err(CompileError::Machine)?;
         let isa = isa
             .finish(settings::Flags::new(flags))
-            .map_err(|_| Refusal::Machine("the processor is not supported"))?;
+            .map_err(|_| CompileError::Machine("the processor is not supported"))?;
         if isa.pointer_bits() != 64 || cfg!(target_endian = "big") {
-            return Err(Refusal::Machine("only 64-bit little-endian processors are compiled for"));
+            return Err(CompileError::Machine(
+                "only 64-bit little-endian processors are compiled for",
+            ));
         }
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
         builder.symbol("make_room", runtime::make_room as *const u8);
@@ -104,10 +106,10 @@ impl Workshop {
         let mut module = JITModule::new(builder);
         let mut import = |name, parameters: &[Type], result: bool| {
             let signature = helper_signature(&module, parameters, result);
-            module.declare_function(name, Linkage::Import, &signature).map_err(Refusal::from)
+            module.declare_function(name, Linkage::Import, &signature).map_err(CompileError::from)
         };
         let (word, number) = (types::I64, types::I32);
-        let helpers = Helpers {
+        let helpers = HelperFunctions {
             make_room: import("make_room", &[word, word, word], true)?,
             sort_multisets: import("sort_multisets", &[word; 4], false)?,
             leave_to_interpreter: import(
@@ -128,16 +130,16 @@ impl Workshop {
         };
         let context = module.make_context();
         let functions = FunctionBuilderContext::new();
-        Ok(Workshop { module, context, functions, helpers, bytes: 0 })
+        Ok(FunctionCompiler { module, context, functions, helpers, bytes: 0 })
     }
 
     /// Prepares the context for a function of so many words that gives a word.
-    pub fn begin(&mut self, words: usize) -> Imports {
+    pub fn begin(&mut self, words: usize) -> FunctionImports {
         self.module.clear_context(&mut self.context);
         self.context.func.signature = signature(&self.module, words);
         let (module, function) = (&mut self.module, &mut self.context.func);
         let mut import = |id| module.declare_func_in_func(id, function);
-        let Helpers {
+        let HelperFunctions {
             make_room,
             sort_multisets,
             leave_to_interpreter,
@@ -152,7 +154,7 @@ impl Workshop {
             interpret,
             impossible,
         } = &self.helpers;
-        Imports {
+        FunctionImports {
             make_room: import(*make_room),
             sort_multisets: import(*sort_multisets),
             leave_to_interpreter: import(*leave_to_interpreter),
@@ -171,14 +173,14 @@ impl Workshop {
     }
 
     /// Compiles the function in the context.
-    pub fn define(&mut self) -> Result<FuncId, Refusal> {
+    pub fn define(&mut self) -> Result<FuncId, CompileError> {
         let id = self.module.declare_anonymous_function(&self.context.func.signature)?;
         self.define_as(id)?;
         Ok(id)
     }
 
     /// Compiles the function in the context as one that was declared before.
-    pub fn define_as(&mut self, id: FuncId) -> Result<(), Refusal> {
+    pub fn define_as(&mut self, id: FuncId) -> Result<(), CompileError> {
         self.module.define_function(id, &mut self.context)?;
         self.bytes += self.context.compiled_code().map_or(0, |code| code.code_buffer().len());
         Ok(())
@@ -189,13 +191,13 @@ impl Workshop {
         mut self,
         entry: FuncId,
         table: &[FuncId],
-        sites: Vec<Site>,
-    ) -> Result<Code, Refusal> {
+        sites: Vec<FaultSite>,
+    ) -> Result<MachineCode, CompileError> {
         self.module.finalize_definitions()?;
         let address = |id: &FuncId| self.module.get_finalized_function(*id);
         let table = table.iter().map(address).collect();
         let entry = address(&entry);
-        Ok(Code::new(self.module, entry, table, sites, self.bytes))
+        Ok(MachineCode::new(self.module, entry, table, sites, self.bytes))
     }
 }
 

@@ -2,12 +2,12 @@
 //!
 //! Names borrow from the source. Expressions know their *height*, so that whoever walks them may
 //! recurse: the parser refuses what is higher than [`MAX_HEIGHT`]. Runs of one associative operator
-//! (`a && b && c ...`), which generated models write by the thousand, are one [`ExprKind::Chain`]
+//! (`a && b && c ...`), which generated models write by the thousand, are one [`DveExprKind::Chain`]
 //! and count as a balanced tree, which is how they are lowered.
 
-pub use crate::front::token::Name;
+pub use crate::front::token::SourceName;
 
-use crate::ir::{Binary, Unary};
+use crate::ir::{BinaryOp, UnaryOp};
 use crate::source::Span;
 
 /// The greatest height of an expression, and the deepest nesting of brackets.
@@ -15,21 +15,21 @@ pub const MAX_HEIGHT: u32 = 250;
 
 /// A whole file.
 #[derive(Debug, Default)]
-pub struct Model<'a> {
+pub struct DveModel<'a> {
     /// Global constants, variables and channels, in order.
-    pub declarations: Vec<Declaration<'a>>,
+    pub declarations: Vec<DveDeclaration<'a>>,
     /// Processes, in order.
-    pub processes: Vec<Process<'a>>,
+    pub processes: Vec<DveProcess<'a>>,
     /// The last line.
-    pub system: System<'a>,
+    pub system: DveSystem<'a>,
 }
 
-impl Model<'_> {
+impl DveModel<'_> {
     /// Whether a global declaration or a process is called so.
     pub fn has_name(&self, name: &str) -> bool {
         let declared = self.declarations.iter().any(|it| match it {
-            Declaration::Variable(variable) => variable.name.text == name,
-            Declaration::Channel(channel) => channel.name.text == name,
+            DveDeclaration::Variable(variable) => variable.name.text == name,
+            DveDeclaration::Channel(channel) => channel.name.text == name,
         });
         declared || self.processes.iter().any(|it| it.name.text == name)
     }
@@ -37,25 +37,25 @@ impl Model<'_> {
 
 /// `system async property P;`
 #[derive(Debug, Default)]
-pub struct System<'a> {
+pub struct DveSystem<'a> {
     /// `sync` instead of `async`.
     pub lockstep: bool,
     /// The property process.
-    pub property: Option<Name<'a>>,
+    pub property: Option<SourceName<'a>>,
 }
 
 /// A global declaration.
 #[derive(Debug)]
-pub enum Declaration<'a> {
+pub enum DveDeclaration<'a> {
     /// A constant or variable.
-    Variable(Variable<'a>),
+    Variable(DveVariable<'a>),
     /// A channel or a family of channels.
-    Channel(Channel<'a>),
+    Channel(DveChannel<'a>),
 }
 
 /// The two types of integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Basic {
+pub enum DveIntType {
     /// 0 to 255.
     Byte,
     /// -32768 to 32767.
@@ -64,126 +64,126 @@ pub enum Basic {
 
 /// One name of `const byte N = 3, M = 4;` or `int x, a[5] = {1};`.
 #[derive(Debug)]
-pub struct Variable<'a> {
+pub struct DveVariable<'a> {
     /// What it is called.
-    pub name: Name<'a>,
+    pub name: SourceName<'a>,
     /// Whether it never changes.
     pub constant: bool,
     /// The type of it, or of its elements.
-    pub basic: Basic,
+    pub basic: DveIntType,
     /// The number of elements of an array.
-    pub size: Option<Expr<'a>>,
+    pub size: Option<DveExpr<'a>>,
     /// What stands after `=`.
-    pub initial: Option<Initial<'a>>,
+    pub initial: Option<DveInitializer<'a>>,
 }
 
 /// What stands after `=` in a declaration.
 #[derive(Debug)]
-pub enum Initial<'a> {
+pub enum DveInitializer<'a> {
     /// One value.
-    Value(Expr<'a>),
+    Value(DveExpr<'a>),
     /// `{e, e}`, with the span of the braces.
-    List(Vec<Expr<'a>>, Span),
+    List(Vec<DveExpr<'a>>, Span),
 }
 
 /// `[i < N]` after the name of a process or channel: N members, numbered from 0.
 #[derive(Debug)]
-pub struct Family<'a> {
+pub struct DveFamily<'a> {
     /// The name of a member's number.
-    pub index: Name<'a>,
+    pub index: SourceName<'a>,
     /// How many members there are.
-    pub size: Expr<'a>,
+    pub size: DveExpr<'a>,
 }
 
 /// One name of a `channel` declaration.
 #[derive(Debug)]
-pub struct Channel<'a> {
+pub struct DveChannel<'a> {
     /// What it is called.
-    pub name: Name<'a>,
+    pub name: SourceName<'a>,
     /// Present if it is a family.
-    pub family: Option<Family<'a>>,
+    pub family: Option<DveFamily<'a>>,
     /// The types of a message's fields, if they are declared.
-    pub fields: Option<Vec<Basic>>,
+    pub fields: Option<Vec<DveIntType>>,
     /// The number of messages it holds, if declared.
-    pub capacity: Option<Expr<'a>>,
+    pub capacity: Option<DveExpr<'a>>,
 }
 
 /// A process or a family of processes.
 #[derive(Debug)]
-pub struct Process<'a> {
+pub struct DveProcess<'a> {
     /// What it is called.
-    pub name: Name<'a>,
+    pub name: SourceName<'a>,
     /// Present if it is a family.
-    pub family: Option<Family<'a>>,
+    pub family: Option<DveFamily<'a>>,
     /// Its constants and variables.
-    pub variables: Vec<Variable<'a>>,
+    pub variables: Vec<DveVariable<'a>>,
     /// Its states.
-    pub states: Vec<Name<'a>>,
+    pub states: Vec<SourceName<'a>>,
     /// Its initial state.
-    pub init: Option<Name<'a>>,
+    pub init: Option<SourceName<'a>>,
     /// Committed states.
-    pub commits: Vec<Name<'a>>,
+    pub commits: Vec<SourceName<'a>>,
     /// Accepting states.
-    pub accepts: Vec<Name<'a>>,
+    pub accepts: Vec<SourceName<'a>>,
     /// What holds in which state.
-    pub asserts: Vec<(Name<'a>, Expr<'a>)>,
+    pub asserts: Vec<(SourceName<'a>, DveExpr<'a>)>,
     /// Its steps.
-    pub transitions: Vec<Transition<'a>>,
+    pub transitions: Vec<DveTransition<'a>>,
 }
 
 /// `p -> q { guard e; sync c!e; effect x = e; }`
 #[derive(Debug)]
-pub struct Transition<'a> {
+pub struct DveTransition<'a> {
     /// Where it starts; if the source leaves it out, that of the transition before.
-    pub from: Name<'a>,
+    pub from: SourceName<'a>,
     /// Where it goes.
-    pub to: Name<'a>,
+    pub to: SourceName<'a>,
     /// When it may be taken.
-    pub guard: Option<Expr<'a>>,
+    pub guard: Option<DveExpr<'a>>,
     /// What it sends or receives.
-    pub sync: Option<Sync<'a>>,
+    pub sync: Option<DveSync<'a>>,
     /// What it assigns, in order.
-    pub effects: Vec<Effect<'a>>,
+    pub effects: Vec<DveEffect<'a>>,
     /// From its first to its last character.
     pub span: Span,
 }
 
 /// The use of a channel, or of a member of a family of channels.
 #[derive(Debug)]
-pub struct ChannelUse<'a> {
+pub struct DveChannelUse<'a> {
     /// The channel or family.
-    pub name: Name<'a>,
+    pub name: SourceName<'a>,
     /// Which member.
-    pub member: Option<Box<Expr<'a>>>,
+    pub member: Option<Box<DveExpr<'a>>>,
 }
 
 /// `c!e` or `c?x`
 #[derive(Debug)]
-pub struct Sync<'a> {
+pub struct DveSync<'a> {
     /// The channel.
-    pub channel: ChannelUse<'a>,
+    pub channel: DveChannelUse<'a>,
     /// Whether it sends.
     pub sends: bool,
     /// The values sent, or the places that receive.
-    pub values: Vec<Expr<'a>>,
+    pub values: Vec<DveExpr<'a>>,
     /// From its first to its last character.
     pub span: Span,
 }
 
 /// `x = e`
 #[derive(Debug)]
-pub struct Effect<'a> {
+pub struct DveEffect<'a> {
     /// What is assigned.
-    pub target: Expr<'a>,
+    pub target: DveExpr<'a>,
     /// The new value.
-    pub value: Expr<'a>,
+    pub value: DveExpr<'a>,
 }
 
 /// An expression.
 #[derive(Debug)]
-pub struct Expr<'a> {
+pub struct DveExpr<'a> {
     /// What it says.
-    pub kind: ExprKind<'a>,
+    pub kind: DveExprKind<'a>,
     /// Where it stands.
     pub span: Span,
     /// How many operators and brackets are inside one another, at most.
@@ -192,28 +192,28 @@ pub struct Expr<'a> {
 
 /// What an expression says.
 #[derive(Debug)]
-pub enum ExprKind<'a> {
+pub enum DveExprKind<'a> {
     /// A number, `true` or `false`.
     Number(i64),
     /// A variable or constant, and the index if it is an array.
-    Value(Reference<'a>),
+    Value(DveReference<'a>),
     /// `P->x`: another process's variable.
-    Foreign(ProcessUse<'a>, Reference<'a>),
+    Foreign(DveProcessUse<'a>, DveReference<'a>),
     /// `P.q`: whether a process is in a state.
-    In(ProcessUse<'a>, Name<'a>),
+    In(DveProcessUse<'a>, SourceName<'a>),
     /// `full(c)` and `empty(c)`.
-    Query(Query, ChannelUse<'a>),
+    Query(DveChannelQuery, DveChannelUse<'a>),
     /// `-e`, `~e`, `not e`.
-    Unary(Unary, Box<Expr<'a>>),
+    Unary(UnaryOp, Box<DveExpr<'a>>),
     /// `e op e` for an operator that does not associate.
-    Binary(Binary, Box<(Expr<'a>, Expr<'a>)>),
+    Binary(BinaryOp, Box<(DveExpr<'a>, DveExpr<'a>)>),
     /// `e op e op ... op e` for an operator that does, with the greatest height of an operand.
-    Chain(Binary, Vec<Expr<'a>>, u32),
+    Chain(BinaryOp, Vec<DveExpr<'a>>, u32),
 }
 
 /// What can be asked of a buffered channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Query {
+pub enum DveChannelQuery {
     /// Whether it can hold no more.
     Full,
     /// Whether it holds nothing.
@@ -222,42 +222,42 @@ pub enum Query {
 
 /// `x` or `a[e]`
 #[derive(Debug)]
-pub struct Reference<'a> {
+pub struct DveReference<'a> {
     /// The name.
-    pub name: Name<'a>,
+    pub name: SourceName<'a>,
     /// The index.
-    pub index: Option<Box<Expr<'a>>>,
+    pub index: Option<Box<DveExpr<'a>>>,
 }
 
 /// A process, or a member of a family of processes.
 #[derive(Debug)]
-pub struct ProcessUse<'a> {
+pub struct DveProcessUse<'a> {
     /// The process or family.
-    pub name: Name<'a>,
+    pub name: SourceName<'a>,
     /// Which member.
-    pub member: Option<Box<Expr<'a>>>,
+    pub member: Option<Box<DveExpr<'a>>>,
 }
 
-impl<'a> Expr<'a> {
+impl<'a> DveExpr<'a> {
     /// `operator operand`, where the operator stands at `span`.
-    pub fn unary(operator: Unary, span: Span, operand: Expr<'a>) -> Self {
+    pub fn unary(operator: UnaryOp, span: Span, operand: DveExpr<'a>) -> Self {
         Self {
             span: span.to(operand.span),
             height: operand.height + 1,
-            kind: ExprKind::Unary(operator, Box::new(operand)),
+            kind: DveExprKind::Unary(operator, Box::new(operand)),
         }
     }
 
     /// `left operator right`
-    pub fn binary(operator: Binary, left: Expr<'a>, right: Expr<'a>) -> Self {
+    pub fn binary(operator: BinaryOp, left: DveExpr<'a>, right: DveExpr<'a>) -> Self {
         let span = left.span.to(right.span);
         if !is_associative(operator) {
             let height = left.height.max(right.height) + 1;
-            let kind = ExprKind::Binary(operator, Box::new((left, right)));
+            let kind = DveExprKind::Binary(operator, Box::new((left, right)));
             return Self { kind, span, height };
         }
         let (mut operands, deepest) = match left.kind {
-            ExprKind::Chain(same, operands, deepest) if same == operator => (operands, deepest),
+            DveExprKind::Chain(same, operands, deepest) if same == operator => (operands, deepest),
             _ => {
                 let deepest = left.height;
                 (vec![left], deepest)
@@ -266,13 +266,13 @@ impl<'a> Expr<'a> {
         let deepest = deepest.max(right.height);
         operands.push(right);
         let height = deepest + operands.len().next_power_of_two().trailing_zeros();
-        Self { kind: ExprKind::Chain(operator, operands, deepest), span, height }
+        Self { kind: DveExprKind::Chain(operator, operands, deepest), span, height }
     }
 }
 
 /// Whether `(a op b) op c` and `a op (b op c)` are the same, in wrapping arithmetic, in what they
 /// evaluate and in which order.
-fn is_associative(operator: Binary) -> bool {
-    use Binary::*;
+fn is_associative(operator: BinaryOp) -> bool {
+    use BinaryOp::*;
     matches!(operator, And | Or | Add | Multiply | BitAnd | BitOr | BitXor)
 }

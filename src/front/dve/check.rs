@@ -5,60 +5,61 @@
 //! used once there was an error. A family's body is walked once for each member; what is wrong
 //! with all of them is said once.
 
-use super::ast::{ChannelUse, Expr, ExprKind, Name, ProcessUse, Reference};
-use super::scope::{Meaning, Member, Members, Scope};
+use super::ast::{DveChannelUse, DveExpr, DveExprKind, DveProcessUse, DveReference, SourceName};
+use super::scope::{DveMeaning, DveProcessInstance, DveScope, FamilyMembers};
 use crate::diag::Diagnostic;
-pub(super) use crate::front::diagnostics::Diagnostics;
+pub(super) use crate::front::diagnostics::DiagnosticSink;
 use crate::front::nearest;
 use crate::front::quote::{quote, shorten};
 use crate::ir::{
-    ChannelId, Entity, ExprKind as Known, LocationId, Place, ProcessId, Selector, VarId,
+    ChannelId, Entity, ExprKind as Known, LocationId, Place, PlaceSelector, ProcessId, VarId,
 };
 use crate::source::Span;
 
 /// What is read or written: a known value or a part of the state.
-pub(super) enum Resolved {
+pub(super) enum ResolvedReference {
     /// A constant.
     Known(i64),
     /// A variable or an element of an array; whether it is constant all the same.
     Place(Place, bool),
 }
 
-fn is_value(meaning: Meaning) -> bool {
-    use Meaning::*;
+fn is_value(meaning: DveMeaning) -> bool {
+    use DveMeaning::*;
     matches!(meaning, Constant(_) | Parameter(_) | Variable { .. })
 }
 
-fn is_channel(meaning: Meaning) -> bool {
-    matches!(meaning, Meaning::Channel(_) | Meaning::Channels(_))
+fn is_channel(meaning: DveMeaning) -> bool {
+    matches!(meaning, DveMeaning::Channel(_) | DveMeaning::Channels(_))
 }
 
-fn is_process(meaning: Meaning) -> bool {
-    matches!(meaning, Meaning::Process(_) | Meaning::Processes(_))
+fn is_process(meaning: DveMeaning) -> bool {
+    matches!(meaning, DveMeaning::Process(_) | DveMeaning::Processes(_))
 }
 
-impl<'w, 'a> Scope<'w, 'a> {
+impl<'w, 'a> DveScope<'w, 'a> {
     /// What a name in an expression stands for.
-    pub(super) fn reference(&self, reference: &Reference<'a>) -> Option<Resolved> {
-        let meaning = self.wanted(reference.name, "variable or constant", is_value)?;
-        self.referred(reference, meaning)
+    pub(super) fn reference(&self, reference: &DveReference<'a>) -> Option<ResolvedReference> {
+        let meaning = self.expect_meaning(reference.name, "variable or constant", is_value)?;
+        self.resolve_meaning(reference, meaning)
     }
 
     /// What `x` in `P->x` stands for, when `P` is `member`.
-    pub(super) fn foreign(
+    pub(super) fn resolve_foreign(
         &self,
-        member: &Member<'a>,
-        reference: &Reference<'a>,
-    ) -> Option<Resolved> {
+        member: &DveProcessInstance<'a>,
+        reference: &DveReference<'a>,
+    ) -> Option<ResolvedReference> {
         let name = reference.name;
         match member.table.get(name.text) {
-            Some(meaning) if is_value(meaning) => self.referred(reference, meaning),
+            Some(meaning) if is_value(meaning) => self.resolve_meaning(reference, meaning),
             Some(meaning) => {
-                self.misused(name, meaning, "variable");
+                self.report_misuse(name, meaning, "variable");
                 None
             }
             None => {
-                let help = nearest::meant(name.text, member.table.names(is_value).into_iter());
+                let help =
+                    nearest::suggest_name(name.text, member.table.names(is_value).into_iter());
                 let of =
                     format!("process {} has no variable {}", quote(&member.name), quote(name.text));
                 self.unknown(name.span, of, help);
@@ -67,12 +68,16 @@ impl<'w, 'a> Scope<'w, 'a> {
         }
     }
 
-    fn referred(&self, reference: &Reference<'a>, meaning: Meaning) -> Option<Resolved> {
-        let Reference { name, index } = reference;
+    fn resolve_meaning(
+        &self,
+        reference: &DveReference<'a>,
+        meaning: DveMeaning,
+    ) -> Option<ResolvedReference> {
+        let DveReference { name, index } = reference;
         let (id, length, constant) = match meaning {
-            Meaning::Variable { id, length, constant } => (id, length, constant),
-            Meaning::Constant(value) | Meaning::Parameter(value) if index.is_none() => {
-                return Some(Resolved::Known(value));
+            DveMeaning::Variable { id, length, constant } => (id, length, constant),
+            DveMeaning::Constant(value) | DveMeaning::Parameter(value) if index.is_none() => {
+                return Some(ResolvedReference::Known(value));
             }
             _ => return self.not_an_array(*name, meaning, index.as_deref()),
         };
@@ -87,22 +92,22 @@ impl<'w, 'a> Scope<'w, 'a> {
                 return None;
             }
         };
-        Some(Resolved::Place(place, constant))
+        Some(ResolvedReference::Place(place, constant))
     }
 
     fn not_an_array(
         &self,
-        name: Name<'a>,
-        meaning: Meaning,
-        index: Option<&Expr<'a>>,
-    ) -> Option<Resolved> {
+        name: SourceName<'a>,
+        meaning: DveMeaning,
+        index: Option<&DveExpr<'a>>,
+    ) -> Option<ResolvedReference> {
         let span = index.map_or(name.span, |index| index.span);
         let error = format!("{} is {}, not an array", quote(name.text), meaning.describe());
         self.report.error(span, error);
         None
     }
 
-    fn element(&self, name: Name<'a>, id: VarId, length: u32, index: &Expr<'a>) -> Place {
+    fn element(&self, name: SourceName<'a>, id: VarId, length: u32, index: &DveExpr<'a>) -> Place {
         let lowered = self.lower(index);
         if let Some(known) = lowered.as_constant().filter(|&k| k < 0 || k >= length.into()) {
             let array = quote(name.text);
@@ -113,14 +118,14 @@ impl<'w, 'a> Scope<'w, 'a> {
             self.report.add(Diagnostic::warning(index.span, warning).help(help));
         }
         let span = Span { end: index.span.end, ..name.span };
-        Place { path: vec![Selector::Index(lowered)], ..Place::variable(id, span) }
+        Place { path: vec![PlaceSelector::Index(lowered)], ..Place::variable(id, span) }
     }
 
     /// The place that an assignment or a receive writes.
-    pub(super) fn target(&self, expr: &Expr<'a>) -> Option<Place> {
+    pub(super) fn target(&self, expr: &DveExpr<'a>) -> Option<Place> {
         let reference = match &expr.kind {
-            ExprKind::Value(reference) => reference,
-            ExprKind::Foreign(process, _) => {
+            DveExprKind::Value(reference) => reference,
+            DveExprKind::Foreign(process, _) => {
                 let owner = quote(process.name.text);
                 let error = format!("only {owner} itself may assign its variables");
                 self.report.error(expr.span, error);
@@ -134,11 +139,11 @@ impl<'w, 'a> Scope<'w, 'a> {
             }
         };
         match self.reference(reference)? {
-            Resolved::Place(place, false) => Some(Place { span: expr.span, ..place }),
+            ResolvedReference::Place(place, false) => Some(Place { span: expr.span, ..place }),
             _ => {
                 let name = reference.name;
                 let kind = match self.get(name.text) {
-                    Some(Meaning::Parameter(_)) => "the number of a family's member",
+                    Some(DveMeaning::Parameter(_)) => "the number of a family's member",
                     _ => "a constant",
                 };
                 let error = format!("{} is {kind} and cannot be assigned", quote(name.text));
@@ -149,11 +154,14 @@ impl<'w, 'a> Scope<'w, 'a> {
     }
 
     /// The process that `P` or `P[e]` stands for.
-    pub(super) fn process(&self, process: &ProcessUse<'a>) -> Option<&'w Member<'a>> {
-        let ProcessUse { name, member } = process;
-        let id = match self.wanted(*name, "process", is_process)? {
-            Meaning::Process(id) if member.is_none() => id,
-            Meaning::Processes(members) => {
+    pub(super) fn process(
+        &self,
+        process: &DveProcessUse<'a>,
+    ) -> Option<&'w DveProcessInstance<'a>> {
+        let DveProcessUse { name, member } = process;
+        let id = match self.expect_meaning(*name, "process", is_process)? {
+            DveMeaning::Process(id) if member.is_none() => id,
+            DveMeaning::Processes(members) => {
                 ProcessId::from_index(self.member_of(*name, members, member.as_deref())?)
             }
             _ => return self.not_a_family(*name, "process", member.as_deref()),
@@ -162,11 +170,11 @@ impl<'w, 'a> Scope<'w, 'a> {
     }
 
     /// The channel that `c` or `c[e]` stands for.
-    pub(super) fn channel(&self, channel: &ChannelUse<'a>) -> Option<ChannelId> {
-        let ChannelUse { name, member } = channel;
-        match self.wanted(*name, "channel", is_channel)? {
-            Meaning::Channel(id) if member.is_none() => Some(id),
-            Meaning::Channels(members) => {
+    pub(super) fn channel(&self, channel: &DveChannelUse<'a>) -> Option<ChannelId> {
+        let DveChannelUse { name, member } = channel;
+        match self.expect_meaning(*name, "channel", is_channel)? {
+            DveMeaning::Channel(id) if member.is_none() => Some(id),
+            DveMeaning::Channels(members) => {
                 let index = self.member_of(*name, members, member.as_deref())?;
                 Some(ChannelId::from_index(index))
             }
@@ -175,16 +183,21 @@ impl<'w, 'a> Scope<'w, 'a> {
     }
 
     /// The state of this name of a process.
-    pub(super) fn state(&self, member: &Member<'a>, name: Name<'a>) -> Option<LocationId> {
-        let is_state = |meaning| matches!(meaning, Meaning::State(_));
+    pub(super) fn state(
+        &self,
+        member: &DveProcessInstance<'a>,
+        name: SourceName<'a>,
+    ) -> Option<LocationId> {
+        let is_state = |meaning| matches!(meaning, DveMeaning::State(_));
         match member.table.get(name.text) {
-            Some(Meaning::State(location)) => Some(location),
+            Some(DveMeaning::State(location)) => Some(location),
             Some(meaning) => {
-                self.misused(name, meaning, "state");
+                self.report_misuse(name, meaning, "state");
                 None
             }
             None => {
-                let help = nearest::meant(name.text, member.table.names(is_state).into_iter());
+                let help =
+                    nearest::suggest_name(name.text, member.table.names(is_state).into_iter());
                 let process = quote(&member.name);
                 let error = format!("process {process} has no state {}", quote(name.text));
                 self.unknown(name.span, error, help);
@@ -194,7 +207,7 @@ impl<'w, 'a> Scope<'w, 'a> {
     }
 
     /// The value of an expression that must be constant; `what` says why.
-    pub(super) fn constant(&self, expr: &Expr<'a>, what: &str) -> Option<i64> {
+    pub(super) fn constant(&self, expr: &DveExpr<'a>, what: &str) -> Option<i64> {
         let before = self.report.errors();
         let lowered = self.lower(expr);
         if self.report.errors() > before {
@@ -207,11 +220,11 @@ impl<'w, 'a> Scope<'w, 'a> {
     }
 
     fn not_constant(&self, expr: &crate::ir::Expr, what: &str) {
-        let culprit = culprit(expr);
+        let culprit = non_constant_part(expr);
         let which = self.which_member();
         match &culprit.kind {
             Known::Binary(operator, ..) if is_known(culprit) => {
-                use crate::ir::Binary::{Divide, Remainder};
+                use crate::ir::BinaryOp::{Divide, Remainder};
                 let error = match operator {
                     Divide | Remainder => format!("a division by zero in {what}{which}"),
                     _ => format!("a shift by less than 0 or more than 31 bits in {what}{which}"),
@@ -228,11 +241,11 @@ impl<'w, 'a> Scope<'w, 'a> {
 
     fn member_of(
         &self,
-        name: Name<'a>,
-        members: Members,
-        index: Option<&Expr<'a>>,
+        name: SourceName<'a>,
+        members: FamilyMembers,
+        index: Option<&DveExpr<'a>>,
     ) -> Option<usize> {
-        let Members { first, count } = members;
+        let FamilyMembers { first, count } = members;
         let Some(index) = index else {
             let family = quote(name.text);
             let error = format!("{family} is a family of {count}, and this names no member");
@@ -253,7 +266,12 @@ impl<'w, 'a> Scope<'w, 'a> {
         }
     }
 
-    fn not_a_family<T>(&self, name: Name<'a>, what: &str, index: Option<&Expr<'a>>) -> Option<T> {
+    fn not_a_family<T>(
+        &self,
+        name: SourceName<'a>,
+        what: &str,
+        index: Option<&DveExpr<'a>>,
+    ) -> Option<T> {
         let span = index.map_or(name.span, |index| index.span);
         let error = format!("{} is one {what}, not a family", quote(name.text));
         self.report.error(span, error);
@@ -269,26 +287,31 @@ impl<'w, 'a> Scope<'w, 'a> {
     }
 
     /// The meaning of a name, which must be of a wanted kind.
-    fn wanted(&self, name: Name<'a>, what: &str, wanted: fn(Meaning) -> bool) -> Option<Meaning> {
+    fn expect_meaning(
+        &self,
+        name: SourceName<'a>,
+        what: &str,
+        wanted: fn(DveMeaning) -> bool,
+    ) -> Option<DveMeaning> {
         match self.get(name.text) {
             Some(meaning) if wanted(meaning) => Some(meaning),
             Some(meaning) => {
-                self.misused(name, meaning, what);
+                self.report_misuse(name, meaning, what);
                 None
             }
             None => {
                 let error = format!("no {what} is called {}", quote(name.text));
-                self.unknown(name.span, error, self.meant(name.text, wanted));
+                self.unknown(name.span, error, self.suggest_name(name.text, wanted));
                 None
             }
         }
     }
 
-    fn misused(&self, name: Name<'a>, meaning: Meaning, what: &str) {
+    fn report_misuse(&self, name: SourceName<'a>, meaning: DveMeaning, what: &str) {
         let (text, kind) = (quote(name.text), meaning.describe());
         let message = format!("expected a {what}, but {text} is {kind}");
         let help = match (meaning, what) {
-            (Meaning::Process(_), "variable or constant") => {
+            (DveMeaning::Process(_), "variable or constant") => {
                 Some(format!("to ask for its state, write `{}.state`", shorten(name.text)))
             }
             _ => None,
@@ -302,14 +325,14 @@ impl<'w, 'a> Scope<'w, 'a> {
 }
 
 /// The first part that keeps an expression from being constant.
-fn culprit(expr: &crate::ir::Expr) -> &crate::ir::Expr {
+fn non_constant_part(expr: &crate::ir::Expr) -> &crate::ir::Expr {
     let parts: [Option<&crate::ir::Expr>; 2] = match &expr.kind {
         Known::Unary(_, operand) => [Some(operand), None],
         Known::Binary(_, left, right) => [Some(left), Some(right)],
         _ => [None, None],
     };
     let guilty = parts.into_iter().flatten().find(|part| part.as_constant().is_none());
-    guilty.map_or(expr, culprit)
+    guilty.map_or(expr, non_constant_part)
 }
 
 /// Whether both operands are constant, so that it is the operator that fails.

@@ -8,14 +8,16 @@
 //! not an exhausted memory.
 
 use super::ast::*;
-use super::check::Diagnostics;
-use super::scope::{ChannelInfo, Meaning, Member, Members, Scope, World};
+use super::check::DiagnosticSink;
+use super::scope::{
+    ChannelSignature, DveMeaning, DveProcessInstance, DveScope, DveSymbols, FamilyMembers,
+};
 use crate::diag::Diagnostic;
 use crate::front::Options;
 use crate::front::nearest;
 use crate::front::quote::{quote, shorten};
 use crate::ir::{
-    self, Domain, Entity, Overflow, Owner, Program, Scalar, Type, TypeId,
+    self, Domain, Entity, OverflowRule, Owner, Program, ScalarType, Type, TypeId,
     interval::{self, Interval},
 };
 use crate::source::Span;
@@ -34,26 +36,26 @@ const SCALARS_MAX: u64 = 1 << 20;
 const ANY_VALUE: Domain = Domain::Range { low: i32::MIN as i64, high: i32::MAX as i64 };
 
 /// The program and the world of names while they grow.
-pub(super) struct Declarations<'r, 'a> {
+pub(super) struct DeclarationBuilder<'r, 'a> {
     /// The program, with everything but actions and assertions when done.
     pub(super) program: Program,
     /// The meanings of names.
-    pub(super) world: World<'a>,
+    pub(super) world: DveSymbols<'a>,
     types: HashMap<Type, TypeId>,
     scalars: u64,
     options: &'r Options,
-    report: &'r Diagnostics<'a>,
+    report: &'r DiagnosticSink<'a>,
 }
 
 /// Declares everything in a model.
 pub(super) fn declare<'r, 'a>(
-    model: &Model<'a>,
+    model: &DveModel<'a>,
     options: &'r Options,
-    report: &'r Diagnostics<'a>,
-) -> Declarations<'r, 'a> {
-    let mut declarations = Declarations {
+    report: &'r DiagnosticSink<'a>,
+) -> DeclarationBuilder<'r, 'a> {
+    let mut declarations = DeclarationBuilder {
         program: Program::default(),
-        world: World::default(),
+        world: DveSymbols::default(),
         types: HashMap::new(),
         scalars: 0,
         options,
@@ -62,8 +64,8 @@ pub(super) fn declare<'r, 'a>(
     for declaration in &model.declarations {
         match declaration {
             _ if declarations.is_too_large() => break,
-            Declaration::Variable(variable) => declarations.variable(variable, None),
-            Declaration::Channel(channel) => declarations.channel(channel),
+            DveDeclaration::Variable(variable) => declarations.variable(variable, None),
+            DveDeclaration::Channel(channel) => declarations.channel(channel),
         }
     }
     declarations.check_defines(model);
@@ -74,12 +76,12 @@ pub(super) fn declare<'r, 'a>(
     declarations
 }
 
-impl Basic {
+impl DveIntType {
     /// The least and the greatest value.
     fn bounds(self) -> Interval {
         match self {
-            Basic::Byte => (0, 255),
-            Basic::Int => (-32768, 32767),
+            DveIntType::Byte => (0, 255),
+            DveIntType::Int => (-32768, 32767),
         }
     }
 
@@ -90,20 +92,20 @@ impl Basic {
 
     fn describe(self) -> &'static str {
         match self {
-            Basic::Byte => "a byte (0 to 255)",
-            Basic::Int => "an int (-32768 to 32767)",
+            DveIntType::Byte => "a byte (0 to 255)",
+            DveIntType::Int => "an int (-32768 to 32767)",
         }
     }
 }
 
-impl<'a> Declarations<'_, 'a> {
+impl<'a> DeclarationBuilder<'_, 'a> {
     /// The type of the fields of untyped channels.
     pub(super) fn any_value(&mut self) -> TypeId {
         self.scalar(ANY_VALUE)
     }
 
     fn scalar(&mut self, domain: Domain) -> TypeId {
-        self.type_id(Type::Scalar(Scalar::defined(domain)))
+        self.type_id(Type::Scalar(ScalarType::defined(domain)))
     }
 
     fn type_id(&mut self, ty: Type) -> TypeId {
@@ -112,8 +114,12 @@ impl<'a> Declarations<'_, 'a> {
     }
 
     /// Declares a variable or constant, of a process or global.
-    fn variable(&mut self, variable: &Variable<'a>, member: Option<&mut Member<'a>>) {
-        let scope = Scope { world: &self.world, member: member.as_deref(), report: self.report };
+    fn variable(
+        &mut self,
+        variable: &DveVariable<'a>,
+        member: Option<&mut DveProcessInstance<'a>>,
+    ) {
+        let scope = DveScope { world: &self.world, member: member.as_deref(), report: self.report };
         let length = variable.size.as_ref().map(|size| {
             let size = scope.sized(size, "the size of an array", 1..=ARRAY_LENGTH_MAX);
             size.unwrap_or(1) as u32
@@ -124,10 +130,10 @@ impl<'a> Declarations<'_, 'a> {
             None => Owner::Program,
         };
         let meaning = match (variable.constant, length) {
-            (true, None) => Meaning::Constant(values[0]),
+            (true, None) => DveMeaning::Constant(values[0]),
             (constant, _) => {
                 let id = self.place(variable, owner, length, values);
-                Meaning::Variable { id, length, constant }
+                DveMeaning::Variable { id, length, constant }
             }
         };
         let table = match member {
@@ -135,13 +141,13 @@ impl<'a> Declarations<'_, 'a> {
             None => &mut self.world.globals,
         };
         let declared = table.declare(variable.name.text, meaning, variable.name.span);
-        self.once(declared, variable.name.text, variable.name.span);
+        self.report_redeclaration(declared, variable.name.text, variable.name.span);
     }
 
     /// Gives a variable a place in the state.
     fn place(
         &mut self,
-        variable: &Variable<'a>,
+        variable: &DveVariable<'a>,
         owner: Owner,
         length: Option<u32>,
         values: Vec<i64>,
@@ -164,8 +170,8 @@ impl<'a> Declarations<'_, 'a> {
     /// The first values of a variable, one for each element.
     fn initial(
         &self,
-        variable: &Variable<'a>,
-        scope: Scope<'_, 'a>,
+        variable: &DveVariable<'a>,
+        scope: DveScope<'_, 'a>,
         length: Option<u32>,
     ) -> Vec<i64> {
         let count = length.unwrap_or(1) as usize;
@@ -175,9 +181,9 @@ impl<'a> Declarations<'_, 'a> {
                 self.needs_no_value(variable);
                 Vec::new()
             }
-            (Some(Initial::Value(value)), None) => self.single(value, variable, scope),
-            (Some(Initial::List(values, span)), None) => {
-                self.many(values, *span, variable, scope, count)
+            (Some(DveInitializer::Value(value)), None) => self.single(value, variable, scope),
+            (Some(DveInitializer::List(values, span)), None) => {
+                self.array_values(values, *span, variable, scope, count)
             }
         };
         values.resize(count, 0);
@@ -185,7 +191,7 @@ impl<'a> Declarations<'_, 'a> {
     }
 
     /// The value that the command line gives a global constant.
-    fn define(&self, variable: &Variable<'a>, scope: Scope<'_, 'a>) -> Option<i64> {
+    fn define(&self, variable: &DveVariable<'a>, scope: DveScope<'_, 'a>) -> Option<i64> {
         if !variable.constant || variable.size.is_some() || scope.member.is_some() {
             return None;
         }
@@ -193,14 +199,19 @@ impl<'a> Declarations<'_, 'a> {
         defines.find(|(name, _)| name == variable.name.text).map(|&(_, value)| value)
     }
 
-    fn needs_no_value(&self, variable: &Variable<'a>) {
+    fn needs_no_value(&self, variable: &DveVariable<'a>) {
         if variable.constant {
             let error = format!("the constant {} has no value", quote(variable.name.text));
             self.report.error(variable.name.span, error);
         }
     }
 
-    fn single(&self, value: &Expr<'a>, variable: &Variable<'a>, scope: Scope<'_, 'a>) -> Vec<i64> {
+    fn single(
+        &self,
+        value: &DveExpr<'a>,
+        variable: &DveVariable<'a>,
+        scope: DveScope<'_, 'a>,
+    ) -> Vec<i64> {
         if variable.size.is_some() {
             let error = "an array starts with a list of values";
             self.report.error_with(value.span, error, "write them as `{0, 1}`; the rest are 0");
@@ -208,12 +219,12 @@ impl<'a> Declarations<'_, 'a> {
         vec![self.value(value, variable, scope)]
     }
 
-    fn many(
+    fn array_values(
         &self,
-        values: &[Expr<'a>],
+        values: &[DveExpr<'a>],
         span: Span,
-        variable: &Variable<'a>,
-        scope: Scope<'_, 'a>,
+        variable: &DveVariable<'a>,
+        scope: DveScope<'_, 'a>,
         count: usize,
     ) -> Vec<i64> {
         let name = quote(variable.name.text);
@@ -231,7 +242,12 @@ impl<'a> Declarations<'_, 'a> {
         values.iter().take(count).map(|value| self.value(value, variable, scope)).collect()
     }
 
-    fn value(&self, value: &Expr<'a>, variable: &Variable<'a>, scope: Scope<'_, 'a>) -> i64 {
+    fn value(
+        &self,
+        value: &DveExpr<'a>,
+        variable: &DveVariable<'a>,
+        scope: DveScope<'_, 'a>,
+    ) -> i64 {
         let what = if variable.constant { "a constant's value" } else { "a first value" };
         match scope.constant(value, what) {
             Some(known) => self.fitting(known, variable, value.span),
@@ -240,26 +256,26 @@ impl<'a> Declarations<'_, 'a> {
     }
 
     /// A value of a variable's type: this one, if it is, else after a complaint.
-    fn fitting(&self, value: i64, variable: &Variable<'a>, span: Span) -> i64 {
+    fn fitting(&self, value: i64, variable: &DveVariable<'a>, span: Span) -> i64 {
         let (low, high) = variable.basic.bounds();
         if (low..=high).contains(&value) {
             return value;
         }
         let name = quote(variable.name.text);
         let message = format!("{name} is {} and cannot be {value}", variable.basic.describe());
-        if self.options.overflow != Some(Overflow::Wraps) {
+        if self.options.overflow != Some(OverflowRule::Wraps) {
             self.report.error(span, message);
             return low;
         }
-        let wrapped = interval::wrapped(value, (low, high));
+        let wrapped = interval::wrap_into(value, (low, high));
         let help = format!("it starts as {wrapped}, the value modulo the size of its type");
         self.report.add(Diagnostic::warning(span, message).help(help));
         wrapped
     }
 
     /// Declares a channel or the members of a family of channels.
-    fn channel(&mut self, channel: &Channel<'a>) {
-        let scope = Scope { world: &self.world, member: None, report: self.report };
+    fn channel(&mut self, channel: &DveChannel<'a>) {
+        let scope = DveScope { world: &self.world, member: None, report: self.report };
         let capacity = match (&channel.capacity, &channel.fields) {
             (None, _) => 0,
             (Some(capacity), Some(_)) => {
@@ -272,50 +288,55 @@ impl<'a> Declarations<'_, 'a> {
                 0
             }
         };
-        let Name { text, span } = channel.name;
+        let SourceName { text, span } = channel.name;
         let first = self.program.channels.len() as u32;
         let Some(family) = &channel.family else {
             let id = self.one_channel(text.to_owned(), channel, capacity);
-            let declared = self.world.globals.declare(text, Meaning::Channel(id), span);
-            return self.once(declared, text, span);
+            let declared = self.world.globals.declare(text, DveMeaning::Channel(id), span);
+            return self.report_redeclaration(declared, text, span);
         };
         let count = scope.sized(&family.size, "the number of members", 1..=MEMBERS_MAX);
         let count = count.unwrap_or(1) as u32;
-        let meaning = Meaning::Channels(Members { first, count });
+        let meaning = DveMeaning::Channels(FamilyMembers { first, count });
         let declared = self.world.globals.declare(text, meaning, span);
-        self.once(declared, text, span);
+        self.report_redeclaration(declared, text, span);
         for member in 0..count {
             if self.is_too_large() {
                 return;
             }
             let name = format!("{text}_{member}");
             let id = self.one_channel(name.clone(), channel, capacity);
-            let declared = self.world.globals.declare(name.clone(), Meaning::Channel(id), span);
-            self.once(declared, &name, span);
+            let declared = self.world.globals.declare(name.clone(), DveMeaning::Channel(id), span);
+            self.report_redeclaration(declared, &name, span);
         }
     }
 
-    fn one_channel(&mut self, name: String, channel: &Channel<'a>, capacity: u32) -> ir::ChannelId {
+    fn one_channel(
+        &mut self,
+        name: String,
+        channel: &DveChannel<'a>,
+        capacity: u32,
+    ) -> ir::ChannelId {
         let declared = channel.fields.as_deref();
         let arity = declared.map(<[_]>::len);
         // A rendezvous takes no place in the state, but is not free either.
         self.count(1 + u64::from(capacity) * arity.unwrap_or(0) as u64, channel.name.span);
         let fields = declared.unwrap_or_default();
         let fields = fields.iter().map(|field| self.scalar(field.domain())).collect();
-        self.world.channels.push(ChannelInfo { arity, capacity });
+        self.world.channels.push(ChannelSignature { arity, capacity });
         self.program.channels.push(ir::Channel {
             name,
             owner: Owner::Program,
             capacity,
             fields,
-            overflow: self.options.overflow.unwrap_or(Overflow::Fails),
+            overflow: self.options.overflow.unwrap_or(OverflowRule::Fails),
             span: channel.name.span,
         })
     }
 
     /// Declares a process or the members of a family of processes.
-    fn process(&mut self, template: usize, process: &Process<'a>, property: bool) {
-        let Name { text, span } = process.name;
+    fn process(&mut self, template: usize, process: &DveProcess<'a>, property: bool) {
+        let SourceName { text, span } = process.name;
         if process.states.is_empty() {
             self.report.error(span, format!("process {} has no states", quote(text)));
         } else if process.init.is_none() {
@@ -325,22 +346,22 @@ impl<'a> Declarations<'_, 'a> {
         }
         let first = self.program.processes.len() as u32;
         let Some(family) = &process.family else {
-            let meaning = Meaning::Process(ir::ProcessId(first));
+            let meaning = DveMeaning::Process(ir::ProcessId(first));
             let declared = self.world.globals.declare(text, meaning, span);
-            self.once(declared, text, span);
+            self.report_redeclaration(declared, text, span);
             return self.member(template, process, text.to_owned(), None, property);
         };
-        let scope = Scope { world: &self.world, member: None, report: self.report };
+        let scope = DveScope { world: &self.world, member: None, report: self.report };
         let count = scope.sized(&family.size, "the number of members", 1..=MEMBERS_MAX);
         let count = count.unwrap_or(1) as u32;
-        let meaning = Meaning::Processes(Members { first, count });
+        let meaning = DveMeaning::Processes(FamilyMembers { first, count });
         let declared = self.world.globals.declare(text, meaning, span);
-        self.once(declared, text, span);
+        self.report_redeclaration(declared, text, span);
         for number in 0..count {
             let name = format!("{text}_{number}");
-            let meaning = Meaning::Process(ir::ProcessId(first + number));
+            let meaning = DveMeaning::Process(ir::ProcessId(first + number));
             let declared = self.world.globals.declare(name.clone(), meaning, span);
-            self.once(declared, &name, span);
+            self.report_redeclaration(declared, &name, span);
             let parameter = Some((family.index, i64::from(number)));
             self.member(template, process, name, parameter, property);
         }
@@ -349,9 +370,9 @@ impl<'a> Declarations<'_, 'a> {
     fn member(
         &mut self,
         template: usize,
-        process: &Process<'a>,
+        process: &DveProcess<'a>,
         name: String,
-        parameter: Option<(Name<'a>, i64)>,
+        parameter: Option<(SourceName<'a>, i64)>,
         property: bool,
     ) {
         if self.is_too_large() {
@@ -359,11 +380,16 @@ impl<'a> Declarations<'_, 'a> {
         }
         self.count(1, process.name.span);
         let id = ir::ProcessId::from_index(self.program.processes.len());
-        let mut member =
-            Member { name: name.clone(), id, template, parameter, table: Default::default() };
+        let mut member = DveProcessInstance {
+            name: name.clone(),
+            id,
+            template,
+            parameter,
+            table: Default::default(),
+        };
         if let Some((name, number)) = parameter {
             // The table is still empty, so the name is new.
-            let _ = member.table.declare(name.text, Meaning::Parameter(number), name.span);
+            let _ = member.table.declare(name.text, DveMeaning::Parameter(number), name.span);
         }
         for variable in &process.variables {
             if self.is_too_large() {
@@ -376,7 +402,7 @@ impl<'a> Declarations<'_, 'a> {
             name,
             locations,
             start,
-            instances: ir::Instances::One,
+            instances: ir::InstanceCount::One,
             parameters: Vec::new(),
             life: Default::default(),
             span: process.name.span,
@@ -387,13 +413,13 @@ impl<'a> Declarations<'_, 'a> {
     /// The states of a process, marked, and the one it starts in.
     fn locations(
         &self,
-        process: &Process<'a>,
-        member: &mut Member<'a>,
+        process: &DveProcess<'a>,
+        member: &mut DveProcessInstance<'a>,
         property: bool,
     ) -> (ir::Arena<ir::LocationId, ir::Location>, ir::LocationId) {
         let mut locations = self.states(process, member);
-        let scope = Scope { world: &self.world, member: None, report: self.report };
-        let named = |name: &Name<'a>| scope.state(member, *name);
+        let scope = DveScope { world: &self.world, member: None, report: self.report };
+        let named = |name: &SourceName<'a>| scope.state(member, *name);
         for location in process.commits.iter().filter_map(named) {
             // A property process never moves; committed, it would keep all others from moving.
             let urgency = if property { ir::Urgency::Free } else { ir::Urgency::Committed };
@@ -408,11 +434,11 @@ impl<'a> Declarations<'_, 'a> {
 
     fn states(
         &self,
-        process: &Process<'a>,
-        member: &mut Member<'a>,
+        process: &DveProcess<'a>,
+        member: &mut DveProcessInstance<'a>,
     ) -> ir::Arena<ir::LocationId, ir::Location> {
         let mut locations = ir::Arena::new();
-        for &Name { text, span } in &process.states {
+        for &SourceName { text, span } in &process.states {
             let id = locations.push(ir::Location {
                 name: text.to_owned(),
                 urgency: ir::Urgency::Free,
@@ -421,14 +447,14 @@ impl<'a> Declarations<'_, 'a> {
                 accepting: false,
                 span,
             });
-            let declared = member.table.declare(text, Meaning::State(id), span);
-            self.once(declared, text, span);
+            let declared = member.table.declare(text, DveMeaning::State(id), span);
+            self.report_redeclaration(declared, text, span);
         }
         locations
     }
 
     /// Complains if a name had a meaning before.
-    fn once(&self, declared: Result<(), Span>, name: &str, span: Span) {
+    fn report_redeclaration(&self, declared: Result<(), Span>, name: &str, span: Span) {
         if let Err(earlier) = declared {
             let help = format!("it is declared first on line {}", self.report.line(earlier));
             self.report.error_with(span, format!("{} is declared twice", quote(name)), help);
@@ -451,9 +477,9 @@ impl<'a> Declarations<'_, 'a> {
     }
 
     /// Every define must name a global constant.
-    fn check_defines(&self, model: &Model<'a>) {
-        let constants = |declaration: &Declaration<'a>| match declaration {
-            Declaration::Variable(v) if v.constant && v.size.is_none() => Some(v.name.text),
+    fn check_defines(&self, model: &DveModel<'a>) {
+        let constants = |declaration: &DveDeclaration<'a>| match declaration {
+            DveDeclaration::Variable(v) if v.constant && v.size.is_none() => Some(v.name.text),
             _ => None,
         };
         let constants: Vec<&str> = model.declarations.iter().filter_map(constants).collect();
@@ -463,17 +489,17 @@ impl<'a> Declarations<'_, 'a> {
             }
             let error =
                 format!("no global constant is called {}, so it cannot be defined", quote(name));
-            let help = nearest::help(name, &constants, "global constants");
+            let help = nearest::unknown_name_help(name, &constants, "global constants");
             self.report.error_with(Span::default(), error, help);
         }
     }
 }
 
-impl<'a> Scope<'_, 'a> {
+impl<'a> DveScope<'_, 'a> {
     /// A constant within bounds; `what` says what it is for.
     fn sized(
         self,
-        expr: &Expr<'a>,
+        expr: &DveExpr<'a>,
         what: &str,
         bounds: std::ops::RangeInclusive<i64>,
     ) -> Option<i64> {

@@ -1,39 +1,39 @@
 //! Lowering of expressions: names resolved, known values folded, chains balanced.
 
 use super::ARITHMETIC;
-use super::ast::{Expr, ExprKind, Query};
-use super::check::Resolved;
-use super::scope::Scope;
+use super::ast::{DveChannelQuery, DveExpr, DveExprKind};
+use super::check::ResolvedReference;
+use super::scope::DveScope;
 use crate::front::quote::quote;
 use crate::ir;
 use crate::source::Span;
 use crate::trees::balanced;
 
-impl<'a> Scope<'_, 'a> {
+impl<'a> DveScope<'_, 'a> {
     /// The program's form of an expression; after an error, something in its place.
-    pub(super) fn lower(&self, expr: &Expr<'a>) -> ir::Expr {
+    pub(super) fn lower(&self, expr: &DveExpr<'a>) -> ir::Expr {
         let span = expr.span;
         let kind = match &expr.kind {
-            ExprKind::Number(value) => Some(ir::ExprKind::Constant(*value)),
-            ExprKind::Value(reference) => read(self.reference(reference), span),
-            ExprKind::Foreign(process, reference) => {
-                self.process(process).and_then(|member| read(self.foreign(member, reference), span))
-            }
-            ExprKind::In(process, state) => self.process(process).and_then(|member| {
+            DveExprKind::Number(value) => Some(ir::ExprKind::Constant(*value)),
+            DveExprKind::Value(reference) => read(self.reference(reference), span),
+            DveExprKind::Foreign(process, reference) => self
+                .process(process)
+                .and_then(|member| read(self.resolve_foreign(member, reference), span)),
+            DveExprKind::In(process, state) => self.process(process).and_then(|member| {
                 let location = self.state(member, *state)?;
                 Some(ir::ExprKind::At { process: member.id, slot: None, location })
             }),
-            ExprKind::Query(query, channel) => {
+            DveExprKind::Query(query, channel) => {
                 self.channel(channel).and_then(|id| self.query(*query, id, channel.name.span))
             }
-            ExprKind::Unary(operator, operand) => {
+            DveExprKind::Unary(operator, operand) => {
                 return unary(*operator, self.lower(operand), span);
             }
-            ExprKind::Binary(operator, sides) => {
+            DveExprKind::Binary(operator, sides) => {
                 let (left, right) = (self.lower(&sides.0), self.lower(&sides.1));
                 return binary(*operator, left, right, span);
             }
-            ExprKind::Chain(operator, operands, _) => {
+            DveExprKind::Chain(operator, operands, _) => {
                 let operands = operands.iter().map(|operand| self.lower(operand)).collect();
                 let join = |left: ir::Expr, right: ir::Expr| {
                     let span = left.span.to(right.span);
@@ -46,7 +46,7 @@ impl<'a> Scope<'_, 'a> {
         ir::Expr { kind: kind.unwrap_or(ir::ExprKind::Constant(0)), span }
     }
 
-    fn query(&self, query: Query, id: ir::ChannelId, span: Span) -> Option<ir::ExprKind> {
+    fn query(&self, query: DveChannelQuery, id: ir::ChannelId, span: Span) -> Option<ir::ExprKind> {
         use ir::Entity;
         if self.world.channels[id.index()].capacity == 0 {
             let error = format!("{} has no buffer", quote(self.report.text(span)));
@@ -55,20 +55,20 @@ impl<'a> Scope<'_, 'a> {
         }
         let channel = ir::ChannelRef::Named(id);
         Some(match query {
-            Query::Full => ir::ExprKind::IsFull(channel),
-            Query::Empty => ir::ExprKind::IsEmpty(channel),
+            DveChannelQuery::Full => ir::ExprKind::IsFull(channel),
+            DveChannelQuery::Empty => ir::ExprKind::IsEmpty(channel),
         })
     }
 }
 
-fn read(resolved: Option<Resolved>, span: Span) -> Option<ir::ExprKind> {
+fn read(resolved: Option<ResolvedReference>, span: Span) -> Option<ir::ExprKind> {
     Some(match resolved? {
-        Resolved::Known(value) => ir::ExprKind::Constant(value),
-        Resolved::Place(place, _) => ir::ExprKind::Read(ir::Place { span, ..place }),
+        ResolvedReference::Known(value) => ir::ExprKind::Constant(value),
+        ResolvedReference::Place(place, _) => ir::ExprKind::Read(ir::Place { span, ..place }),
     })
 }
 
-fn unary(operator: ir::Unary, operand: ir::Expr, span: Span) -> ir::Expr {
+fn unary(operator: ir::UnaryOp, operand: ir::Expr, span: Span) -> ir::Expr {
     let known = operand.as_constant().and_then(|known| ARITHMETIC.unary(operator, known).ok());
     let kind = match known {
         Some(known) => ir::ExprKind::Constant(known),
@@ -77,10 +77,10 @@ fn unary(operator: ir::Unary, operand: ir::Expr, span: Span) -> ir::Expr {
     ir::Expr { kind, span }
 }
 
-fn binary(operator: ir::Binary, left: ir::Expr, right: ir::Expr, span: Span) -> ir::Expr {
+fn binary(operator: ir::BinaryOp, left: ir::Expr, right: ir::Expr, span: Span) -> ir::Expr {
     let known = left.as_constant().and_then(|known| {
         let both = || ARITHMETIC.binary(operator, known, right.as_constant()?).ok();
-        operator.decided_by(known).or_else(both)
+        operator.short_circuit_value(known).or_else(both)
     });
     let kind = match known {
         Some(known) => ir::ExprKind::Constant(known),

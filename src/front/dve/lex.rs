@@ -4,12 +4,12 @@
 //! (which DiVinE's lexer skips too).
 
 use crate::diag::Diagnostic;
-use crate::front::cursor::Cursor;
-use crate::front::token::{self, Kind as _, kinds, take, take_sign};
+use crate::front::cursor::TextCursor;
+use crate::front::token::{self, TokenClass as _, kinds, take, take_sign};
 use crate::source::Span;
 
 /// A word, number or sign of the source.
-pub(super) type Token = token::Token<TokenKind>;
+pub(super) type DveToken = token::SpannedToken<TokenKind>;
 
 kinds! {
     others {
@@ -78,32 +78,32 @@ kinds! {
 }
 
 /// Reads tokens from a text.
-pub(super) struct Lexer<'a> {
-    cursor: Cursor<'a>,
+pub(super) struct DveLexer<'a> {
+    cursor: TextCursor<'a>,
 }
 
-impl<'a> Lexer<'a> {
+impl<'a> DveLexer<'a> {
     /// A lexer at the start of file `file`, whose text is `text`.
     pub(super) fn new(file: u32, text: &'a str) -> Self {
-        Self { cursor: Cursor::new(file, text) }
+        Self { cursor: TextCursor::new(file, text) }
     }
 
     /// A lexer of a part of file `span.file`, whose text is `text`.
     pub(super) fn within(span: Span, text: &'a str) -> Self {
-        Self { cursor: Cursor::within(span, text) }
+        Self { cursor: TextCursor::within(span, text) }
     }
 
-    fn word(&mut self) -> Token {
+    fn word(&mut self) -> DveToken {
         let belongs = |byte: u8| byte.is_ascii_alphanumeric() || b"_$#".contains(&byte);
-        let span = self.cursor.take_run(belongs);
-        Token { kind: TokenKind::of_word(self.cursor.text(span)), span }
+        let span = self.cursor.take_while(belongs);
+        DveToken { kind: TokenKind::of_word(self.cursor.text(span)), span }
     }
 
-    fn number(&mut self) -> Result<Token, Diagnostic> {
-        let span = self.cursor.take_run(|byte| byte.is_ascii_digit());
+    fn number(&mut self) -> Result<DveToken, Diagnostic> {
+        let span = self.cursor.take_while(|byte| byte.is_ascii_digit());
         let belongs = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        match self.cursor.run(belongs) {
-            0 => Ok(Token { kind: TokenKind::Number, span }),
+        match self.cursor.count_while(belongs) {
+            0 => Ok(DveToken { kind: TokenKind::Number, span }),
             more => {
                 let span = span.to(self.cursor.take(more));
                 Err(Diagnostic::error(span, "a number runs into a name")
@@ -114,9 +114,9 @@ impl<'a> Lexer<'a> {
 
     fn skip_space(&mut self) -> Result<(), Diagnostic> {
         loop {
-            self.cursor.take_run(|byte| byte.is_ascii_whitespace());
+            self.cursor.take_while(|byte| byte.is_ascii_whitespace());
             match self.cursor.rest().as_bytes() {
-                [b'/', b'/', ..] => self.cursor.take_run(|byte| byte != b'\n'),
+                [b'/', b'/', ..] => self.cursor.take_while(|byte| byte != b'\n'),
                 [b'/', b'*', ..] => self.cursor.take_comment()?,
                 [b'\\', after @ ..] if is_line_end(after) => self.cursor.take(1),
                 _ => return Ok(()),
@@ -125,10 +125,10 @@ impl<'a> Lexer<'a> {
     }
 }
 
-impl<'a> token::Lex<'a> for Lexer<'a> {
-    type Kind = TokenKind;
+impl<'a> token::TokenLexer<'a> for DveLexer<'a> {
+    type TokenType = TokenKind;
 
-    fn token(&mut self) -> Result<Token, Diagnostic> {
+    fn token(&mut self) -> Result<DveToken, Diagnostic> {
         self.skip_space()?;
         match self.cursor.byte() {
             None => Ok(take(&mut self.cursor, 0, TokenKind::EndOfFile)),
@@ -138,7 +138,7 @@ impl<'a> token::Lex<'a> for Lexer<'a> {
         }
     }
 
-    fn cursor(&self) -> &Cursor<'a> {
+    fn cursor(&self) -> &TextCursor<'a> {
         &self.cursor
     }
 }
@@ -151,11 +151,11 @@ fn is_line_end(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::front::token::Lex;
+    use crate::front::token::TokenLexer;
     use crate::source::Span;
 
     fn kinds(text: &str) -> Vec<TokenKind> {
-        let mut lexer = Lexer::new(0, text);
+        let mut lexer = DveLexer::new(0, text);
         let next = || lexer.token().map(|token| token.kind);
         std::iter::repeat_with(next)
             .map_while(Result::ok)
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn bad_characters_are_reported_with_their_place() {
-        let mut lexer = Lexer::new(3, "a §");
+        let mut lexer = DveLexer::new(3, "a §");
         assert!(lexer.token().is_ok());
         let error = lexer.token().unwrap_err();
         assert_eq!(error.span, Span::new(3, 2..4));

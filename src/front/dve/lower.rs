@@ -7,15 +7,15 @@
 //! An untyped channel carries as many values as its uses give; all uses that give any must agree.
 //! A receiver that names no place takes the message and forgets it.
 
-use super::ast::{Expr, Model, Process, Sync, Transition};
-use super::check::Diagnostics;
-use super::declare::Declarations;
-use super::scope::{Member, Scope, World};
-use crate::front::quote::{SHORT, quote, shorten};
+use super::ast::{DveExpr, DveModel, DveProcess, DveSync, DveTransition};
+use super::check::DiagnosticSink;
+use super::declare::DeclarationBuilder;
+use super::scope::{DveProcessInstance, DveScope, DveSymbols};
+use crate::front::quote::{QUOTE_MAX, quote, shorten};
 use crate::ir::{
-    self, Action, ActionId, ChannelId, ChannelRef, Communication, Control, Edge, Entity, Overflow,
-    Pattern, ProcessId, Program, Property, PropertyKind, Schedule, Start, Stmt, StmtKind, TypeId,
-    Unchecked, UncheckedKind,
+    self, Action, ActionControl, ActionId, ChannelId, ChannelRef, Communication, Entity,
+    OverflowRule, ProcessEdge, ProcessId, Program, ProgramProperty, PropertyKind, ReceivePattern,
+    Schedule, StartRule, Stmt, StmtKind, TypeId, UncheckedKind, UncheckedRequirement,
 };
 use crate::source::Span;
 
@@ -24,46 +24,46 @@ const ACTIONS_MAX: usize = 1 << 22;
 
 /// Lowers what happens in a model, and propositions about it; `declarations` holds what is in it.
 pub(super) fn lower<'a>(
-    (model, propositions, are_of_property): (&Model<'a>, &[Expr<'a>], bool),
-    mut declarations: Declarations<'_, 'a>,
-    overflow: Overflow,
-    report: &Diagnostics<'a>,
+    (model, propositions, are_of_property): (&DveModel<'a>, &[DveExpr<'a>], bool),
+    mut declarations: DeclarationBuilder<'_, 'a>,
+    overflow: OverflowRule,
+    report: &DiagnosticSink<'a>,
 ) -> (Program, Vec<ir::Expr>) {
     let any_value = declarations.any_value();
-    let Declarations { program, world, .. } = declarations;
-    let mut lowering = Lowering { program, report, overflow, uses: Vec::new() };
+    let DeclarationBuilder { program, world, .. } = declarations;
+    let mut lowering = DveLowering { program, report, overflow, uses: Vec::new() };
     lowering.system(model, &world);
     let property = lowering.property(model, &world, are_of_property);
     for member in &world.members {
         let process = &model.processes[member.template];
-        let scope = Scope { world: &world, member: Some(member), report };
+        let scope = DveScope { world: &world, member: Some(member), report };
         lowering.process(scope, member, process, property == Some(member.id));
     }
     lowering.untyped_channels(&world, any_value);
     let member = world.members.iter().find(|it| are_of_property && property == Some(it.id));
-    let about = Scope { world: &world, member, report };
+    let about = DveScope { world: &world, member, report };
     let conditions = propositions.iter().map(|it| about.lower(it)).collect();
     (lowering.program, conditions)
 }
 
-struct Lowering<'r, 'a> {
+struct DveLowering<'r, 'a> {
     program: Program,
-    report: &'r Diagnostics<'a>,
-    overflow: Overflow,
+    report: &'r DiagnosticSink<'a>,
+    overflow: OverflowRule,
     /// The uses of untyped channels.
-    uses: Vec<Use>,
+    uses: Vec<UntypedChannelUse>,
 }
 
 /// A use of an untyped channel.
-struct Use {
+struct UntypedChannelUse {
     channel: ChannelId,
     action: ActionId,
     arity: usize,
     span: Span,
 }
 
-impl<'a> Lowering<'_, 'a> {
-    fn system(&mut self, model: &Model<'a>, world: &World<'a>) {
+impl<'a> DveLowering<'_, 'a> {
+    fn system(&mut self, model: &DveModel<'a>, world: &DveSymbols<'a>) {
         self.program.schedule = match model.system.lockstep {
             true => Schedule::Lockstep,
             false => Schedule::Interleaved,
@@ -74,7 +74,7 @@ impl<'a> Lowering<'_, 'a> {
         if world.members.is_empty() {
             self.report.error(Span::default(), "the model has no process");
         }
-        self.program.starts.push(Start {
+        self.program.starts.push(StartRule {
             name: "init".to_owned(),
             parameters: Vec::new(),
             body: Vec::new(),
@@ -100,21 +100,21 @@ impl<'a> Lowering<'_, 'a> {
     /// Declares the property process, if there is one; with whether it is what is asked.
     fn property(
         &mut self,
-        model: &Model<'a>,
-        world: &World<'a>,
+        model: &DveModel<'a>,
+        world: &DveSymbols<'a>,
         is_asked: bool,
     ) -> Option<ProcessId> {
         let name = model.system.property?;
-        let scope = Scope { world, member: None, report: self.report };
-        let found = super::ast::ProcessUse { name, member: None };
+        let scope = DveScope { world, member: None, report: self.report };
+        let found = super::ast::DveProcessUse { name, member: None };
         let id = scope.process(&found)?.id;
-        self.program.properties.push(Property {
+        self.program.properties.push(ProgramProperty {
             name: name.text.to_owned(),
             kind: PropertyKind::Automaton(id),
             span: name.span,
         });
         if !is_asked {
-            self.program.unchecked.push(Unchecked {
+            self.program.unchecked.push(UncheckedRequirement {
                 kind: UncheckedKind::PropertyProcess,
                 name: name.text.to_owned(),
                 span: name.span,
@@ -125,9 +125,9 @@ impl<'a> Lowering<'_, 'a> {
 
     fn process(
         &mut self,
-        scope: Scope<'_, 'a>,
-        member: &Member<'a>,
-        process: &Process<'a>,
+        scope: DveScope<'_, 'a>,
+        member: &DveProcessInstance<'a>,
+        process: &DveProcess<'a>,
         is_property: bool,
     ) {
         for state in process.accepts.iter().filter(|_| !is_property) {
@@ -135,7 +135,7 @@ impl<'a> Lowering<'_, 'a> {
             let kind = UncheckedKind::AcceptingState;
             // The members of a family have one text.
             if self.program.unchecked.iter().all(|known| known.span != span) {
-                self.program.unchecked.push(Unchecked { kind, name, span });
+                self.program.unchecked.push(UncheckedRequirement { kind, name, span });
             }
         }
         for (state, condition) in &process.asserts {
@@ -144,7 +144,7 @@ impl<'a> Lowering<'_, 'a> {
                 let kind =
                     PropertyKind::AssertionAt { process: member.id, location, condition: lowered };
                 let name = self.one_line(condition);
-                self.program.properties.push(Property { name, kind, span: condition.span });
+                self.program.properties.push(ProgramProperty { name, kind, span: condition.span });
             }
         }
         for transition in &process.transitions {
@@ -160,17 +160,17 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// An assertion as it stands in the source, on one line and not too long.
-    fn one_line(&self, expr: &Expr<'a>) -> String {
-        let start = self.report.text(expr.span).chars().take(10 * SHORT).collect::<String>();
+    fn one_line(&self, expr: &DveExpr<'a>) -> String {
+        let start = self.report.text(expr.span).chars().take(10 * QUOTE_MAX).collect::<String>();
         shorten(&start.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
     }
 
     /// Lowers a transition of a property process, for the messages alone.
     fn check_only(
         &mut self,
-        scope: Scope<'_, 'a>,
-        member: &Member<'a>,
-        transition: &Transition<'a>,
+        scope: DveScope<'_, 'a>,
+        member: &DveProcessInstance<'a>,
+        transition: &DveTransition<'a>,
     ) {
         if let Some(sync) = &transition.sync {
             self.report.error(sync.span, "a property process cannot synchronize");
@@ -182,9 +182,9 @@ impl<'a> Lowering<'_, 'a> {
 
     fn transition(
         &mut self,
-        scope: Scope<'_, 'a>,
-        member: &Member<'a>,
-        transition: &Transition<'a>,
+        scope: DveScope<'_, 'a>,
+        member: &DveProcessInstance<'a>,
+        transition: &DveTransition<'a>,
     ) {
         if self.program.actions.len() >= ACTIONS_MAX {
             let error = format!("with this, the model has more than {ACTIONS_MAX} actions");
@@ -203,7 +203,7 @@ impl<'a> Lowering<'_, 'a> {
             communication,
             body,
             priority: 0,
-            control: Control::default(),
+            control: ActionControl::default(),
             span: transition.span,
         });
     }
@@ -211,8 +211,8 @@ impl<'a> Lowering<'_, 'a> {
     /// `P.from -> to`, and the channel if there is one.
     fn name(
         &self,
-        member: &Member<'a>,
-        transition: &Transition<'a>,
+        member: &DveProcessInstance<'a>,
+        transition: &DveTransition<'a>,
         communication: Option<&Communication>,
     ) -> String {
         let (process, from, to) = (&member.name, transition.from.text, transition.to.text);
@@ -227,17 +227,17 @@ impl<'a> Lowering<'_, 'a> {
 
     fn edge(
         &self,
-        scope: Scope<'_, 'a>,
-        member: &Member<'a>,
-        transition: &Transition<'a>,
-    ) -> Option<Edge> {
+        scope: DveScope<'_, 'a>,
+        member: &DveProcessInstance<'a>,
+        transition: &DveTransition<'a>,
+    ) -> Option<ProcessEdge> {
         let from = scope.state(member, transition.from);
         let to = scope.state(member, transition.to);
-        Some(Edge { process: member.id, from: from?, to: to? })
+        Some(ProcessEdge { process: member.id, from: from?, to: to? })
     }
 
-    fn body(&self, scope: Scope<'_, 'a>, transition: &Transition<'a>) -> Vec<Stmt> {
-        let assign = |effect: &super::ast::Effect<'a>| {
+    fn body(&self, scope: DveScope<'_, 'a>, transition: &DveTransition<'a>) -> Vec<Stmt> {
+        let assign = |effect: &super::ast::DveEffect<'a>| {
             let (target, value) = (scope.target(&effect.target), scope.lower(&effect.value));
             let span = effect.target.span.to(effect.value.span);
             let kind = StmtKind::Assign { target: target?, value, overflow: self.overflow };
@@ -246,7 +246,7 @@ impl<'a> Lowering<'_, 'a> {
         transition.effects.iter().filter_map(assign).collect()
     }
 
-    fn sync(&mut self, scope: Scope<'_, 'a>, sync: &Sync<'a>) -> Option<Communication> {
+    fn sync(&mut self, scope: DveScope<'_, 'a>, sync: &DveSync<'a>) -> Option<Communication> {
         let channel = scope.channel(&sync.channel);
         let communication = match (sync.sends, channel.unwrap_or(ChannelId(0))) {
             (true, channel) => Communication::Send {
@@ -263,21 +263,21 @@ impl<'a> Lowering<'_, 'a> {
                 span: sync.span,
             },
         };
-        self.fits(scope.world, channel?, sync);
+        self.check_arity(scope.world, channel?, sync);
         Some(communication)
     }
 
-    fn patterns(&self, scope: Scope<'_, 'a>, sync: &Sync<'a>) -> Vec<Pattern> {
+    fn patterns(&self, scope: DveScope<'_, 'a>, sync: &DveSync<'a>) -> Vec<ReceivePattern> {
         let targets = sync.values.iter().filter_map(|value| scope.target(value));
-        targets.map(Pattern::Into).collect()
+        targets.map(ReceivePattern::Into).collect()
     }
 
     /// The number of values must be the channel's, if that is declared; else it is noted.
-    fn fits(&mut self, world: &World<'a>, channel: ChannelId, sync: &Sync<'a>) {
+    fn check_arity(&mut self, world: &DveSymbols<'a>, channel: ChannelId, sync: &DveSync<'a>) {
         let arity = sync.values.len();
         let action = ActionId::from_index(self.program.actions.len());
         match world.channels[channel.index()].arity {
-            None => self.uses.push(Use { channel, action, arity, span: sync.span }),
+            None => self.uses.push(UntypedChannelUse { channel, action, arity, span: sync.span }),
             Some(declared) if declared == arity => {}
             Some(declared) => {
                 let name = quote(sync.channel.name.text);
@@ -289,7 +289,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Finds out how many values each untyped channel carries, and makes its uses agree.
-    fn untyped_channels(&mut self, world: &World<'a>, any_value: TypeId) {
+    fn untyped_channels(&mut self, world: &DveSymbols<'a>, any_value: TypeId) {
         let mut arities: Vec<Option<(usize, Span)>> = vec![None; world.channels.len()];
         for used in self.uses.iter().filter(|used| used.arity > 0) {
             let (arity, first) =
@@ -311,14 +311,16 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Completes a use without values of a channel that carries some.
-    fn fill(&mut self, used: &Use, arity: usize, first: Span) {
+    fn fill(&mut self, used: &UntypedChannelUse, arity: usize, first: Span) {
         match &mut self.program.actions[used.action].communication {
-            Some(Communication::Receive { patterns, .. }) => *patterns = vec![Pattern::Any; arity],
+            Some(Communication::Receive { patterns, .. }) => {
+                *patterns = vec![ReceivePattern::Any; arity]
+            }
             _ => self.disagree(used, arity, first),
         }
     }
 
-    fn disagree(&self, used: &Use, arity: usize, first: Span) {
+    fn disagree(&self, used: &UntypedChannelUse, arity: usize, first: Span) {
         let name = quote(&self.program.channels[used.channel].name);
         let (carries, line) = (plural(arity), self.report.line(first));
         let error = format!("{name} carries {carries} on line {line}, but {} here", used.arity);

@@ -46,52 +46,54 @@ mod own;
 pub mod parse;
 mod scope;
 
-use super::asked::Split;
+use super::asked::UnresolvedProperty;
 use super::language::stem;
-use super::{Asked, Language, Loaded, Options, OwnOptions};
+use super::{Language, LanguageOptions, LoadedModel, Options, PropertySource};
 use crate::diag::Diagnostic;
-use crate::ir::{Arithmetic, EndRule, Overflow, Program};
-use crate::ltl::Spelling;
-use crate::source::Sources;
-use check::Diagnostics;
+use crate::ir::{Arithmetic, EndRule, OverflowRule, Program};
+use crate::ltl::FormulaSyntax;
+use crate::source::SourceMap;
+use check::DiagnosticSink;
 
 /// DiVinE's language, as the BEEM models use it.
 pub static LANGUAGE: Language = Language {
     name: "dve",
     title: "DVE",
     origin: "DiVinE's",
-    endings: &["dve"],
-    options: OwnOptions { overflow: true, own_property: true, ..OwnOptions::NONE },
+    extensions: &["dve"],
+    options: LanguageOptions { overflow: true, model_property: true, ..LanguageOptions::NONE },
     load: |sources, options, asked| load(sources, options, asked),
     spin_trail: None,
-    questions: None,
+    read_properties: None,
     draw: None,
     template: include_str!("template.dve"),
-    habits: &[],
+    foreign_flags: &[],
 };
 
 /// How formulas are spelled, beside SPIN's signs.
-const SPELLING: Spelling = Spelling { has_arrows: true, ..Spelling::WORDS };
+const SPELLING: FormulaSyntax = FormulaSyntax { has_arrows: true, ..FormulaSyntax::WORDS };
 
 /// What expressions are computed in, known ones and others.
 const ARITHMETIC: Arithmetic = Arithmetic::Wrapping32;
 
 /// Parses, checks and lowers the model in file 0 of `sources`.
 fn load(
-    sources: &Sources,
+    sources: &SourceMap,
     options: &Options,
-    asked: Option<&Asked>,
-) -> Result<Loaded, Vec<Diagnostic>> {
+    asked: Option<&PropertySource>,
+) -> Result<LoadedModel, Vec<Diagnostic>> {
     let file = sources.file(0);
     let mut advice = Vec::new();
     let model = parse::parse(0, &file.text, &mut advice).map_err(|error| vec![error])?;
     let own = match asked {
-        Some(Asked::Formula(file)) => own::property(&model, sources.file(*file).text.trim()),
+        Some(PropertySource::Formula(file)) => {
+            own::find_property_process(&model, sources.file(*file).text.trim())
+        }
         _ => None,
     };
     let split = match own {
         Some(process) => own::automaton(process, sources).map(Some),
-        None => Split::of(sources, asked, &SPELLING, &|name| model.has_name(name)),
+        None => UnresolvedProperty::parse(sources, asked, &SPELLING, &|name| model.has_name(name)),
     };
     let split = split.map_err(|error| vec![error])?;
     let propositions = split.as_ref().map_or(&[][..], |it| &it.propositions).iter();
@@ -99,22 +101,22 @@ fn load(
         .map(|&it| parse::expression(it, &sources.file(it.file).text, &mut advice))
         .collect();
     let propositions = propositions.map_err(|error| vec![error])?;
-    let report = Diagnostics::new(sources);
+    let report = DiagnosticSink::new(sources);
     advice.into_iter().for_each(|warning| report.add(warning));
     let declarations = declare::declare(&model, options, &report);
     if declarations.is_too_large() {
         return Err(report.finish().err().unwrap_or_default());
     }
-    let overflow = options.overflow.unwrap_or(Overflow::Fails);
+    let overflow = options.overflow.unwrap_or(OverflowRule::Fails);
     let (program, conditions) =
         lower::lower((&model, &propositions, own.is_some()), declarations, overflow, &report);
     let program = Program {
-        name: stem(&file.name, LANGUAGE.endings).to_owned(),
+        name: stem(&file.name, LANGUAGE.extensions).to_owned(),
         arithmetic: ARITHMETIC,
         end: EndRule::Never,
         ..program
     };
     let warnings = report.finish()?;
-    let observed = split.map(|it| it.observed(sources, conditions));
-    Ok(Loaded { program, warnings, observed })
+    let observed = split.map(|it| it.resolve(sources, conditions));
+    Ok(LoadedModel { program, warnings, property: observed })
 }

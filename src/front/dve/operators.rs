@@ -10,30 +10,30 @@
 
 use super::ast::*;
 use super::lex::TokenKind;
-use super::parse::Parser;
+use super::parse::DveParser;
 use crate::diag::Diagnostic;
-use crate::front::token::{Parse, Parsed};
-use crate::ir::{Binary, Unary};
+use crate::front::token::{ParseResult, TokenParser};
+use crate::ir::{BinaryOp, UnaryOp};
 use crate::source::Span;
 
 /// An operand on its stack, with its outermost operator unless that is inside brackets.
-struct Operand<'a> {
-    expr: Expr<'a>,
-    bare: Option<Binary>,
+struct StackedOperand<'a> {
+    expr: DveExpr<'a>,
+    bare: Option<BinaryOp>,
 }
 
-impl<'a> Parser<'a, '_> {
+impl<'a> DveParser<'a, '_> {
     /// A whole expression.
-    pub(super) fn expression(&mut self) -> Parsed<Expr<'a>> {
-        let mut operands = vec![Operand { expr: self.operand()?, bare: None }];
-        let mut operators: Vec<Binary> = Vec::new();
+    pub(super) fn expression(&mut self) -> ParseResult<DveExpr<'a>> {
+        let mut operands = vec![StackedOperand { expr: self.operand()?, bare: None }];
+        let mut operators: Vec<BinaryOp> = Vec::new();
         while let Some(next) = binary(self.kind()) {
             self.advance()?;
             while operators.last().is_some_and(|&top| level(top) >= level(next)) {
                 self.reduce(&mut operands, &mut operators)?;
             }
             operators.push(next);
-            operands.push(Operand { expr: self.operand()?, bare: None });
+            operands.push(StackedOperand { expr: self.operand()?, bare: None });
         }
         while !operators.is_empty() {
             self.reduce(&mut operands, &mut operators)?;
@@ -44,20 +44,20 @@ impl<'a> Parser<'a, '_> {
     /// Applies the topmost operator to the topmost operands.
     fn reduce(
         &mut self,
-        operands: &mut Vec<Operand<'a>>,
-        operators: &mut Vec<Binary>,
-    ) -> Parsed<()> {
+        operands: &mut Vec<StackedOperand<'a>>,
+        operators: &mut Vec<BinaryOp>,
+    ) -> ParseResult<()> {
         if let (Some(operator), Some(right), Some(left)) =
             (operators.pop(), operands.pop(), operands.pop())
         {
             self.warn_if_mixed(operator, &right);
-            let expr = limited(Expr::binary(operator, left.expr, right.expr))?;
-            operands.push(Operand { expr, bare: Some(operator) });
+            let expr = limited(DveExpr::binary(operator, left.expr, right.expr))?;
+            operands.push(StackedOperand { expr, bare: Some(operator) });
         }
         Ok(())
     }
 
-    fn warn_if_mixed(&mut self, operator: Binary, right: &Operand<'a>) {
+    fn warn_if_mixed(&mut self, operator: BinaryOp, right: &StackedOperand<'a>) {
         let Some(inner) = right.bare.filter(|&inner| mixed(operator, inner)) else { return };
         let (outer, inner) = (spelling(operator), spelling(inner));
         let warning = format!("`{inner}` binds tighter than `{outer}` here, but not in DiVinE 2");
@@ -68,48 +68,48 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// An operand: all that binds tighter than any binary operator.
-    pub(super) fn operand(&mut self) -> Parsed<Expr<'a>> {
+    pub(super) fn operand(&mut self) -> ParseResult<DveExpr<'a>> {
         match self.kind() {
             TokenKind::Number => self.number(),
             TokenKind::True => self.truth(1),
             TokenKind::False => self.truth(0),
-            TokenKind::Minus => self.unary(Unary::Negate),
-            TokenKind::Tilde => self.unary(Unary::Complement),
-            TokenKind::Not | TokenKind::Bang => self.unary(Unary::Not),
+            TokenKind::Minus => self.unary(UnaryOp::Negate),
+            TokenKind::Tilde => self.unary(UnaryOp::Complement),
+            TokenKind::Not | TokenKind::Bang => self.unary(UnaryOp::Not),
             TokenKind::ParenOpen => self.parenthesized(),
             TokenKind::Name => self.reference(),
             _ => Err(self.unexpected("an expression")),
         }
     }
 
-    fn number(&mut self) -> Parsed<Expr<'a>> {
+    fn number(&mut self) -> ParseResult<DveExpr<'a>> {
         let span = self.advance()?.span;
         match self.text(span).parse::<i32>() {
-            Ok(value) => Ok(leaf(ExprKind::Number(value.into()), span)),
+            Ok(value) => Ok(leaf(DveExprKind::Number(value.into()), span)),
             Err(_) => Err(Diagnostic::error(span, "this number does not fit into 32 bits")
                 .help("the greatest is 2147483647")),
         }
     }
 
-    fn truth(&mut self, value: i64) -> Parsed<Expr<'a>> {
-        Ok(leaf(ExprKind::Number(value), self.advance()?.span))
+    fn truth(&mut self, value: i64) -> ParseResult<DveExpr<'a>> {
+        Ok(leaf(DveExprKind::Number(value), self.advance()?.span))
     }
 
-    fn unary(&mut self, operator: Unary) -> Parsed<Expr<'a>> {
+    fn unary(&mut self, operator: UnaryOp) -> ParseResult<DveExpr<'a>> {
         let span = self.advance()?.span;
         let operand = self.nested(Self::operand)?;
-        limited(Expr::unary(operator, span, operand))
+        limited(DveExpr::unary(operator, span, operand))
     }
 
-    fn parenthesized(&mut self) -> Parsed<Expr<'a>> {
+    fn parenthesized(&mut self) -> ParseResult<DveExpr<'a>> {
         let open = self.advance()?.span;
         let inside = self.nested(Self::expression)?;
         let close = self.expect(TokenKind::ParenClose)?.span;
-        Ok(Expr { span: open.to(close), ..inside })
+        Ok(DveExpr { span: open.to(close), ..inside })
     }
 
     /// `x`, `a[e]`, `P.q`, `P->x`, `full(c)` and the like.
-    fn reference(&mut self) -> Parsed<Expr<'a>> {
+    fn reference(&mut self) -> ParseResult<DveExpr<'a>> {
         let name = self.name("a name")?;
         if self.kind() == TokenKind::ParenOpen {
             return self.query(name);
@@ -120,43 +120,53 @@ impl<'a> Parser<'a, '_> {
             TokenKind::Dot => {
                 self.advance()?;
                 let state = self.name("the name of a state")?;
-                (ExprKind::In(ProcessUse { name, member: index }, state), below)
+                (DveExprKind::In(DveProcessUse { name, member: index }, state), below)
             }
             TokenKind::Arrow => {
                 self.advance()?;
                 let variable = self.name("the name of a variable")?;
                 let inner = self.bracketed()?.map(Box::new);
                 let below = below.max(inner.as_ref().map_or(0, |index| index.height));
-                let process = ProcessUse { name, member: index };
-                (ExprKind::Foreign(process, Reference { name: variable, index: inner }), below)
+                let process = DveProcessUse { name, member: index };
+                (
+                    DveExprKind::Foreign(process, DveReference { name: variable, index: inner }),
+                    below,
+                )
             }
-            _ => (ExprKind::Value(Reference { name, index }), below),
+            _ => (DveExprKind::Value(DveReference { name, index }), below),
         };
-        limited(Expr { kind, span: self.since(name), height: below + 1 })
+        limited(DveExpr { kind, span: self.since(name), height: below + 1 })
     }
 
-    fn query(&mut self, name: Name<'a>) -> Parsed<Expr<'a>> {
+    fn query(&mut self, name: SourceName<'a>) -> ParseResult<DveExpr<'a>> {
         let query = match name.text {
-            "full" => Query::Full,
-            "empty" => Query::Empty,
+            "full" => DveChannelQuery::Full,
+            "empty" => DveChannelQuery::Empty,
             _ => return Err(self.unexpected("an operator or the end of the expression")),
         };
         self.advance()?;
         let channel = self.nested(Self::channel_use)?;
         self.expect(TokenKind::ParenClose)?;
         let height = channel.member.as_ref().map_or(0, |member| member.height) + 1;
-        limited(Expr { kind: ExprKind::Query(query, channel), span: self.since(name), height })
+        limited(DveExpr {
+            kind: DveExprKind::Query(query, channel),
+            span: self.since(name),
+            height,
+        })
     }
 
     /// From the start of a name to the last token taken.
-    fn since(&self, name: Name<'a>) -> Span {
-        name.span.to(self.last())
+    fn since(&self, name: SourceName<'a>) -> Span {
+        name.span.to(self.last_span())
     }
 
     /// Parses something one bracket or unary operator deeper.
-    pub(super) fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    pub(super) fn nested<T>(
+        &mut self,
+        inside: impl FnOnce(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<T> {
         if self.depth == MAX_HEIGHT {
-            return Err(too_deep(self.last()));
+            return Err(too_deep(self.last_span()));
         }
         self.depth += 1;
         let parsed = inside(self)?;
@@ -165,11 +175,11 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-fn leaf(kind: ExprKind<'_>, span: Span) -> Expr<'_> {
-    Expr { kind, span, height: 1 }
+fn leaf(kind: DveExprKind<'_>, span: Span) -> DveExpr<'_> {
+    DveExpr { kind, span, height: 1 }
 }
 
-fn limited(expr: Expr<'_>) -> Parsed<Expr<'_>> {
+fn limited(expr: DveExpr<'_>) -> ParseResult<DveExpr<'_>> {
     match expr.height <= MAX_HEIGHT {
         true => Ok(expr),
         false => Err(too_deep(expr.span)),
@@ -181,61 +191,62 @@ fn too_deep(span: Span) -> Diagnostic {
 }
 
 /// The binary operator that a token stands for.
-fn binary(kind: TokenKind) -> Option<Binary> {
+fn binary(kind: TokenKind) -> Option<BinaryOp> {
     Some(match kind {
-        TokenKind::Imply => Binary::Implies,
-        TokenKind::Or => Binary::Or,
-        TokenKind::And => Binary::And,
-        TokenKind::BitOr => Binary::BitOr,
-        TokenKind::BitXor => Binary::BitXor,
-        TokenKind::BitAnd => Binary::BitAnd,
-        TokenKind::Equal => Binary::Equal,
-        TokenKind::NotEqual => Binary::NotEqual,
-        TokenKind::Less => Binary::Less,
-        TokenKind::LessEqual => Binary::LessEqual,
-        TokenKind::Greater => Binary::Greater,
-        TokenKind::GreaterEqual => Binary::GreaterEqual,
-        TokenKind::ShiftLeft => Binary::ShiftLeft,
-        TokenKind::ShiftRight => Binary::ShiftRight,
-        TokenKind::Plus => Binary::Add,
-        TokenKind::Minus => Binary::Subtract,
-        TokenKind::Star => Binary::Multiply,
-        TokenKind::Slash => Binary::Divide,
-        TokenKind::Percent => Binary::Remainder,
+        TokenKind::Imply => BinaryOp::Implies,
+        TokenKind::Or => BinaryOp::Or,
+        TokenKind::And => BinaryOp::And,
+        TokenKind::BitOr => BinaryOp::BitOr,
+        TokenKind::BitXor => BinaryOp::BitXor,
+        TokenKind::BitAnd => BinaryOp::BitAnd,
+        TokenKind::Equal => BinaryOp::Equal,
+        TokenKind::NotEqual => BinaryOp::NotEqual,
+        TokenKind::Less => BinaryOp::Less,
+        TokenKind::LessEqual => BinaryOp::LessEqual,
+        TokenKind::Greater => BinaryOp::Greater,
+        TokenKind::GreaterEqual => BinaryOp::GreaterEqual,
+        TokenKind::ShiftLeft => BinaryOp::ShiftLeft,
+        TokenKind::ShiftRight => BinaryOp::ShiftRight,
+        TokenKind::Plus => BinaryOp::Add,
+        TokenKind::Minus => BinaryOp::Subtract,
+        TokenKind::Star => BinaryOp::Multiply,
+        TokenKind::Slash => BinaryOp::Divide,
+        TokenKind::Percent => BinaryOp::Remainder,
         _ => return None,
     })
 }
 
 /// How tightly an operator binds.
-fn level(operator: Binary) -> u8 {
+fn level(operator: BinaryOp) -> u8 {
     match operator {
-        Binary::Implies => 0,
-        Binary::Or => 1,
-        Binary::And => 2,
-        Binary::BitOr => 3,
-        Binary::BitXor => 4,
-        Binary::BitAnd => 5,
-        Binary::Equal | Binary::NotEqual => 6,
-        Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual => 7,
-        Binary::ShiftLeft | Binary::ShiftRight => 8,
-        Binary::Add | Binary::Subtract => 9,
-        Binary::Multiply | Binary::Divide | Binary::Remainder => 10,
+        BinaryOp::Implies => 0,
+        BinaryOp::Or => 1,
+        BinaryOp::And => 2,
+        BinaryOp::BitOr => 3,
+        BinaryOp::BitXor => 4,
+        BinaryOp::BitAnd => 5,
+        BinaryOp::Equal | BinaryOp::NotEqual => 6,
+        BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => 7,
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => 8,
+        BinaryOp::Add | BinaryOp::Subtract => 9,
+        BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Remainder => 10,
     }
 }
 
 /// Whether DiVinE 2 gives both operators one precedence although we do not.
-fn mixed(outer: Binary, inner: Binary) -> bool {
-    let boolean = |operator| matches!(operator, Binary::And | Binary::Or);
-    let bitwise = |operator| matches!(operator, Binary::BitAnd | Binary::BitOr | Binary::BitXor);
+fn mixed(outer: BinaryOp, inner: BinaryOp) -> bool {
+    let boolean = |operator| matches!(operator, BinaryOp::And | BinaryOp::Or);
+    let bitwise =
+        |operator| matches!(operator, BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor);
     outer != inner && (boolean(outer) && boolean(inner) || bitwise(outer) && bitwise(inner))
 }
 
-fn spelling(operator: Binary) -> &'static str {
+fn spelling(operator: BinaryOp) -> &'static str {
     match operator {
-        Binary::And => "&&",
-        Binary::Or => "||",
-        Binary::BitAnd => "&",
-        Binary::BitOr => "|",
+        BinaryOp::And => "&&",
+        BinaryOp::Or => "||",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitOr => "|",
         _ => "^",
     }
 }

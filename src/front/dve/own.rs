@@ -1,19 +1,25 @@
 //! The property process of a model, as an automaton: it accepts the runs that there must not be.
 
-use super::ast::{Model, Process};
+use super::ast::{DveModel, DveProcess};
 use crate::diag::Diagnostic;
-use crate::front::asked::{Demand, Split, not_too_many};
-use crate::ltl::{Automaton, Cube, Edge, State};
-use crate::source::{Sources, Span};
+use crate::front::asked::{TemporalSpec, UnresolvedProperty, check_proposition_count};
+use crate::ltl::{Automaton, AutomatonEdge, AutomatonState, Cube};
+use crate::source::{SourceMap, Span};
 
 /// The property process, if it is called this.
-pub(super) fn property<'m, 'a>(model: &'m Model<'a>, name: &str) -> Option<&'m Process<'a>> {
+pub(super) fn find_property_process<'m, 'a>(
+    model: &'m DveModel<'a>,
+    name: &str,
+) -> Option<&'m DveProcess<'a>> {
     model.system.property.filter(|it| it.text == name)?;
     model.processes.iter().find(|it| it.name.text == name && it.family.is_none())
 }
 
 /// The automaton of a property process; each guard is a proposition.
-pub(super) fn automaton(process: &Process<'_>, sources: &Sources) -> Result<Split, Diagnostic> {
+pub(super) fn automaton(
+    process: &DveProcess<'_>,
+    sources: &SourceMap,
+) -> Result<UnresolvedProperty, Diagnostic> {
     let mut states: Vec<&str> = process.states.iter().map(|it| it.text).collect();
     // An automaton begins in its first state.
     let first = process.init.and_then(|init| states.iter().position(|it| *it == init.text));
@@ -21,8 +27,10 @@ pub(super) fn automaton(process: &Process<'_>, sources: &Sources) -> Result<Spli
         states[..=first].rotate_right(1);
     }
     let accepts = |it: &&str| process.accepts.iter().any(|accepts| accepts.text == *it);
-    let mut made: Vec<State> =
-        states.iter().map(|it| State { accepts: accepts(it), edges: Vec::new() }).collect();
+    let mut made: Vec<AutomatonState> = states
+        .iter()
+        .map(|it| AutomatonState { accepts: accepts(it), edges: Vec::new() })
+        .collect();
     let mut guards: Vec<Span> = Vec::new();
     for transition in &process.transitions {
         if let Some(effect) = transition.effects.first() {
@@ -37,7 +45,7 @@ pub(super) fn automaton(process: &Process<'_>, sources: &Sources) -> Result<Spli
                 let number = known.unwrap_or(guards.len());
                 if known.is_none() {
                     guards.push(guard.span);
-                    not_too_many(guards.len(), guard.span)?;
+                    check_proposition_count(guards.len(), guard.span)?;
                 }
                 Cube::literal(number, true)
             }
@@ -45,9 +53,9 @@ pub(super) fn automaton(process: &Process<'_>, sources: &Sources) -> Result<Spli
         // A state that there is not is complained of where the process is declared.
         let state = |name: &str| states.iter().position(|it| *it == name);
         if let (Some(from), Some(to)) = (state(transition.from.text), state(transition.to.text)) {
-            made[from].edges.push(Edge { cube, to });
+            made[from].edges.push(AutomatonEdge { cube, to });
         }
     }
     let automaton = Automaton { propositions: Vec::new(), states: made };
-    Ok(Split::plain(Demand::Automaton(automaton), guards))
+    Ok(UnresolvedProperty::unquantified(TemporalSpec::Automaton(automaton), guards))
 }

@@ -6,10 +6,10 @@
 //! [`operators`](super::operators).
 
 use super::ast::*;
-use super::lex::{Lexer, TokenKind};
+use super::lex::{DveLexer, TokenKind};
 use crate::diag::Diagnostic;
 use crate::front::quote::quote;
-use crate::front::token::{Kind, Parse, Parsed, Tokens};
+use crate::front::token::{ParseResult, TokenClass, TokenParser, TokenStream};
 use crate::source::Span;
 
 /// Parses a whole file; warnings are added to `warnings`.
@@ -17,9 +17,9 @@ pub fn parse<'a>(
     file: u32,
     text: &'a str,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<Model<'a>, Diagnostic> {
-    let tokens = Tokens::new(Lexer::new(file, text))?;
-    Parser { tokens, depth: 0, warnings }.model()
+) -> Result<DveModel<'a>, Diagnostic> {
+    let tokens = TokenStream::new(DveLexer::new(file, text))?;
+    DveParser { tokens, depth: 0, warnings }.model()
 }
 
 /// Parses a part of a file as an expression.
@@ -27,9 +27,9 @@ pub(super) fn expression<'a>(
     span: Span,
     text: &'a str,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<Expr<'a>, Diagnostic> {
-    let tokens = Tokens::new(Lexer::within(span, text))?;
-    let mut parser = Parser { tokens, depth: 0, warnings };
+) -> Result<DveExpr<'a>, Diagnostic> {
+    let tokens = TokenStream::new(DveLexer::within(span, text))?;
+    let mut parser = DveParser { tokens, depth: 0, warnings };
     let expr = parser.expression()?;
     match parser.kind() {
         TokenKind::EndOfFile => Ok(expr),
@@ -38,43 +38,43 @@ pub(super) fn expression<'a>(
 }
 
 /// A place in the tokens.
-pub(super) struct Parser<'a, 'w> {
-    tokens: Tokens<'a, Lexer<'a>>,
+pub(super) struct DveParser<'a, 'w> {
+    tokens: TokenStream<'a, DveLexer<'a>>,
     /// How many brackets and unary operators are open.
     pub(super) depth: u32,
     /// Advice found on the way.
     pub(super) warnings: &'w mut Vec<Diagnostic>,
 }
 
-impl<'a> Parse<'a> for Parser<'a, '_> {
-    type Lexer = Lexer<'a>;
+impl<'a> TokenParser<'a> for DveParser<'a, '_> {
+    type SourceLexer = DveLexer<'a>;
 
-    fn tokens(&self) -> &Tokens<'a, Lexer<'a>> {
+    fn tokens(&self) -> &TokenStream<'a, DveLexer<'a>> {
         &self.tokens
     }
 
-    fn tokens_mut(&mut self) -> &mut Tokens<'a, Lexer<'a>> {
+    fn tokens_mut(&mut self) -> &mut TokenStream<'a, DveLexer<'a>> {
         &mut self.tokens
     }
 
     fn advice(&self, expected: &str) -> Option<String> {
         let is_reserved = self.kind().is_reserved() && expected.contains("name");
-        is_reserved.then(|| format!("{} is a reserved word", quote(self.text(self.here()))))
+        is_reserved.then(|| format!("{} is a reserved word", quote(self.text(self.next_span()))))
     }
 }
 
-impl<'a> Parser<'a, '_> {
-    fn model(&mut self) -> Parsed<Model<'a>> {
-        let mut model = Model::default();
+impl<'a> DveParser<'a, '_> {
+    fn model(&mut self) -> ParseResult<DveModel<'a>> {
+        let mut model = DveModel::default();
         if self.kind() == TokenKind::EndOfFile {
-            return Err(Diagnostic::error(self.here(), "the file holds no model")
+            return Err(Diagnostic::error(self.next_span(), "the file holds no model")
                 .help("a DVE model has processes and ends with `system async;`"));
         }
         loop {
             match self.kind() {
                 TokenKind::Const | TokenKind::Byte | TokenKind::Int => {
                     let variables = self.variables()?;
-                    model.declarations.extend(variables.into_iter().map(Declaration::Variable));
+                    model.declarations.extend(variables.into_iter().map(DveDeclaration::Variable));
                 }
                 TokenKind::Channel => self.channels(&mut model.declarations)?,
                 TokenKind::Process => model.processes.push(self.process()?),
@@ -89,13 +89,13 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn no_system(&self) -> Diagnostic {
-        let place = Span { start: self.last().end, ..self.last() };
+        let place = Span { start: self.last_span().end, ..self.last_span() };
         Diagnostic::error(place, "the model has no `system` line")
             .help("end it with `system async;`")
     }
 
     /// `system async property P;`
-    fn system(&mut self) -> Parsed<System<'a>> {
+    fn system(&mut self) -> ParseResult<DveSystem<'a>> {
         self.advance()?;
         let lockstep = match self.kind() {
             TokenKind::Async => false,
@@ -109,13 +109,13 @@ impl<'a> Parser<'a, '_> {
         };
         self.expect(TokenKind::Semicolon)?;
         match self.kind() {
-            TokenKind::EndOfFile => Ok(System { lockstep, property }),
+            TokenKind::EndOfFile => Ok(DveSystem { lockstep, property }),
             _ => Err(self.unexpected("the end of the file after the `system` line")),
         }
     }
 
     /// `const byte N = e, a[e] = {e, e};`
-    fn variables(&mut self) -> Parsed<Vec<Variable<'a>>> {
+    fn variables(&mut self) -> ParseResult<Vec<DveVariable<'a>>> {
         let constant = self.eat(TokenKind::Const)?;
         let basic = self.basic()?;
         let variables = self.list(|parser| parser.variable(constant, basic))?;
@@ -123,61 +123,61 @@ impl<'a> Parser<'a, '_> {
         Ok(variables)
     }
 
-    fn basic(&mut self) -> Parsed<Basic> {
+    fn basic(&mut self) -> ParseResult<DveIntType> {
         let basic = match self.kind() {
-            TokenKind::Byte => Basic::Byte,
-            TokenKind::Int => Basic::Int,
+            TokenKind::Byte => DveIntType::Byte,
+            TokenKind::Int => DveIntType::Int,
             _ => return Err(self.unexpected("`byte` or `int`")),
         };
         self.advance()?;
         Ok(basic)
     }
 
-    fn variable(&mut self, constant: bool, basic: Basic) -> Parsed<Variable<'a>> {
+    fn variable(&mut self, constant: bool, basic: DveIntType) -> ParseResult<DveVariable<'a>> {
         let name = self.name("the name of a variable")?;
         let size = self.bracketed()?;
         let initial = match self.eat(TokenKind::Assign)? {
             true => Some(self.initial()?),
             false => None,
         };
-        Ok(Variable { name, constant, basic, size, initial })
+        Ok(DveVariable { name, constant, basic, size, initial })
     }
 
-    fn initial(&mut self) -> Parsed<Initial<'a>> {
+    fn initial(&mut self) -> ParseResult<DveInitializer<'a>> {
         match self.kind() {
             TokenKind::BraceOpen => {
-                let start = self.here();
+                let start = self.next_span();
                 let values = self.braced(Self::expression)?;
-                Ok(Initial::List(values, start.to(self.last())))
+                Ok(DveInitializer::List(values, start.to(self.last_span())))
             }
-            _ => Ok(Initial::Value(self.expression()?)),
+            _ => Ok(DveInitializer::Value(self.expression()?)),
         }
     }
 
     /// `channel a, b;` or `channel {byte, int} a[2], b[i < N][2];`
-    fn channels(&mut self, declarations: &mut Vec<Declaration<'a>>) -> Parsed<()> {
+    fn channels(&mut self, declarations: &mut Vec<DveDeclaration<'a>>) -> ParseResult<()> {
         self.advance()?;
         let fields = match self.kind() {
             TokenKind::BraceOpen => Some(self.braced(Self::basic)?),
             _ => None,
         };
         let channels = self.list(|parser| parser.channel(fields.clone()))?;
-        declarations.extend(channels.into_iter().map(Declaration::Channel));
+        declarations.extend(channels.into_iter().map(DveDeclaration::Channel));
         self.expect(TokenKind::Semicolon)?;
         Ok(())
     }
 
-    fn channel(&mut self, fields: Option<Vec<Basic>>) -> Parsed<Channel<'a>> {
+    fn channel(&mut self, fields: Option<Vec<DveIntType>>) -> ParseResult<DveChannel<'a>> {
         let name = self.name("the name of a channel")?;
         let (family, capacity) = match self.bracketed()?.map(as_family) {
             None => (None, None),
             Some(Err(capacity)) => (None, Some(capacity)),
             Some(Ok(family)) => (Some(family), self.bracketed()?),
         };
-        Ok(Channel { name, family, fields, capacity })
+        Ok(DveChannel { name, family, fields, capacity })
     }
 
-    fn process(&mut self) -> Parsed<Process<'a>> {
+    fn process(&mut self) -> ParseResult<DveProcess<'a>> {
         self.advance()?;
         let name = self.name("the name of a process")?;
         let family = match self.bracketed()?.map(as_family).transpose() {
@@ -187,7 +187,7 @@ impl<'a> Parser<'a, '_> {
                     .help("write `[i < N]` for N processes numbered by `i`"));
             }
         };
-        let mut process = Process {
+        let mut process = DveProcess {
             name,
             family,
             variables: Vec::new(),
@@ -205,7 +205,7 @@ impl<'a> Parser<'a, '_> {
         Ok(process)
     }
 
-    fn section(&mut self, process: &mut Process<'a>) -> Parsed<()> {
+    fn section(&mut self, process: &mut DveProcess<'a>) -> ParseResult<()> {
         match self.kind() {
             TokenKind::Const | TokenKind::Byte | TokenKind::Int => {
                 process.variables.extend(self.variables()?);
@@ -223,7 +223,7 @@ impl<'a> Parser<'a, '_> {
             TokenKind::Trans => self.transitions(&mut process.transitions),
             TokenKind::Channel => {
                 let error = "channels are declared outside processes";
-                Err(Diagnostic::error(self.here(), error))
+                Err(Diagnostic::error(self.next_span(), error))
             }
             _ => Err(self.unexpected(
                 "`byte`, `int`, `const`, `state`, `init`, `commit`, `accept`, `assert`, `trans` \
@@ -232,14 +232,14 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    fn states(&mut self, into: &mut Vec<Name<'a>>) -> Parsed<()> {
+    fn states(&mut self, into: &mut Vec<SourceName<'a>>) -> ParseResult<()> {
         self.advance()?;
         into.extend(self.list(|parser| parser.name("the name of a state"))?);
         self.expect(TokenKind::Semicolon)?;
         Ok(())
     }
 
-    fn init(&mut self, process: &mut Process<'a>) -> Parsed<()> {
+    fn init(&mut self, process: &mut DveProcess<'a>) -> ParseResult<()> {
         let word = self.advance()?.span;
         if process.init.is_some() {
             return Err(Diagnostic::error(word, "a process has one initial state"));
@@ -250,13 +250,13 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `q: e` (DiVinE) or `q e`
-    fn assertion(&mut self) -> Parsed<(Name<'a>, Expr<'a>)> {
+    fn assertion(&mut self) -> ParseResult<(SourceName<'a>, DveExpr<'a>)> {
         let state = self.name("the name of a state")?;
         self.eat(TokenKind::Colon)?;
         Ok((state, self.expression()?))
     }
 
-    fn transitions(&mut self, transitions: &mut Vec<Transition<'a>>) -> Parsed<()> {
+    fn transitions(&mut self, transitions: &mut Vec<DveTransition<'a>>) -> ParseResult<()> {
         self.advance()?;
         let before = transitions.len();
         while !matches!(self.kind(), TokenKind::Semicolon | TokenKind::BraceClose) {
@@ -273,8 +273,8 @@ impl<'a> Parser<'a, '_> {
         Ok(())
     }
 
-    fn transition(&mut self, source: Option<Name<'a>>) -> Parsed<Transition<'a>> {
-        let start = self.here();
+    fn transition(&mut self, source: Option<SourceName<'a>>) -> ParseResult<DveTransition<'a>> {
+        let start = self.next_span();
         let from = match (self.kind(), source) {
             (TokenKind::Arrow, Some(source)) => source,
             (TokenKind::Arrow, None) => {
@@ -285,23 +285,23 @@ impl<'a> Parser<'a, '_> {
         };
         if self.kind() == TokenKind::WideArrow {
             let error = "probabilistic transitions (`=>`) are not supported";
-            return Err(Diagnostic::error(self.here(), error));
+            return Err(Diagnostic::error(self.next_span(), error));
         }
         self.expect(TokenKind::Arrow)?;
         let to = self.name("the name of a state")?;
         let mut transition =
-            Transition { from, to, guard: None, sync: None, effects: Vec::new(), span: start };
+            DveTransition { from, to, guard: None, sync: None, effects: Vec::new(), span: start };
         self.expect(TokenKind::BraceOpen)?;
         while !self.eat(TokenKind::BraceClose)? {
             self.part(&mut transition)?;
             self.expect(TokenKind::Semicolon)?;
         }
-        transition.span = start.to(self.last());
+        transition.span = start.to(self.last_span());
         Ok(transition)
     }
 
-    fn part(&mut self, transition: &mut Transition<'a>) -> Parsed<()> {
-        let (kind, span) = (self.kind(), self.here());
+    fn part(&mut self, transition: &mut DveTransition<'a>) -> ParseResult<()> {
+        let (kind, span) = (self.kind(), self.next_span());
         let again = match kind {
             TokenKind::Guard => transition.guard.is_some(),
             TokenKind::Sync => transition.sync.is_some(),
@@ -324,7 +324,7 @@ impl<'a> Parser<'a, '_> {
     // Inlined into `model`, and optimised as tests are but without incremental compilation, rustc 1.95 makes code of it
     // by which `c?x` sends. There is nothing unsafe here.
     #[inline(never)]
-    fn sync(&mut self) -> Parsed<Sync<'a>> {
+    fn sync(&mut self) -> ParseResult<DveSync<'a>> {
         let channel = self.channel_use()?;
         let sends = match self.kind() {
             TokenKind::Bang => true,
@@ -338,27 +338,27 @@ impl<'a> Parser<'a, '_> {
             TokenKind::BraceOpen => self.braced(Self::expression)?,
             _ => vec![self.expression()?],
         };
-        Ok(Sync { channel, sends, values, span: start.to(self.last()) })
+        Ok(DveSync { channel, sends, values, span: start.to(self.last_span()) })
     }
 
-    fn effect(&mut self) -> Parsed<Effect<'a>> {
+    fn effect(&mut self) -> ParseResult<DveEffect<'a>> {
         if self.kind() != TokenKind::Name {
             return Err(self.unexpected("a variable to assign"));
         }
         let target = self.operand()?;
         self.expect(TokenKind::Assign)?;
-        Ok(Effect { target, value: self.expression()? })
+        Ok(DveEffect { target, value: self.expression()? })
     }
 
     /// `c` or `c[e]`
-    pub(super) fn channel_use(&mut self) -> Parsed<ChannelUse<'a>> {
+    pub(super) fn channel_use(&mut self) -> ParseResult<DveChannelUse<'a>> {
         let name = self.name("the name of a channel")?;
         let member = self.bracketed()?.map(Box::new);
-        Ok(ChannelUse { name, member })
+        Ok(DveChannelUse { name, member })
     }
 
     /// `[e]`, if it is there.
-    pub(super) fn bracketed(&mut self) -> Parsed<Option<Expr<'a>>> {
+    pub(super) fn bracketed(&mut self) -> ParseResult<Option<DveExpr<'a>>> {
         if !self.eat(TokenKind::BracketOpen)? {
             return Ok(None);
         }
@@ -368,7 +368,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// `{item, item}`
-    fn braced<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    fn braced<T>(&mut self, item: impl FnMut(&mut Self) -> ParseResult<T>) -> ParseResult<Vec<T>> {
         self.expect(TokenKind::BraceOpen)?;
         let items = self.list(item)?;
         self.expect(TokenKind::BraceClose)?;
@@ -377,22 +377,24 @@ impl<'a> Parser<'a, '_> {
 }
 
 /// Reads `i < N` as the members of a family, or gives the expression back.
-fn as_family(inside: Expr<'_>) -> Result<Family<'_>, Expr<'_>> {
+fn as_family(inside: DveExpr<'_>) -> Result<DveFamily<'_>, DveExpr<'_>> {
     let is_family = match &inside.kind {
-        ExprKind::Binary(crate::ir::Binary::Less, sides) => {
-            matches!(&sides.0.kind, ExprKind::Value(Reference { index: None, .. }))
+        DveExprKind::Binary(crate::ir::BinaryOp::Less, sides) => {
+            matches!(&sides.0.kind, DveExprKind::Value(DveReference { index: None, .. }))
         }
         _ => false,
     };
     let span = inside.span;
     match inside.kind {
-        ExprKind::Binary(_, sides) if is_family => {
+        DveExprKind::Binary(_, sides) if is_family => {
             let (index, size) = *sides;
             match index.kind {
-                ExprKind::Value(Reference { name, .. }) => Ok(Family { index: name, size }),
+                DveExprKind::Value(DveReference { name, .. }) => {
+                    Ok(DveFamily { index: name, size })
+                }
                 _ => Err(size),
             }
         }
-        kind => Err(Expr { kind, span, height: inside.height }),
+        kind => Err(DveExpr { kind, span, height: inside.height }),
     }
 }

@@ -5,9 +5,9 @@
 //! `Node_2`, and each member a table of its own in which `i` is a constant. Within a table a name
 //! has one meaning; a process's names hide global ones.
 
-use super::ast::Name;
-use super::check::Diagnostics;
-use crate::front::nearest::meant;
+use super::ast::SourceName;
+use super::check::DiagnosticSink;
+use crate::front::nearest::suggest_name;
 use crate::ir::{ChannelId, LocationId, ProcessId, VarId};
 use crate::source::Span;
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum DveMeaning {
     /// A declared constant.
     Constant(i64),
     /// The number of a family's member, inside it.
@@ -32,53 +32,53 @@ pub(super) enum Meaning {
     /// A channel.
     Channel(ChannelId),
     /// A family of channels.
-    Channels(Members),
+    Channels(FamilyMembers),
     /// A process.
     Process(ProcessId),
     /// A family of processes.
-    Processes(Members),
+    Processes(FamilyMembers),
     /// A state of the process whose table this is.
     State(LocationId),
 }
 
 /// The members of a family, which are numbered one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Members {
+pub(super) struct FamilyMembers {
     /// The first member's number in the program.
     pub(super) first: u32,
     /// How many there are.
     pub(super) count: u32,
 }
 
-impl Meaning {
+impl DveMeaning {
     /// What messages call such a thing.
     pub(super) fn describe(self) -> &'static str {
         match self {
-            Meaning::Constant(_) => "a constant",
-            Meaning::Parameter(_) => "the number of a family's member",
-            Meaning::Variable { length: None, .. } => "a variable",
-            Meaning::Variable { length: Some(_), .. } => "an array",
-            Meaning::Channel(_) => "a channel",
-            Meaning::Channels(_) => "a family of channels",
-            Meaning::Process(_) => "a process",
-            Meaning::Processes(_) => "a family of processes",
-            Meaning::State(_) => "a state",
+            DveMeaning::Constant(_) => "a constant",
+            DveMeaning::Parameter(_) => "the number of a family's member",
+            DveMeaning::Variable { length: None, .. } => "a variable",
+            DveMeaning::Variable { length: Some(_), .. } => "an array",
+            DveMeaning::Channel(_) => "a channel",
+            DveMeaning::Channels(_) => "a family of channels",
+            DveMeaning::Process(_) => "a process",
+            DveMeaning::Processes(_) => "a family of processes",
+            DveMeaning::State(_) => "a state",
         }
     }
 }
 
 /// Names that are declared together.
 #[derive(Debug, Default)]
-pub(super) struct Table<'a> {
-    symbols: HashMap<Cow<'a, str>, (Meaning, Span)>,
+pub(super) struct DveSymbolTable<'a> {
+    symbols: HashMap<Cow<'a, str>, (DveMeaning, Span)>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> DveSymbolTable<'a> {
     /// Gives a name a meaning; if it has one already, says where it was declared.
     pub(super) fn declare(
         &mut self,
         name: impl Into<Cow<'a, str>>,
-        meaning: Meaning,
+        meaning: DveMeaning,
         span: Span,
     ) -> Result<(), Span> {
         let name = name.into();
@@ -92,12 +92,12 @@ impl<'a> Table<'a> {
     }
 
     /// What a name means.
-    pub(super) fn get(&self, name: &str) -> Option<Meaning> {
+    pub(super) fn get(&self, name: &str) -> Option<DveMeaning> {
         self.symbols.get(name).map(|&(meaning, _)| meaning)
     }
 
     /// All names of such things, sorted.
-    pub(super) fn names(&self, wanted: impl Fn(Meaning) -> bool) -> Vec<&str> {
+    pub(super) fn names(&self, wanted: impl Fn(DveMeaning) -> bool) -> Vec<&str> {
         let symbols = self.symbols.iter().filter(|(_, (meaning, _))| wanted(*meaning));
         let mut names: Vec<&str> = symbols.map(|(name, _)| name.as_ref()).collect();
         names.sort_unstable();
@@ -107,7 +107,7 @@ impl<'a> Table<'a> {
 
 /// A process, or a member of a family of processes.
 #[derive(Debug)]
-pub(super) struct Member<'a> {
+pub(super) struct DveProcessInstance<'a> {
     /// Its name in the program.
     pub(super) name: String,
     /// Its number in the program.
@@ -115,14 +115,14 @@ pub(super) struct Member<'a> {
     /// Which of the model's processes it is made from.
     pub(super) template: usize,
     /// The name and value of the member's number.
-    pub(super) parameter: Option<(Name<'a>, i64)>,
+    pub(super) parameter: Option<(SourceName<'a>, i64)>,
     /// Its own names.
-    pub(super) table: Table<'a>,
+    pub(super) table: DveSymbolTable<'a>,
 }
 
 /// What must be known of a channel to use it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ChannelInfo {
+pub(super) struct ChannelSignature {
     /// The number of fields, unless it is to be found out from the uses.
     pub(super) arity: Option<usize>,
     /// The number of messages it holds.
@@ -131,36 +131,40 @@ pub(super) struct ChannelInfo {
 
 /// Everything that is declared.
 #[derive(Debug, Default)]
-pub(super) struct World<'a> {
+pub(super) struct DveSymbols<'a> {
     /// Global names.
-    pub(super) globals: Table<'a>,
+    pub(super) globals: DveSymbolTable<'a>,
     /// Processes, by their number.
-    pub(super) members: Vec<Member<'a>>,
+    pub(super) members: Vec<DveProcessInstance<'a>>,
     /// Channels, by their number.
-    pub(super) channels: Vec<ChannelInfo>,
+    pub(super) channels: Vec<ChannelSignature>,
 }
 
 /// A point of view: what is declared, as seen from a process or from outside.
 #[derive(Clone, Copy)]
-pub(super) struct Scope<'w, 'a> {
+pub(super) struct DveScope<'w, 'a> {
     /// Everything that is declared.
-    pub(super) world: &'w World<'a>,
+    pub(super) world: &'w DveSymbols<'a>,
     /// The process whose names come first.
-    pub(super) member: Option<&'w Member<'a>>,
+    pub(super) member: Option<&'w DveProcessInstance<'a>>,
     /// Where to complain.
-    pub(super) report: &'w Diagnostics<'a>,
+    pub(super) report: &'w DiagnosticSink<'a>,
 }
 
-impl<'a> Scope<'_, 'a> {
+impl<'a> DveScope<'_, 'a> {
     /// What a name means here.
-    pub(super) fn get(&self, name: &str) -> Option<Meaning> {
+    pub(super) fn get(&self, name: &str) -> Option<DveMeaning> {
         let own = self.member.and_then(|member| member.table.get(name));
         own.or_else(|| self.world.globals.get(name))
     }
 
     /// The advice to take the name most like `name` among those visible here whose meaning is wanted.
-    pub(super) fn meant(&self, name: &str, wanted: impl Fn(Meaning) -> bool) -> Option<String> {
+    pub(super) fn suggest_name(
+        &self,
+        name: &str,
+        wanted: impl Fn(DveMeaning) -> bool,
+    ) -> Option<String> {
         let own = self.member.map(|member| member.table.names(&wanted)).unwrap_or_default();
-        meant(name, own.into_iter().chain(self.world.globals.names(&wanted)))
+        suggest_name(name, own.into_iter().chain(self.world.globals.names(&wanted)))
     }
 }

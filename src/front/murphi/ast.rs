@@ -3,9 +3,9 @@
 //! Names borrow from the source. Expressions and statements know nothing of types; whoever walks
 //! them may recurse, for the parser refuses what nests deeper than [`MAX_DEPTH`].
 
-pub use crate::front::token::Name;
+pub use crate::front::token::SourceName;
 
-use crate::ir::{Binary, Quantifier as Which, Unary};
+use crate::ir::{BinaryOp, Quantifier as Which, UnaryOp};
 use crate::source::Span;
 
 /// The deepest nesting of expressions, statements and rules.
@@ -13,20 +13,22 @@ pub const MAX_DEPTH: u32 = 200;
 
 /// A whole file.
 #[derive(Debug, Default)]
-pub struct Model<'a> {
+pub struct MurphiModel<'a> {
     /// Constants, types, variables and functions, in order.
-    pub declarations: Vec<Declaration<'a>>,
+    pub declarations: Vec<MurphiDeclaration<'a>>,
     /// Rules, start states and properties, in order.
-    pub rules: Vec<Rule<'a>>,
+    pub rules: Vec<MurphiRule<'a>>,
 }
 
-impl Model<'_> {
+impl MurphiModel<'_> {
     /// Whether a global declaration or a member of an enumeration is called so.
     pub fn has_name(&self, name: &str) -> bool {
         self.declarations.iter().any(|it| {
             let members = match it {
-                Declaration::Types(_, ty) | Declaration::Variables(_, ty) => ty.members(),
-                Declaration::Constants(..) | Declaration::Function(_) => Vec::new(),
+                MurphiDeclaration::Types(_, ty) | MurphiDeclaration::Variables(_, ty) => {
+                    ty.members()
+                }
+                MurphiDeclaration::Constants(..) | MurphiDeclaration::Function(_) => Vec::new(),
             };
             it.names().contains(&name) || members.contains(&name)
         })
@@ -35,25 +37,27 @@ impl Model<'_> {
 
 /// A declaration.
 #[derive(Debug)]
-pub enum Declaration<'a> {
+pub enum MurphiDeclaration<'a> {
     /// `N, M: 3;`
-    Constants(Vec<Name<'a>>, Expr<'a>),
+    Constants(Vec<SourceName<'a>>, MurphiExpr<'a>),
     /// `T, U: 0..N;`
-    Types(Vec<Name<'a>>, TypeExpr<'a>),
+    Types(Vec<SourceName<'a>>, TypeExpr<'a>),
     /// `x, y: T;`
-    Variables(Vec<Name<'a>>, TypeExpr<'a>),
+    Variables(Vec<SourceName<'a>>, TypeExpr<'a>),
     /// A function or procedure.
-    Function(Box<Function<'a>>),
+    Function(Box<MurphiFunction<'a>>),
 }
 
-impl<'a> Declaration<'a> {
+impl<'a> MurphiDeclaration<'a> {
     /// The names it declares.
     pub fn names(&self) -> Vec<&'a str> {
         match self {
-            Declaration::Constants(names, _)
-            | Declaration::Types(names, _)
-            | Declaration::Variables(names, _) => names.iter().map(|name| name.text).collect(),
-            Declaration::Function(function) => vec![function.name.text],
+            MurphiDeclaration::Constants(names, _)
+            | MurphiDeclaration::Types(names, _)
+            | MurphiDeclaration::Variables(names, _) => {
+                names.iter().map(|name| name.text).collect()
+            }
+            MurphiDeclaration::Function(function) => vec![function.name.text],
         }
     }
 }
@@ -62,7 +66,7 @@ impl<'a> Declaration<'a> {
 #[derive(Debug)]
 pub struct TypeExpr<'a> {
     /// What it says.
-    pub kind: TypeKind<'a>,
+    pub kind: TypeExprKind<'a>,
     /// Where it stands.
     pub span: Span,
 }
@@ -71,55 +75,59 @@ impl<'a> TypeExpr<'a> {
     /// The members of the enumerations in it.
     fn members(&self) -> Vec<&'a str> {
         match &self.kind {
-            TypeKind::Enum(names) => names.iter().map(|it| it.text).collect(),
-            TypeKind::Record(fields) => fields.iter().flat_map(|(_, ty)| ty.members()).collect(),
-            TypeKind::Array(index, ty) => [index.members(), ty.members()].concat(),
-            TypeKind::Multiset(_, ty) => ty.members(),
-            TypeKind::Union(parts) => parts.iter().flat_map(TypeExpr::members).collect(),
-            TypeKind::Named(_) | TypeKind::Range(..) | TypeKind::Scalarset(_) => Vec::new(),
+            TypeExprKind::Enum(names) => names.iter().map(|it| it.text).collect(),
+            TypeExprKind::Record(fields) => {
+                fields.iter().flat_map(|(_, ty)| ty.members()).collect()
+            }
+            TypeExprKind::Array(index, ty) => [index.members(), ty.members()].concat(),
+            TypeExprKind::Multiset(_, ty) => ty.members(),
+            TypeExprKind::Union(parts) => parts.iter().flat_map(TypeExpr::members).collect(),
+            TypeExprKind::Named(_) | TypeExprKind::Range(..) | TypeExprKind::Scalarset(_) => {
+                Vec::new()
+            }
         }
     }
 }
 
 /// What a type expression says.
 #[derive(Debug)]
-pub enum TypeKind<'a> {
+pub enum TypeExprKind<'a> {
     /// A type that has a name.
-    Named(Name<'a>),
+    Named(SourceName<'a>),
     /// `enum { a, b }`
-    Enum(Vec<Name<'a>>),
+    Enum(Vec<SourceName<'a>>),
     /// `low..high`
-    Range(Box<Expr<'a>>, Box<Expr<'a>>),
+    Range(Box<MurphiExpr<'a>>, Box<MurphiExpr<'a>>),
     /// `record x, y: T; end`
-    Record(Vec<(Vec<Name<'a>>, TypeExpr<'a>)>),
+    Record(Vec<(Vec<SourceName<'a>>, TypeExpr<'a>)>),
     /// `array [I] of T`
     Array(Box<TypeExpr<'a>>, Box<TypeExpr<'a>>),
     /// `multiset [n] of T`
-    Multiset(Box<Expr<'a>>, Box<TypeExpr<'a>>),
+    Multiset(Box<MurphiExpr<'a>>, Box<TypeExpr<'a>>),
     /// `scalarset(n)`
-    Scalarset(Box<Expr<'a>>),
+    Scalarset(Box<MurphiExpr<'a>>),
     /// `union { A, B }`
     Union(Vec<TypeExpr<'a>>),
 }
 
 /// A function, or without a result a procedure.
 #[derive(Debug)]
-pub struct Function<'a> {
+pub struct MurphiFunction<'a> {
     /// What it is called.
-    pub name: Name<'a>,
+    pub name: SourceName<'a>,
     /// Its parameters.
-    pub parameters: Vec<Parameters<'a>>,
+    pub parameters: Vec<ParameterGroup<'a>>,
     /// What it returns.
     pub result: Option<TypeExpr<'a>>,
     /// What it does.
-    pub body: Block<'a>,
+    pub body: MurphiBlock<'a>,
 }
 
 /// `var x, y: T` among the parameters of a function.
 #[derive(Debug)]
-pub struct Parameters<'a> {
+pub struct ParameterGroup<'a> {
     /// Their names.
-    pub names: Vec<Name<'a>>,
+    pub names: Vec<SourceName<'a>>,
     /// Whether they stand for places of the caller's.
     pub by_reference: bool,
     /// Their type.
@@ -128,25 +136,25 @@ pub struct Parameters<'a> {
 
 /// Declarations and the statements that may use them.
 #[derive(Debug, Default)]
-pub struct Block<'a> {
+pub struct MurphiBlock<'a> {
     /// What is declared.
-    pub declarations: Vec<Declaration<'a>>,
+    pub declarations: Vec<MurphiDeclaration<'a>>,
     /// What is done.
-    pub body: Vec<Stmt<'a>>,
+    pub body: Vec<MurphiStmt<'a>>,
 }
 
 /// A rule, and what else stands among rules.
 #[derive(Debug)]
-pub struct Rule<'a> {
+pub struct MurphiRule<'a> {
     /// What it is.
-    pub kind: RuleKind<'a>,
+    pub kind: MurphiRuleKind<'a>,
     /// Where it begins.
     pub span: Span,
 }
 
 /// What a rule is.
 #[derive(Debug)]
-pub enum RuleKind<'a> {
+pub enum MurphiRuleKind<'a> {
     /// `rule 1 "name" guard ==> body end`
     Simple {
         /// Its name, if it has one.
@@ -154,37 +162,37 @@ pub enum RuleKind<'a> {
         /// The lesser, the sooner.
         priority: i32,
         /// When it may be taken.
-        guard: Option<Expr<'a>>,
+        guard: Option<MurphiExpr<'a>>,
         /// What it does.
-        block: Block<'a>,
+        block: MurphiBlock<'a>,
     },
     /// `startstate "name" body end`
     Start {
         /// Its name, if it has one.
         name: Option<&'a str>,
         /// What it does.
-        block: Block<'a>,
+        block: MurphiBlock<'a>,
     },
     /// `invariant "name" expr` and the like.
     Property {
         /// Which.
-        kind: PropertyKind,
+        kind: MurphiPropertyKind,
         /// Its name, if it has one.
         name: Option<&'a str>,
         /// What it says.
-        condition: Expr<'a>,
+        condition: MurphiExpr<'a>,
     },
     /// `ruleset x: T do ... end`
-    Ruleset(Vec<Quantifier<'a>>, Vec<Rule<'a>>),
+    Ruleset(Vec<MurphiQuantifier<'a>>, Vec<MurphiRule<'a>>),
     /// `alias x: e do ... end`
-    Alias(Vec<Alias<'a>>, Vec<Rule<'a>>),
+    Alias(Vec<AliasDefinition<'a>>, Vec<MurphiRule<'a>>),
     /// `choose x: m do ... end`
-    Choose(Name<'a>, Expr<'a>, Vec<Rule<'a>>),
+    Choose(SourceName<'a>, MurphiExpr<'a>, Vec<MurphiRule<'a>>),
 }
 
 /// What a property says of states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PropertyKind {
+pub enum MurphiPropertyKind {
     /// It holds in all of them.
     Invariant,
     /// Those where it does not hold are left out.
@@ -197,50 +205,50 @@ pub enum PropertyKind {
 
 /// `x: e` of an alias.
 #[derive(Debug)]
-pub struct Alias<'a> {
+pub struct AliasDefinition<'a> {
     /// The name.
-    pub name: Name<'a>,
+    pub name: SourceName<'a>,
     /// What it stands for.
-    pub value: Expr<'a>,
+    pub value: MurphiExpr<'a>,
 }
 
 /// A name and what it ranges over.
 #[derive(Debug)]
-pub struct Quantifier<'a> {
+pub struct MurphiQuantifier<'a> {
     /// The name.
-    pub name: Name<'a>,
+    pub name: SourceName<'a>,
     /// Its values.
-    pub over: Range<'a>,
+    pub over: QuantifierDomain<'a>,
 }
 
 /// What a name ranges over.
 #[derive(Debug)]
-pub enum Range<'a> {
+pub enum QuantifierDomain<'a> {
     /// `x: T`
     Type(TypeExpr<'a>),
     /// `x := first to last by step`
     Values {
         /// The first value.
-        first: Expr<'a>,
+        first: MurphiExpr<'a>,
         /// The last value.
-        last: Expr<'a>,
+        last: MurphiExpr<'a>,
         /// The step, if it is not 1.
-        step: Option<Expr<'a>>,
+        step: Option<MurphiExpr<'a>>,
     },
 }
 
 /// An expression and where it stands.
 #[derive(Debug)]
-pub struct Expr<'a> {
+pub struct MurphiExpr<'a> {
     /// What it says.
-    pub kind: ExprKind<'a>,
+    pub kind: MurphiExprKind<'a>,
     /// Where it stands.
     pub span: Span,
 }
 
 /// What an expression says.
 #[derive(Debug)]
-pub enum ExprKind<'a> {
+pub enum MurphiExprKind<'a> {
     /// A number.
     Number(i64),
     /// `undefined`
@@ -248,76 +256,76 @@ pub enum ExprKind<'a> {
     /// A name.
     Name(&'a str),
     /// `e.f`
-    Field(Box<Expr<'a>>, Name<'a>),
+    Field(Box<MurphiExpr<'a>>, SourceName<'a>),
     /// `e[i]`
-    Index(Box<Expr<'a>>, Box<Expr<'a>>),
+    Index(Box<MurphiExpr<'a>>, Box<MurphiExpr<'a>>),
     /// An operation on one operand.
-    Unary(Unary, Box<Expr<'a>>),
-    /// An operation on two operands. `&` and `|` are [`Binary::And`] and [`Binary::Or`], whatever
+    Unary(UnaryOp, Box<MurphiExpr<'a>>),
+    /// An operation on two operands. `&` and `|` are [`BinaryOp::And`] and [`BinaryOp::Or`], whatever
     /// the operands are.
-    Binary(Binary, Box<Expr<'a>>, Box<Expr<'a>>),
+    Binary(BinaryOp, Box<MurphiExpr<'a>>, Box<MurphiExpr<'a>>),
     /// `c ? a : b`
-    Conditional(Box<Expr<'a>>, Box<Expr<'a>>, Box<Expr<'a>>),
+    Conditional(Box<MurphiExpr<'a>>, Box<MurphiExpr<'a>>, Box<MurphiExpr<'a>>),
     /// `f(...)`
-    Call(Name<'a>, Vec<Expr<'a>>),
+    Call(SourceName<'a>, Vec<MurphiExpr<'a>>),
     /// `forall x: T do e end`, `exists ...`
-    Quantified(Which, Vec<Quantifier<'a>>, Box<Expr<'a>>),
+    Quantified(Which, Vec<MurphiQuantifier<'a>>, Box<MurphiExpr<'a>>),
     /// `isundefined(e)`
-    IsUndefined(Box<Expr<'a>>),
+    IsUndefined(Box<MurphiExpr<'a>>),
     /// `ismember(e, T)`
-    IsMember(Box<Expr<'a>>, Box<TypeExpr<'a>>),
+    IsMember(Box<MurphiExpr<'a>>, Box<TypeExpr<'a>>),
     /// `multisetcount(x: m, e)`
-    Count(Name<'a>, Box<Expr<'a>>, Box<Expr<'a>>),
+    Count(SourceName<'a>, Box<MurphiExpr<'a>>, Box<MurphiExpr<'a>>),
 }
 
 /// A statement and where it stands.
 #[derive(Debug)]
-pub struct Stmt<'a> {
+pub struct MurphiStmt<'a> {
     /// What it does.
-    pub kind: StmtKind<'a>,
+    pub kind: MurphiStmtKind<'a>,
     /// Where it stands.
     pub span: Span,
 }
 
 /// What a statement does.
 #[derive(Debug)]
-pub enum StmtKind<'a> {
+pub enum MurphiStmtKind<'a> {
     /// `x := e`
-    Assign(Expr<'a>, Expr<'a>),
+    Assign(MurphiExpr<'a>, MurphiExpr<'a>),
     /// `if c then ... elsif ... else ... end`
-    If(Vec<(Option<Expr<'a>>, Vec<Stmt<'a>>)>),
+    If(Vec<(Option<MurphiExpr<'a>>, Vec<MurphiStmt<'a>>)>),
     /// `switch e case a, b: ... else ... end`; the last case lists no values.
-    Switch(Expr<'a>, Vec<(Vec<Expr<'a>>, Vec<Stmt<'a>>)>),
+    Switch(MurphiExpr<'a>, Vec<(Vec<MurphiExpr<'a>>, Vec<MurphiStmt<'a>>)>),
     /// `for x: T do ... end`
-    For(Vec<Quantifier<'a>>, Vec<Stmt<'a>>),
+    For(Vec<MurphiQuantifier<'a>>, Vec<MurphiStmt<'a>>),
     /// `while c do ... end`
-    While(Expr<'a>, Vec<Stmt<'a>>),
+    While(MurphiExpr<'a>, Vec<MurphiStmt<'a>>),
     /// `alias x: e do ... end`
-    Alias(Vec<Alias<'a>>, Vec<Stmt<'a>>),
+    Alias(Vec<AliasDefinition<'a>>, Vec<MurphiStmt<'a>>),
     /// `f(...)`
-    Call(Name<'a>, Vec<Expr<'a>>),
+    Call(SourceName<'a>, Vec<MurphiExpr<'a>>),
     /// `return e`
-    Return(Option<Expr<'a>>),
+    Return(Option<MurphiExpr<'a>>),
     /// `clear x`
-    Clear(Expr<'a>),
+    Clear(MurphiExpr<'a>),
     /// `undefine x`
-    Undefine(Expr<'a>),
+    Undefine(MurphiExpr<'a>),
     /// `error "..."`
     Error(&'a str),
     /// `assert e "..."`
-    Assert(Expr<'a>, Option<&'a str>),
+    Assert(MurphiExpr<'a>, Option<&'a str>),
     /// `assume e`
-    Assume(Expr<'a>),
+    Assume(MurphiExpr<'a>),
     /// `cover e "..."`
-    Cover(Expr<'a>, Option<&'a str>),
+    Cover(MurphiExpr<'a>, Option<&'a str>),
     /// `put e`
-    Put(Expr<'a>),
+    Put(MurphiExpr<'a>),
     /// `put "..."`
     PutText(&'a str),
     /// `multisetadd(e, m)`
-    Add(Expr<'a>, Expr<'a>),
+    Add(MurphiExpr<'a>, MurphiExpr<'a>),
     /// `multisetremove(i, m)`
-    Remove(Expr<'a>, Expr<'a>),
+    Remove(MurphiExpr<'a>, MurphiExpr<'a>),
     /// `multisetremovepred(x: m, e)`
-    RemoveWhere(Name<'a>, Expr<'a>, Expr<'a>),
+    RemoveWhere(SourceName<'a>, MurphiExpr<'a>, MurphiExpr<'a>),
 }

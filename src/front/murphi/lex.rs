@@ -4,12 +4,12 @@
 //! ends, `--` to the end of the line, and `/* */`. Rumur's signs beyond ASCII are read too.
 
 use crate::diag::Diagnostic;
-use crate::front::cursor::Cursor;
-use crate::front::token::{self, Kind as _, kinds, take, take_sign};
+use crate::front::cursor::TextCursor;
+use crate::front::token::{self, TokenClass as _, kinds, take, take_sign};
 use crate::source::Span;
 
 /// A word, number, string or sign of the source.
-pub(super) type Token = token::Token<TokenKind>;
+pub(super) type MurphiToken = token::SpannedToken<TokenKind>;
 
 kinds! {
     others {
@@ -122,29 +122,29 @@ kinds! {
 
 /// Reads tokens from a text.
 #[derive(Clone)]
-pub(super) struct Lexer<'a> {
-    cursor: Cursor<'a>,
+pub(super) struct MurphiLexer<'a> {
+    cursor: TextCursor<'a>,
 }
 
-impl<'a> Lexer<'a> {
+impl<'a> MurphiLexer<'a> {
     /// A lexer at the start of file `file`, whose text is `text`.
     pub(super) fn new(file: u32, text: &'a str) -> Self {
-        Self { cursor: Cursor::new(file, text) }
+        Self { cursor: TextCursor::new(file, text) }
     }
 
     /// A lexer of a part of file `span.file`, whose text is `text`.
     pub(super) fn within(span: Span, text: &'a str) -> Self {
-        Self { cursor: Cursor::within(span, text) }
+        Self { cursor: TextCursor::within(span, text) }
     }
 
-    fn word(&mut self) -> Token {
-        let span = self.cursor.take_run(is_of_word);
+    fn word(&mut self) -> MurphiToken {
+        let span = self.cursor.take_while(is_of_word);
         let word = self.cursor.text(span).to_ascii_lowercase();
-        Token { kind: TokenKind::of_word(&word), span }
+        MurphiToken { kind: TokenKind::of_word(&word), span }
     }
 
-    fn number(&mut self) -> Result<Token, Diagnostic> {
-        let span = self.cursor.take_run(is_of_word);
+    fn number(&mut self) -> Result<MurphiToken, Diagnostic> {
+        let span = self.cursor.take_while(is_of_word);
         let digits = self.cursor.text(span);
         let hexadecimal = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
         let right = match hexadecimal {
@@ -152,7 +152,7 @@ impl<'a> Lexer<'a> {
             None => digits.bytes().all(|it| it.is_ascii_digit()),
         };
         match right {
-            true => Ok(Token { kind: TokenKind::Number, span }),
+            true => Ok(MurphiToken { kind: TokenKind::Number, span }),
             false => Err(Diagnostic::error(span, "a number runs into a name")
                 .help("numbers are decimal, or hexadecimal after `0x`")),
         }
@@ -160,7 +160,7 @@ impl<'a> Lexer<'a> {
 
     /// A string. A backslash takes the quote behind it into the string, as in Rumur, unless the string
     /// then had no end on its line: for CMurphi a backslash is a character like others.
-    fn string(&mut self) -> Result<Token, Diagnostic> {
+    fn string(&mut self) -> Result<MurphiToken, Diagnostic> {
         let line = self.cursor.rest().lines().next().unwrap_or_default();
         let opener = QUOTES.iter().find(|it| line.starts_with(**it)).map_or(0, |it| it.len());
         let end = closing_quote(line, opener, true).or_else(|| closing_quote(line, opener, false));
@@ -168,16 +168,17 @@ impl<'a> Lexer<'a> {
             Some(end) => Ok(take(&mut self.cursor, end, TokenKind::String)),
             None => {
                 let error = "this string is not closed on its line";
-                Err(Diagnostic::error(self.cursor.ahead(opener), error).help("close it with `\"`"))
+                Err(Diagnostic::error(self.cursor.peek_span(opener), error)
+                    .help("close it with `\"`"))
             }
         }
     }
 
     fn skip_space(&mut self) -> Result<(), Diagnostic> {
         loop {
-            self.cursor.take_run(|byte| byte.is_ascii_whitespace());
+            self.cursor.take_while(|byte| byte.is_ascii_whitespace());
             match self.cursor.rest().as_bytes() {
-                [b'-', b'-', ..] => self.cursor.take_run(|byte| byte != b'\n'),
+                [b'-', b'-', ..] => self.cursor.take_while(|byte| byte != b'\n'),
                 [b'/', b'*', ..] => self.cursor.take_comment()?,
                 _ => return Ok(()),
             };
@@ -185,10 +186,10 @@ impl<'a> Lexer<'a> {
     }
 }
 
-impl<'a> token::Lex<'a> for Lexer<'a> {
-    type Kind = TokenKind;
+impl<'a> token::TokenLexer<'a> for MurphiLexer<'a> {
+    type TokenType = TokenKind;
 
-    fn token(&mut self) -> Result<Token, Diagnostic> {
+    fn token(&mut self) -> Result<MurphiToken, Diagnostic> {
         self.skip_space()?;
         match self.cursor.byte() {
             None => Ok(take(&mut self.cursor, 0, TokenKind::EndOfFile)),
@@ -201,7 +202,7 @@ impl<'a> token::Lex<'a> for Lexer<'a> {
         }
     }
 
-    fn cursor(&self) -> &Cursor<'a> {
+    fn cursor(&self) -> &TextCursor<'a> {
         &self.cursor
     }
 }
@@ -256,10 +257,10 @@ fn is_of_word(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::front::token::Lex;
+    use crate::front::token::TokenLexer;
 
     fn kinds(text: &str) -> Vec<TokenKind> {
-        let mut lexer = Lexer::new(0, text);
+        let mut lexer = MurphiLexer::new(0, text);
         let next = || lexer.token().map(|token| token.kind);
         std::iter::repeat_with(next)
             .map_while(Result::ok)

@@ -34,26 +34,26 @@ mod sorts;
 mod statements;
 mod types;
 
-use super::Diagnostics;
-use super::ast::{Declaration, Expr, Model};
+use super::DiagnosticSink;
+use super::ast::{MurphiDeclaration, MurphiExpr, MurphiModel};
 use crate::front::{Options, nearest};
 use crate::ir::validate::SCALARS_MAX;
 use crate::ir::{self, Domain, FunctionId, LocalId, Program, Stmt, StmtKind, Type, TypeId};
 use crate::source::Span;
-use calls::FunctionInfo;
-use scope::{Meaning, Scopes};
+use calls::FunctionSignature;
+use scope::{MurphiMeaning, ScopeStack};
 use std::collections::{HashMap, HashSet};
 
 /// The program of a model, and what propositions about it are; what is wrong with either is in `report`.
 pub(super) fn lower<'a>(
-    (model, propositions): (&Model<'a>, &[Expr<'a>]),
+    (model, propositions): (&MurphiModel<'a>, &[MurphiExpr<'a>]),
     options: &Options,
-    report: &'a Diagnostics<'a>,
+    report: &'a DiagnosticSink<'a>,
 ) -> (Program, Vec<ir::Expr>) {
-    let mut lowerer = Lowerer {
+    let mut lowerer = MurphiLowering {
         report,
         program: Program::default(),
-        scopes: Scopes::default(),
+        scopes: ScopeStack::default(),
         interned: HashMap::new(),
         indices: HashMap::new(),
         sizes: Vec::new(),
@@ -62,20 +62,20 @@ pub(super) fn lower<'a>(
         functions: Vec::new(),
         shifts: [None; 2],
         defining: None,
-        body: Body::default(),
+        body: BodyContext::default(),
         defines: &options.defines,
         defined: HashSet::new(),
-        later: model.declarations.iter().flat_map(Declaration::names).collect(),
+        later: model.declarations.iter().flat_map(MurphiDeclaration::names).collect(),
     };
     lowerer.scopes.push();
-    lowerer.predefined();
+    lowerer.declare_predefined();
     for declaration in &model.declarations {
         lowerer.declaration(declaration);
     }
     lowerer.unknown_defines(&model.declarations);
     lowerer.all_rules(&model.rules);
-    lowerer.body = Body::default();
-    let conditions = propositions.iter().filter_map(|it| lowerer.lone_condition(it)).collect();
+    lowerer.body = BodyContext::default();
+    let conditions = propositions.iter().filter_map(|it| lowerer.pure_condition(it)).collect();
     (lowerer.program, conditions)
 }
 
@@ -83,10 +83,10 @@ pub(super) fn lower<'a>(
 const ROUTINE_SPAN: Span = Span { file: 0, start: 0, end: 0 };
 
 /// A program in the making.
-struct Lowerer<'a, 'r> {
-    report: &'r Diagnostics<'a>,
+struct MurphiLowering<'a, 'r> {
+    report: &'r DiagnosticSink<'a>,
     program: Program,
-    scopes: Scopes<'a>,
+    scopes: ScopeStack<'a>,
     /// Types by what they are; arrays also by what indexes them.
     interned: HashMap<(Type, Option<Domain>), TypeId>,
     /// What indexes each array type.
@@ -97,12 +97,12 @@ struct Lowerer<'a, 'r> {
     depths: Vec<u32>,
     /// The scalars of all variables and parameters of bodies.
     locals: u64,
-    functions: Vec<FunctionInfo>,
+    functions: Vec<FunctionSignature>,
     /// The functions that shift to the left and to the right, once they are needed.
     shifts: [Option<FunctionId>; 2],
     /// The function whose body is being lowered: its name, and its place among the functions.
     defining: Option<(&'a str, usize)>,
-    body: Body,
+    body: BodyContext,
     /// Constants that the command line replaces.
     defines: &'r [(String, i64)],
     /// Those among them that there are.
@@ -113,13 +113,13 @@ struct Lowerer<'a, 'r> {
 
 /// What is known of the piece of code being lowered.
 #[derive(Default)]
-struct Body {
+struct BodyContext {
     /// What must run before the statement being lowered.
-    hoisted: Vec<Hoisted>,
+    hoisted: Vec<HoistedItem>,
     /// How many branches are nested in the `else` of others, because their conditions need statements.
     else_depth: u32,
     /// What can be hoisted.
-    hoists: Hoists,
+    hoists: HoistPolicy,
     /// What its locals stand for, by number.
     kinds: Vec<LocalKind>,
     /// Locals that stand for places of the state or of the caller.
@@ -135,12 +135,12 @@ struct Body {
     /// The functions that its expressions become follow from here on.
     first_function: usize,
     /// Where a result goes, in the body of a function that has one.
-    result: Returns,
+    result: ReturnTarget,
 }
 
 /// What can be hoisted before what is being lowered.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Hoists {
+enum HoistPolicy {
     /// Nothing: there is no place for statements.
     #[default]
     Nothing,
@@ -161,7 +161,7 @@ enum LocalKind {
 
 /// What a body returns.
 #[derive(Clone, Copy, Default)]
-enum Returns {
+enum ReturnTarget {
     /// Nothing.
     #[default]
     Nothing,
@@ -172,14 +172,14 @@ enum Returns {
 }
 
 /// Something that must run before a statement.
-enum Hoisted {
+enum HoistedItem {
     /// A local variable is needed from here on.
     Local(LocalId, TypeId, Span),
     /// A statement.
     Stmt(Box<Stmt>),
 }
 
-impl<'a> Lowerer<'a, '_> {
+impl<'a> MurphiLowering<'a, '_> {
     fn error(&self, span: Span, message: impl Into<String>) {
         self.report.error(span, message);
     }
@@ -208,44 +208,44 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// Lowers one declaration, and lets its names be known.
-    fn declaration(&mut self, declaration: &Declaration<'a>) {
+    fn declaration(&mut self, declaration: &MurphiDeclaration<'a>) {
         match declaration {
-            Declaration::Constants(names, value) => self.constants(names, value),
+            MurphiDeclaration::Constants(names, value) => self.constants(names, value),
             // All of them are names of one type.
-            Declaration::Types(names, ty) => {
+            MurphiDeclaration::Types(names, ty) => {
                 let first = names.first().map_or("", |it| it.text);
                 if let Some(id) = self.named_type(ty, first) {
-                    names.iter().for_each(|&it| self.declare(it, Meaning::Type(id)));
+                    names.iter().for_each(|&it| self.declare(it, MurphiMeaning::Type(id)));
                 }
             }
-            Declaration::Variables(names, ty) => self.variables(names, ty),
-            Declaration::Function(function) => self.function(function),
+            MurphiDeclaration::Variables(names, ty) => self.variables(names, ty),
+            MurphiDeclaration::Function(function) => self.function(function),
         }
-        declaration.names().into_iter().for_each(|it| self.scopes.give_up(it));
+        declaration.names().into_iter().for_each(|it| self.scopes.declare_unknown(it));
     }
 
-    fn unknown_defines(&self, declarations: &[Declaration<'a>]) {
+    fn unknown_defines(&self, declarations: &[MurphiDeclaration<'a>]) {
         let constants = declarations.iter().filter_map(|it| match it {
-            Declaration::Constants(names, _) => Some(names),
+            MurphiDeclaration::Constants(names, _) => Some(names),
             _ => None,
         });
         let constants: Vec<&str> = constants.flatten().map(|it| it.text).collect();
         for (name, _) in self.defines.iter().filter(|(name, _)| !self.defined.contains(&**name)) {
             let message = format!("the model has no constant `{name}` to define");
-            let help = nearest::help(name, &constants, "constants");
+            let help = nearest::unknown_name_help(name, &constants, "constants");
             self.error_with(Span::default(), message, help);
         }
     }
 }
 
 /// Statements that run after what was hoisted before them.
-fn after(hoisted: Vec<Hoisted>, body: Vec<Stmt>) -> Vec<Stmt> {
+fn prepend_hoisted(hoisted: Vec<HoistedItem>, body: Vec<Stmt>) -> Vec<Stmt> {
     hoisted.into_iter().rev().fold(body, |mut body, it| match it {
-        Hoisted::Stmt(stmt) => {
+        HoistedItem::Stmt(stmt) => {
             body.insert(0, *stmt);
             body
         }
-        Hoisted::Local(local, ty, span) => {
+        HoistedItem::Local(local, ty, span) => {
             let kind = StmtKind::Declare { local, name: String::new(), ty, body };
             vec![Stmt { kind, span }]
         }

@@ -38,32 +38,32 @@ mod lex;
 mod lower;
 pub mod parse;
 
-use super::asked::Split;
-use super::diagnostics::Diagnostics;
+use super::asked::UnresolvedProperty;
+use super::diagnostics::DiagnosticSink;
 use super::language::stem;
-use super::{Asked, Language, Loaded, Options, OwnOptions};
+use super::{Language, LanguageOptions, LoadedModel, Options, PropertySource};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, EndRule, Program, Quantifier};
-use crate::ltl::Spelling;
-use crate::source::{Sources, Span};
+use crate::ltl::FormulaSyntax;
+use crate::source::{SourceMap, Span};
 
 /// Murphi, as CMurphi and Rumur have it.
 pub static LANGUAGE: Language = Language {
     name: "murphi",
     title: "Murphi",
     origin: "CMurphi's and Rumur's",
-    endings: &["m", "murphi"],
-    options: OwnOptions { deadlock: true, ..OwnOptions::NONE },
+    extensions: &["m", "murphi"],
+    options: LanguageOptions { deadlock: true, ..LanguageOptions::NONE },
     load: |sources, options, asked| load(sources, options, asked),
     spin_trail: None,
-    questions: None,
+    read_properties: None,
     draw: None,
     template: include_str!("template.m"),
-    habits: habits::HABITS,
+    foreign_flags: habits::FOREIGN_FLAGS,
 };
 
 /// How formulas are spelled, beside SPIN's signs.
-const SPELLING: Spelling = Spelling {
+const SPELLING: FormulaSyntax = FormulaSyntax {
     not: &[],
     and: &["&"],
     or: &["|"],
@@ -80,45 +80,50 @@ const ARITHMETIC: Arithmetic = Arithmetic::Checked64;
 
 /// Parses, checks and lowers the model in file 0 of `sources`.
 fn load(
-    sources: &Sources,
+    sources: &SourceMap,
     options: &Options,
-    asked: Option<&Asked>,
-) -> Result<Loaded, Vec<Diagnostic>> {
+    asked: Option<&PropertySource>,
+) -> Result<LoadedModel, Vec<Diagnostic>> {
     let file = sources.file(0);
     let model = parse::parse(0, &file.text).map_err(|error| vec![error])?;
-    let split = Split::of(sources, asked, &SPELLING, &|name| model.has_name(name))
+    let split = UnresolvedProperty::parse(sources, asked, &SPELLING, &|name| model.has_name(name))
         .map_err(|error| vec![error])?;
     let (propositions, names) = split
         .as_ref()
         .map_or(Ok(Default::default()), |it| propositions(it, sources))
         .map_err(|error| vec![error])?;
-    let report = Diagnostics::new(sources);
+    let report = DiagnosticSink::new(sources);
     let (program, conditions) = lower::lower((&model, &propositions), options, &report);
     let program = Program {
-        name: stem(&file.name, LANGUAGE.endings).to_owned(),
+        name: stem(&file.name, LANGUAGE.extensions).to_owned(),
         arithmetic: ARITHMETIC,
         end: options.deadlock.unwrap_or(EndRule::NeverStuttering),
         ..program
     };
     let warnings = report.finish()?;
-    let observed = split.map(|it| it.expanded(sources, &program, (conditions, &names))).transpose();
+    let observed =
+        split.map(|it| it.expand_quantifiers(sources, &program, (conditions, &names))).transpose();
     let observed = observed.map_err(|error| vec![error])?;
-    Ok(Loaded { program, warnings, observed })
+    Ok(LoadedModel { program, warnings, property: observed })
 }
 
 /// Propositions, and the names of the variables of each quantified formula.
-type Propositions<'a> = (Vec<ast::Expr<'a>>, Vec<Vec<String>>);
+type ParsedPropositions<'a> = (Vec<ast::MurphiExpr<'a>>, Vec<Vec<String>>);
 
 /// The propositions of what is asked. One within quantified formulas is quantified by their variables.
-fn propositions<'a>(split: &Split, sources: &'a Sources) -> Result<Propositions<'a>, Diagnostic> {
+fn propositions<'a>(
+    split: &UnresolvedProperty,
+    sources: &'a SourceMap,
+) -> Result<ParsedPropositions<'a>, Diagnostic> {
     let text = |span: Span| &*sources.file(span.file).text;
     let variables = |formula: usize| {
         let span = split.quantified[formula].variables;
         parse::quantifiers(span, text(span))
     };
     let quantified = |span: Span, body, formula| {
-        let kind = ast::ExprKind::Quantified(Quantifier::All, variables(formula)?, Box::new(body));
-        Ok(ast::Expr { span, kind })
+        let kind =
+            ast::MurphiExprKind::Quantified(Quantifier::All, variables(formula)?, Box::new(body));
+        Ok(ast::MurphiExpr { span, kind })
     };
     let both = split.propositions.iter().zip(&split.enclosing);
     let propositions = both.map(|(&span, enclosing)| {

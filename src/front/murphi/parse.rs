@@ -10,25 +10,25 @@ mod rules;
 mod statements;
 
 use super::ast::*;
-use super::lex::{Lexer, TokenKind, unquoted};
+use super::lex::{MurphiLexer, TokenKind, unquoted};
 use crate::diag::Diagnostic;
 use crate::front::quote::quote;
-use crate::front::token::{Kind, Parse, Parsed, Tokens};
+use crate::front::token::{ParseResult, TokenClass, TokenParser, TokenStream};
 use crate::source::Span;
 
 /// The most names of an `alias`, a `ruleset` or a quantifier.
 const LIST_MAX: usize = 50;
 
 /// Parses a whole file.
-pub fn parse(file: u32, text: &str) -> Result<Model<'_>, Diagnostic> {
-    let tokens = Tokens::new(Lexer::new(file, text))?;
-    Parser { tokens, depth: 0, else_if: None }.model()
+pub fn parse(file: u32, text: &str) -> Result<MurphiModel<'_>, Diagnostic> {
+    let tokens = TokenStream::new(MurphiLexer::new(file, text))?;
+    MurphiParser { tokens, depth: 0, else_if: None }.model()
 }
 
 /// Parses a part of a file as an expression.
-pub(super) fn expression(span: Span, text: &str) -> Result<Expr<'_>, Diagnostic> {
-    let tokens = Tokens::new(Lexer::within(span, text))?;
-    let mut parser = Parser { tokens, depth: 0, else_if: None };
+pub(super) fn expression(span: Span, text: &str) -> Result<MurphiExpr<'_>, Diagnostic> {
+    let tokens = TokenStream::new(MurphiLexer::within(span, text))?;
+    let mut parser = MurphiParser { tokens, depth: 0, else_if: None };
     let expr = parser.expression()?;
     match parser.kind() {
         TokenKind::EndOfFile => Ok(expr),
@@ -37,14 +37,14 @@ pub(super) fn expression(span: Span, text: &str) -> Result<Expr<'_>, Diagnostic>
 }
 
 /// Parses a part of a file as the variables of a quantifier over types, up to `do`.
-pub(super) fn quantifiers(span: Span, text: &str) -> Result<Vec<Quantifier<'_>>, Diagnostic> {
-    let tokens = Tokens::new(Lexer::within(span, text))?;
-    let mut parser = Parser { tokens, depth: 0, else_if: None };
+pub(super) fn quantifiers(span: Span, text: &str) -> Result<Vec<MurphiQuantifier<'_>>, Diagnostic> {
+    let tokens = TokenStream::new(MurphiLexer::within(span, text))?;
+    let mut parser = MurphiParser { tokens, depth: 0, else_if: None };
     let all = parser.quantifiers()?;
     if parser.kind() != TokenKind::EndOfFile {
         return Err(parser.unexpected("the formula"));
     }
-    match all.iter().find(|it| !matches!(it.over, Range::Type(_))) {
+    match all.iter().find(|it| !matches!(it.over, QuantifierDomain::Type(_))) {
         Some(other) => {
             let error = "temporal operators are about all values of a type";
             let help = "write a type behind a colon: `forall i: 0..3 do ... end`";
@@ -56,8 +56,8 @@ pub(super) fn quantifiers(span: Span, text: &str) -> Result<Vec<Quantifier<'_>>,
 
 /// A place in the tokens.
 #[derive(Clone)]
-struct Parser<'a> {
-    tokens: Tokens<'a, Lexer<'a>>,
+struct MurphiParser<'a> {
+    tokens: TokenStream<'a, MurphiLexer<'a>>,
     /// How much is open.
     depth: u32,
     /// The last `if` right behind an `else`, which needs an end of its own.
@@ -66,14 +66,14 @@ struct Parser<'a> {
 
 /// Something that needs an end.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenConstruct {
     /// What closes it, beside `end`.
     closer: TokenKind,
     /// The word that opened it.
     span: Span,
 }
 
-impl Open {
+impl OpenConstruct {
     /// Whether a token is its own end. Functions and procedures take each other's, as in Rumur.
     fn is_closed_by(self, kind: TokenKind) -> bool {
         let routines = [TokenKind::EndFunction, TokenKind::EndProcedure];
@@ -81,19 +81,19 @@ impl Open {
     }
 }
 
-impl<'a> Parse<'a> for Parser<'a> {
-    type Lexer = Lexer<'a>;
+impl<'a> TokenParser<'a> for MurphiParser<'a> {
+    type SourceLexer = MurphiLexer<'a>;
 
-    fn tokens(&self) -> &Tokens<'a, Lexer<'a>> {
+    fn tokens(&self) -> &TokenStream<'a, MurphiLexer<'a>> {
         &self.tokens
     }
 
-    fn tokens_mut(&mut self) -> &mut Tokens<'a, Lexer<'a>> {
+    fn tokens_mut(&mut self) -> &mut TokenStream<'a, MurphiLexer<'a>> {
         &mut self.tokens
     }
 
     fn advice(&self, expected: &str) -> Option<String> {
-        let text = self.text(self.here());
+        let text = self.text(self.next_span());
         let advice = match self.kind() {
             kind if kind.is_reserved() && expected.contains("name") => {
                 return Some(format!("{} is a reserved word", quote(text)));
@@ -122,9 +122,9 @@ impl<'a> Parse<'a> for Parser<'a> {
     }
 }
 
-impl<'a> Parser<'a> {
+impl<'a> MurphiParser<'a> {
     /// Takes a string, if one is next.
-    fn string(&mut self) -> Parsed<Option<&'a str>> {
+    fn string(&mut self) -> ParseResult<Option<&'a str>> {
         match self.kind() {
             TokenKind::String => {
                 let span = self.advance()?.span;
@@ -137,15 +137,15 @@ impl<'a> Parser<'a> {
     /// Whether the next token is a name that is this word, in any case: such words are reserved
     /// only where they make sense.
     fn is_word(&self, word: &str) -> bool {
-        self.kind() == TokenKind::Name && self.text(self.here()).eq_ignore_ascii_case(word)
+        self.kind() == TokenKind::Name && self.text(self.next_span()).eq_ignore_ascii_case(word)
     }
 
     /// Parses something one level deeper.
-    fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn nested<T>(&mut self, inside: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let message = format!("this nests deeper than {MAX_DEPTH} levels");
-            return Err(Diagnostic::error(self.here(), message)
+            return Err(Diagnostic::error(self.next_span(), message)
                 .help("give parts of it names, as functions or constants"));
         }
         let result = inside(self);
@@ -154,11 +154,11 @@ impl<'a> Parser<'a> {
     }
 
     /// What a list like those of `alias` and `ruleset` gives names to is nested in it, level by level.
-    fn at_most_in_a_list(&self, count: usize) -> Parsed<()> {
+    fn check_list_length(&self, count: usize) -> ParseResult<()> {
         match count > LIST_MAX {
             false => Ok(()),
             true => Err(Diagnostic::error(
-                self.last(),
+                self.last_span(),
                 format!("this list has more than {LIST_MAX} names"),
             )
             .help("use an array and one name for its index")),
@@ -166,7 +166,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes the end of what is open.
-    fn close(&mut self, open: Open) -> Parsed<Span> {
+    fn close(&mut self, open: OpenConstruct) -> ParseResult<Span> {
         match self.kind() {
             TokenKind::End => Ok(self.advance()?.span),
             kind if open.is_closed_by(kind) => Ok(self.advance()?.span),
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The error that something open is not closed here.
-    fn not_closed(&self, open: Open) -> Diagnostic {
+    fn not_closed(&self, open: OpenConstruct) -> Diagnostic {
         let opened = quote(self.text(open.span));
         let line = self.line(open.span);
         let expected = format!("`end` or {}", open.closer.describe());
@@ -193,8 +193,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn model(&mut self) -> Parsed<Model<'a>> {
-        let mut model = Model::default();
+    fn model(&mut self) -> ParseResult<MurphiModel<'a>> {
+        let mut model = MurphiModel::default();
         loop {
             match self.kind() {
                 TokenKind::EndOfFile => break,
@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
                 }
                 TokenKind::Function | TokenKind::Procedure => {
                     let function = Box::new(self.function()?);
-                    model.declarations.push(Declaration::Function(function));
+                    model.declarations.push(MurphiDeclaration::Function(function));
                 }
                 _ => model.rules.push(self.rule()?),
             }
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `const`, `type` and `var` sections, as many as there are.
-    fn declarations(&mut self, declarations: &mut Vec<Declaration<'a>>) -> Parsed<()> {
+    fn declarations(&mut self, declarations: &mut Vec<MurphiDeclaration<'a>>) -> ParseResult<()> {
         loop {
             let section = self.kind();
             match section {
@@ -230,7 +230,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The error that what a section declares has a name that is reserved.
-    fn reserved_name(&self) -> Parsed<()> {
+    fn reserved_name(&self) -> ParseResult<()> {
         let mut ahead = self.clone();
         let is_declared = self.kind().is_reserved()
             && ahead.advance().is_ok()
@@ -243,7 +243,7 @@ impl<'a> Parser<'a> {
         let mut ahead = self.clone();
         let is_word_of_a_rule = || {
             ["assume", "cover", "liveness"].iter().any(|it| self.is_word(it))
-                || self.meant_to_begin_a_rule().is_some()
+                || self.suggest_rule_keyword().is_some()
         };
         self.kind() == TokenKind::Name
             && (!is_word_of_a_rule()
@@ -254,19 +254,19 @@ impl<'a> Parser<'a> {
     fn declaration(
         &mut self,
         section: TokenKind,
-        declarations: &mut Vec<Declaration<'a>>,
-    ) -> Parsed<()> {
+        declarations: &mut Vec<MurphiDeclaration<'a>>,
+    ) -> ParseResult<()> {
         let names = self.declared_names("a name")?;
         declarations.push(match section {
-            TokenKind::Var => Declaration::Variables(names, self.type_expr()?),
-            TokenKind::Const => Declaration::Constants(names, self.expression()?),
-            _ => Declaration::Types(names, self.type_expr()?),
+            TokenKind::Var => MurphiDeclaration::Variables(names, self.type_expr()?),
+            TokenKind::Const => MurphiDeclaration::Constants(names, self.expression()?),
+            _ => MurphiDeclaration::Types(names, self.type_expr()?),
         });
         Ok(())
     }
 
     /// Names and the colon behind them. Like Rumur, this accepts a comma behind the last name.
-    fn declared_names(&mut self, what: &str) -> Parsed<Vec<Name<'a>>> {
+    fn declared_names(&mut self, what: &str) -> ParseResult<Vec<SourceName<'a>>> {
         let mut names = vec![self.name(what)?];
         while self.eat(TokenKind::Comma)? && self.kind() != TokenKind::Colon {
             names.push(self.name(what)?);
@@ -277,7 +277,7 @@ impl<'a> Parser<'a> {
 
     /// The semicolons behind a declaration. None is needed where the next token begins something else:
     /// a sign, a number or a string would belong to the declaration.
-    fn semicolons(&mut self) -> Parsed<()> {
+    fn semicolons(&mut self) -> ParseResult<()> {
         let next = self.kind();
         let begins = next.is_reserved() || matches!(next, TokenKind::Name | TokenKind::EndOfFile);
         if !begins {
@@ -287,26 +287,26 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn type_expr(&mut self) -> Parsed<TypeExpr<'a>> {
-        self.deeper(|parser| {
-            let start = parser.here();
+    fn type_expr(&mut self) -> ParseResult<TypeExpr<'a>> {
+        self.nested(|parser| {
+            let start = parser.next_span();
             let kind = parser.type_kind()?;
-            Ok(TypeExpr { kind, span: start.to(parser.last()) })
+            Ok(TypeExpr { kind, span: start.to(parser.last_span()) })
         })
     }
 
-    fn type_kind(&mut self) -> Parsed<TypeKind<'a>> {
-        let start = self.here();
+    fn type_kind(&mut self) -> ParseResult<TypeExprKind<'a>> {
+        let start = self.next_span();
         match self.kind() {
             TokenKind::Enum => {
                 self.advance()?;
                 self.expect(TokenKind::BraceOpen)?;
                 let names = self.braced(|parser| parser.name("the name of a value"))?;
-                Ok(TypeKind::Enum(names))
+                Ok(TypeExprKind::Enum(names))
             }
             TokenKind::Record => {
                 self.advance()?;
-                self.record(Open { closer: TokenKind::EndRecord, span: start })
+                self.record(OpenConstruct { closer: TokenKind::EndRecord, span: start })
             }
             TokenKind::Array => {
                 self.advance()?;
@@ -314,7 +314,7 @@ impl<'a> Parser<'a> {
                 let index = Box::new(self.type_expr()?);
                 self.expect(TokenKind::BracketClose)?;
                 self.expect(TokenKind::Of)?;
-                Ok(TypeKind::Array(index, Box::new(self.type_expr()?)))
+                Ok(TypeExprKind::Array(index, Box::new(self.type_expr()?)))
             }
             TokenKind::Multiset => {
                 self.advance()?;
@@ -322,19 +322,19 @@ impl<'a> Parser<'a> {
                 let size = Box::new(self.expression()?);
                 self.expect(TokenKind::BracketClose)?;
                 self.expect(TokenKind::Of)?;
-                Ok(TypeKind::Multiset(size, Box::new(self.type_expr()?)))
+                Ok(TypeExprKind::Multiset(size, Box::new(self.type_expr()?)))
             }
             TokenKind::Scalarset => {
                 self.advance()?;
                 self.expect(TokenKind::ParenOpen)?;
                 let size = Box::new(self.expression()?);
                 self.expect(TokenKind::ParenClose)?;
-                Ok(TypeKind::Scalarset(size))
+                Ok(TypeExprKind::Scalarset(size))
             }
             TokenKind::Union => {
                 self.advance()?;
                 self.expect(TokenKind::BraceOpen)?;
-                Ok(TypeKind::Union(self.braced(Self::type_expr)?))
+                Ok(TypeExprKind::Union(self.braced(Self::type_expr)?))
             }
             TokenKind::Real => Err(Diagnostic::error(start, "there are no real numbers here")
                 .help("a checker of finite states needs a subrange, such as 0..1000 thousandths")),
@@ -343,7 +343,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Items between commas up to a closing brace, after which nothing more is needed.
-    fn braced<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    fn braced<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> ParseResult<T>,
+    ) -> ParseResult<Vec<T>> {
         let mut items = Vec::new();
         while self.kind() != TokenKind::BraceClose {
             items.push(item(self)?);
@@ -355,7 +358,7 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    fn record(&mut self, open: Open) -> Parsed<TypeKind<'a>> {
+    fn record(&mut self, open: OpenConstruct) -> ParseResult<TypeExprKind<'a>> {
         let mut fields = Vec::new();
         while self.kind() == TokenKind::Name {
             let names = self.declared_names("the name of a field")?;
@@ -363,26 +366,26 @@ impl<'a> Parser<'a> {
             while self.eat(TokenKind::Semicolon)? {}
         }
         self.close(open)?;
-        Ok(TypeKind::Record(fields))
+        Ok(TypeExprKind::Record(fields))
     }
 
-    fn range_or_name(&mut self) -> Parsed<TypeKind<'a>> {
+    fn range_or_name(&mut self) -> ParseResult<TypeExprKind<'a>> {
         let first = self.expression()?;
         match first.kind {
-            ExprKind::Name(text) if self.kind() != TokenKind::Dots => {
-                Ok(TypeKind::Named(Name { text, span: first.span }))
+            MurphiExprKind::Name(text) if self.kind() != TokenKind::Dots => {
+                Ok(TypeExprKind::Named(SourceName { text, span: first.span }))
             }
             _ => {
                 if self.kind() != TokenKind::Dots {
                     return Err(self.unexpected("`..` and the end of a range"));
                 }
                 self.advance()?;
-                Ok(TypeKind::Range(Box::new(first), Box::new(self.expression()?)))
+                Ok(TypeExprKind::Range(Box::new(first), Box::new(self.expression()?)))
             }
         }
     }
 
-    fn function(&mut self) -> Parsed<Function<'a>> {
+    fn function(&mut self) -> ParseResult<MurphiFunction<'a>> {
         let word = self.advance()?;
         let closer = match word.kind {
             TokenKind::Function => TokenKind::EndFunction,
@@ -406,24 +409,24 @@ impl<'a> Parser<'a> {
             false => None,
         };
         while self.eat(TokenKind::Semicolon)? {}
-        let body = self.block(Open { closer, span: word.span })?;
-        Ok(Function { name, parameters, result, body })
+        let body = self.block(OpenConstruct { closer, span: word.span })?;
+        Ok(MurphiFunction { name, parameters, result, body })
     }
 
     /// `var x, y: T`
-    fn parameters(&mut self) -> Parsed<Parameters<'a>> {
+    fn parameters(&mut self) -> ParseResult<ParameterGroup<'a>> {
         let by_reference = self.eat(TokenKind::Var)?;
         let names = self.declared_names("the name of a parameter")?;
-        Ok(Parameters { names, by_reference, ty: self.type_expr()? })
+        Ok(ParameterGroup { names, by_reference, ty: self.type_expr()? })
     }
 
     /// Declarations and statements up to the end of what is open.
-    fn block(&mut self, open: Open) -> Parsed<Block<'a>> {
+    fn block(&mut self, open: OpenConstruct) -> ParseResult<MurphiBlock<'a>> {
         let mut declarations = Vec::new();
         self.declarations(&mut declarations)?;
         self.eat(TokenKind::Begin)?;
         let body = self.statements()?;
         self.close(open)?;
-        Ok(Block { declarations, body })
+        Ok(MurphiBlock { declarations, body })
     }
 }

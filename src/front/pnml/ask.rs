@@ -4,13 +4,13 @@
 //! transition can be taken by some binding, `deadlock` (or `deadlock()`, where a place is called so) whether none can. What is no name otherwise stands in double quotes. Operators are those of C, and
 //! `and`, `or`, `not`, `imply`. A node that has no such name is looked up by its id.
 
-use super::colours::{ClassId, Values};
-use super::net::Net;
-use super::xml::Read;
+use super::colours::{ClassId, ClassValues};
+use super::net::PetriNet;
+use super::xml::PnmlResult;
 use crate::diag::Diagnostic;
-use crate::front::nearest::help;
-use crate::ir::Binary;
-use crate::ltl::{Word, words};
+use crate::front::nearest::unknown_name_help;
+use crate::ir::BinaryOp;
+use crate::ltl::{FormulaWord, words};
 use crate::numbers::count;
 use crate::source::Span;
 use crate::trees::joined;
@@ -20,18 +20,18 @@ use std::collections::HashMap;
 const DEPTH_MAX: usize = 1000;
 
 /// So many operators of one level may follow each other, but for those that can be joined in any order.
-const IN_A_ROW_MAX: usize = 200;
+const OPERATORS_MAX: usize = 200;
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Query {
-    pub(super) kind: QueryKind,
+pub(super) struct MarkingQuery {
+    pub(super) kind: MarkingQueryKind,
     pub(super) span: Span,
 }
 
 /// What that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum QueryKind {
+pub(super) enum MarkingQueryKind {
     /// A number.
     Number(i64),
     /// Tokens of a place: of one colour, by the positions of its parts, or of all.
@@ -41,41 +41,43 @@ pub(super) enum QueryKind {
     /// Whether none can.
     Deadlock,
     /// Whether it is not so.
-    Not(Box<Query>),
+    Not(Box<MarkingQuery>),
     /// Two joined.
-    Joined(Binary, Box<Query>, Box<Query>),
+    Joined(BinaryOp, Box<MarkingQuery>, Box<MarkingQuery>),
 }
 
-impl Query {
+impl MarkingQuery {
     /// The values of classes that it names.
-    pub(super) fn named(&self, net: &Net, found: &mut Vec<ClassId>) {
+    pub(super) fn collect_classes(&self, net: &PetriNet, found: &mut Vec<ClassId>) {
         match &self.kind {
-            QueryKind::Tokens(place, Some(_)) => found.extend(&net.places[*place].sort),
-            QueryKind::Not(inner) => inner.named(net, found),
-            QueryKind::Joined(_, left, right) => {
-                left.named(net, found);
-                right.named(net, found);
+            MarkingQueryKind::Tokens(place, Some(_)) => found.extend(&net.places[*place].sort),
+            MarkingQueryKind::Not(inner) => inner.collect_classes(net, found),
+            MarkingQueryKind::Joined(_, left, right) => {
+                left.collect_classes(net, found);
+                right.collect_classes(net, found);
             }
-            QueryKind::Number(_)
-            | QueryKind::Tokens(..)
-            | QueryKind::Fireable(_)
-            | QueryKind::Deadlock => {}
+            MarkingQueryKind::Number(_)
+            | MarkingQueryKind::Tokens(..)
+            | MarkingQueryKind::Fireable(_)
+            | MarkingQueryKind::Deadlock => {}
         }
     }
 
     /// Whether it is so or not, and no number.
-    fn is_truth(&self) -> bool {
+    fn is_boolean(&self) -> bool {
         match &self.kind {
-            QueryKind::Fireable(_) | QueryKind::Deadlock | QueryKind::Not(_) => true,
-            QueryKind::Joined(operator, ..) => {
-                !matches!(operator, Binary::Add | Binary::Subtract | Binary::Multiply)
+            MarkingQueryKind::Fireable(_)
+            | MarkingQueryKind::Deadlock
+            | MarkingQueryKind::Not(_) => true,
+            MarkingQueryKind::Joined(operator, ..) => {
+                !matches!(operator, BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply)
             }
-            QueryKind::Number(_) | QueryKind::Tokens(..) => false,
+            MarkingQueryKind::Number(_) | MarkingQueryKind::Tokens(..) => false,
         }
     }
 
-    fn need(self, is_truth: bool) -> Read<Query> {
-        match (self.is_truth() == is_truth, is_truth) {
+    fn need(self, is_truth: bool) -> PnmlResult<MarkingQuery> {
+        match (self.is_boolean() == is_truth, is_truth) {
             (true, _) => Ok(self),
             (false, true) => {
                 Err(Diagnostic::error(self.span, "this is a number, and is neither so nor not")
@@ -89,38 +91,38 @@ impl Query {
 }
 
 /// The numbers of the nodes of a net, by their names, and by their ids.
-pub(super) struct Nodes<'n> {
-    net: &'n Net,
-    places: Kind<'n>,
-    transitions: Kind<'n>,
+pub(super) struct NodeIndex<'n> {
+    net: &'n PetriNet,
+    places: NodeKindIndex<'n>,
+    transitions: NodeKindIndex<'n>,
 }
 
 /// Those of a kind.
-struct Kind<'n> {
+struct NodeKindIndex<'n> {
     what: &'static str,
     by_name: HashMap<&'n str, usize>,
     by_id: HashMap<&'n str, usize>,
 }
 
-impl<'n> Nodes<'n> {
-    pub(super) fn of(net: &'n Net) -> Self {
+impl<'n> NodeIndex<'n> {
+    pub(super) fn new(net: &'n PetriNet) -> Self {
         let places = net.places.iter().map(|it| (it.name.as_str(), it.id.as_str()));
         let transitions = net.transitions.iter().map(|it| (it.name.as_str(), it.id.as_str()));
         let (places, transitions) =
-            (Kind::of("place", places), Kind::of("transition", transitions));
-        Nodes { net, places, transitions }
+            (NodeKindIndex::of("place", places), NodeKindIndex::of("transition", transitions));
+        NodeIndex { net, places, transitions }
     }
 }
 
-impl<'n> Kind<'n> {
+impl<'n> NodeKindIndex<'n> {
     fn of(what: &'static str, all: impl Iterator<Item = (&'n str, &'n str)> + Clone) -> Self {
         let by_name = all.clone().zip(0..).map(|((name, _), number)| (name, number)).collect();
         let by_id = all.zip(0..).map(|((_, id), number)| (id, number)).collect();
-        Kind { what, by_name, by_id }
+        NodeKindIndex { what, by_name, by_id }
     }
 
     /// The number of what is called so.
-    fn find(&self, word: &str, at: Span) -> Read<usize> {
+    fn find(&self, word: &str, at: Span) -> PnmlResult<usize> {
         let name = bare(word);
         let found = self.by_name.get(name).or_else(|| self.by_id.get(name));
         found.copied().ok_or_else(|| {
@@ -128,16 +130,16 @@ impl<'n> Kind<'n> {
                 self.by_name.iter().map(|it| (*it.0, it.1)).collect();
             all.sort_unstable_by_key(|it| it.1);
             let names: Vec<&str> = all.into_iter().map(|it| it.0).collect();
-            none_called(name, at, self.what, &names)
+            unknown_name(name, at, self.what, &names)
         })
     }
 }
 
 /// Reads what stands at a place of a text.
-pub(super) fn parse(nodes: &Nodes<'_>, text: &str, span: Span) -> Read<Query> {
+pub(super) fn parse(nodes: &NodeIndex<'_>, text: &str, span: Span) -> PnmlResult<MarkingQuery> {
     let (words, end) = words(&text[..span.end as usize], span.file);
     let at = words.partition_point(|it| it.span.start < span.start);
-    let mut reader = Reader { nodes, words: &words, end, at, depth: 0 };
+    let mut reader = MarkingQueryParser { nodes, words: &words, end, at, depth: 0 };
     let query = reader.level(0)?.need(true)?;
     let (at, found) = reader.next();
     let more = || format!("expected an operator or the end, found `{found}`");
@@ -145,39 +147,39 @@ pub(super) fn parse(nodes: &Nodes<'_>, text: &str, span: Span) -> Read<Query> {
 }
 
 /// Operators between two, weakest first.
-const LEVELS: [&[(&str, Binary)]; 6] = [
-    &[("->", Binary::Implies), ("imply", Binary::Implies), ("<->", Binary::Equal)],
-    &[("||", Binary::Or), ("or", Binary::Or)],
-    &[("&&", Binary::And), ("and", Binary::And)],
+const LEVELS: [&[(&str, BinaryOp)]; 6] = [
+    &[("->", BinaryOp::Implies), ("imply", BinaryOp::Implies), ("<->", BinaryOp::Equal)],
+    &[("||", BinaryOp::Or), ("or", BinaryOp::Or)],
+    &[("&&", BinaryOp::And), ("and", BinaryOp::And)],
     &[
-        ("==", Binary::Equal),
-        ("!=", Binary::NotEqual),
-        ("<=", Binary::LessEqual),
-        (">=", Binary::GreaterEqual),
-        ("<", Binary::Less),
-        (">", Binary::Greater),
+        ("==", BinaryOp::Equal),
+        ("!=", BinaryOp::NotEqual),
+        ("<=", BinaryOp::LessEqual),
+        (">=", BinaryOp::GreaterEqual),
+        ("<", BinaryOp::Less),
+        (">", BinaryOp::Greater),
     ],
-    &[("+", Binary::Add), ("-", Binary::Subtract)],
-    &[("*", Binary::Multiply)],
+    &[("+", BinaryOp::Add), ("-", BinaryOp::Subtract)],
+    &[("*", BinaryOp::Multiply)],
 ];
 
 /// Whether it does not matter in which order operands are joined.
-fn is_associative(operator: Binary) -> bool {
-    matches!(operator, Binary::And | Binary::Or | Binary::Add | Binary::Multiply)
+fn is_associative(operator: BinaryOp) -> bool {
+    matches!(operator, BinaryOp::And | BinaryOp::Or | BinaryOp::Add | BinaryOp::Multiply)
 }
 
 /// Up to here operators join what is so or not; behind it, numbers.
-const TRUTHS: usize = 3;
+const BOOLEAN_LEVELS: usize = 3;
 
-struct Reader<'a> {
-    nodes: &'a Nodes<'a>,
-    words: &'a [Word],
+struct MarkingQueryParser<'a> {
+    nodes: &'a NodeIndex<'a>,
+    words: &'a [FormulaWord],
     end: Span,
     at: usize,
     depth: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> MarkingQueryParser<'a> {
     /// What comes next, which is not taken; at the end nothing.
     fn next(&self) -> (Span, &'a str) {
         self.words.get(self.at).map_or((self.end, ""), |it| (it.span, &it.text))
@@ -197,7 +199,7 @@ impl<'a> Reader<'a> {
         is_there
     }
 
-    fn expect(&mut self, word: &str) -> Read<()> {
+    fn expect(&mut self, word: &str) -> PnmlResult<()> {
         match self.take() {
             (_, found) if found == word => Ok(()),
             (span, "") => Err(Diagnostic::error(span, format!("expected `{word}`, found the end"))),
@@ -207,7 +209,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn level(&mut self, level: usize) -> Read<Query> {
+    fn level(&mut self, level: usize) -> PnmlResult<MarkingQuery> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
             let error = "too much stands in each other here";
@@ -221,37 +223,40 @@ impl<'a> Reader<'a> {
         found
     }
 
-    fn joined(&mut self, level: usize, operators: &[(&str, Binary)]) -> Read<Query> {
-        let next = |reader: &Reader| {
+    fn joined(&mut self, level: usize, operators: &[(&str, BinaryOp)]) -> PnmlResult<MarkingQuery> {
+        let next = |reader: &MarkingQueryParser| {
             let word = reader.next().1;
             operators.iter().find(|it| it.0 == word).map(|it| it.1)
         };
         let mut left = self.level(level + 1)?;
         let mut count = 0;
         while let Some(operator) = next(self) {
-            let mut operands = vec![left.need(level < TRUTHS)?];
+            let mut operands = vec![left.need(level < BOOLEAN_LEVELS)?];
             // All that one operator joins is one tree, which is not high, if the order does not matter.
             while next(self) == Some(operator) && (is_associative(operator) || operands.len() < 2) {
                 self.take();
-                operands.push(self.level(level + 1)?.need(level < TRUTHS)?);
+                operands.push(self.level(level + 1)?.need(level < BOOLEAN_LEVELS)?);
             }
             count += 1;
-            if count > IN_A_ROW_MAX {
-                let error = format!("more than {IN_A_ROW_MAX} operators stand in a row here");
+            if count > OPERATORS_MAX {
+                let error = format!("more than {OPERATORS_MAX} operators stand in a row here");
                 return Err(
                     Diagnostic::error(self.next().0, error).help("put parts of them in brackets")
                 );
             }
             let all = joined(operands, |one, other| {
                 let span = one.span.to(other.span);
-                Query { kind: QueryKind::Joined(operator, Box::new(one), Box::new(other)), span }
+                MarkingQuery {
+                    kind: MarkingQueryKind::Joined(operator, Box::new(one), Box::new(other)),
+                    span,
+                }
             });
             left = all.unwrap_or_else(|| unreachable!("there is a first operand"));
         }
         Ok(left)
     }
 
-    fn operand(&mut self) -> Read<Query> {
+    fn operand(&mut self) -> PnmlResult<MarkingQuery> {
         let (span, word) = self.take();
         let kind = match word {
             "" => {
@@ -263,45 +268,48 @@ impl<'a> Reader<'a> {
                 return Ok(inner);
             }
             "!!" => return self.level(LEVELS.len())?.need(true),
-            "!" | "not" => QueryKind::Not(Box::new(self.level(LEVELS.len())?.need(true)?)),
+            "!" | "not" => MarkingQueryKind::Not(Box::new(self.level(LEVELS.len())?.need(true)?)),
             "-" => self.negative(span)?,
             "true" | "false" => {
                 let [one, other] = [1, i64::from(word == "true")];
-                let number = |it| Box::new(Query { kind: QueryKind::Number(it), span });
-                QueryKind::Joined(Binary::Equal, number(one), number(other))
+                let number =
+                    |it| Box::new(MarkingQuery { kind: MarkingQueryKind::Number(it), span });
+                MarkingQueryKind::Joined(BinaryOp::Equal, number(one), number(other))
             }
             "fireable" if self.next().1 == "(" => {
                 self.take();
                 let (at, name) = self.take();
                 let number = self.nodes.transitions.find(name, at)?;
                 self.expect(")")?;
-                QueryKind::Fireable(number)
+                MarkingQueryKind::Fireable(number)
             }
             "deadlock" if self.next().1 == "(" => {
                 self.take();
                 self.expect(")")?;
-                QueryKind::Deadlock
+                MarkingQueryKind::Deadlock
             }
-            "deadlock" if !self.nodes.places.by_name.contains_key(word) => QueryKind::Deadlock,
-            _ if is_number(word) => QueryKind::Number(number(word, span)?),
+            "deadlock" if !self.nodes.places.by_name.contains_key(word) => {
+                MarkingQueryKind::Deadlock
+            }
+            _ if is_number(word) => MarkingQueryKind::Number(number(word, span)?),
             _ => self.tokens(word, span)?,
         };
-        Ok(Query { kind, span: span.to(self.words[self.at - 1].span) })
+        Ok(MarkingQuery { kind, span: span.to(self.words[self.at - 1].span) })
     }
 
     /// What stands behind a minus sign, less than nothing.
-    fn negative(&mut self, span: Span) -> Read<QueryKind> {
+    fn negative(&mut self, span: Span) -> PnmlResult<MarkingQueryKind> {
         let (at, word) = self.next();
         if is_number(word) {
             self.take();
-            return Ok(QueryKind::Number(-number(word, at)?));
+            return Ok(MarkingQueryKind::Number(-number(word, at)?));
         }
-        let zero = Query { kind: QueryKind::Number(0), span };
+        let zero = MarkingQuery { kind: MarkingQueryKind::Number(0), span };
         let less = self.level(LEVELS.len())?.need(false)?;
-        Ok(QueryKind::Joined(Binary::Subtract, Box::new(zero), Box::new(less)))
+        Ok(MarkingQueryKind::Joined(BinaryOp::Subtract, Box::new(zero), Box::new(less)))
     }
 
-    fn tokens(&mut self, word: &str, span: Span) -> Read<QueryKind> {
+    fn tokens(&mut self, word: &str, span: Span) -> PnmlResult<MarkingQueryKind> {
         let net = self.nodes.net;
         let number = self.nodes.places.find(word, span)?;
         let sort = &net.places[number].sort;
@@ -317,12 +325,12 @@ impl<'a> Reader<'a> {
                 return Err(Diagnostic::error(at, error));
             };
             let position = match &class.values {
-                Values::Names(names) => {
+                ClassValues::Names(names) => {
                     let names: Vec<&str> = names.iter().map(String::as_str).collect();
                     let found = names.iter().position(|it| *it == bare(value));
-                    found.ok_or_else(|| none_called(bare(value), at, "value", &names))?
+                    found.ok_or_else(|| unknown_name(bare(value), at, "value", &names))?
                 }
-                Values::Range(low, high) => {
+                ClassValues::Range(low, high) => {
                     let number = value.parse::<i64>().ok().filter(|it| (low..=high).contains(&it));
                     let none = || {
                         Diagnostic::error(at, format!("`{}` has no value `{value}`", class.name))
@@ -334,8 +342,8 @@ impl<'a> Reader<'a> {
             self.expect("]")?;
         }
         match (parts.len(), sort.len()) {
-            (0, 1..) => Ok(QueryKind::Tokens(number, None)),
-            (given, all) if given == all => Ok(QueryKind::Tokens(number, Some(parts))),
+            (0, 1..) => Ok(MarkingQueryKind::Tokens(number, None)),
+            (given, all) if given == all => Ok(MarkingQueryKind::Tokens(number, Some(parts))),
             (_, all) => {
                 let error =
                     format!("colours of `{}` have {}", bare(word), count(all as u64, "part"));
@@ -352,9 +360,9 @@ fn bare(word: &str) -> &str {
 }
 
 /// That nothing of a kind is called so.
-fn none_called(name: &str, at: Span, what: &str, names: &[&str]) -> Diagnostic {
+fn unknown_name(name: &str, at: Span, what: &str, names: &[&str]) -> Diagnostic {
     let error = Diagnostic::error(at, format!("there is no {what} `{name}`"));
-    error.help(help(name, names, &format!("{what}s")))
+    error.help(unknown_name_help(name, names, &format!("{what}s")))
 }
 
 fn is_number(word: &str) -> bool {
@@ -362,7 +370,7 @@ fn is_number(word: &str) -> bool {
 }
 
 /// A number of tokens.
-fn number(word: &str, span: Span) -> Read<i64> {
+fn number(word: &str, span: Span) -> PnmlResult<i64> {
     let wrong = |_| Diagnostic::error(span, format!("`{word}` is no number of tokens"));
     word.parse().map_err(wrong)
 }

@@ -1,26 +1,26 @@
 //! How many tokens a place can have at most, whatever their colours.
 
-use super::colours::{Addend, Colours, Part};
-use super::net::{Does, Net};
-use crate::analysis::growth::Counters;
+use super::colours::{BagAddend, ColourComponent, ColourDeclarations};
+use super::net::{ArcEffect, PetriNet};
+use crate::analysis::growth::CounterSystem;
 
 /// The most tokens of each place; nothing where no bound was found.
-pub(super) fn bounds(net: &Net) -> Vec<Option<i64>> {
+pub(super) fn bounds(net: &PetriNet) -> Vec<Option<i64>> {
     skeleton(net).bounds(|_, it| it <= 1)
 }
 
 /// What transitions do to the sums of tokens in places, colours aside.
-fn skeleton(net: &Net) -> Counters {
+fn skeleton(net: &PetriNet) -> CounterSystem {
     let initial = net.places.iter().map(|it| it.initial.iter().sum());
     let changes = net.transitions.iter().map(|transition| {
         let mut changes: Vec<(usize, i64)> = Vec::new();
-        for flow in &transition.flows {
+        for flow in &transition.arcs {
             let tokens = tokens(&flow.bag, &net.colours, &net.places[flow.place].sort);
-            let change = match flow.does {
-                Does::Take => -tokens,
-                Does::Put => tokens,
+            let change = match flow.effect {
+                ArcEffect::Take => -tokens,
+                ArcEffect::Put => tokens,
                 // What is taken then is not known; that it is nothing bounds more.
-                Does::Reset | Does::Test | Does::Inhibit => continue,
+                ArcEffect::Reset | ArcEffect::Test | ArcEffect::Inhibit => continue,
             };
             match changes.iter_mut().find(|it| it.0 == flow.place) {
                 Some(known) => known.1 += change,
@@ -30,13 +30,13 @@ fn skeleton(net: &Net) -> Counters {
         changes.retain(|it| it.1 != 0);
         changes
     });
-    Counters { initial: initial.collect(), changes: changes.collect() }
+    CounterSystem { initial: initial.collect(), changes: changes.collect() }
 }
 
 /// How many tokens these are, of all colours.
-fn tokens(bag: &[Addend], colours: &Colours, sort: &[usize]) -> i64 {
+fn tokens(bag: &[BagAddend], colours: &ColourDeclarations, sort: &[usize]) -> i64 {
     let each = bag.iter().map(|it| {
-        let parts = it.colour.iter().zip(sort).filter(|(part, _)| **part == Part::All);
+        let parts = it.colour.iter().zip(sort).filter(|(part, _)| **part == ColourComponent::All);
         let times = parts.map(|(_, class)| i64::from(colours.classes[*class].size()));
         times.fold(it.times, i64::saturating_mul)
     });

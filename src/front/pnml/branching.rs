@@ -1,33 +1,33 @@
 //! Formulas of branching time in a contest's files.
 
-use super::contest::{Names, inner, is_temporal, refused};
-use super::parse::Term;
-use super::xml::Read;
-use crate::ir::{Branching, BranchingNode};
+use super::contest::{PropertyTranslator, is_temporal, only_operand, unsupported_term};
+use super::parse::PnmlTerm;
+use super::xml::PnmlResult;
+use crate::ir::{CtlFormula, CtlNode};
 
-impl Names<'_> {
+impl PropertyTranslator<'_> {
     /// The formula that a term is.
-    pub(super) fn branching(&self, term: &Term) -> Read<Branching<String>> {
-        let mut formula = Branching::default();
+    pub(super) fn branching(&self, term: &PnmlTerm) -> PnmlResult<CtlFormula<String>> {
+        let mut formula = CtlFormula::default();
         let root = self.node_of(term, &mut formula)?;
-        Ok(formula.rooted(root))
+        Ok(formula.with_root(root))
     }
 
     /// The number of the node that a term becomes.
-    fn node_of(&self, term: &Term, formula: &mut Branching<String>) -> Read<usize> {
+    fn node_of(&self, term: &PnmlTerm, formula: &mut CtlFormula<String>) -> PnmlResult<usize> {
         if !is_temporal(term) {
-            return Ok(formula.node(BranchingNode::Condition(self.condition(term)?)));
+            return Ok(formula.node(CtlNode::Condition(self.condition(term)?)));
         }
         match term.name() {
-            "exists-path" => self.some_path(inner(term)?, formula),
-            "all-paths" => self.every_path(inner(term)?, formula),
+            "exists-path" => self.some_path(only_operand(term)?, formula),
+            "all-paths" => self.every_path(only_operand(term)?, formula),
             "negation" => {
-                let one = self.node_of(inner(term)?, formula)?;
+                let one = self.node_of(only_operand(term)?, formula)?;
                 Ok(formula.not(one))
             }
             "conjunction" => {
                 let all = self.nodes_of(&term.terms, formula)?;
-                Ok(formula.node(BranchingNode::And(all)))
+                Ok(formula.node(CtlNode::And(all)))
             }
             "disjunction" => {
                 let all = self.nodes_of(&term.terms, formula)?;
@@ -40,45 +40,52 @@ impl Names<'_> {
             }
             "equivalence" => {
                 let [left, right] = self.two_of(term, formula)?;
-                Ok(formula.node(BranchingNode::Equal(left, right)))
+                Ok(formula.node(CtlNode::Equal(left, right)))
             }
             "exclusive-disjunction" => {
                 let [left, right] = self.two_of(term, formula)?;
-                let same = formula.node(BranchingNode::Equal(left, right));
+                let same = formula.node(CtlNode::Equal(left, right));
                 Ok(formula.not(same))
             }
-            _ => Err(refused(term, "is nothing that is so or not, as far as is read")),
+            _ => Err(unsupported_term(term, "is nothing that is so or not, as far as is read")),
         }
     }
 
-    fn nodes_of(&self, terms: &[Term], formula: &mut Branching<String>) -> Read<Vec<usize>> {
+    fn nodes_of(
+        &self,
+        terms: &[PnmlTerm],
+        formula: &mut CtlFormula<String>,
+    ) -> PnmlResult<Vec<usize>> {
         terms.iter().map(|it| self.node_of(it, formula)).collect()
     }
 
-    fn two_of(&self, term: &Term, formula: &mut Branching<String>) -> Read<[usize; 2]> {
+    fn two_of(&self, term: &PnmlTerm, formula: &mut CtlFormula<String>) -> PnmlResult<[usize; 2]> {
         let [left, right] = term.parts()?;
         Ok([self.node_of(left, formula)?, self.node_of(right, formula)?])
     }
 
     /// The two sides of an `until`.
-    fn sides(&self, path: &Term, formula: &mut Branching<String>) -> Read<[usize; 2]> {
+    fn sides(&self, path: &PnmlTerm, formula: &mut CtlFormula<String>) -> PnmlResult<[usize; 2]> {
         let [before, reach] = path.parts()?;
-        Ok([self.node_of(inner(before)?, formula)?, self.node_of(inner(reach)?, formula)?])
+        Ok([
+            self.node_of(only_operand(before)?, formula)?,
+            self.node_of(only_operand(reach)?, formula)?,
+        ])
     }
 
     /// That some path is so.
-    fn some_path(&self, path: &Term, formula: &mut Branching<String>) -> Read<usize> {
+    fn some_path(&self, path: &PnmlTerm, formula: &mut CtlFormula<String>) -> PnmlResult<usize> {
         let node = match path.name() {
             "until" => {
                 let [before, reach] = self.sides(path, formula)?;
-                BranchingNode::Until(before, reach)
+                CtlNode::Until(before, reach)
             }
             name => {
-                let state = self.node_of(inner(path)?, formula)?;
+                let state = self.node_of(only_operand(path)?, formula)?;
                 match name {
-                    "next" => BranchingNode::Next(state),
-                    "globally" => BranchingNode::Always(state),
-                    _ => BranchingNode::Until(formula.node(BranchingNode::And(Vec::new())), state),
+                    "next" => CtlNode::Next(state),
+                    "globally" => CtlNode::Always(state),
+                    _ => CtlNode::Until(formula.node(CtlNode::And(Vec::new())), state),
                 }
             }
         };
@@ -86,25 +93,25 @@ impl Names<'_> {
     }
 
     /// That every path is so: that none is not so.
-    fn every_path(&self, path: &Term, formula: &mut Branching<String>) -> Read<usize> {
+    fn every_path(&self, path: &PnmlTerm, formula: &mut CtlFormula<String>) -> PnmlResult<usize> {
         let node = match path.name() {
             "until" => {
                 let [before, reach] = self.sides(path, formula)?.map(|it| formula.not(it));
-                let neither = formula.node(BranchingNode::And(vec![before, reach]));
-                let breaks = formula.node(BranchingNode::Until(reach, neither));
-                let never = formula.node(BranchingNode::Always(reach));
+                let neither = formula.node(CtlNode::And(vec![before, reach]));
+                let breaks = formula.node(CtlNode::Until(reach, neither));
+                let never = formula.node(CtlNode::Always(reach));
                 return Ok({
                     let some = formula.or(&[breaks, never]);
                     formula.not(some)
                 });
             }
             name => {
-                let state = self.node_of(inner(path)?, formula)?;
+                let state = self.node_of(only_operand(path)?, formula)?;
                 let not = formula.not(state);
                 match name {
-                    "next" => BranchingNode::Next(not),
-                    "finally" => BranchingNode::Always(not),
-                    _ => BranchingNode::Until(formula.node(BranchingNode::And(Vec::new())), not),
+                    "next" => CtlNode::Next(not),
+                    "finally" => CtlNode::Always(not),
+                    _ => CtlNode::Until(formula.node(CtlNode::And(Vec::new())), not),
                 }
             }
         };

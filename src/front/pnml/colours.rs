@@ -3,8 +3,8 @@
 //! A class is a finite list of values, by their positions from 0; a tuple of values is a colour of a product of classes.
 //! The colour of a place without is the empty tuple.
 
-use super::parse::Term;
-use super::xml::{Read, number};
+use super::parse::PnmlTerm;
+use super::xml::{PnmlResult, number};
 use crate::diag::Diagnostic;
 use crate::numbers::count as counted;
 use crate::source::Span;
@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// A partition of a class: a class of its own, whose values are sets of values of the other.
-pub(super) struct Partition {
+pub(super) struct ClassPartition {
     /// The class of its elements.
     pub(super) class: ClassId,
     /// The class that it divides.
@@ -23,26 +23,26 @@ pub(super) struct Partition {
 
 /// A list of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Class {
+pub(super) struct ColourClass {
     pub(super) name: String,
-    pub(super) values: Values,
+    pub(super) values: ClassValues,
 }
 
 /// What the values of a class are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Values {
+pub(super) enum ClassValues {
     /// Names, in order.
     Names(Vec<String>),
     /// The integers from the first to the last.
     Range(i64, i64),
 }
 
-impl Class {
+impl ColourClass {
     /// How many values it has.
     pub(super) fn size(&self) -> u32 {
         match &self.values {
-            Values::Names(names) => names.len() as u32,
-            Values::Range(low, high) => (high - low + 1) as u32,
+            ClassValues::Names(names) => names.len() as u32,
+            ClassValues::Range(low, high) => (high - low + 1) as u32,
         }
     }
 }
@@ -51,17 +51,17 @@ impl Class {
 pub(super) type ClassId = usize;
 
 /// A variable of transitions.
-pub(super) struct Variable {
+pub(super) struct ColourVariable {
     pub(super) name: String,
     pub(super) class: ClassId,
 }
 
 /// All that is declared.
 #[derive(Default)]
-pub(super) struct Colours {
-    pub(super) classes: Vec<Class>,
-    pub(super) variables: Vec<Variable>,
-    pub(super) partitions: Vec<Partition>,
+pub(super) struct ColourDeclarations {
+    pub(super) classes: Vec<ColourClass>,
+    pub(super) variables: Vec<ColourVariable>,
+    pub(super) partitions: Vec<ClassPartition>,
     /// The classes that a sort is a product of, by its name.
     pub(super) sorts: HashMap<String, Vec<ClassId>>,
     /// The class of a named value, and its position.
@@ -72,7 +72,7 @@ pub(super) struct Colours {
 
 /// A part of a colour, where the variables of a transition have values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Part {
+pub(super) enum ColourComponent {
     /// The value of a variable, or the one so many behind it, around the class.
     Variable(usize, u32),
     /// The element, of the partition of this number, that holds such a value.
@@ -83,21 +83,23 @@ pub(super) enum Part {
     All,
 }
 
-impl Part {
+impl ColourComponent {
     /// The variable that it speaks of.
     pub(super) fn variable(&self) -> Option<usize> {
         match self {
-            Part::Variable(variable, _) | Part::Element(variable, ..) => Some(*variable),
-            Part::Constant(_) | Part::All => None,
+            ColourComponent::Variable(variable, _) | ColourComponent::Element(variable, ..) => {
+                Some(*variable)
+            }
+            ColourComponent::Constant(_) | ColourComponent::All => None,
         }
     }
 }
 
 /// So many tokens of a colour, or of each of several. Fewer than none are taken away from what others add.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Addend {
+pub(super) struct BagAddend {
     pub(super) times: i64,
-    pub(super) colour: Vec<Part>,
+    pub(super) colour: Vec<ColourComponent>,
     pub(super) span: Span,
 }
 
@@ -107,13 +109,13 @@ pub(super) const TOKENS_MAX: i64 = 1 << 30;
 /// The most addends that one term may become.
 const ADDENDS_MAX: usize = 1 << 20;
 
-fn error<T>(span: Span, message: impl Into<String>) -> Read<T> {
+fn error<T>(span: Span, message: impl Into<String>) -> PnmlResult<T> {
     Err(Diagnostic::error(span, message))
 }
 
-impl Colours {
+impl ColourDeclarations {
     /// The class of what a term says, if that is to be seen of it.
-    pub(super) fn class_of(&self, term: &Term) -> Option<ClassId> {
+    pub(super) fn class_of(&self, term: &PnmlTerm) -> Option<ClassId> {
         let get = |attribute| term.element.get(attribute);
         match term.name() {
             "variable" => {
@@ -130,13 +132,13 @@ impl Colours {
     }
 
     /// The first class that a number can be a value of, by the range that stands in it.
-    pub(super) fn class_of_number(&self, term: &Term) -> Option<ClassId> {
+    pub(super) fn class_of_number(&self, term: &PnmlTerm) -> Option<ClassId> {
         let inner = term.terms.first()?;
         if term.name() != "finiteintrangeconstant" {
             return self.class_of_number(inner);
         }
         let bound = |name| inner.element.number(name).ok();
-        let values = Values::Range(bound("start")?, bound("end")?);
+        let values = ClassValues::Range(bound("start")?, bound("end")?);
         self.classes.iter().position(|it| it.values == values)
     }
 
@@ -146,50 +148,52 @@ impl Colours {
     }
 
     /// The position of the value that a part is, where variables have these; nothing of each value, and of an unknown one.
-    pub(super) fn value(&self, part: Part, values: &[(usize, u32)]) -> Option<u32> {
+    pub(super) fn value(&self, part: ColourComponent, values: &[(usize, u32)]) -> Option<u32> {
         let of = |variable: usize, shift: u32| {
             let (_, value) = values.iter().find(|it| it.0 == variable)?;
             let size = self.classes[self.variables[variable].class].size();
             Some((value + shift) % size)
         };
         match part {
-            Part::Variable(variable, shift) => of(variable, shift),
-            Part::Element(variable, shift, partition) => {
+            ColourComponent::Variable(variable, shift) => of(variable, shift),
+            ColourComponent::Element(variable, shift, partition) => {
                 let value = of(variable, shift)?;
                 Some(self.partitions[partition].element_of[value as usize])
             }
-            Part::Constant(position) => Some(position),
-            Part::All => None,
+            ColourComponent::Constant(position) => Some(position),
+            ColourComponent::All => None,
         }
     }
 
     /// The variables that a term is; nothing if it is something else.
-    pub(super) fn variables_in(&self, term: &Term) -> Option<Range<usize>> {
+    pub(super) fn variables_in(&self, term: &PnmlTerm) -> Option<Range<usize>> {
         let name = term.element.get("refvariable").filter(|_| term.name() == "variable")?;
         self.variables_by_name.get(name).cloned()
     }
 
     /// The element of a partition that holds a value.
-    pub(super) fn in_partition(&self, value: Part, partition: usize) -> Part {
+    pub(super) fn in_partition(&self, value: ColourComponent, partition: usize) -> ColourComponent {
         match value {
-            Part::Variable(number, shift) => Part::Element(number, shift, partition),
-            Part::Constant(at) => {
-                Part::Constant(self.partitions[partition].element_of[at as usize])
+            ColourComponent::Variable(number, shift) => {
+                ColourComponent::Element(number, shift, partition)
             }
-            Part::Element(..) | Part::All => Part::All,
+            ColourComponent::Constant(at) => {
+                ColourComponent::Constant(self.partitions[partition].element_of[at as usize])
+            }
+            ColourComponent::Element(..) | ColourComponent::All => ColourComponent::All,
         }
     }
 
     /// The position of the value that a term names, which has no variables.
-    pub(super) fn constant(&self, term: &Term, class: ClassId) -> Read<u32> {
+    pub(super) fn constant(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<u32> {
         match self.part(term, class)? {
-            Part::Constant(position) => Ok(position),
+            ColourComponent::Constant(position) => Ok(position),
             _ => error(term.span(), "one value is named here"),
         }
     }
 
     /// How many parts of a colour a term says.
-    fn width(&self, term: &Term) -> usize {
+    fn width(&self, term: &PnmlTerm) -> usize {
         match term.name() {
             "dotconstant" => 0,
             "variable" => {
@@ -208,14 +212,14 @@ impl Colours {
     }
 
     /// Whether a term is the only value of the sort without colours, which some tools name as a value of a class.
-    fn is_dot(&self, term: &Term) -> bool {
+    fn is_dot(&self, term: &PnmlTerm) -> bool {
         let name = term.element.get("declaration").unwrap_or_default();
         let is_sort = self.sorts.get(name).is_some_and(Vec::is_empty);
         !self.constants.contains_key(name) && (name == "dot" || is_sort)
     }
 
     /// The variables that a term of this name stands for.
-    pub(super) fn variables_of(&self, term: &Term) -> Read<Range<usize>> {
+    pub(super) fn variables_of(&self, term: &PnmlTerm) -> PnmlResult<Range<usize>> {
         let name = term.element.need("refvariable")?;
         let numbers = self.variables_by_name.get(name).cloned();
         let unknown = || format!("the variable `{name}` is not declared");
@@ -223,7 +227,7 @@ impl Colours {
     }
 
     /// What a term says of a value of a class.
-    pub(super) fn part(&self, term: &Term, class: ClassId) -> Read<Part> {
+    pub(super) fn part(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<ColourComponent> {
         let span = term.span();
         if self.class_of(term).is_some_and(|it| it != class) {
             let name = &self.classes[class].name;
@@ -234,7 +238,7 @@ impl Colours {
             "variable" => {
                 let numbers = self.variables_of(term)?;
                 match numbers.len() {
-                    1 => Ok(Part::Variable(numbers.start, 0)),
+                    1 => Ok(ColourComponent::Variable(numbers.start, 0)),
                     _ => error(span, "this variable is no value of one class"),
                 }
             }
@@ -242,13 +246,16 @@ impl Colours {
                 let name = term.element.need("declaration")?;
                 let unknown =
                     || Diagnostic::error(span, format!("the value `{name}` is not declared"));
-                self.constants.get(name).map(|it| Part::Constant(it.1)).ok_or_else(unknown)
+                self.constants
+                    .get(name)
+                    .map(|it| ColourComponent::Constant(it.1))
+                    .ok_or_else(unknown)
             }
             "finiteintrangeconstant" => {
                 let value = term.element.number("value")?;
                 match self.classes[class].values {
-                    Values::Range(low, high) if (low..=high).contains(&value) => {
-                        Ok(Part::Constant((value - low) as u32))
+                    ClassValues::Range(low, high) if (low..=high).contains(&value) => {
+                        Ok(ColourComponent::Constant((value - low) as u32))
                     }
                     _ => {
                         error(span, format!("`{}` has no value {value}", self.classes[class].name))
@@ -257,26 +264,32 @@ impl Colours {
             }
             "successor" | "predecessor" => self.moved(term, class),
             "partitionelementof" => self.element_of(term, class),
-            "all" => Ok(Part::All),
+            "all" => Ok(ColourComponent::All),
             "dotconstant" => error(span, "a token without colour is no part of a colour"),
             other => error(span, format!("values by <{other}> are not read")),
         }
     }
 
     /// The value behind or before another, around the class.
-    fn moved(&self, term: &Term, class: ClassId) -> Read<Part> {
+    fn moved(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<ColourComponent> {
         let ([inner], size) = (term.parts()?, self.classes[class].size());
         let by = if term.name() == "successor" { 1 } else { size - 1 };
         match self.part(inner, class)? {
-            Part::Variable(number, shift) => Ok(Part::Variable(number, (shift + by) % size)),
-            Part::Constant(position) => Ok(Part::Constant((position + by) % size)),
-            Part::Element(..) => error(term.span(), "elements of partitions have no neighbours"),
-            Part::All => error(term.span(), "this is not of one value"),
+            ColourComponent::Variable(number, shift) => {
+                Ok(ColourComponent::Variable(number, (shift + by) % size))
+            }
+            ColourComponent::Constant(position) => {
+                Ok(ColourComponent::Constant((position + by) % size))
+            }
+            ColourComponent::Element(..) => {
+                error(term.span(), "elements of partitions have no neighbours")
+            }
+            ColourComponent::All => error(term.span(), "this is not of one value"),
         }
     }
 
     /// The element of a partition that holds a value.
-    fn element_of(&self, term: &Term, class: ClassId) -> Read<Part> {
+    fn element_of(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<ColourComponent> {
         let [inner] = term.parts()?;
         let name = term.element.need("refpartition")?;
         let partition = self.partitions.iter().position(|it| it.class == class);
@@ -285,23 +298,23 @@ impl Colours {
         };
         let value = self.part(inner, self.partitions[partition].base)?;
         match self.in_partition(value, partition) {
-            Part::All => error(term.span(), "this is not of one value"),
+            ColourComponent::All => error(term.span(), "this is not of one value"),
             part => Ok(part),
         }
     }
 
     /// What a term says of tokens in a place whose colours are of these classes.
-    pub(super) fn bag(&self, term: &Term, sort: &[ClassId]) -> Read<Vec<Addend>> {
+    pub(super) fn bag(&self, term: &PnmlTerm, sort: &[ClassId]) -> PnmlResult<Vec<BagAddend>> {
         let mut bag = self.addends(term, sort)?;
         for (at, class) in sort.iter().enumerate() {
-            bag = together(bag, at, self.classes[*class].size());
+            bag = merge_full_classes(bag, at, self.classes[*class].size());
         }
         Ok(bag)
     }
 
-    fn addends(&self, term: &Term, sort: &[ClassId]) -> Read<Vec<Addend>> {
+    fn addends(&self, term: &PnmlTerm, sort: &[ClassId]) -> PnmlResult<Vec<BagAddend>> {
         let span = term.span();
-        let one = |colour| Ok(vec![Addend { times: 1, colour, span }]);
+        let one = |colour| Ok(vec![BagAddend { times: 1, colour, span }]);
         match term.name() {
             "add" => self.sum(&term.terms, sort),
             "subtract" => {
@@ -310,12 +323,12 @@ impl Colours {
                 };
                 let mut all = self.addends(from, sort)?;
                 let less = self.sum(less, sort)?.into_iter();
-                all.extend(less.map(|it| Addend { times: -it.times, ..it }));
+                all.extend(less.map(|it| BagAddend { times: -it.times, ..it }));
                 Ok(all)
             }
             "numberof" | "scalarproduct" => self.multiplied(term, sort),
             "empty" => Ok(Vec::new()),
-            "all" => one(vec![Part::All; sort.len()]),
+            "all" => one(vec![ColourComponent::All; sort.len()]),
             _ if self.width(term) != sort.len() => error(
                 span,
                 format!("a colour of the place has {}", counted(sort.len() as u64, "part")),
@@ -330,7 +343,7 @@ impl Colours {
                 let numbers = self.variables_of(term)?;
                 let is_of = |number: usize, class: &ClassId| self.variables[number].class == *class;
                 match numbers.clone().zip(sort).all(|(number, class)| is_of(number, class)) {
-                    true => one(numbers.map(|it| Part::Variable(it, 0)).collect()),
+                    true => one(numbers.map(|it| ColourComponent::Variable(it, 0)).collect()),
                     // The message names the class.
                     false => self.part(term, sort[0]).and_then(|it| one(vec![it])),
                 }
@@ -339,31 +352,35 @@ impl Colours {
         }
     }
 
-    fn sum(&self, terms: &[Term], sort: &[ClassId]) -> Read<Vec<Addend>> {
+    fn sum(&self, terms: &[PnmlTerm], sort: &[ClassId]) -> PnmlResult<Vec<BagAddend>> {
         let each = terms.iter().map(|it| self.addends(it, sort));
-        each.collect::<Read<Vec<_>>>().map(|it| it.concat())
+        each.collect::<PnmlResult<Vec<_>>>().map(|it| it.concat())
     }
 
     /// Each value of a class that an element of a partition of it holds.
-    fn values_of_element(&self, term: &Term, class: ClassId) -> Read<Vec<Addend>> {
+    fn values_of_element(&self, term: &PnmlTerm, class: ClassId) -> PnmlResult<Vec<BagAddend>> {
         let Some((element, partition)) = self.element(term, class) else {
             return self.part(term, class).map(|_| Vec::new());
         };
         let held = partition.element_of.iter().zip(0..).filter(|(it, _)| **it == element);
-        let colour = |value| vec![Part::Constant(value)];
-        let addend = |(_, value)| Addend { times: 1, colour: colour(value), span: term.span() };
+        let colour = |value| vec![ColourComponent::Constant(value)];
+        let addend = |(_, value)| BagAddend { times: 1, colour: colour(value), span: term.span() };
         Ok(held.map(addend).collect())
     }
 
     /// The element of a partition of a class that a term names.
-    pub(super) fn element(&self, term: &Term, class: ClassId) -> Option<(u32, &Partition)> {
+    pub(super) fn element(
+        &self,
+        term: &PnmlTerm,
+        class: ClassId,
+    ) -> Option<(u32, &ClassPartition)> {
         let (of, element) = self.constants.get(term.element.get("declaration")?)?;
         Some((*element, &self.partitions[self.partition(class, *of)?]))
     }
 
     /// So many times what stands behind the number; once, if there is none.
-    fn multiplied(&self, term: &Term, sort: &[ClassId]) -> Read<Vec<Addend>> {
-        let has_number = |it: &Term| it.name() == "numberconstant";
+    fn multiplied(&self, term: &PnmlTerm, sort: &[ClassId]) -> PnmlResult<Vec<BagAddend>> {
+        let has_number = |it: &PnmlTerm| it.name() == "numberconstant";
         let (times, terms) = match term.terms.split_first() {
             Some((count, terms)) if has_number(count) => {
                 (number(count.element.need("value")?, count.span())?, terms)
@@ -383,13 +400,18 @@ impl Colours {
             false => self.sum(terms, sort)?,
         };
         let of = of.into_iter();
-        let of = of.map(|it| Addend { times: it.times.saturating_mul(times), ..it });
+        let of = of.map(|it| BagAddend { times: it.times.saturating_mul(times), ..it });
         Ok(of.filter(|it| it.times != 0).collect())
     }
 
     /// The colours whose parts are what these terms say: each of one term with each of the others.
-    fn product(&self, terms: &[Term], sort: &[ClassId], span: Span) -> Read<Vec<Addend>> {
-        let (mut all, mut rest) = (vec![Addend { times: 1, colour: Vec::new(), span }], sort);
+    fn product(
+        &self,
+        terms: &[PnmlTerm],
+        sort: &[ClassId],
+        span: Span,
+    ) -> PnmlResult<Vec<BagAddend>> {
+        let (mut all, mut rest) = (vec![BagAddend { times: 1, colour: Vec::new(), span }], sort);
         for term in terms {
             let Some((own, behind)) = rest.split_at_checked(self.width(term)) else { break };
             rest = behind;
@@ -397,8 +419,8 @@ impl Colours {
             if all.len().saturating_mul(parts.len()) > ADDENDS_MAX {
                 return error(span, format!("these are more than {ADDENDS_MAX} colours"));
             }
-            let with = |it: &Addend| {
-                let each = parts.iter().map(|part| Addend {
+            let with = |it: &BagAddend| {
+                let each = parts.iter().map(|part| BagAddend {
                     times: it.times.saturating_mul(part.times),
                     colour: [&it.colour[..], &part.colour].concat(),
                     span,
@@ -420,15 +442,15 @@ impl Colours {
 
 /// The same tokens, where those of all values of a class that stand one by one at a part of their colours are told at once, as
 /// who unfolds `all` writes them.
-fn together(bag: Vec<Addend>, at: usize, size: u32) -> Vec<Addend> {
-    let without = |it: &Addend| {
+fn merge_full_classes(bag: Vec<BagAddend>, at: usize, size: u32) -> Vec<BagAddend> {
+    let without = |it: &BagAddend| {
         let mut colour = it.colour.clone();
-        let value = std::mem::replace(&mut colour[at], Part::All);
-        (Addend { colour, ..it.clone() }, value)
+        let value = std::mem::replace(&mut colour[at], ColourComponent::All);
+        (BagAddend { colour, ..it.clone() }, value)
     };
-    let mut groups: HashMap<(i64, Vec<Part>), HashSet<u32>> = HashMap::new();
+    let mut groups: HashMap<(i64, Vec<ColourComponent>), HashSet<u32>> = HashMap::new();
     for it in &bag {
-        if let (Addend { times, colour, .. }, Part::Constant(value)) = without(it) {
+        if let (BagAddend { times, colour, .. }, ColourComponent::Constant(value)) = without(it) {
             groups.entry((times, colour)).or_default().insert(value);
         }
     }
@@ -436,7 +458,7 @@ fn together(bag: Vec<Addend>, at: usize, size: u32) -> Vec<Addend> {
     let mut joined = Vec::new();
     for it in bag {
         let (whole, value) = without(&it);
-        let Part::Constant(value) = value else {
+        let ColourComponent::Constant(value) = value else {
             joined.push(it);
             continue;
         };

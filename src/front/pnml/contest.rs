@@ -4,14 +4,14 @@
 //! Each is written anew as somebody would write it for `--invariant`, `--cover` or `--ltl`. Nodes have their ids in such a file
 //! and their names in ours.
 
-use super::ask::{Nodes, parse};
-use super::net::Net;
-use super::parse::{Term, terms_of};
+use super::ask::{NodeIndex, parse};
+use super::net::PetriNet;
+use super::parse::{PnmlTerm, terms_of};
 use super::paths::is_branching;
-use super::xml::{Element, Read, Xml, number};
+use super::xml::{PnmlResult, PnmlXmlReader, XmlElement, number};
 use crate::diag::Diagnostic;
-use crate::front::{Asks, Question};
-use crate::ir::Holds;
+use crate::front::{ExternalProperty, ExternalPropertyKind};
+use crate::ir::ConditionModality;
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -19,9 +19,13 @@ use std::collections::HashMap;
 const QUESTIONS_MAX: usize = 10_000;
 
 /// What a file asks of a net.
-pub(super) fn questions(net: &Net, file: u32, text: &str) -> Read<Vec<Question>> {
-    let names = Names {
-        nodes: Nodes::of(net),
+pub(super) fn questions(
+    net: &PetriNet,
+    file: u32,
+    text: &str,
+) -> PnmlResult<Vec<ExternalProperty>> {
+    let names = PropertyTranslator {
+        nodes: NodeIndex::new(net),
         places: net.places.iter().map(|it| (it.id.as_str(), it.name.as_str())).collect(),
         transitions: net.transitions.iter().map(|it| (it.id.as_str(), it.name.as_str())).collect(),
         deadlock: match net.places.iter().any(|it| it.name == "deadlock") {
@@ -30,7 +34,7 @@ pub(super) fn questions(net: &Net, file: u32, text: &str) -> Read<Vec<Question>>
         },
     };
     let (mut found, mut root) = (Vec::new(), None);
-    let mut xml = Xml::new(file, text);
+    let mut xml = PnmlXmlReader::new(file, text);
     xml.each_root(&mut |xml, element| {
         root = root.or(Some(element.span));
         if element.name != "property-set" {
@@ -57,30 +61,30 @@ pub(super) fn questions(net: &Net, file: u32, text: &str) -> Read<Vec<Question>>
 }
 
 /// What is said of a term, by what it is called and what it is made of.
-pub(super) fn refused(term: &Term, why: &str) -> Diagnostic {
+pub(super) fn unsupported_term(term: &PnmlTerm, why: &str) -> Diagnostic {
     Diagnostic::error(term.span(), format!("<{}> {why}", term.name()))
 }
 
 /// The only part of a term.
-pub(super) fn inner(of: &Term) -> Read<&Term> {
+pub(super) fn only_operand(of: &PnmlTerm) -> PnmlResult<&PnmlTerm> {
     of.parts::<1>().map(|[it]| it)
 }
 
 /// The names of nodes, by their ids.
-type ById<'n> = HashMap<&'n str, &'n str>;
+type NamesById<'n> = HashMap<&'n str, &'n str>;
 
 /// Those of a net.
-pub(super) struct Names<'n> {
-    nodes: Nodes<'n>,
-    places: ById<'n>,
-    transitions: ById<'n>,
+pub(super) struct PropertyTranslator<'n> {
+    nodes: NodeIndex<'n>,
+    places: NamesById<'n>,
+    transitions: NamesById<'n>,
     /// How it is asked whether no transition can be taken.
     deadlock: &'static str,
 }
 
-impl<'n> Names<'n> {
+impl<'n> PropertyTranslator<'n> {
     /// A property; what is wrong with its formula is wrong with this question only.
-    fn property(&self, xml: &mut Xml, of: &Element) -> Read<Question> {
+    fn property(&self, xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<ExternalProperty> {
         let (mut name, mut formula) = (None, None);
         xml.each(of, &mut |xml, element| {
             match element.name.as_str() {
@@ -94,26 +98,26 @@ impl<'n> Names<'n> {
             |what: &str| Diagnostic::error(of.span, format!("the property has no {what}"));
         let name = name.filter(|it| !it.is_empty()).ok_or_else(|| missing("<id>"))?;
         let formula = formula.ok_or_else(|| missing("<formula>"));
-        let asks = formula.and_then(|it| self.asks(&it));
-        Ok(Question { name, asks, span: of.span })
+        let asks = formula.and_then(|it| self.property_kind(&it));
+        Ok(ExternalProperty { name, kind: asks, span: of.span })
     }
 
-    fn asks(&self, formula: &Term) -> Read<Asks> {
+    fn property_kind(&self, formula: &PnmlTerm) -> PnmlResult<ExternalPropertyKind> {
         if formula.name() == "place-bound" {
             let named = formula.terms.iter().map(|it| Ok(self.place(it)?.to_owned()));
-            return Ok(Asks::Most(named.collect::<Read<_>>()?));
+            return Ok(ExternalPropertyKind::Most(named.collect::<PnmlResult<_>>()?));
         }
         if let Some((holds, state, is_negated)) = of_reachable(formula, false) {
             let text = self.condition(state)?;
             let text = if is_negated { format!("!({text})") } else { text };
-            return Ok(Asks::Condition(holds, text));
+            return Ok(ExternalPropertyKind::Condition(holds, text));
         }
-        if formula.name() == "all-paths" && !has_quantifier(inner(formula)?) {
-            return Ok(Asks::Runs(self.run(inner(formula)?)?));
+        if formula.name() == "all-paths" && !has_quantifier(only_operand(formula)?) {
+            return Ok(ExternalPropertyKind::Runs(self.run(only_operand(formula)?)?));
         }
         match is_branching(formula) {
-            true => Ok(Asks::Branching(self.branching(formula)?)),
-            false => Err(refused(formula, "is no question that is read").help(
+            true => Ok(ExternalPropertyKind::Branching(self.branching(formula)?)),
+            false => Err(unsupported_term(formula, "is no question that is read").help(
                 "<place-bound>, <all-paths> of a run, and formulas in which each quantifier of \
                  paths stands right before an operator are",
             )),
@@ -121,7 +125,7 @@ impl<'n> Names<'n> {
     }
 
     /// A condition on markings that is known to have a meaning.
-    pub(super) fn condition(&self, term: &Term) -> Read<String> {
+    pub(super) fn condition(&self, term: &PnmlTerm) -> PnmlResult<String> {
         let text = self.state(term)?;
         let whole = Span::new(term.span().file, 0..text.len());
         let read = parse(&self.nodes, &text, whole);
@@ -131,11 +135,11 @@ impl<'n> Names<'n> {
     }
 
     /// A formula about the rest of a run.
-    fn run(&self, term: &Term) -> Read<String> {
+    fn run(&self, term: &PnmlTerm) -> PnmlResult<String> {
         if !is_temporal(term) {
             return self.condition(term);
         }
-        let of = |it: &Term| self.run(it);
+        let of = |it: &PnmlTerm| self.run(it);
         let prefix = |sign: &str| {
             let [inner] = term.parts()?;
             Ok(format!("{sign} ({})", of(inner)?))
@@ -150,7 +154,7 @@ impl<'n> Names<'n> {
                 Ok(format!("({}) U ({})", of(before)?, of(reach)?))
             }
             "all-paths" | "exists-path" => {
-                Err(refused(term, "within a formula about a run is not read")
+                Err(unsupported_term(term, "within a formula about a run is not read")
                     .help("formulas of branching time that are no CTL are not"))
             }
             _ => joined(term, &of),
@@ -158,7 +162,7 @@ impl<'n> Names<'n> {
     }
 
     /// A condition on markings.
-    fn state(&self, term: &Term) -> Read<String> {
+    fn state(&self, term: &PnmlTerm) -> PnmlResult<String> {
         let compared = |sign: &str| {
             let [left, right] = term.parts()?;
             Ok(format!("{} {sign} {}", self.number(left)?, self.number(right)?))
@@ -171,7 +175,7 @@ impl<'n> Names<'n> {
                     let name = self.node(it, "transition", &self.transitions)?;
                     Ok(format!("fireable(\"{name}\")"))
                 });
-                some(term, each.collect::<Read<Vec<_>>>()?, " || ")
+                join_with_sign(term, each.collect::<PnmlResult<Vec<_>>>()?, " || ")
             }
             "integer-eq" => compared("=="),
             "integer-ne" => compared("!="),
@@ -183,33 +187,34 @@ impl<'n> Names<'n> {
         }
     }
 
-    fn number(&self, term: &Term) -> Read<String> {
+    fn number(&self, term: &PnmlTerm) -> PnmlResult<String> {
         let each = |sign: &str| {
-            let all = term.terms.iter().map(|it| self.number(it)).collect::<Read<Vec<_>>>()?;
-            some(term, all, sign)
+            let all =
+                term.terms.iter().map(|it| self.number(it)).collect::<PnmlResult<Vec<_>>>()?;
+            join_with_sign(term, all, sign)
         };
         match term.name() {
             "integer-constant" => Ok(number(&term.text, term.span())?.to_string()),
             "tokens-count" => {
                 let named = term.terms.iter().map(|it| Ok(format!("\"{}\"", self.place(it)?)));
-                some(term, named.collect::<Read<Vec<_>>>()?, " + ")
+                join_with_sign(term, named.collect::<PnmlResult<Vec<_>>>()?, " + ")
             }
             "integer-sum" => each(" + "),
             "integer-difference" => each(" - "),
             "integer-product" => each(" * "),
-            _ => Err(refused(term, "is no number that is read")),
+            _ => Err(unsupported_term(term, "is no number that is read")),
         }
     }
 
     /// The place that a term names.
-    fn place(&self, term: &Term) -> Read<&'n str> {
+    fn place(&self, term: &PnmlTerm) -> PnmlResult<&'n str> {
         self.node(term, "place", &self.places)
     }
 
     /// The node of a kind that a term names.
-    fn node(&self, term: &Term, kind: &str, all: &ById<'n>) -> Read<&'n str> {
+    fn node(&self, term: &PnmlTerm, kind: &str, all: &NamesById<'n>) -> PnmlResult<&'n str> {
         if term.name() != kind {
-            return Err(refused(term, &format!("stands where a <{kind}> is expected")));
+            return Err(unsupported_term(term, &format!("stands where a <{kind}> is expected")));
         }
         let id = term.text.trim();
         let unknown = || Diagnostic::error(term.span(), format!("the net has no {kind} `{id}`"));
@@ -218,17 +223,18 @@ impl<'n> Names<'n> {
 }
 
 /// Parts with a sign between them; of several as one operand.
-fn some(term: &Term, parts: Vec<String>, sign: &str) -> Read<String> {
+fn join_with_sign(term: &PnmlTerm, parts: Vec<String>, sign: &str) -> PnmlResult<String> {
     match &parts[..] {
-        [] => Err(refused(term, "is about nothing")),
+        [] => Err(unsupported_term(term, "is about nothing")),
         [one] => Ok(one.clone()),
         _ => Ok(format!("({})", parts.join(sign))),
     }
 }
 
 /// What is joined by operators that states and runs both have.
-fn joined(term: &Term, of: &dyn Fn(&Term) -> Read<String>) -> Read<String> {
-    let all = || term.terms.iter().map(|it| Ok(format!("({})", of(it)?))).collect::<Read<Vec<_>>>();
+fn joined(term: &PnmlTerm, of: &dyn Fn(&PnmlTerm) -> PnmlResult<String>) -> PnmlResult<String> {
+    let all =
+        || term.terms.iter().map(|it| Ok(format!("({})", of(it)?))).collect::<PnmlResult<Vec<_>>>();
     let two = |sign: &str| {
         let [left, right] = term.parts()?;
         Ok(format!("({}) {sign} ({})", of(left)?, of(right)?))
@@ -238,40 +244,43 @@ fn joined(term: &Term, of: &dyn Fn(&Term) -> Read<String>) -> Read<String> {
             let [inner] = term.parts()?;
             Ok(format!("!({})", of(inner)?))
         }
-        "conjunction" => some(term, all()?, " && "),
-        "disjunction" => some(term, all()?, " || "),
+        "conjunction" => join_with_sign(term, all()?, " && "),
+        "disjunction" => join_with_sign(term, all()?, " || "),
         "implication" => two("->"),
         "equivalence" => two("<->"),
         "exclusive-disjunction" => Ok(format!("!({})", two("<->")?)),
-        _ => Err(refused(term, "is nothing that is so or not, as far as is read")),
+        _ => Err(unsupported_term(term, "is nothing that is so or not, as far as is read")),
     }
 }
 
 /// Whether a formula says something of more than the state that it is asked of.
-pub(super) fn is_temporal(term: &Term) -> bool {
+pub(super) fn is_temporal(term: &PnmlTerm) -> bool {
     let operators = ["globally", "finally", "next", "until", "all-paths", "exists-path"];
     operators.contains(&term.name()) || term.terms.iter().any(is_temporal)
 }
 
 /// Whether a formula says something of other paths than the one that it is asked of.
-fn has_quantifier(term: &Term) -> bool {
+fn has_quantifier(term: &PnmlTerm) -> bool {
     matches!(term.name(), "all-paths" | "exists-path") || term.terms.iter().any(has_quantifier)
 }
 
 /// The condition on single states that is asked of some state, or of all, and whether it is negated; nothing where
 /// something else is asked.
-fn of_reachable(formula: &Term, is_negated: bool) -> Option<(Holds, &Term, bool)> {
+fn of_reachable(
+    formula: &PnmlTerm,
+    is_negated: bool,
+) -> Option<(ConditionModality, &PnmlTerm, bool)> {
     let [path] = formula.terms.as_slice() else { return None };
     let (holds, state) = match (formula.name(), path.name(), path.terms.as_slice()) {
         ("negation", ..) => return of_reachable(path, !is_negated),
-        ("exists-path", "finally", [state]) => (Holds::Sometimes, state),
-        ("all-paths", "globally", [state]) => (Holds::Always, state),
+        ("exists-path", "finally", [state]) => (ConditionModality::Sometimes, state),
+        ("all-paths", "globally", [state]) => (ConditionModality::Always, state),
         _ => return None,
     };
     let holds = match (holds, is_negated) {
         (holds, false) => holds,
-        (Holds::Sometimes, true) => Holds::Always,
-        (Holds::Always, true) => Holds::Sometimes,
+        (ConditionModality::Sometimes, true) => ConditionModality::Always,
+        (ConditionModality::Always, true) => ConditionModality::Sometimes,
     };
     (!is_temporal(state)).then_some((holds, state, is_negated))
 }

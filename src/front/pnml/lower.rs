@@ -3,21 +3,22 @@
 //! An action exists once for each binding of its transition's variables, which are its parameters. Its guard asks that there
 //! are enough tokens of each colour, its body takes and puts what differs, what is taken first.
 
-use super::ask::{Query, QueryKind};
+use super::ask::{MarkingQuery, MarkingQueryKind};
 use super::bounds::bounds;
-use super::colours::Partition;
-use super::colours::{Addend, ClassId, Part, TOKENS_MAX, Values};
-use super::condition::{Condition, ConditionKind};
-use super::net::{Does, Flow, Net, Place, Transition};
+use super::colours::ClassPartition;
+use super::colours::{BagAddend, ClassId, ClassValues, ColourComponent, TOKENS_MAX};
+use super::condition::{ColourGuard, ColourGuardKind};
+use super::net::{ArcEffect, PetriArc, PetriNet, PetriPlace, PetriTransition};
 use super::symmetry::interchangeable;
-use super::xml::Read;
-use crate::analysis::bindings::{BindingPlan, BindingStep, Scan, conjuncts};
+use super::xml::PnmlResult;
+use crate::analysis::bindings::{BindingPlan, BindingStep, NonzeroScan, conjuncts};
 use crate::diag::Diagnostic;
 use crate::ir::validate::STATE_BITS_MAX;
 use crate::ir::{
-    self, Action, Arithmetic, Binary, Control, Convert, Domain, Enum, Expr, ExprKind, LocalId,
-    Overflow, Parameter, Program, Quantifier, Renumbered, Scalar, Scalarset, Selector, Start, Stmt,
-    StmtKind, Type, TypeId, Unary, VarId, Variable,
+    self, Action, ActionControl, Arithmetic, BinaryOp, ConversionPiece, Domain, EnumType, Expr,
+    ExprKind, LocalId, NumberConversion, OverflowRule, Parameter, PlaceSelector, Program,
+    Quantifier, ScalarType, Scalarset, StartRule, Stmt, StmtKind, Type, TypeId, UnaryOp, VarId,
+    Variable,
 };
 use crate::source::Span;
 use crate::trees::{self, balanced};
@@ -27,7 +28,7 @@ use std::collections::HashMap;
 const UNBOUNDED: i64 = u16::MAX as i64;
 
 /// A class as the program has it.
-struct Class {
+struct LoweredClass {
     ty: TypeId,
     domain: Domain,
     /// The number of its first value.
@@ -36,24 +37,24 @@ struct Class {
 }
 
 /// A place as the program has it.
-struct Counters {
+struct PlaceCounters {
     variable: VarId,
     /// What becomes of more tokens than there is room for. There never are, where their number is known to be bounded.
-    overflow: Overflow,
+    overflow: OverflowRule,
     /// Of all colours, at first.
     tokens: i64,
 }
 
-struct Lowering<'n> {
-    net: &'n Net,
+struct NetLowering<'n> {
+    net: &'n PetriNet,
     program: Program,
-    classes: Vec<Class>,
-    counters: Vec<Counters>,
+    classes: Vec<LoweredClass>,
+    counters: Vec<PlaceCounters>,
     types: HashMap<Type, TypeId>,
 }
 
 /// Refuses a net whose markings take more bits than states can have, before more is made of it.
-fn refuse_too_wide(net: &Net, rooms: &[Room]) -> Read<()> {
+fn refuse_too_wide(net: &PetriNet, rooms: &[TokenCapacity]) -> PnmlResult<()> {
     let mut bits = 0;
     for (place, room) in net.places.iter().zip(rooms) {
         bits += place.initial.len() as u64 * u64::from(i64::BITS - room.high.leading_zeros());
@@ -70,58 +71,68 @@ fn refuse_too_wide(net: &Net, rooms: &[Room]) -> Read<()> {
 
 /// The room for tokens of a colour.
 #[derive(Clone, Copy)]
-struct Room {
+struct TokenCapacity {
     /// The most that there is room for.
     high: i64,
     /// What becomes of more.
-    overflow: Overflow,
+    overflow: OverflowRule,
 }
 
-impl Room {
+impl TokenCapacity {
     /// That of a place with this bound, if it has one.
-    fn of(net: &Net, place: &Place, bound: Option<i64>) -> Room {
+    fn of(net: &PetriNet, place: &PetriPlace, bound: Option<i64>) -> TokenCapacity {
         let most = place.initial.iter().copied().max().unwrap_or(0);
         let high = bound.filter(|it| *it <= TOKENS_MAX);
-        let overflow = if high.is_some() { Overflow::Wraps } else { Overflow::Fails };
+        let overflow = if high.is_some() { OverflowRule::Wraps } else { OverflowRule::Fails };
         // What is said is not believed: more than one token ends the search.
-        let unknown = if net.says_safe { most } else { UNBOUNDED.max(2 * most) };
-        Room { high: high.unwrap_or(unknown).max(1), overflow }
+        let unknown = if net.declared_safe { most } else { UNBOUNDED.max(2 * most) };
+        TokenCapacity { high: high.unwrap_or(unknown).max(1), overflow }
     }
 }
 
 /// The program of a net, and conditions on its states that say what is asked.
-pub(super) fn lower(net: &Net, name: &str, asked: &[Query]) -> Read<(Program, Vec<Expr>)> {
-    let rooms = net.places.iter().zip(bounds(net)).map(|(it, bound)| Room::of(net, it, bound));
-    let rooms: Vec<Room> = rooms.collect();
+pub(super) fn lower(
+    net: &PetriNet,
+    name: &str,
+    asked: &[MarkingQuery],
+) -> PnmlResult<(Program, Vec<Expr>)> {
+    let rooms =
+        net.places.iter().zip(bounds(net)).map(|(it, bound)| TokenCapacity::of(net, it, bound));
+    let rooms: Vec<TokenCapacity> = rooms.collect();
     refuse_too_wide(net, &rooms)?;
     // Tokens of many colours may be more than 32 bits hold.
     let arithmetic = Arithmetic::Checked64;
     let program = Program { name: name.to_owned(), arithmetic, ..Program::default() };
-    let mut lowering =
-        Lowering { net, program, classes: Vec::new(), counters: Vec::new(), types: HashMap::new() };
+    let mut lowering = NetLowering {
+        net,
+        program,
+        classes: Vec::new(),
+        counters: Vec::new(),
+        types: HashMap::new(),
+    };
     lowering.classes(asked);
     for (place, room) in net.places.iter().zip(rooms) {
         lowering.place(place, room);
     }
-    lowering.program.starts.push(Start {
+    lowering.program.starts.push(StartRule {
         name: "initial marking".to_owned(),
         parameters: Vec::new(),
         body: Vec::new(),
         span: Span::default(),
     });
     for transition in &net.transitions {
-        let action = Binding::of(&lowering, transition, 0).action(transition);
+        let action = TransitionBinding::of(&lowering, transition, 0).action(transition);
         lowering.program.actions.push(action);
     }
     let conditions = asked.iter().map(|it| lowering.query(it, &mut 0)).collect();
     Ok((lowering.program, conditions))
 }
 
-impl Lowering<'_> {
-    fn classes(&mut self, asked: &[Query]) {
+impl NetLowering<'_> {
+    fn classes(&mut self, asked: &[MarkingQuery]) {
         let mut alike = interchangeable(self.net);
         let mut named = Vec::new();
-        asked.iter().for_each(|it| it.named(self.net, &mut named));
+        asked.iter().for_each(|it| it.collect_classes(self.net, &mut named));
         named.into_iter().for_each(|class| alike[class] = false);
         for (class, is_alike) in self.net.colours.classes.iter().zip(alike) {
             let (name, size) = (class.name.clone(), class.size());
@@ -130,14 +141,14 @@ impl Lowering<'_> {
                     let id = self.program.scalarsets.push(Scalarset { name, size });
                     (0, Domain::Scalarset(id))
                 }
-                Values::Range(low, high) => (*low, Domain::Range { low: *low, high: *high }),
-                Values::Names(values) => {
-                    let id = self.program.enums.push(Enum { name, values: values.clone() });
+                ClassValues::Range(low, high) => (*low, Domain::Range { low: *low, high: *high }),
+                ClassValues::Names(values) => {
+                    let id = self.program.enums.push(EnumType { name, values: values.clone() });
                     (0, Domain::Enum(id))
                 }
             };
-            let ty = self.ty(Type::Scalar(Scalar::defined(domain.clone())));
-            self.classes.push(Class { ty, domain, low, size });
+            let ty = self.ty(Type::Scalar(ScalarType::defined(domain.clone())));
+            self.classes.push(LoweredClass { ty, domain, low, size });
         }
     }
 
@@ -146,10 +157,10 @@ impl Lowering<'_> {
         *self.types.entry(ty).or_insert_with_key(|ty| types.push(ty.clone()))
     }
 
-    fn place(&mut self, place: &Place, Room { high, overflow }: Room) {
-        let mut ty = self.ty(Type::Scalar(Scalar::defined(Domain::Range { low: 0, high })));
+    fn place(&mut self, place: &PetriPlace, TokenCapacity { high, overflow }: TokenCapacity) {
+        let mut ty = self.ty(Type::Scalar(ScalarType::defined(Domain::Range { low: 0, high })));
         for class in place.sort.iter().rev() {
-            let Class { domain, low, size, .. } = &self.classes[*class];
+            let LoweredClass { domain, low, size, .. } = &self.classes[*class];
             let by = Some(domain.clone()).filter(|it| !matches!(it, Domain::Range { .. }));
             let array = Type::Array { low: *low, length: *size, by, element: ty };
             ty = self.ty(array);
@@ -162,24 +173,24 @@ impl Lowering<'_> {
             span: place.span,
         });
         let tokens = place.initial.iter().sum();
-        self.counters.push(Counters { variable, overflow, tokens });
+        self.counters.push(PlaceCounters { variable, overflow, tokens });
     }
 }
 
 /// What is asked, as expressions.
-impl Lowering<'_> {
-    fn query(&self, query: &Query, locals: &mut u32) -> Expr {
+impl NetLowering<'_> {
+    fn query(&self, query: &MarkingQuery, locals: &mut u32) -> Expr {
         let span = query.span;
         match &query.kind {
-            QueryKind::Number(number) => Expr::constant(*number, span),
-            QueryKind::Not(inner) => {
-                expr(ExprKind::Unary(Unary::Not, Box::new(self.query(inner, locals))), span)
+            MarkingQueryKind::Number(number) => Expr::constant(*number, span),
+            MarkingQueryKind::Not(inner) => {
+                expr(ExprKind::Unary(UnaryOp::Not, Box::new(self.query(inner, locals))), span)
             }
-            QueryKind::Joined(operator, left, right) => {
+            MarkingQueryKind::Joined(operator, left, right) => {
                 binary(*operator, self.query(left, locals), self.query(right, locals), span)
             }
-            QueryKind::Tokens(place, Some(colour)) => self.tokens_of(*place, colour, span),
-            QueryKind::Tokens(place, None) => {
+            MarkingQueryKind::Tokens(place, Some(colour)) => self.tokens_of(*place, colour, span),
+            MarkingQueryKind::Tokens(place, None) => {
                 let sort = &self.net.places[*place].sort;
                 let mut colours = vec![Vec::new()];
                 for class in sort {
@@ -190,22 +201,22 @@ impl Lowering<'_> {
                     colours = colours.into_iter().flat_map(longer).collect();
                 }
                 let each = colours.iter().map(|it| self.tokens_of(*place, it, span));
-                together(Binary::Add, each.collect(), span)
+                join_terms(BinaryOp::Add, each.collect(), span)
             }
-            QueryKind::Deadlock => {
+            MarkingQueryKind::Deadlock => {
                 let all = 0..self.net.transitions.len();
                 let each = all.map(|it| self.fireable(it, locals, span)).collect();
-                let some = together(Binary::Or, each, span);
-                expr(ExprKind::Unary(Unary::Not, Box::new(some)), span)
+                let some = join_terms(BinaryOp::Or, each, span);
+                expr(ExprKind::Unary(UnaryOp::Not, Box::new(some)), span)
             }
-            QueryKind::Fireable(number) => self.fireable(*number, locals, span),
+            MarkingQueryKind::Fireable(number) => self.fireable(*number, locals, span),
         }
     }
 
     /// Whether a transition can be taken by some binding.
     fn fireable(&self, number: usize, locals: &mut u32, span: Span) -> Expr {
         let transition = &self.net.transitions[number];
-        let mut binding = Binding::of(self, transition, *locals);
+        let mut binding = TransitionBinding::of(self, transition, *locals);
         let guards = binding.guards(transition);
         *locals = binding.next;
         let conjuncts: Vec<&Expr> = guards.iter().flat_map(conjuncts).collect();
@@ -228,7 +239,7 @@ impl Lowering<'_> {
         steps.iter().rev().fold(guard, |body, step| match step {
             BindingStep::Test(number) => and(conjuncts[*number].clone(), body),
             BindingStep::Each(parameter) => some(body, *parameter),
-            BindingStep::Scan(Scan { conjunct, binds }) => {
+            BindingStep::Scan(NonzeroScan { conjunct, binds }) => {
                 let body = and(conjuncts[*conjunct].clone(), body);
                 binds.iter().rev().fold(body, |body, it| some(body, it.parameter))
             }
@@ -245,20 +256,20 @@ impl Lowering<'_> {
 
     /// The counter of a colour with these values.
     fn counter(&self, place: usize, values: impl Iterator<Item = Expr>, span: Span) -> ir::Place {
-        let path = values.map(Selector::Index).collect();
+        let path = values.map(PlaceSelector::Index).collect();
         ir::Place { path, ..ir::Place::variable(self.counters[place].variable, span) }
     }
 }
 
 /// Terms joined by an operator, which is 0 for none.
-fn together(operator: Binary, terms: Vec<Expr>, span: Span) -> Expr {
+fn join_terms(operator: BinaryOp, terms: Vec<Expr>, span: Span) -> Expr {
     let all = balanced(terms, |one, other| binary(operator, one, other, span));
     all.unwrap_or(Expr::constant(0, span))
 }
 
 /// A transition with names for the values of its variables.
-struct Binding<'l, 'n> {
-    lowering: &'l Lowering<'n>,
+struct TransitionBinding<'l, 'n> {
+    lowering: &'l NetLowering<'n>,
     /// By variable of the net, what stands for it.
     locals: HashMap<usize, LocalId>,
     parameters: Vec<Parameter>,
@@ -267,36 +278,36 @@ struct Binding<'l, 'n> {
 }
 
 /// Loops or quantifiers over classes.
-type Over = Vec<(LocalId, TypeId)>;
+type ClassLoops = Vec<(LocalId, TypeId)>;
 
 fn expr(kind: ExprKind, span: Span) -> Expr {
     Expr { kind, span }
 }
 
-fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
+fn binary(operator: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
     expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)), span)
 }
 
 /// Both hold; the second is asked where the first does.
 fn and(left: Expr, right: Expr) -> Expr {
     let span = left.span;
-    binary(Binary::And, left, right, span)
+    binary(BinaryOp::And, left, right, span)
 }
 
-impl<'l, 'n> Binding<'l, 'n> {
+impl<'l, 'n> TransitionBinding<'l, 'n> {
     /// Names for what a transition has to do with, from this number on.
-    fn of(lowering: &'l Lowering<'n>, transition: &Transition, next: u32) -> Self {
+    fn of(lowering: &'l NetLowering<'n>, transition: &PetriTransition, next: u32) -> Self {
         let mut used = Vec::new();
-        let mut note = |part: &Part| used.extend(part.variable());
+        let mut note = |part: &ColourComponent| used.extend(part.variable());
         if let Some(condition) = &transition.condition {
-            condition.each_compared(&mut |_, _, sides| sides.iter().for_each(&mut note));
+            condition.visit_comparisons(&mut |_, _, sides| sides.iter().for_each(&mut note));
         }
-        let parts = transition.flows.iter().flat_map(|it| &it.bag).flat_map(|it| &it.colour);
+        let parts = transition.arcs.iter().flat_map(|it| &it.bag).flat_map(|it| &it.colour);
         parts.for_each(note);
         used.sort_unstable();
         used.dedup();
         let mut binding =
-            Binding { lowering, locals: HashMap::new(), parameters: Vec::new(), next };
+            TransitionBinding { lowering, locals: HashMap::new(), parameters: Vec::new(), next };
         for number in used {
             let variable = &lowering.net.colours.variables[number];
             let (local, over) = binding.fresh(variable.class);
@@ -312,27 +323,27 @@ impl<'l, 'n> Binding<'l, 'n> {
     }
 
     /// What a transition waits for, part by part.
-    fn guards(&mut self, transition: &Transition) -> Vec<Expr> {
+    fn guards(&mut self, transition: &PetriTransition) -> Vec<Expr> {
         let condition = transition.condition.as_ref().map(|it| self.condition(it));
         let mut guards: Vec<Expr> = condition.into_iter().collect();
         for flow in self.by_tokens(transition) {
-            guards.extend(self.waits_for(flow));
+            guards.extend(self.arc_guards(flow));
         }
         guards
     }
 
     /// What a transition has to do with places, those first that have the fewest tokens at first: most often it fails there.
-    fn by_tokens<'t>(&self, transition: &'t Transition) -> Vec<&'t Flow> {
-        let mut flows: Vec<&Flow> = transition.flows.iter().collect();
-        let tokens = |it: &Flow| self.lowering.counters[it.place].tokens;
-        flows.sort_by_key(|it| (it.does == Does::Inhibit, tokens(it)));
+    fn by_tokens<'t>(&self, transition: &'t PetriTransition) -> Vec<&'t PetriArc> {
+        let mut flows: Vec<&PetriArc> = transition.arcs.iter().collect();
+        let tokens = |it: &PetriArc| self.lowering.counters[it.place].tokens;
+        flows.sort_by_key(|it| (it.effect == ArcEffect::Inhibit, tokens(it)));
         flows
     }
 
-    fn action(mut self, transition: &Transition) -> Action {
+    fn action(mut self, transition: &PetriTransition) -> Action {
         let guard = self.guards(transition).into_iter().reduce(and);
         let mut body = Vec::new();
-        let mut places: Vec<usize> = transition.flows.iter().map(|it| it.place).collect();
+        let mut places: Vec<usize> = transition.arcs.iter().map(|it| it.place).collect();
         places.sort_unstable();
         places.dedup();
         for place in places {
@@ -346,23 +357,23 @@ impl<'l, 'n> Binding<'l, 'n> {
             communication: None,
             body,
             priority: 0,
-            control: Control::default(),
+            control: ActionControl::default(),
             span: transition.span,
         }
     }
 
-    fn condition(&self, Condition { kind, span }: &Condition) -> Expr {
+    fn condition(&self, ColourGuard { kind, span }: &ColourGuard) -> Expr {
         match kind {
-            ConditionKind::Known(is_so) => Expr::constant(i64::from(*is_so), *span),
-            ConditionKind::Not(inner) => {
-                expr(ExprKind::Unary(Unary::Not, Box::new(self.condition(inner))), *span)
+            ColourGuardKind::Known(is_so) => Expr::constant(i64::from(*is_so), *span),
+            ColourGuardKind::Not(inner) => {
+                expr(ExprKind::Unary(UnaryOp::Not, Box::new(self.condition(inner))), *span)
             }
-            ConditionKind::Joined(operator, all) => {
+            ColourGuardKind::Joined(operator, all) => {
                 let each = all.iter().map(|it| self.condition(it)).collect();
                 let all = trees::joined(each, |left, right| binary(*operator, left, right, *span));
                 all.unwrap_or_else(|| unreachable!("at least one is joined"))
             }
-            ConditionKind::Compared(operator, class, sides) => {
+            ColourGuardKind::Compared(operator, class, sides) => {
                 let [left, right] = sides.map(|it| self.value(it, *class, None, *span));
                 binary(*operator, left, right, *span)
             }
@@ -370,12 +381,20 @@ impl<'l, 'n> Binding<'l, 'n> {
     }
 
     /// A value of a class; for each of them, what stands for one.
-    fn value(&self, part: Part, class: ClassId, each: Option<LocalId>, span: Span) -> Expr {
-        let Class { low, size, .. } = self.lowering.classes[class];
+    fn value(
+        &self,
+        part: ColourComponent,
+        class: ClassId,
+        each: Option<LocalId>,
+        span: Span,
+    ) -> Expr {
+        let LoweredClass { low, size, .. } = self.lowering.classes[class];
         match part {
-            Part::Constant(position) => Expr::constant(low + i64::from(position), span),
-            Part::All => expr(each.map_or(ExprKind::Constant(low), ExprKind::Local), span),
-            Part::Variable(variable, shift) => {
+            ColourComponent::Constant(position) => Expr::constant(low + i64::from(position), span),
+            ColourComponent::All => {
+                expr(each.map_or(ExprKind::Constant(low), ExprKind::Local), span)
+            }
+            ColourComponent::Variable(variable, shift) => {
                 let it = expr(ExprKind::Local(self.locals[&variable]), span);
                 if shift == 0 {
                     return it;
@@ -383,15 +402,16 @@ impl<'l, 'n> Binding<'l, 'n> {
                 let (shift, size) = (i64::from(shift), i64::from(size));
                 // Those before the end go on, the last ones begin anew.
                 let bend = low + size - shift;
-                let piece = |low, high, by| Renumbered { low, high, by };
+                let piece = |low, high, by| ConversionPiece { low, high, by };
                 let pieces =
                     vec![piece(low, bend - 1, shift), piece(bend, low + size - 1, shift - size)];
-                expr(ExprKind::Convert(Box::new(Convert { operand: it, pieces })), span)
+                expr(ExprKind::Convert(Box::new(NumberConversion { operand: it, pieces })), span)
             }
-            Part::Element(variable, shift, partition) => {
-                let Partition { base, element_of, .. } =
+            ColourComponent::Element(variable, shift, partition) => {
+                let ClassPartition { base, element_of, .. } =
                     &self.lowering.net.colours.partitions[partition];
-                let value = self.value(Part::Variable(variable, shift), *base, None, span);
+                let value =
+                    self.value(ColourComponent::Variable(variable, shift), *base, None, span);
                 let from = self.lowering.classes[*base].low;
                 let elements = element_of.iter().map(|it| low + i64::from(*it)).zip(from..);
                 let mut runs: Vec<(i64, i64)> = Vec::new();
@@ -401,26 +421,31 @@ impl<'l, 'n> Binding<'l, 'n> {
                         _ => runs.push((element, last)),
                     }
                 }
-                of_run(&value, &runs)
+                run_index(&value, &runs)
             }
         }
     }
 
     /// Names for each value that a colour goes through.
-    fn over(&mut self, place: usize, colour: &[Part]) -> Over {
+    fn class_loops(&mut self, place: usize, colour: &[ColourComponent]) -> ClassLoops {
         let sort = &self.lowering.net.places[place].sort;
-        let all = colour.iter().zip(sort).filter(|(part, _)| **part == Part::All);
+        let all = colour.iter().zip(sort).filter(|(part, _)| **part == ColourComponent::All);
         all.map(|(_, class)| self.fresh(*class)).collect()
     }
 
     /// The values of a colour.
-    fn values(&self, place: usize, (colour, over): (&[Part], &Over), span: Span) -> Vec<Expr> {
+    fn values(
+        &self,
+        place: usize,
+        (colour, over): (&[ColourComponent], &ClassLoops),
+        span: Span,
+    ) -> Vec<Expr> {
         let sort = &self.lowering.net.places[place].sort;
         let mut each = over.iter().map(|it| it.0);
         let parts = colour.iter().zip(sort);
         parts
             .map(|(part, class)| {
-                let each = if *part == Part::All { each.next() } else { None };
+                let each = if *part == ColourComponent::All { each.next() } else { None };
                 self.value(*part, *class, each, span)
             })
             .collect()
@@ -433,8 +458,8 @@ impl<'l, 'n> Binding<'l, 'n> {
     /// The tokens among these that are of a colour with these parts and values.
     fn tokens(
         &self,
-        flow: (usize, &[Addend]),
-        (colour, values): (&[Part], &[Expr]),
+        flow: (usize, &[BagAddend]),
+        (colour, values): (&[ColourComponent], &[Expr]),
         span: Span,
     ) -> Expr {
         let (place, bag) = flow;
@@ -445,18 +470,22 @@ impl<'l, 'n> Binding<'l, 'n> {
             for (number, part) in it.colour.iter().enumerate() {
                 let at = (*part, colour[number]);
                 let asked = match at {
-                    (Part::All, _) => continue,
+                    (ColourComponent::All, _) => continue,
                     (one, other) if one == other => continue,
-                    (Part::Constant(_), Part::Constant(_)) => None,
-                    (Part::Variable(one, _), Part::Variable(other, _)) if one == other => None,
+                    (ColourComponent::Constant(_), ColourComponent::Constant(_)) => None,
+                    (ColourComponent::Variable(one, _), ColourComponent::Variable(other, _))
+                        if one == other =>
+                    {
+                        None
+                    }
                     _ => {
                         let value = self.value(*part, sort[number], None, span);
-                        Some(binary(Binary::Equal, value, values[number].clone(), span))
+                        Some(binary(BinaryOp::Equal, value, values[number].clone(), span))
                     }
                 };
                 same = same.zip(asked).map(|(before, asked): (Option<Expr>, Expr)| match before {
                     None => Some(asked),
-                    Some(before) => Some(binary(Binary::And, before, asked, span)),
+                    Some(before) => Some(binary(BinaryOp::And, before, asked, span)),
                 });
             }
             match same {
@@ -469,34 +498,35 @@ impl<'l, 'n> Binding<'l, 'n> {
                 }
             }
         }
-        match trees::joined(terms, |sum, it| binary(Binary::Add, sum, it, span)) {
+        match trees::joined(terms, |sum, it| binary(BinaryOp::Add, sum, it, span)) {
             None => Expr::constant(known, span),
             Some(sum) if known == 0 => sum,
-            Some(sum) => binary(Binary::Add, sum, Expr::constant(known, span), span),
+            Some(sum) => binary(BinaryOp::Add, sum, Expr::constant(known, span), span),
         }
     }
 
     /// What a transition waits for in a place.
-    fn waits_for(&mut self, flow: &Flow) -> Vec<Expr> {
-        let (operator, bag) = match flow.does {
-            Does::Take | Does::Test => (Binary::GreaterEqual, joined(flow.bag.clone())),
-            Does::Inhibit => (Binary::Less, joined(flow.bag.clone())),
-            Does::Put | Does::Reset => return Vec::new(),
+    fn arc_guards(&mut self, flow: &PetriArc) -> Vec<Expr> {
+        let (operator, bag) = match flow.effect {
+            ArcEffect::Take | ArcEffect::Test => (BinaryOp::GreaterEqual, joined(flow.bag.clone())),
+            ArcEffect::Inhibit => (BinaryOp::Less, joined(flow.bag.clone())),
+            ArcEffect::Put | ArcEffect::Reset => return Vec::new(),
         };
-        let asks = |it: &&Addend| it.times > 0;
-        let colours: Vec<Vec<Part>> = bag.iter().filter(asks).map(|it| it.colour.clone()).collect();
+        let asks = |it: &&BagAddend| it.times > 0;
+        let colours: Vec<Vec<ColourComponent>> =
+            bag.iter().filter(asks).map(|it| it.colour.clone()).collect();
         let each = colours.iter().map(|colour| {
-            let over = self.over(flow.place, colour);
+            let over = self.class_loops(flow.place, colour);
             let values = self.values(flow.place, (colour, &over), flow.span);
             let wanted = self.tokens((flow.place, &bag), (colour, &values), flow.span);
             let place = self.counter(flow.place, &values, flow.span);
             let there = expr(ExprKind::Read(place), flow.span);
             let mut asked = binary(operator, there, wanted.clone(), flow.span);
-            if operator == Binary::Less && subtracts(&bag) {
+            if operator == BinaryOp::Less && subtracts(&bag) {
                 // Of what is not among these there may be any number.
                 let none =
-                    binary(Binary::LessEqual, wanted, Expr::constant(0, flow.span), flow.span);
-                asked = binary(Binary::Or, none, asked, flow.span);
+                    binary(BinaryOp::LessEqual, wanted, Expr::constant(0, flow.span), flow.span);
+                asked = binary(BinaryOp::Or, none, asked, flow.span);
             }
             over.into_iter().rev().fold(asked, |body, (local, over)| {
                 let (quantifier, body) = (Quantifier::All, Box::new(body));
@@ -507,31 +537,33 @@ impl<'l, 'n> Binding<'l, 'n> {
     }
 
     /// What a transition changes in a place.
-    fn changes(&mut self, place: usize, transition: &Transition) -> Vec<Stmt> {
-        let flows = || transition.flows.iter().filter(|it| it.place == place);
+    fn changes(&mut self, place: usize, transition: &PetriTransition) -> Vec<Stmt> {
+        let flows = || transition.arcs.iter().filter(|it| it.place == place);
         let (mut change, mut body) = (Vec::new(), Vec::new());
         for flow in flows() {
-            let sign = match flow.does {
-                Does::Take if flows().all(|it| it.does != Does::Reset) => -1,
-                Does::Put => 1,
-                Does::Reset => {
+            let sign = match flow.effect {
+                ArcEffect::Take if flows().all(|it| it.effect != ArcEffect::Reset) => -1,
+                ArcEffect::Put => 1,
+                ArcEffect::Reset => {
                     let target = self.counter(place, &[], flow.span);
                     body.push(Stmt { kind: StmtKind::Clear(target), span: flow.span });
                     continue;
                 }
-                Does::Take | Does::Test | Does::Inhibit => continue,
+                ArcEffect::Take | ArcEffect::Test | ArcEffect::Inhibit => continue,
             };
-            change
-                .extend(flow.bag.iter().map(|it| Addend { times: sign * it.times, ..it.clone() }));
+            change.extend(
+                flow.bag.iter().map(|it| BagAddend { times: sign * it.times, ..it.clone() }),
+            );
         }
         let change = joined(change);
         if flows().any(|it| subtracts(&it.bag)) && !change.is_empty() {
             // All at once, as what is added to what is taken away is no more than that.
-            let (colour, span) = (vec![Part::All; change[0].colour.len()], change[0].span);
+            let (colour, span) =
+                (vec![ColourComponent::All; change[0].colour.len()], change[0].span);
             body.push(self.add(place, &colour, &change, span));
             return body;
         }
-        let (less, more): (Vec<Addend>, Vec<Addend>) =
+        let (less, more): (Vec<BagAddend>, Vec<BagAddend>) =
             change.into_iter().partition(|it| it.times < 0);
         for it in less.into_iter().chain(more) {
             body.push(self.add(place, &it.colour, std::slice::from_ref(&it), it.span));
@@ -540,15 +572,23 @@ impl<'l, 'n> Binding<'l, 'n> {
     }
 
     /// Adds to each counter that a colour names what these are of it.
-    fn add(&mut self, place: usize, colour: &[Part], change: &[Addend], span: Span) -> Stmt {
-        let over = self.over(place, colour);
+    fn add(
+        &mut self,
+        place: usize,
+        colour: &[ColourComponent],
+        change: &[BagAddend],
+        span: Span,
+    ) -> Stmt {
+        let over = self.class_loops(place, colour);
         let values = self.values(place, (colour, &over), span);
         let by = self.tokens((place, change), (colour, &values), span);
         let target = self.counter(place, &values, span);
         let there = expr(ExprKind::Read(target.clone()), span);
         let value = match by.as_constant() {
-            Some(by) if by < 0 => binary(Binary::Subtract, there, Expr::constant(-by, span), span),
-            _ => binary(Binary::Add, there, by, span),
+            Some(by) if by < 0 => {
+                binary(BinaryOp::Subtract, there, Expr::constant(-by, span), span)
+            }
+            _ => binary(BinaryOp::Add, there, by, span),
         };
         let overflow = self.lowering.counters[place].overflow;
         let assign = Stmt { kind: StmtKind::Assign { target, value, overflow }, span };
@@ -560,7 +600,7 @@ impl<'l, 'n> Binding<'l, 'n> {
 }
 
 /// The number of the run that a value is in: each has a number and a last value.
-fn of_run(value: &Expr, runs: &[(i64, i64)]) -> Expr {
+fn run_index(value: &Expr, runs: &[(i64, i64)]) -> Expr {
     let span = value.span;
     if let [(number, _)] = runs {
         return Expr::constant(*number, span);
@@ -568,19 +608,19 @@ fn of_run(value: &Expr, runs: &[(i64, i64)]) -> Expr {
     // No branch is deep, as many runs there may be.
     let (first, second) = runs.split_at(runs.len() / 2);
     let last = Expr::constant(first.last().map_or(0, |it| it.1), span);
-    let is_first = binary(Binary::LessEqual, value.clone(), last, span);
-    let [first, second] = [first, second].map(|it| Box::new(of_run(value, it)));
+    let is_first = binary(BinaryOp::LessEqual, value.clone(), last, span);
+    let [first, second] = [first, second].map(|it| Box::new(run_index(value, it)));
     expr(ExprKind::Conditional(Box::new(is_first), first, second), span)
 }
 
 /// Whether some tokens are taken away from others.
-fn subtracts(bag: &[Addend]) -> bool {
+fn subtracts(bag: &[BagAddend]) -> bool {
     bag.iter().any(|it| it.times < 0)
 }
 
 /// The same tokens, those of one colour together.
-fn joined(bag: Vec<Addend>) -> Vec<Addend> {
-    let mut all: Vec<Addend> = Vec::new();
+fn joined(bag: Vec<BagAddend>) -> Vec<BagAddend> {
+    let mut all: Vec<BagAddend> = Vec::new();
     for it in bag {
         match all.iter_mut().find(|known| known.colour == it.colour) {
             Some(known) => known.times += it.times,

@@ -2,7 +2,7 @@
 //!
 //! [`xml`] reads elements, [`parse`] puts together what the pages have, [`sorts`], [`colours`] and [`net`] give it a meaning,
 //! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with what [`condition`] says of colours, and [`words`]
-//! says in reports what a transition waits for. [`ask`] reads what is asked of markings, [`contest`] files of such questions. [`picture`] draws a net.
+//! says in reports what a transition waits for. [`ask`] reads what is asked of markings, [`contest`] files of such questions. [`net_to_dot`] draws a net.
 //!
 //! # Meaning
 //!
@@ -37,47 +37,53 @@ mod symmetry;
 mod words;
 mod xml;
 
-use super::asked::Split;
+use super::asked::UnresolvedProperty;
 use super::language::stem;
-use super::{Asked, Drawn, Language, Loaded, Options, OwnOptions, Question};
+use super::{
+    DrawnState, ExternalProperty, Language, LanguageOptions, LoadedModel, Options, PropertySource,
+};
 use crate::diag::Diagnostic;
-use crate::ltl::Spelling;
-use crate::source::{Sources, Span};
+use crate::ltl::FormulaSyntax;
+use crate::source::{SourceMap, Span};
 
 /// The exchange format of Petri nets.
 pub static LANGUAGE: Language = Language {
     name: "pnml",
     title: "PNML",
     origin: "ISO 15909-2's",
-    endings: &["pnml"],
-    options: OwnOptions { whole: Some("a marking"), ..OwnOptions::NONE },
+    extensions: &["pnml"],
+    options: LanguageOptions { whole: Some("a marking"), ..LanguageOptions::NONE },
     load: |sources, options, asked| load(sources, options, asked).map_err(|error| vec![error]),
     spin_trail: None,
-    questions: Some(questions),
+    read_properties: Some(questions),
     draw: Some(draw),
     template: include_str!("template.pnml"),
-    habits: &[],
+    foreign_flags: &[],
 };
 
 /// The net in file 0.
-fn net_of(sources: &Sources) -> xml::Read<(parse::Document, net::Net)> {
+fn net_of(sources: &SourceMap) -> xml::PnmlResult<(parse::PnmlDocument, net::PetriNet)> {
     let document = parse::parse(0, &sources.file(0).text)?;
-    let net = net::Net::of(&document)?;
+    let net = net::PetriNet::from_document(&document)?;
     Ok((document, net))
 }
 
 /// The net in file 0, drawn.
-fn draw(sources: &Sources, drawn: &Drawn<'_>) -> xml::Read<String> {
-    Ok(picture::picture(&net_of(sources)?.1, drawn))
+fn draw(sources: &SourceMap, drawn: &DrawnState<'_>) -> xml::PnmlResult<String> {
+    Ok(picture::net_to_dot(&net_of(sources)?.1, drawn))
 }
 
 /// What another file asks of the net in file 0.
-fn questions(sources: &Sources, file: u32) -> xml::Read<Vec<Question>> {
+fn questions(sources: &SourceMap, file: u32) -> xml::PnmlResult<Vec<ExternalProperty>> {
     contest::questions(&net_of(sources)?.1, file, &sources.file(file).text)
 }
 
 /// Reads the net in file 0 of `sources`.
-fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml::Read<Loaded> {
+fn load(
+    sources: &mut SourceMap,
+    options: &Options,
+    asked: Option<&PropertySource>,
+) -> xml::PnmlResult<LoadedModel> {
     let file = sources.file(0);
     if let Some((name, _)) = options.defines.first() {
         let error = format!("a net has no constant `{name}` that could be defined");
@@ -88,14 +94,16 @@ fn load(sources: &mut Sources, options: &Options, asked: Option<&Asked>) -> xml:
     let warnings = document.others.iter().map(left).collect();
     // Files may be large, and it is not needed any more.
     drop(document);
-    let split = Split::of(sources, asked, &Spelling::WORDS, &|name| net.has_name(name))?;
-    let nodes = ask::Nodes::of(&net);
+    let split = UnresolvedProperty::parse(sources, asked, &FormulaSyntax::WORDS, &|name| {
+        net.has_name(name)
+    })?;
+    let nodes = ask::NodeIndex::new(&net);
     let asked = split.iter().flat_map(|it| &it.propositions);
     let asked = asked.map(|span| ask::parse(&nodes, &sources.file(span.file).text, *span));
-    let asked: Vec<ask::Query> = asked.collect::<xml::Read<_>>()?;
-    let (program, conditions) = lower::lower(&net, stem(&file.name, LANGUAGE.endings), &asked)?;
-    let observed = split.map(|it| it.observed(sources, conditions));
-    words::say(&net, sources);
-    sources.count_what_is_there();
-    Ok(Loaded { program, warnings, observed })
+    let asked: Vec<ask::MarkingQuery> = asked.collect::<xml::PnmlResult<_>>()?;
+    let (program, conditions) = lower::lower(&net, stem(&file.name, LANGUAGE.extensions), &asked)?;
+    let observed = split.map(|it| it.resolve(sources, conditions));
+    words::annotate_sources(&net, sources);
+    sources.mark_as_counts();
+    Ok(LoadedModel { program, warnings, property: observed })
 }

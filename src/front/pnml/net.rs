@@ -1,25 +1,25 @@
 //! A net in one piece: places with their colours and first tokens, transitions with what they take and put.
 
-use super::colours::{Addend, ClassId, Colours, Part, TOKENS_MAX};
-use super::condition::Condition;
-use super::parse::{ArcKind, ArcNode, Document};
-use super::xml::Read;
+use super::colours::{BagAddend, ClassId, ColourComponent, ColourDeclarations, TOKENS_MAX};
+use super::condition::ColourGuard;
+use super::parse::{ArcKind, ArcNode, PnmlDocument};
+use super::xml::PnmlResult;
 use crate::diag::Diagnostic;
 use crate::ir::validate::SCALARS_MAX;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 
 /// A net.
-pub(super) struct Net {
-    pub(super) colours: Colours,
-    pub(super) places: Vec<Place>,
-    pub(super) transitions: Vec<Transition>,
+pub(super) struct PetriNet {
+    pub(super) colours: ColourDeclarations,
+    pub(super) places: Vec<PetriPlace>,
+    pub(super) transitions: Vec<PetriTransition>,
     /// Whether its author says that no place ever has more than one token.
-    pub(super) says_safe: bool,
+    pub(super) declared_safe: bool,
 }
 
 /// A place.
-pub(super) struct Place {
+pub(super) struct PetriPlace {
     pub(super) id: String,
     /// What it is called in reports; no other place is called so.
     pub(super) name: String,
@@ -31,30 +31,30 @@ pub(super) struct Place {
 }
 
 /// A transition.
-pub(super) struct Transition {
+pub(super) struct PetriTransition {
     pub(super) id: String,
     /// What it is called in reports; no other transition is called so.
     pub(super) name: String,
-    pub(super) condition: Option<Condition>,
+    pub(super) condition: Option<ColourGuard>,
     /// The condition in words, if its author has some.
-    pub(super) says: Option<String>,
-    pub(super) flows: Vec<Flow>,
+    pub(super) condition_text: Option<String>,
+    pub(super) arcs: Vec<PetriArc>,
     pub(super) span: Span,
 }
 
 /// What a transition has to do with a place.
 #[derive(Clone, Debug)]
-pub(super) struct Flow {
+pub(super) struct PetriArc {
     pub(super) place: usize,
-    pub(super) does: Does,
+    pub(super) effect: ArcEffect,
     /// The tokens.
-    pub(super) bag: Vec<Addend>,
+    pub(super) bag: Vec<BagAddend>,
     pub(super) span: Span,
 }
 
 /// What becomes of the tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Does {
+pub(super) enum ArcEffect {
     /// They are taken.
     Take,
     /// They are put there.
@@ -69,25 +69,25 @@ pub(super) enum Does {
 
 /// What a name of the file stands for.
 #[derive(Clone, Copy)]
-enum Node {
+enum PetriNode {
     Place(usize),
     Transition(usize),
 }
 
 /// Gives each node a name that no other node of its kind has, and that can stand in quotes.
-struct Names<'d> {
+struct UniqueNodeNames<'d> {
     /// The names that the file gives.
     written: HashSet<&'d str>,
     given: HashSet<String>,
 }
 
-impl<'d> Names<'d> {
+impl<'d> UniqueNodeNames<'d> {
     fn new(written: impl Iterator<Item = &'d String>) -> Self {
-        Names { written: written.map(String::as_str).collect(), given: HashSet::new() }
+        UniqueNodeNames { written: written.map(String::as_str).collect(), given: HashSet::new() }
     }
 
     /// The name as it is written, or the id, or both: the first of these that is no other node's.
-    fn unlike(&mut self, name: &str, id: &str) -> String {
+    fn unique_name(&mut self, name: &str, id: &str) -> String {
         let is_own = |it: &&str| *it == name || !self.written.contains(it);
         let plain = [name, id].into_iter().filter(is_own).map(|it| it.replace('"', "'"));
         let both = format!("{name} ({id})").replace('"', "'");
@@ -100,7 +100,7 @@ impl<'d> Names<'d> {
     }
 }
 
-impl Net {
+impl PetriNet {
     /// The net that a file tells of.
     /// Whether a place or a transition is called so.
     pub(super) fn has_name(&self, name: &str) -> bool {
@@ -108,15 +108,15 @@ impl Net {
             || self.transitions.iter().any(|it| it.name == name)
     }
 
-    pub(super) fn of(document: &Document) -> Read<Net> {
-        let mut net = Net {
-            colours: Colours::of(document)?,
+    pub(super) fn from_document(document: &PnmlDocument) -> PnmlResult<PetriNet> {
+        let mut net = PetriNet {
+            colours: ColourDeclarations::from_document(document)?,
             places: Vec::new(),
             transitions: Vec::new(),
-            says_safe: document.says_safe,
+            declared_safe: document.declared_safe,
         };
         let mut nodes = HashMap::new();
-        let mut names = Names::new(document.places.iter().map(|it| &it.name));
+        let mut names = UniqueNodeNames::new(document.places.iter().map(|it| &it.name));
         let is_coloured = document.is_coloured();
         let mut twice = |id: &str, node, span| match nodes.insert(id.to_owned(), node) {
             None => Ok(()),
@@ -125,14 +125,14 @@ impl Net {
             }
         };
         for it in &document.places {
-            twice(&it.id, Node::Place(net.places.len()), it.span)?;
+            twice(&it.id, PetriNode::Place(net.places.len()), it.span)?;
             let sort = match &it.sort {
                 Some(sort) if is_coloured => net.colours.sort_of(sort)?,
                 _ => Vec::new(),
             };
-            let name = names.unlike(&it.name, &it.id);
+            let name = names.unique_name(&it.name, &it.id);
             let id = it.id.clone();
-            let mut place = Place { id, name, sort, initial: Vec::new(), span: it.span };
+            let mut place = PetriPlace { id, name, sort, initial: Vec::new(), span: it.span };
             let bag = match (&it.marking, it.tokens) {
                 (Some(marking), _) => net.colours.bag(marking, &place.sort)?,
                 (None, Some(tokens)) => vec![plain(tokens, it.span)?],
@@ -141,16 +141,17 @@ impl Net {
             place.mark(&net.colours, &bag)?;
             net.places.push(place);
         }
-        let mut names = Names::new(document.transitions.iter().map(|it| &it.name));
+        let mut names = UniqueNodeNames::new(document.transitions.iter().map(|it| &it.name));
         for it in &document.transitions {
-            twice(&it.id, Node::Transition(net.transitions.len()), it.span)?;
-            let condition = it.condition.as_ref().map(|it| Condition::of(&net.colours, it));
-            net.transitions.push(Transition {
+            twice(&it.id, PetriNode::Transition(net.transitions.len()), it.span)?;
+            let condition =
+                it.condition.as_ref().map(|it| ColourGuard::from_term(&net.colours, it));
+            net.transitions.push(PetriTransition {
                 id: it.id.clone(),
-                name: names.unlike(&it.name, &it.id),
+                name: names.unique_name(&it.name, &it.id),
                 condition: condition.transpose()?,
-                says: it.says.clone(),
-                flows: Vec::new(),
+                condition_text: it.says.clone(),
+                arcs: Vec::new(),
                 span: it.span,
             });
         }
@@ -162,21 +163,25 @@ impl Net {
         Ok(net)
     }
 
-    fn connect(&mut self, arc: &ArcNode, ends: (Node, Node)) -> Read<()> {
+    fn connect(&mut self, arc: &ArcNode, ends: (PetriNode, PetriNode)) -> PnmlResult<()> {
         let error = |message: &str| Err(Diagnostic::error(arc.span, message));
         let (place, transition, does) = match (ends, arc.kind) {
-            ((Node::Place(place), Node::Transition(it)), ArcKind::Normal) => {
-                (place, it, Does::Take)
+            ((PetriNode::Place(place), PetriNode::Transition(it)), ArcKind::Normal) => {
+                (place, it, ArcEffect::Take)
             }
-            ((Node::Transition(it), Node::Place(place)), ArcKind::Normal) => (place, it, Does::Put),
-            ((Node::Place(place), Node::Transition(it)), ArcKind::Test) => (place, it, Does::Test),
-            ((Node::Place(place), Node::Transition(it)), ArcKind::Inhibitor) => {
-                (place, it, Does::Inhibit)
+            ((PetriNode::Transition(it), PetriNode::Place(place)), ArcKind::Normal) => {
+                (place, it, ArcEffect::Put)
             }
-            ((Node::Place(place), Node::Transition(it)), ArcKind::Reset) => {
-                (place, it, Does::Reset)
+            ((PetriNode::Place(place), PetriNode::Transition(it)), ArcKind::Test) => {
+                (place, it, ArcEffect::Test)
             }
-            ((Node::Transition(_), Node::Place(_)), _) => {
+            ((PetriNode::Place(place), PetriNode::Transition(it)), ArcKind::Inhibitor) => {
+                (place, it, ArcEffect::Inhibit)
+            }
+            ((PetriNode::Place(place), PetriNode::Transition(it)), ArcKind::Reset) => {
+                (place, it, ArcEffect::Reset)
+            }
+            ((PetriNode::Transition(_), PetriNode::Place(_)), _) => {
                 return error("such an arc leads from a place to a transition");
             }
             _ => {
@@ -189,7 +194,7 @@ impl Net {
         let bag = match (&arc.inscription, sort.is_empty()) {
             (Some(term), _) => self.colours.bag(term, sort)?,
             (None, true) => vec![plain(arc.weight.unwrap_or(1), arc.span)?],
-            (None, false) if does == Does::Reset => Vec::new(),
+            (None, false) if does == ArcEffect::Reset => Vec::new(),
             (None, false) => {
                 let message =
                     format!("the arc does not say which tokens of `{}`", self.places[place].name);
@@ -197,21 +202,21 @@ impl Net {
                     .help("as the <structure> of its <hlinscription>"));
             }
         };
-        self.refuse_negative(&bag, self.transitions[transition].condition.as_ref(), arc.span)?;
-        let flows = &mut self.transitions[transition].flows;
-        let known = flows.iter_mut().find(|it| it.place == place && it.does == does);
-        match known.filter(|_| matches!(does, Does::Take | Does::Put)) {
+        self.reject_negative(&bag, self.transitions[transition].condition.as_ref(), arc.span)?;
+        let flows = &mut self.transitions[transition].arcs;
+        let known = flows.iter_mut().find(|it| it.place == place && it.effect == does);
+        match known.filter(|_| matches!(does, ArcEffect::Take | ArcEffect::Put)) {
             Some(flow) => flow.bag.extend(bag),
-            None => flows.push(Flow { place, does, bag, span: arc.span }),
+            None => flows.push(PetriArc { place, effect: does, bag, span: arc.span }),
         }
         Ok(())
     }
 }
 
 /// Tokens without colour.
-fn plain(times: i64, span: Span) -> Read<Addend> {
+fn plain(times: i64, span: Span) -> PnmlResult<BagAddend> {
     match (0..=TOKENS_MAX).contains(&times) {
-        true => Ok(Addend { times, colour: Vec::new(), span }),
+        true => Ok(BagAddend { times, colour: Vec::new(), span }),
         false => {
             Err(Diagnostic::error(span, format!("a number of tokens is from 0 to {TOKENS_MAX}")))
         }
@@ -219,7 +224,12 @@ fn plain(times: i64, span: Span) -> Read<Addend> {
 }
 
 /// What a name stands for, by way of reference nodes.
-fn find(nodes: &HashMap<String, Node>, document: &Document, name: &str, span: Span) -> Read<Node> {
+fn find(
+    nodes: &HashMap<String, PetriNode>,
+    document: &PnmlDocument,
+    name: &str,
+    span: Span,
+) -> PnmlResult<PetriNode> {
     let (mut at, mut steps) = (name, 0);
     while let Some(next) =
         document.references.get(at).filter(|_| steps <= document.references.len())
@@ -230,9 +240,9 @@ fn find(nodes: &HashMap<String, Node>, document: &Document, name: &str, span: Sp
     nodes.get(at).copied().ok_or_else(|| Diagnostic::error(span, unknown()))
 }
 
-impl Place {
+impl PetriPlace {
     /// Puts the first tokens there.
-    fn mark(&mut self, colours: &Colours, bag: &[Addend]) -> Read<()> {
+    fn mark(&mut self, colours: &ColourDeclarations, bag: &[BagAddend]) -> PnmlResult<()> {
         let sizes: Vec<u64> =
             self.sort.iter().map(|it| u64::from(colours.classes[*it].size())).collect();
         let count = sizes
@@ -260,13 +270,13 @@ impl Place {
 }
 
 /// The numbers of these colours of a product of classes of these sizes.
-fn colours_of(parts: &[Part], sizes: &[u64], span: Span) -> Read<Vec<u64>> {
+fn colours_of(parts: &[ColourComponent], sizes: &[u64], span: Span) -> PnmlResult<Vec<u64>> {
     let mut all = vec![0];
     for (part, size) in parts.iter().zip(sizes) {
         let positions = match part {
-            Part::Constant(it) => u64::from(*it)..u64::from(*it) + 1,
-            Part::All => 0..*size,
-            Part::Variable(..) | Part::Element(..) => {
+            ColourComponent::Constant(it) => u64::from(*it)..u64::from(*it) + 1,
+            ColourComponent::All => 0..*size,
+            ColourComponent::Variable(..) | ColourComponent::Element(..) => {
                 return Err(Diagnostic::error(span, "the first tokens have no variables"));
             }
         };

@@ -3,7 +3,7 @@
 //! What the standard gives no meaning for states (graphics, tool-specific parts) is passed over, but for what units of a
 //! nested-unit Petri net (NUPN; Garavel 2019) say of all places.
 
-use super::xml::{Element, Read, Xml, number};
+use super::xml::{PnmlResult, PnmlXmlReader, XmlElement, number};
 use crate::diag::Diagnostic;
 use crate::numbers::count;
 use crate::source::Span;
@@ -11,18 +11,18 @@ use std::collections::HashMap;
 
 /// A net as it is written.
 #[derive(Default)]
-pub(super) struct Document {
+pub(super) struct PnmlDocument {
     pub(super) places: Vec<PlaceNode>,
     pub(super) transitions: Vec<TransitionNode>,
     pub(super) arcs: Vec<ArcNode>,
     /// What a reference node stands for, by its name.
     pub(super) references: HashMap<String, String>,
     /// Sorts, operators and variables, in order.
-    pub(super) declarations: Vec<Declaration>,
+    pub(super) declarations: Vec<PnmlDeclaration>,
     /// Whether its type is one of nets with colours.
     says_coloured: bool,
     /// Whether it says, by its units (NUPN), that no place ever has more than one token.
-    pub(super) says_safe: bool,
+    pub(super) declared_safe: bool,
     /// Other nets of the file, which are left aside.
     pub(super) others: Vec<Span>,
 }
@@ -32,8 +32,8 @@ pub(super) struct PlaceNode {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) tokens: Option<i64>,
-    pub(super) sort: Option<Term>,
-    pub(super) marking: Option<Term>,
+    pub(super) sort: Option<PnmlTerm>,
+    pub(super) marking: Option<PnmlTerm>,
     pub(super) span: Span,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct PlaceNode {
 pub(super) struct TransitionNode {
     pub(super) id: String,
     pub(super) name: String,
-    pub(super) condition: Option<Term>,
+    pub(super) condition: Option<PnmlTerm>,
     /// The condition as its author wrote it for people.
     pub(super) says: Option<String>,
     pub(super) span: Span,
@@ -52,7 +52,7 @@ pub(super) struct ArcNode {
     pub(super) source: String,
     pub(super) target: String,
     pub(super) weight: Option<i64>,
-    pub(super) inscription: Option<Term>,
+    pub(super) inscription: Option<PnmlTerm>,
     pub(super) kind: ArcKind,
     pub(super) span: Span,
 }
@@ -72,14 +72,14 @@ pub(super) enum ArcKind {
 
 /// A sort, a value or a condition: an element with those that it is made of.
 #[derive(Clone)]
-pub(super) struct Term {
-    pub(super) element: Element,
+pub(super) struct PnmlTerm {
+    pub(super) element: XmlElement,
     /// What stands in it beside the terms.
     pub(super) text: String,
-    pub(super) terms: Vec<Term>,
+    pub(super) terms: Vec<PnmlTerm>,
 }
 
-impl Term {
+impl PnmlTerm {
     pub(super) fn name(&self) -> &str {
         &self.element.name
     }
@@ -89,7 +89,7 @@ impl Term {
     }
 
     /// What it is made of, if that are so many.
-    pub(super) fn parts<const N: usize>(&self) -> Read<&[Term; N]> {
+    pub(super) fn parts<const N: usize>(&self) -> PnmlResult<&[PnmlTerm; N]> {
         let (name, wanted) = (self.name(), count(N as u64, "part"));
         let wrong = || format!("<{name}> has {wanted}, and not {}", self.terms.len());
         self.terms.as_slice().try_into().map_err(|_| Diagnostic::error(self.span(), wrong()))
@@ -97,15 +97,15 @@ impl Term {
 }
 
 /// Something that is declared.
-pub(super) struct Declaration {
-    pub(super) element: Element,
-    pub(super) terms: Vec<Term>,
+pub(super) struct PnmlDeclaration {
+    pub(super) element: XmlElement,
+    pub(super) terms: Vec<PnmlTerm>,
 }
 
 /// Reads a file.
-pub(super) fn parse(file: u32, text: &str) -> Read<Document> {
-    let mut xml = Xml::new(file, text);
-    let mut found: Option<Document> = None;
+pub(super) fn parse(file: u32, text: &str) -> PnmlResult<PnmlDocument> {
+    let mut xml = PnmlXmlReader::new(file, text);
+    let mut found: Option<PnmlDocument> = None;
     let mut root = None;
     xml.each_root(&mut |xml, element| {
         let is_root = element.name == "pnml";
@@ -116,8 +116,8 @@ pub(super) fn parse(file: u32, text: &str) -> Read<Document> {
         }
         xml.each(&element, &mut |xml, net| match (net.name.as_str(), &mut found) {
             ("net", None) => {
-                let says_coloured = says_coloured(&net)?;
-                let mut document = Document { says_coloured, ..Document::default() };
+                let says_coloured = has_coloured_type(&net)?;
+                let mut document = PnmlDocument { says_coloured, ..PnmlDocument::default() };
                 document.page(xml, &net)?;
                 found = Some(document);
                 Ok(())
@@ -134,7 +134,7 @@ pub(super) fn parse(file: u32, text: &str) -> Read<Document> {
 }
 
 /// Whether the type of a net is one of those with colours.
-fn says_coloured(net: &Element) -> Read<bool> {
+fn has_coloured_type(net: &XmlElement) -> PnmlResult<bool> {
     let kind = net.need("type")?;
     match kind.rsplit('/').next().unwrap_or(kind) {
         "ptnet" => Ok(false),
@@ -144,9 +144,9 @@ fn says_coloured(net: &Element) -> Read<bool> {
     }
 }
 
-impl Document {
+impl PnmlDocument {
     /// Reads what stands in a net or a page.
-    fn page(&mut self, xml: &mut Xml, of: &Element) -> Read<()> {
+    fn page(&mut self, xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<()> {
         xml.each(of, &mut |xml, element| match element.name.as_str() {
             "page" => self.page(xml, &element),
             "place" => self.place(xml, &element),
@@ -160,7 +160,7 @@ impl Document {
             "declaration" => self.declaration(xml, &element),
             "toolspecific" if element.get("tool") == Some("nupn") => {
                 xml.each(&element, &mut |_, it| {
-                    self.says_safe |= it.name == "structure" && it.get("safe") == Some("true");
+                    self.declared_safe |= it.name == "structure" && it.get("safe") == Some("true");
                     Ok(())
                 })
             }
@@ -173,7 +173,7 @@ impl Document {
         self.says_coloured || self.places.iter().any(|it| it.sort.is_some())
     }
 
-    fn place(&mut self, xml: &mut Xml, of: &Element) -> Read<()> {
+    fn place(&mut self, xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<()> {
         let id = of.need("id")?.to_owned();
         let (mut name, span) = (None, of.span);
         let (mut tokens, mut sort, mut marking) = (None, None, None);
@@ -192,7 +192,7 @@ impl Document {
         Ok(())
     }
 
-    fn transition(&mut self, xml: &mut Xml, of: &Element) -> Read<()> {
+    fn transition(&mut self, xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<()> {
         let id = of.need("id")?.to_owned();
         let (mut name, mut condition, mut says, span) = (None, None, None, of.span);
         xml.each(of, &mut |xml, element| {
@@ -208,7 +208,7 @@ impl Document {
         Ok(())
     }
 
-    fn arc(&mut self, xml: &mut Xml, of: &Element) -> Read<()> {
+    fn arc(&mut self, xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<()> {
         let (source, target) = (of.need("source")?.to_owned(), of.need("target")?.to_owned());
         let (mut weight, mut inscription) = (None, None);
         let (mut kind, span) = (of.get("type").map(str::to_owned), of.span);
@@ -242,12 +242,12 @@ impl Document {
         Ok(())
     }
 
-    fn declaration(&mut self, xml: &mut Xml, of: &Element) -> Read<()> {
+    fn declaration(&mut self, xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<()> {
         xml.each(of, &mut |xml, structure| {
             xml.each(&structure, &mut |xml, declarations| {
                 xml.each(&declarations, &mut |xml, element| {
                     let terms = terms_of(xml, &element)?;
-                    self.declarations.push(Declaration { element, terms });
+                    self.declarations.push(PnmlDeclaration { element, terms });
                     Ok(())
                 })
             })
@@ -256,22 +256,25 @@ impl Document {
 }
 
 /// The text in a label.
-fn text_of(xml: &mut Xml, of: &Element) -> Read<Option<String>> {
+fn text_of(xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<Option<String>> {
     label(xml, of).map(|it| it.0)
 }
 
 /// The number in a label.
-fn number_of(xml: &mut Xml, of: &Element) -> Read<Option<i64>> {
+fn number_of(xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<Option<i64>> {
     text_of(xml, of)?.map(|text| number(&text, of.span)).transpose()
 }
 
 /// The term in a label.
-fn structure_of(xml: &mut Xml, of: &Element) -> Read<Option<Term>> {
+fn structure_of(xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<Option<PnmlTerm>> {
     label(xml, of).map(|it| it.1)
 }
 
 /// What a label says to people, and to machines.
-fn label(xml: &mut Xml, of: &Element) -> Read<(Option<String>, Option<Term>)> {
+fn label(
+    xml: &mut PnmlXmlReader,
+    of: &XmlElement,
+) -> PnmlResult<(Option<String>, Option<PnmlTerm>)> {
     let (mut text, mut term) = (None, None);
     xml.each(of, &mut |xml, element| {
         match element.name.as_str() {
@@ -288,19 +291,19 @@ fn label(xml: &mut Xml, of: &Element) -> Read<(Option<String>, Option<Term>)> {
 }
 
 /// The terms that an element is made of.
-pub(super) fn terms_of(xml: &mut Xml, of: &Element) -> Read<Vec<Term>> {
+pub(super) fn terms_of(xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<Vec<PnmlTerm>> {
     made_of(xml, of).map(|it| it.1)
 }
 
 /// The text in an element, and the terms.
-fn made_of(xml: &mut Xml, of: &Element) -> Read<(String, Vec<Term>)> {
+fn made_of(xml: &mut PnmlXmlReader, of: &XmlElement) -> PnmlResult<(String, Vec<PnmlTerm>)> {
     let mut terms = Vec::new();
     let text = xml.each_with_text(of, &mut |xml, element| {
         let (text, parts) = made_of(xml, &element)?;
         match element.name.as_str() {
             // It only wraps what it has.
             "subterm" => terms.extend(parts),
-            _ => terms.push(Term { element, text, terms: parts }),
+            _ => terms.push(PnmlTerm { element, text, terms: parts }),
         }
         Ok(())
     })?;

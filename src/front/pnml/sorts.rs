@@ -2,9 +2,11 @@
 //!
 //! Declarations may come in any order: a sort is resolved when it is first asked for.
 
-use super::colours::{Class, ClassId, Colours, Partition, Values, Variable};
-use super::parse::{Declaration, Document, Term};
-use super::xml::Read;
+use super::colours::{
+    ClassId, ClassPartition, ClassValues, ColourClass, ColourDeclarations, ColourVariable,
+};
+use super::parse::{PnmlDeclaration, PnmlDocument, PnmlTerm};
+use super::xml::PnmlResult;
 use crate::diag::Diagnostic;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
@@ -16,20 +18,20 @@ const VALUES_MAX: i64 = 1 << 16;
 const DEPTH_MAX: usize = 256;
 
 /// The declared sorts that are not resolved yet, and those that are being resolved.
-pub(super) struct Pending<'d> {
-    declared: HashMap<&'d str, &'d Declaration>,
+pub(super) struct UnresolvedSorts<'d> {
+    declared: HashMap<&'d str, &'d PnmlDeclaration>,
     open: HashSet<&'d str>,
 }
 
-fn error<T>(span: Span, message: impl Into<String>) -> Read<T> {
+fn error<T>(span: Span, message: impl Into<String>) -> PnmlResult<T> {
     Err(Diagnostic::error(span, message))
 }
 
-impl Colours {
+impl ColourDeclarations {
     /// What a net declares.
-    pub(super) fn of(document: &Document) -> Read<Colours> {
-        let mut all = Colours::default();
-        let mut pending = Pending { declared: HashMap::new(), open: HashSet::new() };
+    pub(super) fn from_document(document: &PnmlDocument) -> PnmlResult<ColourDeclarations> {
+        let mut all = ColourDeclarations::default();
+        let mut pending = UnresolvedSorts { declared: HashMap::new(), open: HashSet::new() };
         for it in &document.declarations {
             let name = it.element.name.as_str();
             match name {
@@ -60,7 +62,11 @@ impl Colours {
     }
 
     /// The classes of a declared sort; nothing if no sort has this name.
-    fn resolve<'d>(&mut self, id: &str, pending: &mut Pending<'d>) -> Read<Option<Vec<ClassId>>> {
+    fn resolve<'d>(
+        &mut self,
+        id: &str,
+        pending: &mut UnresolvedSorts<'d>,
+    ) -> PnmlResult<Option<Vec<ClassId>>> {
         if let Some(known) = self.sorts.get(id) {
             return Ok(Some(known.clone()));
         }
@@ -89,7 +95,11 @@ impl Colours {
         Ok(Some(classes))
     }
 
-    fn declare_partition(&mut self, it: &Declaration, pending: &mut Pending<'_>) -> Read<ClassId> {
+    fn declare_partition(
+        &mut self,
+        it: &PnmlDeclaration,
+        pending: &mut UnresolvedSorts<'_>,
+    ) -> PnmlResult<ClassId> {
         let (id, span) = (it.element.need("id")?, it.element.span);
         let Some((sort, elements)) = it.terms.split_first() else {
             return error(span, "a partition names the sort that it divides");
@@ -118,12 +128,16 @@ impl Colours {
             );
         };
         let name = it.element.get("name").unwrap_or(id).to_owned();
-        let class = self.add_class(Class { name, values: Values::Names(names) });
-        self.partitions.push(Partition { class, base, element_of });
+        let class = self.add_class(ColourClass { name, values: ClassValues::Names(names) });
+        self.partitions.push(ClassPartition { class, base, element_of });
         Ok(class)
     }
 
-    fn declare_variable(&mut self, it: &Declaration, pending: &mut Pending<'_>) -> Read<()> {
+    fn declare_variable(
+        &mut self,
+        it: &PnmlDeclaration,
+        pending: &mut UnresolvedSorts<'_>,
+    ) -> PnmlResult<()> {
         let (id, span) = (it.element.need("id")?.to_owned(), it.element.span);
         let name = it.element.get("name").unwrap_or(&id).to_owned();
         let [sort] = it.terms.as_slice() else {
@@ -136,24 +150,24 @@ impl Colours {
         for (class, number) in classes.into_iter().zip(1..) {
             // A variable of a product of classes is a variable for each of them.
             let name = if is_one { name.clone() } else { format!("{name}.{number}") };
-            self.variables.push(Variable { name, class });
+            self.variables.push(ColourVariable { name, class });
         }
         Ok(())
     }
 
     /// The classes that a sort is a product of, where all declarations are known.
-    pub(super) fn sort_of(&mut self, term: &Term) -> Read<Vec<ClassId>> {
-        let mut none = Pending { declared: HashMap::new(), open: HashSet::new() };
+    pub(super) fn sort_of(&mut self, term: &PnmlTerm) -> PnmlResult<Vec<ClassId>> {
+        let mut none = UnresolvedSorts { declared: HashMap::new(), open: HashSet::new() };
         self.resolve_term(term, None, &mut none)
     }
 
     /// The classes that a sort is a product of; a new class has this name.
     fn resolve_term(
         &mut self,
-        term: &Term,
+        term: &PnmlTerm,
         name: Option<&str>,
-        pending: &mut Pending<'_>,
-    ) -> Read<Vec<ClassId>> {
+        pending: &mut UnresolvedSorts<'_>,
+    ) -> PnmlResult<Vec<ClassId>> {
         let span = term.span();
         let values = match term.name() {
             "usersort" => {
@@ -167,17 +181,17 @@ impl Colours {
             }
             "productsort" => {
                 let each = term.terms.iter().map(|it| self.resolve_term(it, None, pending));
-                return each.collect::<Read<Vec<_>>>().map(|it| it.concat());
+                return each.collect::<PnmlResult<Vec<_>>>().map(|it| it.concat());
             }
             "dot" => return Ok(Vec::new()),
-            "bool" => Values::Names(vec!["false".to_owned(), "true".to_owned()]),
+            "bool" => ClassValues::Names(vec!["false".to_owned(), "true".to_owned()]),
             "cyclicenumeration" | "finiteenumeration" => {
                 let names = term.terms.iter().zip(0..).map(|(it, position)| {
                     let id = it.element.need("id")?;
                     self.declare_constant(id, (self.classes.len(), position), it.span())?;
                     Ok(it.element.get("name").unwrap_or(id).to_owned())
                 });
-                Values::Names(names.collect::<Read<_>>()?)
+                ClassValues::Names(names.collect::<PnmlResult<_>>()?)
             }
             "finiteintrange" => {
                 let (low, high) = (term.element.number("start")?, term.element.number("end")?);
@@ -185,11 +199,11 @@ impl Colours {
                 if !is_small || low.saturating_abs() > VALUES_MAX {
                     return error(span, format!("a range has one to {VALUES_MAX} values"));
                 }
-                Values::Range(low, high)
+                ClassValues::Range(low, high)
             }
             other => return error(span, format!("sorts by <{other}> are not read")),
         };
-        let count = if let Values::Names(names) = &values { names.len() as i64 } else { 1 };
+        let count = if let ClassValues::Names(names) = &values { names.len() as i64 } else { 1 };
         if !(1..=VALUES_MAX).contains(&count) {
             return error(span, format!("a class has one to {VALUES_MAX} values"));
         }
@@ -197,16 +211,16 @@ impl Colours {
         let is_new = name.is_some() || term.name().ends_with("enumeration");
         let same = self.classes.iter().position(|it| !is_new && it.values == values);
         let name = name.unwrap_or(term.name()).to_owned();
-        Ok(vec![same.unwrap_or_else(|| self.add_class(Class { name, values }))])
+        Ok(vec![same.unwrap_or_else(|| self.add_class(ColourClass { name, values }))])
     }
 
-    fn add_class(&mut self, class: Class) -> ClassId {
+    fn add_class(&mut self, class: ColourClass) -> ClassId {
         self.classes.push(class);
         self.classes.len() - 1
     }
 
     /// Gives a value of a class a name that terms use.
-    fn declare_constant(&mut self, id: &str, value: (ClassId, u32), span: Span) -> Read<()> {
+    fn declare_constant(&mut self, id: &str, value: (ClassId, u32), span: Span) -> PnmlResult<()> {
         match self.constants.insert(id.to_owned(), value) {
             None => Ok(()),
             Some(_) => error(span, format!("the value `{id}` has been declared before")),

@@ -3,24 +3,24 @@
 //! The standard does not say what a negative number of tokens is. So a net is refused unless no binding for which the
 //! condition of a transition holds has one.
 
-use super::colours::{Addend, Colours, Part};
-use super::condition::Condition;
-use super::net::Net;
-use super::xml::Read;
+use super::colours::{BagAddend, ColourComponent, ColourDeclarations};
+use super::condition::ColourGuard;
+use super::net::PetriNet;
+use super::xml::PnmlResult;
 use crate::diag::Diagnostic;
 use crate::source::Span;
 
 /// The most bindings that are tried to find out whether two colours can be the same.
 const BINDINGS_MAX: u64 = 1 << 20;
 
-impl Net {
+impl PetriNet {
     /// Refuses tokens of which some binding, for which a condition holds, subtracts more than there are.
-    pub(super) fn refuse_negative(
+    pub(super) fn reject_negative(
         &self,
-        bag: &[Addend],
-        condition: Option<&Condition>,
+        bag: &[BagAddend],
+        condition: Option<&ColourGuard>,
         span: Span,
-    ) -> Read<()> {
+    ) -> PnmlResult<()> {
         let colours = &self.colours;
         let subtracted = || bag.iter().filter(|it| it.times < 0);
         for less in subtracted() {
@@ -46,17 +46,17 @@ impl Net {
 }
 
 /// Whether each colour of what is taken away is among these.
-fn covers(all: &Addend, less: &Addend) -> bool {
+fn covers(all: &BagAddend, less: &BagAddend) -> bool {
     let mut parts = all.colour.iter().zip(&less.colour);
-    parts.all(|(all, less)| all == less || *all == Part::All)
+    parts.all(|(all, less)| all == less || *all == ColourComponent::All)
 }
 
 /// Whether some binding, for which a condition may hold, gives two addends a colour in common.
 fn may_coincide(
-    colours: &Colours,
-    condition: Option<&Condition>,
-    one: &Addend,
-    other: &Addend,
+    colours: &ColourDeclarations,
+    condition: Option<&ColourGuard>,
+    one: &BagAddend,
+    other: &BagAddend,
 ) -> bool {
     let pairs = || one.colour.iter().zip(&other.colour);
     let mut variables: Vec<usize> =

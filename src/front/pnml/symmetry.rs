@@ -1,26 +1,26 @@
 //! Which classes of colours are used alike in all their values, so that the values may be exchanged.
 
-use super::colours::{ClassId, Part};
-use super::net::{Net, Place};
-use crate::ir::Binary;
+use super::colours::{ClassId, ColourComponent};
+use super::net::{PetriNet, PetriPlace};
+use crate::ir::BinaryOp;
 
 /// For each class, whether nothing tells one of its values from another.
-pub(super) fn interchangeable(net: &Net) -> Vec<bool> {
+pub(super) fn interchangeable(net: &PetriNet) -> Vec<bool> {
     let mut alike = vec![true; net.colours.classes.len()];
     for transition in &net.transitions {
         if let Some(condition) = &transition.condition {
-            condition.each_compared(&mut |operator, class, sides| {
-                alike[class] &= matches!(operator, Binary::Equal | Binary::NotEqual)
-                    && sides.iter().all(tells_none_apart);
+            condition.visit_comparisons(&mut |operator, class, sides| {
+                alike[class] &= matches!(operator, BinaryOp::Equal | BinaryOp::NotEqual)
+                    && sides.iter().all(is_symmetric);
                 for divided in sides.iter().filter_map(|it| divided(net, it)) {
                     alike[divided] = false;
                 }
             });
         }
-        for flow in &transition.flows {
+        for flow in &transition.arcs {
             let sort = &net.places[flow.place].sort;
             for (part, class) in flow.bag.iter().flat_map(|it| it.colour.iter().zip(sort)) {
-                alike[*class] &= tells_none_apart(part);
+                alike[*class] &= is_symmetric(part);
                 divided(net, part).into_iter().for_each(|it| alike[it] = false);
             }
         }
@@ -36,20 +36,20 @@ pub(super) fn interchangeable(net: &Net) -> Vec<bool> {
 }
 
 /// The class whose values a part tells apart by the elements of a partition.
-fn divided(net: &Net, part: &Part) -> Option<ClassId> {
+fn divided(net: &PetriNet, part: &ColourComponent) -> Option<ClassId> {
     match part {
-        Part::Element(_, _, partition) => Some(net.colours.partitions[*partition].base),
+        ColourComponent::Element(_, _, partition) => Some(net.colours.partitions[*partition].base),
         _ => None,
     }
 }
 
 /// Whether it means the same whatever the values of its class are called.
-fn tells_none_apart(part: &Part) -> bool {
-    matches!(part, Part::Variable(_, 0) | Part::All)
+fn is_symmetric(part: &ColourComponent) -> bool {
+    matches!(part, ColourComponent::Variable(_, 0) | ColourComponent::All)
 }
 
 /// Whether the first tokens are the same after values of a class change places: each with the next, which makes all orders.
-fn is_marked_alike(net: &Net, place: &Place, class: ClassId) -> bool {
+fn is_marked_alike(net: &PetriNet, place: &PetriPlace, class: ClassId) -> bool {
     let sizes: Vec<usize> =
         place.sort.iter().map(|it| net.colours.classes[*it].size() as usize).collect();
     let exchanged = |colour: usize, value: usize| {

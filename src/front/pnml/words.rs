@@ -1,35 +1,36 @@
 //! What transitions wait for, in words: `2 Fork[x] + Fork[x + 1]`.
 
-use super::colours::{Addend, Part, Values, Variable};
-use super::net::{Does, Flow, Net};
-use crate::source::Sources;
+use super::colours::{BagAddend, ClassValues, ColourComponent, ColourVariable};
+use super::net::{ArcEffect, PetriArc, PetriNet};
+use crate::source::SourceMap;
 
 /// Tells it of each arc and condition.
-pub(super) fn say(net: &Net, sources: &mut Sources) {
+pub(super) fn annotate_sources(net: &PetriNet, sources: &mut SourceMap) {
     for transition in &net.transitions {
-        if let Some((condition, says)) = transition.condition.as_ref().zip(transition.says.as_ref())
+        if let Some((condition, says)) =
+            transition.condition.as_ref().zip(transition.condition_text.as_ref())
         {
-            sources.say(condition.span, says.clone());
+            sources.set_words(condition.span, says.clone());
         }
-        for flow in &transition.flows {
+        for flow in &transition.arcs {
             let bag = bag(net, flow, true);
-            let words = match flow.does {
-                Does::Take | Does::Test => bag,
-                Does::Inhibit => format!("less than {bag}"),
-                Does::Put | Does::Reset => continue,
+            let words = match flow.effect {
+                ArcEffect::Take | ArcEffect::Test => bag,
+                ArcEffect::Inhibit => format!("less than {bag}"),
+                ArcEffect::Put | ArcEffect::Reset => continue,
             };
-            sources.say(flow.span, words);
+            sources.set_words(flow.span, words);
         }
     }
 }
 
 /// The tokens of an arc, each with its place, or without.
-pub(super) fn bag(net: &Net, flow: &Flow, with_place: bool) -> String {
+pub(super) fn bag(net: &PetriNet, flow: &PetriArc, with_place: bool) -> String {
     let all = flow.bag.iter().map(|it| addend(net, (flow.place, with_place), it));
     all.collect::<Vec<_>>().join(" + ")
 }
 
-fn addend(net: &Net, (place, with_place): (usize, bool), it: &Addend) -> String {
+fn addend(net: &PetriNet, (place, with_place): (usize, bool), it: &BagAddend) -> String {
     let place = &net.places[place];
     let name = if with_place { place.name.as_str() } else { "" };
     let has_parts = with_place || !it.colour.is_empty();
@@ -41,11 +42,15 @@ fn addend(net: &Net, (place, with_place): (usize, bool), it: &Addend) -> String 
     let parts = it.colour.iter().zip(&place.sort).map(|(part, class)| {
         let class = &net.colours.classes[*class];
         let value = match (*part, &class.values) {
-            (Part::All, _) => "all".to_owned(),
-            (Part::Constant(at), Values::Names(names)) => names[at as usize].clone(),
-            (Part::Constant(at), Values::Range(low, _)) => (low + i64::from(at)).to_string(),
-            (Part::Variable(variable, shift), _) => moved(net, variable, shift),
-            (Part::Element(variable, shift, _), _) => {
+            (ColourComponent::All, _) => "all".to_owned(),
+            (ColourComponent::Constant(at), ClassValues::Names(names)) => {
+                names[at as usize].clone()
+            }
+            (ColourComponent::Constant(at), ClassValues::Range(low, _)) => {
+                (low + i64::from(at)).to_string()
+            }
+            (ColourComponent::Variable(variable, shift), _) => moved(net, variable, shift),
+            (ColourComponent::Element(variable, shift, _), _) => {
                 format!("{} of {}", class.name, moved(net, variable, shift))
             }
         };
@@ -55,8 +60,8 @@ fn addend(net: &Net, (place, with_place): (usize, bool), it: &Addend) -> String 
 }
 
 /// A value so many behind that of a variable.
-fn moved(net: &Net, variable: usize, shift: u32) -> String {
-    let Variable { name, class } = &net.colours.variables[variable];
+fn moved(net: &PetriNet, variable: usize, shift: u32) -> String {
+    let ColourVariable { name, class } = &net.colours.variables[variable];
     let size = net.colours.classes[*class].size();
     match shift {
         0 => name.clone(),

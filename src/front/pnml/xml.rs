@@ -13,10 +13,10 @@ use quick_xml::reader::Reader;
 const DEPTH_MAX: usize = 256;
 
 /// What came of reading something.
-pub(super) type Read<T> = Result<T, Diagnostic>;
+pub(super) type PnmlResult<T> = Result<T, Diagnostic>;
 
 /// A document that is being read.
-pub(super) struct Xml<'a> {
+pub(super) struct PnmlXmlReader<'a> {
     reader: Reader<&'a [u8]>,
     file: u32,
     /// The elements that have begun and not ended.
@@ -25,7 +25,7 @@ pub(super) struct Xml<'a> {
 
 /// An element that has begun.
 #[derive(Clone, Debug)]
-pub(super) struct Element {
+pub(super) struct XmlElement {
     /// Its name, without prefix.
     pub(super) name: String,
     attributes: Vec<(String, String)>,
@@ -35,51 +35,51 @@ pub(super) struct Element {
     depth: Option<usize>,
 }
 
-impl Element {
+impl XmlElement {
     /// What an attribute says, if it has that.
     pub(super) fn get(&self, attribute: &str) -> Option<&str> {
         self.attributes.iter().find(|(name, _)| name == attribute).map(|(_, value)| value.as_str())
     }
 
     /// What an attribute says that it has to have.
-    pub(super) fn need(&self, attribute: &str) -> Read<&str> {
+    pub(super) fn need(&self, attribute: &str) -> PnmlResult<&str> {
         let missing = || format!("<{}> has no attribute `{attribute}`", self.name);
         self.get(attribute).ok_or_else(|| Diagnostic::error(self.span, missing()))
     }
 
     /// A whole number that an attribute has to say.
-    pub(super) fn number(&self, attribute: &str) -> Read<i64> {
+    pub(super) fn number(&self, attribute: &str) -> PnmlResult<i64> {
         number(self.need(attribute)?, self.span)
     }
 }
 
 /// A whole number.
-pub(super) fn number(text: &str, span: Span) -> Read<i64> {
+pub(super) fn number(text: &str, span: Span) -> PnmlResult<i64> {
     let wrong = |_| Diagnostic::error(span, format!("`{}` is no whole number", text.trim()));
     text.trim().parse().map_err(wrong)
 }
 
-impl<'a> Xml<'a> {
+impl<'a> PnmlXmlReader<'a> {
     /// A document that begins.
-    pub(super) fn new(file: u32, text: &'a str) -> Xml<'a> {
-        Xml { reader: Reader::from_str(text), file, open: Vec::new() }
+    pub(super) fn new(file: u32, text: &'a str) -> PnmlXmlReader<'a> {
+        PnmlXmlReader { reader: Reader::from_str(text), file, open: Vec::new() }
     }
 
     /// Shows each element in another, which has to be the last that was shown. What is not read of it is passed over.
     pub(super) fn each(
         &mut self,
-        of: &Element,
-        visit: &mut dyn FnMut(&mut Self, Element) -> Read<()>,
-    ) -> Read<()> {
+        of: &XmlElement,
+        visit: &mut dyn FnMut(&mut Self, XmlElement) -> PnmlResult<()>,
+    ) -> PnmlResult<()> {
         self.each_with_text(of, visit).map(|_| ())
     }
 
     /// The same; gives the text that stands beside these elements.
     pub(super) fn each_with_text(
         &mut self,
-        of: &Element,
-        visit: &mut dyn FnMut(&mut Self, Element) -> Read<()>,
-    ) -> Read<String> {
+        of: &XmlElement,
+        visit: &mut dyn FnMut(&mut Self, XmlElement) -> PnmlResult<()>,
+    ) -> PnmlResult<String> {
         let mut text = String::new();
         let Some(depth) = of.depth else { return Ok(text) };
         while let Some(child) = self.next(depth, &mut |it| text.push_str(it))? {
@@ -95,26 +95,26 @@ impl<'a> Xml<'a> {
     /// Shows the elements that stand in none.
     pub(super) fn each_root(
         &mut self,
-        visit: &mut dyn FnMut(&mut Self, Element) -> Read<()>,
-    ) -> Read<()> {
+        visit: &mut dyn FnMut(&mut Self, XmlElement) -> PnmlResult<()>,
+    ) -> PnmlResult<()> {
         let span = Span::new(self.file, 0..0);
-        let all = Element { name: String::new(), attributes: Vec::new(), span, depth: Some(0) };
+        let all = XmlElement { name: String::new(), attributes: Vec::new(), span, depth: Some(0) };
         self.each(&all, visit)
     }
 
     /// The text of an element, without that of those in it.
-    pub(super) fn text(&mut self, of: &Element) -> Read<String> {
+    pub(super) fn text(&mut self, of: &XmlElement) -> PnmlResult<String> {
         self.each_with_text(of, &mut |_, _| Ok(()))
     }
 
     /// Passes over what is left in an element with so many around it.
-    fn leave(&mut self, depth: usize) -> Read<()> {
+    fn leave(&mut self, depth: usize) -> PnmlResult<()> {
         while self.open.len() >= depth && self.next(depth, &mut |_| ())?.is_some() {}
         Ok(())
     }
 
     /// The next element at any depth, until the one with so many around it ends.
-    fn next(&mut self, depth: usize, text: &mut dyn FnMut(&str)) -> Read<Option<Element>> {
+    fn next(&mut self, depth: usize, text: &mut dyn FnMut(&str)) -> PnmlResult<Option<XmlElement>> {
         if self.open.len() < depth {
             return Ok(None);
         }
@@ -161,7 +161,7 @@ impl<'a> Xml<'a> {
     }
 
     /// The file is at its end.
-    fn end(&self, span: Span) -> Read<()> {
+    fn end(&self, span: Span) -> PnmlResult<()> {
         match self.open.last() {
             None => Ok(()),
             Some(&open) => Err(Diagnostic::error(open, "the file ends within this element")
@@ -181,7 +181,7 @@ impl<'a> Xml<'a> {
     }
 }
 
-fn element(start: &BytesStart<'_>, span: Span, depth: Option<usize>) -> Read<Element> {
+fn element(start: &BytesStart<'_>, span: Span, depth: Option<usize>) -> PnmlResult<XmlElement> {
     let name = String::from_utf8_lossy(start.local_name().as_ref()).into_owned();
     let wrong = |error: String| Diagnostic::error(span, format!("in <{name}>: {error}"));
     let mut attributes = Vec::new();
@@ -192,5 +192,5 @@ fn element(start: &BytesStart<'_>, span: Span, depth: Option<usize>) -> Read<Ele
         let key = String::from_utf8_lossy(attribute.key.local_name().as_ref()).into_owned();
         attributes.push((key, value.into_owned()));
     }
-    Ok(Element { name, attributes, span, depth })
+    Ok(XmlElement { name, attributes, span, depth })
 }

@@ -11,7 +11,7 @@ crate::ir::entity::entity! {
 
 /// A name and where it stands.
 #[derive(Clone, Debug)]
-pub struct Name {
+pub struct PromelaName {
     /// The name.
     pub text: Rc<str>,
     /// Where it stands.
@@ -20,11 +20,11 @@ pub struct Name {
 
 /// A process type, `init` or a claim.
 #[derive(Clone, Debug)]
-pub struct Process {
+pub struct PromelaProcess {
     /// Its name; `:init:` for `init`.
-    pub name: Name,
+    pub name: PromelaName,
     /// What it is.
-    pub role: Role,
+    pub role: ProcessRole,
     /// How many run at the start.
     pub active: u32,
     /// Its parameters, in order.
@@ -32,16 +32,16 @@ pub struct Process {
     /// The priority of active instances.
     pub priority: Option<i64>,
     /// It moves only where this holds.
-    pub provided: Option<Expr>,
+    pub provided: Option<PromelaExpr>,
     /// What it does.
-    pub body: Vec<Stmt>,
+    pub body: Vec<PromelaStmt>,
     /// The end of its body.
     pub end: Span,
 }
 
 /// What a body is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum ProcessRole {
     /// A process.
     Process,
     /// A `never` claim.
@@ -54,117 +54,117 @@ pub enum Role {
 
 /// A statement.
 #[derive(Clone, Debug)]
-pub struct Stmt {
+pub struct PromelaStmt {
     /// What it does.
-    pub kind: StmtKind,
+    pub kind: PromelaStmtKind,
     /// Where it stands.
     pub span: Span,
     /// How it reads, where that is not what stands there, as an `inline` or a macro made some of it.
-    pub made: Option<Rc<str>>,
+    pub expanded_text: Option<Rc<str>>,
 }
 
-impl Stmt {
+impl PromelaStmt {
     /// One that reads as what stands there.
-    pub fn new(kind: StmtKind, span: Span) -> Stmt {
-        Stmt { kind, span, made: None }
+    pub fn new(kind: PromelaStmtKind, span: Span) -> PromelaStmt {
+        PromelaStmt { kind, span, expanded_text: None }
     }
 }
 
 /// What a statement does.
 #[derive(Clone, Debug)]
-pub enum StmtKind {
+pub enum PromelaStmtKind {
     /// Waits until an expression is not 0.
-    Condition(Expr),
+    Condition(PromelaExpr),
     /// Stores a value.
-    Assign(Reference, Expr),
+    Assign(PromelaReference, PromelaExpr),
     /// Stores the elements of an array, one after another (`int a[2] = {1, 2}` in a body).
-    Fill(Reference, Vec<Expr>),
+    Fill(PromelaReference, Vec<PromelaExpr>),
     /// `c!...` and `c!!...`.
     Send {
         /// Where to.
-        channel: Reference,
+        channel: PromelaReference,
         /// What.
-        values: Vec<Expr>,
+        values: Vec<PromelaExpr>,
         /// `!!`: in order.
         sorted: bool,
     },
     /// `c?...`, `c??...`, `c?<...>` and `c??<...>`.
     Receive {
         /// Where from.
-        channel: Reference,
+        channel: PromelaReference,
         /// What to do with each field.
-        fields: Vec<Field>,
+        fields: Vec<ReceiveField>,
         /// `??`: the first message that matches.
         anywhere: bool,
         /// `?<...>`: it stays.
         peek: bool,
     },
     /// Fails unless the expression holds.
-    Assert(Expr),
+    Assert(PromelaExpr),
     /// Says something.
-    Print(String, Vec<Expr>),
+    Print(String, Vec<PromelaExpr>),
     /// Taken if nothing else can be.
     Else,
     /// Goes on at a label.
-    Goto(Label),
+    Goto(PromelaLabel),
     /// Leaves the innermost loop.
     Break,
     /// One of the sequences.
-    If(Vec<Vec<Stmt>>),
+    If(Vec<Vec<PromelaStmt>>),
     /// One of the sequences, again and again.
-    Do(Vec<Vec<Stmt>>),
+    Do(Vec<Vec<PromelaStmt>>),
     /// Without others coming between, while it can go on.
-    Atomic(Vec<Stmt>),
+    Atomic(Vec<PromelaStmt>),
     /// As one step.
-    DStep(Vec<Stmt>),
+    DStep(Vec<PromelaStmt>),
     /// A block.
-    Block(Vec<Stmt>),
+    Block(Vec<PromelaStmt>),
     /// The first, until the second can begin.
-    Unless(Box<Stmt>, Box<Stmt>),
+    Unless(Box<PromelaStmt>, Box<PromelaStmt>),
     /// A label before a statement.
-    Labelled(Label, Box<Stmt>),
+    Labelled(PromelaLabel, Box<PromelaStmt>),
     /// `set_priority(pid, priority)`.
-    SetPriority(Expr, Expr),
+    SetPriority(PromelaExpr, PromelaExpr),
 }
 
 /// A label; the same name may stand in several expansions of an `inline`.
 #[derive(Clone, Debug)]
-pub struct Label {
+pub struct PromelaLabel {
     /// The name.
-    pub name: Name,
+    pub name: PromelaName,
     /// In which expansion, 0 if in none.
     pub expansion: u32,
 }
 
 /// What a receive does with a field.
 #[derive(Clone, Debug)]
-pub enum Field {
+pub enum ReceiveField {
     /// Stores it; `_` forgets it.
-    Into(Reference),
+    Into(PromelaReference),
     /// Takes the message only if it equals this.
-    Match(Expr),
+    Match(PromelaExpr),
     /// Forgets it.
     Any(Span),
 }
 
 /// A variable, or a part of one.
 #[derive(Clone, Debug)]
-pub struct Reference {
+pub struct PromelaReference {
     /// The variable.
     pub symbol: SymbolId,
     /// The index, if one is given.
-    pub index: Option<Box<Expr>>,
+    pub index: Option<Box<PromelaExpr>>,
     /// Fields of fields, with the index of each that has one.
-    pub fields: Vec<(Name, Option<Expr>)>,
+    pub fields: Vec<(PromelaName, Option<PromelaExpr>)>,
     /// Where it stands.
     pub span: Span,
 }
 
 /// An expression.
 #[derive(Clone, Debug)]
-pub struct Expr {
+pub struct PromelaExpr {
     /// What it computes.
-    pub kind: ExprKind,
+    pub kind: PromelaExprKind,
     /// Where it stands.
     pub span: Span,
 }
@@ -180,38 +180,38 @@ pub struct MtypeValue {
 
 /// What an expression computes.
 #[derive(Clone, Debug)]
-pub enum ExprKind {
+pub enum PromelaExprKind {
     /// A number.
     Number(i64),
     /// A name of an `mtype`.
     Symbol(MtypeValue),
     /// A variable.
-    Variable(Reference),
+    Variable(PromelaReference),
     /// An operator of one operand.
-    Unary(crate::ir::Unary, Box<Expr>),
+    Unary(crate::ir::UnaryOp, Box<PromelaExpr>),
     /// An operator of two operands.
-    Binary(crate::ir::Binary, Box<Expr>, Box<Expr>),
+    Binary(crate::ir::BinaryOp, Box<PromelaExpr>, Box<PromelaExpr>),
     /// `(condition -> then : otherwise)`.
-    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    Conditional(Box<PromelaExpr>, Box<PromelaExpr>, Box<PromelaExpr>),
     /// Starts a process.
     Run {
         /// Of which type.
-        process: Name,
+        process: PromelaName,
         /// The values of its parameters.
-        arguments: Vec<Expr>,
+        arguments: Vec<PromelaExpr>,
         /// Its priority, if one is given.
         priority: Option<i64>,
     },
     /// `len(c)`.
-    Length(Reference),
+    Length(PromelaReference),
     /// `empty(c)` and the others.
-    Probe(Probe, Reference),
+    Probe(ChannelProbe, PromelaReference),
     /// `c?[...]` and `c??[...]`.
     Poll {
         /// The channel.
-        channel: Reference,
+        channel: PromelaReference,
         /// What each field must be.
-        fields: Vec<Field>,
+        fields: Vec<ReceiveField>,
         /// `??`: of any message.
         anywhere: bool,
     },
@@ -220,11 +220,11 @@ pub enum ExprKind {
     /// `np_`.
     NonProgress,
     /// Whether a process can move.
-    Enabled(Box<Expr>),
+    Enabled(Box<PromelaExpr>),
     /// Where a process is, as a number.
-    PcValue(Box<Expr>),
+    PcValue(Box<PromelaExpr>),
     /// The priority of a process.
-    Priority(Box<Expr>),
+    Priority(Box<PromelaExpr>),
     /// `_pid`.
     Pid,
     /// `_nr_pr`.
@@ -236,26 +236,26 @@ pub enum ExprKind {
     /// `P[pid]@label`.
     At {
         /// The type of the process.
-        process: Name,
+        process: PromelaName,
         /// Its pid; needless if there is only one.
-        pid: Option<Box<Expr>>,
+        pid: Option<Box<PromelaExpr>>,
         /// The label.
-        label: Name,
+        label: PromelaName,
     },
     /// `P[pid]:variable`.
     Remote {
         /// The type of the process.
-        process: Name,
+        process: PromelaName,
         /// Its pid; needless if there is only one.
-        pid: Option<Box<Expr>>,
+        pid: Option<Box<PromelaExpr>>,
         /// The variable and the way into it.
-        path: Vec<(Name, Option<Expr>)>,
+        path: Vec<(PromelaName, Option<PromelaExpr>)>,
     },
 }
 
 /// What can be asked about a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Probe {
+pub enum ChannelProbe {
     /// No message waits.
     Empty,
     /// A message waits.
@@ -266,23 +266,25 @@ pub enum Probe {
     NotFull,
 }
 
-impl Expr {
+impl PromelaExpr {
     /// The number it is, if it is known to be one.
     pub fn constant(&self) -> Option<i64> {
         use super::ARITHMETIC;
-        use crate::ir::Binary;
+        use crate::ir::BinaryOp;
         match &self.kind {
-            ExprKind::Number(value) | ExprKind::Symbol(MtypeValue { value, .. }) => Some(*value),
-            ExprKind::Unary(operator, operand) => {
+            PromelaExprKind::Number(value) | PromelaExprKind::Symbol(MtypeValue { value, .. }) => {
+                Some(*value)
+            }
+            PromelaExprKind::Unary(operator, operand) => {
                 ARITHMETIC.unary(*operator, operand.constant()?).ok()
             }
-            ExprKind::Binary(
-                operator @ (Binary::Add
-                | Binary::Subtract
-                | Binary::Multiply
-                | Binary::Divide
-                | Binary::Remainder
-                | Binary::ShiftLeft),
+            PromelaExprKind::Binary(
+                operator @ (BinaryOp::Add
+                | BinaryOp::Subtract
+                | BinaryOp::Multiply
+                | BinaryOp::Divide
+                | BinaryOp::Remainder
+                | BinaryOp::ShiftLeft),
                 left,
                 right,
             ) => {

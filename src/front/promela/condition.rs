@@ -1,12 +1,12 @@
 //! The value of an `#if` condition: a constant expression in which unknown names are 0.
 
-use super::token::{Kind, Token};
+use super::token::{PromelaToken, PromelaTokenKind};
 use crate::diag::Diagnostic;
 use crate::source::Span;
 
 /// The value of the tokens of a condition, which stands at `span`.
-pub fn evaluate(tokens: &[Token], span: Span) -> Result<i64, Diagnostic> {
-    let mut reader = Reader { tokens, at: 0, depth: 0, span, is_needed: true };
+pub fn evaluate(tokens: &[PromelaToken], span: Span) -> Result<i64, Diagnostic> {
+    let mut reader = ConditionEvaluator { tokens, at: 0, depth: 0, span, is_needed: true };
     let value = reader.whole()?;
     match reader.tokens.get(reader.at) {
         None => Ok(value),
@@ -31,8 +31,8 @@ const LEVELS: [&[&str]; 10] = [
 /// The deepest nest of brackets, signs and choices.
 const DEPTH_MAX: u32 = 200;
 
-struct Reader<'a> {
-    tokens: &'a [Token],
+struct ConditionEvaluator<'a> {
+    tokens: &'a [PromelaToken],
     at: usize,
     /// The number of operands that the one being read is part of.
     depth: u32,
@@ -41,7 +41,7 @@ struct Reader<'a> {
     is_needed: bool,
 }
 
-impl Reader<'_> {
+impl ConditionEvaluator<'_> {
     fn wrong<T>(&self, span: Span) -> Result<T, Diagnostic> {
         Err(Diagnostic::error(span, "this condition is no constant expression"))
     }
@@ -64,7 +64,7 @@ impl Reader<'_> {
             }
             let then = reader.only_if(condition != 0, Self::whole)?;
             if !reader.accept(":") {
-                return reader.wrong(reader.here());
+                return reader.wrong(reader.next_span());
             }
             let otherwise = reader.only_if(condition == 0, Self::choice)?;
             Ok(if condition != 0 { then } else { otherwise })
@@ -114,13 +114,13 @@ impl Reader<'_> {
         value
     }
 
-    fn here(&self) -> Span {
+    fn next_span(&self) -> Span {
         self.tokens.get(self.at).map_or(self.span, |token| token.span)
     }
 
     fn sign(&self) -> Option<&'static str> {
         match self.tokens.get(self.at)?.kind {
-            Kind::Sign(sign) => Some(sign),
+            PromelaTokenKind::Sign(sign) => Some(sign),
             _ => None,
         }
     }
@@ -162,14 +162,16 @@ impl Reader<'_> {
         let Some(token) = self.tokens.get(self.at) else { return self.wrong(self.span) };
         self.at += 1;
         match &token.kind {
-            Kind::Number(value) => Ok(token.spelling.as_deref().and_then(number).unwrap_or(*value)),
-            Kind::Name(_) => Ok(0),
-            Kind::Sign("!") => Ok((self.within(Self::operand)? == 0).into()),
-            Kind::Sign("!!") => Ok((self.within(Self::operand)? != 0).into()),
-            Kind::Sign("-") => Ok(self.within(Self::operand)?.wrapping_neg()),
-            Kind::Sign("+") => self.within(Self::operand),
-            Kind::Sign("~") => Ok(!self.within(Self::operand)?),
-            Kind::Sign("(") => {
+            PromelaTokenKind::Number(value) => {
+                Ok(token.spelling.as_deref().and_then(number).unwrap_or(*value))
+            }
+            PromelaTokenKind::Name(_) => Ok(0),
+            PromelaTokenKind::Sign("!") => Ok((self.within(Self::operand)? == 0).into()),
+            PromelaTokenKind::Sign("!!") => Ok((self.within(Self::operand)? != 0).into()),
+            PromelaTokenKind::Sign("-") => Ok(self.within(Self::operand)?.wrapping_neg()),
+            PromelaTokenKind::Sign("+") => self.within(Self::operand),
+            PromelaTokenKind::Sign("~") => Ok(!self.within(Self::operand)?),
+            PromelaTokenKind::Sign("(") => {
                 let value = self.whole()?;
                 match self.accept(")") {
                     true => Ok(value),

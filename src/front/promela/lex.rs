@@ -1,23 +1,23 @@
 //! From text to tokens, one at a time. Comments and joined lines are white space.
 //!
-//! What is no token is a token, too ([`Kind::Broken`]): only whoever reads it knows whether it is an error.
+//! What is no token is a token, too ([`PromelaTokenKind::Broken`]): only whoever reads it knows whether it is an error.
 
-use super::token::{ALIASES, Flaw, Kind, SIGNS, Token};
-use crate::front::cursor::Cursor;
+use super::token::{ALIASES, LexicalError, PromelaToken, PromelaTokenKind, SIGNS};
+use crate::front::cursor::TextCursor;
 use crate::source::Span;
 
 /// What ends lines; both together are one end.
 const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
 /// All tokens of a text, the end not included.
-pub fn lex(file: u32, text: &str) -> Vec<Token> {
-    let mut place = Place::default();
+pub fn lex(file: u32, text: &str) -> Vec<PromelaToken> {
+    let mut place = LexerPosition::default();
     std::iter::from_fn(|| place.token(file, text)).collect()
 }
 
 /// Where in a text the next token is looked for.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct LexerPosition {
     /// Between two characters.
     at: usize,
     /// Whether the next token is the first of its logical line.
@@ -26,37 +26,37 @@ pub struct Place {
     line_changed: bool,
 }
 
-impl Default for Place {
+impl Default for LexerPosition {
     fn default() -> Self {
-        Place { at: 0, begins_line: true, line_changed: true }
+        LexerPosition { at: 0, begins_line: true, line_changed: true }
     }
 }
 
-impl Place {
+impl LexerPosition {
     /// The next token of a text, if there is one.
-    pub fn token(&mut self, file: u32, text: &str) -> Option<Token> {
-        let cursor = Cursor::within(Span::new(file, self.at..text.len()), text);
+    pub fn token(&mut self, file: u32, text: &str) -> Option<PromelaToken> {
+        let cursor = TextCursor::within(Span::new(file, self.at..text.len()), text);
         let (begins_line, line_changed) = (self.begins_line, self.line_changed);
-        let mut lexer = Lexer { cursor, begins_line, line_changed, spaced: false };
+        let mut lexer = PromelaLexer { cursor, begins_line, line_changed, spaced: false };
         let token = lexer.token();
-        let at = lexer.cursor.ahead(0).start as usize;
+        let at = lexer.cursor.peek_span(0).start as usize;
         let (begins_line, line_changed) = (lexer.begins_line, lexer.line_changed);
-        *self = Place { at, begins_line, line_changed };
+        *self = LexerPosition { at, begins_line, line_changed };
         token
     }
 }
 
-struct Lexer<'a> {
-    cursor: Cursor<'a>,
+struct PromelaLexer<'a> {
+    cursor: TextCursor<'a>,
     begins_line: bool,
     line_changed: bool,
     spaced: bool,
 }
 
-impl Lexer<'_> {
-    fn token(&mut self) -> Option<Token> {
+impl PromelaLexer<'_> {
+    fn token(&mut self) -> Option<PromelaToken> {
         let comment = self.skip_blank();
-        let start = comment.as_ref().map_or(self.cursor.ahead(0), |(_, span)| *span);
+        let start = comment.as_ref().map_or(self.cursor.peek_span(0), |(_, span)| *span);
         let first = self.cursor.rest().chars().next();
         let (begins_line, spaced) = (self.begins_line, self.spaced);
         // The C preprocessor breaks the line where there is white space.
@@ -68,17 +68,17 @@ impl Lexer<'_> {
             (None, Some(first)) => self.kind(first),
         };
         self.begins_line = false;
-        let span = start.to(self.cursor.ahead(0));
+        let span = start.to(self.cursor.peek_span(0));
         let spelling = spelling.map(Into::into);
-        Some(Token { kind, span, begins_line, after_line_end, spaced, spelling })
+        Some(PromelaToken { kind, span, begins_line, after_line_end, spaced, spelling })
     }
 
     /// What begins with this character, and how it is written if that is another matter.
-    fn kind(&mut self, first: char) -> (Kind, Option<String>) {
+    fn kind(&mut self, first: char) -> (PromelaTokenKind, Option<String>) {
         match first {
             'a'..='z' | 'A'..='Z' | '_' => {
                 let name = self.word(|c| c.is_alphanumeric() || c == '_');
-                (Kind::Name(name.into()), None)
+                (PromelaTokenKind::Name(name.into()), None)
             }
             '0'..='9' => self.number(),
             '"' => (self.quoted(), None),
@@ -104,14 +104,17 @@ impl Lexer<'_> {
     }
 
     /// Skips white space and comments; gives a comment that has no end.
-    fn skip_blank(&mut self) -> Option<(Kind, Span)> {
+    fn skip_blank(&mut self) -> Option<(PromelaTokenKind, Span)> {
         loop {
             let rest = self.cursor.rest();
             let joint = joint(rest);
             let length = if let Some(opening) = length_of("/*", rest) {
                 let Some(length) = rest[opening..].find("*/") else {
                     let span = self.cursor.take(rest.len());
-                    return Some((Kind::Broken("/*".into(), Flaw::OpenComment), span));
+                    return Some((
+                        PromelaTokenKind::Broken("/*".into(), LexicalError::OpenComment),
+                        span,
+                    ));
                 };
                 self.line_changed |= rest[..opening + length].contains(LINE_ENDS);
                 opening + length + 2
@@ -159,7 +162,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn number(&mut self) -> (Kind, Option<String>) {
+    fn number(&mut self) -> (PromelaTokenKind, Option<String>) {
         let digits = self.word(|c| c.is_ascii_alphanumeric());
         let parsed = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
             Some(digits) => i64::from_str_radix(digits, 16),
@@ -167,15 +170,15 @@ impl Lexer<'_> {
         };
         match parsed {
             Ok(value) if value <= i64::from(u32::MAX) => {
-                let kind = Kind::Number(i64::from(value as i32));
+                let kind = PromelaTokenKind::Number(i64::from(value as i32));
                 let spelling = (kind.to_string() != digits).then_some(digits);
                 (kind, spelling)
             }
-            _ => (Kind::Broken(digits.into(), Flaw::Number), None),
+            _ => (PromelaTokenKind::Broken(digits.into(), LexicalError::Number), None),
         }
     }
 
-    fn quoted(&mut self) -> Kind {
+    fn quoted(&mut self) -> PromelaTokenKind {
         let rest = self.cursor.rest();
         let bytes = rest.as_bytes();
         let (mut text, mut at, mut from) = (String::new(), 1, 1);
@@ -184,12 +187,12 @@ impl Lexer<'_> {
                 None | Some(b'\n' | b'\r') => {
                     let end = at.min(rest.len());
                     self.cursor.take(end);
-                    return Kind::Broken(rest[..end].into(), Flaw::OpenText);
+                    return PromelaTokenKind::Broken(rest[..end].into(), LexicalError::OpenText);
                 }
                 Some(b'"') => {
                     text += &rest[from..at];
                     self.cursor.take(at + 1);
-                    return Kind::Text(text.into());
+                    return PromelaTokenKind::Text(text.into());
                 }
                 Some(b'\\') => match joint(&rest[at..]) {
                     0 => at += 1 + rest[at + 1..].chars().next().map_or(0, char::len_utf8),
@@ -206,7 +209,7 @@ impl Lexer<'_> {
     }
 
     /// A character between quotes; what is none goes up to the next quote, or to the end of the line.
-    fn character(&mut self) -> (Kind, Option<String>) {
+    fn character(&mut self) -> (PromelaTokenKind, Option<String>) {
         let rest = self.cursor.rest();
         let bytes = rest.as_bytes();
         let (value, length) = match bytes {
@@ -222,14 +225,14 @@ impl Lexer<'_> {
                 });
                 let text = &rest[..closes.map_or(line.len(), |at| at + 1)];
                 self.cursor.take(text.len());
-                return (Kind::Broken(text.into(), Flaw::Character), None);
+                return (PromelaTokenKind::Broken(text.into(), LexicalError::Character), None);
             }
         };
         self.cursor.take(length);
-        (Kind::Number(value.into()), Some(rest[..length].to_owned()))
+        (PromelaTokenKind::Number(value.into()), Some(rest[..length].to_owned()))
     }
 
-    fn sign(&mut self, first: char) -> Kind {
+    fn sign(&mut self, first: char) -> PromelaTokenKind {
         let rest = self.cursor.rest();
         let written = |&(written, _): &(&str, _)| length_of(written, rest);
         let plain = SIGNS.iter().map(|sign| (*sign, *sign));
@@ -238,11 +241,11 @@ impl Lexer<'_> {
             Some((length, sign)) => {
                 self.line_changed |= rest[..length].contains(LINE_ENDS);
                 self.cursor.take(length);
-                Kind::Sign(sign)
+                PromelaTokenKind::Sign(sign)
             }
             None => {
                 self.cursor.take(first.len_utf8());
-                Kind::Stray(first)
+                PromelaTokenKind::Stray(first)
             }
         }
     }

@@ -12,32 +12,34 @@ pub mod symbols;
 pub mod token;
 pub mod trail;
 
-use super::{Asked, Language, Loaded, Observed, Options, OwnOptions, Proposition};
+use super::{
+    Language, LanguageOptions, LoadedModel, Options, PropertySource, Proposition, TemporalProperty,
+};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, Program};
-use crate::source::{Sources, Span};
+use crate::source::{SourceMap, Span};
 
 /// Promela, the language of SPIN.
 pub static LANGUAGE: Language = Language {
     name: "promela",
     title: "Promela",
     origin: "SPIN's",
-    endings: &["pml", "prom", "promela", "pr", "prm", "spin", "pm"],
-    options: OwnOptions {
+    extensions: &["pml", "prom", "promela", "pr", "prm", "spin", "pm"],
+    options: LanguageOptions {
         macros: true,
         claim: true,
-        own_property: true,
+        model_property: true,
         lossy: true,
         slots: Some(lower::SLOTS_DEFAULT),
-        asks_without_labels: true,
-        ..OwnOptions::NONE
+        checks_unlabelled_models: true,
+        ..LanguageOptions::NONE
     },
     load,
-    spin_trail: Some(trail::writer),
-    questions: None,
+    spin_trail: Some(trail::trail_writer),
+    read_properties: None,
     draw: None,
     template: include_str!("template.pml"),
-    habits: habits::HABITS,
+    foreign_flags: habits::FOREIGN_FLAGS,
 };
 
 /// What expressions are computed in, known ones and others. The conditions of `#if` are the
@@ -46,41 +48,41 @@ const ARITHMETIC: Arithmetic = Arithmetic::Wrapping32;
 
 /// Reads, checks and lowers the model in file 0 of `sources`, which gains the files it includes.
 fn load(
-    sources: &mut Sources,
+    sources: &mut SourceMap,
     options: &Options,
-    asked: Option<&Asked>,
-) -> Result<Loaded, Vec<Diagnostic>> {
+    asked: Option<&PropertySource>,
+) -> Result<LoadedModel, Vec<Diagnostic>> {
     let model = read(sources, options, asked).map_err(|error| vec![error])?;
     let lowered = lower::lower(&model, sources, options).map_err(|error| vec![error])?;
-    let lower::Lowered { program, conditions, advice } = lowered;
+    let lower::LoweredModel { program, conditions, advice } = lowered;
     let name = model_name(&sources.file(0).name).to_owned();
-    let observed = model.asked.map(|it| {
+    let observed = model.property.map(|it| {
         let both = it.propositions.into_iter().zip(conditions);
         let made = both.map(|((text, _), condition)| Proposition { text, condition });
         let propositions = made.collect();
-        Observed { name: it.name, demand: it.demand, propositions, tells_apart: false }
+        TemporalProperty { name: it.name, spec: it.spec, propositions, breaks_symmetry: false }
     });
     let program = Program { name, ..program };
-    Ok(Loaded { program, warnings: [model.warnings, advice].concat(), observed })
+    Ok(LoadedModel { program, warnings: [model.warnings, advice].concat(), property: observed })
 }
 
 /// The model, with what is asked of it.
 fn read(
-    sources: &mut Sources,
+    sources: &mut SourceMap,
     options: &Options,
-    asked: Option<&Asked>,
-) -> Result<parse::Model, Diagnostic> {
+    asked: Option<&PropertySource>,
+) -> Result<parse::PromelaModel, Diagnostic> {
     let files = match asked {
         None => &[][..],
-        Some(Asked::Formula(file)) => std::slice::from_ref(file),
-        Some(Asked::Propositions(files)) => files,
+        Some(PropertySource::Formula(file)) => std::slice::from_ref(file),
+        Some(PropertySource::Propositions(files)) => files,
     };
     let preprocessed = preprocess::preprocess(sources, options, files)?;
-    let preprocess::Preprocessed { model, others, unknown } = preprocessed;
+    let preprocess::PreprocessedModel { model, others, unknown } = preprocessed;
     unknown.map_or(Ok(()), Err)?;
     let asked = asked.map(|asked| match asked {
-        Asked::Formula(_) => parse::AskedTokens::Formula(others.concat()),
-        Asked::Propositions(_) => parse::AskedTokens::Propositions(others),
+        PropertySource::Formula(_) => parse::PropertyTokens::Formula(others.concat()),
+        PropertySource::Propositions(_) => parse::PropertyTokens::Propositions(others),
     });
     parse::parse(model, asked)
 }

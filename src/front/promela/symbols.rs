@@ -1,14 +1,14 @@
 //! What names mean: variables, their types, structures and the names of `mtype`s.
 
 pub use super::ast::SymbolId;
-use super::ast::{Expr, MtypeValue, Name};
+use super::ast::{MtypeValue, PromelaExpr, PromelaName};
 use crate::source::Span;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The type of a single value, or a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Basic {
+pub enum PromelaType {
     /// `bit` and `bool`: 0 or 1.
     Bit,
     /// The same, shown as true or false.
@@ -31,15 +31,15 @@ pub enum Basic {
 
 /// A variable or a field of a structure.
 #[derive(Clone, Debug)]
-pub struct Symbol {
+pub struct PromelaSymbol {
     /// Its name.
-    pub name: Name,
+    pub name: PromelaName,
     /// What it, or each of its elements, is.
-    pub basic: Basic,
+    pub basic: PromelaType,
     /// The number of elements, if it is an array.
     pub length: Option<u32>,
     /// What it is at the start.
-    pub initial: Initial,
+    pub initial: PromelaInitializer,
     /// Whose it is: a process by number, or nobody's.
     pub owner: Option<usize>,
     /// Whether it is a parameter.
@@ -54,19 +54,19 @@ pub struct Symbol {
 
 /// What a variable is at the start.
 #[derive(Clone, Debug)]
-pub enum Initial {
+pub enum PromelaInitializer {
     /// Zero.
     Zero,
     /// This, computed when its process starts.
-    Value(Expr),
+    Value(PromelaExpr),
     /// The elements of an array; the last is repeated.
-    List(Vec<Expr>),
+    List(Vec<PromelaExpr>),
     /// A channel, or one for each element.
     Channel {
         /// The number of messages it has room for.
         capacity: u32,
         /// The types of a message.
-        fields: Vec<Basic>,
+        fields: Vec<PromelaType>,
         /// Where it is described.
         span: Span,
     },
@@ -74,11 +74,11 @@ pub enum Initial {
 
 /// A structure.
 #[derive(Clone, Debug)]
-pub struct Struct {
+pub struct PromelaStruct {
     /// Its name.
     pub name: Rc<str>,
     /// Its fields.
-    pub fields: Vec<Symbol>,
+    pub fields: Vec<PromelaSymbol>,
 }
 
 /// A set of `mtype` names.
@@ -92,18 +92,18 @@ pub struct MtypeSet {
 
 /// Everything declared.
 #[derive(Debug, Default)]
-pub struct Symbols {
+pub struct PromelaSymbolTable {
     /// Variables.
-    pub all: crate::ir::Arena<SymbolId, Symbol>,
+    pub all: crate::ir::Arena<SymbolId, PromelaSymbol>,
     /// Structures.
-    pub structs: Vec<Struct>,
+    pub structs: Vec<PromelaStruct>,
     /// Sets of names.
     pub sets: Vec<MtypeSet>,
     /// What each name of a set stands for.
     pub constants: HashMap<Rc<str>, MtypeValue>,
 }
 
-impl Symbols {
+impl PromelaSymbolTable {
     /// The number of the set of this name, made if there is none.
     pub fn set(&mut self, name: &str) -> usize {
         match self.sets.iter().position(|set| &*set.name == name) {
@@ -125,10 +125,10 @@ impl Symbols {
     }
 
     /// The types of the messages of every channel, as single values.
-    pub fn messages(&self) -> impl Iterator<Item = Vec<Basic>> {
+    pub fn messages(&self) -> impl Iterator<Item = Vec<PromelaType>> {
         let in_structs = self.structs.iter().flat_map(|structure| &structure.fields);
         self.all.values().chain(in_structs).filter_map(|symbol| match &symbol.initial {
-            Initial::Channel { fields, .. } => {
+            PromelaInitializer::Channel { fields, .. } => {
                 Some(fields.iter().flat_map(|&field| self.leaves(field)).collect())
             }
             _ => None,
@@ -136,9 +136,9 @@ impl Symbols {
     }
 
     /// The single values a type is made of, in order.
-    pub fn leaves(&self, basic: Basic) -> Vec<Basic> {
+    pub fn leaves(&self, basic: PromelaType) -> Vec<PromelaType> {
         match basic {
-            Basic::Struct(number) => (self.structs[number].fields.iter())
+            PromelaType::Struct(number) => (self.structs[number].fields.iter())
                 .flat_map(|field| {
                     let one = self.leaves(field.basic);
                     let times = field.length.unwrap_or(1) as usize;

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 /// A token and where the user wrote it.
 #[derive(Clone, Debug)]
-pub struct Token {
+pub struct PromelaToken {
     /// What it is.
-    pub kind: Kind,
+    pub kind: PromelaTokenKind,
     /// Where it stands; for what a macro made, where the macro is used.
     pub span: Span,
     /// Whether it is the first of its logical line, so that a `#` begins a directive.
@@ -26,7 +26,7 @@ pub struct Token {
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PromelaTokenKind {
     /// A name or a keyword.
     Name(Rc<str>),
     /// A number or a character between quotes.
@@ -38,7 +38,7 @@ pub enum Kind {
     /// A character that begins no token.
     Stray(char),
     /// What is no token, which is an error only where it is read: not where `#if` leaves it out.
-    Broken(Rc<str>, Flaw),
+    Broken(Rc<str>, LexicalError),
     /// The end of a line that ends a statement: a semicolon that nobody wrote.
     LineEnd,
     /// The end of everything.
@@ -47,7 +47,7 @@ pub enum Kind {
 
 /// Why something is no token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flaw {
+pub enum LexicalError {
     /// A text without a closing quote.
     OpenText,
     /// A comment without an end.
@@ -58,10 +58,10 @@ pub enum Flaw {
     Number,
 }
 
-impl Token {
+impl PromelaToken {
     /// A token that nobody wrote.
-    pub fn made(kind: Kind, span: Span) -> Token {
-        Token {
+    pub fn synthetic(kind: PromelaTokenKind, span: Span) -> PromelaToken {
+        PromelaToken {
             kind,
             span,
             begins_line: false,
@@ -74,9 +74,9 @@ impl Token {
     /// Whether it is this operator, bracket or keyword.
     pub fn is(&self, text: &str) -> bool {
         match &self.kind {
-            Kind::Name(name) => &**name == text,
-            Kind::Sign(sign) => *sign == text,
-            Kind::LineEnd => text == ";",
+            PromelaTokenKind::Name(name) => &**name == text,
+            PromelaTokenKind::Sign(sign) => *sign == text,
+            PromelaTokenKind::LineEnd => text == ";",
             _ => false,
         }
     }
@@ -84,7 +84,7 @@ impl Token {
     /// The name it is.
     pub fn name(&self) -> Option<&Rc<str>> {
         match &self.kind {
-            Kind::Name(name) => Some(name),
+            PromelaTokenKind::Name(name) => Some(name),
             _ => None,
         }
     }
@@ -96,21 +96,21 @@ impl Token {
 
     /// The error that it is no token, if it is none.
     pub fn flaw(&self) -> Option<Diagnostic> {
-        let Kind::Broken(text, flaw) = &self.kind else { return None };
+        let PromelaTokenKind::Broken(text, flaw) = &self.kind else { return None };
         let start = Span { end: self.span.end.min(self.span.start + 1), ..self.span };
         Some(match flaw {
-            Flaw::OpenText => {
+            LexicalError::OpenText => {
                 Diagnostic::error(start, "this text is not closed on its line").help("add `\"`")
             }
-            Flaw::OpenComment => {
+            LexicalError::OpenComment => {
                 let span = Span { end: self.span.end.min(self.span.start + 2), ..self.span };
                 Diagnostic::error(span, "this comment is never closed").help("end it with `*/`")
             }
-            Flaw::Character => {
+            LexicalError::Character => {
                 Diagnostic::error(start, "this quote does not enclose a single character")
                     .help("write one character between two quotes, such as 'a' or '\\n'")
             }
-            Flaw::Number => {
+            LexicalError::Number => {
                 Diagnostic::error(self.span, format!("`{}` is no number", shorten(text)))
                     .help("numbers are decimal, or hexadecimal after 0x, and have 32 bits")
             }
@@ -118,17 +118,17 @@ impl Token {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for PromelaTokenKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Name(name) => f.write_str(name),
-            Kind::Number(value) => write!(f, "{value}"),
-            Kind::Text(text) => write!(f, "\"{text}\""),
-            Kind::Sign(sign) => f.write_str(sign),
-            Kind::Stray(stray) => write!(f, "{stray}"),
-            Kind::Broken(text, _) => f.write_str(text),
-            Kind::LineEnd => f.write_str(";"),
-            Kind::End => f.write_str("end of file"),
+            PromelaTokenKind::Name(name) => f.write_str(name),
+            PromelaTokenKind::Number(value) => write!(f, "{value}"),
+            PromelaTokenKind::Text(text) => write!(f, "\"{text}\""),
+            PromelaTokenKind::Sign(sign) => f.write_str(sign),
+            PromelaTokenKind::Stray(stray) => write!(f, "{stray}"),
+            PromelaTokenKind::Broken(text, _) => f.write_str(text),
+            PromelaTokenKind::LineEnd => f.write_str(";"),
+            PromelaTokenKind::End => f.write_str("end of file"),
         }
     }
 }

@@ -5,26 +5,26 @@
 //! node. A rendezvous is two lines, a `d_step` one. As statements are not merged, no line says so. A line `-1:-1:-1`
 //! stands where a loop begins. (SPIN's manual page, option `-t`; the format is that of `pan`'s own trails.)
 
-use super::ast::Role;
+use super::ast::ProcessRole;
 use super::{graph, lower, parse, preprocess};
 use crate::diag::Diagnostic;
-use crate::exec::Step;
-use crate::front::{EachStep, Options, TrailEnd, TrailWriter};
-use crate::source::Sources;
+use crate::exec::StepDescription;
+use crate::front::{Options, StepSource, TrailEnd, TrailWriter};
+use crate::source::SourceMap;
 use std::io::{Result, Write};
 
 /// The numbers that SPIN has for the moves of a model.
 #[derive(Clone, Debug, Default)]
-pub struct Numbers {
+pub struct SpinNumbering {
     /// Of each action of the program; none for the inside of a `d_step`.
     pub actions: Vec<Option<usize>>,
     /// Of each move of the claim, if there is one.
-    pub claim: Option<ClaimNumbers>,
+    pub claim: Option<ClaimNumbering>,
 }
 
 /// The numbers of a claim.
 #[derive(Clone, Debug, Default)]
-pub struct ClaimNumbers {
+pub struct ClaimNumbering {
     /// The claim's own, among processes and claims.
     pub own: usize,
     /// Of each of its moves.
@@ -32,23 +32,27 @@ pub struct ClaimNumbers {
 }
 
 /// SPIN's numbers for a model, read as `options` say.
-pub fn numbers(
-    sources: &mut Sources,
+pub fn number_transitions(
+    sources: &mut SourceMap,
     options: &Options,
-) -> std::result::Result<Numbers, Diagnostic> {
+) -> std::result::Result<SpinNumbering, Diagnostic> {
     let model = parse::parse(preprocess::preprocess(sources, options, &[])?.model, None)?;
     let remote: Vec<&str> = model.remote_labels.iter().map(|label| &**label).collect();
     let claim = lower::chosen_claim(&model, &options.claim, &remote)?.map(|(claim, _)| claim);
-    let (mut before, mut numbers) = (0, Numbers::default());
+    let (mut before, mut numbers) = (0, SpinNumbering::default());
     for (own, process) in model.processes.iter().enumerate() {
-        let control = graph::control(process, &remote)?;
+        let control = graph::control_graph(process, &remote)?;
         let control = if options.lossy { control.with_losses() } else { control };
-        let number = |it: &graph::Move| (!it.inside_d_step).then_some(before + it.node);
-        if process.role == Role::Process {
-            numbers.actions.extend(control.moves.iter().map(number));
+        let number =
+            |it: &graph::ControlTransition| (!it.inside_d_step).then_some(before + it.node);
+        if process.role == ProcessRole::Process {
+            numbers.actions.extend(control.transitions.iter().map(number));
         } else if claim.is_some_and(|claim| std::ptr::eq(claim, process)) {
-            let moves = control.moves.iter().filter(|it| !matches!(it.act, graph::Act::End));
-            numbers.claim = Some(ClaimNumbers { own, moves: moves.map(number).collect() });
+            let moves = control
+                .transitions
+                .iter()
+                .filter(|it| !matches!(it.act, graph::ControlAction::End));
+            numbers.claim = Some(ClaimNumbering { own, moves: moves.map(number).collect() });
         }
         before += control.nodes;
     }
@@ -56,25 +60,25 @@ pub fn numbers(
 }
 
 /// SPIN's numbers, ready to write trails with.
-pub(super) fn writer(
-    sources: &mut Sources,
+pub(super) fn trail_writer(
+    sources: &mut SourceMap,
     options: &Options,
 ) -> std::result::Result<Box<dyn TrailWriter>, Diagnostic> {
-    Ok(Box::new(numbers(sources, options)?))
+    Ok(Box::new(number_transitions(sources, options)?))
 }
 
-impl TrailWriter for Numbers {
+impl TrailWriter for SpinNumbering {
     fn write(
         &self,
-        each_step: &mut EachStep<'_>,
+        each_step: &mut StepSource<'_>,
         end: TrailEnd<'_>,
         out: &mut dyn Write,
     ) -> Result<()> {
         let (loop_behind, last) = match end {
             TrailEnd::LastMoves(last) => (None, last),
-            TrailEnd::LoopBehind(steps) => (Some(steps), &[][..]),
+            TrailEnd::LoopAfter(steps) => (Some(steps), &[][..]),
         };
-        let mut trail = Trail::begin(self, out)?;
+        let mut trail = SpinTrail::begin(self, out)?;
         let (mut written, mut steps) = (Ok(()), 0);
         each_step(&mut |step| {
             if written.is_ok() && loop_behind.is_some_and(|it| it + 1 == steps) {
@@ -92,23 +96,23 @@ impl TrailWriter for Numbers {
 
 /// A trail that is being written, line by line. With a claim a first line says which, and the claim has
 /// pid 0 and the processes those from 1 on.
-pub struct Trail<'a, W: Write> {
-    numbers: &'a Numbers,
+pub struct SpinTrail<'a, W: Write> {
+    numbers: &'a SpinNumbering,
     depth: usize,
     out: W,
 }
 
-impl<'a, W: Write> Trail<'a, W> {
+impl<'a, W: Write> SpinTrail<'a, W> {
     /// A trail without steps.
-    pub fn begin(numbers: &'a Numbers, mut out: W) -> Result<Self> {
+    pub fn begin(numbers: &'a SpinNumbering, mut out: W) -> Result<Self> {
         if let Some(claim) = &numbers.claim {
             writeln!(out, "-2:{}:-2", claim.own)?;
         }
-        Ok(Trail { numbers, depth: 0, out })
+        Ok(SpinTrail { numbers, depth: 0, out })
     }
 
     /// Adds a step, which is not a start.
-    pub fn step(&mut self, step: &Step) -> Result<()> {
+    pub fn step(&mut self, step: &StepDescription) -> Result<()> {
         step.actions.iter().try_for_each(|it| self.action(it.action, it.pid))
     }
 
@@ -125,7 +129,7 @@ impl<'a, W: Write> Trail<'a, W> {
     }
 
     fn action(&mut self, action: u32, pid: u32) -> Result<()> {
-        let Some(TrailMove { pid, number }) = self.numbers.number(action as usize, pid) else {
+        let Some(TrailEntry { pid, number }) = self.numbers.number(action as usize, pid) else {
             return Ok(());
         };
         self.depth += 1;
@@ -134,23 +138,23 @@ impl<'a, W: Write> Trail<'a, W> {
 }
 
 /// A move as a trail has it.
-struct TrailMove {
+struct TrailEntry {
     /// The process's number; the claim's is 0, if there is one.
     pid: u32,
     /// The number of the move.
     number: usize,
 }
 
-impl Numbers {
+impl SpinNumbering {
     /// The pid and the number that a trail has for an action of a process with this pid.
-    fn number(&self, action: usize, pid: u32) -> Option<TrailMove> {
+    fn number(&self, action: usize, pid: u32) -> Option<TrailEntry> {
         let is_claimed = u32::from(self.claim.is_some());
         if let Some(number) = self.actions.get(action) {
-            return number.map(|number| TrailMove { pid: pid + is_claimed, number });
+            return number.map(|number| TrailEntry { pid: pid + is_claimed, number });
         }
         // The moves of the claim come after the actions and the start.
         let number = action.checked_sub(self.actions.len() + 1)?;
         let number = self.claim.as_ref()?.moves.get(number).copied().flatten()?;
-        Some(TrailMove { pid: 0, number })
+        Some(TrailEntry { pid: 0, number })
     }
 }

@@ -1,22 +1,22 @@
 //! Cells, made one after another.
 
-use super::{Cell, CellId, Content, Group, GroupId, Placement, Ranges};
+use super::{CellGroup, CellId, CellPlacement, GroupContent, GroupId, ScalarCell, ValueRanges};
 use crate::ir::interval::Interval;
-use crate::ir::{Arena, ChannelId, Entity, Owner, Program, Scalar, Type, TypeId, VarId};
+use crate::ir::{Arena, ChannelId, Entity, Owner, Program, ScalarType, Type, TypeId, VarId};
 
 /// Makes cells, one after another.
-pub(super) struct Builder<'a> {
+pub(super) struct LayoutBuilder<'a> {
     pub(super) program: &'a Program,
-    ranges: Option<&'a Ranges>,
-    pub(super) cells: Arena<CellId, Cell>,
-    pub(super) groups: Arena<GroupId, Group>,
+    ranges: Option<&'a ValueRanges>,
+    pub(super) cells: Arena<CellId, ScalarCell>,
+    pub(super) groups: Arena<GroupId, CellGroup>,
     pub(super) sizes: Arena<TypeId, u32>,
     /// The first bit of the next cell.
     pub(super) bits: u32,
 }
 
-impl<'a> Builder<'a> {
-    pub(super) fn new(program: &'a Program, ranges: Option<&'a Ranges>) -> Self {
+impl<'a> LayoutBuilder<'a> {
+    pub(super) fn new(program: &'a Program, ranges: Option<&'a ValueRanges>) -> Self {
         let mut sizes = Arena::new();
         for ty in program.types.values() {
             let size = match ty {
@@ -34,8 +34,8 @@ impl<'a> Builder<'a> {
         &mut self,
         owner: Owner,
         slot: u32,
-        variables: &mut Arena<VarId, Placement>,
-        channels: &mut Arena<ChannelId, Placement>,
+        variables: &mut Arena<VarId, CellPlacement>,
+        channels: &mut Arena<ChannelId, CellPlacement>,
     ) {
         for (id, variable) in self.program.variables.iter() {
             if variable.owner == owner {
@@ -43,7 +43,7 @@ impl<'a> Builder<'a> {
                 place(&mut variables[id], first, slot);
                 let range = self.ranges.and_then(|ranges| ranges.variables[id]);
                 self.cells_of(variable.ty, range);
-                self.group(Content::Variable(id), slot, first);
+                self.group(GroupContent::Variable(id), slot, first);
             }
         }
         for (id, channel) in self.program.channels.iter() {
@@ -59,16 +59,16 @@ impl<'a> Builder<'a> {
                         self.cells_of(field, range);
                     }
                 }
-                self.group(Content::Channel(id), slot, first);
+                self.group(GroupContent::Channel(id), slot, first);
             }
         }
     }
 
     /// Makes all cells from `first` on a group, if there are any.
-    pub(super) fn group(&mut self, part: Content, slot: u32, first: CellId) {
+    pub(super) fn group(&mut self, part: GroupContent, slot: u32, first: CellId) {
         let cells = self.next().0 - first.0;
         if cells > 0 {
-            self.groups.push(Group { part, slot, first, cells });
+            self.groups.push(CellGroup { part, slot, first, cells });
         }
     }
 
@@ -80,7 +80,7 @@ impl<'a> Builder<'a> {
     /// Makes the cells of a value of a type whose scalars all have values in a range.
     pub(super) fn cells_of(&mut self, ty: TypeId, range: Option<Interval>) {
         match &self.program.types[ty] {
-            Type::Scalar(Scalar { domain, undefined }) => {
+            Type::Scalar(ScalarType { domain, undefined }) => {
                 let (low, high) = self.program.bounds(domain);
                 let range = range.map(|range| self.program.whole_scalarsets(domain, range));
                 self.cell(low, high, *undefined, range);
@@ -101,19 +101,19 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn cell(&mut self, low: i64, high: i64, undefined: bool, range: Option<Interval>) {
-        let cell = Cell::new(self.bits, low, high, undefined);
+        let cell = ScalarCell::new(self.bits, low, high, undefined);
         let cell = range.map_or(cell, |range| cell.narrowed(range));
         self.cells.push(cell);
         self.bits += cell.bits;
     }
 }
 
-pub(super) fn unplaced<K: Entity>(count: usize) -> Arena<K, Placement> {
-    (0..count).map(|_| Placement { first: CellId(0), stride: 0 }).collect()
+pub(super) fn unplaced<K: Entity>(count: usize) -> Arena<K, CellPlacement> {
+    (0..count).map(|_| CellPlacement { first: CellId(0), stride: 0 }).collect()
 }
 
 /// Slot 0 says where a thing is, slot 1 how far apart its slots are.
-pub(super) fn place(placement: &mut Placement, first: CellId, slot: u32) {
+pub(super) fn place(placement: &mut CellPlacement, first: CellId, slot: u32) {
     match slot {
         0 => placement.first = first,
         1 => placement.stride = first.0 - placement.first.0,

@@ -16,16 +16,16 @@ use super::{CellId, Layout};
 
 /// Tells states from other bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Codes {
+pub struct StateValidator {
     /// The bytes of a state.
     width: usize,
     /// The last first, as carries go.
-    words: Vec<Word>,
+    words: Vec<CheckedWord>,
 }
 
 /// Eight bytes of a state that have cells with codes to spare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Word {
+struct CheckedWord {
     /// Where they begin.
     at: usize,
     /// How far to shift them, where fewer are left.
@@ -38,7 +38,7 @@ struct Word {
 
 impl Layout {
     /// Tells states from other bytes.
-    pub fn codes(&self) -> Codes {
+    pub fn codes(&self) -> StateValidator {
         let all = 8 * self.bytes as u32;
         let mut words = vec![(0, 0); self.bytes.div_ceil(8)];
         // Bits from the last one of the state, how many of them, and how many codes they have.
@@ -64,21 +64,21 @@ impl Layout {
         let words = words.map(|(number, (missing, tops))| {
             let end = self.bytes - 8 * number;
             let shift = if self.bytes < 8 { 0 } else { 64 - 8 * end.min(8) as u32 };
-            Word { at: end.saturating_sub(8), shift, missing, tops }
+            CheckedWord { at: end.saturating_sub(8), shift, missing, tops }
         });
-        Codes { width: self.bytes, words: words.collect() }
+        StateValidator { width: self.bytes, words: words.collect() }
     }
 }
 
-impl Codes {
+impl StateValidator {
     /// Whether `state` is as wide as a state and each of its cells holds one of its codes.
     #[inline]
-    pub fn hold(&self, state: &[u8]) -> bool {
+    pub fn is_state(&self, state: &[u8]) -> bool {
         state.len() == self.width && self.hold_here(state)
     }
 
     /// Whether `states` are states, one after another.
-    pub fn hold_all(&self, states: &[u8]) -> bool {
+    pub fn are_states(&self, states: &[u8]) -> bool {
         states.len().is_multiple_of(self.width)
             && (self.words.is_empty()
                 || states.chunks_exact(self.width).all(|state| self.hold_here(state)))
@@ -87,7 +87,7 @@ impl Codes {
     #[inline]
     fn hold_here(&self, state: &[u8]) -> bool {
         let (mut carry, mut beyond) = (0, 0);
-        for &Word { at, shift, missing, tops } in &self.words {
+        for &CheckedWord { at, shift, missing, tops } in &self.words {
             let value = match state.get(at..at + 8).and_then(<[u8]>::first_chunk) {
                 Some(bytes) => u64::from_be_bytes(*bytes) >> shift,
                 None => state.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)),
@@ -104,7 +104,7 @@ impl Codes {
 #[cfg(test)]
 mod tests {
     use crate::ir::layout::CellId;
-    use crate::ir::{Domain, Layout, Owner, Program, Scalar, Type, Variable};
+    use crate::ir::{Domain, Layout, Owner, Program, ScalarType, Type, Variable};
     use crate::source::Span;
 
     /// A program with a variable for each domain.
@@ -112,7 +112,7 @@ mod tests {
         let mut program = Program::default();
         for &(low, high, undefined) in domains {
             let domain = Domain::Range { low, high };
-            let ty = program.types.push(Type::Scalar(Scalar { domain, undefined }));
+            let ty = program.types.push(Type::Scalar(ScalarType { domain, undefined }));
             program.variables.push(Variable {
                 name: "v".into(),
                 ty,
@@ -167,15 +167,15 @@ mod tests {
                         let code = layout.code(&state, CellId(number as u32));
                         u64::from(code) < (high - low + 1) as u64 + u64::from(undefined)
                     });
-                assert_eq!(codes.hold(&state), expected, "{domains:?} {state:?}");
+                assert_eq!(codes.is_state(&state), expected, "{domains:?} {state:?}");
                 told[usize::from(expected)] += 1;
                 let padding = 8 * layout.bytes as u32 - layout.bits;
                 if expected && padding > 0 {
                     *state.last_mut().unwrap() |=
                         1 << (next(&mut seed) % u64::from(padding.min(8)));
-                    assert!(!codes.hold(&state), "bits behind the last cell: {domains:?}");
+                    assert!(!codes.is_state(&state), "bits behind the last cell: {domains:?}");
                 }
-                assert!(!codes.hold(&[state, vec![0]].concat()));
+                assert!(!codes.is_state(&[state, vec![0]].concat()));
             }
         }
         assert!(told.iter().all(|&count| count > 3000), "{told:?}");

@@ -5,41 +5,41 @@
 //! live at the same time and begin at the same bit; those of functions follow, side by side. Within
 //! a frame, every local has cells of its own.
 
-use super::builder::Builder;
+use super::builder::LayoutBuilder;
 use super::{CellId, Layout};
 use crate::ir::{ActionId, Arena, Entity, FunctionId, LocalId, Stmt, StmtKind, TypeId};
 
 /// The cells of locals, by the body they are in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frames {
+pub struct LocalFrames {
     /// Of each action.
-    pub actions: Arena<ActionId, Frame>,
+    pub actions: Arena<ActionId, LocalFrame>,
     /// Of each start, in order.
-    pub starts: Vec<Frame>,
+    pub starts: Vec<LocalFrame>,
     /// Of each function.
-    pub functions: Arena<FunctionId, Frame>,
+    pub functions: Arena<FunctionId, LocalFrame>,
     /// The bytes of a state with room for all frames behind it.
     pub bytes: usize,
 }
 
 /// The cells of one body's locals, by [`LocalId`]; nothing for a local that has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame(Vec<Option<CellId>>);
+pub struct LocalFrame(Vec<Option<CellId>>);
 
-impl Frame {
+impl LocalFrame {
     /// The first cell of a local.
     pub fn cell(&self, local: LocalId) -> Option<CellId> {
         self.0.get(local.index()).copied().flatten()
     }
 }
 
-impl Frames {
+impl LocalFrames {
     /// Makes the cells of all frames behind a state of `bytes` bytes.
-    pub(super) fn new(builder: &mut Builder, bytes: usize) -> Frames {
+    pub(super) fn new(builder: &mut LayoutBuilder, bytes: usize) -> LocalFrames {
         let program = builder.program;
         let start = bytes as u32 * 8;
         let mut end = start;
-        let mut overlaid = |builder: &mut Builder, body: &[Stmt]| {
+        let mut overlaid = |builder: &mut LayoutBuilder, body: &[Stmt]| {
             builder.bits = start;
             let frame = frame(builder, &[], body);
             end = end.max(builder.bits);
@@ -54,7 +54,7 @@ impl Frames {
             frame(builder, &given, &function.body)
         });
         let functions = functions.collect();
-        Frames { actions, starts, functions, bytes: builder.bits.div_ceil(8) as usize }
+        LocalFrames { actions, starts, functions, bytes: builder.bits.div_ceil(8) as usize }
     }
 }
 
@@ -65,10 +65,10 @@ impl Layout {
     }
 }
 
-fn frame(builder: &mut Builder, given: &[(LocalId, TypeId)], body: &[Stmt]) -> Frame {
+fn frame(builder: &mut LayoutBuilder, given: &[(LocalId, TypeId)], body: &[Stmt]) -> LocalFrame {
     let mut locals = given.to_vec();
     declared(body, &mut locals);
-    let mut frame = Frame::default();
+    let mut frame = LocalFrame::default();
     for (local, ty) in locals {
         let length = frame.0.len().max(local.index() + 1);
         frame.0.resize(length, None);

@@ -1,18 +1,19 @@
 //! Types, values, expressions and places.
 
-use super::Scope;
-use super::names::{Names, quoted};
+use super::NameScope;
+use super::names::{PrintedNames, quoted};
 use crate::ir::{
-    Argument, Binary, ChannelId, ChannelRef, Convert, Domain, Expr, ExprKind, LocalId, Pattern,
-    Place, ProcessId, Program, Quantifier, Root, Scalar, Selector, Type, TypeId, Unary, VarId,
+    BinaryOp, CallArgument, ChannelId, ChannelRef, Domain, Expr, ExprKind, LocalId,
+    NumberConversion, Place, PlaceRoot, PlaceSelector, ProcessId, Program, Quantifier,
+    ReceivePattern, ScalarType, Type, TypeId, UnaryOp, VarId,
 };
 use std::collections::HashMap;
 use std::fmt::Write;
 
 /// Writes parts of a program to a string.
-pub(super) struct Emitter<'a> {
+pub(super) struct TextEmitter<'a> {
     pub(super) program: &'a Program,
-    pub(super) names: &'a Names<'a>,
+    pub(super) names: &'a PrintedNames<'a>,
     /// What has been written and not yet taken away.
     pub(super) out: String,
     /// Spaces at the start of a line.
@@ -27,7 +28,7 @@ pub(super) struct Emitter<'a> {
 
 /// Which operand may be, without parentheses, an operation of the same level.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum Associativity {
     Left,
     Right,
     Neither,
@@ -51,35 +52,39 @@ mod level {
 }
 
 /// Symbol, level and associativity.
-fn operator(binary: Binary) -> (&'static str, u8, Side) {
+fn operator(binary: BinaryOp) -> (&'static str, u8, Associativity) {
     match binary {
-        Binary::Implies => ("->", level::IMPLIES, Side::Right),
-        Binary::Or => ("||", level::OR, Side::Left),
-        Binary::And => ("&&", level::AND, Side::Left),
-        Binary::BitOr => ("|", level::BIT_OR, Side::Left),
-        Binary::BitXor => ("^", level::BIT_XOR, Side::Left),
-        Binary::BitAnd => ("&", level::BIT_AND, Side::Left),
-        Binary::Equal => ("==", level::EQUALITY, Side::Neither),
-        Binary::NotEqual => ("!=", level::EQUALITY, Side::Neither),
-        Binary::Less => ("<", level::ORDER, Side::Neither),
-        Binary::LessEqual => ("<=", level::ORDER, Side::Neither),
-        Binary::Greater => (">", level::ORDER, Side::Neither),
-        Binary::GreaterEqual => (">=", level::ORDER, Side::Neither),
-        Binary::ShiftLeft => ("<<", level::SHIFT, Side::Left),
-        Binary::ShiftRight => (">>", level::SHIFT, Side::Left),
-        Binary::Add => ("+", level::SUM, Side::Left),
-        Binary::Subtract => ("-", level::SUM, Side::Left),
-        Binary::Multiply => ("*", level::PRODUCT, Side::Left),
-        Binary::Divide => ("/", level::PRODUCT, Side::Left),
-        Binary::Remainder => ("%", level::PRODUCT, Side::Left),
+        BinaryOp::Implies => ("->", level::IMPLIES, Associativity::Right),
+        BinaryOp::Or => ("||", level::OR, Associativity::Left),
+        BinaryOp::And => ("&&", level::AND, Associativity::Left),
+        BinaryOp::BitOr => ("|", level::BIT_OR, Associativity::Left),
+        BinaryOp::BitXor => ("^", level::BIT_XOR, Associativity::Left),
+        BinaryOp::BitAnd => ("&", level::BIT_AND, Associativity::Left),
+        BinaryOp::Equal => ("==", level::EQUALITY, Associativity::Neither),
+        BinaryOp::NotEqual => ("!=", level::EQUALITY, Associativity::Neither),
+        BinaryOp::Less => ("<", level::ORDER, Associativity::Neither),
+        BinaryOp::LessEqual => ("<=", level::ORDER, Associativity::Neither),
+        BinaryOp::Greater => (">", level::ORDER, Associativity::Neither),
+        BinaryOp::GreaterEqual => (">=", level::ORDER, Associativity::Neither),
+        BinaryOp::ShiftLeft => ("<<", level::SHIFT, Associativity::Left),
+        BinaryOp::ShiftRight => (">>", level::SHIFT, Associativity::Left),
+        BinaryOp::Add => ("+", level::SUM, Associativity::Left),
+        BinaryOp::Subtract => ("-", level::SUM, Associativity::Left),
+        BinaryOp::Multiply => ("*", level::PRODUCT, Associativity::Left),
+        BinaryOp::Divide => ("/", level::PRODUCT, Associativity::Left),
+        BinaryOp::Remainder => ("%", level::PRODUCT, Associativity::Left),
     }
 }
 
 /// What a condition is expected to be.
 pub(super) const TRUTH: Option<&Domain> = Some(&Domain::Bool);
 
-impl<'a> Emitter<'a> {
-    pub(super) fn new(program: &'a Program, names: &'a Names<'a>, scope: &Scope) -> Self {
+impl<'a> TextEmitter<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        names: &'a PrintedNames<'a>,
+        scope: &NameScope,
+    ) -> Self {
         let mut emitter = Self {
             program,
             names,
@@ -94,7 +99,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Reads names as `scope` does from here on.
-    pub(super) fn enter(&mut self, scope: &Scope) {
+    pub(super) fn enter(&mut self, scope: &NameScope) {
         self.process = scope.process;
         self.result = scope.result;
         self.locals.clear();
@@ -160,7 +165,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn scalar(&mut self, scalar: &Scalar) {
+    fn scalar(&mut self, scalar: &ScalarType) {
         self.domain(&scalar.domain);
         if scalar.undefined {
             self.put(" or undefined");
@@ -242,10 +247,10 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn type_of_root(&self, root: Root) -> Option<TypeId> {
+    fn type_of_root(&self, root: PlaceRoot) -> Option<TypeId> {
         match root {
-            Root::Variable(variable) => Some(self.program.variables.get(variable)?.ty),
-            Root::Local(local) => Some(self.locals.get(&local)?.1),
+            PlaceRoot::Variable(variable) => Some(self.program.variables.get(variable)?.ty),
+            PlaceRoot::Local(local) => Some(self.locals.get(&local)?.1),
         }
     }
 
@@ -253,7 +258,7 @@ impl<'a> Emitter<'a> {
         let mut ty = self.type_of_root(place.root)?;
         for selector in &place.path {
             ty = match (self.program.types.get(ty)?, selector) {
-                (Type::Record { fields, .. }, Selector::Field(field)) => {
+                (Type::Record { fields, .. }, PlaceSelector::Field(field)) => {
                     fields.get(*field as usize)?.1
                 }
                 (Type::Array { element, .. } | Type::Multiset { element, .. }, _) => *element,
@@ -320,15 +325,15 @@ impl<'a> Emitter<'a> {
     }
 
     /// A minus before a number or another minus gets parentheses, so that `-1` is a constant.
-    fn unary(&mut self, unary: Unary, operand: &Expr) {
+    fn unary(&mut self, unary: UnaryOp, operand: &Expr) {
         let (symbol, expected) = match unary {
-            Unary::Negate => ("-", None),
-            Unary::Not => ("!", TRUTH),
-            Unary::Complement => ("~", None),
+            UnaryOp::Negate => ("-", None),
+            UnaryOp::Not => ("!", TRUTH),
+            UnaryOp::Complement => ("~", None),
         };
         let ambiguous =
-            matches!(operand.kind, ExprKind::Constant(_) | ExprKind::Unary(Unary::Negate, _))
-                && unary == Unary::Negate;
+            matches!(operand.kind, ExprKind::Constant(_) | ExprKind::Unary(UnaryOp::Negate, _))
+                && unary == UnaryOp::Negate;
         self.put(symbol);
         self.enclosed(ambiguous, |this| this.expr(operand, level::UNARY, expected));
     }
@@ -340,7 +345,7 @@ impl<'a> Emitter<'a> {
         let mut first = expr;
         while let ExprKind::Binary(binary, left, right) = &first.kind {
             let (symbol, its_level, side) = operator(*binary);
-            if its_level != level || side != Side::Left && !chain.is_empty() {
+            if its_level != level || side != Associativity::Left && !chain.is_empty() {
                 break;
             }
             chain.push((symbol, side, right, self.operand_domain(*binary, left, right)));
@@ -348,25 +353,25 @@ impl<'a> Emitter<'a> {
         }
         for (at, (symbol, side, right, domain)) in chain.into_iter().rev().enumerate() {
             if at == 0 {
-                self.expr(first, level + u8::from(side != Side::Left), domain);
+                self.expr(first, level + u8::from(side != Associativity::Left), domain);
             }
             self.put(" ");
             self.put(symbol);
             self.put(" ");
-            self.expr(right, level + u8::from(side != Side::Right), domain);
+            self.expr(right, level + u8::from(side != Associativity::Right), domain);
         }
     }
 
     /// What the operands are expected to be.
-    fn operand_domain(&self, binary: Binary, left: &Expr, right: &Expr) -> Option<&'a Domain> {
+    fn operand_domain(&self, binary: BinaryOp, left: &Expr, right: &Expr) -> Option<&'a Domain> {
         match binary {
-            Binary::And | Binary::Or | Binary::Implies => TRUTH,
-            Binary::Equal
-            | Binary::NotEqual
-            | Binary::Less
-            | Binary::LessEqual
-            | Binary::Greater
-            | Binary::GreaterEqual => self.domain_of(left).or_else(|| self.domain_of(right)),
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Implies => TRUTH,
+            BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual => self.domain_of(left).or_else(|| self.domain_of(right)),
             _ => None,
         }
     }
@@ -459,7 +464,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// `convert(x, 0..2 + 1, 3..3 - 3)`: each piece and how far its values move.
-    fn convert(&mut self, convert: &Convert) {
+    fn convert(&mut self, convert: &NumberConversion) {
         self.put("convert(");
         self.plain(&convert.operand);
         for piece in &convert.pieces {
@@ -487,7 +492,7 @@ impl<'a> Emitter<'a> {
         self.put(")");
     }
 
-    pub(super) fn call(&mut self, function: crate::ir::FunctionId, arguments: &[Argument]) {
+    pub(super) fn call(&mut self, function: crate::ir::FunctionId, arguments: &[CallArgument]) {
         self.put(&self.names.function(function));
         self.put("(");
         let parameters = self.program.functions.get(function).map_or(&[][..], |f| &f.parameters);
@@ -501,14 +506,14 @@ impl<'a> Emitter<'a> {
         self.put(")");
     }
 
-    pub(super) fn argument(&mut self, argument: &Argument, expected: Option<&Domain>) {
+    pub(super) fn argument(&mut self, argument: &CallArgument, expected: Option<&Domain>) {
         match argument {
-            Argument::Value(value) => self.expected(value, expected),
-            Argument::Copy(place) => {
+            CallArgument::Value(value) => self.expected(value, expected),
+            CallArgument::Copy(place) => {
                 self.put("copy ");
                 self.place(place);
             }
-            Argument::Reference(place) => {
+            CallArgument::Reference(place) => {
                 self.put("ref ");
                 self.place(place);
             }
@@ -525,14 +530,14 @@ impl<'a> Emitter<'a> {
 
     pub(super) fn place(&mut self, place: &Place) {
         match place.root {
-            Root::Variable(variable) => self.root(variable, place.slot.as_deref()),
-            Root::Local(local) => self.local(local),
+            PlaceRoot::Variable(variable) => self.root(variable, place.slot.as_deref()),
+            PlaceRoot::Local(local) => self.local(local),
         }
         let mut ty = self.type_of_root(place.root);
         for selector in &place.path {
             let aggregate = ty.and_then(|ty| self.program.types.get(ty));
             match selector {
-                Selector::Index(index) => {
+                PlaceSelector::Index(index) => {
                     self.slot(Some(index));
                     ty = match aggregate {
                         Some(Type::Array { element, .. } | Type::Multiset { element, .. }) => {
@@ -541,7 +546,7 @@ impl<'a> Emitter<'a> {
                         _ => None,
                     };
                 }
-                Selector::Field(field) => {
+                PlaceSelector::Field(field) => {
                     self.put(".");
                     self.put(
                         &ty.map_or_else(|| field.to_string(), |t| self.names.field(t, *field)),
@@ -620,19 +625,19 @@ impl<'a> Emitter<'a> {
         self.put(")");
     }
 
-    pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[Pattern]) {
+    pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[ReceivePattern]) {
         self.put("(");
         for (at, pattern) in patterns.iter().enumerate() {
             if at > 0 {
                 self.put(", ");
             }
             match pattern {
-                Pattern::Into(place) => self.place(place),
-                Pattern::Match(value) => {
+                ReceivePattern::Into(place) => self.place(place),
+                ReceivePattern::Match(value) => {
                     self.put("== ");
                     self.expected(value, self.field_domain(channel, at));
                 }
-                Pattern::Any => self.put("_"),
+                ReceivePattern::Any => self.put("_"),
             }
         }
         self.put(")");

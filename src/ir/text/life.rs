@@ -1,11 +1,11 @@
 //! How processes with slots come and go, and how their actions hang together.
 
-use super::expr::Emitter;
-use crate::ir::{Control, Life, Pid, Turn};
+use super::expr::TextEmitter;
+use crate::ir::{ActionControl, PidRule, ProcessLifecycle, TurnRule};
 
-impl Emitter<'_> {
+impl TextEmitter<'_> {
     /// What an action's head says about its place among others, in the order: tier, otherwise, then.
-    pub(super) fn control(&mut self, control: Control) {
+    pub(super) fn control(&mut self, control: ActionControl) {
         if control.tier != 0 {
             self.put(" tier ");
             self.number(control.tier);
@@ -14,22 +14,22 @@ impl Emitter<'_> {
             self.put(" otherwise");
         }
         self.put(match control.turn {
-            Turn::Open => "",
-            Turn::Atomic => " then atomic",
-            Turn::First => " then first",
+            TurnRule::Open => "",
+            TurnRule::Atomic => " then atomic",
+            TurnRule::First => " then first",
         });
     }
 
     /// The lines of a process that say how its instances come and when they move.
-    pub(super) fn life(&mut self, life: &Life) {
+    pub(super) fn life(&mut self, life: &ProcessLifecycle) {
         match life.pid {
-            Pid::None => {}
-            Pid::From(first) => {
+            PidRule::None => {}
+            PidRule::From(first) => {
                 self.line();
                 self.put("pids from ");
                 self.number(first);
             }
-            Pid::In(variable) => {
+            PidRule::In(variable) => {
                 self.line();
                 self.put("pid in ");
                 self.put(&self.names.bare_variable(variable));

@@ -95,7 +95,7 @@ impl<'a> Namespace<'a> {
 }
 
 /// The name of something that may belong to a process.
-struct Owned {
+struct OwnedName {
     text: String,
     owner: Owner,
     /// The program has something of this name too.
@@ -103,12 +103,12 @@ struct Owned {
 }
 
 /// The printed names of a program.
-pub(super) struct Names<'a> {
+pub(super) struct PrintedNames<'a> {
     program: &'a Program,
     common: Namespace<'a>,
     own: Vec<Namespace<'a>>,
-    variables: Arena<VarId, Owned>,
-    channels: Arena<ChannelId, Owned>,
+    variables: Arena<VarId, OwnedName>,
+    channels: Arena<ChannelId, OwnedName>,
     processes: Arena<ProcessId, String>,
     locations: Arena<ProcessId, Vec<String>>,
     functions: Arena<FunctionId, String>,
@@ -120,7 +120,7 @@ pub(super) struct Names<'a> {
     fields: Arena<TypeId, Vec<String>>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> PrintedNames<'a> {
     pub(super) fn new(program: &'a Program) -> Self {
         let mut common = Namespace::default();
         let mut own: Vec<_> = program.processes.keys().map(|_| Namespace::default()).collect();
@@ -129,7 +129,7 @@ impl<'a> Names<'a> {
                 Owner::Process(ProcessId(at)) => own.get_mut(at as usize).unwrap_or(&mut common),
                 Owner::Program => &mut common,
             };
-            Owned { text: space.add(name), owner, shadows: false }
+            OwnedName { text: space.add(name), owner, shadows: false }
         };
         let variables = program.variables.values().map(|v| owned(&v.name, v.owner)).collect();
         let channels = program.channels.values().map(|c| owned(&c.name, c.owner)).collect();
@@ -279,7 +279,7 @@ impl<'a> Names<'a> {
     }
 }
 
-fn qualifier(name: &Owned, process: Option<ProcessId>) -> Option<ProcessId> {
+fn qualifier(name: &OwnedName, process: Option<ProcessId>) -> Option<ProcessId> {
     match name.owner {
         Owner::Process(owner) if name.shadows || process != Some(owner) => Some(owner),
         _ => None,

@@ -1,13 +1,14 @@
 //! The parts of a program, each as a paragraph.
 
-use super::Scope;
-use super::expr::{Emitter, TRUTH};
+use super::NameScope;
+use super::expr::{TRUTH, TextEmitter};
 use super::names::{location_names, quoted};
 use super::stmt::is_simple;
 use crate::ir::{
-    Action, ActionId, Arithmetic, Assertions, Channel, ChannelId, Claim, Domain, EndRule, EnumId,
-    Instances, LocalId, Location, Overflow, Owner, Parameter, Process, ProcessId, Property,
-    PropertyKind, Scalar, Schedule, Start, StmtKind, Type, TypeId, Urgency, VarId, Variable,
+    Action, ActionId, Arithmetic, AssertionRule, Channel, ChannelId, Claim, Domain, EndRule,
+    EnumId, InstanceCount, LocalId, Location, OverflowRule, Owner, Parameter, Process, ProcessId,
+    ProgramProperty, PropertyKind, ScalarType, Schedule, StartRule, StmtKind, Type, TypeId,
+    Urgency, VarId, Variable,
 };
 
 /// Lines are kept to this many bytes where that is easy.
@@ -15,22 +16,22 @@ const LINE_BYTES: usize = 100;
 
 /// What belongs to one owner, in the order of the program.
 #[derive(Clone, Default)]
-pub(super) struct Belongings {
+pub(super) struct OwnedItems {
     pub(super) variables: Vec<VarId>,
     pub(super) channels: Vec<ChannelId>,
     pub(super) actions: Vec<ActionId>,
 }
 
 /// Everything in a program by its owner; what has an owner out of range belongs to the program.
-pub(super) struct Ownership {
-    pub(super) common: Belongings,
-    pub(super) own: Vec<Belongings>,
+pub(super) struct ItemsByOwner {
+    pub(super) common: OwnedItems,
+    pub(super) own: Vec<OwnedItems>,
 }
 
-impl Ownership {
+impl ItemsByOwner {
     pub(super) fn new(program: &crate::ir::Program) -> Self {
-        let own = vec![Belongings::default(); program.processes.len()];
-        let mut all = Self { common: Belongings::default(), own };
+        let own = vec![OwnedItems::default(); program.processes.len()];
+        let mut all = Self { common: OwnedItems::default(), own };
         for (id, variable) in program.variables.iter() {
             all.of(process_of(variable.owner)).variables.push(id);
         }
@@ -43,7 +44,7 @@ impl Ownership {
         all
     }
 
-    fn of(&mut self, process: Option<ProcessId>) -> &mut Belongings {
+    fn of(&mut self, process: Option<ProcessId>) -> &mut OwnedItems {
         let own = process.and_then(|process| self.own.get_mut(process.0 as usize));
         own.unwrap_or(&mut self.common)
     }
@@ -62,11 +63,11 @@ fn process_of(owner: Owner) -> Option<ProcessId> {
 /// channel's number is a value, an action's is in reports). A thing that does not follow the one
 /// written before it is therefore marked `#number`.
 #[derive(Default)]
-pub(super) struct Sequence {
+pub(super) struct NumberSequence {
     next: u32,
 }
 
-impl Emitter<'_> {
+impl TextEmitter<'_> {
     /// A line of its own.
     pub(super) fn entry(&mut self, write: impl FnOnce(&mut Self)) {
         for _ in 0..self.indent {
@@ -76,7 +77,7 @@ impl Emitter<'_> {
         self.put("\n");
     }
 
-    fn in_sequence(&mut self, sequence: &mut Sequence, number: u32) {
+    fn in_sequence(&mut self, sequence: &mut NumberSequence, number: u32) {
         if number != sequence.next {
             self.put("#");
             self.number(number);
@@ -106,8 +107,8 @@ impl Emitter<'_> {
             EndRule::AllAtValidEnd => "when all processes are gone or at an end location",
         });
         self.put(match program.assertions {
-            Assertions::Stop => "\n",
-            Assertions::GoOn => "\nassertions go on\n",
+            AssertionRule::Stop => "\n",
+            AssertionRule::Continue => "\nassertions go on\n",
         });
         if let Some(last) = program.last {
             self.put("last mover in ");
@@ -211,7 +212,7 @@ impl Emitter<'_> {
         }
     }
 
-    pub(super) fn channel_declaration(&mut self, id: ChannelId, sequence: &mut Sequence) {
+    pub(super) fn channel_declaration(&mut self, id: ChannelId, sequence: &mut NumberSequence) {
         let Channel { capacity, fields, overflow, .. } = &self.program.channels[id];
         self.in_sequence(sequence, id.0);
         self.put("channel ");
@@ -226,14 +227,14 @@ impl Emitter<'_> {
         }
         self.list(fields.iter().copied(), Self::ty);
         self.put(match overflow {
-            Overflow::Fails => ")",
-            Overflow::Wraps => ") wraps",
+            OverflowRule::Fails => ")",
+            OverflowRule::Wraps => ") wraps",
         });
     }
 
     pub(super) fn function(&mut self, id: crate::ir::FunctionId) {
         let function = &self.program.functions[id];
-        self.enter(&Scope::of_function(function));
+        self.enter(&NameScope::of_function(function));
         self.put("\nfunction ");
         self.put(&self.names.function(id));
         self.put("(");
@@ -270,10 +271,10 @@ impl Emitter<'_> {
     /// The line that opens a process, and its locations.
     pub(super) fn process_head(&mut self, id: ProcessId) {
         let process = &self.program.processes[id];
-        self.enter(&Scope::inside(id));
+        self.enter(&NameScope::inside(id));
         self.put("\nprocess ");
         self.put(&self.names.process(id));
-        if let Instances::Slots { capacity, active } = process.instances {
+        if let InstanceCount::Slots { capacity, active } = process.instances {
             self.put(", ");
             self.number(capacity);
             self.put(" slots, ");
@@ -302,9 +303,9 @@ impl Emitter<'_> {
         marked(self.names.location(id, at), process.start == at, &process.locations[at])
     }
 
-    pub(super) fn action(&mut self, id: ActionId, sequence: &mut Sequence) {
+    pub(super) fn action(&mut self, id: ActionId, sequence: &mut NumberSequence) {
         let action = &self.program.actions[id];
-        self.enter(&Scope::of_action(action));
+        self.enter(&NameScope::of_action(action));
         let start = self.out.rfind('\n').map_or(0, |at| at + 1);
         self.in_sequence(sequence, id.0);
         self.action_head(action);
@@ -383,8 +384,8 @@ impl Emitter<'_> {
         }
     }
 
-    pub(super) fn start(&mut self, start: &Start) {
-        self.enter(&Scope::of_start(start));
+    pub(super) fn start(&mut self, start: &StartRule) {
+        self.enter(&NameScope::of_start(start));
         self.put("\nstart ");
         self.put(&quoted(&start.name));
         self.parameters(&start.parameters);
@@ -393,8 +394,8 @@ impl Emitter<'_> {
         self.put("\n");
     }
 
-    pub(super) fn property(&mut self, property: &Property) {
-        self.enter(&Scope::of_property(property));
+    pub(super) fn property(&mut self, property: &ProgramProperty) {
+        self.enter(&NameScope::of_property(property));
         let name = quoted(&property.name);
         match &property.kind {
             PropertyKind::Invariant(condition) => {
@@ -507,7 +508,7 @@ fn scalar_domains<'a>(
         return;
     }
     match program.types.get(ty) {
-        Some(Type::Scalar(Scalar { domain, .. })) => domains.push(Some(domain)),
+        Some(Type::Scalar(ScalarType { domain, .. })) => domains.push(Some(domain)),
         Some(Type::Array { length, element, .. }) => {
             repeated_domains(program, *length, *element, most, domains);
         }

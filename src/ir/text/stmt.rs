@@ -1,9 +1,9 @@
 //! Statements, communications and bodies.
 
-use super::expr::Emitter;
-use crate::ir::{Asserted, Communication, Expr, Overflow, Stmt, StmtKind};
+use super::expr::TextEmitter;
+use crate::ir::{AssertionKind, Communication, Expr, OverflowRule, Stmt, StmtKind};
 
-impl Emitter<'_> {
+impl TextEmitter<'_> {
     /// Starts a line.
     pub(super) fn line(&mut self) {
         self.put("\n");
@@ -143,8 +143,8 @@ impl Emitter<'_> {
             StmtKind::Assign { target, value, overflow } => {
                 self.place(target);
                 self.put(match overflow {
-                    Overflow::Fails => " := ",
-                    Overflow::Wraps => " :=% ",
+                    OverflowRule::Fails => " := ",
+                    OverflowRule::Wraps => " :=% ",
                 });
                 self.expected(value, self.domain_of_place(target));
             }
@@ -179,8 +179,8 @@ impl Emitter<'_> {
             }
             StmtKind::Assert { condition, message, asserted } => {
                 self.put(match asserted {
-                    Asserted::Condition => "assert ",
-                    Asserted::Event => "expect ",
+                    AssertionKind::Condition => "assert ",
+                    AssertionKind::Event => "expect ",
                 });
                 self.condition(condition);
                 self.put(", ");
@@ -195,11 +195,11 @@ impl Emitter<'_> {
                 self.string(message);
             }
             StmtKind::Communicate(communication) => self.communication(communication),
-            _ => self.rarer(kind),
+            _ => self.rare_stmt(kind),
         }
     }
 
-    fn rarer(&mut self, kind: &StmtKind) {
+    fn rare_stmt(&mut self, kind: &StmtKind) {
         match kind {
             StmtKind::Run { process, arguments, into } => {
                 self.put("run ");

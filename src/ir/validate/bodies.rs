@@ -1,14 +1,14 @@
 //! Actions, functions, starts, properties and their statements (rules 14 and 18 to 32).
 
-use super::{Checker, Reach, Rule, Scope};
+use super::{CodeScope, ProgramValidator, Rule, WriteReach};
 use crate::ir::{
-    Action, Argument, ChannelRef, Claim, ClaimMove, Communication, Entity, Expr, Function,
-    FunctionId, LocalId, Parameter, Place, Process, ProcessId, Property, PropertyId, PropertyKind,
-    Schedule, Start, Stmt, StmtKind, Turn, TypeId,
+    Action, CallArgument, ChannelRef, Claim, ClaimMove, Communication, Entity, Expr, Function,
+    FunctionId, LocalId, Parameter, Place, Process, ProcessId, ProgramProperty, PropertyId,
+    PropertyKind, Schedule, StartRule, Stmt, StmtKind, TurnRule, TypeId,
 };
 use crate::source::Span;
 
-impl Checker<'_> {
+impl ProgramValidator<'_> {
     pub(super) fn code(&mut self) {
         let program = self.program;
         program.processes.iter().for_each(|(id, process)| self.life(id, process));
@@ -21,7 +21,7 @@ impl Checker<'_> {
 
     fn enter(&mut self, mover: Option<ProcessId>, function: Option<FunctionId>) {
         self.scope.locals.clear();
-        self.scope = Scope { mover, function, locals: std::mem::take(&mut self.scope.locals) };
+        self.scope = CodeScope { mover, function, locals: std::mem::take(&mut self.scope.locals) };
     }
 
     fn action(&mut self, action: &Action) {
@@ -69,19 +69,19 @@ impl Checker<'_> {
             let scalar = self.is_scalar(parameter.ty);
             self.bind(parameter.local, scalar, Some(parameter.ty), function.span);
             if parameter.by_reference {
-                self.stands_for(parameter.local, Reach::Given);
+                self.stands_for(parameter.local, WriteReach::Given);
             }
         }
         self.body(&function.body);
     }
 
-    fn start(&mut self, start: &Start) {
+    fn start(&mut self, start: &StartRule) {
         self.enter(None, None);
         self.parameters(&start.parameters, start.span);
         self.body(&start.body);
     }
 
-    fn property(&mut self, property: &Property) {
+    fn property(&mut self, property: &ProgramProperty) {
         match &property.kind {
             PropertyKind::Invariant(condition)
             | PropertyKind::Cover(condition)
@@ -102,7 +102,7 @@ impl Checker<'_> {
     }
 
     /// Rule 35.
-    fn claim(&mut self, claim: &Claim, property: &Property) {
+    fn claim(&mut self, claim: &Claim, property: &ProgramProperty) {
         let count = claim.locations.len();
         self.require(count > 0 && claim.start.index() < count, Rule::Claims, property.span, || {
             format!("the claim {} begins nowhere", property.name)
@@ -112,7 +112,7 @@ impl Checker<'_> {
             let plain = action.edge.is_none()
                 && action.parameters.is_empty()
                 && action.communication.is_none()
-                && action.control.turn != Turn::First;
+                && action.control.turn != TurnRule::First;
             let only_says =
                 |stmt: &Stmt| matches!(stmt.kind, StmtKind::Assert { .. } | StmtKind::Print { .. });
             let watches = inside && plain && action.body.iter().all(only_says);
@@ -194,14 +194,14 @@ impl Checker<'_> {
             }
             StmtKind::Alias { local, place, body, .. } => self.alias(*local, place, body, span),
             StmtKind::Call { function, arguments, into } => {
-                let reach = into.as_ref().map_or(Reach::Own, |place| self.reach_of(place));
+                let reach = into.as_ref().map_or(WriteReach::Own, |place| self.reach_of(place));
                 self.functions.changes(self.scope.function, reach);
                 self.call(*function, arguments, into.as_ref(), span);
             }
             StmtKind::Return(value) => self.return_(value.as_ref(), span),
             StmtKind::Assume(condition) => {
                 // Taking the step back is a change that an expression cannot make.
-                self.functions.changes(self.scope.function, Reach::State);
+                self.functions.changes(self.scope.function, WriteReach::State);
                 self.expr(condition);
             }
             StmtKind::Assert { condition, .. } => self.expr(condition),
@@ -209,7 +209,7 @@ impl Checker<'_> {
             StmtKind::Error(_) => {}
             StmtKind::Print { format, values } => self.print(format, values, span),
             _ => {
-                let reach = written(&stmt.kind).map_or(Reach::State, |it| self.reach_of(it));
+                let reach = written(&stmt.kind).map_or(WriteReach::State, |it| self.reach_of(it));
                 self.functions.changes(self.scope.function, reach);
                 self.effect(&stmt.kind, span);
             }
@@ -366,14 +366,14 @@ impl Checker<'_> {
     }
 
     /// Rule 14.
-    fn add(&mut self, multiset: &Place, element: &Argument, span: Span) {
+    fn add(&mut self, multiset: &Place, element: &CallArgument, span: Span) {
         let expected = self.multiset(multiset);
         let given = match element {
-            Argument::Value(value) => {
+            CallArgument::Value(value) => {
                 self.value(value, expected);
                 return self.fits_as_value(expected, span);
             }
-            Argument::Copy(place) | Argument::Reference(place) => self.place(place),
+            CallArgument::Copy(place) | CallArgument::Reference(place) => self.place(place),
         };
         let (Some(expected), Some(given)) = (expected, given) else { return };
         self.require(self.types.have_same_shape(expected, given), Rule::Multisets, span, || {

@@ -1,13 +1,13 @@
 //! Variables, channels, processes and the heads of functions (rules 7 to 11, 33 and 34).
 
-use super::{Checker, Rule, SCALARS_MAX};
+use super::{ProgramValidator, Rule, SCALARS_MAX};
 use crate::ir::{
-    Channel, Function, Instances, Owner, Pid, Process, ProcessId, PropertyKind, Scalar, Schedule,
-    Type, TypeId, VarId, Variable,
+    Channel, Function, InstanceCount, Owner, PidRule, Process, ProcessId, PropertyKind, ScalarType,
+    Schedule, Type, TypeId, VarId, Variable,
 };
 use crate::source::Span;
 
-impl Checker<'_> {
+impl ProgramValidator<'_> {
     pub(super) fn declarations(&mut self) {
         let program = self.program;
         program.variables.values().for_each(|variable| self.variable(variable));
@@ -55,12 +55,12 @@ impl Checker<'_> {
                     *at += 1;
                     match values[*at - 1] {
                         Some(1) => self.initial(*element, values, at)?,
-                        _ => self.unused(*element, values, at)?,
+                        _ => self.check_unused(*element, values, at)?,
                     }
                 }
                 Ok(())
             }
-            Type::Scalar(Scalar { domain, undefined }) => {
+            Type::Scalar(ScalarType { domain, undefined }) => {
                 let (low, high) = self.program.bounds(domain);
                 one_of(values[*at], low, high, *undefined)?;
                 *at += 1;
@@ -70,10 +70,15 @@ impl Checker<'_> {
     }
 
     /// Rule 8 for a place of a multiset behind its elements.
-    fn unused(&self, ty: TypeId, values: &[Option<i64>], at: &mut usize) -> Result<(), String> {
+    fn check_unused(
+        &self,
+        ty: TypeId,
+        values: &[Option<i64>],
+        at: &mut usize,
+    ) -> Result<(), String> {
         let first = *at;
         self.initial(ty, values, at)?;
-        match values[first..*at].iter().eq(&self.nothing(ty)) {
+        match values[first..*at].iter().eq(&self.unused_values(ty)) {
             true => Ok(()),
             false => Err("something in a place of a multiset that has no element".into()),
         }
@@ -81,16 +86,18 @@ impl Checker<'_> {
 
     /// What unused places hold, so that equal multisets are equal bytes: nothing, or where that
     /// cannot be, the least value.
-    fn nothing(&self, ty: TypeId) -> Vec<Option<i64>> {
+    fn unused_values(&self, ty: TypeId) -> Vec<Option<i64>> {
         match &self.program.types[ty] {
-            Type::Scalar(Scalar { undefined: true, .. }) => vec![None],
-            Type::Scalar(Scalar { domain, .. }) => vec![Some(self.program.bounds(domain).0)],
-            Type::Array { length, element, .. } => self.nothing(*element).repeat(*length as usize),
+            Type::Scalar(ScalarType { undefined: true, .. }) => vec![None],
+            Type::Scalar(ScalarType { domain, .. }) => vec![Some(self.program.bounds(domain).0)],
+            Type::Array { length, element, .. } => {
+                self.unused_values(*element).repeat(*length as usize)
+            }
             Type::Record { fields, .. } => {
-                fields.iter().flat_map(|(_, ty)| self.nothing(*ty)).collect()
+                fields.iter().flat_map(|(_, ty)| self.unused_values(*ty)).collect()
             }
             Type::Multiset { capacity, element } => {
-                [vec![Some(0)], self.nothing(*element)].concat().repeat(*capacity as usize)
+                [vec![Some(0)], self.unused_values(*element)].concat().repeat(*capacity as usize)
             }
         }
     }
@@ -118,7 +125,7 @@ impl Checker<'_> {
         self.require(locations.get(*start).is_some(), Rule::Processes, *span, || {
             format!("process {name} starts at {start:?}, but has {} locations", locations.len())
         });
-        if let Instances::Slots { capacity, active } = *instances {
+        if let InstanceCount::Slots { capacity, active } = *instances {
             self.require(capacity > 0 && active <= capacity, Rule::Processes, *span, || {
                 format!("process {name} begins {active} times in {capacity} slots")
             });
@@ -127,8 +134,8 @@ impl Checker<'_> {
             self.process_parameter(id, parameter, parameters[..at].contains(&parameter), *span);
         }
         let pid = match life.pid {
-            Pid::In(variable) => Some(variable),
-            Pid::None | Pid::From(_) => None,
+            PidRule::In(variable) => Some(variable),
+            PidRule::None | PidRule::From(_) => None,
         };
         for variable in pid.into_iter().chain(life.priority) {
             self.process_parameter(id, variable, parameters.contains(&variable), *span);
@@ -203,8 +210,8 @@ impl Checker<'_> {
         }
         for (process, own) in program.processes.values().zip(own) {
             let slots = match process.instances {
-                Instances::One => 1,
-                Instances::Slots { capacity, .. } => u64::from(capacity),
+                InstanceCount::One => 1,
+                InstanceCount::Slots { capacity, .. } => u64::from(capacity),
             };
             total = total.saturating_add(own.saturating_mul(slots));
         }

@@ -1,13 +1,13 @@
 //! Expressions, places, channels and locals (rules 12 to 22 and 27).
 
-use super::{Bound, Checker, Reach, Rule};
+use super::{BoundLocal, ProgramValidator, Rule, WriteReach};
 use crate::ir::{
-    Argument, ChannelId, ChannelRef, Convert, Expr, ExprKind, FunctionId, LocalId, Owner, Pattern,
-    Place, Root, Selector, Type, TypeId,
+    CallArgument, ChannelId, ChannelRef, Expr, ExprKind, FunctionId, LocalId, NumberConversion,
+    Owner, Place, PlaceRoot, PlaceSelector, ReceivePattern, Type, TypeId,
 };
 use crate::source::Span;
 
-impl<'a> Checker<'a> {
+impl<'a> ProgramValidator<'a> {
     /// Checks an expression. Long chains of operations lean to the left; they are followed without
     /// recursion.
     pub(super) fn expr(&mut self, expr: &Expr) {
@@ -41,12 +41,12 @@ impl<'a> Checker<'a> {
                 "the mover's slot is asked for where no process moves".into()
             }),
             ExprKind::Processes | ExprKind::Timeout => {}
-            _ => self.question(&expr.kind, span),
+            _ => self.query(&expr.kind, span),
         }
     }
 
     /// Expressions that ask something of the state, or of many values.
-    fn question(&mut self, kind: &ExprKind, span: Span) {
+    fn query(&mut self, kind: &ExprKind, span: Span) {
         match kind {
             ExprKind::At { process, slot, location } => {
                 if self.known_location(*process, *location, span) {
@@ -100,13 +100,13 @@ impl<'a> Checker<'a> {
         });
     }
 
-    fn convert(&mut self, convert: &Convert, span: Span) {
+    fn convert(&mut self, convert: &NumberConversion, span: Span) {
         self.pieces(convert, span);
         self.expr(&convert.operand);
     }
 
     /// Rule 4, and that no piece is empty.
-    fn pieces(&mut self, convert: &Convert, span: Span) {
+    fn pieces(&mut self, convert: &NumberConversion, span: Span) {
         for piece in &convert.pieces {
             [piece.low, piece.high, piece.by].into_iter().for_each(|it| self.integer(it, span));
             self.require(piece.low <= piece.high, Rule::Integers, span, || {
@@ -119,7 +119,7 @@ impl<'a> Checker<'a> {
     pub(super) fn place(&mut self, place: &Place) -> Option<TypeId> {
         let mut ty = self.root(place)?;
         for selector in &place.path {
-            if let Selector::Index(index) = selector {
+            if let PlaceSelector::Index(index) = selector {
                 self.expr(index);
             }
             let Some(part) = self.step(ty, selector) else {
@@ -134,7 +134,7 @@ impl<'a> Checker<'a> {
 
     fn root(&mut self, place: &Place) -> Option<TypeId> {
         match place.root {
-            Root::Variable(variable) => {
+            PlaceRoot::Variable(variable) => {
                 if !self.known_variable(variable, place.span) {
                     return None;
                 }
@@ -142,7 +142,7 @@ impl<'a> Checker<'a> {
                 self.slot(variable.owner, place.slot.as_deref(), place.span);
                 Some(variable.ty)
             }
-            Root::Local(local) => {
+            PlaceRoot::Local(local) => {
                 self.require(place.slot.is_none(), Rule::Slots, place.span, || {
                     format!("a slot is given for {local:?}, which has none")
                 });
@@ -156,12 +156,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn step(&self, ty: TypeId, selector: &Selector) -> Option<TypeId> {
+    fn step(&self, ty: TypeId, selector: &PlaceSelector) -> Option<TypeId> {
         match (&self.program.types[ty], selector) {
-            (Type::Array { element, .. } | Type::Multiset { element, .. }, Selector::Index(_)) => {
-                Some(*element)
-            }
-            (Type::Record { fields, .. }, Selector::Field(field)) => {
+            (
+                Type::Array { element, .. } | Type::Multiset { element, .. },
+                PlaceSelector::Index(_),
+            ) => Some(*element),
+            (Type::Record { fields, .. }, PlaceSelector::Field(field)) => {
                 fields.get(*field as usize).map(|(_, ty)| *ty)
             }
             _ => None,
@@ -244,23 +245,28 @@ impl<'a> Checker<'a> {
         };
         let channel = program.channels.get(*id)?;
         let fields = &channel.fields;
-        let fits = fields.len() == count || program.comes_and_goes();
+        let fits = fields.len() == count || program.has_dynamic_processes();
         self.require(fits, Rule::MessageArity, span, || {
             format!("{count} values for channel {}, which has {}", channel.name, fields.len())
         });
         fits.then_some(fields)
     }
 
-    pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[Pattern], span: Span) {
+    pub(super) fn patterns(
+        &mut self,
+        channel: &ChannelRef,
+        patterns: &[ReceivePattern],
+        span: Span,
+    ) {
         self.channel_ref(channel, span);
         self.fields(channel, patterns.len(), span);
         for pattern in patterns {
             match pattern {
-                Pattern::Into(place) => {
+                ReceivePattern::Into(place) => {
                     self.scalar_place(place);
                 }
-                Pattern::Match(value) => self.expr(value),
-                Pattern::Any => {}
+                ReceivePattern::Match(value) => self.expr(value),
+                ReceivePattern::Any => {}
             }
         }
     }
@@ -276,7 +282,7 @@ impl<'a> Checker<'a> {
 
     /// Rule 16.
     pub(super) fn bind(&mut self, local: LocalId, scalar: bool, place: Option<TypeId>, span: Span) {
-        let bound = Bound { open: true, scalar, place, reach: Reach::Own };
+        let bound = BoundLocal { open: true, scalar, place, reach: WriteReach::Own };
         let before = self.scope.locals.insert(local, bound);
         self.require(before.is_none(), Rule::Locals, span, || {
             format!("{local:?} is bound a second time")
@@ -299,17 +305,19 @@ impl<'a> Checker<'a> {
     }
 
     /// Says of a local by whom writes to it are seen.
-    pub(super) fn stands_for(&mut self, local: LocalId, reach: Reach) {
+    pub(super) fn stands_for(&mut self, local: LocalId, reach: WriteReach) {
         if let Some(bound) = self.scope.locals.get_mut(&local) {
             bound.reach = reach;
         }
     }
 
     /// By whom a write to a place is seen.
-    pub(super) fn reach_of(&self, place: &Place) -> Reach {
+    pub(super) fn reach_of(&self, place: &Place) -> WriteReach {
         match place.root {
-            Root::Variable(_) => Reach::State,
-            Root::Local(local) => self.scope.locals.get(&local).map_or(Reach::State, |it| it.reach),
+            PlaceRoot::Variable(_) => WriteReach::State,
+            PlaceRoot::Local(local) => {
+                self.scope.locals.get(&local).map_or(WriteReach::State, |it| it.reach)
+            }
         }
     }
 
@@ -331,10 +339,10 @@ impl<'a> Checker<'a> {
     }
 
     /// A call in an expression (rules 21 and 22).
-    fn result(&mut self, id: FunctionId, arguments: &[Argument], span: Span) {
+    fn result(&mut self, id: FunctionId, arguments: &[CallArgument], span: Span) {
         if self.known_function(id, span) {
-            self.functions.called(self.scope.function, id, Reach::Own);
-            self.functions.judged(id, span);
+            self.functions.note_call(self.scope.function, id, WriteReach::Own);
+            self.functions.note_expression_call(id, span);
             let function = &self.program.functions[id];
             self.require(function.result.is_some(), Rule::Results, span, || {
                 format!("{} has no result to compute with", function.name)
@@ -347,7 +355,7 @@ impl<'a> Checker<'a> {
     pub(super) fn call(
         &mut self,
         id: FunctionId,
-        arguments: &[Argument],
+        arguments: &[CallArgument],
         into: Option<&Place>,
         span: Span,
     ) {
@@ -356,11 +364,11 @@ impl<'a> Checker<'a> {
         }
         if self.known_function(id, span) {
             let given = arguments.iter().map(|it| match it {
-                Argument::Reference(place) => self.reach_of(place),
-                Argument::Value(_) | Argument::Copy(_) => Reach::Own,
+                CallArgument::Reference(place) => self.reach_of(place),
+                CallArgument::Value(_) | CallArgument::Copy(_) => WriteReach::Own,
             });
-            let given = given.max().unwrap_or(Reach::Own);
-            self.functions.called(self.scope.function, id, given);
+            let given = given.max().unwrap_or(WriteReach::Own);
+            self.functions.note_call(self.scope.function, id, given);
             let function = &self.program.functions[id];
             self.require(function.result.is_some() || into.is_none(), Rule::Results, span, || {
                 format!("{} has no result to store", function.name)
@@ -370,7 +378,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Rule 21.
-    fn arguments(&mut self, id: FunctionId, arguments: &[Argument], span: Span) {
+    fn arguments(&mut self, id: FunctionId, arguments: &[CallArgument], span: Span) {
         let function = &self.program.functions[id];
         let expected = function.parameters.len();
         self.require(arguments.len() == expected, Rule::Arguments, span, || {
@@ -382,17 +390,17 @@ impl<'a> Checker<'a> {
     }
 
     /// Rule 21.
-    fn argument(&mut self, argument: &Argument, ty: TypeId, by_reference: bool, span: Span) {
+    fn argument(&mut self, argument: &CallArgument, ty: TypeId, by_reference: bool, span: Span) {
         let right = match argument {
-            Argument::Value(value) => {
+            CallArgument::Value(value) => {
                 self.value(value, Some(ty));
                 !by_reference && self.is_scalar(ty)
             }
-            Argument::Copy(place) => {
+            CallArgument::Copy(place) => {
                 let Some(given) = self.place(place) else { return };
                 !by_reference && self.types.have_same_shape(given, ty)
             }
-            Argument::Reference(place) => {
+            CallArgument::Reference(place) => {
                 let Some(given) = self.place(place) else { return };
                 by_reference && self.types.have_same_shape(given, ty)
             }
@@ -404,9 +412,9 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn step_name(selector: &Selector) -> String {
+fn step_name(selector: &PlaceSelector) -> String {
     match selector {
-        Selector::Index(_) => "an index".into(),
-        Selector::Field(field) => format!("field {field}"),
+        PlaceSelector::Index(_) => "an index".into(),
+        PlaceSelector::Field(field) => format!("field {field}"),
     }
 }

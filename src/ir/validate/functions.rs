@@ -1,34 +1,34 @@
 //! What functions do to each other and to the state (rules 22 and 23).
 
-use super::{Checker, Reach, Rule};
+use super::{ProgramValidator, Rule, WriteReach};
 use crate::ir::{FunctionId, Program};
 use crate::source::Span;
 
 /// What the bodies checked so far say about functions.
 pub(super) struct FunctionFacts {
     /// The functions each one calls, with repeats, and by whom writes to the places given to it are seen.
-    calls: Vec<Vec<(FunctionId, Reach)>>,
+    calls: Vec<Vec<(FunctionId, WriteReach)>>,
     /// By whom writes of each one are seen.
-    changes: Vec<Changes>,
+    changes: Vec<WriteEffects>,
     /// The calls that stand in expressions.
     in_expressions: Vec<(FunctionId, Span)>,
 }
 
 /// By whom writes of a function are seen.
 #[derive(Clone, Copy, Default)]
-struct Changes {
+struct WriteEffects {
     /// By those who give it places.
     given: bool,
     /// By everybody.
     state: bool,
 }
 
-impl Changes {
-    fn add(&mut self, reach: Reach) {
+impl WriteEffects {
+    fn add(&mut self, reach: WriteReach) {
         match reach {
-            Reach::Own => {}
-            Reach::Given => self.given = true,
-            Reach::State => self.state = true,
+            WriteReach::Own => {}
+            WriteReach::Given => self.given = true,
+            WriteReach::State => self.state = true,
         }
     }
 }
@@ -37,23 +37,28 @@ impl FunctionFacts {
     pub(super) fn new(program: &Program) -> Self {
         let count = program.functions.len();
         let calls = vec![Vec::new(); count];
-        Self { calls, changes: vec![Changes::default(); count], in_expressions: Vec::new() }
+        Self { calls, changes: vec![WriteEffects::default(); count], in_expressions: Vec::new() }
     }
 
     /// Notes a call, from a function or from elsewhere.
-    pub(super) fn called(&mut self, caller: Option<FunctionId>, callee: FunctionId, given: Reach) {
+    pub(super) fn note_call(
+        &mut self,
+        caller: Option<FunctionId>,
+        callee: FunctionId,
+        given: WriteReach,
+    ) {
         if let Some(caller) = caller {
             self.calls[caller.0 as usize].push((callee, given));
         }
     }
 
     /// Notes that a call stands in an expression.
-    pub(super) fn judged(&mut self, callee: FunctionId, span: Span) {
+    pub(super) fn note_expression_call(&mut self, callee: FunctionId, span: Span) {
         self.in_expressions.push((callee, span));
     }
 
     /// Notes what a function changes.
-    pub(super) fn changes(&mut self, function: Option<FunctionId>, reach: Reach) {
+    pub(super) fn changes(&mut self, function: Option<FunctionId>, reach: WriteReach) {
         if let Some(function) = function {
             self.changes[function.0 as usize].add(reach);
         }
@@ -83,7 +88,7 @@ impl FunctionFacts {
     }
 }
 
-impl Checker<'_> {
+impl ProgramValidator<'_> {
     /// Rules 22 and 23, once every body has been seen.
     pub(super) fn recursion_and_effects(&mut self) {
         let order = self.functions.callees_first();
@@ -93,11 +98,11 @@ impl Checker<'_> {
             for &(callee, given) in &self.functions.calls[function] {
                 let callee = changes[callee.0 as usize];
                 changes[function].state |= callee.state;
-                changes[function].add(if callee.given { given } else { Reach::Own });
+                changes[function].add(if callee.given { given } else { WriteReach::Own });
             }
         }
         for (function, span) in std::mem::take(&mut self.functions.in_expressions) {
-            let Changes { given, state } = changes[function.0 as usize];
+            let WriteEffects { given, state } = changes[function.0 as usize];
             self.require(!given && !state, Rule::Results, span, || {
                 let name = &self.program.functions[function].name;
                 format!("{name} changes the state, and is called in an expression")

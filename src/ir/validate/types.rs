@@ -1,8 +1,8 @@
 //! Types (rules 2 to 6), and what the other checks need to know of them.
 
-use super::{Checker, Rule};
+use super::{ProgramValidator, Rule};
 use crate::ir::layout::MAX_CELL_BITS;
-use crate::ir::{Arithmetic, Domain, Program, Scalar, Type, TypeId};
+use crate::ir::{Arithmetic, Domain, Program, ScalarType, Type, TypeId};
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -16,12 +16,12 @@ pub(super) struct TypeFacts {
     /// Whether every scalar in it, but for the marks of multisets, may be undefined.
     undefinable: Vec<bool>,
     /// The shapes seen.
-    numbers: HashMap<Shape, usize>,
+    numbers: HashMap<TypeShape, usize>,
 }
 
 /// A type but for its names and the numbering of its indices: what decides about its cells.
 #[derive(PartialEq, Eq, Hash)]
-enum Shape {
+enum TypeShape {
     Scalar { low: i64, high: i64, undefined: bool },
     Array { length: u32, element: usize },
     Record { fields: Vec<usize> },
@@ -49,18 +49,18 @@ impl TypeFacts {
     /// Learns the next type, built only from those before it.
     fn learn(&mut self, program: &Program, ty: &Type) {
         let (scalars, shape, undefinable) = match ty {
-            Type::Scalar(Scalar { domain, undefined }) => {
+            Type::Scalar(ScalarType { domain, undefined }) => {
                 let (low, high) = program.bounds(domain);
-                (1, Shape::Scalar { low, high, undefined: *undefined }, *undefined)
+                (1, TypeShape::Scalar { low, high, undefined: *undefined }, *undefined)
             }
             Type::Array { length, element, .. } => {
                 let (scalars, element, undefinable) = self.element_of(*element);
-                let shape = Shape::Array { length: *length, element };
+                let shape = TypeShape::Array { length: *length, element };
                 (scalars.saturating_mul(u64::from(*length)), shape, undefinable)
             }
             Type::Multiset { capacity, element } => {
                 let (scalars, element, undefinable) = self.element_of(*element);
-                let shape = Shape::Multiset { capacity: *capacity, element };
+                let shape = TypeShape::Multiset { capacity: *capacity, element };
                 let position = scalars.saturating_add(1);
                 (position.saturating_mul(u64::from(*capacity)), shape, undefinable)
             }
@@ -72,10 +72,10 @@ impl TypeFacts {
         self.undefinable.push(undefinable);
     }
 
-    fn record(&self, fields: &[(String, TypeId)]) -> (u64, Shape, bool) {
+    fn record(&self, fields: &[(String, TypeId)]) -> (u64, TypeShape, bool) {
         let facts: Vec<_> = fields.iter().map(|(_, ty)| self.element_of(*ty)).collect();
         let scalars = facts.iter().fold(0, |sum: u64, field| sum.saturating_add(field.0));
-        let shape = Shape::Record { fields: facts.iter().map(|field| field.1).collect() };
+        let shape = TypeShape::Record { fields: facts.iter().map(|field| field.1).collect() };
         (scalars, shape, facts.iter().all(|field| field.2))
     }
 }
@@ -86,7 +86,7 @@ const NOWHERE: Span = Span { file: 0, start: 0, end: 0 };
 /// The most codes of a scalar.
 const CODES_MAX: i128 = 1 << MAX_CELL_BITS;
 
-impl Checker<'_> {
+impl ProgramValidator<'_> {
     /// Checks every type, and learns the facts of those before the first that is wrong.
     pub(super) fn types(&mut self) {
         for (id, ty) in self.program.types.iter() {
@@ -151,7 +151,7 @@ impl Checker<'_> {
         }
     }
 
-    fn scalar(&mut self, id: TypeId, scalar: &Scalar) {
+    fn scalar(&mut self, id: TypeId, scalar: &ScalarType) {
         let Some(size) = self.domain(id, &scalar.domain) else { return };
         let codes = size + i128::from(scalar.undefined);
         self.require(size >= 1 && codes <= CODES_MAX, Rule::DomainSize, NOWHERE, || {

@@ -7,7 +7,7 @@
 //! which lacks these edges and where the former must be met (see Grädel, Thomas and Wilke, "Automata, Logics, and
 //! Infinite Games", 2002, section 1.3).
 
-use crate::ltl::generalized::{Generalized, MarkedEdge};
+use crate::ltl::generalized::{GeneralizedAutomaton, MarkedEdge};
 
 /// The most disjuncts of a condition.
 pub(super) const DISJUNCTS_MAX: usize = 1 << 10;
@@ -59,71 +59,77 @@ impl EdgeSets {
 
 /// All of some sets are met infinitely often, and none of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Disjunct {
+struct AcceptanceDisjunct {
     infinitely: EdgeSets,
     finitely: EdgeSets,
 }
 
 /// A condition: one of its disjuncts is satisfied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Acceptance {
-    disjuncts: Vec<Disjunct>,
+pub(super) struct HoaAcceptance {
+    disjuncts: Vec<AcceptanceDisjunct>,
 }
 
 /// The condition, or the automaton made for it, has too many parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooManyParts;
+pub(super) struct AcceptanceTooLarge;
 
-impl Acceptance {
+impl HoaAcceptance {
     /// What every run satisfies, or none.
-    pub fn constant(value: bool) -> Acceptance {
-        Acceptance { disjuncts: if value { vec![Disjunct::default()] } else { Vec::new() } }
+    pub fn constant(value: bool) -> HoaAcceptance {
+        HoaAcceptance {
+            disjuncts: if value { vec![AcceptanceDisjunct::default()] } else { Vec::new() },
+        }
     }
 
     /// `Inf(set)` or `Inf(!set)`.
-    pub fn infinitely(set: usize, is_complement: bool) -> Acceptance {
+    pub fn infinitely(set: usize, is_complement: bool) -> HoaAcceptance {
         let infinitely = EdgeSets::one(set, is_complement);
-        Acceptance { disjuncts: vec![Disjunct { infinitely, ..Disjunct::default() }] }
+        HoaAcceptance {
+            disjuncts: vec![AcceptanceDisjunct { infinitely, ..AcceptanceDisjunct::default() }],
+        }
     }
 
     /// `Fin(set)` or `Fin(!set)`.
-    pub fn finitely(set: usize, is_complement: bool) -> Acceptance {
+    pub fn finitely(set: usize, is_complement: bool) -> HoaAcceptance {
         let finitely = EdgeSets::one(set, is_complement);
-        Acceptance { disjuncts: vec![Disjunct { finitely, ..Disjunct::default() }] }
+        HoaAcceptance {
+            disjuncts: vec![AcceptanceDisjunct { finitely, ..AcceptanceDisjunct::default() }],
+        }
     }
 
     /// One or the other.
-    pub fn or(mut self, other: Acceptance) -> Result<Acceptance, TooManyParts> {
+    pub fn or(mut self, other: HoaAcceptance) -> Result<HoaAcceptance, AcceptanceTooLarge> {
         self.disjuncts.extend(other.disjuncts);
         self.checked()
     }
 
     /// Both.
-    pub fn and(self, other: &Acceptance) -> Result<Acceptance, TooManyParts> {
-        let both = |one: &Disjunct, other: &Disjunct| Disjunct {
+    pub fn and(self, other: &HoaAcceptance) -> Result<HoaAcceptance, AcceptanceTooLarge> {
+        let both = |one: &AcceptanceDisjunct, other: &AcceptanceDisjunct| AcceptanceDisjunct {
             infinitely: one.infinitely.union(other.infinitely),
             finitely: one.finitely.union(other.finitely),
         };
-        let with = |one: &Disjunct| {
+        let with = |one: &AcceptanceDisjunct| {
             let one = *one;
             other.disjuncts.iter().map(move |it| both(&one, it))
         };
         let disjuncts = self.disjuncts.iter().flat_map(with);
         // No set is met both infinitely and finitely often.
         let disjuncts = disjuncts.filter(|it| !it.infinitely.meets(it.finitely));
-        Acceptance { disjuncts: disjuncts.collect() }.checked()
+        HoaAcceptance { disjuncts: disjuncts.collect() }.checked()
     }
 
-    fn checked(self) -> Result<Acceptance, TooManyParts> {
-        let mut kept: Vec<Disjunct> = Vec::with_capacity(self.disjuncts.len());
+    fn checked(self) -> Result<HoaAcceptance, AcceptanceTooLarge> {
+        let mut kept: Vec<AcceptanceDisjunct> = Vec::with_capacity(self.disjuncts.len());
         for it in self.disjuncts {
             if !kept.contains(&it) {
                 kept.push(it);
             }
         }
         match kept.len() > DISJUNCTS_MAX {
-            true => Err(TooManyParts),
-            false => Ok(Acceptance { disjuncts: kept }),
+            true => Err(AcceptanceTooLarge),
+            false => Ok(HoaAcceptance { disjuncts: kept }),
         }
     }
 
@@ -133,7 +139,7 @@ impl Acceptance {
         &self,
         edges: Vec<Vec<MarkedEdge>>,
         starts: &[usize],
-    ) -> Result<Option<Generalized>, TooManyParts> {
+    ) -> Result<Option<GeneralizedAutomaton>, AcceptanceTooLarge> {
         let sets = self.disjuncts.iter().map(|it| it.infinitely.count()).max().unwrap_or(0);
         let has_finitely = self.disjuncts.iter().any(|it| it.finitely.count() > 0);
         // In the copy that guesses nothing yet, no set is met: so there must be one.
@@ -144,7 +150,7 @@ impl Acceptance {
         if states.saturating_mul(copies) > STATES_MAX
             || edge_count.saturating_mul(copies + waits) > EDGES_MAX
         {
-            return Err(TooManyParts);
+            return Err(AcceptanceTooLarge);
         }
         let mut all = Vec::with_capacity(states * copies);
         for disjunct in &self.disjuncts {
@@ -182,11 +188,11 @@ impl Acceptance {
                 all.len() - 1
             }
         };
-        Ok(Some(Generalized { edges: all, start, sets }))
+        Ok(Some(GeneralizedAutomaton { edges: all, start, sets }))
     }
 }
 
-impl Disjunct {
+impl AcceptanceDisjunct {
     /// The edges of a state in the copy for this disjunct, whose states are numbered from `first`.
     fn copy(&self, edges: &[MarkedEdge], first: usize, sets: u32) -> Vec<MarkedEdge> {
         // A disjunct that asks for fewer sets than another meets the rest by every edge.

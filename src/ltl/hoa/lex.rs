@@ -5,14 +5,14 @@ use crate::source::Span;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Token {
-    pub kind: Kind,
+pub(super) struct HoaToken {
+    pub kind: HoaTokenKind,
     pub span: Span,
 }
 
 /// What a token is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum HoaTokenKind {
     /// The name of a header item, without its colon.
     Header(String),
     /// Any other word.
@@ -28,23 +28,23 @@ pub(super) enum Kind {
     End,
 }
 
-impl Kind {
+impl HoaTokenKind {
     /// As a message tells it.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
-            Kind::Header(it) => format!("`{it}:`"),
-            Kind::Name(it) | Kind::Mark(it) => format!("`{it}`"),
-            Kind::Alias(it) => format!("`@{it}`"),
-            Kind::Number(it) => format!("`{it}`"),
-            Kind::Text(it) => format!("{it:?}"),
-            Kind::Sign(it) => format!("`{it}`"),
-            Kind::End => "the end of the file".to_owned(),
+            HoaTokenKind::Header(it) => format!("`{it}:`"),
+            HoaTokenKind::Name(it) | HoaTokenKind::Mark(it) => format!("`{it}`"),
+            HoaTokenKind::Alias(it) => format!("`@{it}`"),
+            HoaTokenKind::Number(it) => format!("`{it}`"),
+            HoaTokenKind::Text(it) => format!("{it:?}"),
+            HoaTokenKind::Sign(it) => format!("`{it}`"),
+            HoaTokenKind::End => "the end of the file".to_owned(),
         }
     }
 }
 
 /// All tokens of a text, the end last.
-pub(super) fn lex(text: &str, file: u32) -> Result<Vec<Token>, Diagnostic> {
+pub(super) fn lex(text: &str, file: u32) -> Result<Vec<HoaToken>, Diagnostic> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while at < text.len() {
@@ -52,16 +52,17 @@ pub(super) fn lex(text: &str, file: u32) -> Result<Vec<Token>, Diagnostic> {
             Diagnostic::error(Span::new(file, at..at + length), message)
         })?;
         if let Some(kind) = kind {
-            tokens.push(Token { kind, span: Span::new(file, at..at + length) });
+            tokens.push(HoaToken { kind, span: Span::new(file, at..at + length) });
         }
         at += length;
     }
-    tokens.push(Token { kind: Kind::End, span: Span::new(file, text.len()..text.len()) });
+    tokens
+        .push(HoaToken { kind: HoaTokenKind::End, span: Span::new(file, text.len()..text.len()) });
     Ok(tokens)
 }
 
 /// The token at the beginning, none for what is no token, and how long it is; or what is wrong with so many bytes.
-fn next(rest: &str) -> Result<(Option<Kind>, usize), (usize, String)> {
+fn next(rest: &str) -> Result<(Option<HoaTokenKind>, usize), (usize, String)> {
     let is_word = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.');
     let word = |from: usize| {
         let end = rest[from..].find(|it| !is_word(it)).map_or(rest.len(), |end| from + end);
@@ -77,26 +78,26 @@ fn next(rest: &str) -> Result<(Option<Kind>, usize), (usize, String)> {
         }
     } else if rest.starts_with("--") {
         let (mark, end) = word(0);
-        Ok((Some(Kind::Mark(mark)), end))
+        Ok((Some(HoaTokenKind::Mark(mark)), end))
     } else if first == '"' {
         text(rest)
     } else if first == '@' {
         let (name, end) = word(1);
-        Ok((Some(Kind::Alias(name)), end))
+        Ok((Some(HoaTokenKind::Alias(name)), end))
     } else if first.is_ascii_digit() {
         let end = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
         match rest[..end].parse() {
-            Ok(number) => Ok((Some(Kind::Number(number)), end)),
+            Ok(number) => Ok((Some(HoaTokenKind::Number(number)), end)),
             Err(_) => Err((end, "this number is too large".to_owned())),
         }
     } else if first.is_ascii_alphabetic() || first == '_' {
         let (name, end) = word(0);
         match rest[end..].starts_with(':') {
-            true => Ok((Some(Kind::Header(name)), end + 1)),
-            false => Ok((Some(Kind::Name(name)), end)),
+            true => Ok((Some(HoaTokenKind::Header(name)), end + 1)),
+            false => Ok((Some(HoaTokenKind::Name(name)), end)),
         }
     } else {
-        Ok((Some(Kind::Sign(first)), first.len_utf8()))
+        Ok((Some(HoaTokenKind::Sign(first)), first.len_utf8()))
     }
 }
 
@@ -117,11 +118,11 @@ fn comment_length(rest: &str) -> Option<usize> {
     None
 }
 
-fn text(rest: &str) -> Result<(Option<Kind>, usize), (usize, String)> {
+fn text(rest: &str) -> Result<(Option<HoaTokenKind>, usize), (usize, String)> {
     let (mut text, mut escaped) = (String::new(), false);
     for (at, it) in rest.char_indices().skip(1) {
         match it {
-            '"' if !escaped => return Ok((Some(Kind::Text(text)), at + 1)),
+            '"' if !escaped => return Ok((Some(HoaTokenKind::Text(text)), at + 1)),
             '\\' if !escaped => escaped = true,
             it => {
                 text.push(it);

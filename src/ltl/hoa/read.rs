@@ -1,22 +1,22 @@
 //! From text to an automaton.
 
-use super::acceptance::{Acceptance, DISJUNCTS_MAX, TooManyParts};
-use super::lex::{Kind, Token, lex};
+use super::acceptance::{AcceptanceTooLarge, DISJUNCTS_MAX, HoaAcceptance};
+use super::lex::{HoaToken, HoaTokenKind, lex};
 use crate::diag::Diagnostic;
 use crate::ltl::cube::{Cube, PROPOSITIONS_MAX};
-use crate::ltl::generalized::{Generalized, MarkedEdge, SETS_MAX};
+use crate::ltl::generalized::{GeneralizedAutomaton, MarkedEdge, SETS_MAX};
 use crate::source::Span;
 use std::collections::HashMap;
 
 /// What a file says.
 #[derive(Clone, Debug)]
-pub struct Read {
+pub struct HoaDocument {
     /// Its name, if it has one.
     pub name: Option<String>,
     /// Its propositions.
     pub propositions: Vec<AtomicProposition>,
     /// The automaton; none if it has nowhere to begin.
-    pub automaton: Option<Generalized>,
+    pub automaton: Option<GeneralizedAutomaton>,
 }
 
 /// A proposition.
@@ -28,7 +28,7 @@ pub struct AtomicProposition {
     pub span: Span,
 }
 
-type Found<T> = Result<T, Diagnostic>;
+type HoaResult<T> = Result<T, Diagnostic>;
 
 /// The most states.
 const STATES_MAX: usize = 1 << 20;
@@ -38,41 +38,41 @@ const CUBES_MAX: usize = 1 << 12;
 const DEPTH_MAX: usize = 200;
 
 /// Reads the first automaton of a text.
-pub fn read(text: &str, file: u32) -> Found<Read> {
-    let mut reader = Reader { tokens: lex(text, file)?, at: 0, header: Header::default() };
+pub fn read(text: &str, file: u32) -> HoaResult<HoaDocument> {
+    let mut reader = HoaParser { tokens: lex(text, file)?, at: 0, header: HoaHeader::default() };
     reader.header()?;
     let edges = reader.body()?;
-    let Header { name, propositions, starts, acceptance, acceptance_span, .. } = reader.header;
-    let automaton = acceptance.generalized(edges, &starts).map_err(|TooManyParts| {
+    let HoaHeader { name, propositions, starts, acceptance, acceptance_span, .. } = reader.header;
+    let automaton = acceptance.generalized(edges, &starts).map_err(|AcceptanceTooLarge| {
         let error = "the Büchi automaton for this acceptance condition is too large";
         Diagnostic::error(acceptance_span, error)
             .help("`autfilt -B --small` of Spot may find a smaller one")
     })?;
-    Ok(Read { name, propositions, automaton })
+    Ok(HoaDocument { name, propositions, automaton })
 }
 
 #[derive(Default)]
-struct Header {
+struct HoaHeader {
     name: Option<String>,
     states: Option<usize>,
     starts: Vec<usize>,
     propositions: Vec<AtomicProposition>,
     aliases: HashMap<String, Vec<Cube>>,
     has_acceptance: bool,
-    acceptance: Acceptance,
+    acceptance: HoaAcceptance,
     acceptance_span: Span,
     /// How many sets of edges are declared.
     sets: usize,
 }
 
-struct Reader {
-    tokens: Vec<Token>,
+struct HoaParser {
+    tokens: Vec<HoaToken>,
     at: usize,
-    header: Header,
+    header: HoaHeader,
 }
 
-impl Reader {
-    fn kind(&self) -> &Kind {
+impl HoaParser {
+    fn kind(&self) -> &HoaTokenKind {
         &self.tokens[self.at].kind
     }
 
@@ -80,38 +80,38 @@ impl Reader {
         self.tokens[self.at].span
     }
 
-    fn take(&mut self) -> Token {
+    fn take(&mut self) -> HoaToken {
         let token = self.tokens[self.at].clone();
         self.at = (self.at + 1).min(self.tokens.len() - 1);
         token
     }
 
     fn accept(&mut self, sign: char) -> bool {
-        let found = *self.kind() == Kind::Sign(sign);
+        let found = *self.kind() == HoaTokenKind::Sign(sign);
         if found {
             self.take();
         }
         found
     }
 
-    fn expect(&mut self, sign: char) -> Found<()> {
+    fn expect(&mut self, sign: char) -> HoaResult<()> {
         match self.accept(sign) {
             true => Ok(()),
             false => self.unexpected(&format!("`{sign}`")),
         }
     }
 
-    fn unexpected<T>(&self, expected: &str) -> Found<T> {
-        self.error(format!("expected {expected}, found {}", self.kind().told()))
+    fn unexpected<T>(&self, expected: &str) -> HoaResult<T> {
+        self.error(format!("expected {expected}, found {}", self.kind().describe()))
     }
 
-    fn error<T>(&self, message: impl Into<String>) -> Found<T> {
+    fn error<T>(&self, message: impl Into<String>) -> HoaResult<T> {
         Err(Diagnostic::error(self.span(), message))
     }
 
-    fn number(&mut self, what: &str) -> Found<usize> {
+    fn number(&mut self, what: &str) -> HoaResult<usize> {
         match *self.kind() {
-            Kind::Number(number) => {
+            HoaTokenKind::Number(number) => {
                 self.take();
                 Ok(number)
             }
@@ -119,23 +119,23 @@ impl Reader {
         }
     }
 
-    fn header(&mut self) -> Found<()> {
-        if *self.kind() != Kind::Header("HOA".into()) {
+    fn header(&mut self) -> HoaResult<()> {
+        if *self.kind() != HoaTokenKind::Header("HOA".into()) {
             return self.unexpected("`HOA:`, with which an automaton begins");
         }
         self.take();
-        if !matches!(self.kind(), Kind::Name(version) if ["v1", "v1.1"].contains(&version.as_str()))
+        if !matches!(self.kind(), HoaTokenKind::Name(version) if ["v1", "v1.1"].contains(&version.as_str()))
         {
             return self.unexpected("`v1` or `v1.1`, the versions of the format that are read");
         }
         self.take();
         loop {
             match self.kind().clone() {
-                Kind::Header(item) => {
+                HoaTokenKind::Header(item) => {
                     let span = self.take().span;
                     self.item(&item, span)?;
                 }
-                Kind::Mark(mark) if mark == "--BODY--" => break,
+                HoaTokenKind::Mark(mark) if mark == "--BODY--" => break,
                 _ => return self.unexpected("a header item or `--BODY--`"),
             }
         }
@@ -147,7 +147,7 @@ impl Reader {
         Ok(())
     }
 
-    fn item(&mut self, item: &str, span: Span) -> Found<()> {
+    fn item(&mut self, item: &str, span: Span) -> HoaResult<()> {
         match item {
             "States" => {
                 let states = self.number("the number of states")?;
@@ -159,14 +159,14 @@ impl Reader {
             }
             "Start" => {
                 let start = self.number("the state to begin in")?;
-                if *self.kind() == Kind::Sign('&') {
+                if *self.kind() == HoaTokenKind::Sign('&') {
                     return self.error("alternating automata are not read");
                 }
                 self.header.starts.push(start);
             }
             "AP" => self.atomic_propositions()?,
             "Alias" => {
-                let Kind::Alias(name) = self.take().kind else {
+                let HoaTokenKind::Alias(name) = self.take().kind else {
                     self.at -= 1;
                     return self.unexpected("the name of an alias");
                 };
@@ -175,7 +175,7 @@ impl Reader {
             }
             "Acceptance" => self.acceptance(span)?,
             "name" => match self.take().kind {
-                Kind::Text(name) => self.header.name = Some(name),
+                HoaTokenKind::Text(name) => self.header.name = Some(name),
                 _ => {
                     self.at -= 1;
                     return self.unexpected("a name between quotes");
@@ -188,7 +188,10 @@ impl Reader {
                     .help("read are HOA, States, Start, AP, Alias and Acceptance"));
             }
             _ => {
-                while !matches!(self.kind(), Kind::Header(_) | Kind::Mark(_) | Kind::End) {
+                while !matches!(
+                    self.kind(),
+                    HoaTokenKind::Header(_) | HoaTokenKind::Mark(_) | HoaTokenKind::End
+                ) {
                     self.take();
                 }
             }
@@ -196,14 +199,14 @@ impl Reader {
         Ok(())
     }
 
-    fn atomic_propositions(&mut self) -> Found<()> {
+    fn atomic_propositions(&mut self) -> HoaResult<()> {
         let count = self.number("the number of propositions")?;
         if count > PROPOSITIONS_MAX {
             return self.error(format!("{count} propositions are more than {PROPOSITIONS_MAX}"));
         }
         for _ in 0..count {
             match self.kind().clone() {
-                Kind::Text(name) => {
+                HoaTokenKind::Text(name) => {
                     let span = self.take().span;
                     self.header.propositions.push(AtomicProposition { name, span });
                 }
@@ -214,7 +217,7 @@ impl Reader {
     }
 
     /// `2 Fin(0) & (Inf(1) | Inf(!0))`.
-    fn acceptance(&mut self, span: Span) -> Found<()> {
+    fn acceptance(&mut self, span: Span) -> HoaResult<()> {
         let count = self.number("the number of acceptance sets")?;
         if count > SETS_MAX {
             return self.error(format!("{count} acceptance sets are more than {SETS_MAX}"));
@@ -224,12 +227,12 @@ impl Reader {
         self.header.acceptance = self.acceptance_any(0)?;
         self.header.acceptance_span = span.to(self.tokens[self.at - 1].span);
         match self.kind() {
-            Kind::Header(_) | Kind::Mark(_) => Ok(()),
+            HoaTokenKind::Header(_) | HoaTokenKind::Mark(_) => Ok(()),
             _ => self.unexpected("`&`, `|` or the end of the acceptance condition"),
         }
     }
 
-    fn acceptance_any(&mut self, depth: usize) -> Found<Acceptance> {
+    fn acceptance_any(&mut self, depth: usize) -> HoaResult<HoaAcceptance> {
         let mut any = self.acceptance_all(depth)?;
         while self.accept('|') {
             let more = self.acceptance_all(depth)?;
@@ -238,7 +241,7 @@ impl Reader {
         Ok(any)
     }
 
-    fn acceptance_all(&mut self, depth: usize) -> Found<Acceptance> {
+    fn acceptance_all(&mut self, depth: usize) -> HoaResult<HoaAcceptance> {
         let mut all = self.acceptance_operand(depth)?;
         while self.accept('&') {
             let more = self.acceptance_operand(depth)?;
@@ -247,7 +250,7 @@ impl Reader {
         Ok(all)
     }
 
-    fn too_large_acceptance<T>(&self) -> Found<T> {
+    fn too_large_acceptance<T>(&self) -> HoaResult<T> {
         let error = "this acceptance condition has too many alternatives";
         let help = format!(
             "as a disjunction of conjunctions it has more than {DISJUNCTS_MAX}; \
@@ -256,7 +259,7 @@ impl Reader {
         Err(Diagnostic::error(self.span(), error).help(help))
     }
 
-    fn acceptance_operand(&mut self, depth: usize) -> Found<Acceptance> {
+    fn acceptance_operand(&mut self, depth: usize) -> HoaResult<HoaAcceptance> {
         if depth > DEPTH_MAX {
             return self.error("this acceptance condition is nested too deeply");
         }
@@ -265,14 +268,14 @@ impl Reader {
             self.expect(')')?;
             return Ok(inner);
         }
-        let make: fn(usize, bool) -> Acceptance = match self.kind() {
-            Kind::Name(name) if name == "t" => |_, _| Acceptance::constant(true),
-            Kind::Name(name) if name == "f" => |_, _| Acceptance::constant(false),
-            Kind::Name(name) if name == "Inf" => Acceptance::infinitely,
-            Kind::Name(name) if name == "Fin" => Acceptance::finitely,
+        let make: fn(usize, bool) -> HoaAcceptance = match self.kind() {
+            HoaTokenKind::Name(name) if name == "t" => |_, _| HoaAcceptance::constant(true),
+            HoaTokenKind::Name(name) if name == "f" => |_, _| HoaAcceptance::constant(false),
+            HoaTokenKind::Name(name) if name == "Inf" => HoaAcceptance::infinitely,
+            HoaTokenKind::Name(name) if name == "Fin" => HoaAcceptance::finitely,
             _ => return self.unexpected("`Inf`, `Fin`, `t`, `f` or `(`"),
         };
-        let is_constant = matches!(self.take().kind, Kind::Name(name) if name.len() == 1);
+        let is_constant = matches!(self.take().kind, HoaTokenKind::Name(name) if name.len() == 1);
         if is_constant {
             return Ok(make(0, false));
         }
@@ -287,41 +290,41 @@ impl Reader {
         Ok(make(set, is_complement))
     }
 
-    fn body(&mut self) -> Found<Vec<Vec<MarkedEdge>>> {
+    fn body(&mut self) -> HoaResult<Vec<Vec<MarkedEdge>>> {
         let mut edges = vec![Vec::new(); self.header.states.unwrap_or_default()];
         if self.header.states.is_some() {
             self.check_starts(edges.len())?;
         }
-        while *self.kind() == Kind::Header("State".into()) {
+        while *self.kind() == HoaTokenKind::Header("State".into()) {
             self.take();
             self.state(&mut edges)?;
         }
         match self.kind() {
-            Kind::Mark(mark) if mark == "--END--" => {}
+            HoaTokenKind::Mark(mark) if mark == "--END--" => {}
             _ => return self.unexpected("`State:` or `--END--`"),
         }
         self.check_starts(edges.len())?;
         Ok(edges)
     }
 
-    fn check_starts(&self, states: usize) -> Found<()> {
+    fn check_starts(&self, states: usize) -> HoaResult<()> {
         match self.header.starts.iter().find(|&&start| start >= states) {
             Some(start) => self.error(format!("it begins in state {start}, which does not exist")),
             None => Ok(()),
         }
     }
 
-    fn state(&mut self, edges: &mut Vec<Vec<MarkedEdge>>) -> Found<()> {
+    fn state(&mut self, edges: &mut Vec<Vec<MarkedEdge>>) -> HoaResult<()> {
         let common = self.bracketed_label()?;
         let state = self.known_state(edges)?;
-        if let Kind::Text(_) = self.kind() {
+        if let HoaTokenKind::Text(_) = self.kind() {
             self.take();
         }
         let marks = self.marks()?;
         let mut implicit = 0;
         loop {
             let own = self.bracketed_label()?;
-            if own.is_none() && !matches!(self.kind(), Kind::Number(_)) {
+            if own.is_none() && !matches!(self.kind(), HoaTokenKind::Number(_)) {
                 return Ok(());
             }
             let label = match own.or_else(|| common.clone()) {
@@ -332,7 +335,7 @@ impl Reader {
                 }
             };
             let to = self.known_state(edges)?;
-            if *self.kind() == Kind::Sign('&') {
+            if *self.kind() == HoaTokenKind::Sign('&') {
                 return self.error("alternating automata are not read");
             }
             let marks = marks | self.marks()?;
@@ -341,7 +344,7 @@ impl Reader {
     }
 
     /// The letter of this number, where edges have no labels.
-    fn letter(&self, number: u64) -> Found<Cube> {
+    fn letter(&self, number: u64) -> HoaResult<Cube> {
         let count = self.header.propositions.len();
         match count < 64 && number < 1 << count {
             true => Ok(Cube { holds: number, fails: !number & ((1 << count) - 1) }),
@@ -350,7 +353,7 @@ impl Reader {
     }
 
     /// A state, which exists from now on if the automaton does not say how many there are.
-    fn known_state(&mut self, edges: &mut Vec<Vec<MarkedEdge>>) -> Found<usize> {
+    fn known_state(&mut self, edges: &mut Vec<Vec<MarkedEdge>>) -> HoaResult<usize> {
         let state = self.number("a state")?;
         if self.header.states.is_none() && state < STATES_MAX {
             edges.resize(edges.len().max(state + 1), Vec::new());
@@ -363,7 +366,7 @@ impl Reader {
     }
 
     /// `{0 1}`, as bits.
-    fn marks(&mut self) -> Found<u64> {
+    fn marks(&mut self) -> HoaResult<u64> {
         let mut marks = 0;
         if self.accept('{') {
             while !self.accept('}') {
@@ -378,7 +381,7 @@ impl Reader {
         Ok(marks)
     }
 
-    fn bracketed_label(&mut self) -> Found<Option<Vec<Cube>>> {
+    fn bracketed_label(&mut self) -> HoaResult<Option<Vec<Cube>>> {
         if !self.accept('[') {
             return Ok(None);
         }
@@ -388,7 +391,7 @@ impl Reader {
     }
 
     /// `a | b & !c` as cubes.
-    fn label(&mut self, depth: usize) -> Found<Vec<Cube>> {
+    fn label(&mut self, depth: usize) -> HoaResult<Vec<Cube>> {
         let mut any = self.label_all(depth)?;
         while self.accept('|') {
             any.extend(self.label_all(depth)?);
@@ -403,7 +406,7 @@ impl Reader {
         Ok(any)
     }
 
-    fn label_all(&mut self, depth: usize) -> Found<Vec<Cube>> {
+    fn label_all(&mut self, depth: usize) -> HoaResult<Vec<Cube>> {
         let mut all = self.label_operand(depth)?;
         while self.accept('&') {
             let more = self.label_operand(depth)?;
@@ -412,7 +415,7 @@ impl Reader {
         Ok(all)
     }
 
-    fn conjunction(&self, one: &[Cube], other: &[Cube]) -> Found<Vec<Cube>> {
+    fn conjunction(&self, one: &[Cube], other: &[Cube]) -> HoaResult<Vec<Cube>> {
         let with = |first: &Cube| other.iter().filter_map(|it| first.and(*it)).collect::<Vec<_>>();
         let both: Vec<Cube> = one.iter().flat_map(with).collect();
         match both.len() > CUBES_MAX {
@@ -421,42 +424,42 @@ impl Reader {
         }
     }
 
-    fn label_operand(&mut self, depth: usize) -> Found<Vec<Cube>> {
+    fn label_operand(&mut self, depth: usize) -> HoaResult<Vec<Cube>> {
         if depth > DEPTH_MAX {
             return self.error("this label is nested too deeply");
         }
         let token = self.take();
         match token.kind {
-            Kind::Name(name) if name == "t" => Ok(vec![Cube::ANY]),
-            Kind::Name(name) if name == "f" => Ok(Vec::new()),
-            Kind::Number(number) if number < self.header.propositions.len() => {
+            HoaTokenKind::Name(name) if name == "t" => Ok(vec![Cube::ANY]),
+            HoaTokenKind::Name(name) if name == "f" => Ok(Vec::new()),
+            HoaTokenKind::Number(number) if number < self.header.propositions.len() => {
                 Ok(vec![Cube::literal(number, true)])
             }
-            Kind::Number(number) => {
+            HoaTokenKind::Number(number) => {
                 Err(Diagnostic::error(token.span, format!("there is no proposition {number}")))
             }
-            Kind::Alias(name) => match self.header.aliases.get(&name) {
+            HoaTokenKind::Alias(name) => match self.header.aliases.get(&name) {
                 Some(cubes) => Ok(cubes.clone()),
                 None => Err(Diagnostic::error(token.span, format!("there is no alias @{name}"))),
             },
-            Kind::Sign('!') => {
+            HoaTokenKind::Sign('!') => {
                 let inner = self.label_operand(depth + 1)?;
                 self.complement(&inner)
             }
-            Kind::Sign('(') => {
+            HoaTokenKind::Sign('(') => {
                 let inner = self.label(depth + 1)?;
                 self.expect(')')?;
                 Ok(inner)
             }
             kind => {
-                let error = format!("expected a label, found {}", kind.told());
+                let error = format!("expected a label, found {}", kind.describe());
                 Err(Diagnostic::error(token.span, error))
             }
         }
     }
 
     /// What satisfies none of these.
-    fn complement(&self, cubes: &[Cube]) -> Found<Vec<Cube>> {
+    fn complement(&self, cubes: &[Cube]) -> HoaResult<Vec<Cube>> {
         let mut left = vec![Cube::ANY];
         for cube in cubes {
             let one_fails: Vec<Cube> =

@@ -2,7 +2,7 @@
 
 use crate::escape;
 use crate::ltl::automaton::Automaton;
-use crate::ltl::components::{Class, Components};
+use crate::ltl::components::{AutomatonComponents, ComponentClass};
 use crate::ltl::cube::Cube;
 use std::fmt::Write;
 
@@ -31,10 +31,10 @@ impl Automaton {
 
     /// What the format knows of classes.
     fn strength(&self) -> &'static str {
-        match Components::of(self).class() {
-            Class::Rejecting | Class::Terminal => " weak terminal",
-            Class::Weak => " weak",
-            Class::Strong => "",
+        match AutomatonComponents::of(self).class() {
+            ComponentClass::Rejecting | ComponentClass::Terminal => " weak terminal",
+            ComponentClass::Weak => " weak",
+            ComponentClass::Strong => "",
         }
     }
 }

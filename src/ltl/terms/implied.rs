@@ -1,8 +1,8 @@
 //! What is known of terms by their form alone: which imply which, which do not mind what comes before or is cut off.
 
-use super::{Sorts, Term, TermId, Terms};
+use super::{LtlTerm, TermId, TermPurity, TermTable};
 
-impl Terms {
+impl TermTable {
     /// Whether it is seen that each word of which `one` is true makes `other` true. If not, it may be so all the same.
     pub(super) fn implies(&mut self, one: TermId, other: TermId) -> bool {
         if one == other {
@@ -20,26 +20,26 @@ impl Terms {
     /// By the form of what is implied.
     fn implies_by_other(&mut self, one: TermId, other: TermId) -> bool {
         match self.get(other).clone() {
-            Term::Constant(value) => value,
-            Term::Literal(..) => false,
-            Term::And(all) => all.into_iter().all(|it| self.implies(one, it)),
-            Term::Or(any) => any.into_iter().any(|it| self.implies(one, it)),
-            Term::Next(it) => match *self.get(one) {
-                Term::Next(after) => self.implies(after, it),
+            LtlTerm::Constant(value) => value,
+            LtlTerm::Literal(..) => false,
+            LtlTerm::And(all) => all.into_iter().all(|it| self.implies(one, it)),
+            LtlTerm::Or(any) => any.into_iter().any(|it| self.implies(one, it)),
+            LtlTerm::Next(it) => match *self.get(one) {
+                LtlTerm::Next(after) => self.implies(after, it),
                 _ => self.is_universal(one) && self.implies(one, it),
             },
-            Term::Until(left, right) => {
+            LtlTerm::Until(left, right) => {
                 let both = match *self.get(one) {
-                    Term::Until(before, then) => {
+                    LtlTerm::Until(before, then) => {
                         self.implies(then, other) && self.implies(before, left)
                     }
                     _ => false,
                 };
                 both || self.implies(one, right)
             }
-            Term::Release(left, right) => {
+            LtlTerm::Release(left, right) => {
                 let both = match *self.get(one) {
-                    Term::Release(frees, kept) => {
+                    LtlTerm::Release(frees, kept) => {
                         self.implies(one, right) && self.implies(frees, left)
                             || self.implies(kept, right) && self.implies(frees, left)
                     }
@@ -53,15 +53,15 @@ impl Terms {
     /// By the form of what implies.
     fn implies_by_one(&mut self, one: TermId, other: TermId) -> bool {
         match self.get(one).clone() {
-            Term::Constant(value) => !value,
-            Term::Literal(..) => false,
-            Term::And(all) => all.into_iter().any(|it| self.implies(it, other)),
-            Term::Or(any) => any.into_iter().all(|it| self.implies(it, other)),
-            Term::Next(it) => self.is_eventual(other) && self.implies(it, other),
-            Term::Until(left, right) => {
+            LtlTerm::Constant(value) => !value,
+            LtlTerm::Literal(..) => false,
+            LtlTerm::And(all) => all.into_iter().any(|it| self.implies(it, other)),
+            LtlTerm::Or(any) => any.into_iter().all(|it| self.implies(it, other)),
+            LtlTerm::Next(it) => self.is_eventual(other) && self.implies(it, other),
+            LtlTerm::Until(left, right) => {
                 self.implies(right, other) && (self.implies(left, other) || self.is_eventual(other))
             }
-            Term::Release(_, right) => self.implies(right, other),
+            LtlTerm::Release(_, right) => self.implies(right, other),
         }
     }
 
@@ -76,32 +76,32 @@ impl Terms {
     }
 
     /// The sorts of a term by those of its operands, which are known.
-    pub(super) fn sorts_of(&self, term: &Term) -> Sorts {
+    pub(super) fn sorts_of(&self, term: &LtlTerm) -> TermPurity {
         let (is_eventual, is_universal) = match term {
-            Term::Constant(_) => (true, true),
-            Term::Literal(..) => (false, false),
-            Term::And(all) | Term::Or(all) => (
+            LtlTerm::Constant(_) => (true, true),
+            LtlTerm::Literal(..) => (false, false),
+            LtlTerm::And(all) | LtlTerm::Or(all) => (
                 all.iter().all(|&it| self.is_eventual(it)),
                 all.iter().all(|&it| self.is_universal(it)),
             ),
-            Term::Next(it) => (self.is_eventual(*it), self.is_universal(*it)),
-            Term::Until(left, right) => (
+            LtlTerm::Next(it) => (self.is_eventual(*it), self.is_universal(*it)),
+            LtlTerm::Until(left, right) => (
                 self.is_true(*left) || self.is_eventual(*right),
                 self.is_true(*left) && self.is_universal(*right),
             ),
-            Term::Release(left, right) => (
+            LtlTerm::Release(left, right) => (
                 self.is_false(*left) && self.is_eventual(*right),
                 self.is_false(*left) || self.is_universal(*right),
             ),
         };
-        Sorts { is_eventual, is_universal }
+        TermPurity { is_eventual, is_universal }
     }
 
     pub(super) fn is_true(&self, id: TermId) -> bool {
-        *self.get(id) == Term::Constant(true)
+        *self.get(id) == LtlTerm::Constant(true)
     }
 
     pub(super) fn is_false(&self, id: TermId) -> bool {
-        *self.get(id) == Term::Constant(false)
+        *self.get(id) == LtlTerm::Constant(false)
     }
 }

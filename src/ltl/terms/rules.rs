@@ -3,74 +3,76 @@
 //! Each rule for `&&` and `U` has its dual for `||` and `V`. They are written once: a junction is "and" or "or", an
 //! operator until or release, and what is true of one is false of the other.
 
-use super::{Term, TermId, Terms};
+use super::{LtlTerm, TermId, TermTable};
 
 /// `&&` or `||`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Junction {
+enum JunctionKind {
     And,
     Or,
 }
 
-impl Junction {
-    fn dual(self) -> Junction {
+impl JunctionKind {
+    fn dual(self) -> JunctionKind {
         match self {
-            Junction::And => Junction::Or,
-            Junction::Or => Junction::And,
+            JunctionKind::And => JunctionKind::Or,
+            JunctionKind::Or => JunctionKind::And,
         }
     }
 }
 
-impl Terms {
+impl TermTable {
     /// All of these.
     pub(super) fn and(&mut self, sides: Vec<TermId>) -> TermId {
-        self.join(Junction::And, sides)
+        self.join(JunctionKind::And, sides)
     }
 
     /// One of these.
     pub(super) fn or(&mut self, sides: Vec<TermId>) -> TermId {
-        self.join(Junction::Or, sides)
+        self.join(JunctionKind::Or, sides)
     }
 
     /// `X it`.
     pub(super) fn next(&mut self, it: TermId) -> TermId {
         match self.is_eventual(it) && self.is_universal(it) {
             true => it,
-            false => self.intern(Term::Next(it)),
+            false => self.intern(LtlTerm::Next(it)),
         }
     }
 
     /// `left U right`.
     pub(super) fn until(&mut self, left: TermId, right: TermId) -> TermId {
-        self.operator(Junction::Or, left, right)
+        self.operator(JunctionKind::Or, left, right)
     }
 
     /// `left V right`.
     pub(super) fn release(&mut self, left: TermId, right: TermId) -> TermId {
-        self.operator(Junction::And, left, right)
+        self.operator(JunctionKind::And, left, right)
     }
 
     /// Whether `one` is no weaker than `other` where it is joined: of `&&` the stronger stays.
-    fn absorbs(&mut self, how: Junction, one: TermId, other: TermId) -> bool {
+    fn absorbs(&mut self, how: JunctionKind, one: TermId, other: TermId) -> bool {
         match how {
-            Junction::And => self.implies(one, other),
-            Junction::Or => self.implies(other, one),
+            JunctionKind::And => self.implies(one, other),
+            JunctionKind::Or => self.implies(other, one),
         }
     }
 
     /// What a junction of nothing is.
-    fn neutral(&mut self, how: Junction) -> TermId {
-        self.constant(how == Junction::And)
+    fn neutral(&mut self, how: JunctionKind) -> TermId {
+        self.constant(how == JunctionKind::And)
     }
 
-    fn sides(&self, how: Junction, id: TermId) -> Vec<TermId> {
+    fn sides(&self, how: JunctionKind, id: TermId) -> Vec<TermId> {
         match (how, self.get(id)) {
-            (Junction::And, Term::And(all)) | (Junction::Or, Term::Or(all)) => all.clone(),
+            (JunctionKind::And, LtlTerm::And(all)) | (JunctionKind::Or, LtlTerm::Or(all)) => {
+                all.clone()
+            }
             _ => vec![id],
         }
     }
 
-    fn join(&mut self, how: Junction, sides: Vec<TermId>) -> TermId {
+    fn join(&mut self, how: JunctionKind, sides: Vec<TermId>) -> TermId {
         let mut kept: Vec<TermId> = Vec::new();
         let mut open: Vec<TermId> = sides.into_iter().rev().collect();
         while let Some(side) = open.pop() {
@@ -108,23 +110,25 @@ impl Terms {
         match (kept.as_slice(), how) {
             ([], _) => self.neutral(how),
             ([one], _) => *one,
-            (_, Junction::And) => self.intern(Term::And(kept)),
-            (_, Junction::Or) => self.intern(Term::Or(kept)),
+            (_, JunctionKind::And) => self.intern(LtlTerm::And(kept)),
+            (_, JunctionKind::Or) => self.intern(LtlTerm::Or(kept)),
         }
     }
 
     /// Two joined as one term that is not a junction, if there is a rule for it.
-    fn merged(&mut self, how: Junction, one: TermId, other: TermId) -> Option<TermId> {
+    fn merged(&mut self, how: JunctionKind, one: TermId, other: TermId) -> Option<TermId> {
         let pair = (self.get(one).clone(), self.get(other).clone());
         // The operator of which the second operand is joined, and the one of which the first is.
         let ((left, right), (other_left, other_right), joins_second) = match (pair, how) {
-            ((Term::Next(one), Term::Next(other)), _) => {
+            ((LtlTerm::Next(one), LtlTerm::Next(other)), _) => {
                 let both = self.join(how, vec![one, other]);
                 return Some(self.next(both));
             }
-            ((Term::Until(a, b), Term::Until(c, d)), _) => ((a, b), (c, d), how == Junction::Or),
-            ((Term::Release(a, b), Term::Release(c, d)), _) => {
-                ((a, b), (c, d), how == Junction::And)
+            ((LtlTerm::Until(a, b), LtlTerm::Until(c, d)), _) => {
+                ((a, b), (c, d), how == JunctionKind::Or)
+            }
+            ((LtlTerm::Release(a, b), LtlTerm::Release(c, d)), _) => {
+                ((a, b), (c, d), how == JunctionKind::And)
             }
             _ => return None,
         };
@@ -135,8 +139,8 @@ impl Terms {
             return Some(self.free(how.dual(), inner));
         }
         let kind = match self.get(one) {
-            Term::Until(..) => Junction::Or,
-            _ => Junction::And,
+            LtlTerm::Until(..) => JunctionKind::Or,
+            _ => JunctionKind::And,
         };
         if joins_second && left == other_left {
             let second = self.join(how, vec![right, other_right]);
@@ -150,25 +154,25 @@ impl Terms {
     }
 
     /// What of a `[]<>` is under it, where such are joined by `||`; or of a `<>[]`.
-    fn under_both(&self, how: Junction, id: TermId) -> Option<TermId> {
+    fn under_both(&self, how: JunctionKind, id: TermId) -> Option<TermId> {
         let under = |id: TermId, is_until: bool| match *self.get(id) {
-            Term::Until(left, right) if is_until && self.is_true(left) => Some(right),
-            Term::Release(left, right) if !is_until && self.is_false(left) => Some(right),
+            LtlTerm::Until(left, right) if is_until && self.is_true(left) => Some(right),
+            LtlTerm::Release(left, right) if !is_until && self.is_false(left) => Some(right),
             _ => None,
         };
-        let is_until = how == Junction::And;
+        let is_until = how == JunctionKind::And;
         under(under(id, is_until)?, !is_until)
     }
 
     /// Until (`Or`) or release (`And`).
-    fn operator(&mut self, kind: Junction, left: TermId, right: TermId) -> TermId {
-        let is_until = kind == Junction::Or;
+    fn operator(&mut self, kind: JunctionKind, left: TermId, right: TermId) -> TermId {
+        let is_until = kind == JunctionKind::Or;
         // What makes the second operand the whole: it is as good later as now.
         let lasts = if is_until { self.is_eventual(right) } else { self.is_universal(right) };
         if lasts || self.absorbs(kind, right, left) {
             return right;
         }
-        if let (&Term::Next(one), &Term::Next(other)) = (self.get(left), self.get(right)) {
+        if let (&LtlTerm::Next(one), &LtlTerm::Next(other)) = (self.get(left), self.get(right)) {
             let inner = self.operator(kind, one, other);
             return self.next(inner);
         }
@@ -185,7 +189,8 @@ impl Terms {
         }
         if let Some(inner) = self.second_of(kind, right) {
             // `a U (b U c)` where a implies b, or where b implies a.
-            let (Term::Until(before, last) | Term::Release(before, last)) = *self.get(inner) else {
+            let (LtlTerm::Until(before, last) | LtlTerm::Release(before, last)) = *self.get(inner)
+            else {
                 unreachable!("it is of that kind")
             };
             if self.absorbs(kind, before, left) {
@@ -195,29 +200,33 @@ impl Terms {
                 return self.operator(kind, left, last);
             }
         }
-        self.intern(if is_until { Term::Until(left, right) } else { Term::Release(left, right) })
+        self.intern(if is_until {
+            LtlTerm::Until(left, right)
+        } else {
+            LtlTerm::Release(left, right)
+        })
     }
 
     /// A term that is of the same kind of operator.
-    fn second_of(&self, kind: Junction, id: TermId) -> Option<TermId> {
+    fn second_of(&self, kind: JunctionKind, id: TermId) -> Option<TermId> {
         let is_same = match self.get(id) {
-            Term::Until(..) => kind == Junction::Or,
-            Term::Release(..) => kind == Junction::And,
+            LtlTerm::Until(..) => kind == JunctionKind::Or,
+            LtlTerm::Release(..) => kind == JunctionKind::And,
             _ => false,
         };
         is_same.then_some(id)
     }
 
     /// `<>right` or `[]right`.
-    fn free(&mut self, kind: Junction, right: TermId) -> TermId {
-        let is_until = kind == Junction::Or;
+    fn free(&mut self, kind: JunctionKind, right: TermId) -> TermId {
+        let is_until = kind == JunctionKind::Or;
         match *self.get(right) {
-            Term::Next(it) => {
+            LtlTerm::Next(it) => {
                 let inner = self.free(kind, it);
                 return self.next(inner);
             }
-            Term::Until(_, last) if is_until => return self.free(kind, last),
-            Term::Release(_, last) if !is_until => return self.free(kind, last),
+            LtlTerm::Until(_, last) if is_until => return self.free(kind, last),
+            LtlTerm::Release(_, last) if !is_until => return self.free(kind, last),
             _ => {}
         }
         let lasts = if is_until { self.is_eventual(right) } else { self.is_universal(right) };
@@ -228,17 +237,21 @@ impl Terms {
         if let Some(whole) = self.apart(kind, free, right) {
             return whole;
         }
-        self.intern(if is_until { Term::Until(free, right) } else { Term::Release(free, right) })
+        self.intern(if is_until {
+            LtlTerm::Until(free, right)
+        } else {
+            LtlTerm::Release(free, right)
+        })
     }
 
     /// Sides of the second operand that need not be under the operator: `a U (b || e)` is `a U b || e` where e is
     /// eventual, `a U (b && e)` is `a U b && e` where e is both eventual and universal.
-    fn apart(&mut self, kind: Junction, left: TermId, right: TermId) -> Option<TermId> {
+    fn apart(&mut self, kind: JunctionKind, left: TermId, right: TermId) -> Option<TermId> {
         for how in [kind, kind.dual()] {
             let sides = self.sides(how, right);
-            let goes = |terms: &Terms, it: TermId| match (how == kind, kind) {
-                (true, Junction::Or) => terms.is_eventual(it),
-                (true, Junction::And) => terms.is_universal(it),
+            let goes = |terms: &TermTable, it: TermId| match (how == kind, kind) {
+                (true, JunctionKind::Or) => terms.is_eventual(it),
+                (true, JunctionKind::And) => terms.is_universal(it),
                 (false, _) => terms.is_eventual(it) && terms.is_universal(it),
             };
             let (outside, inside): (Vec<TermId>, Vec<TermId>) =

@@ -1,18 +1,18 @@
 //! What comes of each action instance, by what cells hold.
 //!
-//! Where steps can be tried one by one that is found by [`Trying`] them, and is exact: the cases of an instance share all
+//! Where steps can be tried one by one that is found by [`ActionTrial`] them, and is exact: the cases of an instance share all
 //! states out between them. Else it is read off what the instance waits for and writes, and says what may be.
 
-use super::Kept;
-use super::held::{Held, Next, When};
-use crate::analysis::access::{Condition, InstanceAccess};
-use crate::analysis::dependence::Dependence;
+use super::CellAbstraction;
+use super::held::{CellPredicate, CellUpdate, CellValue};
+use crate::analysis::access::{ConjunctCondition, InstanceAccess};
+use crate::analysis::dependence::DependenceRelation;
 use crate::analysis::instances::InstanceId;
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::{Checks, Interp};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{CheckSelection, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{LocationId, PropertyId, PropertyKind};
-use crate::reduce::trying::{Assumed, Both, Taken, Trying};
+use crate::reduce::trying::{ActionTrial, AssumedCodes, StatePair, TrialOutcome};
 use std::collections::{BTreeMap, HashSet};
 
 /// An instance, or a property, is tried in at most so many kinds of states.
@@ -23,41 +23,41 @@ const ALL_TRIES_MAX: usize = 1 << 16;
 
 /// What comes of an instance in states of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Case {
+pub(super) struct AbstractCase {
     /// What cells hold in these states.
-    pub(super) when: Vec<(CellId, When)>,
-    pub(super) then: Then,
+    pub(super) when: Vec<(CellId, CellPredicate)>,
+    pub(super) then: AbstractEffect,
 }
 
 /// What comes of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Then {
+pub(super) enum AbstractEffect {
     /// It is not possible.
     Nothing,
     /// It fails.
     Fails,
     /// It leads to where these cells hold something else.
-    Leads(Vec<(CellId, Next)>),
+    Leads(Vec<(CellId, CellUpdate)>),
 }
 
 /// The cases of an instance.
 #[derive(Clone, Debug)]
-pub(super) struct Cases {
-    pub(super) all: Vec<Case>,
+pub(super) struct InstanceCases {
+    pub(super) all: Vec<AbstractCase>,
     /// Whether each state is of one case, and that says what comes of it.
     pub(super) are_exact: bool,
 }
 
-impl Cases {
+impl InstanceCases {
     /// The bytes that they take, about.
     pub(super) fn bytes(&self) -> usize {
-        let of = |case: &Case| {
+        let of = |case: &AbstractCase| {
             let next = match &case.then {
-                Then::Leads(next) => {
+                AbstractEffect::Leads(next) => {
                     let to = next.iter().map(|(_, it)| size_of_val(it.to.as_slice()));
                     size_of_val(next.as_slice()) + to.sum::<usize>()
                 }
-                Then::Nothing | Then::Fails => 0,
+                AbstractEffect::Nothing | AbstractEffect::Fails => 0,
             };
             size_of_val(case) + size_of_val(case.when.as_slice()) + next
         };
@@ -65,37 +65,37 @@ impl Cases {
     }
 
     /// What the same says of what is kept, each once.
-    pub(super) fn of_kept(&self, kept: &Kept) -> Cases {
+    pub(super) fn of_kept(&self, kept: &CellAbstraction) -> InstanceCases {
         let is_kept = |cell: CellId| kept.position(cell).is_some();
         let mut met = HashSet::new();
         let mut all = Vec::new();
         for case in &self.all {
             let when = case.when.iter().filter(|it| is_kept(it.0)).copied().collect();
             let then = match &case.then {
-                Then::Leads(next) => {
-                    Then::Leads(next.iter().filter(|it| is_kept(it.0)).cloned().collect())
+                AbstractEffect::Leads(next) => {
+                    AbstractEffect::Leads(next.iter().filter(|it| is_kept(it.0)).cloned().collect())
                 }
                 other => other.clone(),
             };
-            let case = Case { when, then };
+            let case = AbstractCase { when, then };
             if met.insert(case.clone()) {
                 all.push(case);
             }
         }
-        Cases { all, are_exact: self.are_exact }
+        InstanceCases { all, are_exact: self.are_exact }
     }
 }
 
 /// When a property holds.
 #[derive(Clone, Debug)]
-pub(super) struct Judgements {
+pub(super) struct PropertyCases {
     /// By what cells hold, whether it does; all states are in one of them.
-    pub(super) cases: Vec<(Vec<(CellId, When)>, bool)>,
+    pub(super) cases: Vec<(Vec<(CellId, CellPredicate)>, bool)>,
     /// Whether each state is of one case.
     pub(super) are_exact: bool,
 }
 
-impl Judgements {
+impl PropertyCases {
     /// The bytes that they take, about.
     pub(super) fn bytes(&self) -> usize {
         let when = self.cases.iter().map(|it| size_of_val(it) + size_of_val(it.0.as_slice()));
@@ -104,87 +104,95 @@ impl Judgements {
 }
 
 /// Finds them out.
-pub(super) struct Finding<'f> {
-    dependence: &'f Dependence<'f>,
-    trying: Option<Trying<'f>>,
-    checks: Checks,
+pub(super) struct CaseAnalysis<'f> {
+    dependence: &'f DependenceRelation<'f>,
+    trying: Option<ActionTrial<'f>>,
+    checks: CheckSelection,
     tries: usize,
     budget: &'f AnalysisBudget<'f>,
 }
 
-impl<'f> Finding<'f> {
+impl<'f> CaseAnalysis<'f> {
     pub(super) fn new(
         interp: &Interp,
-        dependence: &'f Dependence<'f>,
-        checks: Checks,
+        dependence: &'f DependenceRelation<'f>,
+        checks: CheckSelection,
         budget: &'f AnalysisBudget<'f>,
     ) -> Self {
-        let trying = Trying::new(interp, dependence);
-        Finding { dependence, trying, checks, tries: 0, budget }
+        let trying = ActionTrial::new(interp, dependence);
+        CaseAnalysis { dependence, trying, checks, tries: 0, budget }
     }
 
     /// What comes of an instance.
-    pub(super) fn cases(&mut self, instance: InstanceId) -> Result<Cases, Exceeded> {
-        let tried = self.tried(instance)?;
-        Ok(tried.unwrap_or_else(|| self.told(self.dependence.access(instance))))
+    pub(super) fn cases(&mut self, instance: InstanceId) -> Result<InstanceCases, BudgetExceeded> {
+        let tried = self.cases_by_trial(instance)?;
+        Ok(tried.unwrap_or_else(|| self.cases_by_access(self.dependence.access(instance))))
     }
 
     /// The same by trying, if that does not take too many tries.
-    fn tried(&mut self, instance: InstanceId) -> Result<Option<Cases>, Exceeded> {
+    fn cases_by_trial(
+        &mut self,
+        instance: InstanceId,
+    ) -> Result<Option<InstanceCases>, BudgetExceeded> {
         let Some(trying) = self.trying.as_ref().filter(|it| it.can_be_tried(instance)) else {
             return Ok(None);
         };
         let written = self.dependence.table().written_cells(self.dependence.access(instance));
-        let case = |assumed: &Assumed| {
+        let case = |assumed: &AssumedCodes| {
             let before = trying.states(assumed);
-            let then = match trying.take(instance, &before, assumed) {
-                Taken::Unknown(cell) => return Err(cell),
-                Taken::Nothing => Then::Nothing,
-                Taken::Fails => Then::Fails,
-                Taken::To(after) => {
+            let then = match trying.try_step(instance, &before, assumed) {
+                TrialOutcome::Unknown(cell) => return Err(cell),
+                TrialOutcome::Nothing => AbstractEffect::Nothing,
+                TrialOutcome::Fails => AbstractEffect::Fails,
+                TrialOutcome::To(after) => {
                     let changed = |cell| Some((cell, changed(trying, cell, &before, &after)?));
-                    Then::Leads(written.iter().filter_map(changed).collect())
+                    AbstractEffect::Leads(written.iter().filter_map(changed).collect())
                 }
             };
-            Ok(Case { when: known(trying, assumed), then })
+            Ok(AbstractCase { when: known(trying, assumed), then })
         };
         let all = in_all_kinds(trying, &mut self.tries, self.budget, case)?;
-        Ok(all.map(|all| Cases { all, are_exact: true }))
+        Ok(all.map(|all| InstanceCases { all, are_exact: true }))
     }
 
     /// The same by what it waits for and writes.
-    fn told(&self, access: &InstanceAccess<'_>) -> Cases {
+    fn cases_by_access(&self, access: &InstanceAccess<'_>) -> InstanceCases {
         let mut when = Vec::new();
-        for conjunct in access.certain() {
+        for conjunct in access.certain_conjuncts() {
             match conjunct.condition {
-                Condition::At(cell, at) => when.push((cell, When::Is(self.place(cell, Some(at))))),
-                Condition::Compares(cell, how, with) => {
-                    when.push((cell, When::Compares(how, with)));
+                ConjunctCondition::At(cell, at) => {
+                    when.push((cell, CellPredicate::Is(self.place(cell, Some(at)))))
                 }
-                Condition::Asks(..) | Condition::Holds => {}
+                ConjunctCondition::Compares(cell, how, with) => {
+                    when.push((cell, CellPredicate::Compares(how, with)));
+                }
+                ConjunctCondition::Asks(..) | ConjunctCondition::Holds => {}
             }
         }
-        let mut all = vec![Case { when: when.clone(), then: Then::Leads(self.written(access)) }];
+        let mut all = vec![AbstractCase {
+            when: when.clone(),
+            then: AbstractEffect::Leads(self.written(access)),
+        }];
         if access.failures().any() {
-            all.push(Case { when, then: Then::Fails });
+            all.push(AbstractCase { when, then: AbstractEffect::Fails });
         }
-        Cases { all, are_exact: false }
+        InstanceCases { all, are_exact: false }
     }
 
     /// What a cell holds that tells where a process is, if it is there; or if it is nowhere.
-    fn place(&self, cell: CellId, at: Option<LocationId>) -> Held {
+    fn place(&self, cell: CellId, at: Option<LocationId>) -> CellValue {
         let table = self.dependence.table();
         let first = table.layout().first_location(table.program(), cell).unwrap_or_default();
         Some(at.map_or(0, |it| first + i64::from(it.0)))
     }
 
     /// What may be written, and with what.
-    fn written(&self, access: &InstanceAccess<'_>) -> Vec<(CellId, Next)> {
+    fn written(&self, access: &InstanceAccess<'_>) -> Vec<(CellId, CellUpdate)> {
         let effect = &access.effect;
-        let mut next: BTreeMap<CellId, Next> = BTreeMap::new();
+        let mut next: BTreeMap<CellId, CellUpdate> = BTreeMap::new();
         for cell in self.dependence.table().written_cells(access).iter() {
-            let same = !effect.surely.contains(cell);
-            next.insert(cell, Next { same, ..Next::default() });
+            let same = !effect.definite_writes.contains(cell);
+            next.insert(cell, CellUpdate { same, ..CellUpdate::default() });
         }
         effect
             .sets
@@ -217,40 +225,46 @@ impl<'f> Finding<'f> {
     }
 
     /// When a property holds.
-    pub(super) fn judgements(&mut self, property: PropertyId) -> Result<Judgements, Exceeded> {
-        let judged = self.judged(property)?;
+    pub(super) fn judgements(
+        &mut self,
+        property: PropertyId,
+    ) -> Result<PropertyCases, BudgetExceeded> {
+        let judged = self.property_cases_by_trial(property)?;
         Ok(judged.unwrap_or_else(|| {
             let program = self.dependence.table().program();
             let when = match program.properties[property].kind {
                 PropertyKind::AssertionAt { process, location, .. } => {
                     let cell = self.dependence.table().location_cell(process, 0);
-                    vec![(cell, When::Is(self.place(cell, Some(location))))]
+                    vec![(cell, CellPredicate::Is(self.place(cell, Some(location))))]
                 }
                 _ => Vec::new(),
             };
-            Judgements { cases: vec![(when, false)], are_exact: false }
+            PropertyCases { cases: vec![(when, false)], are_exact: false }
         }))
     }
 
-    fn judged(&mut self, property: PropertyId) -> Result<Option<Judgements>, Exceeded> {
+    fn property_cases_by_trial(
+        &mut self,
+        property: PropertyId,
+    ) -> Result<Option<PropertyCases>, BudgetExceeded> {
         let Some(trying) = self.trying.as_ref() else { return Ok(None) };
-        let judged = |assumed: &Assumed| {
+        let judged = |assumed: &AssumedCodes| {
             let holds = trying.judge(property, assumed)?;
             Ok((known(trying, assumed), holds == Some(true)))
         };
         let cases = in_all_kinds(trying, &mut self.tries, self.budget, judged)?;
-        Ok(cases.map(|cases| Judgements { cases, are_exact: true }))
+        Ok(cases.map(|cases| PropertyCases { cases, are_exact: true }))
     }
 }
 
 /// What is found in each kind of states, where it is told when more has to be known; nothing if that takes too many tries.
 fn in_all_kinds<T>(
-    trying: &Trying<'_>,
+    trying: &ActionTrial<'_>,
     all_tries: &mut usize,
     budget: &AnalysisBudget,
-    find: impl Fn(&Assumed) -> Result<T, CellId>,
-) -> Result<Option<Vec<T>>, Exceeded> {
-    let (mut open, mut all, mut tries) = (vec![Assumed::new()], Vec::new(), 0);
+    find: impl Fn(&AssumedCodes) -> Result<T, CellId>,
+) -> Result<Option<Vec<T>>, BudgetExceeded> {
+    let (mut open, mut all, mut tries) = (vec![AssumedCodes::new()], Vec::new(), 0);
     while let Some(assumed) = open.pop() {
         tries += 1;
         *all_tries += 1;
@@ -267,21 +281,28 @@ fn in_all_kinds<T>(
 }
 
 /// What is assumed, as values.
-fn known(trying: &Trying<'_>, assumed: &Assumed) -> Vec<(CellId, When)> {
+fn known(trying: &ActionTrial<'_>, assumed: &AssumedCodes) -> Vec<(CellId, CellPredicate)> {
     let value = |cell: CellId, code| trying.layout().cells[cell].value(code);
-    assumed.iter().map(|(&cell, &code)| (cell, When::Is(value(cell, code)))).collect()
+    assumed.iter().map(|(&cell, &code)| (cell, CellPredicate::Is(value(cell, code)))).collect()
 }
 
 /// What a cell holds next, if that may be something else.
-fn changed(trying: &Trying<'_>, cell: CellId, before: &Both, after: &Both) -> Option<Next> {
+fn changed(
+    trying: &ActionTrial<'_>,
+    cell: CellId,
+    before: &StatePair,
+    after: &StatePair,
+) -> Option<CellUpdate> {
     let layout = trying.layout();
     let [was, is] = [before, after].map(|it| [0, 1].map(|at| layout.get(&it[at], cell)));
     match is[0] == is[1] {
         // What holds in both, whatever was there.
-        true if was[0] != was[1] || was != is => Some(Next { to: vec![is[0]], ..Next::default() }),
+        true if was[0] != was[1] || was != is => {
+            Some(CellUpdate { to: vec![is[0]], ..CellUpdate::default() })
+        }
         true => None,
         // It is what it was: what is not known is not written.
         false if was == is => None,
-        false => Some(Next { any: true, ..Next::default() }),
+        false => Some(CellUpdate { any: true, ..CellUpdate::default() }),
     }
 }

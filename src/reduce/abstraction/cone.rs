@@ -1,10 +1,10 @@
 //! Which cells are worth keeping for something that is looked for: those that it asks for, then those that
 //! decide on steps that write these, and so on.
 
-use super::{Known, Target};
-use crate::analysis::access::{Condition, InstanceAccess};
+use super::{AbstractionAnalysis, ViolationTarget};
+use crate::analysis::access::{ConjunctCondition, InstanceAccess};
 use crate::analysis::instances::InstanceId;
-use crate::budget::Exceeded;
+use crate::budget::BudgetExceeded;
 use crate::ir::Entity as _;
 use crate::ir::layout::CellId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -15,12 +15,12 @@ const EACH_WRITTEN: u64 = 8;
 /// At most so many cells are looked at.
 const CELLS_MAX: usize = 48;
 
-impl Known<'_> {
+impl AbstractionAnalysis<'_> {
     /// The cells, the nearest first.
-    pub(super) fn cone(&self, target: Target) -> Result<Vec<CellId>, Exceeded> {
+    pub(super) fn cone(&self, target: ViolationTarget) -> Result<Vec<CellId>, BudgetExceeded> {
         let writers = self.writers()?;
         let (mut found, mut seen, mut open) = (Vec::new(), BTreeSet::new(), VecDeque::new());
-        open.extend(self.asked(target));
+        open.extend(self.target_cells(target));
         while let Some(cell) = open.pop_front() {
             if found.len() >= CELLS_MAX {
                 break;
@@ -40,7 +40,7 @@ impl Known<'_> {
     }
 
     /// Who writes each cell.
-    fn writers(&self) -> Result<BTreeMap<CellId, Vec<InstanceId>>, Exceeded> {
+    fn writers(&self) -> Result<BTreeMap<CellId, Vec<InstanceId>>, BudgetExceeded> {
         let mut writers: BTreeMap<CellId, Vec<InstanceId>> = BTreeMap::new();
         for instance in self.dependence.instances() {
             let access = self.dependence.access(instance);
@@ -53,19 +53,19 @@ impl Known<'_> {
     }
 
     /// The cells that are asked whether it is there.
-    fn asked(&self, target: Target) -> Vec<CellId> {
+    fn target_cells(&self, target: ViolationTarget) -> Vec<CellId> {
         let all = self.dependence.instances();
         match target {
-            Target::Property(id) => {
+            ViolationTarget::Property(id) => {
                 let access = self.dependence.table().read_by(id);
                 let places = access.asks.iter().map(|it| it.0);
                 places.chain(access.reads.iter().take(CELLS_MAX)).collect()
             }
-            Target::Errors => {
+            ViolationTarget::Errors => {
                 let erring = all.filter(|it| self.may_err[it.index()]);
                 erring.flat_map(|it| self.decide(self.dependence.access(it))).collect()
             }
-            Target::Deadlock => {
+            ViolationTarget::Deadlock => {
                 let asked = all.map(|it| self.decide(self.dependence.access(it)));
                 let (mut first, mut others) = (Vec::new(), Vec::new());
                 for cells in asked {
@@ -81,8 +81,8 @@ impl Known<'_> {
     /// The cells that decide whether an instance is possible, those that do so by themselves first.
     fn decide(&self, access: &InstanceAccess<'_>) -> Vec<CellId> {
         let alone = access.guard.iter().filter_map(|it| match it.condition {
-            Condition::At(cell, _) | Condition::Compares(cell, ..) => Some(cell),
-            Condition::Asks(..) | Condition::Holds => None,
+            ConjunctCondition::At(cell, _) | ConjunctCondition::Compares(cell, ..) => Some(cell),
+            ConjunctCondition::Asks(..) | ConjunctCondition::Holds => None,
         });
         let others = access
             .guard

@@ -1,13 +1,13 @@
 //! Which combinations of what is kept lead to which, and to what is looked for.
 
-use super::cases::{Cases, Then};
-use super::held::When;
-use super::{Kept, Known, Target};
+use super::cases::{AbstractEffect, InstanceCases};
+use super::held::CellPredicate;
+use super::{AbstractionAnalysis, CellAbstraction, ViolationTarget};
 use crate::analysis::bits;
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::{Expansion, Model as _};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{StateSpace as _, SuccessorSink};
 use crate::ir::layout::CellId;
-use crate::ir::{EndRule, Property, PropertyKind};
+use crate::ir::{EndRule, ProgramProperty, PropertyKind};
 use std::ops::ControlFlow;
 
 /// With more steps between combinations they are not looked at.
@@ -23,12 +23,12 @@ const NOTED: u64 = 1 << 8;
 const INITIAL_MAX: u64 = 1 << 10;
 
 /// The combinations, and the steps between them.
-pub(super) struct Graph<'g> {
-    known: &'g Known<'g>,
-    target: Target,
-    kept: &'g Kept,
+pub(super) struct AbstractGraph<'g> {
+    known: &'g AbstractionAnalysis<'g>,
+    target: ViolationTarget,
+    kept: &'g CellAbstraction,
     /// What comes of each instance, as far as it is kept.
-    cases: Vec<Cases>,
+    cases: Vec<InstanceCases>,
     /// What may be there: the target.
     bad: Vec<u64>,
     /// What surely is.
@@ -37,24 +37,24 @@ pub(super) struct Graph<'g> {
     steps: Option<usize>,
 }
 
-impl<'g> Graph<'g> {
+impl<'g> AbstractGraph<'g> {
     pub(super) fn of(
-        known: &'g Known<'g>,
-        (target, kept): (Target, &'g Kept),
-        cases: Vec<Cases>,
-    ) -> Result<Graph<'g>, Exceeded> {
+        known: &'g AbstractionAnalysis<'g>,
+        (target, kept): (ViolationTarget, &'g CellAbstraction),
+        cases: Vec<InstanceCases>,
+    ) -> Result<AbstractGraph<'g>, BudgetExceeded> {
         let none = vec![0; bits::words_of(kept.combinations())];
         let (bad, surely_bad) = (none.clone(), none);
-        let mut graph = Graph { known, target, kept, cases, bad, surely_bad, steps: None };
+        let mut graph = AbstractGraph { known, target, kept, cases, bad, surely_bad, steps: None };
         graph.mark()?;
         graph.steps = graph.count_steps()?;
         Ok(graph)
     }
 
     /// Marks where the target may be, and surely is.
-    fn mark(&mut self) -> Result<(), Exceeded> {
+    fn mark(&mut self) -> Result<(), BudgetExceeded> {
         match self.target {
-            Target::Property(id) => {
+            ViolationTarget::Property(id) => {
                 let all = self.known.judgements.iter().filter(|it| it.0 == id);
                 for (_, judgements) in all {
                     let mut good = self.none();
@@ -67,12 +67,12 @@ impl<'g> Graph<'g> {
                     }
                 }
             }
-            Target::Errors => {
+            ViolationTarget::Errors => {
                 let all = self.cases.iter().zip(&self.known.may_err);
                 for (cases, _) in all.filter(|(_, may_err)| **may_err) {
                     let (mut fails, mut others) = (self.none(), self.none());
                     for case in &cases.all {
-                        let is_failing = case.then == Then::Fails;
+                        let is_failing = case.then == AbstractEffect::Fails;
                         let set = if is_failing { &mut fails } else { &mut others };
                         mark(self.kept, &case.when, set, self.known.budget)?;
                     }
@@ -82,7 +82,7 @@ impl<'g> Graph<'g> {
                     }
                 }
             }
-            Target::Deadlock => {
+            ViolationTarget::Deadlock => {
                 let mut moves = self.none();
                 for cases in self.cases.iter() {
                     bits::extend(&mut moves, &self.surely_possible(cases)?);
@@ -95,11 +95,11 @@ impl<'g> Graph<'g> {
     }
 
     /// Where one of an instance's steps surely is possible.
-    fn surely_possible(&self, cases: &Cases) -> Result<Vec<u64>, Exceeded> {
+    fn surely_possible(&self, cases: &InstanceCases) -> Result<Vec<u64>, BudgetExceeded> {
         let (mut may, mut not) = (self.none(), self.none());
         self.known.budget.work(may.len() as u64)?;
         for case in cases.all.iter().filter(|_| cases.are_exact) {
-            let set = if case.then == Then::Nothing { &mut not } else { &mut may };
+            let set = if case.then == AbstractEffect::Nothing { &mut not } else { &mut may };
             mark(self.kept, &case.when, set, self.known.budget)?;
         }
         Ok(minus(&may, &not))
@@ -109,7 +109,7 @@ impl<'g> Graph<'g> {
     fn leave_ends(&mut self) {
         let program = self.known.interp.program();
         // Something else may be violated where all processes are at valid ends.
-        let at_end = |it: &Property| matches!(it.kind, PropertyKind::AtEnd(_));
+        let at_end = |it: &ProgramProperty| matches!(it.kind, PropertyKind::AtEnd(_));
         if program.end != EndRule::AllAtValidEnd || program.properties.values().any(at_end) {
             return;
         }
@@ -137,11 +137,11 @@ impl<'g> Graph<'g> {
         let mut codes = self.kept.codes(&[]);
         when.into_iter().for_each(|(at, ends)| codes[at] = ends);
         let bad = &mut self.bad;
-        self.kept.each(&codes, &mut |it| bits::take_out(bad, it as usize));
+        self.kept.each(&codes, &mut |it| bits::remove_member(bad, it as usize));
     }
 
     /// How many steps there are that change something; nothing if there are too many.
-    fn count_steps(&self) -> Result<Option<usize>, Exceeded> {
+    fn count_steps(&self) -> Result<Option<usize>, BudgetExceeded> {
         let mut count = 0;
         let all = self.each_step(&mut |_, _| {
             count += 1;
@@ -158,10 +158,10 @@ impl<'g> Graph<'g> {
     fn each_step(
         &self,
         visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Exceeded> {
-        let mut noting = Noting::of(self.known.budget);
+    ) -> Result<ControlFlow<()>, BudgetExceeded> {
+        let mut noting = WorkMeter::of(self.known.budget);
         for case in self.cases.iter().flat_map(|it| &it.all) {
-            let Then::Leads(next) = &case.then else { continue };
+            let AbstractEffect::Leads(next) = &case.then else { continue };
             if !self.kept.is_written(next) {
                 continue;
             }
@@ -180,13 +180,17 @@ impl<'g> Graph<'g> {
     }
 
     /// Where steps lead, or where they come from.
-    fn ways(&self, direction: Direction, steps: usize) -> Result<Ways, Exceeded> {
+    fn ways(
+        &self,
+        direction: TraversalDirection,
+        steps: usize,
+    ) -> Result<AbstractEdges, BudgetExceeded> {
         let combinations = self.kept.combinations();
         let bytes = (combinations + 1) * size_of::<u32>() + steps * size_of::<u16>();
         self.known.budget.hold(bytes)?;
         let along = |from: u32, to: u32| match direction {
-            Direction::Ahead => (from as usize, to as u16),
-            Direction::Back => (to as usize, from as u16),
+            TraversalDirection::Ahead => (from as usize, to as u16),
+            TraversalDirection::Back => (to as usize, from as u16),
         };
         let mut first = vec![0u32; combinations + 1];
         let _ = self.each_step(&mut |from, to| {
@@ -204,33 +208,35 @@ impl<'g> Graph<'g> {
             free[one] += 1;
             ControlFlow::Continue(())
         })?;
-        Ok(Ways { first, to })
+        Ok(AbstractEdges { first, to })
     }
 
     /// A set with all that steps lead to from it, or come from.
     fn closure(
         &self,
         set: Vec<u64>,
-        (direction, steps): (Direction, usize),
-    ) -> Result<Vec<u64>, Exceeded> {
+        (direction, steps): (TraversalDirection, usize),
+    ) -> Result<Vec<u64>, BudgetExceeded> {
         let ways = self.ways(direction, steps)?;
         let found = ways.closure(set);
-        self.known.budget.give_back(ways.bytes());
+        self.known.budget.release(ways.bytes());
         Ok(found)
     }
 
     /// Where the target may be reached from.
-    pub(super) fn may_reach(&self) -> Result<Vec<u64>, Exceeded> {
+    pub(super) fn may_reach(&self) -> Result<Vec<u64>, BudgetExceeded> {
         match self.steps {
             None => Ok(self.all()),
-            Some(steps) => self.closure(self.bad.clone(), (Direction::Back, steps)),
+            Some(steps) => self.closure(self.bad.clone(), (TraversalDirection::Back, steps)),
         }
     }
 
     /// What can be reached from the beginning.
-    pub(super) fn reached(&self) -> Result<Vec<u64>, Exceeded> {
+    pub(super) fn reached(&self) -> Result<Vec<u64>, BudgetExceeded> {
         match (self.steps, self.initial()) {
-            (Some(steps), Some(initial)) => self.closure(initial, (Direction::Ahead, steps)),
+            (Some(steps), Some(initial)) => {
+                self.closure(initial, (TraversalDirection::Ahead, steps))
+            }
             _ => Ok(self.all()),
         }
     }
@@ -243,8 +249,8 @@ impl<'g> Graph<'g> {
             return None;
         }
         let mut states = Vec::new();
-        let run = |out: &mut Expansion| interp.initial(out);
-        let collected = Expansion::collect(interp.width(), &mut states, run).ok()?;
+        let run = |out: &mut SuccessorSink| interp.initial(out);
+        let collected = SuccessorSink::collect(interp.width(), &mut states, run).ok()?;
         if collected.transitions > INITIAL_MAX {
             return None;
         }
@@ -262,7 +268,7 @@ impl<'g> Graph<'g> {
 
     /// All that the cells hold, added up, before and after a step from what can be reached in which that falls: the
     /// least there is.
-    pub(super) fn falls(&self, reached: &[u64]) -> Result<Option<(i64, i64)>, Exceeded> {
+    pub(super) fn falls(&self, reached: &[u64]) -> Result<Option<(i64, i64)>, BudgetExceeded> {
         if self.steps.is_none() {
             return Ok(None);
         }
@@ -280,10 +286,10 @@ impl<'g> Graph<'g> {
     }
 
     /// How many steps surely lead to the target, and one more: some instance's, in whatever state.
-    pub(super) fn surely(&self) -> Result<Vec<u16>, Exceeded> {
+    pub(super) fn surely(&self) -> Result<Vec<u16>, BudgetExceeded> {
         let mut rank = vec![0u16; self.kept.combinations()];
         bits::members(&self.surely_bad).for_each(|it| rank[it] = 1);
-        if self.target == Target::Deadlock || self.surely_bad.iter().all(|it| *it == 0) {
+        if self.target == ViolationTarget::Deadlock || self.surely_bad.iter().all(|it| *it == 0) {
             return Ok(rank);
         }
         let mut all = Vec::new();
@@ -307,7 +313,7 @@ impl<'g> Graph<'g> {
     }
 
     /// Whether an instance has not too many steps.
-    fn are_few(&self, cases: &Cases) -> Result<bool, Exceeded> {
+    fn are_few(&self, cases: &InstanceCases) -> Result<bool, BudgetExceeded> {
         let mut count = 0;
         let all = self.each_of(cases, &mut |_, _| {
             count += 1;
@@ -322,12 +328,12 @@ impl<'g> Graph<'g> {
     /// Tells of all steps of an instance, until `visit` has seen enough.
     fn each_of(
         &self,
-        cases: &Cases,
+        cases: &InstanceCases,
         visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
-    ) -> Result<ControlFlow<()>, Exceeded> {
-        let mut noting = Noting::of(self.known.budget);
+    ) -> Result<ControlFlow<()>, BudgetExceeded> {
+        let mut noting = WorkMeter::of(self.known.budget);
         for case in &cases.all {
-            let Then::Leads(next) = &case.then else { continue };
+            let AbstractEffect::Leads(next) = &case.then else { continue };
             let codes = self.kept.codes(&case.when);
             let all = self.kept.each_step(&codes, next, &mut |from, to| match noting.step() {
                 ControlFlow::Break(()) => ControlFlow::Break(()),
@@ -342,10 +348,10 @@ impl<'g> Graph<'g> {
     }
 
     /// Where an instance is surely possible, and leads to a rank whatever else holds.
-    fn led_to(&self, cases: &Cases, rank: &[u16]) -> Result<Vec<u64>, Exceeded> {
+    fn led_to(&self, cases: &InstanceCases, rank: &[u16]) -> Result<Vec<u64>, BudgetExceeded> {
         let (mut may, mut not) = (self.none(), self.none());
         self.known.budget.work(may.len() as u64)?;
-        for case in cases.all.iter().filter(|it| !matches!(it.then, Then::Leads(_))) {
+        for case in cases.all.iter().filter(|it| !matches!(it.then, AbstractEffect::Leads(_))) {
             mark(self.kept, &case.when, &mut not, self.known.budget)?;
         }
         let _ = self.each_of(cases, &mut |from, to| {
@@ -369,21 +375,21 @@ impl<'g> Graph<'g> {
 
 /// Which way steps are gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
+enum TraversalDirection {
     Ahead,
     Back,
 }
 
 /// Notes the work of looking at steps, many at once.
-struct Noting<'n> {
+struct WorkMeter<'n> {
     budget: &'n AnalysisBudget<'n>,
     steps: u64,
-    exceeded: Option<Exceeded>,
+    exceeded: Option<BudgetExceeded>,
 }
 
-impl<'n> Noting<'n> {
-    fn of(budget: &'n AnalysisBudget<'n>) -> Noting<'n> {
-        Noting { budget, steps: 0, exceeded: None }
+impl<'n> WorkMeter<'n> {
+    fn of(budget: &'n AnalysisBudget<'n>) -> WorkMeter<'n> {
+        WorkMeter { budget, steps: 0, exceeded: None }
     }
 
     /// Notes a step; breaks off once the budget is exceeded.
@@ -399,12 +405,12 @@ impl<'n> Noting<'n> {
         }
     }
 
-    fn note(&mut self) -> Result<(), Exceeded> {
+    fn note(&mut self) -> Result<(), BudgetExceeded> {
         self.budget.work(EACH_STEP * std::mem::take(&mut self.steps))
     }
 
     /// Notes the steps that are not noted yet.
-    fn end(&mut self) -> Result<(), Exceeded> {
+    fn end(&mut self) -> Result<(), BudgetExceeded> {
         match self.exceeded.take() {
             Some(exceeded) => Err(exceeded),
             None => self.note(),
@@ -414,11 +420,11 @@ impl<'n> Noting<'n> {
 
 /// Puts all combinations of states of a kind into a set.
 fn mark(
-    kept: &Kept,
-    when: &[(CellId, When)],
+    kept: &CellAbstraction,
+    when: &[(CellId, CellPredicate)],
     set: &mut [u64],
     budget: &AnalysisBudget,
-) -> Result<(), Exceeded> {
+) -> Result<(), BudgetExceeded> {
     let codes = kept.codes(when);
     budget.work(EACH_STEP * codes.iter().map(|it| it.len() as u64).product::<u64>())?;
     kept.each(&codes, &mut |it| bits::insert(set, it as usize));
@@ -427,18 +433,18 @@ fn mark(
 
 fn minus(one: &[u64], other: &[u64]) -> Vec<u64> {
     let mut left = one.to_vec();
-    bits::remove(&mut left, other);
+    bits::subtract(&mut left, other);
     left
 }
 
 /// Where combinations lead, or come from.
-struct Ways {
+struct AbstractEdges {
     /// By combination, where its own begin in the others; and where the last end.
     first: Vec<u32>,
     to: Vec<u16>,
 }
 
-impl Ways {
+impl AbstractEdges {
     fn bytes(&self) -> usize {
         size_of_val(self.first.as_slice()) + size_of_val(self.to.as_slice())
     }

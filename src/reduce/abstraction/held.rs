@@ -1,31 +1,31 @@
 //! What cells hold: as it is, as it is asked, and as it is written.
 
-use crate::ir::Binary;
+use crate::ir::BinaryOp;
 
 /// What a cell holds: nothing, if it is undefined.
-pub(super) type Held = Option<i64>;
+pub(super) type CellValue = Option<i64>;
 
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum When {
-    Is(Held),
+pub(super) enum CellPredicate {
+    Is(CellValue),
     /// A value that compares so with this one; or it is undefined.
-    Compares(Binary, i64),
+    Compares(BinaryOp, i64),
 }
 
-impl When {
+impl CellPredicate {
     /// Whether it may be so if the cell holds this.
-    pub(super) fn admits(self, held: Held) -> bool {
+    pub(super) fn admits(self, held: CellValue) -> bool {
         match (self, held) {
-            (When::Is(wanted), held) => wanted == held,
-            (When::Compares(..), None) => true,
-            (When::Compares(how, with), Some(value)) => match how {
-                Binary::Equal => value == with,
-                Binary::NotEqual => value != with,
-                Binary::Less => value < with,
-                Binary::LessEqual => value <= with,
-                Binary::Greater => value > with,
-                Binary::GreaterEqual => value >= with,
+            (CellPredicate::Is(wanted), held) => wanted == held,
+            (CellPredicate::Compares(..), None) => true,
+            (CellPredicate::Compares(how, with), Some(value)) => match how {
+                BinaryOp::Equal => value == with,
+                BinaryOp::NotEqual => value != with,
+                BinaryOp::Less => value < with,
+                BinaryOp::LessEqual => value <= with,
+                BinaryOp::Greater => value > with,
+                BinaryOp::GreaterEqual => value >= with,
                 _ => true,
             },
         }
@@ -34,11 +34,11 @@ impl When {
 
 /// What a cell may hold next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Next {
+pub(super) struct CellUpdate {
     /// What it holds.
     pub(super) same: bool,
     /// One of these.
-    pub(super) to: Vec<Held>,
+    pub(super) to: Vec<CellValue>,
     /// As much more.
     pub(super) plus: Option<i64>,
     /// Anything.

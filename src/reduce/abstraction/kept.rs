@@ -1,40 +1,40 @@
 //! What is kept of a state: some cells, and what these hold as one number.
 
-use super::held::{Held, Next, When};
-use crate::ir::layout::{CellId, Content, Group};
+use super::held::{CellPredicate, CellUpdate, CellValue};
+use crate::ir::layout::{CellGroup, CellId, GroupContent};
 use crate::ir::{Layout, Program};
 use std::ops::ControlFlow;
 
 /// Some cells of a state. All that they can hold together are the *combinations*, numbered from 0.
 #[derive(Clone, Debug)]
-pub struct Kept {
-    cells: Vec<KeptCell>,
+pub struct CellAbstraction {
+    cells: Vec<AbstractCell>,
     combinations: u32,
 }
 
 #[derive(Clone, Debug)]
-struct KeptCell {
+struct AbstractCell {
     cell: CellId,
     /// What codes mean.
-    held: Vec<Held>,
+    held: Vec<CellValue>,
     stride: u32,
 }
 
-impl Kept {
+impl CellAbstraction {
     /// Those of some cells that are few enough: as many as go before there would be more combinations than `most`, but none
     /// that holds only one value.
     pub(super) fn first_of(
         cells: impl IntoIterator<Item = CellId>,
         layout: &Layout,
         most: u32,
-    ) -> Kept {
-        let mut kept = Kept { cells: Vec::new(), combinations: 1 };
+    ) -> CellAbstraction {
+        let mut kept = CellAbstraction { cells: Vec::new(), combinations: 1 };
         for cell in cells {
             let count = layout.cells[cell].count();
             let all = kept.combinations.checked_mul(count).filter(|&it| it <= most);
             let Some(all) = all.filter(|_| count > 1) else { continue };
             let held = (0..count).map(|code| layout.cells[cell].value(code)).collect();
-            kept.cells.push(KeptCell { cell, held, stride: kept.combinations });
+            kept.cells.push(AbstractCell { cell, held, stride: kept.combinations });
             kept.combinations = all;
         }
         kept
@@ -47,19 +47,19 @@ impl Kept {
 
     /// What the variables, channels and processes are called whose cells they are.
     pub fn names(&self, program: &Program, layout: &Layout) -> Vec<String> {
-        let is_of = |group: &&Group| {
+        let is_of = |group: &&CellGroup| {
             let cells = group.first.0..group.first.0 + group.cells;
             self.cells().any(|it| cells.contains(&it.0))
         };
         let mut names: Vec<String> = Vec::new();
         for group in layout.groups.values().filter(is_of) {
             let name = match group.part {
-                Content::Location(id) => program.processes[id].name.clone(),
-                Content::Variable(id) => {
+                GroupContent::Location(id) => program.processes[id].name.clone(),
+                GroupContent::Variable(id) => {
                     let it = &program.variables[id];
                     program.owned_name(it.owner, &it.name)
                 }
-                Content::Channel(id) => {
+                GroupContent::Channel(id) => {
                     let it = &program.channels[id];
                     program.owned_name(it.owner, &it.name)
                 }
@@ -91,7 +91,7 @@ impl Kept {
     }
 
     /// What the cell at a position among those kept holds in a combination.
-    pub(super) fn held(&self, combination: u32, at: usize) -> Held {
+    pub(super) fn held(&self, combination: u32, at: usize) -> CellValue {
         let it = &self.cells[at];
         it.held[self.code(combination, at)]
     }
@@ -112,9 +112,9 @@ impl Kept {
     }
 
     /// For each cell that is kept the codes by which states may be of a kind.
-    pub(super) fn codes(&self, when: &[(CellId, When)]) -> Vec<Vec<u32>> {
-        let of = |it: &KeptCell| {
-            let asked = |held: Held| {
+    pub(super) fn codes(&self, when: &[(CellId, CellPredicate)]) -> Vec<Vec<u32>> {
+        let of = |it: &AbstractCell| {
+            let asked = |held: CellValue| {
                 when.iter().filter(|(cell, _)| *cell == it.cell).all(|(_, when)| when.admits(held))
             };
             let codes = it.held.iter().zip(0..).filter(|(held, _)| asked(**held));
@@ -124,7 +124,7 @@ impl Kept {
     }
 
     /// The codes by which the cell at a position holds one of some values.
-    pub(super) fn codes_of(&self, at: usize, wanted: impl Fn(Held) -> bool) -> Vec<u32> {
+    pub(super) fn codes_of(&self, at: usize, wanted: impl Fn(CellValue) -> bool) -> Vec<u32> {
         let codes = self.cells[at].held.iter().zip(0..).filter(|(held, _)| wanted(**held));
         codes.map(|(_, code)| code).collect()
     }
@@ -150,7 +150,7 @@ impl Kept {
     }
 
     /// Whether any of what is written is kept.
-    pub(super) fn is_written(&self, next: &[(CellId, Next)]) -> bool {
+    pub(super) fn is_written(&self, next: &[(CellId, CellUpdate)]) -> bool {
         next.iter().any(|it| self.position(it.0).is_some())
     }
 
@@ -159,13 +159,13 @@ impl Kept {
     pub(super) fn each_step(
         &self,
         codes: &[Vec<u32>],
-        next: &[(CellId, Next)],
+        next: &[(CellId, CellUpdate)],
         visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let ways: Vec<Ways<'_>> = (self.cells.iter().zip(codes))
+        let ways: Vec<CellTransition<'_>> = (self.cells.iter().zip(codes))
             .map(|(cell, codes)| {
                 let written = next.iter().find(|(id, _)| *id == cell.cell).map(|it| &it.1);
-                Ways { cell, codes, next: cell.following(written) }
+                CellTransition { cell, codes, next: cell.following(written) }
             })
             .collect();
         each_pair(&ways, (0, 0), visit)
@@ -173,14 +173,14 @@ impl Kept {
 }
 
 /// What a cell holds before and after a step, by codes.
-struct Ways<'w> {
-    cell: &'w KeptCell,
+struct CellTransition<'w> {
+    cell: &'w AbstractCell,
     codes: &'w [u32],
-    next: Following,
+    next: SuccessorCodes,
 }
 
 /// What may follow the codes of a cell. A list for each code would take as much room as the square of the codes.
-enum Following {
+enum SuccessorCodes {
     /// Each stays.
     Same,
     /// Any code follows each.
@@ -189,7 +189,7 @@ enum Following {
     These { codes: Vec<u32>, same: bool, plus: Option<i64> },
 }
 
-impl Ways<'_> {
+impl CellTransition<'_> {
     /// Tells of the codes that may follow one, each once.
     fn each_next(
         &self,
@@ -198,9 +198,9 @@ impl Ways<'_> {
     ) -> ControlFlow<()> {
         let mut any = 0..self.cell.held.len() as u32;
         let (these, same, plus) = match &self.next {
-            Following::Same => return visit(code),
-            Following::Any => return any.try_for_each(visit),
-            Following::These { codes, same, plus } => (codes, *same, *plus),
+            SuccessorCodes::Same => return visit(code),
+            SuccessorCodes::Any => return any.try_for_each(visit),
+            SuccessorCodes::These { codes, same, plus } => (codes, *same, *plus),
         };
         let more = plus.and_then(|by| Some(self.cell.held[code as usize]?.saturating_add(by)));
         let more = more.and_then(|it| self.cell.code_of(Some(it)));
@@ -216,7 +216,7 @@ impl Ways<'_> {
 }
 
 fn each_pair(
-    ways: &[Ways<'_>],
+    ways: &[CellTransition<'_>],
     (from, to): (u32, u32),
     visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
@@ -229,9 +229,9 @@ fn each_pair(
     })
 }
 
-impl KeptCell {
+impl AbstractCell {
     /// The code of a value that it can hold. Values that follow each other have codes that do.
-    fn code_of(&self, wanted: Held) -> Option<u32> {
+    fn code_of(&self, wanted: CellValue) -> Option<u32> {
         let first = usize::from(self.held.first() == Some(&None));
         let at = match (wanted, self.held.get(first)) {
             (None, _) => 0,
@@ -244,14 +244,14 @@ impl KeptCell {
     }
 
     /// What may follow its codes where this is written, if it is.
-    fn following(&self, written: Option<&Next>) -> Following {
-        let Some(next) = written else { return Following::Same };
+    fn following(&self, written: Option<&CellUpdate>) -> SuccessorCodes {
+        let Some(next) = written else { return SuccessorCodes::Same };
         if next.any {
-            return Following::Any;
+            return SuccessorCodes::Any;
         }
         let mut codes: Vec<u32> = next.to.iter().filter_map(|it| self.code_of(*it)).collect();
         codes.sort_unstable();
         codes.dedup();
-        Following::These { codes, same: next.same, plus: next.plus }
+        SuccessorCodes::These { codes, same: next.same, plus: next.plus }
     }
 }

@@ -17,17 +17,17 @@ mod graph;
 mod held;
 mod kept;
 
-use crate::analysis::access::Table;
+use crate::analysis::access::AccessTable;
 use crate::analysis::bits;
-use crate::analysis::dependence::Dependence;
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::{Checks, Interp};
+use crate::analysis::dependence::DependenceRelation;
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{CheckSelection, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{Program, PropertyId, PropertyKind, Schedule};
 use crate::reduce::NotApplied;
-use cases::{Cases, Finding, Judgements};
-use graph::Graph;
-pub use kept::Kept;
+use cases::{CaseAnalysis, InstanceCases, PropertyCases};
+use graph::AbstractGraph;
+pub use kept::CellAbstraction;
 
 /// Programs with more action instances are not looked at.
 const INSTANCES_MAX: u32 = 1 << 14;
@@ -37,7 +37,7 @@ const COMBINATIONS_MAX: u32 = 1 << 14;
 
 /// Something that is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Target {
+pub enum ViolationTarget {
     /// A step that fails.
     Errors,
     /// A state in which a property does not hold.
@@ -48,53 +48,53 @@ pub enum Target {
 
 /// What was found out of something that is looked for.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct TargetAbstraction {
     /// What is looked for.
-    pub target: Target,
+    pub target: ViolationTarget,
     /// What is kept.
-    pub kept: Kept,
+    pub kept: CellAbstraction,
     /// The combinations from which it may be reached.
     pub may_reach: Vec<u64>,
     /// For each combination: how many steps lead surely there, and one more; 0 if none are known to.
-    pub surely: Vec<u16>,
+    pub sure_distances: Vec<u16>,
     /// How many combinations can be reached at all, as far as it can be told.
-    pub reached: usize,
+    pub reachable_count: usize,
     /// How many of these it may be reached from.
-    pub of_reached: usize,
+    pub may_reach_count: usize,
     /// All that the cells hold, added up, before and after a step in which that may fall; only of cells that were given.
-    pub falls: Option<(i64, i64)>,
+    pub falling_step: Option<(i64, i64)>,
     /// Whether there are too many steps to look at all of them.
     pub steps_are_too_many: bool,
 }
 
 /// All that is known of the steps of a program, so that parts of its states can be looked at by themselves.
-struct Known<'k> {
+struct AbstractionAnalysis<'k> {
     interp: &'k Interp,
-    dependence: &'k Dependence<'k>,
-    cases: Vec<Cases>,
+    dependence: &'k DependenceRelation<'k>,
+    cases: Vec<InstanceCases>,
     /// Whether an error of the instance is looked for.
     may_err: Vec<bool>,
-    judgements: Vec<(PropertyId, Judgements)>,
+    judgements: Vec<(PropertyId, PropertyCases)>,
     budget: &'k AnalysisBudget<'k>,
 }
 
 /// What is found of all that is looked for, where the cells that are kept are these, or chosen; or why nothing is.
-pub fn look(
+pub fn compute_abstractions(
     interp: &Interp,
-    checks: Checks,
+    checks: CheckSelection,
     kept: Option<&[CellId]>,
     budget: &AnalysisBudget,
-) -> Result<Vec<Found>, NotApplied> {
+) -> Result<Vec<TargetAbstraction>, NotApplied> {
     let (program, layout) = (interp.program(), interp.layout());
     if let Some(why) = refusal(program) {
         return Err(why.into());
     }
-    let table = Table::new(program, layout).map_err(|error| error.reason)?;
-    let dependence = Dependence::new(&table, INSTANCES_MAX, budget)?
+    let table = AccessTable::new(program, layout).map_err(|error| error.reason)?;
+    let dependence = DependenceRelation::new(&table, INSTANCES_MAX, budget)?
         .ok_or("it has too many action instances to be looked at in parts")?;
-    let mut finding = Finding::new(interp, &dependence, checks, budget);
+    let mut finding = CaseAnalysis::new(interp, &dependence, checks, budget);
     let mut judgements = Vec::new();
-    for property in judged(program, checks) {
+    for property in state_properties(program, checks) {
         let found = finding.judgements(property)?;
         budget.hold(found.bytes())?;
         judgements.push((property, found));
@@ -106,9 +106,10 @@ pub fn look(
         cases.push(found);
     }
     let may_err = dependence.instances().map(|it| finding.may_err(it)).collect();
-    let known = Known { interp, dependence: &dependence, cases, may_err, judgements, budget };
+    let known =
+        AbstractionAnalysis { interp, dependence: &dependence, cases, may_err, judgements, budget };
     let found = targets(program, checks).map(|target| known.best(target, kept));
-    Ok(found.collect::<Result<_, Exceeded>>()?)
+    Ok(found.collect::<Result<_, BudgetExceeded>>()?)
 }
 
 /// Why a program cannot be looked at so.
@@ -126,14 +127,17 @@ fn refusal(program: &Program) -> Option<&'static str> {
 }
 
 /// All that is looked for.
-fn targets(program: &Program, checks: Checks) -> impl Iterator<Item = Target> {
-    let errors = (checks.faults || checks.assertions).then_some(Target::Errors);
-    let deadlock = checks.deadlock.then_some(Target::Deadlock);
-    errors.into_iter().chain(judged(program, checks).map(Target::Property)).chain(deadlock)
+fn targets(program: &Program, checks: CheckSelection) -> impl Iterator<Item = ViolationTarget> {
+    let errors = (checks.faults || checks.assertions).then_some(ViolationTarget::Errors);
+    let deadlock = checks.deadlock.then_some(ViolationTarget::Deadlock);
+    errors
+        .into_iter()
+        .chain(state_properties(program, checks).map(ViolationTarget::Property))
+        .chain(deadlock)
 }
 
 /// The properties of states that are looked for.
-fn judged(program: &Program, checks: Checks) -> impl Iterator<Item = PropertyId> {
+fn state_properties(program: &Program, checks: CheckSelection) -> impl Iterator<Item = PropertyId> {
     let is_judged = move |kind: &PropertyKind| match kind {
         PropertyKind::Invariant(_) | PropertyKind::Cover(_) => checks.invariants || checks.faults,
         PropertyKind::AssertionAt { .. } => checks.assertions || checks.faults,
@@ -142,19 +146,25 @@ fn judged(program: &Program, checks: Checks) -> impl Iterator<Item = PropertyId>
     program.properties.iter().filter(move |(_, it)| is_judged(&it.kind)).map(|(id, _)| id)
 }
 
-impl Known<'_> {
+impl AbstractionAnalysis<'_> {
     /// What is found of something that is looked for, by the cells that are given, or those that tell most.
-    fn best(&self, target: Target, kept: Option<&[CellId]>) -> Result<Found, Exceeded> {
+    fn best(
+        &self,
+        target: ViolationTarget,
+        kept: Option<&[CellId]>,
+    ) -> Result<TargetAbstraction, BudgetExceeded> {
         let layout = self.interp.layout();
-        let first_of =
-            |cells: &[CellId]| Kept::first_of(cells.iter().copied(), layout, COMBINATIONS_MAX);
+        let first_of = |cells: &[CellId]| {
+            CellAbstraction::first_of(cells.iter().copied(), layout, COMBINATIONS_MAX)
+        };
         if let Some(cells) = kept {
             return self.found(target, first_of(cells), true);
         }
         let cone = self.cone(target)?;
         let together = first_of(&cone);
         let is_left = |cell: &&CellId| together.position(**cell).is_none();
-        let alone: Vec<Kept> = cone.iter().filter(is_left).map(|&it| first_of(&[it])).collect();
+        let alone: Vec<CellAbstraction> =
+            cone.iter().filter(is_left).map(|&it| first_of(&[it])).collect();
         let mut best = self.found(target, together, false)?;
         for kept in alone {
             let found = self.found(target, kept, false)?;
@@ -166,7 +176,12 @@ impl Known<'_> {
     }
 
     /// What is found of something by what these cells hold; and whether that may fall, if it is asked.
-    fn found(&self, target: Target, kept: Kept, may_fall: bool) -> Result<Found, Exceeded> {
+    fn found(
+        &self,
+        target: ViolationTarget,
+        kept: CellAbstraction,
+        may_fall: bool,
+    ) -> Result<TargetAbstraction, BudgetExceeded> {
         let (mut cases, mut held) = (Vec::new(), 0);
         for all in &self.cases {
             self.budget.work(1 + all.all.len() as u64)?;
@@ -175,7 +190,7 @@ impl Known<'_> {
             self.budget.hold(of_kept.bytes())?;
             cases.push(of_kept);
         }
-        let graph = Graph::of(self, (target, &kept), cases)?;
+        let graph = AbstractGraph::of(self, (target, &kept), cases)?;
         let may_reach = graph.may_reach()?;
         let reached = graph.reached()?;
         let surely = graph.surely()?;
@@ -184,23 +199,23 @@ impl Known<'_> {
         let steps_are_too_many = graph.steps_are_too_many();
         let reached = bits::count(&reached) as usize;
         drop(graph);
-        self.budget.give_back(held);
-        Ok(Found {
+        self.budget.release(held);
+        Ok(TargetAbstraction {
             target,
             kept,
             may_reach,
-            surely,
-            reached,
-            of_reached: both,
-            falls,
+            sure_distances: surely,
+            reachable_count: reached,
+            may_reach_count: both,
+            falling_step: falls,
             steps_are_too_many,
         })
     }
 }
 
-impl Found {
+impl TargetAbstraction {
     /// The share of what can be reached from which it may be.
     fn share(&self) -> f64 {
-        self.of_reached as f64 / self.reached.max(1) as f64
+        self.may_reach_count as f64 / self.reachable_count.max(1) as f64
     }
 }

@@ -11,16 +11,21 @@
 
 mod model;
 
-use super::abstraction::{Found, Kept, Target, look};
+use super::abstraction::{
+    CellAbstraction, TargetAbstraction, ViolationTarget, compute_abstractions,
+};
 use super::naming::{cells_of, variable};
-use super::{Kept as Holds, Kind, NotApplied, Preserved, Reduction, Stack};
+use super::{
+    NotApplied, PreservedProperties, PropertyClass as Holds, Reduction, ReductionKind,
+    ReductionStack,
+};
 use crate::analysis::bits;
 use crate::budget::AnalysisBudget;
-use crate::exec::{Checks, Interp, Model, Tally};
+use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program};
 use crate::numbers::{count, grouped};
-use model::Explored;
+use model::PrunedModel;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -28,60 +33,63 @@ use std::sync::Arc;
 pub const NAME: &str = "boring states";
 
 /// Variables that only rise together, by name; if none are named, what tells most is found.
-pub type Progress = Vec<String>;
+pub type ProgressVariables = Vec<String>;
 
 /// What tells of a program's states that they are boring.
 #[derive(Clone)]
-pub struct Boring<'m> {
+pub struct BoringStates<'m> {
     layout: &'m Layout,
-    parts: Arc<[Part]>,
+    parts: Arc<[TargetReachability]>,
     /// Of what it tells so, in words.
     told: Vec<String>,
 }
 
 /// Something that is looked for cannot be reached from some combinations of what some cells hold.
 #[derive(Clone, Debug)]
-struct Part {
-    kept: Kept,
+struct TargetReachability {
+    kept: CellAbstraction,
     may_reach: Vec<u64>,
 }
 
-impl Part {
+impl TargetReachability {
     /// Whether it may be reached from a state.
     fn may_reach(&self, layout: &Layout, state: &[u8]) -> bool {
         self.kept.of(layout, state).is_none_or(|it| bits::has(&self.may_reach, it))
     }
 }
 
-impl<'m> Boring<'m> {
+impl<'m> BoringStates<'m> {
     /// Those of a program that is run so, in a search for some checks, by these variables; or why none are known.
     pub fn of(
         interp: &'m Interp,
-        checks: Checks,
-        progress: &Progress,
+        checks: CheckSelection,
+        progress: &ProgressVariables,
         budget: &AnalysisBudget,
-    ) -> Result<Boring<'m>, NotApplied> {
+    ) -> Result<BoringStates<'m>, NotApplied> {
         let (program, layout) = (interp.program(), interp.layout());
         let cells = named_cells(program, layout, progress)?;
         let kept = (!progress.is_empty()).then_some(&cells[..]);
-        let found = look(interp, checks, kept, budget)?;
+        let found = compute_abstractions(interp, checks, kept, budget)?;
         if !progress.is_empty() {
             check_progress(&found, &cells, progress)?;
         }
-        if let Some(it) = found.iter().find(|it| it.of_reached == it.reached) {
+        if let Some(it) = found.iter().find(|it| it.may_reach_count == it.reachable_count) {
             return Err(everywhere(program, it.target).into());
         }
         if found.is_empty() {
             return Err("nothing is looked for".into());
         }
-        let told: BTreeSet<String> = found.iter().filter_map(|it| told(interp, it)).collect();
+        let told: BTreeSet<String> =
+            found.iter().filter_map(|it| describe_pruned(interp, it)).collect();
         let told = told.into_iter().collect();
-        let parts = found.into_iter().map(|Found { kept, may_reach, .. }| Part { kept, may_reach });
-        Ok(Boring { layout, parts: parts.collect(), told })
+        let parts = found.into_iter().map(|TargetAbstraction { kept, may_reach, .. }| {
+            TargetReachability { kept, may_reach }
+        });
+        Ok(BoringStates { layout, parts: parts.collect(), told })
     }
 
     /// Of which combinations nothing comes that is looked for, in words.
-    pub fn told(&self) -> &[String] {
+    pub fn descriptions(&self) -> &[String] {
         &self.told
     }
 }
@@ -101,7 +109,11 @@ fn named_cells(
 }
 
 /// Refuses variables that are no progress: they fall, or there is too much that they hold together.
-fn check_progress(found: &[Found], cells: &[CellId], names: &[String]) -> Result<(), String> {
+fn check_progress(
+    found: &[TargetAbstraction],
+    cells: &[CellId],
+    names: &[String],
+) -> Result<(), String> {
     let names = names.join(" + ");
     let Some(first) = found.first() else { return Ok(()) };
     if first.kept.cells().count() < cells.len() || first.steps_are_too_many {
@@ -109,62 +121,62 @@ fn check_progress(found: &[Found], cells: &[CellId], names: &[String]) -> Result
             "{names} may hold too many values together to look at all of them: name fewer variables"
         ));
     }
-    match first.falls {
+    match first.falling_step {
         None => Ok(()),
         Some((from, to)) => Err(format!("{names} is no progress: it may fall from {from} to {to}")),
     }
 }
 
 /// Why no state is known to be boring where something may be reached from everywhere.
-fn everywhere(program: &Program, target: Target) -> String {
+fn everywhere(program: &Program, target: ViolationTarget) -> String {
     let may = "may be reached from everywhere, as far as it can be told";
     match target {
-        Target::Deadlock => {
+        ViolationTarget::Deadlock => {
             format!("a deadlock {may}: look for none (--no-deadlock)")
         }
-        Target::Errors => format!("a step that fails {may}"),
-        Target::Property(id) => {
+        ViolationTarget::Errors => format!("a step that fails {may}"),
+        ViolationTarget::Property(id) => {
             format!("a state for or against `{}` {may}", program.properties[id].name)
         }
     }
 }
 
 /// Of how many combinations nothing comes, and of what.
-fn told(interp: &Interp, found: &Found) -> Option<String> {
+fn describe_pruned(interp: &Interp, found: &TargetAbstraction) -> Option<String> {
     let names = found.kept.names(interp.program(), interp.layout());
-    let left = grouped((found.reached - found.of_reached) as u64);
-    let all = grouped(found.reached as u64);
+    let left = grouped((found.reachable_count - found.may_reach_count) as u64);
+    let all = grouped(found.reachable_count as u64);
     (!names.is_empty()).then(|| format!("{left} of {all} combinations of {}", names.join(", ")))
 }
 
-impl<'m> Reduction<'m> for Boring<'m> {
+impl<'m> Reduction<'m> for BoringStates<'m> {
     fn name(&self) -> String {
         NAME.into()
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Pruning
+    fn kind(&self) -> ReductionKind {
+        ReductionKind::Pruning
     }
 
     /// Whatever leads to what is looked for is explored, so that lies as deep. Runs that go on for ever are cut off.
-    fn preserves(&self) -> Preserved {
+    fn preserves(&self) -> PreservedProperties {
         let lost = [Holds::Claims, Holds::StutteringClaims, Holds::StutterInvariant];
-        lost.into_iter().fold(Preserved::ALL, Preserved::without)
+        lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
     }
 
-    fn did(&self, tally: &Tally) -> Option<String> {
-        let steps = count(tally.beyond, "step");
+    fn describe_effect(&self, tally: &ReductionCounters) -> Option<String> {
+        let steps = count(tally.pruned, "step");
         Some(match self.told.is_empty() {
             true => "nothing that is looked for can be reached at all".into(),
             false => format!("{steps} not followed, to {}", self.told.join("; ")),
         })
     }
 
-    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
-        before.beside_states_alone()
+    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+        before.program_state_conflict()
     }
 
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
-        Box::new(Explored::new(model, self.layout, self.parts.clone()))
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
+        Box::new(PrunedModel::new(model, self.layout, self.parts.clone()))
     }
 }

@@ -1,21 +1,25 @@
 //! A model of which boring states are not visited.
 
-use super::{NAME, Part};
-use crate::exec::{Expansion, Explain, Lift, Model, Postpones};
+use super::{NAME, TargetReachability};
+use crate::exec::{PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription};
 use crate::ir::Layout;
-use crate::reduce::replacing::sifted;
+use crate::reduce::replacing::filter_candidates;
 use std::sync::Arc;
 
 /// A model without the steps of another that lead to boring states.
-pub(super) struct Explored<'m> {
-    model: Box<dyn Model + 'm>,
+pub(super) struct PrunedModel<'m> {
+    model: Box<dyn StateSpace + 'm>,
     layout: &'m Layout,
-    parts: Arc<[Part]>,
+    parts: Arc<[TargetReachability]>,
 }
 
-impl<'m> Explored<'m> {
-    pub(super) fn new(model: Box<dyn Model + 'm>, layout: &'m Layout, parts: Arc<[Part]>) -> Self {
-        Explored { model, layout, parts }
+impl<'m> PrunedModel<'m> {
+    pub(super) fn new(
+        model: Box<dyn StateSpace + 'm>,
+        layout: &'m Layout,
+        parts: Arc<[TargetReachability]>,
+    ) -> Self {
+        PrunedModel { model, layout, parts }
     }
 
     fn is_boring(&self, state: &[u8]) -> bool {
@@ -23,7 +27,7 @@ impl<'m> Explored<'m> {
     }
 }
 
-impl Model for Explored<'_> {
+impl StateSpace for PrunedModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -33,17 +37,20 @@ impl Model for Explored<'_> {
     }
 
     /// Initial states are visited in any case.
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         let (width, mut successors) = (self.model.width(), Vec::new());
-        let pass_on = |successor: &mut [u8], out: &mut Expansion| match self.is_boring(successor) {
-            true => out.leave_behind(1),
-            false => out.candidate(successor),
-        };
-        sifted(out, (width, &mut successors), pass_on, |inner| self.model.expand(states, inner));
+        let pass_on =
+            |successor: &mut [u8], out: &mut SuccessorSink| match self.is_boring(successor) {
+                true => out.count_pruned(1),
+                false => out.candidate(successor),
+            };
+        filter_candidates(out, (width, &mut successors), pass_on, |inner| {
+            self.model.expand(states, inner)
+        });
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
@@ -64,17 +71,17 @@ impl Model for Explored<'_> {
         *hasher.finalize().as_bytes()
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
     /// Its states and steps are the model's.
-    fn lifts(&self) -> Option<&dyn Lift> {
-        self.model.lifts()
+    fn simulation(&self) -> Option<&dyn Simulation> {
+        self.model.simulation()
     }
 
     /// It is not used where steps are put off.
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }

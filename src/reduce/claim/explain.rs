@@ -1,10 +1,10 @@
 //! The product in words: its steps, and how a claim comes to its end.
 
-use super::{At, ClaimProduct, Opening};
-use crate::exec::interp::Way;
+use super::{ClaimPosition, ClaimProduct, FirstClaimMoves};
+use crate::exec::interp::ClaimPath;
 use crate::exec::{
-    ActionInfo, Explain, Fault, PropertyInfo, Standing, Step, StepOutcome, TakenAction, Value,
-    Violation,
+    ActionInfo, ProcessLocation, PropertyInfo, RuntimeFault, StateValue, StepDescription,
+    StepOutcome, SystemDescription, TakenAction, Violation,
 };
 use crate::ir::{Entity as _, LocationId};
 use std::collections::BTreeSet;
@@ -16,8 +16,8 @@ const AT_REST: &str = "nothing can move any more";
 /// A step of a whole run that is violated by then.
 const DECIDED: &str = "whatever comes now, the run is violated";
 
-impl Explain for ClaimProduct<'_> {
-    fn steps(&self, state: &[u8]) -> Vec<Step> {
+impl SystemDescription for ClaimProduct<'_> {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
         if !self.is_state(state) {
             return Vec::new();
         }
@@ -26,10 +26,10 @@ impl Explain for ClaimProduct<'_> {
             let round = self.never.from[at.location.index()].last().copied();
             let outcome = StepOutcome::Successor(state.to_vec());
             let step = self.alone(round.as_slice(), outcome);
-            return vec![Step { name: DECIDED.to_owned(), spans: Vec::new(), ..step }];
+            return vec![StepDescription { name: DECIDED.to_owned(), spans: Vec::new(), ..step }];
         }
         let mut opening = self.opening(system, at);
-        let mut all: Vec<Step> = Vec::new();
+        let mut all: Vec<StepDescription> = Vec::new();
         for (moves, to) in self.ended(&opening) {
             let mut key = Vec::new();
             self.join(system, to, &mut key);
@@ -47,7 +47,9 @@ impl Explain for ClaimProduct<'_> {
                 let step = self.alone(&way.moves, StepOutcome::Successor(key));
                 all.push(match self.never.ended {
                     None => step,
-                    Some(_) => Step { name: AT_REST.to_owned(), spans: Vec::new(), ..step },
+                    Some(_) => {
+                        StepDescription { name: AT_REST.to_owned(), spans: Vec::new(), ..step }
+                    }
                 });
             }
         }
@@ -58,8 +60,8 @@ impl Explain for ClaimProduct<'_> {
         all
     }
 
-    fn each_start(&self, visit: &mut dyn FnMut(Step) -> ControlFlow<()>) {
-        self.never.interp.each_start(&mut |step| visit(self.begun(step)));
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
+        self.never.interp.visit_starts(&mut |step| visit(self.begun(step)));
     }
 
     fn properties(&self) -> Vec<PropertyInfo> {
@@ -104,18 +106,18 @@ impl Explain for ClaimProduct<'_> {
     }
 
     /// Of the claim: what it reads where it comes to its end next, or to where it accepts whatever follows.
-    fn operands(&self, state: &[u8], property: u32) -> Vec<(String, Value)> {
+    fn operands(&self, state: &[u8], property: u32) -> Vec<(String, StateValue)> {
         match property == self.property() {
             true => self.decisive(state),
             false => self.never.interp.operands(self.split(state).0, property),
         }
     }
 
-    fn standing(&self, state: &[u8]) -> Vec<Standing> {
-        self.never.interp.standing(self.split(state).0)
+    fn process_locations(&self, state: &[u8]) -> Vec<ProcessLocation> {
+        self.never.interp.process_locations(self.split(state).0)
     }
 
-    fn describe(&self, state: &[u8]) -> Vec<(String, Value)> {
+    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         if !self.is_state(state) {
             return vec![("no state".into(), format!("{state:02x?}").into())];
         }
@@ -174,20 +176,21 @@ impl ClaimProduct<'_> {
     }
 
     /// The moves that bring the claim to its end, or to where it accepts whatever follows.
-    fn last_way<'o>(&self, opening: &'o Opening) -> Option<&'o [u32]> {
-        let leads = |way: &&Way| self.never.accepts_all[way.to.index()];
+    fn last_way<'o>(&self, opening: &'o FirstClaimMoves) -> Option<&'o [u32]> {
+        let leads = |way: &&ClaimPath| self.never.accepts_all[way.to.index()];
         let way = opening.ways.iter().find(leads).map(|it| &it.moves).or(opening.ends.first());
         way.map(Vec::as_slice)
     }
 
     /// What these moves read in a state.
-    fn decisive(&self, state: &[u8]) -> Vec<(String, Value)> {
+    fn decisive(&self, state: &[u8]) -> Vec<(String, StateValue)> {
         let (system, at) = self.split(state);
         let opening = self.opening(system, at);
-        let mut found: Vec<(String, Value)> = Vec::new();
+        let mut found: Vec<(String, StateValue)> = Vec::new();
         for &number in self.last_way(&opening).unwrap_or_default() {
             let guard = self.never.claim.moves[number as usize].action.guard.iter();
-            for operand in guard.flat_map(|it| self.never.interp.deciding(it, system)) {
+            for operand in guard.flat_map(|it| self.never.interp.operands_of_condition(it, system))
+            {
                 if !found.contains(&operand) {
                     found.push(operand);
                 }
@@ -197,11 +200,11 @@ impl ClaimProduct<'_> {
     }
 
     /// A step of the system, after a way of the claim.
-    fn after(&self, way: &Way, step: &Step) -> Step {
+    fn after(&self, way: &ClaimPath, step: &StepDescription) -> StepDescription {
         let mut step = step.clone();
         if let StepOutcome::Successor(system) = &step.outcome {
             let mut key = Vec::new();
-            self.join(system, At { location: way.to, stutters: false }, &mut key);
+            self.join(system, ClaimPosition { location: way.to, stutters: false }, &mut key);
             step.outcome = StepOutcome::Successor(key);
         }
         step.actions = [self.taken(&way.moves), step.actions].concat();
@@ -209,15 +212,15 @@ impl ClaimProduct<'_> {
     }
 
     /// A step of the claim alone.
-    fn alone(&self, moves: &[u32], outcome: StepOutcome) -> Step {
+    fn alone(&self, moves: &[u32], outcome: StepOutcome) -> StepDescription {
         let last = moves.last().copied().unwrap_or_default();
         let names: Vec<String> = moves.iter().map(|&number| self.move_name(number)).collect();
         let span = |&number: &u32| self.never.claim.moves[number as usize].action.span;
-        Step {
+        StepDescription {
             action: self.number(last),
             name: names.join(" + "),
             parameters: Vec::new(),
-            by: Vec::new(),
+            actors: Vec::new(),
             spans: moves.iter().map(span).collect(),
             actions: self.taken(moves),
             movers: Vec::new(),
@@ -235,10 +238,10 @@ impl ClaimProduct<'_> {
     }
 
     /// A step that leads to where the claim begins.
-    fn begun(&self, mut step: Step) -> Step {
+    fn begun(&self, mut step: StepDescription) -> StepDescription {
         if let StepOutcome::Successor(system) = &step.outcome {
             let (mut key, at) =
-                (Vec::new(), At { location: self.never.claim.start, stutters: false });
+                (Vec::new(), ClaimPosition { location: self.never.claim.start, stutters: false });
             self.join(system, at, &mut key);
             step.outcome = StepOutcome::Successor(key);
         }
@@ -246,8 +249,8 @@ impl ClaimProduct<'_> {
     }
 
     /// The claim's own faults, as steps.
-    fn faulty(&self, opening: &Opening) -> Vec<Step> {
-        let fault = |(moves, fault): &(Vec<u32>, Fault)| {
+    fn faulty(&self, opening: &FirstClaimMoves) -> Vec<StepDescription> {
+        let fault = |(moves, fault): &(Vec<u32>, RuntimeFault)| {
             self.alone(moves, StepOutcome::Fault(fault.clone()))
         };
         opening.faults.iter().map(fault).collect()

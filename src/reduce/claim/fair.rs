@@ -1,7 +1,10 @@
 //! The product, where it is told to which processes each step is fair.
 
-use super::{ClaimProduct, Room};
-use crate::exec::{Expansion, Explain as _, FairSteps, Movers, ProcessSet, Step, StepOutcome};
+use super::{ClaimProduct, ProductBuffers};
+use crate::exec::{
+    FairExpander, FairSteps, ProcessSet, StepDescription, StepOutcome, SuccessorSink,
+    SystemDescription as _,
+};
 
 /// A product, and who takes part in its steps.
 ///
@@ -10,21 +13,21 @@ use crate::exec::{Expansion, Explain as _, FairSteps, Movers, ProcessSet, Step, 
 /// so that what has happened violates it, and the run can go on in a fair way whatever that was.
 pub struct FairProduct<'p> {
     product: &'p ClaimProduct<'p>,
-    movers: Movers<'p>,
+    movers: FairExpander<'p>,
 }
 
 impl<'p> FairProduct<'p> {
     /// Of a product, whose steps `movers` tell of.
-    pub fn new(product: &'p ClaimProduct<'p>, movers: Movers<'p>) -> FairProduct<'p> {
+    pub fn new(product: &'p ClaimProduct<'p>, movers: FairExpander<'p>) -> FairProduct<'p> {
         FairProduct { product, movers }
     }
 
     /// The steps out of a state that lead to states, by the reference semantics, each with the processes that it is fair to.
-    pub fn steps(&self, state: &[u8]) -> Vec<(Step, ProcessSet)> {
+    pub fn steps(&self, state: &[u8]) -> Vec<(StepDescription, ProcessSet)> {
         let processes = self.movers.processes();
         let (system, _) = self.product.split(state);
-        let unable = processes.unable(self.product.never.interp, system);
-        let fair_to = |step: &Step| match step.movers.is_empty() {
+        let unable = processes.disabled_processes(self.product.never.interp, system);
+        let fair_to = |step: &StepDescription| match step.movers.is_empty() {
             true => ProcessSet::first(processes.count()),
             false => processes.fair_to(unable, &step.movers),
         };
@@ -39,10 +42,10 @@ impl FairSteps for FairProduct<'_> {
         self.movers.processes().count()
     }
 
-    fn expand_fair(&self, state: &[u8], out: &mut Expansion) {
+    fn expand_fair(&self, state: &[u8], out: &mut SuccessorSink) {
         if !self.product.is_state(state) {
             return out.fail(format!("the bytes {state:02x?} are none of its states"));
         }
-        self.product.expand_one(state, Some(&self.movers), &mut Room::default(), out);
+        self.product.expand_one(state, Some(&self.movers), &mut ProductBuffers::default(), out);
     }
 }

@@ -4,11 +4,11 @@
 //! or asked whether they hold. Of the values of a term only those matter that a comparison tells apart, so
 //! that there are few letters: one for all states in which each guard and each assertion comes to the same.
 
-use crate::analysis::access::Table;
-use crate::exec::interp::{Conditions, Failure};
-use crate::exec::{Fault, FaultKind};
-use crate::ir::text::{Printer, Scope};
-use crate::ir::{Arithmetic, Binary, Claim, Expr, ExprKind, StmtKind, Unary};
+use crate::analysis::access::AccessTable;
+use crate::exec::interp::{ClaimConditions, EvalFailure};
+use crate::exec::{FaultKind, RuntimeFault};
+use crate::ir::text::{NameScope, ProgramPrinter};
+use crate::ir::{Arithmetic, BinaryOp, Claim, Expr, ExprKind, StmtKind, UnaryOp};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,31 +17,31 @@ const COMBINATIONS_MAX: usize = 1 << 16;
 
 /// A letter: what each move of a claim comes to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Letter {
-    moves: Vec<Judged>,
+pub(super) struct ClaimLetter {
+    moves: Vec<MoveOutcome>,
 }
 
 /// What the guard and the assertions of a move come to; of one that fails, the term that does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Judged {
+struct MoveOutcome {
     guard: Result<bool, usize>,
     asserted: Vec<Result<bool, usize>>,
 }
 
 /// A condition over terms.
 #[derive(Debug)]
-enum Formula {
+enum TermFormula {
     Known(i64),
     /// The value of a term.
     Value(usize),
-    Not(Box<Formula>),
-    Binary(Binary, Box<Formula>, Box<Formula>),
-    Conditional(Box<[Formula; 3]>),
+    Not(Box<TermFormula>),
+    Binary(BinaryOp, Box<TermFormula>, Box<TermFormula>),
+    Conditional(Box<[TermFormula; 3]>),
 }
 
 /// What is asked of the state.
 #[derive(Debug)]
-struct Term {
+struct ClaimTerm {
     /// The values that it may have.
     bounds: (i64, i64),
     /// What it is compared with.
@@ -49,10 +49,10 @@ struct Term {
     may_fail: bool,
 }
 
-impl Letter {
+impl ClaimLetter {
     /// The letters of a claim of the program of a table; none if they are too many to be listed.
-    pub fn all(table: &Table, claim: &Claim) -> Option<BTreeSet<Letter>> {
-        let mut terms = Terms::new(table);
+    pub fn all(table: &AccessTable, claim: &Claim) -> Option<BTreeSet<ClaimLetter>> {
+        let mut terms = ClaimTerms::new(table);
         let moves = claim.moves.iter().map(|it| {
             let asserted = it.action.body.iter().filter_map(|stmt| match &stmt.kind {
                 StmtKind::Assert { condition, .. } => Some(condition),
@@ -61,8 +61,8 @@ impl Letter {
             let guard = it.action.guard.as_ref();
             (guard.map(|it| terms.formula(it)), asserted.map(|it| terms.formula(it)).collect())
         });
-        let moves: Vec<(Option<Formula>, Vec<Formula>)> = moves.collect();
-        let values: Vec<Vec<Option<i64>>> = terms.terms.iter().map(Term::values).collect();
+        let moves: Vec<(Option<TermFormula>, Vec<TermFormula>)> = moves.collect();
+        let values: Vec<Vec<Option<i64>>> = terms.terms.iter().map(ClaimTerm::values).collect();
         let count = values.iter().try_fold(1_usize, |all, it| all.checked_mul(it.len()));
         let count = count.filter(|&it| it <= COMBINATIONS_MAX)?;
         let arithmetic = table.program().arithmetic;
@@ -72,23 +72,23 @@ impl Letter {
                 chosen.push(values[number % values.len()]);
                 number /= values.len();
             }
-            let holds = |it: &Formula| Ok(it.value(arithmetic, &chosen)? != 0);
-            let judged = moves.iter().map(|(guard, asserted)| Judged {
+            let holds = |it: &TermFormula| Ok(it.value(arithmetic, &chosen)? != 0);
+            let judged = moves.iter().map(|(guard, asserted)| MoveOutcome {
                 guard: guard.as_ref().map_or(Ok(true), holds),
                 asserted: asserted.iter().map(holds).collect(),
             });
-            Letter { moves: judged.collect() }
+            ClaimLetter { moves: judged.collect() }
         };
         Some((0..count).map(letter).collect())
     }
 }
 
-impl Conditions for Letter {
-    fn can_take(&self, number: u32) -> Result<bool, Failure> {
+impl ClaimConditions for ClaimLetter {
+    fn can_take(&self, number: u32) -> Result<bool, EvalFailure> {
         self.moves[number as usize].guard.map_err(|term| failed(FaultKind::Error, Some(term)))
     }
 
-    fn failures(&self, number: u32) -> Vec<Failure> {
+    fn failures(&self, number: u32) -> Vec<EvalFailure> {
         let asserted = self.moves[number as usize].asserted.iter();
         let failure = |it: &Result<bool, usize>| match it {
             Ok(true) => None,
@@ -100,84 +100,86 @@ impl Conditions for Letter {
 }
 
 /// A failure that is told from others by its kind and the term that fails.
-fn failed(kind: FaultKind, term: Option<usize>) -> Failure {
+fn failed(kind: FaultKind, term: Option<usize>) -> EvalFailure {
     let message = term.map_or_else(String::new, |it| it.to_string());
-    Box::new(Fault::new(kind, message, Span::default()))
+    Box::new(RuntimeFault::new(kind, message, Span::default()))
 }
 
 /// The terms of a claim.
-struct Terms<'t> {
-    table: &'t Table<'t>,
-    printer: Printer<'t>,
+struct ClaimTerms<'t> {
+    table: &'t AccessTable<'t>,
+    printer: ProgramPrinter<'t>,
     /// The numbers of those that are known, by how they are written.
     numbers: BTreeMap<String, usize>,
-    terms: Vec<Term>,
+    terms: Vec<ClaimTerm>,
 }
 
-impl<'t> Terms<'t> {
-    fn new(table: &'t Table<'t>) -> Terms<'t> {
-        let printer = Printer::new(table.program());
-        Terms { table, printer, numbers: BTreeMap::new(), terms: Vec::new() }
+impl<'t> ClaimTerms<'t> {
+    fn new(table: &'t AccessTable<'t>) -> ClaimTerms<'t> {
+        let printer = ProgramPrinter::new(table.program());
+        ClaimTerms { table, printer, numbers: BTreeMap::new(), terms: Vec::new() }
     }
 
     /// A condition taken apart.
-    fn formula(&mut self, expr: &Expr) -> Formula {
+    fn formula(&mut self, expr: &Expr) -> TermFormula {
         match &expr.kind {
-            ExprKind::Constant(value) => Formula::Known(*value),
-            ExprKind::Unary(Unary::Not, operand) => Formula::Not(Box::new(self.formula(operand))),
-            ExprKind::Binary(Binary::And | Binary::Or | Binary::Implies, left, right) => {
+            ExprKind::Constant(value) => TermFormula::Known(*value),
+            ExprKind::Unary(UnaryOp::Not, operand) => {
+                TermFormula::Not(Box::new(self.formula(operand)))
+            }
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, left, right) => {
                 let both = [self.formula(left), self.formula(right)];
                 binary(expr, both)
             }
-            ExprKind::Binary(operator, left, right) if operator.opposite().is_some() => {
+            ExprKind::Binary(operator, left, right) if operator.negated().is_some() => {
                 match (left.as_constant(), right.as_constant()) {
                     (Some(one), Some(other)) => {
-                        binary(expr, [Formula::Known(one), Formula::Known(other)])
+                        binary(expr, [TermFormula::Known(one), TermFormula::Known(other)])
                     }
                     (None, Some(with)) => {
-                        binary(expr, [self.term(left, with), Formula::Known(with)])
+                        binary(expr, [self.term(left, with), TermFormula::Known(with)])
                     }
                     (Some(with), None) => {
-                        binary(expr, [Formula::Known(with), self.term(right, with)])
+                        binary(expr, [TermFormula::Known(with), self.term(right, with)])
                     }
                     (None, None) => self.term(expr, 0),
                 }
             }
             ExprKind::Conditional(condition, then, otherwise) => {
                 let parts = [condition, then, otherwise].map(|it| self.formula(it));
-                Formula::Conditional(Box::new(parts))
+                TermFormula::Conditional(Box::new(parts))
             }
             _ => self.term(expr, 0),
         }
     }
 
     /// The value of an expression that is compared with a constant.
-    fn term(&mut self, expr: &Expr, with: i64) -> Formula {
-        let written = self.printer.expr(expr, &Scope::default());
+    fn term(&mut self, expr: &Expr, with: i64) -> TermFormula {
+        let written = self.printer.expr(expr, &NameScope::default());
         let number = *self.numbers.entry(written).or_insert(self.terms.len());
         if number == self.terms.len() {
-            self.terms.push(Term {
+            self.terms.push(ClaimTerm {
                 bounds: self.table.values(expr),
                 constants: BTreeSet::new(),
                 may_fail: self.table.expression(expr).failures.any(),
             });
         }
         self.terms[number].constants.insert(with);
-        Formula::Value(number)
+        TermFormula::Value(number)
     }
 }
 
 /// The operation of an expression on other operands.
-fn binary(expr: &Expr, [left, right]: [Formula; 2]) -> Formula {
+fn binary(expr: &Expr, [left, right]: [TermFormula; 2]) -> TermFormula {
     match expr.kind {
         ExprKind::Binary(operator, ..) => {
-            Formula::Binary(operator, Box::new(left), Box::new(right))
+            TermFormula::Binary(operator, Box::new(left), Box::new(right))
         }
         _ => unreachable!("only operations on two operands are taken apart so"),
     }
 }
 
-impl Term {
+impl ClaimTerm {
     /// Values of which one is as good as any other it may have; none is that it fails.
     fn values(&self) -> Vec<Option<i64>> {
         let (low, high) = self.bounds;
@@ -194,16 +196,16 @@ impl Term {
     }
 }
 
-impl Formula {
+impl TermFormula {
     /// Its value for these values of terms, or the term that fails.
     fn value(&self, arithmetic: Arithmetic, terms: &[Option<i64>]) -> Result<i64, usize> {
         Ok(match self {
-            Formula::Known(value) => *value,
-            Formula::Value(term) => terms[*term].ok_or(*term)?,
-            Formula::Not(operand) => (operand.value(arithmetic, terms)? == 0).into(),
-            Formula::Binary(operator, left, right) => {
+            TermFormula::Known(value) => *value,
+            TermFormula::Value(term) => terms[*term].ok_or(*term)?,
+            TermFormula::Not(operand) => (operand.value(arithmetic, terms)? == 0).into(),
+            TermFormula::Binary(operator, left, right) => {
                 let left = left.value(arithmetic, terms)?;
-                match operator.decided_by(left) {
+                match operator.short_circuit_value(left) {
                     Some(decided) => decided,
                     None => {
                         let right = right.value(arithmetic, terms)?;
@@ -212,7 +214,7 @@ impl Formula {
                     }
                 }
             }
-            Formula::Conditional(parts) => {
+            TermFormula::Conditional(parts) => {
                 let [condition, then, otherwise] = &**parts;
                 let chosen =
                     if condition.value(arithmetic, terms)? != 0 { then } else { otherwise };

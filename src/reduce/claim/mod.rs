@@ -20,15 +20,15 @@ mod letters;
 mod opening;
 mod stuttering;
 
-use super::{Kept, Kind, Preserved, Reduction, Stack};
+use super::{PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack};
 use crate::exec::{
-    Collected, Expansion, Explain, Interp, Lift, Model, Movers, Postpones, ProcessSet, Tally,
-    Violation, stop,
+    ExpansionOutcome, FairExpander, Interp, PostponingStateSpace, ProcessSet, ReductionCounters,
+    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, stop,
 };
-use crate::ir::{Claim, ClaimMove, Entity as _, LocationId, PropertyKind, Turn};
+use crate::ir::{Claim, ClaimMove, Entity as _, LocationId, PropertyKind, TurnRule};
 pub use fair::FairProduct;
-use opening::Opening;
-pub(in crate::reduce) use stuttering::Follows;
+use opening::FirstClaimMoves;
+pub(in crate::reduce) use stuttering::StutterDependence;
 
 /// The claim of a program, to be searched with.
 #[derive(Clone)]
@@ -49,14 +49,14 @@ pub struct NeverClaim<'m> {
     /// The bytes of where it is.
     bytes: usize,
     /// What becomes of runs that end, where it is whole runs that it is looked at for.
-    ended: Option<EndedRuns>,
+    ended: Option<FiniteRunPolicy>,
     /// Of each location whether every run that comes there is accepted, where it is whole runs that it is looked at for.
     accepts_all: Vec<bool>,
 }
 
 /// What is said of a run that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndedRuns {
+pub enum FiniteRunPolicy {
     /// Its last state is repeated for ever.
     Stutter,
     /// Nothing.
@@ -65,13 +65,13 @@ pub enum EndedRuns {
 
 /// A model and a claim about it.
 pub struct ClaimProduct<'m> {
-    model: Box<dyn Model + 'm>,
+    model: Box<dyn StateSpace + 'm>,
     never: NeverClaim<'m>,
 }
 
 /// Where the claim is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct At {
+struct ClaimPosition {
     location: LocationId,
     /// Whether the system stands still, and the next move is the claim's alone.
     stutters: bool,
@@ -79,11 +79,11 @@ struct At {
 
 /// Room for the successors of one state.
 #[derive(Default)]
-struct Room {
+struct ProductBuffers {
     successors: Vec<u8>,
     key: Vec<u8>,
     /// Where the claim comes to.
-    to: Vec<At>,
+    to: Vec<ClaimPosition>,
 }
 
 impl<'m> NeverClaim<'m> {
@@ -104,10 +104,10 @@ impl<'m> NeverClaim<'m> {
         let first_move = (program.actions.len() + program.starts.len()) as u32;
         let property = (id.0, property.name.as_str());
         let (ended, accepts_all) = (None, vec![false; claim.locations.len()]);
-        let knows_timeout = claim.asks_for_timeout() && interp.asks_for_timeout();
+        let knows_timeout = claim.reads_timeout() && interp.reads_timeout();
         let is_plain = |&number: &u32| {
             let ClaimMove { action, to, .. } = &claim.moves[number as usize];
-            action.body.is_empty() && action.control.turn == Turn::Open && !claim.is_end(*to)
+            action.body.is_empty() && action.control.turn == TurnRule::Open && !claim.is_end(*to)
         };
         let is_plain =
             from.iter().map(|moves| !knows_timeout && moves.iter().all(is_plain)).collect();
@@ -126,11 +126,11 @@ impl<'m> NeverClaim<'m> {
     }
 
     /// The same, looked at for whole runs if it is said what becomes of those that end.
-    pub fn looked_at(interp: &'m Interp, runs: Option<EndedRuns>) -> Option<NeverClaim<'m>> {
+    pub fn for_runs(interp: &'m Interp, runs: Option<FiniteRunPolicy>) -> Option<NeverClaim<'m>> {
         let claim = NeverClaim::of(interp)?;
         Some(match runs {
             None => claim,
-            Some(ended) => claim.of_runs(ended),
+            Some(ended) => claim.over_infinite_runs(ended),
         })
     }
 
@@ -140,13 +140,13 @@ impl<'m> NeverClaim<'m> {
     }
 
     /// The same, looked at for the runs in which it is at accepting locations for ever again.
-    pub fn of_runs(self, ended: EndedRuns) -> NeverClaim<'m> {
+    pub fn over_infinite_runs(self, ended: FiniteRunPolicy) -> NeverClaim<'m> {
         let accepts_all = self.claim.locations.keys().map(|at| self.claim.accepts_all(at));
         NeverClaim { ended: Some(ended), accepts_all: accepts_all.collect(), ..self }
     }
 
     /// Its product with a model that runs the program.
-    pub fn with(&self, model: impl Model + 'm) -> ClaimProduct<'m> {
+    pub fn with(&self, model: impl StateSpace + 'm) -> ClaimProduct<'m> {
         ClaimProduct { model: Box::new(model), never: self.clone() }
     }
 }
@@ -156,29 +156,34 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
         format!("never claim {}", self.property.1)
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Product
+    fn kind(&self) -> ReductionKind {
+        ReductionKind::Product
     }
 
     /// Where the system can do nothing the claim goes on alone, and a run that the claim does not follow is
     /// left.
-    fn preserves(&self) -> Preserved {
-        let lost = [Kept::Deadlocks, Kept::StepErrors, Kept::Invariants, Kept::StutterInvariant];
-        lost.into_iter().fold(Preserved::ALL, Preserved::without)
+    fn preserves(&self) -> PreservedProperties {
+        let lost = [
+            PropertyClass::Deadlocks,
+            PropertyClass::StepErrors,
+            PropertyClass::Invariants,
+            PropertyClass::StutterInvariant,
+        ];
+        lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
     }
 
-    fn did(&self, _: &Tally) -> Option<String> {
+    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
         None
     }
 
     /// A claim may count the system's steps: none may be left out but by what knows that it does not.
-    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
+    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
         let why = || "it counts steps, and some are left out before it".to_owned();
         let kept = before.preserves();
-        (!kept.has(Kept::Claims) && !kept.has(Kept::StutteringClaims)).then(why)
+        (!kept.has(PropertyClass::Claims) && !kept.has(PropertyClass::StutteringClaims)).then(why)
     }
 
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
         Box::new(self.with(model))
     }
 }
@@ -186,7 +191,7 @@ impl<'m> Reduction<'m> for NeverClaim<'m> {
 impl<'m> ClaimProduct<'m> {
     /// The product of `model`, which runs the program of `interp`, and the program's claim, if it has
     /// one.
-    pub fn new(model: impl Model + 'm, interp: &'m Interp) -> Option<ClaimProduct<'m>> {
+    pub fn new(model: impl StateSpace + 'm, interp: &'m Interp) -> Option<ClaimProduct<'m>> {
         Some(NeverClaim::of(interp)?.with(model))
     }
 
@@ -229,14 +234,14 @@ impl<'m> ClaimProduct<'m> {
         }
     }
 
-    fn split<'s>(&self, state: &'s [u8]) -> (&'s [u8], At) {
+    fn split<'s>(&self, state: &'s [u8]) -> (&'s [u8], ClaimPosition) {
         let (system, code) = state.split_at(self.model.width());
         let code = code.iter().fold(0, |code: u64, &byte| code << 8 | u64::from(byte));
         let location = LocationId::from_index((code / 2) as usize);
-        (system, At { location, stutters: code % 2 == 1 })
+        (system, ClaimPosition { location, stutters: code % 2 == 1 })
     }
 
-    fn join(&self, system: &[u8], at: At, key: &mut Vec<u8>) {
+    fn join(&self, system: &[u8], at: ClaimPosition, key: &mut Vec<u8>) {
         let code = 2 * at.location.index() as u64 + u64::from(at.stutters);
         key.clear();
         key.extend_from_slice(system);
@@ -247,16 +252,16 @@ impl<'m> ClaimProduct<'m> {
     fn expand_one(
         &self,
         state: &[u8],
-        movers: Option<&Movers<'m>>,
-        room: &mut Room,
-        out: &mut Expansion,
+        movers: Option<&FairExpander<'m>>,
+        room: &mut ProductBuffers,
+        out: &mut SuccessorSink,
     ) {
         let (system, at) = self.split(state);
         // A claim that moves alone keeps nobody from moving: nobody can, or all that is of interest has happened.
         let to_all = movers.map(|it| ProcessSet::first(it.processes().count()).to_bytes());
         let to_all = to_all.as_ref().map_or(&[][..], |it| &it[..]);
         if self.never.accepts_all[at.location.index()] {
-            out.finding(self.check(), state);
+            out.record_finding(self.check(), state);
         }
         if self.has_ended(at) {
             room.key.clear();
@@ -265,13 +270,14 @@ impl<'m> ClaimProduct<'m> {
             return out.candidate(&room.key);
         }
         if self.never.claim.is_end(at.location) {
-            out.finding(self.check(), state);
+            out.record_finding(self.check(), state);
         }
-        let Room { successors, key, to } = room;
+        let ProductBuffers { successors, key, to } = room;
         let mut opening = None;
-        if !self.arrive(system, at, to) {
+        if !self.successor_positions(system, at, to) {
             let opening = opening.insert(self.opening(system, at));
-            let ways = opening.ways.iter().map(|way| At { location: way.to, stutters: false });
+            let ways =
+                opening.ways.iter().map(|way| ClaimPosition { location: way.to, stutters: false });
             to.clear();
             to.extend(ways);
         }
@@ -300,10 +306,10 @@ impl<'m> ClaimProduct<'m> {
     /// What is to be told of the claim's first move from a state, beside where the system's steps lead.
     fn tell_opening(
         &self,
-        (state, opening): (&[u8], &Opening),
+        (state, opening): (&[u8], &FirstClaimMoves),
         to_all: &[u8],
         key: &mut Vec<u8>,
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
     ) {
         for (_, to) in self.ended(opening) {
             self.join(self.split(state).0, to, key);
@@ -311,11 +317,11 @@ impl<'m> ClaimProduct<'m> {
             out.candidate(key);
         }
         if self.never.ended.is_none() {
-            opening.ends.iter().for_each(|_| out.finding(self.check(), state));
+            opening.ends.iter().for_each(|_| out.record_finding(self.check(), state));
         }
         for (moves, fault) in &opening.faults {
             let last = moves.last().map_or(0, |&last| self.number(last));
-            out.finding(Violation::Fault(fault.kind, last), state);
+            out.record_finding(Violation::Fault(fault.kind, last), state);
         }
     }
 
@@ -324,9 +330,9 @@ impl<'m> ClaimProduct<'m> {
         &self,
         successors: &[u8],
         behind: usize,
-        to: &[At],
+        to: &[ClaimPosition],
         key: &mut Vec<u8>,
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
     ) {
         let width = self.model.width();
         for &at in to {
@@ -345,22 +351,29 @@ impl<'m> ClaimProduct<'m> {
         &self,
         (system, state): (&[u8], &[u8]),
         ways: usize,
-        movers: Option<&Movers<'m>>,
+        movers: Option<&FairExpander<'m>>,
         successors: &mut Vec<u8>,
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
     ) -> Option<bool> {
         successors.clear();
         let record = self.model.width() + movers.map_or(0, |_| ProcessSet::BYTES);
-        let run = |inner: &mut Expansion| match movers {
+        let run = |inner: &mut SuccessorSink| match movers {
             None => self.model.expand(system, inner),
             Some(movers) => movers.expand(system, inner),
         };
-        let Collected { transitions, left_out, findings, put_off, passed, beyond, .. } =
-            out.wrap(record, successors, run)?;
-        out.leave_out(left_out * ways as u64);
-        out.put_off(put_off);
-        out.pass(passed);
-        out.leave_behind(beyond);
+        let ExpansionOutcome {
+            transitions,
+            excluded: left_out,
+            findings,
+            postponed: put_off,
+            skipped: passed,
+            pruned: beyond,
+            ..
+        } = out.wrap(record, successors, run)?;
+        out.count_excluded(left_out * ways as u64);
+        out.count_postponed(put_off);
+        out.count_skipped(passed);
+        out.count_pruned(beyond);
         let mut moved = transitions > 0;
         for (check, finding) in findings.iter() {
             let times = match check {
@@ -371,17 +384,17 @@ impl<'m> ClaimProduct<'m> {
                     finding.count * ways as u64
                 }
             };
-            (0..times).for_each(|_| out.finding(check, state));
+            (0..times).for_each(|_| out.record_finding(check, state));
         }
         // If it left early, it is not known whether it can move.
-        (!stop::is_asked()).then_some(moved)
+        (!stop::is_requested()).then_some(moved)
     }
 }
 
 /// How many initial states of the system are gathered before the claim joins them.
 const STARTS_AT_ONCE: usize = 256;
 
-impl Model for ClaimProduct<'_> {
+impl StateSpace for ClaimProduct<'_> {
     fn width(&self) -> usize {
         self.model.width() + self.never.bytes
     }
@@ -391,11 +404,13 @@ impl Model for ClaimProduct<'_> {
         self.model.bits() + (u64::BITS - (codes - 1).leading_zeros())
     }
 
-    fn initial(&self, out: &mut Expansion) {
-        let (width, at) =
-            (self.model.width(), At { location: self.never.claim.start, stutters: false });
+    fn initial(&self, out: &mut SuccessorSink) {
+        let (width, at) = (
+            self.model.width(),
+            ClaimPosition { location: self.never.claim.start, stutters: false },
+        );
         let (mut states, mut key) = (Vec::new(), Vec::new());
-        let mut pass_on = |states: &mut Vec<u8>, out: &mut Expansion| {
+        let mut pass_on = |states: &mut Vec<u8>, out: &mut SuccessorSink| {
             for state in states.chunks_exact(width) {
                 self.join(state, at, &mut key);
                 out.candidate(&key);
@@ -403,7 +418,7 @@ impl Model for ClaimProduct<'_> {
             states.clear();
         };
         let (limit, run) =
-            (STARTS_AT_ONCE * width, |inner: &mut Expansion| self.model.initial(inner));
+            (STARTS_AT_ONCE * width, |inner: &mut SuccessorSink| self.model.initial(inner));
         let Some(collected) = out.wrap_in_batches(width, &mut states, limit, &mut pass_on, run)
         else {
             return;
@@ -411,14 +426,14 @@ impl Model for ClaimProduct<'_> {
         pass_on(&mut states, out);
         for (check, finding) in collected.findings.iter() {
             self.join(&finding.witness, at, &mut key);
-            (0..finding.count).for_each(|_| out.finding(check, &key));
+            (0..finding.count).for_each(|_| out.record_finding(check, &key));
         }
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
-        let mut room = Room::default();
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        let mut room = ProductBuffers::default();
         for state in states.chunks_exact(self.width()) {
-            if stop::is_asked() {
+            if stop::is_requested() {
                 return;
             }
             if !self.is_state(state) {
@@ -441,15 +456,15 @@ impl Model for ClaimProduct<'_> {
         *hasher.finalize().as_bytes()
     }
 
-    fn explained(&self) -> &dyn Explain {
+    fn description(&self) -> &dyn SystemDescription {
         self
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         None
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }

@@ -1,15 +1,15 @@
 //! What a claim does in a state, before and beside the steps of the system.
 
-use super::{At, ClaimProduct, EndedRuns};
-use crate::exec::Fault;
-use crate::exec::interp::{Way, Ways};
+use super::{ClaimPosition, ClaimProduct, FiniteRunPolicy};
+use crate::exec::RuntimeFault;
+use crate::exec::interp::{ClaimPath, ClaimPaths};
 use crate::ir::{Entity as _, LocationId};
 use std::collections::BTreeSet;
 
 /// How a claim goes on while the system stands still: where it comes by one move from a location,
 /// it comes by more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Round {
+enum StutterParity {
     /// By two, four or any even number.
     Even,
     /// Not everywhere by an even number, but then by an odd one.
@@ -19,24 +19,29 @@ enum Round {
 }
 
 /// What can follow a state, before it is known which steps the system takes.
-pub(super) struct Opening {
+pub(super) struct FirstClaimMoves {
     /// The ways of the claim that the system's steps follow.
-    pub(super) ways: Vec<Way>,
+    pub(super) ways: Vec<ClaimPath>,
     /// What is found while the claim goes on.
     pub(super) ends: Vec<Vec<u32>>,
-    pub(super) faults: Vec<(Vec<u32>, Fault)>,
+    pub(super) faults: Vec<(Vec<u32>, RuntimeFault)>,
 }
 
 impl ClaimProduct<'_> {
-    fn ways(&self, system: &[u8], at: LocationId, timeout: bool) -> Ways {
-        self.never.interp.claim_ways((self.never.claim, &self.never.from), at, system, timeout)
+    fn ways(&self, system: &[u8], at: LocationId, timeout: bool) -> ClaimPaths {
+        self.never.interp.claim_paths((self.never.claim, &self.never.from), at, system, timeout)
     }
 
     /// Makes `to` where the claim comes to by the ways that the system's steps follow, if that is all that there is to tell of its
     /// first move; else it is false.
-    pub(super) fn arrive(&self, system: &[u8], at: At, to: &mut Vec<At>) -> bool {
+    pub(super) fn successor_positions(
+        &self,
+        system: &[u8],
+        at: ClaimPosition,
+        to: &mut Vec<ClaimPosition>,
+    ) -> bool {
         to.clear();
-        let mut visit = |location| to.push(At { location, stutters: false });
+        let mut visit = |location| to.push(ClaimPosition { location, stutters: false });
         let moves = (self.never.claim, &self.never.from[..]);
         self.never.is_plain[at.location.index()]
             && self.never.interp.claim_moves(moves, at.location, system, &mut visit)
@@ -48,13 +53,13 @@ impl ClaimProduct<'_> {
     }
 
     /// The first move of the claim from a state.
-    pub(super) fn opening(&self, system: &[u8], at: At) -> Opening {
+    pub(super) fn opening(&self, system: &[u8], at: ClaimPosition) -> FirstClaimMoves {
         let mut ways = self.ways(system, at.location, false);
         // It is asked again where it can do nothing without `timeout`, as well as where the system can.
         if (ways.all.is_empty() && self.never.knows_timeout) || self.is_timeout(system) {
             ways = self.ways(system, at.location, true);
         }
-        let Ways { mut all, mut ends, faults } = ways;
+        let ClaimPaths { mut all, mut ends, faults } = ways;
         if !at.stutters {
             let at_end = all.iter().filter(|way| self.never.claim.is_end(way.to));
             ends.extend(at_end.map(|way| way.moves.clone()));
@@ -63,49 +68,59 @@ impl ClaimProduct<'_> {
             // What the system does then is of no interest.
             all.retain(|way| !self.never.claim.is_end(way.to));
         }
-        Opening { ways: all, ends, faults }
+        FirstClaimMoves { ways: all, ends, faults }
     }
 
     /// Where whole runs are looked at, a run that brings the claim to its end is violated, whatever follows: it is taken
     /// to stay there. This is where it comes to by each of the ways there.
     pub(super) fn ended<'o>(
         &'o self,
-        opening: &'o Opening,
-    ) -> impl Iterator<Item = (&'o [u32], At)> {
+        opening: &'o FirstClaimMoves,
+    ) -> impl Iterator<Item = (&'o [u32], ClaimPosition)> {
         let ends = opening.ends.iter().filter(|_| self.never.ended.is_some());
         ends.filter_map(|moves| {
             let location = self.never.claim.moves[*moves.last()? as usize].to;
-            Some((&moves[..], At { location, stutters: false }))
+            Some((&moves[..], ClaimPosition { location, stutters: false }))
         })
     }
 
     /// Whether the claim stays where it is because it is at its end, and whole runs are looked at.
-    pub(super) fn has_ended(&self, at: At) -> bool {
+    pub(super) fn has_ended(&self, at: ClaimPosition) -> bool {
         self.never.ended.is_some() && self.never.claim.is_end(at.location)
     }
 
     /// Where a claim comes to while the system stands still, and what is found on the way, for each
     /// of its first ways.
-    pub(super) fn stutter(&self, system: &[u8], at: At, opening: &mut Opening) -> Vec<(Way, At)> {
+    pub(super) fn stutter(
+        &self,
+        system: &[u8],
+        at: ClaimPosition,
+        opening: &mut FirstClaimMoves,
+    ) -> Vec<(ClaimPath, ClaimPosition)> {
         match self.never.ended {
-            Some(EndedRuns::Ignored) => return Vec::new(),
-            Some(EndedRuns::Stutter) => {
-                let arrive = |way: &Way| (way.clone(), At { location: way.to, stutters: false });
+            Some(FiniteRunPolicy::Ignored) => return Vec::new(),
+            Some(FiniteRunPolicy::Stutter) => {
+                let arrive = |way: &ClaimPath| {
+                    (way.clone(), ClaimPosition { location: way.to, stutters: false })
+                };
                 return opening.ways.iter().map(arrive).collect();
             }
             None => {}
         }
-        if at.stutters || self.round(system, at.location) == Round::Odd {
-            let arrive = |way: &Way| (way.clone(), self.come_to(system, way.to));
+        if at.stutters || self.round(system, at.location) == StutterParity::Odd {
+            let arrive = |way: &ClaimPath| (way.clone(), self.stuttering_position(system, way.to));
             return opening.ways.iter().map(arrive).collect();
         }
         let timeout = self.is_timeout(system);
         let mut arrivals = Vec::new();
         for first in &opening.ways {
-            let Ways { all, ends, faults } = self.ways(system, first.to, timeout);
+            let ClaimPaths { all, ends, faults } = self.ways(system, first.to, timeout);
             let after = |moves: Vec<u32>| [first.moves.clone(), moves].concat();
-            for Way { moves, to } in all {
-                arrivals.push((Way { moves: after(moves), to }, self.come_to(system, to)));
+            for ClaimPath { moves, to } in all {
+                arrivals.push((
+                    ClaimPath { moves: after(moves), to },
+                    self.stuttering_position(system, to),
+                ));
             }
             opening.ends.extend(ends.into_iter().map(after));
             opening.faults.extend(faults.into_iter().map(|(moves, fault)| (after(moves), fault)));
@@ -114,13 +129,13 @@ impl ClaimProduct<'_> {
     }
 
     /// A location come to while the system stands still.
-    fn come_to(&self, system: &[u8], location: LocationId) -> At {
-        At { location, stutters: self.round(system, location) == Round::No }
+    fn stuttering_position(&self, system: &[u8], location: LocationId) -> ClaimPosition {
+        ClaimPosition { location, stutters: self.round(system, location) == StutterParity::No }
     }
 
     /// Whether the claim, while the system stands still, comes by two or more moves from a location
     /// wherever it comes by one.
-    fn round(&self, system: &[u8], location: LocationId) -> Round {
+    fn round(&self, system: &[u8], location: LocationId) -> StutterParity {
         let timeout = self.is_timeout(system);
         let targets = |at: LocationId| -> Vec<LocationId> {
             self.ways(system, at, timeout).all.iter().map(|way| way.to).collect()
@@ -137,9 +152,11 @@ impl ClaimProduct<'_> {
         }
         let [even, odd] = seen;
         match once {
-            once if once.iter().all(|at| even.contains(at)) => Round::Even,
-            once if once.iter().all(|at| even.contains(at) || odd.contains(at)) => Round::Odd,
-            _ => Round::No,
+            once if once.iter().all(|at| even.contains(at)) => StutterParity::Even,
+            once if once.iter().all(|at| even.contains(at) || odd.contains(at)) => {
+                StutterParity::Odd
+            }
+            _ => StutterParity::No,
         }
     }
 }

@@ -10,10 +10,10 @@
 //! where it cannot move; so what a claim finds whatever it reads next counts as found.
 
 use super::NeverClaim;
-use super::letters::Letter;
-use crate::analysis::access::Table;
-use crate::exec::interp::ways;
-use crate::exec::{Checks, FaultKind};
+use super::letters::ClaimLetter;
+use crate::analysis::access::AccessTable;
+use crate::exec::interp::claim_paths_under;
+use crate::exec::{CheckSelection, FaultKind};
 use crate::ir::{Claim, LocationId};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,18 +27,18 @@ const SITUATIONS_MAX: usize = 2048;
 /// What a claim that does not see stuttering says of whether a run is followed: where it cannot move, nothing
 /// more is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::reduce) enum Follows {
+pub(in crate::reduce) enum StutterDependence {
     /// Every run is, until it is violated.
     Always,
     /// Not all are, but of runs that differ in stuttering all or none.
-    Alike,
+    UpToStuttering,
     /// How far one is may depend on how often a state is repeated.
     ByCount,
 }
 
 /// What a claim comes to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Finding {
+enum ClaimOutcome {
     /// Its end.
     Violated,
     /// An error of a move.
@@ -47,67 +47,67 @@ enum Finding {
 
 /// Where a claim may be after some letters, and what it has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Situation {
+struct ClaimSubset {
     at: BTreeSet<LocationId>,
-    found: BTreeSet<Finding>,
+    found: BTreeSet<ClaimOutcome>,
 }
 
 /// What comes of a claim by all that it may read: numbers of situations, by letter.
-struct Determined {
-    situations: Vec<Situation>,
+struct DeterminizedClaim {
+    situations: Vec<ClaimSubset>,
     next: Vec<Vec<usize>>,
 }
 
 /// What a situation leads to in any case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Told {
+enum InevitableOutcome {
     /// To the claim's end.
     Violated,
     /// To these, beside what else may come.
-    Found(BTreeSet<Finding>),
+    Found(BTreeSet<ClaimOutcome>),
 }
 
 impl NeverClaim<'_> {
     /// What is said of runs that are followed if the claim does not see stuttering, in a search for some checks;
     /// or why it may see it. The table is that of the claim's program. With `may_stop` a run may end without
     /// anything that is looked for.
-    pub(in crate::reduce) fn follows(
+    pub(in crate::reduce) fn stutter_dependence(
         &self,
-        table: &Table,
-        checks: &Checks,
+        table: &AccessTable,
+        checks: &CheckSelection,
         may_stop: bool,
-    ) -> Result<Follows, String> {
+    ) -> Result<StutterDependence, String> {
         let why = |what: &str| Err(format!("the never claim {} {what}", self.name()));
         if self.claim.moves.iter().any(|it| table.observation(&it.action).reads_anything) {
             return why("asks what can move");
         }
-        let letters = Letter::all(table, self.claim).filter(|all| all.len() <= LETTERS_MAX);
-        let reads = letters.and_then(|letters| Determined::of(self, &letters, checks));
+        let letters = ClaimLetter::all(table, self.claim).filter(|all| all.len() <= LETTERS_MAX);
+        let reads = letters.and_then(|letters| DeterminizedClaim::of(self, &letters, checks));
         let Some(reads) = reads else {
             return why("is too large to find out whether it counts steps");
         };
         let told = reads.told(may_stop);
-        if !reads.repeat(&told) {
+        if !reads.is_stutter_closed(&told) {
             return why("counts steps");
         }
-        let followed: Vec<(&Told, bool)> = told
+        let followed: Vec<(&InevitableOutcome, bool)> = told
             .iter()
             .zip(&reads.situations)
-            .map(|(told, it)| (told, *told == Told::Violated || !it.at.is_empty()))
+            .map(|(told, it)| (told, *told == InevitableOutcome::Violated || !it.at.is_empty()))
             .collect();
         Ok(if followed.iter().all(|&(_, is_followed)| is_followed) {
-            Follows::Always
-        } else if reads.repeat(&followed) {
-            Follows::Alike
+            StutterDependence::Always
+        } else if reads.is_stutter_closed(&followed) {
+            StutterDependence::UpToStuttering
         } else {
-            Follows::ByCount
+            StutterDependence::ByCount
         })
     }
 }
 
 impl NeverClaim<'_> {
     /// Why its conditions may be more than questions about a state that always have an answer, if they may.
-    pub(in crate::reduce) fn judges_states(&self, table: &Table) -> Result<(), String> {
+    pub(in crate::reduce) fn judges_states(&self, table: &AccessTable) -> Result<(), String> {
         for it in &self.claim.moves {
             if table.observation(&it.action).reads_anything {
                 return Err(format!("{} asks what can move", self.name()));
@@ -120,31 +120,35 @@ impl NeverClaim<'_> {
     }
 }
 
-impl Situation {
+impl ClaimSubset {
     fn is_violated(&self) -> bool {
-        self.found.contains(&Finding::Violated)
+        self.found.contains(&ClaimOutcome::Violated)
     }
 }
 
-impl Finding {
-    fn counts(&self, checks: &Checks) -> bool {
+impl ClaimOutcome {
+    fn counts(&self, checks: &CheckSelection) -> bool {
         match self {
-            Finding::Violated => checks.claims,
-            Finding::Fault(FaultKind::Assertion, ..) => checks.assertions,
-            Finding::Fault(..) => checks.faults,
+            ClaimOutcome::Violated => checks.claims,
+            ClaimOutcome::Fault(FaultKind::Assertion, ..) => checks.assertions,
+            ClaimOutcome::Fault(..) => checks.faults,
         }
     }
 }
 
-impl Determined {
+impl DeterminizedClaim {
     /// That of a claim, of which only what counts is noted; none if there are too many situations.
-    fn of(never: &NeverClaim, letters: &BTreeSet<Letter>, checks: &Checks) -> Option<Determined> {
+    fn of(
+        never: &NeverClaim,
+        letters: &BTreeSet<ClaimLetter>,
+        checks: &CheckSelection,
+    ) -> Option<DeterminizedClaim> {
         let start = never.claim.start;
-        let ended = never.claim.is_end(start).then_some(Finding::Violated);
+        let ended = never.claim.is_end(start).then_some(ClaimOutcome::Violated);
         let found = ended.into_iter().filter(|it| it.counts(checks)).collect();
-        let first = Situation { at: BTreeSet::from([start]), found };
+        let first = ClaimSubset { at: BTreeSet::from([start]), found };
         let mut numbers = BTreeMap::from([(first.clone(), 0)]);
-        let mut all = Determined { situations: vec![first], next: Vec::new() };
+        let mut all = DeterminizedClaim { situations: vec![first], next: Vec::new() };
         while let Some(situation) = all.situations.get(all.next.len()).cloned() {
             let mut next = Vec::with_capacity(letters.len());
             for letter in letters {
@@ -167,17 +171,20 @@ impl Determined {
     }
 
     /// What each situation leads to in any case; where runs may stop, what has been found.
-    fn told(&self, may_stop: bool) -> Vec<Told> {
-        let every: BTreeSet<&Finding> = self.situations.iter().flat_map(|it| &it.found).collect();
-        let mut told = vec![Told::Found(BTreeSet::new()); self.situations.len()];
+    fn told(&self, may_stop: bool) -> Vec<InevitableOutcome> {
+        let every: BTreeSet<&ClaimOutcome> =
+            self.situations.iter().flat_map(|it| &it.found).collect();
+        let mut told = vec![InevitableOutcome::Found(BTreeSet::new()); self.situations.len()];
         for finding in every {
             for at in self.that_come_to(finding, may_stop) {
                 match &mut told[at] {
-                    Told::Found(_) if *finding == Finding::Violated => told[at] = Told::Violated,
-                    Told::Found(found) => {
+                    InevitableOutcome::Found(_) if *finding == ClaimOutcome::Violated => {
+                        told[at] = InevitableOutcome::Violated
+                    }
+                    InevitableOutcome::Found(found) => {
                         found.insert(finding.clone());
                     }
-                    Told::Violated => {}
+                    InevitableOutcome::Violated => {}
                 }
             }
         }
@@ -186,7 +193,7 @@ impl Determined {
 
     /// The situations from which something is found whatever is read; where runs may stop, those in which it
     /// has been.
-    fn that_come_to(&self, finding: &Finding, may_stop: bool) -> Vec<usize> {
+    fn that_come_to(&self, finding: &ClaimOutcome, may_stop: bool) -> Vec<usize> {
         let mut comes: Vec<bool> =
             self.situations.iter().map(|it| it.found.contains(finding)).collect();
         let mut grows = !may_stop;
@@ -204,7 +211,7 @@ impl Determined {
 
     /// Whether reading a letter twice comes to the same as once, as far as is told of situations: then those
     /// behind one and two are so much alike that all that can be read from there on comes to the same.
-    fn repeat<T: PartialEq>(&self, told: &[T]) -> bool {
+    fn is_stutter_closed<T: PartialEq>(&self, told: &[T]) -> bool {
         // Classes of situations that have to be alike, each by one of them (Hopcroft and Karp 1971).
         let mut class: Vec<usize> = (0..self.situations.len()).collect();
         let mut open: Vec<(usize, usize)> = Vec::new();
@@ -236,25 +243,32 @@ fn root(class: &mut [usize], mut at: usize) -> usize {
 }
 
 /// The situation behind a letter. Once the claim is violated it is of no more interest what it does.
-fn behind(never: &NeverClaim, before: &Situation, letter: &Letter, checks: &Checks) -> Situation {
+fn behind(
+    never: &NeverClaim,
+    before: &ClaimSubset,
+    letter: &ClaimLetter,
+    checks: &CheckSelection,
+) -> ClaimSubset {
     if before.is_violated() {
         return before.clone();
     }
     let claim: &Claim = never.claim;
-    let mut after = Situation { at: BTreeSet::new(), found: before.found.clone() };
+    let mut after = ClaimSubset { at: BTreeSet::new(), found: before.found.clone() };
     for &at in &before.at {
-        let ways = ways((claim, &never.from), at, letter);
+        let ways = claim_paths_under((claim, &never.from), at, letter);
         let faults = ways.faults.into_iter().map(|(moves, fault)| {
             let last = moves.last().copied().unwrap_or_default();
-            Finding::Fault(fault.kind, last, fault.message)
+            ClaimOutcome::Fault(fault.kind, last, fault.message)
         });
         let is_end = !ways.ends.is_empty() || ways.all.iter().any(|way| claim.is_end(way.to));
-        let found = faults.chain(is_end.then_some(Finding::Violated));
+        let found = faults.chain(is_end.then_some(ClaimOutcome::Violated));
         after.found.extend(found.filter(|it| it.counts(checks)));
         after.at.extend(ways.all.into_iter().map(|way| way.to));
     }
     match after.is_violated() {
-        true => Situation { at: BTreeSet::new(), found: BTreeSet::from([Finding::Violated]) },
+        true => {
+            ClaimSubset { at: BTreeSet::new(), found: BTreeSet::from([ClaimOutcome::Violated]) }
+        }
         false => after,
     }
 }

@@ -1,17 +1,17 @@
 //! Whether the diamond of two steps closes, found by trying them in all states.
 //!
-//! All that both look at is tried, in both orders ([`Trying`]): two ends that are the same in both states of a kind are the
+//! All that both look at is tried, in both orders ([`ActionTrial`]): two ends that are the same in both states of a kind are the
 //! same in all.
 
 use super::alone;
 use crate::analysis::bits;
-use crate::analysis::dependence::Dependence;
+use crate::analysis::dependence::DependenceRelation;
 use crate::analysis::instances::InstanceId;
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
 use crate::ir::layout::CellId;
 use crate::ir::{Entity as _, PropertyKind};
-use crate::reduce::trying::{Assumed, Both, Taken, Trying};
+use crate::reduce::trying::{ActionTrial, AssumedCodes, StatePair, TrialOutcome};
 use std::collections::BTreeSet;
 
 /// A pair is tried in at most so many kinds of states.
@@ -24,22 +24,25 @@ const EACH_PAIR: u64 = 64;
 const ALL_TRIES_MAX: usize = 1 << 16;
 
 /// Closes diamonds of a program.
-pub(super) struct Closing<'c> {
-    dependence: &'c Dependence<'c>,
-    trying: Trying<'c>,
+pub(super) struct DiamondCheck<'c> {
+    dependence: &'c DependenceRelation<'c>,
+    trying: ActionTrial<'c>,
     tries: usize,
 }
 
-impl<'c> Closing<'c> {
+impl<'c> DiamondCheck<'c> {
     /// Of a program of which steps can be tried one by one.
-    pub(super) fn new(interp: &Interp, dependence: &'c Dependence<'c>) -> Option<Closing<'c>> {
+    pub(super) fn new(
+        interp: &Interp,
+        dependence: &'c DependenceRelation<'c>,
+    ) -> Option<DiamondCheck<'c>> {
         let program = interp.program();
         let assumes = |kind: &PropertyKind| matches!(kind, PropertyKind::Assumption(_));
         if program.properties.values().any(|it| assumes(&it.kind)) {
             return None;
         }
-        let trying = Trying::new(interp, dependence)?;
-        Some(Closing { dependence, trying, tries: 0 })
+        let trying = ActionTrial::new(interp, dependence)?;
+        Some(DiamondCheck { dependence, trying, tries: 0 })
     }
 
     /// Which of some instances have to be confluent, so that wherever one of them, `taken`, and another are possible their
@@ -49,7 +52,7 @@ impl<'c> Closing<'c> {
         (taken, some): (InstanceId, &[u64]),
         other: InstanceId,
         budget: &AnalysisBudget,
-    ) -> Result<Option<BTreeSet<InstanceId>>, Exceeded> {
+    ) -> Result<Option<BTreeSet<InstanceId>>, BudgetExceeded> {
         budget.work(EACH_PAIR)?;
         if ![taken, other].into_iter().all(|it| self.is_plain(it)) {
             return Ok(None);
@@ -57,7 +60,7 @@ impl<'c> Closing<'c> {
         budget.work(self.dependence.instances().count() as u64)?;
         let next = self.next_of(other).filter(|it| bits::has(some, it.index()) && *it != taken);
         let next: Vec<InstanceId> = next.filter(|&it| self.is_plain(it)).collect();
-        let (mut open, mut needed, mut tries) = (vec![Assumed::new()], BTreeSet::new(), 0);
+        let (mut open, mut needed, mut tries) = (vec![AssumedCodes::new()], BTreeSet::new(), 0);
         while let Some(assumed) = open.pop() {
             tries += 1;
             self.tries += 1;
@@ -95,7 +98,7 @@ impl<'c> Closing<'c> {
     /// cell of which more has to be known.
     fn close(
         &self,
-        assumed: &Assumed,
+        assumed: &AssumedCodes,
         (taken, other): (InstanceId, InstanceId),
         next: &[InstanceId],
     ) -> Result<Option<InstanceId>, Option<CellId>> {
@@ -122,14 +125,14 @@ impl<'c> Closing<'c> {
     fn take(
         &self,
         instance: InstanceId,
-        from: &Both,
-        assumed: &Assumed,
-    ) -> Result<Option<Both>, Option<CellId>> {
-        match self.trying.take(instance, from, assumed) {
-            Taken::Nothing => Ok(None),
-            Taken::To(states) => Ok(Some(states)),
-            Taken::Unknown(cell) => Err(Some(cell)),
-            Taken::Fails => Err(None),
+        from: &StatePair,
+        assumed: &AssumedCodes,
+    ) -> Result<Option<StatePair>, Option<CellId>> {
+        match self.trying.try_step(instance, from, assumed) {
+            TrialOutcome::Nothing => Ok(None),
+            TrialOutcome::To(states) => Ok(Some(states)),
+            TrialOutcome::Unknown(cell) => Err(Some(cell)),
+            TrialOutcome::Fails => Err(None),
         }
     }
 }

@@ -23,12 +23,12 @@ mod closing;
 
 use crate::analysis::access::InstanceAccess;
 use crate::analysis::bits;
-use crate::analysis::dependence::{Dependence, Matrix};
-use crate::analysis::instances::{ActionInstance, InstanceId, Side};
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::analysis::dependence::{DependenceMatrix, DependenceRelation};
+use crate::analysis::instances::{ActionInstance, InstanceId, InstanceSide};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
-use crate::ir::{Entity, ExprKind, Turn};
-use closing::Closing;
+use crate::ir::{Entity, ExprKind, TurnRule};
+use closing::DiamondCheck;
 
 /// What the reduction is called.
 pub const NAME: &str = "confluence";
@@ -39,11 +39,11 @@ pub const NONE: &str = "no step is found that nobody sees and that goes with all
 /// The confluent action instances of a program, as a set. `visible` are those whose steps somebody looks for.
 pub(super) fn confluent(
     interp: &Interp,
-    (dependence, matrix): (&Dependence, &Matrix),
+    (dependence, matrix): (&DependenceRelation, &DependenceMatrix),
     visible: &[u64],
     budget: &AnalysisBudget,
-) -> Result<Vec<u64>, Exceeded> {
-    let finding = Finding { interp, dependence, visible };
+) -> Result<Vec<u64>, BudgetExceeded> {
+    let finding = ConfluenceAnalysis { interp, dependence, visible };
     let mut found = vec![0; bits::words_of(dependence.instances().count())];
     let silent = dependence.instances().filter(|&it| finding.is_silent(it));
     silent.filter(|&it| finding.is_single(it)).for_each(|it| bits::insert(&mut found, it.index()));
@@ -58,17 +58,17 @@ pub(super) fn confluent(
             return Ok(found);
         }
         budget.work(needs.len() as u64)?;
-        lost.into_iter().for_each(|it| bits::take_out(&mut found, it.index()));
+        lost.into_iter().for_each(|it| bits::remove_member(&mut found, it.index()));
     }
 }
 
-struct Finding<'f> {
+struct ConfluenceAnalysis<'f> {
     interp: &'f Interp,
-    dependence: &'f Dependence<'f>,
+    dependence: &'f DependenceRelation<'f>,
     visible: &'f [u64],
 }
 
-impl Finding<'_> {
+impl ConfluenceAnalysis<'_> {
     /// Whether nobody can see that a step was taken, and it always leads on.
     fn is_silent(&self, instance: InstanceId) -> bool {
         let access = self.dependence.access(instance);
@@ -81,7 +81,7 @@ impl Finding<'_> {
     fn is_single(&self, instance: InstanceId) -> bool {
         let table = self.dependence.table();
         let Some(begins) = table.instances().get(instance) else { return false };
-        let goes_on = |action| table.program().actions[action].control.turn != Turn::Open;
+        let goes_on = |action| table.program().actions[action].control.turn != TurnRule::Open;
         begins.sides().next().is_some()
             && !begins.sides().any(|side| goes_on(side.action))
             && self.dependence.access(instance).effect.changes_anything()
@@ -91,11 +91,12 @@ impl Finding<'_> {
     /// theirs close.
     fn needs(
         &self,
-        matrix: &Matrix,
+        matrix: &DependenceMatrix,
         found: &mut [u64],
         budget: &AnalysisBudget,
-    ) -> Result<Vec<(InstanceId, InstanceId)>, Exceeded> {
-        let (mut closing, mut needs) = (Closing::new(self.interp, self.dependence), Vec::new());
+    ) -> Result<Vec<(InstanceId, InstanceId)>, BudgetExceeded> {
+        let (mut closing, mut needs) =
+            (DiamondCheck::new(self.interp, self.dependence), Vec::new());
         let candidates: Vec<usize> = bits::members(found).collect();
         for it in candidates {
             let taken = InstanceId(it as u32);
@@ -110,7 +111,7 @@ impl Finding<'_> {
             });
             match closes {
                 Ok(()) => {}
-                Err(None) => bits::take_out(found, it),
+                Err(None) => bits::remove_member(found, it),
                 Err(Some(exceeded)) => return Err(exceeded),
             }
         }
@@ -120,13 +121,13 @@ impl Finding<'_> {
     /// Whether an instance is possible only where nothing else is.
     fn waits_for_all(&self, instance: InstanceId) -> bool {
         let access: &InstanceAccess<'_> = self.dependence.access(instance);
-        let mut asked = access.certain().filter_map(|it| it.expr);
+        let mut asked = access.certain_conjuncts().filter_map(|it| it.expr);
         asked.any(|it| it.kind == ExprKind::Timeout)
     }
 }
 
 /// Whose step an instance is alone, if it is one action's.
-fn alone(dependence: &Dependence<'_>, instance: InstanceId) -> Option<Side> {
+fn alone(dependence: &DependenceRelation<'_>, instance: InstanceId) -> Option<InstanceSide> {
     match dependence.table().instances().get(instance)? {
         ActionInstance::Alone(side) => Some(side),
         ActionInstance::Meeting { .. } | ActionInstance::MayMove { .. } => None,

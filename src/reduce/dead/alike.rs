@@ -1,29 +1,29 @@
 //! States that are alike: they differ only in what is dead.
 
-use crate::analysis::live::{Dead, Matter};
+use crate::analysis::live::{DeadScalars, LivenessScope};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, LocationId, Owner, ProcessId, Program};
 
 /// What of a state is dead, where everybody is.
 #[derive(Debug)]
-pub(super) struct Alike {
+pub(super) struct DeadCells {
     /// What is dead wherever anybody is: cells and their first values.
-    always: Vec<First>,
+    always: Vec<CellReset>,
     /// What else is dead for each instance, by the code of where it is.
-    instances: Vec<(CellId, Vec<Vec<First>>)>,
+    instances: Vec<(CellId, Vec<Vec<CellReset>>)>,
     /// What is dead where each of several is somewhere.
-    several: Vec<(First, Vec<Reader>)>,
+    several: Vec<(CellReset, Vec<ReaderLiveness>)>,
 }
 
 /// Where one is that reads something, and whether it is live there, by the code of that.
-type Reader = (CellId, Vec<bool>);
+type ReaderLiveness = (CellId, Vec<bool>);
 
 /// A cell and the code of its first value.
-type First = (CellId, u32);
+type CellReset = (CellId, u32);
 
-impl Alike {
+impl DeadCells {
     /// Of a program whose states are laid out so.
-    pub fn new(program: &Program, layout: &Layout, dead: &Dead) -> Alike {
+    pub fn new(program: &Program, layout: &Layout, dead: &DeadScalars) -> DeadCells {
         let of = |process: ProcessId, slot: u32| {
             let cell = layout.locations[process].in_slot(slot);
             let locations = program.processes[process].locations.keys();
@@ -34,14 +34,15 @@ impl Alike {
             (cell, gone.into_iter().chain(locations.map(|it| at(Some(it)))).collect())
         };
         let mut instances: Vec<_> = program.instances().map(|it| of(it.process, it.slot)).collect();
-        instances.retain(|(_, at): &(CellId, Vec<Vec<First>>)| at.iter().any(|it| !it.is_empty()));
+        instances
+            .retain(|(_, at): &(CellId, Vec<Vec<CellReset>>)| at.iter().any(|it| !it.is_empty()));
         let of_all = |it: &usize| {
             let (variable, _) = dead.scalars().variable(*it);
             program.variables[variable].owner == Owner::Program
         };
-        let always = dead.everywhere().filter(of_all);
+        let always = dead.always_dead().filter(of_all);
         let always = always.map(|it| first(program, layout, dead, it, 0)).collect();
-        let several = dead.of_several();
+        let several = dead.joint_scalars();
         let several = several.map(|it| {
             let live = dead.readers(program, it).map(|(id, live)| {
                 let process = &program.processes[id];
@@ -52,17 +53,17 @@ impl Alike {
             (first(program, layout, dead, it, 0), live.collect())
         });
         let several = several.collect();
-        Alike { always, instances, several }
+        DeadCells { always, instances, several }
     }
 
     /// Sets what is dead to its first values, as far as it is known by where processes are.
     pub fn reset(&self, layout: &Layout, state: &mut [u8]) {
         let here = self.instances.iter();
         let here = here.flat_map(|(cell, at)| &at[layout.code(state, *cell) as usize]);
-        let is_live = |(cell, live): &Reader| live[layout.code(state, *cell) as usize];
+        let is_live = |(cell, live): &ReaderLiveness| live[layout.code(state, *cell) as usize];
         let several = self.several.iter().filter(|(_, readers)| !readers.iter().any(is_live));
         let several = several.map(|(first, _)| first);
-        let all: Vec<First> = self.always.iter().chain(here).chain(several).copied().collect();
+        let all: Vec<CellReset> = self.always.iter().chain(here).chain(several).copied().collect();
         all.into_iter().for_each(|(cell, code)| layout.set_code(state, cell, code));
     }
 }
@@ -72,28 +73,34 @@ impl Alike {
 fn firsts(
     program: &Program,
     layout: &Layout,
-    dead: &Dead,
+    dead: &DeadScalars,
     (process, slot): (ProcessId, u32),
     location: Option<LocationId>,
-) -> Vec<First> {
+) -> Vec<CellReset> {
     let is_own = |scalar: usize| {
         let (variable, _) = dead.scalars().variable(scalar);
         program.variables[variable].owner == Owner::Process(process)
     };
     let all: Vec<usize> = match location {
         Some(location) => {
-            let always = dead.everywhere().filter(|&it| is_own(it));
-            dead.at(process, location).chain(always).collect()
+            let always = dead.always_dead().filter(|&it| is_own(it));
+            dead.dead_at(process, location).chain(always).collect()
         }
         None => (0..dead.scalars().count())
-            .filter(|&it| dead.matter(it) == Matter::Of(process) && !is_own(it))
+            .filter(|&it| dead.scope(it) == LivenessScope::OneProcess(process) && !is_own(it))
             .collect(),
     };
     all.into_iter().map(|it| first(program, layout, dead, it, slot)).collect()
 }
 
 /// The cell of a scalar, in a slot where it is a process's, and the code of its first value.
-fn first(program: &Program, layout: &Layout, dead: &Dead, scalar: usize, slot: u32) -> First {
+fn first(
+    program: &Program,
+    layout: &Layout,
+    dead: &DeadScalars,
+    scalar: usize,
+    slot: u32,
+) -> CellReset {
     let (id, at) = dead.scalars().variable(scalar);
     let variable = &program.variables[id];
     let slot = if variable.owner == Owner::Program { 0 } else { slot };

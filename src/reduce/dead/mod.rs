@@ -1,6 +1,6 @@
 //! Dead variables: what nobody reads any more has its first value.
 //!
-//! What is dead where is told by [`Dead`]. The program is rewritten so that every action sets to its first
+//! What is dead where is told by [`DeadScalars`]. The program is rewritten so that every action sets to its first
 //! value what is dead behind it (Bozga, Fernandez and Ghirvu 1999; Pelánek 2005). That
 //! is all: interpreter, compiler and the other reductions run the rewritten program, and a state
 //! that differs from another only in what is dead is never come to.
@@ -24,23 +24,23 @@ mod resets;
 
 pub(super) use resets::statements;
 
-use super::pass::Pass;
-use crate::analysis::live::Dead;
-use crate::budget::{AnalysisBudget, Exceeded};
+use super::pass::RewritePass;
+use crate::analysis::live::DeadScalars;
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::{Layout, LocationId, ProcessId, Program, VarId};
 use crate::numbers::count;
-use alike::Alike;
+use alike::DeadCells;
 use std::collections::BTreeMap;
 
 /// What is reset in a program.
 #[derive(Debug)]
-pub struct Cleared {
-    dead: Dead,
-    alike: Alike,
+pub struct DeadVariableElimination {
+    dead: DeadScalars,
+    alike: DeadCells,
     resets: usize,
 }
 
-impl Cleared {
+impl DeadVariableElimination {
     /// Has a program, whose states are laid out so, reset what is dead; nothing if nothing is. If that is wanted, what is dead where
     /// several processes are is reset, too, by actions that then look where others are.
     pub(super) fn rewrite(
@@ -48,11 +48,11 @@ impl Cleared {
         layout: &Layout,
         jointly: bool,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Cleared>, Exceeded> {
-        let Some(dead) = Dead::of(program, jointly, budget)? else { return Ok(None) };
+    ) -> Result<Option<DeadVariableElimination>, BudgetExceeded> {
+        let Some(dead) = DeadScalars::of(program, jointly, budget)? else { return Ok(None) };
         let resets = resets::add_resets(program, &dead);
-        let alike = Alike::new(program, layout, &dead);
-        Ok((resets > 0).then_some(Cleared { dead, alike, resets }))
+        let alike = DeadCells::new(program, layout, &dead);
+        Ok((resets > 0).then_some(DeadVariableElimination { dead, alike, resets }))
     }
 
     /// Which variables of the program are reset, and where each is dead.
@@ -64,13 +64,13 @@ impl Cleared {
             let of = &mut found.entry(variable).or_insert_with(new).at;
             of.extend(at.filter(|it| !of.contains(it)));
         };
-        self.dead.everywhere().for_each(|scalar| add(scalar, None));
+        self.dead.always_dead().for_each(|scalar| add(scalar, None));
         for (id, process) in program.processes.iter() {
             for location in process.locations.keys() {
-                self.dead.at(id, location).for_each(|it| add(it, Some((id, location))));
+                self.dead.dead_at(id, location).for_each(|it| add(it, Some((id, location))));
             }
         }
-        for scalar in self.dead.of_several() {
+        for scalar in self.dead.joint_scalars() {
             for (id, live) in self.dead.readers(program, scalar) {
                 let others = program.processes[id].locations.keys().filter(|it| !live.contains(it));
                 others.for_each(|it| add(scalar, Some((id, it))));
@@ -81,7 +81,7 @@ impl Cleared {
 
     /// Whether something is reset where several processes are.
     pub fn is_joint(&self) -> bool {
-        self.dead.of_several().next().is_some()
+        self.dead.joint_scalars().next().is_some()
     }
 }
 
@@ -95,12 +95,12 @@ pub struct DeadVariable {
     pub at: Vec<(ProcessId, LocationId)>,
 }
 
-impl Pass for Cleared {
+impl RewritePass for DeadVariableElimination {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn did(&self, program: &Program) -> String {
+    fn describe_effect(&self, program: &Program) -> String {
         let variables = count(self.variables(program).len() as u64, "variable");
         let places = count(self.resets as u64, "place");
         match self.is_joint() {

@@ -1,10 +1,10 @@
 //! The pass: actions that set to its first value what is dead behind them.
 
-use crate::analysis::live::{Dead, DeadWhile, Scalars};
+use crate::analysis::live::{DeadScalars, JointlyDeadScalar, ScalarNumbering};
 use crate::ir::walk::any_stmt;
 use crate::ir::{
-    Action, ActionId, Expr, ExprKind, Overflow, Place, Program, Selector, Stmt, StmtKind, Type,
-    TypeId, Unary, VarId,
+    Action, ActionId, Expr, ExprKind, OverflowRule, Place, PlaceSelector, Program, Stmt, StmtKind,
+    Type, TypeId, UnaryOp, VarId,
 };
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// Adds to each action of a program, and each start, what resets the scalars that are dead behind it; tells how many
 /// resets that are.
-pub(super) fn add_resets(program: &mut Program, dead: &Dead) -> usize {
+pub(super) fn add_resets(program: &mut Program, dead: &DeadScalars) -> usize {
     let ids: Vec<_> = program.actions.keys().collect();
     let mut count = 0;
     for id in ids {
@@ -21,14 +21,14 @@ pub(super) fn add_resets(program: &mut Program, dead: &Dead) -> usize {
         if ends_its_mover(action) {
             continue;
         }
-        let resets = statements(program, dead.scalars(), &dead.after(id, action), action.span);
-        let (more, others) = while_elsewhere(program, dead, id);
+        let resets = statements(program, dead.scalars(), &dead.dead_after(id, action), action.span);
+        let (more, others) = joint_resets(program, dead, id);
         count += resets.len() + others;
         program.actions[id].body.extend(resets.into_iter().chain(more));
     }
     for number in 0..program.starts.len() {
         let start = &program.starts[number];
-        let dead_behind = dead.after_start(program, start);
+        let dead_behind = dead.dead_after_start(program, start);
         let resets = statements(program, dead.scalars(), &dead_behind, start.span);
         program.starts[number].body.extend(resets);
     }
@@ -36,10 +36,10 @@ pub(super) fn add_resets(program: &mut Program, dead: &Dead) -> usize {
 }
 
 /// What resets behind an action what is dead while others than the mover are elsewhere, and how many resets that are.
-fn while_elsewhere(program: &Program, dead: &Dead, id: ActionId) -> (Vec<Stmt>, usize) {
+fn joint_resets(program: &Program, dead: &DeadScalars, id: ActionId) -> (Vec<Stmt>, usize) {
     let action = &program.actions[id];
     let (span, mut groups) = (action.span, BTreeMap::<_, Vec<usize>>::new());
-    for DeadWhile { scalar, live } in dead.after_while(program, id, action) {
+    for JointlyDeadScalar { scalar, live } in dead.jointly_dead_after(program, id, action) {
         groups.entry(live).or_default().push(scalar);
     }
     let (mut found, mut count) = (Vec::new(), 0);
@@ -47,8 +47,8 @@ fn while_elsewhere(program: &Program, dead: &Dead, id: ActionId) -> (Vec<Stmt>, 
         let resets = statements(program, dead.scalars(), &scalars, span);
         count += resets.len();
         let condition = program
-            .anybody_is_at(live, span)
-            .map(|it| Expr { kind: ExprKind::Unary(Unary::Not, Box::new(it)), span });
+            .any_instance_at(live, span)
+            .map(|it| Expr { kind: ExprKind::Unary(UnaryOp::Not, Box::new(it)), span });
         match condition {
             None => found.extend(resets),
             Some(_) => found.push(Stmt { kind: StmtKind::If(vec![(condition, resets)]), span }),
@@ -64,7 +64,7 @@ fn ends_its_mover(action: &Action) -> bool {
 /// Statements that reset these scalars: a variable at once where all of it is reset.
 pub(in crate::reduce) fn statements(
     program: &Program,
-    numbers: &Scalars,
+    numbers: &ScalarNumbering,
     scalars: &[usize],
     span: Span,
 ) -> Vec<Stmt> {
@@ -77,14 +77,14 @@ pub(in crate::reduce) fn statements(
         let place = Place::variable(variable, span);
         let (ty, first) = (program.variables[variable].ty, &program.variables[variable].initial);
         let mut found = Vec::new();
-        Resets { program, first, wanted: &wanted, span, found: &mut found }.at(place, ty, 0);
+        ResetBuilder { program, first, wanted: &wanted, span, found: &mut found }.at(place, ty, 0);
         found
     });
     resets.collect()
 }
 
 /// Puts together what resets some scalars of a variable.
-struct Resets<'r> {
+struct ResetBuilder<'r> {
     program: &'r Program,
     /// The first value of each scalar of it.
     first: &'r [Option<i64>],
@@ -93,7 +93,7 @@ struct Resets<'r> {
     found: &'r mut Vec<Stmt>,
 }
 
-impl Resets<'_> {
+impl ResetBuilder<'_> {
     /// Resets those in a part of the variable that begins with scalar `at`.
     fn at(&mut self, place: Place, ty: TypeId, at: u32) {
         let all = at..at + self.program.scalars(ty);
@@ -114,7 +114,7 @@ impl Resets<'_> {
         if let Type::Scalar(_) = self.program.types[ty] {
             let kind = first[0].map_or(ExprKind::Undefined, ExprKind::Constant);
             let value = Expr { kind, span: self.span };
-            return Some(StmtKind::Assign { target, value, overflow: Overflow::Fails });
+            return Some(StmtKind::Assign { target, value, overflow: OverflowRule::Fails });
         }
         let (mut least, mut undefined) = (Vec::new(), Vec::new());
         self.cleared(ty, &mut least, &mut undefined);
@@ -162,13 +162,13 @@ impl Resets<'_> {
                 for number in 0..*length {
                     let index = Expr::constant(low + i64::from(number), self.span);
                     let first = at + number * program.scalars(*element);
-                    self.at(inner(Selector::Index(index)), *element, first);
+                    self.at(inner(PlaceSelector::Index(index)), *element, first);
                 }
             }
             Type::Record { fields, .. } => {
                 let mut first = at;
                 for (number, (_, ty)) in fields.iter().enumerate() {
-                    self.at(inner(Selector::Field(number as u32)), *ty, first);
+                    self.at(inner(PlaceSelector::Field(number as u32)), *ty, first);
                     first += program.scalars(*ty);
                 }
             }

@@ -2,8 +2,8 @@
 //! other's do, that one is enough (Pelánek 2005, section 3.3.3).
 //!
 //! Which variables these are, and which of their values are better, is told by [`monotone`]: it is found, or it is said
-//! and checked. [`Dominated`](model::Dominated) puts them behind the rest of the state, as numbers of which smaller ones are better, and says so
-//! ([`Model::dominance`]): a search keeps of each level, and beside what it has, only what nothing dominates. It is a set of
+//! and checked. [`DominanceModel`](model::Dominated) puts them behind the rest of the state, as numbers of which smaller ones are better, and says so
+//! ([`StateSpace::dominance`]): a search keeps of each level, and beside what it has, only what nothing dominates. It is a set of
 //! candidates that is judged, then what is left of it beside the store, so what is visited is a function of the level before.
 //!
 //! ```text
@@ -15,14 +15,16 @@
 mod model;
 
 use super::naming::{cells_of, variable, variable_name};
-use super::{Kept, Kind, NotApplied, Preserved, Reduction, Stack};
-pub use crate::analysis::monotone::Sense;
-use crate::analysis::monotone::{LookedFor, Monotone, monotone};
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::{Checks, Model, Tally};
+use super::{
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+};
+pub use crate::analysis::monotone::DominanceSense;
+use crate::analysis::monotone::{CheckedViolations, MonotoneVariables, monotone};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{CheckSelection, ReductionCounters, StateSpace};
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Program, VarId};
-use model::Dominated;
+use model::DominanceModel;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -30,27 +32,27 @@ use std::sync::Arc;
 pub const NAME: &str = "dominated values";
 
 /// Which variables are to be looked at, by name; all, if none is named.
-pub type Named = Vec<(String, Sense)>;
+pub type DominanceVariables = Vec<(String, DominanceSense)>;
 
 /// The variables of a program of which some values dominate others.
 #[derive(Clone)]
-pub struct Dominating<'m> {
+pub struct DominatedValues<'m> {
     layout: &'m Layout,
-    variables: Vec<(VarId, Sense)>,
+    variables: Vec<(VarId, DominanceSense)>,
     /// Each as people call it.
-    named: Vec<(String, Sense)>,
-    cells: Arc<[(CellId, Sense)]>,
+    named: Vec<(String, DominanceSense)>,
+    cells: Arc<[(CellId, DominanceSense)]>,
 }
 
-impl<'m> Dominating<'m> {
+impl<'m> DominatedValues<'m> {
     /// Those of a program whose states are laid out so, in a search for some checks; or why there are none, or not those
     /// that are named.
     pub fn of(
         (program, layout): (&Program, &'m Layout),
-        named: &Named,
-        checks: Checks,
+        named: &DominanceVariables,
+        checks: CheckSelection,
         budget: &AnalysisBudget,
-    ) -> Result<Dominating<'m>, NotApplied> {
+    ) -> Result<DominatedValues<'m>, NotApplied> {
         let found = match named.is_empty() {
             true => monotone(program, None, looked_for(checks), budget)?,
             false => as_named(program, named, checks, budget)?,
@@ -62,18 +64,22 @@ impl<'m> Dominating<'m> {
         let names = found.variables.iter().map(|(&id, &sense)| (variable_name(program, id), sense));
         let named = names.collect();
         let variables = found.variables.into_iter().collect();
-        Ok(Dominating { layout, variables, named, cells: cells.into() })
+        Ok(DominatedValues { layout, variables, named, cells: cells.into() })
     }
 
     /// The variables, and which of their values are better.
-    pub fn variables(&self) -> &[(VarId, Sense)] {
+    pub fn variables(&self) -> &[(VarId, DominanceSense)] {
         &self.variables
     }
 }
 
 /// Why there are none.
-fn none(program: &Program, checks: Checks, budget: &AnalysisBudget) -> Result<String, Exceeded> {
-    let without = LookedFor { deadlocks: false, ..looked_for(checks) };
+fn none(
+    program: &Program,
+    checks: CheckSelection,
+    budget: &AnalysisBudget,
+) -> Result<String, BudgetExceeded> {
+    let without = CheckedViolations { deadlocks: false, ..looked_for(checks) };
     let others = monotone(program, None, without, budget)?.variables;
     Ok(match checks.deadlock && !others.is_empty() {
         true => {
@@ -91,10 +97,10 @@ fn none(program: &Program, checks: Checks, budget: &AnalysisBudget) -> Result<St
 /// The variables that are named, if all of them are so as it is said.
 fn as_named(
     program: &Program,
-    named: &Named,
-    checks: Checks,
+    named: &DominanceVariables,
+    checks: CheckSelection,
     budget: &AnalysisBudget,
-) -> Result<Monotone, NotApplied> {
+) -> Result<MonotoneVariables, NotApplied> {
     let mut wanted = BTreeMap::new();
     for (wanted_name, sense) in named {
         wanted.insert(variable(program, wanted_name)?, *sense);
@@ -103,8 +109,8 @@ fn as_named(
     let refused = wanted.iter().find(|(id, _)| !found.variables.contains_key(id));
     let Some((&id, sense)) = refused else { return Ok(found) };
     let what = match sense {
-        Sense::Down => "smaller",
-        Sense::Up => "larger",
+        DominanceSense::Down => "smaller",
+        DominanceSense::Up => "larger",
     };
     let reason = found.others.get(&id).map(|it| it.to_string()).unwrap_or_default();
     Err(format!(
@@ -114,36 +120,43 @@ fn as_named(
     .into())
 }
 
-fn looked_for(checks: Checks) -> LookedFor {
-    let Checks { deadlock, assertions, invariants, .. } = checks;
-    LookedFor { deadlocks: deadlock, assertions, invariants }
+fn looked_for(checks: CheckSelection) -> CheckedViolations {
+    let CheckSelection { deadlock, assertions, invariants, .. } = checks;
+    CheckedViolations { deadlocks: deadlock, assertions, invariants }
 }
 
 /// The cells of some variables that ever have more than one value, with which of their values are better.
-fn cells(layout: &Layout, variables: &BTreeMap<VarId, Sense>) -> Vec<(CellId, Sense)> {
-    let of = |(&id, &sense): (&VarId, &Sense)| {
+fn cells(
+    layout: &Layout,
+    variables: &BTreeMap<VarId, DominanceSense>,
+) -> Vec<(CellId, DominanceSense)> {
+    let of = |(&id, &sense): (&VarId, &DominanceSense)| {
         cells_of(layout, |it| it == id).into_iter().map(move |cell| (cell, sense))
     };
     variables.iter().flat_map(of).collect()
 }
 
-impl<'m> Reduction<'m> for Dominating<'m> {
+impl<'m> Reduction<'m> for DominatedValues<'m> {
     fn name(&self) -> String {
         NAME.into()
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Dominance
+    fn kind(&self) -> ReductionKind {
+        ReductionKind::Dominance
     }
 
     /// Whatever a state that is left out can do, one that is visited can, no deeper. Runs that go on for ever come round to other
     /// states. Where deadlocks are looked for, only variables are taken that no guard reads.
-    fn preserves(&self) -> Preserved {
-        let lost = [Kept::Claims, Kept::StutteringClaims, Kept::StutterInvariant];
-        lost.into_iter().fold(Preserved::ALL, Preserved::without)
+    fn preserves(&self) -> PreservedProperties {
+        let lost = [
+            PropertyClass::Claims,
+            PropertyClass::StutteringClaims,
+            PropertyClass::StutterInvariant,
+        ];
+        lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
     }
 
-    fn did(&self, _: &Tally) -> Option<String> {
+    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
         let told = self.named.iter().map(|(name, sense)| format!("{name} {}", sense.name()));
         Some(told.collect::<Vec<_>>().join(", "))
     }
@@ -152,13 +165,17 @@ impl<'m> Reduction<'m> for Dominating<'m> {
         false
     }
 
-    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
-        let others =
-            before.names(&[Kind::Choice, Kind::Product, Kind::Pruning, Kind::Representative]);
+    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+        let others = before.names(&[
+            ReductionKind::Choice,
+            ReductionKind::Product,
+            ReductionKind::Pruning,
+            ReductionKind::Representative,
+        ]);
         others.first().map(|it| format!("it has not been shown to go with {it}"))
     }
 
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
-        Box::new(Dominated::new(model, self.layout, self.cells.clone()))
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
+        Box::new(DominanceModel::new(model, self.layout, self.cells.clone()))
     }
 }

@@ -1,12 +1,13 @@
 //! A model whose states end with what of them is better if it is smaller.
 
 use super::NAME;
-use crate::analysis::monotone::Sense;
+use crate::analysis::monotone::DominanceSense;
 use crate::exec::{
-    Collected, Expansion, Explain, Lift, Model, Postpones, any_bits, one_step, stop,
+    ExpansionOutcome, PostponingStateSpace, Simulation, StateSpace, SuccessorSink,
+    SystemDescription, any_bits, concretise_single_step, stop,
 };
 use crate::ir::Layout;
-use crate::ir::layout::{CellId, Codes};
+use crate::ir::layout::{CellId, StateValidator};
 use spill::{Dominance, Result};
 use std::sync::Arc;
 
@@ -14,21 +15,21 @@ use std::sync::Arc;
 /// codes, or how far these are from the greatest.
 ///
 /// A cell that is undefined is not cleared, and its number is 0: such states are compared only with their like.
-pub(super) struct Dominated<'m> {
-    model: Box<dyn Model + 'm>,
+pub(super) struct DominanceModel<'m> {
+    model: Box<dyn StateSpace + 'm>,
     layout: &'m Layout,
     /// Tells states from other bytes.
-    codes: Codes,
-    numbers: Vec<Number>,
+    codes: StateValidator,
+    numbers: Vec<DominanceField>,
     dominance: Dominance,
-    cells: Arc<[(CellId, Sense)]>,
+    cells: Arc<[(CellId, DominanceSense)]>,
 }
 
 /// A cell and the number that it becomes.
-struct Number {
+struct DominanceField {
     cell: CellId,
     /// Which codes are smaller numbers.
-    sense: Sense,
+    sense: DominanceSense,
     /// The code that it is left with.
     cleared: u32,
     /// The greatest code that fits.
@@ -36,34 +37,34 @@ struct Number {
     bytes: usize,
 }
 
-impl Number {
-    fn of(layout: &Layout, cell: CellId, sense: Sense) -> Number {
+impl DominanceField {
+    fn of(layout: &Layout, cell: CellId, sense: DominanceSense) -> DominanceField {
         let about = &layout.cells[cell];
         let greatest = ((1u64 << about.bits) - 1) as u32;
         let bytes = about.bits.div_ceil(8) as usize;
-        Number { cell, sense, cleared: about.undefined.into(), greatest, bytes }
+        DominanceField { cell, sense, cleared: about.undefined.into(), greatest, bytes }
     }
 
     /// A code as a number, or a number as a code.
     fn turned(&self, code: u32) -> u32 {
         match self.sense {
-            Sense::Down => code,
-            Sense::Up => self.greatest - code,
+            DominanceSense::Down => code,
+            DominanceSense::Up => self.greatest - code,
         }
     }
 }
 
-impl<'m> Dominated<'m> {
+impl<'m> DominanceModel<'m> {
     pub(super) fn new(
-        model: Box<dyn Model + 'm>,
+        model: Box<dyn StateSpace + 'm>,
         layout: &'m Layout,
-        cells: Arc<[(CellId, Sense)]>,
+        cells: Arc<[(CellId, DominanceSense)]>,
     ) -> Self {
-        let numbers: Vec<Number> =
-            cells.iter().map(|&(cell, sense)| Number::of(layout, cell, sense)).collect();
+        let numbers: Vec<DominanceField> =
+            cells.iter().map(|&(cell, sense)| DominanceField::of(layout, cell, sense)).collect();
         let dominance = numbers.iter().map(|it| it.bytes as u8).collect::<Vec<_>>();
         let dominance = Dominance::new(&dominance);
-        Dominated { model, layout, codes: layout.codes(), numbers, dominance, cells }
+        DominanceModel { model, layout, codes: layout.codes(), numbers, dominance, cells }
     }
 
     /// Replaces `own` by the state of this model for one of the model below.
@@ -82,7 +83,7 @@ impl<'m> Dominated<'m> {
         }
     }
 
-    /// Replaces `below` by the state of the model below that one of this model is for.
+    /// Replaces `concrete_space` by the state of the model below that one of this model is for.
     fn unpack(&self, own: &[u8], below: &mut Vec<u8>) {
         let (state, mut rest) = own.split_at(self.model.width());
         below.clear();
@@ -102,7 +103,12 @@ impl<'m> Dominated<'m> {
 
     /// Passes on what `run` adds to an expansion, with candidates as states of this model. What is found is found in
     /// `own`, or, where that is none, in what stands for what it is found in.
-    fn through(&self, own: Option<&[u8]>, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
+    fn with_mapped_candidates(
+        &self,
+        own: Option<&[u8]>,
+        out: &mut SuccessorSink,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) {
         let width = self.model.width();
         let (mut successors, mut key) = (Vec::new(), Vec::new());
         let Some(collected) = out.wrap(width, &mut successors, run) else { return };
@@ -110,11 +116,18 @@ impl<'m> Dominated<'m> {
             self.pack(successor, &mut key);
             out.candidate(&key);
         }
-        let Collected { left_out, findings, put_off, passed, beyond, .. } = collected;
-        out.leave_out(left_out);
-        out.put_off(put_off);
-        out.pass(passed);
-        out.leave_behind(beyond);
+        let ExpansionOutcome {
+            excluded: left_out,
+            findings,
+            postponed: put_off,
+            skipped: passed,
+            pruned: beyond,
+            ..
+        } = collected;
+        out.count_excluded(left_out);
+        out.count_postponed(put_off);
+        out.count_skipped(passed);
+        out.count_pruned(beyond);
         for (check, finding) in findings.iter() {
             let witness = match own {
                 Some(own) => own,
@@ -123,12 +136,12 @@ impl<'m> Dominated<'m> {
                     &key
                 }
             };
-            (0..finding.count).for_each(|_| out.finding(check, witness));
+            (0..finding.count).for_each(|_| out.record_finding(check, witness));
         }
     }
 }
 
-impl Model for Dominated<'_> {
+impl StateSpace for DominanceModel<'_> {
     fn width(&self) -> usize {
         self.model.width() + self.dominance.bytes()
     }
@@ -137,18 +150,18 @@ impl Model for Dominated<'_> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
-        self.through(None, out, |inner| self.model.initial(inner));
+    fn initial(&self, out: &mut SuccessorSink) {
+        self.with_mapped_candidates(None, out, |inner| self.model.initial(inner));
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         let mut below = Vec::new();
         for own in states.chunks_exact(self.width()) {
-            if stop::is_asked() {
+            if stop::is_requested() {
                 return;
             }
             self.unpack(own, &mut below);
-            self.through(Some(own), out, |inner| self.model.expand(&below, inner));
+            self.with_mapped_candidates(Some(own), out, |inner| self.model.expand(&below, inner));
         }
     }
 
@@ -165,16 +178,16 @@ impl Model for Dominated<'_> {
         *hasher.finalize().as_bytes()
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         Some(self)
     }
 
     /// It is not used where steps are put off.
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 
@@ -183,22 +196,22 @@ impl Model for Dominated<'_> {
     }
 }
 
-impl Lift for Dominated<'_> {
-    fn below(&self) -> &dyn Model {
+impl Simulation for DominanceModel<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
         &*self.model
     }
 
-    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+    fn represents(&self, own: &[u8], below: &[u8]) -> bool {
         let bytes = self.layout.bytes;
         let mut packed = Vec::new();
-        let is_state = below.len() == self.model.width() && self.codes.hold(&below[..bytes]);
+        let is_state = below.len() == self.model.width() && self.codes.is_state(&below[..bytes]);
         is_state && {
             self.pack(below, &mut packed);
             packed == own
         }
     }
 
-    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        one_step(self, from, to)
+    fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        concretise_single_step(self, from, to)
     }
 }

@@ -6,15 +6,15 @@
 //! What is left is the *covering set* here; it is larger than need be, as one action of each cycle would do. Where no process can
 //! come to one of its actions any more, all runs end.
 
-use crate::analysis::access::{Condition, Conjunct, InstanceAccess, Table};
+use crate::analysis::access::{AccessTable, ConjunctCondition, GuardConjunct, InstanceAccess};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId};
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
 use crate::ir::components::components;
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Action, ActionId, Binary, Edge, EndRule, Entity, Instance, Instances, Layout, LocationId,
-    ProcessId, Program,
+    Action, ActionId, BinaryOp, EndRule, Entity, InstanceCount, Layout, LocationId, ProcessEdge,
+    ProcessId, ProcessInstance, Program,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,16 +29,16 @@ const EACH_ACTION: usize = 32;
 
 /// Where processes have to be so that all runs end, in what is a deadlock.
 #[derive(Debug)]
-pub(super) struct Cycles {
-    instances: Vec<Place>,
+pub(super) struct TerminatingLocations {
+    instances: Vec<InstanceTermination>,
     /// Whether someone has to be where no valid end can be reached from, so that the end is a deadlock.
     valid_ends: bool,
 }
 
 /// Of an instance of a process.
 #[derive(Debug)]
-struct Place {
-    of: Instance,
+struct InstanceTermination {
+    of: ProcessInstance,
     /// By location, whether it cannot go round any more.
     ends: Vec<bool>,
     /// By location, whether it can come to no valid end.
@@ -47,16 +47,20 @@ struct Place {
     ends_unborn: bool,
 }
 
-impl Cycles {
+impl TerminatingLocations {
     /// Those of a program that can be [looked at](super::super::abstraction::look), if its runs can end anywhere before they
     /// are there.
-    pub(super) fn of(interp: &Interp, budget: &AnalysisBudget) -> Result<Option<Cycles>, Exceeded> {
+    pub(super) fn of(
+        interp: &Interp,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<TerminatingLocations>, BudgetExceeded> {
         let (program, layout) = (interp.program(), interp.layout());
         let has_free = program.actions.values().any(|it| it.edge.is_none());
         if has_free || program.end == EndRule::NeverStuttering {
             return Ok(None);
         }
-        let Some(Actions { possible, round }) = Actions::of(program, layout, budget)? else {
+        let Some(CyclicActions { possible, round }) = CyclicActions::of(program, layout, budget)?
+        else {
             return Ok(None);
         };
         let edges = edges_of(program, &possible);
@@ -72,7 +76,7 @@ impl Cycles {
             let leads_to = |wanted: &dyn Fn(LocationId) -> bool| -> Vec<bool> {
                 let there = process.locations.keys().filter(|&at| wanted(at));
                 // Backwards from there.
-                let back = own.iter().map(|it| Edge { from: it.to, to: it.from, ..*it });
+                let back = own.iter().map(|it| ProcessEdge { from: it.to, to: it.from, ..*it });
                 let reached = reach_by(&back.collect::<Vec<_>>(), there);
                 process.locations.keys().map(|at| reached.contains(&at)).collect()
             };
@@ -80,17 +84,18 @@ impl Cycles {
                 leads_to(&|at| starts_round.contains(&at)).into_iter().map(|it| !it).collect();
             let well = leads_to(&|at| process.locations[at].valid_end);
             let never_well = well.into_iter().map(|it| !it).collect();
-            let may_come = matches!(process.instances, Instances::Slots { .. });
+            let may_come = matches!(process.instances, InstanceCount::Slots { .. });
             let ends_unborn = !may_come || ends[process.start.index()];
-            places.push(Place { of: instance, ends, never_well, ends_unborn });
+            places.push(InstanceTermination { of: instance, ends, never_well, ends_unborn });
         }
         let all_may_end = places.iter().all(|it| it.ends.contains(&true));
         let may_be_bad = !valid_ends || places.iter().any(|it| it.never_well.contains(&true));
-        Ok((all_may_end && may_be_bad).then_some(Cycles { instances: places, valid_ends }))
+        Ok((all_may_end && may_be_bad)
+            .then_some(TerminatingLocations { instances: places, valid_ends }))
     }
 
     /// Whether all runs from a state end in a deadlock, or by a step that fails.
-    pub(super) fn end_from(&self, interp: &Interp, state: &[u8]) -> bool {
+    pub(super) fn all_runs_end(&self, interp: &Interp, state: &[u8]) -> bool {
         let mut is_bad = !self.valid_ends;
         for place in &self.instances {
             let at = interp.layout().location(interp.program(), place.of, state);
@@ -109,8 +114,8 @@ fn from(program: &Program, id: ActionId, process: ProcessId) -> Option<LocationI
 }
 
 /// The edges of some actions, by process.
-fn edges_of(program: &Program, some: &BTreeSet<ActionId>) -> BTreeMap<ProcessId, Vec<Edge>> {
-    let mut edges: BTreeMap<ProcessId, Vec<Edge>> = BTreeMap::new();
+fn edges_of(program: &Program, some: &BTreeSet<ActionId>) -> BTreeMap<ProcessId, Vec<ProcessEdge>> {
+    let mut edges: BTreeMap<ProcessId, Vec<ProcessEdge>> = BTreeMap::new();
     for edge in some.iter().filter_map(|it| program.actions[*it].edge) {
         edges.entry(edge.process).or_default().push(edge);
     }
@@ -118,7 +123,7 @@ fn edges_of(program: &Program, some: &BTreeSet<ActionId>) -> BTreeMap<ProcessId,
 }
 
 /// All locations that can be reached by some edges from one of some, these with them.
-fn reach_by(edges: &[Edge], from: impl Iterator<Item = LocationId>) -> BTreeSet<LocationId> {
+fn reach_by(edges: &[ProcessEdge], from: impl Iterator<Item = LocationId>) -> BTreeSet<LocationId> {
     let mut leads: BTreeMap<LocationId, Vec<LocationId>> = BTreeMap::new();
     edges.iter().for_each(|it| leads.entry(it.from).or_default().push(it.to));
     let mut reached: BTreeSet<LocationId> = from.collect();
@@ -131,20 +136,20 @@ fn reach_by(edges: &[Edge], from: impl Iterator<Item = LocationId>) -> BTreeSet<
 }
 
 /// The actions of a program.
-struct Actions {
+struct CyclicActions {
     /// Those that may ever be taken.
     possible: BTreeSet<ActionId>,
     /// Those that may be taken again and again.
     round: BTreeSet<ActionId>,
 }
 
-impl Actions {
+impl CyclicActions {
     fn of(
         program: &Program,
         layout: &Layout,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Actions>, Exceeded> {
-        let Ok(table) = Table::new(program, layout) else { return Ok(None) };
+    ) -> Result<Option<CyclicActions>, BudgetExceeded> {
+        let Ok(table) = AccessTable::new(program, layout) else { return Ok(None) };
         let instances = table.instances();
         if instances.count() > INSTANCES_MAX {
             return Ok(None);
@@ -168,29 +173,29 @@ impl Actions {
             let met = met(program, instances, &round);
             round.retain(|it| met.contains(it));
             if round.len() == before {
-                return Ok(Some(Actions { possible, round }));
+                return Ok(Some(CyclicActions { possible, round }));
             }
         }
     }
 }
 
 /// The actions of which no instance compares what a cell holds with what it never does.
-fn possible(table: &Table<'_>, accesses: &[InstanceAccess<'_>]) -> BTreeSet<ActionId> {
-    let never = |it: &Conjunct<'_>| match it.condition {
-        Condition::Compares(cell, Binary::Equal, value) => {
-            table.held_in(cell).is_some_and(|(low, high)| value < low || high < value)
+fn possible(table: &AccessTable<'_>, accesses: &[InstanceAccess<'_>]) -> BTreeSet<ActionId> {
+    let never = |it: &GuardConjunct<'_>| match it.condition {
+        ConjunctCondition::Compares(cell, BinaryOp::Equal, value) => {
+            table.cell_values(cell).is_some_and(|(low, high)| value < low || high < value)
         }
         _ => false,
     };
     let all = (0..table.instances().count()).zip(accesses);
-    let possible = all.filter(|(_, access)| !access.certain().any(never));
+    let possible = all.filter(|(_, access)| !access.certain_conjuncts().any(never));
     let instances = possible.filter_map(|it| table.instances().get(InstanceId(it.0)));
     instances.flat_map(|it| it.sides().map(|it| it.action).collect::<Vec<_>>()).collect()
 }
 
 /// Of some actions those that lie on a cycle of such.
 fn on_cycles(program: &Program, left: &BTreeSet<ActionId>) -> BTreeSet<ActionId> {
-    let mut edges: BTreeMap<ProcessId, Vec<(ActionId, Edge)>> = BTreeMap::new();
+    let mut edges: BTreeMap<ProcessId, Vec<(ActionId, ProcessEdge)>> = BTreeMap::new();
     for &id in left {
         let Some(edge) = program.actions[id].edge else { continue };
         edges.entry(edge.process).or_default().push((id, edge));
@@ -202,7 +207,8 @@ fn on_cycles(program: &Program, left: &BTreeSet<ActionId>) -> BTreeSet<ActionId>
             edges.iter().map(|(_, it)| (it.from.index(), it.to.index())).collect();
         // Whoever goes round comes through one component.
         let components = components(locations.unwrap_or(0), &all);
-        let goes_round = |it: &Edge| components[it.from.index()] == components[it.to.index()];
+        let goes_round =
+            |it: &ProcessEdge| components[it.from.index()] == components[it.to.index()];
         found.extend(edges.iter().filter(|it| goes_round(&it.1)).map(|it| it.0));
     }
     found
@@ -216,7 +222,7 @@ fn met(
 ) -> BTreeSet<ActionId> {
     let meets = |action: &Action| {
         action.communication.as_ref().is_some_and(|it| {
-            it.channel().meant(program).all(|id| program.channels[id].capacity == 0)
+            it.channel().possible_channels(program).all(|id| program.channels[id].capacity == 0)
         })
     };
     let mut met: BTreeSet<ActionId> =
@@ -246,7 +252,7 @@ fn rising(
     for access in accesses {
         let effect = &access.effect;
         for add in &effect.adds {
-            let is_told = add.is_monotone && add.cells.only().is_some();
+            let is_told = add.is_monotone && add.cells.single().is_some();
             for cell in add.cells.iter() {
                 match is_told {
                     true => drop(ways.entry(cell).or_default().insert(add.by.signum())),
@@ -264,7 +270,7 @@ fn rising(
     let rises =
         |access: &InstanceAccess<'_>| {
             access.effect.adds.iter().any(|add| {
-                add.is_once && add.is_monotone && add.cells.only().is_some_and(is_one_way)
+                add.is_once && add.is_monotone && add.cells.single().is_some_and(is_one_way)
             })
         };
     // Who is gone comes again only where somebody else starts him.

@@ -15,14 +15,17 @@ mod cycles;
 mod model;
 mod walk;
 
-use super::abstraction::{Found, Kept, look};
-use super::{Kept as Holds, Kind, NotApplied, Preserved, Reduction, Stack};
+use super::abstraction::{CellAbstraction, TargetAbstraction, compute_abstractions};
+use super::{
+    NotApplied, PreservedProperties, PropertyClass as Holds, Reduction, ReductionKind,
+    ReductionStack,
+};
 use crate::budget::AnalysisBudget;
-use crate::exec::{Checks, Interp, Model, Tally};
+use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
 use crate::ir::Layout;
 use crate::numbers::{count, grouped};
-use cycles::Cycles;
-use model::Ahead;
+use cycles::TerminatingLocations;
+use model::ShortcutModel;
 use std::sync::Arc;
 
 /// What the reduction is called.
@@ -30,45 +33,49 @@ pub const NAME: &str = "doomed states";
 
 /// What tells of a program's states that they are doomed.
 #[derive(Clone)]
-pub struct Doomed<'m> {
+pub struct DoomedStates<'m> {
     interp: &'m Interp,
-    fate: Arc<Fate>,
+    fate: Arc<DoomAnalysis>,
 }
 
 /// What may be known of where states lead.
 #[derive(Debug)]
-struct Fate {
-    parts: Vec<Part>,
-    cycles: Option<Cycles>,
+struct DoomAnalysis {
+    parts: Vec<TargetDistance>,
+    cycles: Option<TerminatingLocations>,
 }
 
 /// By what some cells hold, how many steps surely lead to something that is looked for.
 #[derive(Debug)]
-struct Part {
-    kept: Kept,
+struct TargetDistance {
+    kept: CellAbstraction,
     surely: Vec<u16>,
 }
 
-impl Part {
+impl TargetDistance {
     /// The number of a state's steps and one more; 0 if it is not known to be doomed.
     fn rank(&self, layout: &Layout, state: &[u8]) -> u16 {
         self.kept.of(layout, state).map_or(0, |it| self.surely[it])
     }
 }
 
-impl<'m> Doomed<'m> {
+impl<'m> DoomedStates<'m> {
     /// Those of a program that is run so, in a search for some checks; or why none are known.
     pub fn of(
         interp: &'m Interp,
-        checks: Checks,
+        checks: CheckSelection,
         budget: &AnalysisBudget,
-    ) -> Result<Doomed<'m>, NotApplied> {
-        let found = look(interp, checks, None, budget)?;
-        let doomed = found.into_iter().filter(|it| it.surely.iter().any(|it| *it > 2));
-        let parts: Vec<Part> =
-            doomed.map(|Found { kept, surely, .. }| Part { kept, surely }).collect();
+    ) -> Result<DoomedStates<'m>, NotApplied> {
+        let found = compute_abstractions(interp, checks, None, budget)?;
+        let doomed = found.into_iter().filter(|it| it.sure_distances.iter().any(|it| *it > 2));
+        let parts: Vec<TargetDistance> = doomed
+            .map(|TargetAbstraction { kept, sure_distances: surely, .. }| TargetDistance {
+                kept,
+                surely,
+            })
+            .collect();
         let cycles = match checks.deadlock {
-            true => Cycles::of(interp, budget)?,
+            true => TerminatingLocations::of(interp, budget)?,
             false => None,
         };
         if parts.is_empty() && cycles.is_none() {
@@ -76,14 +83,14 @@ impl<'m> Doomed<'m> {
                 "no state is found from which something that is looked for surely follows".into()
             );
         }
-        Ok(Doomed { interp, fate: Fate { parts, cycles }.into() })
+        Ok(DoomedStates { interp, fate: DoomAnalysis { parts, cycles }.into() })
     }
 
     /// What tells so, in words: of which variables and processes what they hold decides, and which processes can come to where
     /// they do not go round any more.
-    pub fn told(&self) -> Vec<String> {
+    pub fn descriptions(&self) -> Vec<String> {
         let (program, layout) = (self.interp.program(), self.interp.layout());
-        let of_part = |it: &Part| {
+        let of_part = |it: &TargetDistance| {
             let doomed = it.surely.iter().filter(|it| **it > 0).count();
             let all = it.kept.combinations();
             let names = it.kept.names(program, layout).join(", ");
@@ -96,34 +103,34 @@ impl<'m> Doomed<'m> {
     }
 }
 
-impl<'m> Reduction<'m> for Doomed<'m> {
+impl<'m> Reduction<'m> for DoomedStates<'m> {
     fn name(&self) -> String {
         NAME.into()
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Pruning
+    fn kind(&self) -> ReductionKind {
+        ReductionKind::Pruning
     }
 
     /// All states are visited, but some of them sooner.
-    fn preserves(&self) -> Preserved {
+    fn preserves(&self) -> PreservedProperties {
         let lost = [Holds::Claims, Holds::StutteringClaims, Holds::StutterInvariant, Holds::Depth];
-        lost.into_iter().fold(Preserved::ALL, Preserved::without)
+        lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
     }
 
-    fn did(&self, tally: &Tally) -> Option<String> {
-        Some(format!("{} walked through without being stored", count(tally.passed, "state")))
+    fn describe_effect(&self, tally: &ReductionCounters) -> Option<String> {
+        Some(format!("{} walked through without being stored", count(tally.skipped, "state")))
     }
 
-    fn takes_all(&self) -> bool {
+    fn keeps_all_actions(&self) -> bool {
         true
     }
 
-    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
-        before.beside_states_alone()
+    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+        before.program_state_conflict()
     }
 
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
-        Box::new(Ahead::new(model, self.interp, self.fate.clone()))
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
+        Box::new(ShortcutModel::new(model, self.interp, self.fate.clone()))
     }
 }

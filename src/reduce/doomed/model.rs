@@ -1,28 +1,32 @@
 //! A model of which doomed states have a successor more.
 
-use super::{Fate, NAME};
+use super::{DoomAnalysis, NAME};
 use crate::exec::{
-    ActionCounts, Expansion, Explain, Interp, Lift, Model, Postpones, Violation, any_bits,
-    one_step, stop,
+    ActionCounts, Interp, PostponingStateSpace, Simulation, StateSpace, SuccessorSink,
+    SystemDescription, Violation, any_bits, concretise_single_step, stop,
 };
 use crate::ir::ActionId;
 use spill::Result;
 use std::sync::Arc;
 
 /// A model with the states and steps of another, and a step from each doomed state to where that leads.
-pub(super) struct Ahead<'m> {
-    model: Box<dyn Model + 'm>,
+pub(super) struct ShortcutModel<'m> {
+    model: Box<dyn StateSpace + 'm>,
     interp: &'m Interp,
-    fate: Arc<Fate>,
+    fate: Arc<DoomAnalysis>,
 }
 
-impl<'m> Ahead<'m> {
-    pub(super) fn new(model: Box<dyn Model + 'm>, interp: &'m Interp, fate: Arc<Fate>) -> Self {
-        Ahead { model, interp, fate }
+impl<'m> ShortcutModel<'m> {
+    pub(super) fn new(
+        model: Box<dyn StateSpace + 'm>,
+        interp: &'m Interp,
+        fate: Arc<DoomAnalysis>,
+    ) -> Self {
+        ShortcutModel { model, interp, fate }
     }
 }
 
-impl Model for Ahead<'_> {
+impl StateSpace for ShortcutModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -31,19 +35,19 @@ impl Model for Ahead<'_> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.model.expand(states, out);
         for state in states.chunks_exact(self.model.width()) {
-            if stop::is_asked() {
+            if stop::is_requested() {
                 return;
             }
-            let walked = self.fate.way(self.interp, state).unwrap_or_default();
+            let walked = self.fate.path_to_target(self.interp, state).unwrap_or_default();
             if let Some((end, way)) = walked.split_last() {
-                out.pass(way.len() as u64);
+                out.count_skipped(way.len() as u64);
                 out.candidate(end);
             }
         }
@@ -68,63 +72,68 @@ impl Model for Ahead<'_> {
         *hasher.finalize().as_bytes()
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         Some(self)
     }
 
     /// It is not used where steps are put off.
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
 /// A step is one of the model's, told as it tells that, or all the steps that were walked.
-impl Lift for Ahead<'_> {
-    fn below(&self) -> &dyn Model {
-        self.model.lifts().map_or(&*self.model, Lift::below)
+impl Simulation for ShortcutModel<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
+        self.model.simulation().map_or(&*self.model, Simulation::concrete_space)
     }
 
-    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
-        match self.model.lifts() {
-            Some(lift) => lift.stands_for(own, below),
+    fn represents(&self, own: &[u8], below: &[u8]) -> bool {
+        match self.model.simulation() {
+            Some(lift) => lift.represents(own, below),
             None => own == below,
         }
     }
 
-    fn way(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        let by_model = match self.model.lifts() {
-            Some(lift) => lift.way(own, from, to)?,
-            None => one_step(self, from, to)?,
+    fn concretise_step(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        let by_model = match self.model.simulation() {
+            Some(lift) => lift.concretise_step(own, from, to)?,
+            None => concretise_single_step(self, from, to)?,
         };
-        let walked =
-            || self.fate.way(self.interp, from).filter(|it| it.last().is_some_and(|it| it == to));
+        let walked = || {
+            self.fate
+                .path_to_target(self.interp, from)
+                .filter(|it| it.last().is_some_and(|it| it == to))
+        };
         Ok(by_model.or_else(walked))
     }
 
-    fn within(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
-        self.model.lifts().map_or_else(|| Ok(Vec::new()), |it| it.within(from, check))
+    fn concrete_violation_path(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
+        self.model
+            .simulation()
+            .map_or_else(|| Ok(Vec::new()), |it| it.concrete_violation_path(from, check))
     }
 
-    fn alike(&self, check: Violation) -> Vec<Violation> {
-        self.model.lifts().map_or_else(Vec::new, |it| it.alike(check))
+    fn equivalent_violations(&self, check: Violation) -> Vec<Violation> {
+        self.model.simulation().map_or_else(Vec::new, |it| it.equivalent_violations(check))
     }
 
-    fn leaves_out(&self, action: ActionId) -> bool {
-        self.model.lifts().is_some_and(|it| it.leaves_out(action))
+    fn hides_action(&self, action: ActionId) -> bool {
+        self.model.simulation().is_some_and(|it| it.hides_action(action))
     }
 
-    fn taken_below(&self, taken: ActionCounts) -> ActionCounts {
-        match self.model.lifts() {
-            Some(lift) => lift.taken_below(taken),
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
+        match self.model.simulation() {
+            Some(lift) => lift.concrete_action_counts(taken),
             None => taken,
         }
     }
 
-    fn keeps_depth(&self) -> bool {
+    fn preserves_depth(&self) -> bool {
         false
     }
 }

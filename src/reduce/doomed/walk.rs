@@ -1,20 +1,20 @@
 //! Walking on from a doomed state.
 
-use super::{Fate, Part};
-use crate::exec::{Expansion, Interp, Model as _};
+use super::{DoomAnalysis, TargetDistance};
+use crate::exec::{Interp, StateSpace as _, SuccessorSink};
 use crate::ir::Layout;
 
 /// No walk is longer.
 const STEPS_MAX: usize = 1 << 14;
 
-impl Fate {
+impl DoomAnalysis {
     /// The states on a way from one that is doomed, which is left out, to one where what is looked for is: two or more, as the
     /// search comes to what lies nearer by itself. Nothing if the state is not doomed.
-    pub(super) fn way(&self, interp: &Interp, state: &[u8]) -> Option<Vec<Vec<u8>>> {
+    pub(super) fn path_to_target(&self, interp: &Interp, state: &[u8]) -> Option<Vec<Vec<u8>>> {
         let layout = interp.layout();
         let way = match self.nearest(layout, state) {
             Some(part) => part.to_error(interp, state),
-            None if self.cycles.as_ref().is_some_and(|it| it.end_from(interp, state)) => {
+            None if self.cycles.as_ref().is_some_and(|it| it.all_runs_end(interp, state)) => {
                 to_end(interp, state)
             }
             None => return None,
@@ -23,13 +23,13 @@ impl Fate {
     }
 
     /// What leads in the fewest steps to something, if anything surely does.
-    fn nearest(&self, layout: &Layout, state: &[u8]) -> Option<&Part> {
+    fn nearest(&self, layout: &Layout, state: &[u8]) -> Option<&TargetDistance> {
         let ranked = self.parts.iter().map(|it| (it.rank(layout, state), it));
         ranked.filter(|it| it.0 > 0).min_by_key(|it| it.0).map(|it| it.1)
     }
 }
 
-impl Part {
+impl TargetDistance {
     /// The states on the way to where a step fails or a property does not hold.
     fn to_error(&self, interp: &Interp, from: &[u8]) -> Vec<Vec<u8>> {
         let layout = interp.layout();
@@ -64,8 +64,8 @@ fn to_end(interp: &Interp, from: &[u8]) -> Vec<Vec<u8>> {
 /// the program is run.
 fn least_of<R: Ord>(interp: &Interp, from: &[u8], rank: impl Fn(&[u8]) -> R) -> Option<Vec<u8>> {
     let mut states = Vec::new();
-    let collect = |out: &mut Expansion| interp.expand(from, out);
-    let _ = Expansion::collect(interp.width(), &mut states, collect).ok()?;
+    let collect = |out: &mut SuccessorSink| interp.expand(from, out);
+    let _ = SuccessorSink::collect(interp.width(), &mut states, collect).ok()?;
     let least = states.chunks_exact(interp.width()).min_by_key(|it| (rank(it), *it));
     least.map(<[u8]>::to_vec)
 }

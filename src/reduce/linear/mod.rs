@@ -2,20 +2,23 @@
 //!
 //! Which sets these are is told by [`linear_sets`]. Adding a constant to all of a set, modulo how many values there are, gives a
 //! state with the same future, with the same constant added. So of each state that one stands for all in which
-//! the first variable of each set is 0: [`Counted`] wraps a model and replaces each successor by it.
+//! the first variable of each set is 0: [`LinearSetModel`] wraps a model and replaces each successor by it.
 //!
 //! ```text
 //! bit = 0, seen = 1, message 1      stands for itself
 //! bit = 1, seen = 0, message 0      becomes bit = 0, seen = 1, message 1
 //! ```
 
-use super::replacing::{CANDIDATES, replaced};
-use super::{Kind, Preserved, Reduction, Stack};
+use super::replacing::{CANDIDATES, map_candidates};
+use super::{PreservedProperties, Reduction, ReductionKind, ReductionStack};
 use crate::analysis::linear::{LinearSet, linear_sets};
-use crate::analysis::uses::Kept;
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::{Expansion, Explain, Lift, Model, Postpones, Tally, any_bits, one_step};
-use crate::ir::layout::Codes;
+use crate::analysis::uses::CellPresence;
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{
+    PostponingStateSpace, ReductionCounters, Simulation, StateSpace, SuccessorSink,
+    SystemDescription, any_bits, concretise_single_step,
+};
+use crate::ir::layout::StateValidator;
 use crate::ir::{Layout, Program};
 use crate::numbers::grouped;
 use spill::Result;
@@ -25,63 +28,63 @@ use std::sync::Arc;
 pub const NAME: &str = "linear sets";
 
 /// The sets of variables of a program that only count on from each other.
-pub struct Linear<'m> {
+pub struct LinearSetReduction<'m> {
     layout: &'m Layout,
     sets: Arc<[LinearSet]>,
 }
 
-impl<'m> Linear<'m> {
+impl<'m> LinearSetReduction<'m> {
     /// Those of a program whose states are laid out so, unless it has none.
     pub fn of(
         program: &Program,
         layout: &'m Layout,
         budget: &AnalysisBudget,
-    ) -> std::result::Result<Option<Linear<'m>>, Exceeded> {
+    ) -> std::result::Result<Option<LinearSetReduction<'m>>, BudgetExceeded> {
         let sets = linear_sets(program, layout, budget)?;
-        Ok((!sets.is_empty()).then(|| Linear { layout, sets: sets.into() }))
+        Ok((!sets.is_empty()).then(|| LinearSetReduction { layout, sets: sets.into() }))
     }
 }
 
-impl<'m> Reduction<'m> for Linear<'m> {
+impl<'m> Reduction<'m> for LinearSetReduction<'m> {
     fn name(&self) -> String {
         NAME.into()
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Representative
+    fn kind(&self) -> ReductionKind {
+        ReductionKind::Representative
     }
 
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL
+    fn preserves(&self) -> PreservedProperties {
+        PreservedProperties::ALL
     }
 
-    fn did(&self, _: &Tally) -> Option<String> {
+    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
         let all = self.sets.iter().try_fold(1i64, |all, it| all.checked_mul(it.modulus));
         all.map(|all| format!("a state stands for up to {}", grouped(all.unsigned_abs())))
     }
 
-    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
-        let others = before.names(&[Kind::Choice, Kind::Representative]);
+    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+        let others = before.names(&[ReductionKind::Choice, ReductionKind::Representative]);
         others.first().map(|it| format!("it has not been shown to go with {it}"))
     }
 
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
         let (layout, sets) = (self.layout, self.sets.clone());
-        Box::new(Counted { model, layout, codes: layout.codes(), sets })
+        Box::new(LinearSetModel { model, layout, codes: layout.codes(), sets })
     }
 }
 
 /// A model that visits states only in which the first variable of each set is 0. Its states are those of a program, perhaps
 /// with bytes behind them that no set has anything to do with.
-struct Counted<'m> {
-    model: Box<dyn Model + 'm>,
+struct LinearSetModel<'m> {
+    model: Box<dyn StateSpace + 'm>,
     layout: &'m Layout,
     /// Tells states from other bytes.
-    codes: Codes,
+    codes: StateValidator,
     sets: Arc<[LinearSet]>,
 }
 
-impl Counted<'_> {
+impl LinearSetModel<'_> {
     /// Replaces a state by the one that stands for it.
     fn represent(&self, state: &mut [u8]) {
         let layout = self.layout;
@@ -92,8 +95,8 @@ impl Counted<'_> {
             }
             for &(cell, kept) in cells {
                 let holds = match kept {
-                    Kept::Always => true,
-                    Kept::Above(other, code) => layout.code(state, other) > code,
+                    CellPresence::Always => true,
+                    CellPresence::Above(other, code) => layout.code(state, other) > code,
                 };
                 if let Some(value) = layout.get(state, cell).filter(|_| holds) {
                     layout.set(state, cell, Some((value - by).rem_euclid(*modulus)));
@@ -109,15 +112,19 @@ impl Counted<'_> {
     }
 
     /// Passes on what `run` adds to an expansion, with candidates replaced.
-    fn through(&self, out: &mut Expansion, run: impl FnOnce(&mut Expansion)) {
+    fn with_mapped_candidates(
+        &self,
+        out: &mut SuccessorSink,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) {
         let width = self.model.width();
         let mut candidates = Vec::with_capacity(CANDIDATES * width);
         let represent = |state: &mut [u8]| self.represent(&mut state[..self.layout.bytes]);
-        replaced(out, (width, &mut candidates), represent, run);
+        map_candidates(out, (width, &mut candidates), represent, run);
     }
 }
 
-impl Model for Counted<'_> {
+impl StateSpace for LinearSetModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -126,12 +133,12 @@ impl Model for Counted<'_> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
-        self.through(out, |inner| self.model.initial(inner));
+    fn initial(&self, out: &mut SuccessorSink) {
+        self.with_mapped_candidates(out, |inner| self.model.initial(inner));
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
-        self.through(out, |inner| self.model.expand(states, inner));
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        self.with_mapped_candidates(out, |inner| self.model.expand(states, inner));
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
@@ -144,33 +151,34 @@ impl Model for Counted<'_> {
         *hasher.finalize().as_bytes()
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         Some(self)
     }
 
     /// It is not used where steps are put off.
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl Lift for Counted<'_> {
-    fn below(&self) -> &dyn Model {
+impl Simulation for LinearSetModel<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
         &*self.model
     }
 
-    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+    fn represents(&self, own: &[u8], below: &[u8]) -> bool {
         let bytes = self.layout.bytes;
-        let are_states =
-            [own, below].into_iter().all(|it| it.len() >= bytes && self.codes.hold(&it[..bytes]));
+        let are_states = [own, below]
+            .into_iter()
+            .all(|it| it.len() >= bytes && self.codes.is_state(&it[..bytes]));
         are_states && self.represented(own) == self.represented(below)
     }
 
-    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        one_step(self, from, to)
+    fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        concretise_single_step(self, from, to)
     }
 }

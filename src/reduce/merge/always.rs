@@ -1,19 +1,19 @@
 //! Whether something is always possible at a location.
 
-use crate::analysis::access::Table;
+use crate::analysis::access::AccessTable;
 use crate::analysis::instances::InstanceId;
 use crate::exec::Interp;
 use crate::ir::interval::Interval;
 use crate::ir::layout::CellId;
-use crate::ir::{ActionId, Expr, Instance, LocationId, ProcessId};
+use crate::ir::{ActionId, Expr, LocationId, ProcessId, ProcessInstance};
 
 /// Guards that read more values together are not tried for all of them.
 const TRIED_MAX: u64 = 1 << 12;
 
 /// Whether a process at a location can always take one of these actions, which are its own matter and all that begin
 /// there.
-pub(in crate::reduce) fn is_always_possible(
-    table: &Table<'_>,
+pub(in crate::reduce) fn is_always_enabled(
+    table: &AccessTable<'_>,
     written: &Interp,
     (process, at): (ProcessId, LocationId),
     actions: &[ActionId],
@@ -30,37 +30,37 @@ pub(in crate::reduce) fn is_always_possible(
     let slots = 0..program.slots(process);
     slots
         .into_iter()
-        .all(|slot| Guards::of(table, (process, slot), actions).hold(table, written, at))
+        .all(|slot| InstanceGuards::of(table, (process, slot), actions).hold(table, written, at))
 }
 
 /// Guards of one instance, and what they read.
-struct Guards<'t> {
-    mover: Instance,
+struct InstanceGuards<'t> {
+    mover: ProcessInstance,
     guards: Vec<&'t Expr>,
     /// The cells, and the values that each ever holds; nothing if that is not known.
     cells: Option<Vec<(CellId, Interval)>>,
 }
 
-impl<'t> Guards<'t> {
+impl<'t> InstanceGuards<'t> {
     fn of(
-        table: &'t Table<'_>,
+        table: &'t AccessTable<'_>,
         (process, slot): (ProcessId, u32),
         actions: &[ActionId],
-    ) -> Guards<'t> {
-        let mut read = crate::analysis::access::Cells::default();
+    ) -> InstanceGuards<'t> {
+        let mut read = crate::analysis::access::CellSet::default();
         for &id in actions {
             let Some(number) = table.instances().first_alone(id, slot) else { continue };
             let access = table.access(InstanceId(number));
             access.guard.iter().for_each(|it| read.extend(&it.reads().reads));
         }
-        let held = read.iter().map(|cell| Some((cell, table.held_in(cell)?)));
+        let held = read.iter().map(|cell| Some((cell, table.cell_values(cell)?)));
         let cells = held.collect();
         let guards = actions.iter().filter_map(|&id| table.program().actions[id].guard.as_ref());
-        Guards { mover: Instance { process, slot }, guards: guards.collect(), cells }
+        InstanceGuards { mover: ProcessInstance { process, slot }, guards: guards.collect(), cells }
     }
 
     /// Whether one of them holds, whatever is in the cells.
-    fn hold(&self, table: &Table<'_>, written: &Interp, at: LocationId) -> bool {
+    fn hold(&self, table: &AccessTable<'_>, written: &Interp, at: LocationId) -> bool {
         let Some(cells) = &self.cells else { return false };
         let counts = cells.iter().map(|(_, (low, high))| high.abs_diff(*low).saturating_add(1));
         let tries = counts.fold(1u64, u64::saturating_mul);
@@ -80,7 +80,9 @@ impl<'t> Guards<'t> {
                 left /= count;
             }
             let mover = Some(self.mover);
-            self.guards.iter().any(|it| written.judges(it, mover, &[], &state) == Some(true))
+            self.guards
+                .iter()
+                .any(|it| written.judge_condition(it, mover, &[], &state) == Some(true))
         })
     }
 }

@@ -1,12 +1,12 @@
 //! Actions that are put together, where processes are always there.
 
-use super::Passed;
-use super::loops::{Loops, Ring};
+use super::TransientLocations;
+use super::loops::{LoopAnalysis, TerminatingLoop};
 use crate::analysis::local::LocalActions;
-use crate::ir::walk::{self, Access, Visitor, any_stmt};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess, any_stmt};
 use crate::ir::{
-    Action, ActionId, ActionsAt, Binary, Expr, ExprKind, Place, Program, Root, Stmt, StmtKind,
-    VarId,
+    Action, ActionId, ActionsByLocation, BinaryOp, Expr, ExprKind, Place, PlaceRoot, Program, Stmt,
+    StmtKind, VarId,
 };
 use std::collections::BTreeSet;
 
@@ -21,8 +21,8 @@ const DONE_MAX: usize = 64;
 
 /// Whether what an action does can be done in the body of another: it has no names of its own and leaves nothing early.
 pub(super) fn may_follow(action: &Action) -> bool {
-    struct Names(bool);
-    impl Visitor for Names {
+    struct LocalNameCheck(bool);
+    impl CodeVisitor for LocalNameCheck {
         fn expr(&mut self, expr: &Expr) {
             let binds = |it: &ExprKind| {
                 matches!(
@@ -37,7 +37,7 @@ pub(super) fn may_follow(action: &Action) -> bool {
             walk::expr(self, expr);
         }
     }
-    let mut names = Names(!action.parameters.is_empty());
+    let mut names = LocalNameCheck(!action.parameters.is_empty());
     walk::action(&mut names, action);
     let is_plain = |it: &StmtKind| {
         matches!(
@@ -63,34 +63,39 @@ fn is_open(action: &Action) -> bool {
 }
 
 /// Ways on from where actions lead, one action behind the other.
-pub(super) struct Ways<'w> {
+pub(super) struct Continuations<'w> {
     pub program: &'w Program,
-    pub leaving: &'w ActionsAt,
-    pub loops: &'w Loops<'w>,
-    pub passed: &'w Passed,
-    pub rings: &'w [Ring],
+    pub leaving: &'w ActionsByLocation,
+    pub loops: &'w LoopAnalysis<'w>,
+    pub passed: &'w TransientLocations,
+    pub rings: &'w [TerminatingLoop],
 }
 
 /// What follows an action: an action, and whether it surely can, as what came before decides that.
-type Next = (ActionId, bool);
+type ComposedStep = (ActionId, bool);
 
-impl Ways<'_> {
+impl Continuations<'_> {
     /// The ways on from where an action leads: what is done in turn. Nothing if these are more than so many.
-    pub fn of(&self, action: ActionId, most: usize) -> Option<Vec<Vec<Next>>> {
+    pub fn of(&self, action: ActionId, most: usize) -> Option<Vec<Vec<ComposedStep>>> {
         let mut found = Vec::new();
         self.on(&mut vec![(action, true)], most, &mut found)?;
         Some(found)
     }
 
     /// Adds the ways on behind what was done, without the first of these.
-    fn on(&self, done: &mut Vec<Next>, most: usize, found: &mut Vec<Vec<Next>>) -> Option<()> {
+    fn on(
+        &self,
+        done: &mut Vec<ComposedStep>,
+        most: usize,
+        found: &mut Vec<Vec<ComposedStep>>,
+    ) -> Option<()> {
         let last = done.last().and_then(|it| self.program.actions[it.0].edge);
         let Some(edge) = last.filter(|it| self.passed.contains(&(it.process, it.to))) else {
             found.push(done[1..].to_vec());
             return (found.len() <= most && done.len() <= DONE_MAX).then_some(());
         };
         let ring = self.rings.iter().find(|it| it.has(edge.process, edge.to));
-        let ways: Vec<Vec<Next>> = match ring {
+        let ways: Vec<Vec<ComposedStep>> = match ring {
             None => {
                 let next = self.leaving.at(edge.process, edge.to).iter();
                 next.map(|&it| vec![(it, false)]).collect()
@@ -118,7 +123,7 @@ impl Ways<'_> {
 pub(super) fn compose(
     program: &mut Program,
     local: &LocalActions<'_>,
-    all_ways: &Ways<'_>,
+    all_ways: &Continuations<'_>,
 ) -> (usize, Vec<(ActionId, Vec<ActionId>)>) {
     let (mut count, mut all, before) = (0, Vec::new(), all_ways.program);
     for (id, action) in before.actions.iter() {
@@ -147,7 +152,7 @@ pub(super) fn compose(
 }
 
 /// An action that does what follows on a way, too, if it can be gone.
-fn composed(program: &Program, first: &Action, way: &[Next]) -> Action {
+fn composed(program: &Program, first: &Action, way: &[ComposedStep]) -> Action {
     let mut action = first.clone();
     let mut written = written_by(first);
     for &(id, is_sure) in way {
@@ -174,18 +179,18 @@ fn composed(program: &Program, first: &Action, way: &[Next]) -> Action {
 fn both(guard: Option<Expr>, more: Expr) -> Expr {
     let Some(guard) = guard else { return more };
     let span = guard.span;
-    Expr { kind: ExprKind::Binary(Binary::And, Box::new(guard), Box::new(more)), span }
+    Expr { kind: ExprKind::Binary(BinaryOp::And, Box::new(guard), Box::new(more)), span }
 }
 
 /// The variables that code mentions: those that it writes, or those that it reads.
-struct Variables {
-    access: Access,
+struct VariableCollector {
+    access: PlaceAccess,
     found: BTreeSet<VarId>,
 }
 
-impl Visitor for Variables {
-    fn place(&mut self, place: &Place, access: Access) {
-        if let Root::Variable(id) = place.root
+impl CodeVisitor for VariableCollector {
+    fn place(&mut self, place: &Place, access: PlaceAccess) {
+        if let PlaceRoot::Variable(id) = place.root
             && access == self.access
         {
             self.found.insert(id);
@@ -195,13 +200,13 @@ impl Visitor for Variables {
 }
 
 fn written_by(action: &Action) -> BTreeSet<VarId> {
-    let mut look = Variables { access: Access::Write, found: BTreeSet::new() };
+    let mut look = VariableCollector { access: PlaceAccess::Write, found: BTreeSet::new() };
     walk::action(&mut look, action);
     look.found
 }
 
 fn read_by(expr: &Expr) -> BTreeSet<VarId> {
-    let mut look = Variables { access: Access::Read, found: BTreeSet::new() };
+    let mut look = VariableCollector { access: PlaceAccess::Read, found: BTreeSet::new() };
     look.expr(expr);
     look.found
 }

@@ -11,13 +11,15 @@
 //! l -> d { guard i >= 3; }       from (l, 3) to (l, 255) out at once: no circle
 //! ```
 
-use crate::analysis::access::{Cells, Table};
+use crate::analysis::access::{AccessTable, CellSet};
 use crate::analysis::instances::InstanceId;
-use crate::exec::{Explain as _, Interp, StepOutcome};
+use crate::exec::{Interp, StepOutcome, SystemDescription as _};
 use crate::ir::components::components;
 use crate::ir::interval::Interval;
 use crate::ir::layout::CellId;
-use crate::ir::{ActionId, ActionsAt, Entity as _, Instance, LocationId, ProcessId, Turn};
+use crate::ir::{
+    ActionId, ActionsByLocation, Entity as _, LocationId, ProcessId, ProcessInstance, TurnRule,
+};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -26,9 +28,9 @@ use std::rc::Rc;
 const TRIED_MAX: u64 = 1 << 12;
 
 /// Finds out which loops of a program end.
-pub(super) struct Loops<'t> {
-    table: &'t Table<'t>,
-    leaving: &'t ActionsAt,
+pub(super) struct LoopAnalysis<'t> {
+    table: &'t AccessTable<'t>,
+    leaving: &'t ActionsByLocation,
     written: &'t Interp,
     /// Runs the program of the table, which passes before this one may have rewritten.
     runs: OnceCell<Option<Interp>>,
@@ -36,7 +38,7 @@ pub(super) struct Loops<'t> {
 
 /// How a loop is gone through, from anywhere in it to where it is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Rounds {
+pub(super) struct LoopBounds {
     /// The most steps.
     pub steps: u64,
     /// The most ways.
@@ -45,15 +47,15 @@ pub(super) struct Rounds {
 
 /// A loop that surely ends.
 #[derive(Clone, Debug)]
-pub(super) struct Ring {
+pub(super) struct TerminatingLoop {
     pub process: ProcessId,
     pub at: BTreeSet<LocationId>,
-    pub rounds: Rounds,
+    pub rounds: LoopBounds,
     /// Its places, for an instance in each slot.
-    places: Rc<[Places]>,
+    places: Rc<[LoopGraph]>,
 }
 
-impl Ring {
+impl TerminatingLoop {
     pub fn has(&self, process: ProcessId, at: LocationId) -> bool {
         self.process == process && self.at.contains(&at)
     }
@@ -61,36 +63,40 @@ impl Ring {
 
 /// The places in a loop of one instance, each with values of what decides, and the steps between them.
 #[derive(Debug)]
-struct Places {
+struct LoopGraph {
     /// The cells that decide, and the values of each.
     cells: Vec<(CellId, Interval)>,
     /// The steps of each place: the action, and where it leads, if that is in the loop.
     steps: Vec<Vec<(ActionId, Option<usize>)>>,
 }
 
-impl<'t> Loops<'t> {
-    pub fn new(table: &'t Table<'t>, leaving: &'t ActionsAt, written: &'t Interp) -> Loops<'t> {
-        Loops { table, leaving, written, runs: OnceCell::new() }
+impl<'t> LoopAnalysis<'t> {
+    pub fn new(
+        table: &'t AccessTable<'t>,
+        leaving: &'t ActionsByLocation,
+        written: &'t Interp,
+    ) -> LoopAnalysis<'t> {
+        LoopAnalysis { table, leaving, written, runs: OnceCell::new() }
     }
 
     /// The loop of these locations of a process, at which it always goes on by itself; nothing if it may go round for ever, or
     /// that is not found out.
-    pub fn ring(&self, process: ProcessId, at: BTreeSet<LocationId>) -> Option<Ring> {
-        let (mut all, mut rounds) = (Vec::new(), Rounds { steps: 0, ways: 0 });
+    pub fn ring(&self, process: ProcessId, at: BTreeSet<LocationId>) -> Option<TerminatingLoop> {
+        let (mut all, mut rounds) = (Vec::new(), LoopBounds { steps: 0, ways: 0 });
         for slot in 0..self.table.program().slots(process) {
-            let places = self.places(Instance { process, slot }, &at)?;
-            let Rounds { steps, ways } = places.rounds()?;
-            rounds = Rounds { steps: rounds.steps.max(steps), ways: rounds.ways.max(ways) };
+            let places = self.places(ProcessInstance { process, slot }, &at)?;
+            let LoopBounds { steps, ways } = places.rounds()?;
+            rounds = LoopBounds { steps: rounds.steps.max(steps), ways: rounds.ways.max(ways) };
             all.push(places);
         }
-        (!all.is_empty()).then(|| Ring { process, at, rounds, places: all.into() })
+        (!all.is_empty()).then(|| TerminatingLoop { process, at, rounds, places: all.into() })
     }
 
     /// The ways through a loop from one of its locations, come to by the last of some actions: what is done in turn, to where
     /// it is left. Nothing if there are more than so many, or longer ones than so many, or that is not found out.
     pub fn through(
         &self,
-        ring: &Ring,
+        ring: &TerminatingLoop,
         from: LocationId,
         before: &[ActionId],
         (most, longest): (usize, usize),
@@ -137,17 +143,18 @@ impl<'t> Loops<'t> {
                 sets == 1 && !adds && !effect.writes.contains(cell)
             };
             let sets = effect.sets.iter().filter(|it| is_one(it.0));
-            known.extend(sets.filter(|it| effect.surely.contains(it.0)).copied());
+            known.extend(sets.filter(|it| effect.definite_writes.contains(it.0)).copied());
         }
         known
     }
 
     /// The places of a loop of one instance.
-    fn places(&self, mover: Instance, at: &BTreeSet<LocationId>) -> Option<Places> {
+    fn places(&self, mover: ProcessInstance, at: &BTreeSet<LocationId>) -> Option<LoopGraph> {
         let at: Vec<LocationId> = at.iter().copied().collect();
         let actions = at.iter().flat_map(|&it| self.leaving.at(mover.process, it).iter().copied());
         let actions: Vec<ActionId> = actions.collect();
-        let is_open = |it: &ActionId| self.table.program().actions[*it].control.turn == Turn::Open;
+        let is_open =
+            |it: &ActionId| self.table.program().actions[*it].control.turn == TurnRule::Open;
         if !actions.iter().all(is_open) {
             return None;
         }
@@ -160,16 +167,20 @@ impl<'t> Loops<'t> {
         }
         let runs = self.runs.get_or_init(|| self.written.rewritten(self.table.program().clone()));
         let (runs, table) = (runs.as_ref()?, self.table);
-        let trying = Trying { runs, table, mover, at: &at, cells: &cells };
+        let trying = LoopTrial { runs, table, mover, at: &at, cells: &cells };
         let steps = (0..places).map(|it| trying.steps(it, tries));
         let steps = steps.collect::<Option<_>>()?;
-        Some(Places { cells, steps })
+        Some(LoopGraph { cells, steps })
     }
 
     /// The cells that decide how these actions follow each other, and the values that each ever holds; nothing if that is not
     /// known.
-    fn deciding(&self, mover: Instance, actions: &[ActionId]) -> Option<Vec<(CellId, Interval)>> {
-        let mut cells = Cells::default();
+    fn deciding(
+        &self,
+        mover: ProcessInstance,
+        actions: &[ActionId],
+    ) -> Option<Vec<(CellId, Interval)>> {
+        let mut cells = CellSet::default();
         let mut accesses = Vec::new();
         for &id in actions {
             let number = self.table.instances().first_alone(id, mover.slot)?;
@@ -180,28 +191,28 @@ impl<'t> Loops<'t> {
         loop {
             let known = cells.clone();
             for access in &accesses {
-                if access.effect.written().meets(&known) {
-                    cells.extend(&access.effect.reading().reads);
+                if access.effect.written().intersects(&known) {
+                    cells.extend(&access.effect.as_reads().reads);
                 }
             }
             if cells == known {
                 break;
             }
         }
-        cells.iter().map(|cell| Some((cell, self.table.held_in(cell)?))).collect()
+        cells.iter().map(|cell| Some((cell, self.table.cell_values(cell)?))).collect()
     }
 }
 
 /// An instance that is tried in a loop.
-struct Trying<'t> {
+struct LoopTrial<'t> {
     runs: &'t Interp,
-    table: &'t Table<'t>,
-    mover: Instance,
+    table: &'t AccessTable<'t>,
+    mover: ProcessInstance,
     at: &'t [LocationId],
     cells: &'t [(CellId, Interval)],
 }
 
-impl Trying<'_> {
+impl LoopTrial<'_> {
     /// Its steps at a place; nothing if one fails, or leads to values that are not tried.
     fn steps(&self, place: u64, tries: u64) -> Option<Vec<(ActionId, Option<usize>)>> {
         let state = self.state(place, tries);
@@ -269,7 +280,7 @@ fn next_value(values: Interval, number: &mut u64) -> i64 {
     value
 }
 
-impl Places {
+impl LoopGraph {
     /// Those at a location of the loop in which cells have the values that are known.
     fn starting(
         &self,
@@ -290,7 +301,7 @@ impl Places {
     }
 
     /// How they are gone through; nothing if they are gone round.
-    fn rounds(&self) -> Option<Rounds> {
+    fn rounds(&self) -> Option<LoopBounds> {
         let all = self.steps.iter().enumerate();
         let edges = all.flat_map(|(from, it)| it.iter().filter_map(move |it| Some((from, it.1?))));
         let edges: Vec<(usize, usize)> = edges.collect();
@@ -300,16 +311,16 @@ impl Places {
             return None;
         }
         // Each leads only to those behind it.
-        let mut found = vec![Rounds { steps: 0, ways: 0 }; self.steps.len()];
+        let mut found = vec![LoopBounds { steps: 0, ways: 0 }; self.steps.len()];
         for &place in distinct.values().rev() {
             for (_, to) in &self.steps[place] {
-                let then = to.map_or(Rounds { steps: 0, ways: 1 }, |it| found[it]);
+                let then = to.map_or(LoopBounds { steps: 0, ways: 1 }, |it| found[it]);
                 let here = &mut found[place];
                 here.steps = here.steps.max(1 + then.steps);
                 here.ways = here.ways.saturating_add(then.ways);
             }
         }
         let steps = found.iter().map(|it| it.steps).max()?;
-        Some(Rounds { steps, ways: found.iter().map(|it| it.ways).max()? })
+        Some(LoopBounds { steps, ways: found.iter().map(|it| it.ways).max()? })
     }
 }

@@ -28,21 +28,21 @@ mod loops;
 mod passages;
 mod path;
 
-pub(super) use always::is_always_possible;
+pub(super) use always::is_always_enabled;
 
-use super::pass::Pass;
-use super::{Kept, Preserved};
-use crate::analysis::access::Table;
+use super::pass::RewritePass;
+use super::{PreservedProperties, PropertyClass};
+use crate::analysis::access::AccessTable;
 use crate::analysis::local::LocalActions;
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{ActionCounts, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Action, ActionId, ActionsAt, Communication, EndRule, Layout, LocationId, ProcessId, Program,
-    PropertyKind, StmtKind, Turn,
+    Action, ActionId, ActionsByLocation, Communication, EndRule, Layout, LocationId, ProcessId,
+    Program, PropertyKind, StmtKind, TurnRule,
 };
 use crate::numbers::count;
-use loops::Loops;
+use loops::LoopAnalysis;
 use std::collections::BTreeSet;
 
 /// What the reduction is called.
@@ -52,12 +52,12 @@ pub const NAME: &str = "merged transitions";
 const INSTANCES_MAX: u32 = 1 << 14;
 
 /// The locations at which a process does not stop.
-type Passed = BTreeSet<(ProcessId, LocationId)>;
+type TransientLocations = BTreeSet<(ProcessId, LocationId)>;
 
 /// What was merged in a program.
 #[derive(Debug)]
-pub struct Fused {
-    passed: Passed,
+pub struct TransitionMerging {
+    passed: TransientLocations,
     /// How many loops are gone through to their end.
     loops: usize,
     actions: usize,
@@ -65,39 +65,40 @@ pub struct Fused {
     composed: Vec<(ActionId, Vec<ActionId>)>,
 }
 
-impl Fused {
+impl TransitionMerging {
     /// Has the processes of a program, whose states are laid out as `written` does, go on where nobody can tell; nothing
     /// if they nowhere do.
     pub(super) fn rewrite(
         program: &mut Program,
         written: &Interp,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Fused>, Exceeded> {
+    ) -> Result<Option<TransitionMerging>, BudgetExceeded> {
         if refusal(program).is_some() {
             return Ok(None);
         }
         let before = program.clone();
-        let Ok(table) = Table::new(&before, written.layout()) else { return Ok(None) };
+        let Ok(table) = AccessTable::new(&before, written.layout()) else { return Ok(None) };
         if table.instances().count() > INSTANCES_MAX {
             return Ok(None);
         }
         let local = LocalActions::new(&table);
-        let leaving = ActionsAt::leaving(&before);
-        let loops = Loops::new(&table, &leaving, written);
+        let leaving = ActionsByLocation::leaving(&before);
+        let loops = LoopAnalysis::new(&table, &leaving, written);
         let (passed, rings) =
             passages::find((&table, &local), (&leaving, &loops), written, budget)?;
-        let (actions, composed) = match before.comes_and_goes() {
+        let (actions, composed) = match before.has_dynamic_processes() {
             true => (mark(program, &passed), Vec::new()),
             false => {
                 let (passed, rings) = (&passed, &rings[..]);
                 let (leaving, loops, before) = (&leaving, &loops, &before);
-                let ways = compose::Ways { program: before, leaving, loops, passed, rings };
+                let ways =
+                    compose::Continuations { program: before, leaving, loops, passed, rings };
                 compose::compose(program, &local, &ways)
             }
         };
         let loops = rings.len();
         let passed = leading_to(&before, program, passed);
-        Ok((actions > 0).then_some(Fused { passed, loops, actions, composed }))
+        Ok((actions > 0).then_some(TransitionMerging { passed, loops, actions, composed }))
     }
 
     /// The locations at which a process does not stop that comes there.
@@ -106,7 +107,11 @@ impl Fused {
     }
 
     /// Whether no process is at such a location in a state of the program, so that the state is not passed through.
-    pub fn stops<'p>(&'p self, program: &'p Program, layout: &'p Layout) -> impl Fn(&[u8]) -> bool {
+    pub fn stable_state_test<'p>(
+        &'p self,
+        program: &'p Program,
+        layout: &'p Layout,
+    ) -> impl Fn(&[u8]) -> bool {
         let cells = self.passed.iter().flat_map(|&(process, location)| {
             let code = location.0 + program.processes[process].first_location();
             let slots = 0..program.slots(process);
@@ -117,7 +122,7 @@ impl Fused {
     }
 
     /// How often each action of the program before was taken, from how often those that were merged were.
-    pub(super) fn taken_apart(&self, taken: &ActionCounts) -> ActionCounts {
+    pub(super) fn expand_action_counts(&self, taken: &ActionCounts) -> ActionCounts {
         let mut apart = taken.clone();
         // All are taken out first: one of several may have the number of an action that others are made of.
         let times: Vec<u64> = self.composed.iter().map(|(merged, _)| apart.take(*merged)).collect();
@@ -131,7 +136,7 @@ impl Fused {
     /// is wanted. `represented` is the state of the program before it was merged that stands for one.
     pub(super) fn path(
         &self,
-        (written, represented): (&Interp, path::Represented<'_>),
+        (written, represented): (&Interp, path::RepresentFn<'_>),
         from: &[u8],
         is_there: &dyn Fn(&[u8]) -> bool,
     ) -> Option<Vec<Vec<u8>>> {
@@ -158,13 +163,13 @@ pub(super) fn refusal(program: &Program) -> Option<String> {
 }
 
 /// Marks the actions whose mover goes on, where processes come and go; tells how many.
-fn mark(program: &mut Program, passed: &Passed) -> usize {
+fn mark(program: &mut Program, passed: &TransientLocations) -> usize {
     let ids: Vec<_> = program.actions.keys().collect();
     let mut count = 0;
     for id in ids {
         let action = &program.actions[id];
-        if goes_on(program, action, passed) {
-            program.actions[id].control.turn = Turn::Atomic;
+        if mover_continues(program, action, passed) {
+            program.actions[id].control.turn = TurnRule::Atomic;
             count += 1;
         }
     }
@@ -172,18 +177,22 @@ fn mark(program: &mut Program, passed: &Passed) -> usize {
 }
 
 /// Whether the mover of an action is to go on behind it. After a rendezvous it is the receiver who does.
-fn goes_on(program: &Program, action: &Action, passed: &Passed) -> bool {
+fn mover_continues(program: &Program, action: &Action, passed: &TransientLocations) -> bool {
     let may_send_so = action.communication.as_ref().is_some_and(|it| {
-        matches!(it, Communication::Send { .. }) && it.channel().may_meet(program)
+        matches!(it, Communication::Send { .. }) && it.channel().may_be_rendezvous(program)
     });
     action.edge.is_some_and(|edge| passed.contains(&(edge.process, edge.to)))
-        && action.control.turn == Turn::Open
+        && action.control.turn == TurnRule::Open
         && !may_send_so
         && !crate::ir::walk::any_stmt(&action.body, &|it| *it == StmtKind::Exit)
 }
 
 /// Those of some locations that an action was changed for.
-fn leading_to(before: &Program, program: &Program, mut passed: Passed) -> Passed {
+fn leading_to(
+    before: &Program,
+    program: &Program,
+    mut passed: TransientLocations,
+) -> TransientLocations {
     let mut found = BTreeSet::new();
     for (id, action) in before.actions.iter() {
         if let Some(edge) = action.edge.filter(|_| program.actions[id] != *action) {
@@ -191,7 +200,7 @@ fn leading_to(before: &Program, program: &Program, mut passed: Passed) -> Passed
         }
     }
     // Behind those follow others.
-    let leaving = ActionsAt::leaving(before);
+    let leaving = ActionsByLocation::leaving(before);
     let mut open: Vec<_> = found.iter().copied().collect();
     while let Some((process, at)) = open.pop() {
         for edge in leaving.at(process, at).iter().filter_map(|it| before.actions[*it].edge) {
@@ -204,12 +213,12 @@ fn leading_to(before: &Program, program: &Program, mut passed: Passed) -> Passed
     passed
 }
 
-impl Pass for Fused {
+impl RewritePass for TransitionMerging {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn did(&self, _: &Program) -> String {
+    fn describe_effect(&self, _: &Program) -> String {
         let goes = if self.actions == 1 { "goes" } else { "go" };
         let places = count(self.passed.len() as u64, "location");
         let loops = match self.loops {
@@ -222,11 +231,11 @@ impl Pass for Fused {
         )
     }
 
-    fn preserves(&self) -> Preserved {
-        Preserved::ALL.without(Kept::Depth).without(Kept::Claims)
+    fn preserves(&self) -> PreservedProperties {
+        PreservedProperties::ALL.without(PropertyClass::Depth).without(PropertyClass::Claims)
     }
 
-    fn takes_all(&self) -> bool {
+    fn keeps_all_actions(&self) -> bool {
         true
     }
 

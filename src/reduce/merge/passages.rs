@@ -1,13 +1,15 @@
 //! Which locations processes pass through.
 
-use super::always::is_always_possible;
-use super::loops::{Loops, Ring};
-use super::{Passed, compose};
-use crate::analysis::access::Table;
+use super::always::is_always_enabled;
+use super::loops::{LoopAnalysis, TerminatingLoop};
+use super::{TransientLocations, compose};
+use crate::analysis::access::AccessTable;
 use crate::analysis::local::LocalActions;
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
-use crate::ir::{ActionId, ActionsAt, Location, LocationId, Process, ProcessId, Program, Turn};
+use crate::ir::{
+    ActionId, ActionsByLocation, Location, LocationId, Process, ProcessId, Program, TurnRule,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Units of work to find out whether a process always goes on at a location: it may be tried in all that it reads.
@@ -25,24 +27,24 @@ const ROUNDS_MAX: u64 = 1 << 11;
 /// The locations that are passed through, so many of each loop that it is not passed through whole, unless it surely ends;
 /// and the loops that are.
 pub(super) fn find(
-    (table, local): (&Table<'_>, &LocalActions<'_>),
-    (leaving, loops): (&ActionsAt, &Loops<'_>),
+    (table, local): (&AccessTable<'_>, &LocalActions<'_>),
+    (leaving, loops): (&ActionsByLocation, &LoopAnalysis<'_>),
     written: &Interp,
     budget: &AnalysisBudget,
-) -> Result<(Passed, Vec<Ring>), Exceeded> {
+) -> Result<(TransientLocations, Vec<TerminatingLoop>), BudgetExceeded> {
     let program = table.program();
-    let (mut all, mut rings) = (Passed::new(), Vec::new());
+    let (mut all, mut rings) = (TransientLocations::new(), Vec::new());
     for (id, process) in program.processes.iter() {
         if process.life.provided.is_some() || process.life.priority.is_some() {
             continue;
         }
-        let mut ways = Ways::new((program, id), leaving, loops);
+        let mut ways = TransientLocationSearch::new((program, id), leaving, loops);
         // The first of a loop is most often where it is come to from elsewhere: it is tried last.
         for at in process.locations.keys().rev() {
             budget.work(EACH_LOCATION)?;
             let is_free = is_unmarked(&process.locations[at])
-                && is_own_matter(program, local, ways.from(at))
-                && is_always_possible(table, written, (id, at), ways.from(at));
+                && is_local_location(program, local, ways.from(at))
+                && is_always_enabled(table, written, (id, at), ways.from(at));
             if is_free {
                 // Where all goes on from there, and how many ways there are then, is found again.
                 budget.work(EACH_WALKED * process.locations.len() as u64)?;
@@ -61,39 +63,39 @@ fn is_unmarked(location: &Location) -> bool {
 }
 
 /// Whether all that begins at a location is its process's own matter, and it is only their guards that decide.
-fn is_own_matter(program: &Program, local: &LocalActions<'_>, actions: &[ActionId]) -> bool {
+fn is_local_location(program: &Program, local: &LocalActions<'_>, actions: &[ActionId]) -> bool {
     !actions.is_empty()
         && actions.iter().all(|&id| {
             let action = &program.actions[id];
-            let is_plain = program.comes_and_goes() || compose::may_follow(action);
+            let is_plain = program.has_dynamic_processes() || compose::may_follow(action);
             action.control.tier == 0 && is_plain && local.is_local(id)
         })
 }
 
 /// Where a process goes on.
-struct Ways<'p> {
+struct TransientLocationSearch<'p> {
     program: &'p Program,
     process: ProcessId,
-    leaving: &'p ActionsAt,
-    loops: &'p Loops<'p>,
+    leaving: &'p ActionsByLocation,
+    loops: &'p LoopAnalysis<'p>,
     /// Where it may go on in any case: within a sequence of the model's own.
     within: BTreeSet<LocationId>,
-    passed: Passed,
+    passed: TransientLocations,
     /// The loops that are passed through whole.
-    rings: Vec<Ring>,
+    rings: Vec<TerminatingLoop>,
 }
 
-impl<'p> Ways<'p> {
+impl<'p> TransientLocationSearch<'p> {
     fn new(
         (program, process): (&'p Program, ProcessId),
-        leaving: &'p ActionsAt,
-        loops: &'p Loops<'p>,
-    ) -> Ways<'p> {
-        let actions = leaving.of(process).map(|id| &program.actions[id]);
-        let kept = actions.filter(|it| it.control.turn != Turn::Open);
+        leaving: &'p ActionsByLocation,
+        loops: &'p LoopAnalysis<'p>,
+    ) -> TransientLocationSearch<'p> {
+        let actions = leaving.of_process(process).map(|id| &program.actions[id]);
+        let kept = actions.filter(|it| it.control.turn != TurnRule::Open);
         let within = kept.filter_map(|it| Some(it.edge?.to)).collect();
-        let (passed, rings) = (Passed::new(), Vec::new());
-        Ways { program, process, leaving, loops, within, passed, rings }
+        let (passed, rings) = (TransientLocations::new(), Vec::new());
+        TransientLocationSearch { program, process, leaving, loops, within, passed, rings }
     }
 
     fn from(&self, at: LocationId) -> &'p [ActionId] {
@@ -114,18 +116,18 @@ impl<'p> Ways<'p> {
         if self.rings.iter().map(|it| it.rounds.steps).sum::<u64>() > ROUNDS_MAX {
             return false;
         }
-        if self.program.comes_and_goes() {
+        if self.program.has_dynamic_processes() {
             let mut counted = BTreeMap::new();
             return process.locations.keys().all(|it| self.count(it, &mut counted) <= WAYS_MAX);
         }
-        let Ways { program, leaving, loops, passed, rings, .. } = self;
-        let ways = compose::Ways { program, leaving, loops, passed, rings };
+        let TransientLocationSearch { program, leaving, loops, passed, rings, .. } = self;
+        let ways = compose::Continuations { program, leaving, loops, passed, rings };
         // Nobody begins a step where nobody stops, or it stays one step, as where a process begins.
         let begins = |id: &ActionId| {
             let edge = program.actions[*id].edge;
-            edge.is_some_and(|it| !self.goes_on_at(it.from))
+            edge.is_some_and(|it| !self.passes_through(it.from))
         };
-        let mut all = self.leaving.of(self.process).filter(begins);
+        let mut all = self.leaving.of_process(self.process).filter(begins);
         all.all(|id| ways.of(id, compose::WAYS_MAX).is_some())
     }
 
@@ -133,7 +135,7 @@ impl<'p> Ways<'p> {
         self.from(at).iter().filter_map(|&id| Some(self.program.actions[id].edge?.to))
     }
 
-    fn goes_on_at(&self, at: LocationId) -> bool {
+    fn passes_through(&self, at: LocationId) -> bool {
         self.passed.contains(&(self.process, at)) || self.within.contains(&at)
     }
 
@@ -160,7 +162,7 @@ impl<'p> Ways<'p> {
     fn behind(&self, at: LocationId) -> BTreeSet<LocationId> {
         let (mut open, mut seen) = (vec![at], BTreeSet::new());
         while let Some(here) = open.pop() {
-            let next = self.next(here).filter(|&it| self.goes_on_at(it));
+            let next = self.next(here).filter(|&it| self.passes_through(it));
             open.extend(next.filter(|&it| seen.insert(it)));
         }
         seen
@@ -179,7 +181,7 @@ impl<'p> Ways<'p> {
         let ring = self.rings.iter().find(|it| it.at.contains(&at));
         let count = match ring {
             None => self.next(at).map(|it| self.count(it, counted)).fold(0, u64::saturating_add),
-            Some(Ring { at, rounds, .. }) => {
+            Some(TerminatingLoop { at, rounds, .. }) => {
                 let next = at.iter().flat_map(|&it| self.next(it)).filter(|it| !at.contains(it));
                 let then = next.map(|it| self.count(it, counted)).max().unwrap_or(1);
                 rounds.ways.saturating_mul(then)

@@ -12,10 +12,10 @@
 //! looked at again. Where there is no counter, the step that disturbs most others is left out: it is one that
 //! is rarely chosen without them.
 
-use super::relation::Relation;
-use crate::analysis::access::{Add, Table};
+use super::relation::MemberRelation;
+use crate::analysis::access::{AccessTable, CounterAddition};
 use crate::analysis::bits;
-use crate::analysis::dependence::Dependence;
+use crate::analysis::dependence::DependenceRelation;
 use crate::analysis::instances::{ActionInstance, InstanceId};
 use crate::ir::components::components;
 use crate::ir::layout::CellId;
@@ -25,8 +25,8 @@ use std::iter::Peekable;
 
 /// The order of a program's states.
 #[derive(Debug)]
-pub(super) struct Ascent {
-    sections: Vec<Section>,
+pub(super) struct StaticOrder {
+    sections: Vec<ProcessOrder>,
     layout: Layout,
     /// The instances whose steps climb, if no counter begins anew.
     pub climbing: Vec<u64>,
@@ -34,23 +34,23 @@ pub(super) struct Ascent {
 
 /// What a process has to do with it, or what belongs to no process.
 #[derive(Debug)]
-struct Section {
+struct ProcessOrder {
     /// Where the process is.
     location: Option<CellId>,
-    root: Rungs,
+    root: LocationRanks,
 }
 
 /// Locations one above another.
 #[derive(Debug, Default)]
-struct Rungs {
+struct LocationRanks {
     /// By the code of the location, as far as there are any.
-    by_code: Vec<Option<Rung>>,
+    by_code: Vec<Option<LocationRank>>,
     /// What decides between locations of one rung.
-    within: Vec<Within>,
+    within: Vec<CycleOrder>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rung {
+struct LocationRank {
     height: usize,
     /// Of those of more than one location, or with a step to itself.
     within: Option<usize>,
@@ -58,48 +58,48 @@ struct Rung {
 
 /// What decides between states in which a process is on one rung.
 #[derive(Debug)]
-struct Within {
-    counter: Option<Counter>,
-    then: Rungs,
+struct CycleOrder {
+    counter: Option<MonotoneCounter>,
+    then: LocationRanks,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Counter {
+struct MonotoneCounter {
     cell: CellId,
     rises: bool,
 }
 
 /// A step of a process, or of none.
 #[derive(Clone, Copy, Debug)]
-struct Edge {
+struct ControlEdge {
     from: u32,
     to: u32,
     instance: InstanceId,
 }
 
-impl Rungs {
-    fn at(&self, code: u32) -> Option<Rung> {
+impl LocationRanks {
+    fn at(&self, code: u32) -> Option<LocationRank> {
         *self.by_code.get(code as usize)?
     }
 
-    fn put(&mut self, code: u32, rung: Rung) {
+    fn put(&mut self, code: u32, rung: LocationRank) {
         let length = self.by_code.len().max(code as usize + 1);
         self.by_code.resize(length, None);
         self.by_code[code as usize] = Some(rung);
     }
 }
 
-impl Ascent {
+impl StaticOrder {
     /// That of a program.
-    pub fn new(dependence: &Dependence, relation: &Relation) -> Ascent {
+    pub fn new(dependence: &DependenceRelation, relation: &MemberRelation) -> StaticOrder {
         let table = dependence.table();
-        let building = Building { dependence, relation };
+        let building = StaticOrderBuilder { dependence, relation };
         let mut climbing = vec![0; bits::words_of(relation.instances)];
         let sections = building.edges(table).into_iter().map(|(location, edges)| {
             let root = building.rungs(&edges, &mut climbing);
-            Section { location, root }
+            ProcessOrder { location, root }
         });
-        Ascent { sections: sections.collect(), layout: table.layout().clone(), climbing }
+        StaticOrder { sections: sections.collect(), layout: table.layout().clone(), climbing }
     }
 
     /// Whether one state is above another.
@@ -108,7 +108,7 @@ impl Ascent {
         order.into_iter().find(|it| it.is_ne()).is_some_and(|it| it.is_lt())
     }
 
-    fn compare(&self, section: &Section, from: &[u8], to: &[u8]) -> std::cmp::Ordering {
+    fn compare(&self, section: &ProcessOrder, from: &[u8], to: &[u8]) -> std::cmp::Ordering {
         let code = |state, cell| self.layout.code(state, cell);
         let at = |state| section.location.map_or(0, |cell| code(state, cell));
         let (before, after) = (at(from), at(to));
@@ -120,7 +120,7 @@ impl Ascent {
             let Some(within) = within.map(|it| &rungs.within[it]).filter(|_| order.is_eq()) else {
                 return order;
             };
-            if let Some(Counter { cell, rises }) = within.counter {
+            if let Some(MonotoneCounter { cell, rises }) = within.counter {
                 let order = code(from, cell).cmp(&code(to, cell));
                 if order.is_ne() {
                     return if rises { order } else { order.reverse() };
@@ -132,20 +132,20 @@ impl Ascent {
 }
 
 /// An order being made.
-struct Building<'b> {
-    dependence: &'b Dependence<'b>,
-    relation: &'b Relation,
+struct StaticOrderBuilder<'b> {
+    dependence: &'b DependenceRelation<'b>,
+    relation: &'b MemberRelation,
 }
 
-impl Building<'_> {
+impl StaticOrderBuilder<'_> {
     /// The steps of each process, and those of none.
-    fn edges(&self, table: &Table) -> BTreeMap<Option<CellId>, Vec<Edge>> {
-        let mut edges: BTreeMap<Option<CellId>, Vec<Edge>> = BTreeMap::new();
+    fn edges(&self, table: &AccessTable) -> BTreeMap<Option<CellId>, Vec<ControlEdge>> {
+        let mut edges: BTreeMap<Option<CellId>, Vec<ControlEdge>> = BTreeMap::new();
         for instance in self.dependence.instances() {
             let sides = table.instances().get(instance).into_iter().flat_map(ActionInstance::sides);
             for side in sides {
                 let Some(edge) = table.program().actions[side.action].edge else {
-                    edges.entry(None).or_default().push(Edge { from: 0, to: 0, instance });
+                    edges.entry(None).or_default().push(ControlEdge { from: 0, to: 0, instance });
                     continue;
                 };
                 let cell = table.location_cell(edge.process, side.slot);
@@ -155,7 +155,7 @@ impl Building<'_> {
                 for moved in moves.filter(|it| it.cell == cell) {
                     let (Some(from), to) = (moved.from, moved.to) else { continue };
                     let (from, to) = (code(from), to.map_or(0, code));
-                    edges.entry(Some(cell)).or_default().push(Edge { from, to, instance });
+                    edges.entry(Some(cell)).or_default().push(ControlEdge { from, to, instance });
                 }
             }
         }
@@ -163,17 +163,17 @@ impl Building<'_> {
     }
 
     /// The rungs of locations that some steps lead between.
-    fn rungs(&self, edges: &[Edge], climbing: &mut [u64]) -> Rungs {
-        let mut rungs = Rungs::default();
+    fn rungs(&self, edges: &[ControlEdge], climbing: &mut [u64]) -> LocationRanks {
+        let mut rungs = LocationRanks::default();
         for (height, component) in on_cycles(edges).into_iter().enumerate() {
             let has = |code| component.contains(&code);
-            let inner: Vec<Edge> =
+            let inner: Vec<ControlEdge> =
                 edges.iter().copied().filter(|it| has(it.from) && has(it.to)).collect();
             let within = (!inner.is_empty()).then(|| {
                 rungs.within.push(self.within(inner, climbing));
                 rungs.within.len() - 1
             });
-            component.iter().for_each(|&code| rungs.put(code, Rung { height, within }));
+            component.iter().for_each(|&code| rungs.put(code, LocationRank { height, within }));
         }
         let height = |code| rungs.at(code).map(|it| it.height);
         for edge in edges.iter().filter(|it| height(it.from) != height(it.to)) {
@@ -183,50 +183,59 @@ impl Building<'_> {
     }
 
     /// What decides where some steps lead on cycles.
-    fn within(&self, mut edges: Vec<Edge>, climbing: &mut [u64]) -> Within {
+    fn within(&self, mut edges: Vec<ControlEdge>, climbing: &mut [u64]) -> CycleOrder {
         let counter = self.counter(&edges);
         match counter {
             Some(counter) => {
-                let counts = |it: &Edge| self.counts(it.instance, counter);
+                let counts = |it: &ControlEdge| self.counts(it.instance, counter);
                 edges.iter().filter(|it| counts(it)).for_each(|it| {
                     bits::insert(climbing, it.instance.index());
                 });
                 edges.retain(|it| !counts(it));
             }
             None => {
-                let disturbed =
-                    |it: &&Edge| bits::count(self.relation.dependent.row(it.instance.index()));
-                if let Some(Edge { from, to, .. }) = edges.iter().max_by_key(disturbed).copied() {
+                let disturbed = |it: &&ControlEdge| {
+                    bits::count(self.relation.dependent.row(it.instance.index()))
+                };
+                if let Some(ControlEdge { from, to, .. }) =
+                    edges.iter().max_by_key(disturbed).copied()
+                {
                     edges.retain(|it| (it.from, it.to) != (from, to));
                 }
             }
         }
-        Within { counter, then: self.rungs(&edges, climbing) }
+        CycleOrder { counter, then: self.rungs(&edges, climbing) }
     }
 
     /// A counter that some of the steps raise, or lower, and none does anything else with.
-    fn counter(&self, edges: &[Edge]) -> Option<Counter> {
+    fn counter(&self, edges: &[ControlEdge]) -> Option<MonotoneCounter> {
         let mut found = BTreeSet::new();
         for edge in edges {
             for add in &self.dependence.access(edge.instance).effect.adds {
                 let cells = add.cells.ranges().iter().cloned().flatten();
-                found.extend(cells.map(|it| Counter { cell: CellId(it), rises: add.by > 0 }));
+                found.extend(
+                    cells.map(|it| MonotoneCounter { cell: CellId(it), rises: add.by > 0 }),
+                );
             }
         }
-        let all_count = |counter: &Counter| {
+        let all_count = |counter: &MonotoneCounter| {
             edges.iter().all(|it| {
                 self.counts(it.instance, *counter) || !self.touches(it.instance, counter.cell)
             })
         };
         let any_counts =
-            |counter: &Counter| edges.iter().any(|it| self.counts(it.instance, *counter));
+            |counter: &MonotoneCounter| edges.iter().any(|it| self.counts(it.instance, *counter));
         found.into_iter().find(|it| all_count(it) && any_counts(it))
     }
 
     /// Whether an instance raises, or lowers, a counter and does nothing else with it.
-    fn counts(&self, instance: InstanceId, Counter { cell, rises }: Counter) -> bool {
+    fn counts(
+        &self,
+        instance: InstanceId,
+        MonotoneCounter { cell, rises }: MonotoneCounter,
+    ) -> bool {
         let (mut adds, others) = self.changes(instance, cell);
-        let is_so = |add: &Add| add.by != 0 && (add.by > 0) == rises;
+        let is_so = |add: &CounterAddition| add.by != 0 && (add.by > 0) == rises;
         adds.peek().is_some() && adds.all(is_so) && !others
     }
 
@@ -240,7 +249,7 @@ impl Building<'_> {
         &self,
         instance: InstanceId,
         cell: CellId,
-    ) -> (Peekable<impl Iterator<Item = &Add>>, bool) {
+    ) -> (Peekable<impl Iterator<Item = &CounterAddition>>, bool) {
         let effect = &self.dependence.access(instance).effect;
         let adds = effect.adds.iter().filter(move |it| it.cells.contains(cell)).peekable();
         (adds, effect.writes.contains(cell) || effect.sets.iter().any(|it| it.0 == cell))
@@ -248,7 +257,7 @@ impl Building<'_> {
 }
 
 /// The codes of locations by the cycles they lie on together, in the order in which steps lead from one to another.
-fn on_cycles(edges: &[Edge]) -> Vec<BTreeSet<u32>> {
+fn on_cycles(edges: &[ControlEdge]) -> Vec<BTreeSet<u32>> {
     let ends: BTreeSet<(u32, u32)> = edges.iter().map(|it| (it.from, it.to)).collect();
     let codes: BTreeSet<u32> = ends.iter().flat_map(|&(from, to)| [from, to]).collect();
     let codes: Vec<u32> = codes.into_iter().collect();
@@ -265,37 +274,42 @@ fn on_cycles(edges: &[Edge]) -> Vec<BTreeSet<u32>> {
 mod tests {
     use super::*;
     use crate::budget::AnalysisBudget;
-    use crate::exec::{Expansion, Interp, Model};
+    use crate::exec::{Interp, StateSpace, SuccessorSink};
     use crate::front::{Language, Options};
-    use crate::reduce::partial_order::relation::{Aims, dependence};
+    use crate::reduce::partial_order::relation::{VerificationGoal, dependence};
     use crate::session::TextModel;
-    use crate::source::Sources;
+    use crate::source::SourceMap;
     use std::cmp::Ordering;
     use std::collections::btree_map::Entry;
 
     fn interp(text: &str) -> Interp {
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add("model.pml", text);
         let language = Language::from_name("promela").unwrap();
         TextModel::load(language, sources, Options::default()).unwrap().0.interp
     }
 
-    fn ascent(interp: &Interp) -> Ascent {
+    fn ascent(interp: &Interp) -> StaticOrder {
         let (program, layout) = (interp.program(), interp.layout());
-        let table = Table::new(program, layout).unwrap();
+        let table = AccessTable::new(program, layout).unwrap();
         let dependence = dependence(&table, &AnalysisBudget::largest()).unwrap();
         let related = (&dependence, &dependence.matrix(&AnalysisBudget::largest()).unwrap());
-        let relation =
-            Relation::new(interp, related, &Aims::default(), true, &AnalysisBudget::largest())
-                .unwrap();
-        Ascent::new(&dependence, &relation)
+        let relation = MemberRelation::new(
+            interp,
+            related,
+            &VerificationGoal::default(),
+            true,
+            &AnalysisBudget::largest(),
+        )
+        .unwrap();
+        StaticOrder::new(&dependence, &relation)
     }
 
     /// The states, and the successors of each.
     fn space(interp: &Interp) -> BTreeMap<Vec<u8>, Vec<Vec<u8>>> {
-        let collected = |run: &dyn Fn(&mut Expansion)| {
+        let collected = |run: &dyn Fn(&mut SuccessorSink)| {
             let mut all = Vec::new();
-            let _ = Expansion::collect(interp.width(), &mut all, |out| run(out)).unwrap();
+            let _ = SuccessorSink::collect(interp.width(), &mut all, |out| run(out)).unwrap();
             all.chunks_exact(interp.width()).map(<[u8]>::to_vec).collect::<Vec<_>>()
         };
         let (mut space, mut open) = (BTreeMap::new(), collected(&|out| interp.initial(out)));

@@ -5,44 +5,44 @@
 //! asked for, which is all that such a choice is remembered by; and from one state to the next only those
 //! members have to be looked at again of whom a fact has changed.
 
-use super::relation::Relation;
-use crate::analysis::bits::{self, Rows};
+use super::relation::MemberRelation;
+use crate::analysis::bits::{self, BitMatrix};
 
 /// What is asked of which fact.
 #[derive(Clone, Debug)]
-pub(super) struct Asking {
+pub(super) struct FactDependence {
     /// Of each fact the members that have to be with something else by it.
-    pub by_fact: Rows,
+    pub by_fact: BitMatrix,
     /// Of each of the relation's movers the members that wait for it somewhere.
-    pub by_mover: Rows,
+    pub by_mover: BitMatrix,
     /// Of each fact the mover that it is about, if it tells where one is.
     pub mover_of: Vec<Option<usize>>,
     /// Of each member where its sets begin among those of all, as many as it may have to be with at once; then
     /// how many there are together.
     pub begins: Vec<usize>,
     /// The facts asked for of each member where it is enabled.
-    enabled: Rows,
+    enabled: BitMatrix,
     /// And where it is not.
-    disabled: Rows,
+    disabled: BitMatrix,
     /// Of each fact the members of which it is asked where they are not enabled.
-    waiting: Rows,
+    waiting: BitMatrix,
     /// The facts that are asked for where nothing is enabled.
     all: Vec<u64>,
     /// The facts that tell where movers are, which are asked for in each state.
     movers: Vec<u64>,
 }
 
-impl Asking {
-    pub fn new(relation: &Relation) -> Asking {
+impl FactDependence {
+    pub fn new(relation: &MemberRelation) -> FactDependence {
         let (members, facts) = (relation.waits.len(), relation.facts.words() * bits::WORD_BITS);
-        let mut asking = Asking {
-            by_fact: Rows::new(facts, members),
-            by_mover: Rows::new(relation.movers.len(), members),
+        let mut asking = FactDependence {
+            by_fact: BitMatrix::new(facts, members),
+            by_mover: BitMatrix::new(relation.movers.len(), members),
             mover_of: vec![None; facts],
             begins: vec![0],
-            enabled: Rows::new(members, facts),
-            disabled: Rows::new(members, facts),
-            waiting: Rows::new(facts, members),
+            enabled: BitMatrix::new(members, facts),
+            disabled: BitMatrix::new(members, facts),
+            waiting: BitMatrix::new(facts, members),
             all: vec![0; relation.facts.words()],
             movers: vec![0; relation.facts.words()],
         };
@@ -53,7 +53,7 @@ impl Asking {
             }
         }
         for (member, (waits, sometimes)) in
-            relation.waits.iter().zip(&relation.sometimes).enumerate()
+            relation.waits.iter().zip(&relation.value_dependences).enumerate()
         {
             for fact in waits.iter().filter_map(|it| it.fact) {
                 bits::insert(asking.disabled.row_mut(member), fact);
@@ -75,14 +75,14 @@ impl Asking {
     }
 
     /// Makes `facts` those that are asked for where this is enabled.
-    pub fn asked(&self, enabled: &[u64], facts: &mut [u64]) {
+    pub fn mark_needed_facts(&self, enabled: &[u64], facts: &mut [u64]) {
         facts.copy_from_slice(&self.all);
         for member in bits::members(enabled) {
             for fact in bits::members(self.disabled.row(member)) {
                 // Of watchers, which are behind the instances, none is enabled.
                 let (own, watching) = self.waiting.row(fact).split_at(enabled.len());
-                if bits::is_within(own, enabled) && watching.iter().all(|&it| it == 0) {
-                    bits::take_out(facts, fact);
+                if bits::is_subset(own, enabled) && watching.iter().all(|&it| it == 0) {
+                    bits::remove_member(facts, fact);
                 }
             }
         }

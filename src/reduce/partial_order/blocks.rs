@@ -1,6 +1,6 @@
 //! States that are looked at together.
 
-use crate::exec::{Expansion, stop};
+use crate::exec::{SuccessorSink, stop};
 
 /// At most so many, of so many bytes: their successors are held.
 const BLOCK_STATES: usize = 128;
@@ -11,12 +11,12 @@ const BLOCK_BYTES: usize = 64 << 10;
 pub(super) fn in_blocks(
     states: &[u8],
     width: usize,
-    out: &mut Expansion,
-    mut run: impl FnMut(usize, &[u8], &mut Expansion),
+    out: &mut SuccessorSink,
+    mut run: impl FnMut(usize, &[u8], &mut SuccessorSink),
 ) {
     let each = (BLOCK_BYTES / width).clamp(1, BLOCK_STATES);
     for (before, block) in (0..).step_by(each).zip(states.chunks(each * width)) {
-        if stop::is_asked() || out.has_failed() {
+        if stop::is_requested() || out.has_failed() {
             return;
         }
         run(before, block, out);

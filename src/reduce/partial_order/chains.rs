@@ -8,10 +8,12 @@
 //! Whether a state is run through depends on it alone, and so does its end: where chains meet they end together, and
 //! what is stored does not depend on where they began.
 
-use super::choosers::{Choosers, Rooms};
+use super::choosers::{ConfigurationBuffers, ProgramChooser};
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{ActionCounts, Collected, Expansion, Selective, apart, stop};
+use crate::exec::{
+    ActionCounts, ExpansionOutcome, SelectiveStateSpace, SuccessorSink, split_by_ends, stop,
+};
 use spill::Result;
 
 /// One state of so many is never run through, so that a chain without end is stored now and then.
@@ -22,16 +24,16 @@ const TOGETHER: usize = 256;
 
 /// Runs on from states of one program.
 #[derive(Clone, Copy)]
-pub(super) struct Chains<'r, 'm> {
-    pub selective: &'r (dyn Selective + 'm),
-    pub choosers: &'r Choosers<'m>,
+pub(super) struct ChainRunner<'r, 'm> {
+    pub selective: &'r (dyn SelectiveStateSpace + 'm),
+    pub choosers: &'r ProgramChooser<'m>,
     pub width: usize,
 }
 
 /// What running on takes.
-pub(super) struct ChainsRoom {
+pub(super) struct ChainBuffers {
     /// For choosing, whatever it is chosen for.
-    pub rooms: Rooms,
+    pub rooms: ConfigurationBuffers,
     enabled: InstanceSets,
     /// Of the states of which a single instance is taken: what is enabled, and that instance.
     single: [InstanceSets; 2],
@@ -42,13 +44,13 @@ pub(super) struct ChainsRoom {
     ends: Vec<u64>,
     /// How often actions were taken on the way.
     pub taken: ActionCounts,
-    running: Running,
+    running: ActiveChains,
 }
 
 /// Chains that have not come to an end.
 #[derive(Default)]
-struct Running {
-    chains: Vec<Chain>,
+struct ActiveChains {
+    chains: Vec<ChainProgress>,
     /// Where they are.
     now: Vec<u8>,
     /// A state of each that it has come through.
@@ -58,12 +60,12 @@ struct Running {
     leads: Vec<bool>,
 }
 
-impl Running {
+impl ActiveChains {
     /// Chains that begin in some states.
     fn begin(&mut self, states: &[u8], width: usize) {
         let all = 0..states.len() / width;
         self.chains.clear();
-        self.chains.extend(all.map(|from| Chain { from, length: 0, since: 0, most: 1 }));
+        self.chains.extend(all.map(|from| ChainProgress { from, length: 0, since: 0, most: 1 }));
         self.now.clear();
         self.now.extend_from_slice(states);
         self.marks.clone_from(&self.now);
@@ -72,7 +74,7 @@ impl Running {
 
 /// A chain that is run along. That it closes on itself is found by Brent's algorithm.
 #[derive(Clone, Copy)]
-struct Chain {
+struct ChainProgress {
     /// Which of the states it begins in.
     from: usize,
     /// The states that were run through.
@@ -82,10 +84,10 @@ struct Chain {
     most: u64,
 }
 
-impl ChainsRoom {
-    pub fn new(chains: Chains) -> ChainsRoom {
+impl ChainBuffers {
+    pub fn new(chains: ChainRunner) -> ChainBuffers {
         let sets = || chains.selective.instances().sets();
-        ChainsRoom {
+        ChainBuffers {
             rooms: chains.choosers.rooms(),
             enabled: sets(),
             single: [sets(), sets()],
@@ -94,15 +96,15 @@ impl ChainsRoom {
             successors: Vec::new(),
             ends: Vec::new(),
             taken: ActionCounts::default(),
-            running: Running::default(),
+            running: ActiveChains::default(),
         }
     }
 }
 
-impl Chains<'_, '_> {
+impl ChainRunner<'_, '_> {
     /// Makes each of `states` the end of the chain that it begins, or leaves it if it is to be stored itself; tells
     /// how many were run through. Leaving early it may make them anything.
-    pub fn run_on(self, states: &mut [u8], room: &mut ChainsRoom) -> Result<u64> {
+    pub fn advance_to_ends(self, states: &mut [u8], room: &mut ChainBuffers) -> Result<u64> {
         let mut running = std::mem::take(&mut room.running);
         let mut passed = 0;
         for states in states.chunks_mut(TOGETHER * self.width) {
@@ -115,17 +117,17 @@ impl Chains<'_, '_> {
     fn run_together(
         self,
         states: &mut [u8],
-        running: &mut Running,
-        room: &mut ChainsRoom,
+        running: &mut ActiveChains,
+        room: &mut ChainBuffers,
     ) -> Result<u64> {
         running.begin(states, self.width);
         let mut passed = 0;
-        while !running.chains.is_empty() && !stop::is_asked() {
-            let Running { now, after, leads, .. } = running;
+        while !running.chains.is_empty() && !stop::is_requested() {
+            let ActiveChains { now, after, leads, .. } = running;
             after.clear();
             leads.clear();
             self.step(now, (after, leads), room)?;
-            if !stop::is_asked() {
+            if !stop::is_requested() {
                 passed += self.advance(states, running, room)?;
             }
         }
@@ -137,11 +139,11 @@ impl Chains<'_, '_> {
     fn advance(
         self,
         states: &mut [u8],
-        running: &mut Running,
-        room: &mut ChainsRoom,
+        running: &mut ActiveChains,
+        room: &mut ChainBuffers,
     ) -> Result<u64> {
         let width = self.width;
-        let Running { chains, now, marks, after, leads } = running;
+        let ActiveChains { chains, now, marks, after, leads } = running;
         let (mut left, mut passed) = (0, 0);
         for at in 0..chains.len() {
             let (mut chain, here) = (chains[at], at * width..(at + 1) * width);
@@ -175,14 +177,14 @@ impl Chains<'_, '_> {
     }
 
     /// The states from one on, which comes first, up to the end of the chain that it begins.
-    pub fn along(self, start: &[u8], room: &mut ChainsRoom) -> Result<Vec<Vec<u8>>> {
+    pub fn states_along(self, start: &[u8], room: &mut ChainBuffers) -> Result<Vec<Vec<u8>>> {
         let mut end = start.to_vec();
-        self.run_on(&mut end, room)?;
+        self.advance_to_ends(&mut end, room)?;
         let mut way = vec![start.to_vec()];
         while let Some(at) = way.last().filter(|it| **it != end) {
             let (mut after, mut leads) = (Vec::new(), Vec::new());
             self.step(at, (&mut after, &mut leads), room)?;
-            if stop::is_asked() {
+            if stop::is_requested() {
                 break;
             }
             way.push(after);
@@ -191,10 +193,10 @@ impl Chains<'_, '_> {
     }
 
     /// The same of a chain that never ends: makes `end`, a state that it comes through again and again, the least of these.
-    fn close(self, start: &[u8], end: &mut [u8], room: &mut ChainsRoom) -> Result<u64> {
+    fn close(self, start: &[u8], end: &mut [u8], room: &mut ChainBuffers) -> Result<u64> {
         let (first, mut at) = (end.to_vec(), end.to_vec());
         let (mut after, mut leads) = (Vec::new(), Vec::new());
-        let mut next = |at: &mut Vec<u8>, room: &mut ChainsRoom| {
+        let mut next = |at: &mut Vec<u8>, room: &mut ChainBuffers| {
             after.clear();
             leads.clear();
             self.step(at, (&mut after, &mut leads), room)?;
@@ -202,7 +204,7 @@ impl Chains<'_, '_> {
             Result::Ok(())
         };
         next(&mut at, room)?;
-        while at != first && !stop::is_asked() {
+        while at != first && !stop::is_requested() {
             if *at < *end {
                 end.copy_from_slice(&at);
             }
@@ -210,7 +212,7 @@ impl Chains<'_, '_> {
         }
         let mut passed = 0;
         at.copy_from_slice(start);
-        while *at != *end && !stop::is_asked() {
+        while *at != *end && !stop::is_requested() {
             next(&mut at, room)?;
             passed += 1;
         }
@@ -223,14 +225,14 @@ impl Chains<'_, '_> {
         self,
         states: &[u8],
         (after, leads): (&mut Vec<u8>, &mut Vec<bool>),
-        room: &mut ChainsRoom,
+        room: &mut ChainBuffers,
     ) -> Result<()> {
         let (width, first) = (self.width, leads.len());
         let count = states.len() / width;
         self.choose(states, room)?;
         after.extend_from_slice(states);
         leads.resize(first + count, false);
-        let ChainsRoom {
+        let ChainBuffers {
             single: [enabled, chosen],
             states: single,
             at,
@@ -243,13 +245,13 @@ impl Chains<'_, '_> {
             return Ok(());
         }
         successors.clear();
-        let run = |out: &mut Expansion| {
-            self.selective.judge(single, enabled, out);
-            self.selective.expand_apart(single, chosen, ends, out);
+        let run = |out: &mut SuccessorSink| {
+            self.selective.check_states(single, enabled, out);
+            self.selective.expand_chosen_with_ends(single, chosen, ends, out);
         };
-        let Collected { findings, left_out, taken: more, .. } =
-            Expansion::collect(width, successors, run)?;
-        if stop::is_asked() {
+        let ExpansionOutcome { findings, excluded: left_out, action_counts: more, .. } =
+            SuccessorSink::collect(width, successors, run)?;
+        if stop::is_requested() {
             return Ok(());
         }
         if !findings.is_empty() || left_out > 0 {
@@ -266,7 +268,7 @@ impl Chains<'_, '_> {
             return self.step(other, (after, leads), room);
         }
         taken.merge(more);
-        for (&at, successor) in at.iter().zip(apart(successors, ends)) {
+        for (&at, successor) in at.iter().zip(split_by_ends(successors, ends)) {
             let after = &mut after[(first + at) * width..][..width];
             if successor.len() == width && *successor != *after {
                 after.copy_from_slice(successor);
@@ -277,8 +279,8 @@ impl Chains<'_, '_> {
     }
 
     /// Finds those of `states` of which a single instance is taken.
-    fn choose(self, states: &[u8], room: &mut ChainsRoom) -> Result<()> {
-        let ChainsRoom { rooms, enabled, single: [open, chosen], states: single, at, .. } = room;
+    fn choose(self, states: &[u8], room: &mut ChainBuffers) -> Result<()> {
+        let ChainBuffers { rooms, enabled, single: [open, chosen], states: single, at, .. } = room;
         self.selective.enabled(states, enabled)?;
         let all = states.len() / self.width;
         open.clear(all);

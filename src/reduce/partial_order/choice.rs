@@ -1,16 +1,16 @@
 //! Which of the enabled steps of a state are taken, in states of one configuration.
 
-use super::Method;
-use super::asking::Asking;
-use super::deletion::{Deletion, Having};
-use super::further::{Further, SEVERAL_MAX};
-use super::memo::Memo;
-use super::needs::{Needs, Seen};
-use super::outlook::Outlook;
-use super::processes::Processes;
-use super::relation::Relation;
-use super::stubborn::Closure;
-use crate::analysis::bits::{self, Rows};
+use super::PartialOrderMethod;
+use super::asking::FactDependence;
+use super::deletion::{ContainingSets, DeletionSearch};
+use super::further::{MultiStubbornSearch, SEVERAL_MAX};
+use super::memo::ChoiceCache;
+use super::needs::{EnablingSets, ObservedState};
+use super::outlook::EnabledSetFacts;
+use super::processes::ProcessSetChoice;
+use super::relation::MemberRelation;
+use super::stubborn::StubbornClosure;
+use crate::analysis::bits::{self, BitMatrix};
 
 /// In the number of a key: it is about what has to be taken besides.
 const REST: u64 = 1 << 63;
@@ -20,30 +20,30 @@ const OUTLOOK: u64 = 1 << 62;
 
 /// Chooses, by one method, for one program.
 #[derive(Clone, Debug)]
-pub(super) struct Chooser {
+pub(super) struct TransitionChooser {
     /// Choosers that choose alike have the same.
     number: u64,
-    relation: Relation,
-    asking: Asking,
-    method: Method,
+    relation: MemberRelation,
+    asking: FactDependence,
+    method: PartialOrderMethod,
     /// The instances whose steps climb, if something put off is taken up where none does.
     climbing: Option<Vec<u64>>,
     /// The instances of which one is taken at once where any are enabled; no words if none are.
     confluent: Vec<u64>,
     /// What is known of whole processes, for the methods that choose among these.
-    processes: Option<Processes>,
+    processes: Option<ProcessSetChoice>,
     /// Which sets have whom, for the methods that look for small ones.
-    having: Option<Having>,
+    having: Option<ContainingSets>,
     /// Words of a set of instances.
     words: usize,
 }
 
 /// What choosing takes.
 #[derive(Debug, Default)]
-pub(super) struct Room {
+pub(super) struct ChooserBuffers {
     /// The key of the outlook: which chooser it is by, what is enabled.
     around: Vec<u64>,
-    outlook: Outlook,
+    outlook: EnabledSetFacts,
     /// The key of the choice that is there, if there is one: which chooser it is by, what is enabled, then the
     /// facts that are asked for.
     key: Vec<u64>,
@@ -53,67 +53,77 @@ pub(super) struct Room {
     value: Vec<u64>,
     /// What has to be taken besides.
     rest: Vec<u64>,
-    memo: Memo,
-    sets: Sets,
+    memo: ChoiceCache,
+    sets: ClosedSetSearch,
 }
 
 /// Room for looking for closed sets.
 #[derive(Debug, Default)]
-struct Sets {
+struct ClosedSetSearch {
     /// What is enabled, as a set of members.
     enabled: Vec<u64>,
-    needs: Needs,
-    closure: Closure,
-    deletion: Deletion,
+    needs: EnablingSets,
+    closure: StubbornClosure,
+    deletion: DeletionSearch,
     best: Vec<u64>,
 }
 
 /// What is taken of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Choice<'r> {
+pub(super) struct TransitionChoice<'r> {
     /// The instances whose steps are taken: enabled ones, as a set of instances.
     pub chosen: &'r [u64],
     /// Whether all that is looked for is chosen, or waited for by what is: nothing is put off that would
     /// have to be taken up.
-    pub is_good: bool,
+    pub needs_no_proviso: bool,
     /// Where one of several sets each is taken together, those of the sets with more than one, as sets of instances one
     /// behind the other; of all others of `chosen` each is a set. No words where the chosen are taken one by one.
     pub several: &'r [u64],
 }
 
-impl Room {
+impl ChooserBuffers {
     /// How many members were looked at since this was asked last.
-    pub fn looked(&mut self) -> u64 {
-        let Sets { closure, deletion, .. } = &mut self.sets;
+    pub fn take_examined(&mut self) -> u64 {
+        let ClosedSetSearch { closure, deletion, .. } = &mut self.sets;
         std::mem::take(&mut closure.looked) + std::mem::take(&mut deletion.looked)
     }
 }
 
-impl Chooser {
+impl TransitionChooser {
     pub fn new(
         number: u64,
-        relation: Relation,
-        method: Method,
+        relation: MemberRelation,
+        method: PartialOrderMethod,
         (climbing, confluent): (Option<Vec<u64>>, Vec<u64>),
-    ) -> Chooser {
+    ) -> TransitionChooser {
         let (processes, having) = match method {
-            Method::Stubborn
-            | Method::Conditional
-            | Method::ConfluentConditional
-            | Method::Simultaneous => (None, Some(Having::new(&relation))),
-            Method::Sleep | Method::Confluence => (None, None),
-            Method::Local | Method::LocalSleep | Method::Overman => {
-                (Some(Processes::new(&relation)), None)
-            }
+            PartialOrderMethod::Stubborn
+            | PartialOrderMethod::Conditional
+            | PartialOrderMethod::ConfluentConditional
+            | PartialOrderMethod::Simultaneous => (None, Some(ContainingSets::new(&relation))),
+            PartialOrderMethod::Sleep | PartialOrderMethod::Confluence => (None, None),
+            PartialOrderMethod::Local
+            | PartialOrderMethod::LocalSleep
+            | PartialOrderMethod::Overman => (Some(ProcessSetChoice::new(&relation)), None),
         };
         let words = bits::words_of(relation.instances);
-        let asking = Asking::new(&relation);
-        Chooser { number, relation, asking, method, climbing, confluent, processes, having, words }
+        let asking = FactDependence::new(&relation);
+        TransitionChooser {
+            number,
+            relation,
+            asking,
+            method,
+            climbing,
+            confluent,
+            processes,
+            having,
+            words,
+        }
     }
 
     /// The same, for whom no step climbs: something put off is taken up by other means.
-    pub fn without_order(&self) -> Chooser {
-        Chooser { climbing: None, ..self.clone() }
+    pub fn without_order(&self) -> TransitionChooser {
+        TransitionChooser { climbing: None, ..self.clone() }
     }
 
     /// The bytes that it takes, about.
@@ -122,7 +132,7 @@ impl Chooser {
     }
 
     /// Makes its choices those of another too, if that chooses alike; tells whether.
-    pub fn join(&mut self, other: &Chooser) -> bool {
+    pub fn join(&mut self, other: &TransitionChooser) -> bool {
         let is_alike =
             self.relation.chooses_like(&other.relation) && self.confluent == other.confluent;
         if is_alike {
@@ -137,24 +147,29 @@ impl Chooser {
     }
 
     /// Of each instance those that do not go with it, and watchers.
-    pub fn dependent(&self) -> &Rows {
+    pub fn dependent(&self) -> &BitMatrix {
         &self.relation.dependent
     }
 
     /// What is taken of a state in which something is enabled.
-    pub fn choose<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> Choice<'r> {
-        if !self.takes_at_once(enabled, room) && !self.takes_all(enabled, room) {
-            let Room { outlook, next, .. } = room;
+    pub fn choose<'r>(
+        &self,
+        state: &[u8],
+        enabled: &[u64],
+        room: &'r mut ChooserBuffers,
+    ) -> TransitionChoice<'r> {
+        if !self.choose_confluent(enabled, room) && !self.choose_all(enabled, room) {
+            let ChooserBuffers { outlook, next, .. } = room;
             next.resize(1 + self.words + self.relation.facts.words(), 0);
             next[0] = self.number;
             let (own, facts) = next[1..].split_at_mut(self.words);
             own.copy_from_slice(enabled);
             self.relation.facts.read(state, facts);
-            facts.iter_mut().zip(outlook.asked()).for_each(|(facts, asked)| *facts &= asked);
+            facts.iter_mut().zip(outlook.needed_facts()).for_each(|(facts, asked)| *facts &= asked);
             self.find(room);
         }
         let (chosen, about) = room.value.split_at(self.words);
-        Choice { chosen, is_good: about[0] != 0, several: &about[1..] }
+        TransitionChoice { chosen, needs_no_proviso: about[0] != 0, several: &about[1..] }
     }
 
     /// Words of a choice.
@@ -168,7 +183,7 @@ impl Chooser {
     fn confluent_of(&self, enabled: &[u64]) -> Option<usize> {
         let words = || self.confluent.iter().zip(enabled).map(|(some, enabled)| some & enabled);
         let first = |words: &mut dyn Iterator<Item = u64>| {
-            words.enumerate().find_map(|(at, word)| bits::in_word(at, word).next())
+            words.enumerate().find_map(|(at, word)| bits::members_of_word(at, word).next())
         };
         let climbing = self.climbing.iter().flatten();
         let climbs = first(&mut words().zip(climbing).map(|(word, climbing)| word & climbing));
@@ -177,7 +192,7 @@ impl Chooser {
     }
 
     /// Chooses one that is confluent, if one is enabled beside others; tells whether. Nothing else is waited for by it.
-    fn takes_at_once(&self, enabled: &[u64], room: &mut Room) -> bool {
+    fn choose_confluent(&self, enabled: &[u64], room: &mut ChooserBuffers) -> bool {
         if self.confluent.is_empty() || bits::is_single(enabled) {
             return false;
         }
@@ -195,11 +210,11 @@ impl Chooser {
     }
 
     /// Chooses all that is enabled, if it can be told by that alone that nothing less is chosen; tells whether.
-    fn takes_all(&self, enabled: &[u64], room: &mut Room) -> bool {
+    fn choose_all(&self, enabled: &[u64], room: &mut ChooserBuffers) -> bool {
         let mut takes_all = bits::is_single(enabled);
         if !takes_all {
-            self.look_around(enabled, room);
-            takes_all = bits::is_within(enabled, room.outlook.drawing());
+            self.examine_enabled(enabled, room);
+            takes_all = bits::is_subset(enabled, room.outlook.universal_seeds());
         }
         if takes_all {
             room.key.clear();
@@ -215,8 +230,8 @@ impl Chooser {
     }
 
     /// Finds out what is known of all states in which this is enabled.
-    fn look_around(&self, enabled: &[u64], room: &mut Room) {
-        let Room { around, outlook, memo, .. } = room;
+    fn examine_enabled(&self, enabled: &[u64], room: &mut ChooserBuffers) {
+        let ChooserBuffers { around, outlook, memo, .. } = room;
         let number = self.number | OUTLOOK;
         if around.first() == Some(&number) && around[1..] == *enabled {
             return;
@@ -226,15 +241,15 @@ impl Chooser {
         around.extend_from_slice(enabled);
         outlook.resize(self.words, self.relation.facts.words());
         if self.having.is_none() {
-            outlook.know_nothing();
+            outlook.assume_nothing();
         } else if !memo.get(around, outlook.words_mut()) {
-            outlook.look(&self.relation, &self.asking, enabled);
+            outlook.compute(&self.relation, &self.asking, enabled);
             memo.put(around, outlook.words());
         }
     }
 
     /// Finds the choice of the next key.
-    fn find(&self, room: &mut Room) {
+    fn find(&self, room: &mut ChooserBuffers) {
         if room.next == room.key {
             return;
         }
@@ -253,22 +268,27 @@ impl Chooser {
             let with: u32 = row.map(|(row, enabled)| (row & enabled).count_ones()).sum();
             with == u32::from(bits::has(self.relation.dependent.row(one), one))
         };
-        bits::meet(&self.confluent, enabled) || bits::members(enabled).any(goes_with_all)
+        bits::intersects(&self.confluent, enabled) || bits::members(enabled).any(goes_with_all)
     }
 
     /// What has to be taken of a state besides, so that everything that is looked for is
     /// chosen or waited for.
-    pub fn rest<'r>(&self, state: &[u8], enabled: &[u64], room: &'r mut Room) -> &'r [u64] {
+    pub fn proviso_transitions<'r>(
+        &self,
+        state: &[u8],
+        enabled: &[u64],
+        room: &'r mut ChooserBuffers,
+    ) -> &'r [u64] {
         let is_all = self.choose(state, enabled, room).chosen == enabled;
         room.rest.clear();
         room.rest.resize(self.words, 0);
         if room.key.is_empty() {
             room.rest.copy_from_slice(enabled);
-            bits::remove(&mut room.rest, &room.value[..self.words]);
+            bits::subtract(&mut room.rest, &room.value[..self.words]);
         } else if !is_all {
             room.key[0] |= REST;
             if !room.memo.get(&room.key, &mut room.rest) {
-                self.compute_rest(room);
+                self.compute_proviso_transitions(room);
                 room.memo.put(&room.key, &room.rest);
             }
             room.key[0] &= !REST;
@@ -276,14 +296,14 @@ impl Chooser {
         &room.rest
     }
 
-    fn compute_rest(&self, room: &mut Room) {
-        let Room { key, value, rest, sets, .. } = room;
+    fn compute_proviso_transitions(&self, room: &mut ChooserBuffers) {
+        let ChooserBuffers { key, value, rest, sets, .. } = room;
         let chosen = &value[..self.words];
-        let Sets { enabled, needs, closure, best: with, .. } = sets;
+        let ClosedSetSearch { enabled, needs, closure, best: with, .. } = sets;
         with.clone_from(&self.relation.monitors);
         bits::extend(with, chosen);
         let seen = self.seen(key, enabled);
-        needs.look(self.number, &self.relation, &self.asking, seen);
+        needs.update(self.number, &self.relation, &self.asking, seen);
         closure.begin(&self.relation, seen, with);
         closure.close((&self.relation, &self.asking), seen, needs, u32::MAX);
         for (at, word) in rest.iter_mut().enumerate() {
@@ -292,40 +312,42 @@ impl Chooser {
     }
 
     /// A key as sets: of members, and of facts.
-    fn seen<'k>(&self, key: &'k [u64], members: &'k mut Vec<u64>) -> Seen<'k> {
+    fn seen<'k>(&self, key: &'k [u64], members: &'k mut Vec<u64>) -> ObservedState<'k> {
         let (enabled, facts) = key[1..].split_at(self.words);
         members.clear();
         members.extend_from_slice(enabled);
         members.resize(self.relation.monitors.len(), 0);
-        Seen { enabled: members, facts }
+        ObservedState { enabled: members, facts }
     }
 
-    fn compute(&self, room: &mut Room) {
-        let Room { outlook, key, value, sets, .. } = room;
+    fn compute(&self, room: &mut ChooserBuffers) {
+        let ChooserBuffers { outlook, key, value, sets, .. } = room;
         let mut members = std::mem::take(&mut sets.enabled);
         let seen = self.seen(key, &mut members);
         sets.best.clone_from(&self.relation.monitors);
         sets.best.fill(u64::MAX);
         match (self.method, &self.processes) {
-            (Method::Sleep, _) => {}
-            (Method::Local | Method::LocalSleep, Some(processes)) => {
+            (PartialOrderMethod::Sleep, _) => {}
+            (PartialOrderMethod::Local | PartialOrderMethod::LocalSleep, Some(processes)) => {
                 processes.local(seen, &mut sets.best)
             }
-            (Method::Overman, Some(processes)) => processes.overman(seen, &mut sets.best),
-            _ => self.stubborn(seen, outlook.drawing(), sets),
+            (PartialOrderMethod::Overman, Some(processes)) => {
+                processes.overman(seen, &mut sets.best)
+            }
+            _ => self.stubborn(seen, outlook.universal_seeds(), sets),
         }
-        if self.relation.shows(&sets.best, seen.enabled) {
+        if self.relation.intersects_visible(&sets.best, seen.enabled) {
             sets.best.fill(u64::MAX);
         }
         let (chosen, about) = value.split_at_mut(self.words);
         let (is_good_word, several) = about.split_at_mut(1);
         if self.method.takes_several() {
-            self.add_further(seen, sets, several);
+            self.add_disjoint_sets(seen, sets, several);
         }
         let best = &sets.best;
-        let is_whole = bits::is_within(seen.enabled, best);
+        let is_whole = bits::is_subset(seen.enabled, best);
         // Of whole runs more than what is looked for would be put off for ever.
-        let has_all = || bits::is_within(&self.relation.monitors, best);
+        let has_all = || bits::is_subset(&self.relation.monitors, best);
         let is_good = is_whole || self.relation.shown.is_none() && has_all();
         for (word, (set, enabled)) in chosen.iter_mut().zip(best.iter().zip(seen.enabled)) {
             *word = set & enabled;
@@ -335,22 +357,28 @@ impl Chooser {
     }
 
     /// Adds to the best set the members of others that are taken together with it.
-    fn add_further(&self, seen: Seen, sets: &mut Sets, several: &mut [u64]) {
-        let Sets { needs, closure, best, .. } = sets;
+    fn add_disjoint_sets(
+        &self,
+        seen: ObservedState,
+        sets: &mut ClosedSetSearch,
+        several: &mut [u64],
+    ) {
+        let ClosedSetSearch { needs, closure, best, .. } = sets;
         let climbing = self.climbing.as_deref();
-        let further = Further { relation: &self.relation, asking: &self.asking, climbing };
+        let further =
+            MultiStubbornSearch { relation: &self.relation, asking: &self.asking, climbing };
         several.fill(0);
-        needs.look(self.number, &self.relation, &self.asking, seen);
+        needs.update(self.number, &self.relation, &self.asking, seen);
         further.find(seen, (needs, closure), (best, several));
     }
 
     /// The set with the fewest enabled members, of the closures from each enabled member and one found by
     /// deletion; of several one that has all that is looked for, or the first.
-    fn stubborn(&self, seen: Seen, drawing: &[u64], sets: &mut Sets) {
-        let Sets { needs, closure, deletion, best, .. } = sets;
+    fn stubborn(&self, seen: ObservedState, drawing: &[u64], sets: &mut ClosedSetSearch) {
+        let ClosedSetSearch { needs, closure, deletion, best, .. } = sets;
         let (relation, all) = (&self.relation, bits::count(seen.enabled));
         let Some(having) = self.having.as_ref().filter(|_| all > 1) else { return };
-        needs.look(self.number, relation, &self.asking, seen);
+        needs.update(self.number, relation, &self.asking, seen);
         closure.forget(relation);
         // All that is enabled is the last choice.
         let mut least = (all, u32::MAX);
@@ -391,14 +419,14 @@ impl Chooser {
 
     /// What a set costs: enabled members above all; if they are as many, what may have to be taken up again.
     /// Where that is taken up at once it may be all of them.
-    fn cost(&self, seen: Seen, set: &[u64], (enabled, all): (u32, u32)) -> (u32, u32) {
-        let is_good = bits::is_within(&self.relation.monitors, set);
+    fn cost(&self, seen: ObservedState, set: &[u64], (enabled, all): (u32, u32)) -> (u32, u32) {
+        let is_good = bits::is_subset(&self.relation.monitors, set);
         let Some(climbing) = &self.climbing else { return (enabled, (!is_good).into()) };
         let words = climbing.iter().zip(set).zip(seen.enabled);
         if self.relation.shown.is_some() {
             let all_climb =
                 words.clone().all(|((climbing, set), enabled)| set & enabled & !climbing == 0);
-            let fits = all_climb && !self.relation.shows(set, seen.enabled);
+            let fits = all_climb && !self.relation.intersects_visible(set, seen.enabled);
             return if fits { (enabled, 0) } else { (all, enabled) };
         }
         let climbs =
@@ -419,13 +447,13 @@ impl Chooser {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analysis::access::Table;
+    use crate::analysis::access::AccessTable;
     use crate::budget::AnalysisBudget;
-    use crate::exec::{Expansion, Interp, Model, Selective};
+    use crate::exec::{Interp, SelectiveStateSpace, StateSpace, SuccessorSink};
     use crate::front::{Language, Options};
-    use crate::reduce::partial_order::relation::{Aims, dependence};
+    use crate::reduce::partial_order::relation::{VerificationGoal, dependence};
     use crate::session::TextModel;
-    use crate::source::Sources;
+    use crate::source::SourceMap;
     use std::collections::BTreeSet;
 
     const CHANNELS: &str = "chan q = [2] of { byte }; chan done = [1] of { byte }; byte sum;
@@ -465,7 +493,7 @@ mod tests {
         active proctype waiter() { do :: x == 2 -> x = 3; x = 0 od }";
 
     fn interp(text: &str) -> Interp {
-        let mut sources = Sources::default();
+        let mut sources = SourceMap::default();
         sources.add("model.pml", text);
         let language = Language::from_name("promela").unwrap();
         TextModel::load(language, sources, Options::default()).unwrap().0.interp
@@ -473,9 +501,9 @@ mod tests {
 
     /// The states, in their order.
     fn states(interp: &Interp) -> BTreeSet<Vec<u8>> {
-        let collected = |run: &dyn Fn(&mut Expansion)| {
+        let collected = |run: &dyn Fn(&mut SuccessorSink)| {
             let mut all = Vec::new();
-            let _ = Expansion::collect(interp.width(), &mut all, |out| run(out)).unwrap();
+            let _ = SuccessorSink::collect(interp.width(), &mut all, |out| run(out)).unwrap();
             all.chunks_exact(interp.width()).map(<[u8]>::to_vec).collect::<Vec<_>>()
         };
         let (mut states, mut open) = (BTreeSet::new(), collected(&|out| interp.initial(out)));
@@ -487,12 +515,12 @@ mod tests {
         states
     }
 
-    fn chooser(interp: &Interp, method: Method, number: u64) -> Chooser {
-        let table = Table::new(interp.program(), interp.layout()).unwrap();
+    fn chooser(interp: &Interp, method: PartialOrderMethod, number: u64) -> TransitionChooser {
+        let table = AccessTable::new(interp.program(), interp.layout()).unwrap();
         let dependence = dependence(&table, &AnalysisBudget::largest()).unwrap();
         let related = (&dependence, &dependence.matrix(&AnalysisBudget::largest()).unwrap());
-        let aims = Aims::default();
-        let relation = Relation::new(
+        let aims = VerificationGoal::default();
+        let relation = MemberRelation::new(
             interp,
             related,
             &aims,
@@ -500,15 +528,15 @@ mod tests {
             &AnalysisBudget::largest(),
         )
         .unwrap();
-        Chooser::new(number, relation, method, (None, Vec::new()))
+        TransitionChooser::new(number, relation, method, (None, Vec::new()))
     }
 
     /// What is taken of a state, and what besides, told without what was found out for any other state, and by
     /// all facts.
-    fn afresh(chooser: &Chooser, state: &[u8], enabled: &[u64]) -> (Vec<u64>, Vec<u64>) {
-        let mut room = Room::default();
+    fn afresh(chooser: &TransitionChooser, state: &[u8], enabled: &[u64]) -> (Vec<u64>, Vec<u64>) {
+        let mut room = ChooserBuffers::default();
         room.outlook.resize(chooser.words, chooser.relation.facts.words());
-        room.outlook.know_nothing();
+        room.outlook.assume_nothing();
         room.key = vec![chooser.number];
         room.key.extend_from_slice(enabled);
         room.key.resize(1 + chooser.words + chooser.relation.facts.words(), 0);
@@ -516,7 +544,7 @@ mod tests {
         room.value.resize(chooser.words + 1, 0);
         chooser.compute(&mut room);
         room.rest.resize(chooser.words, 0);
-        chooser.compute_rest(&mut room);
+        chooser.compute_proviso_transitions(&mut room);
         (room.value, room.rest)
     }
 
@@ -524,14 +552,15 @@ mod tests {
     /// another did: it has to come to the same as if nothing was known.
     #[test]
     fn what_is_chosen_does_not_depend_on_what_was_chosen_before() {
-        for (text, method) in
-            [CHANNELS, FORKS, ROOM].into_iter().flat_map(|text| Method::ALL.map(|it| (text, it)))
+        for (text, method) in [CHANNELS, FORKS, ROOM]
+            .into_iter()
+            .flat_map(|text| PartialOrderMethod::ALL.map(|it| (text, it)))
         {
             let interp = interp(text);
             let selector = interp.selector().unwrap();
             let (states, chooser) = (states(&interp), chooser(&interp, method, 1));
             assert!((40..10_000).contains(&states.len()), "{}", states.len());
-            let (mut room, mut fewer) = (Room::default(), 0);
+            let (mut room, mut fewer) = (ChooserBuffers::default(), 0);
             let mut sets = selector.instances().sets();
             // Those that follow each other are much alike, and then not at all.
             let far = states.iter().step_by(7).zip(states.iter().rev().step_by(5));
@@ -542,13 +571,14 @@ mod tests {
                     continue;
                 }
                 let (value, besides) = afresh(&chooser, state, enabled);
-                let Choice { chosen, is_good, .. } = chooser.choose(state, enabled, &mut room);
+                let TransitionChoice { chosen, needs_no_proviso: is_good, .. } =
+                    chooser.choose(state, enabled, &mut room);
                 assert_eq!((chosen, &[is_good.into()][..]), value.split_at(chooser.words));
                 fewer += u64::from(chosen != enabled);
-                let rest = chooser.rest(state, enabled, &mut room);
+                let rest = chooser.proviso_transitions(state, enabled, &mut room);
                 assert_eq!(rest, besides);
             }
-            assert_eq!(fewer > 0, method != Method::Sleep, "{method:?}");
+            assert_eq!(fewer > 0, method != PartialOrderMethod::Sleep, "{method:?}");
         }
     }
 }

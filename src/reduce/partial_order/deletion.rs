@@ -6,17 +6,17 @@
 //! possible and of whose sets that have the first step towards them each has lost one. What is left is closed
 //! again. If nothing enabled is left of it, the member has to stay. In the end none can go.
 
-use super::needs::{Needs, Seen};
-use super::relation::Relation;
-use crate::analysis::bits::{self, Rows};
+use super::needs::{EnablingSets, ObservedState};
+use super::relation::MemberRelation;
+use crate::analysis::bits::{self, BitMatrix};
 
 /// Of each member the numbers of the sets that are pointed to and have it.
 #[derive(Clone, Debug)]
-pub(super) struct Having(Rows);
+pub(super) struct ContainingSets(BitMatrix);
 
 /// Room for deletion.
 #[derive(Debug, Default)]
-pub(super) struct Deletion {
+pub(super) struct DeletionSearch {
     /// The set.
     pub set: Vec<u64>,
     /// How many enabled members it has.
@@ -33,23 +33,29 @@ pub(super) struct Deletion {
     pub looked: u64,
 }
 
-impl Having {
-    pub fn new(relation: &Relation) -> Having {
+impl ContainingSets {
+    pub fn new(relation: &MemberRelation) -> ContainingSets {
         let sets = relation.enabling.count();
-        let mut having = Rows::new(relation.waits.len(), sets);
+        let mut having = BitMatrix::new(relation.waits.len(), sets);
         for set in 0..sets {
             for member in bits::members(relation.enabling.row(set)) {
                 bits::insert(having.row_mut(member), set);
             }
         }
-        Having(having)
+        ContainingSets(having)
     }
 }
 
-impl Deletion {
+impl DeletionSearch {
     /// Makes the set one that is closed, has enabled members, and loses them all if any of them goes. `needs`
     /// have looked at the state.
-    pub fn run(&mut self, relation: &Relation, having: &Having, seen: Seen, needs: &Needs) {
+    pub fn run(
+        &mut self,
+        relation: &MemberRelation,
+        having: &ContainingSets,
+        seen: ObservedState,
+        needs: &EnablingSets,
+    ) {
         self.set.clear();
         self.set.resize(seen.enabled.len(), 0);
         (0..relation.waits.len()).for_each(|it| bits::insert(&mut self.set, it));
@@ -77,7 +83,7 @@ impl Deletion {
     }
 
     /// Finds out how many sets of each member have to break for it to go.
-    fn look(&mut self, relation: &Relation, seen: Seen, needs: &Needs) {
+    fn look(&mut self, relation: &MemberRelation, seen: ObservedState, needs: &EnablingSets) {
         self.left.clone_from(&needs.lives);
         self.held.clear();
         self.held.resize(seen.enabled.len(), 0);
@@ -88,9 +94,9 @@ impl Deletion {
 
     fn take_out(
         &mut self,
-        relation: &Relation,
-        (having, needs): (&Having, &Needs),
-        seen: Seen,
+        relation: &MemberRelation,
+        (having, needs): (&ContainingSets, &EnablingSets),
+        seen: ObservedState,
         member: usize,
     ) {
         self.open.clear();
@@ -106,11 +112,12 @@ impl Deletion {
             let pointed = having.0.row(out);
             for (word, sets) in pointed.iter().enumerate() {
                 let newly = self.newly_broken(word, *sets);
-                bits::in_word(word, newly).for_each(|set| self.lose(needs.users(set), seen));
+                bits::members_of_word(word, newly)
+                    .for_each(|set| self.lose(needs.users(set), seen));
             }
             for (word, movers) in needs.takes.row(out).iter().enumerate() {
                 let newly = self.newly_broken(pointed.len() + word, *movers);
-                let sets = bits::in_word(word, newly).map(|mover| needs.set_of(mover));
+                let sets = bits::members_of_word(word, newly).map(|mover| needs.set_of(mover));
                 sets.for_each(|set| self.lose(needs.users(set), seen));
             }
         }
@@ -124,9 +131,9 @@ impl Deletion {
     }
 
     /// Takes out the enabled members that cannot stay without one that is out.
-    fn let_go(&mut self, relation: &Relation, seen: Seen, out: usize) {
+    fn let_go(&mut self, relation: &MemberRelation, seen: ObservedState, out: usize) {
         for word in 0..self.set.len() {
-            for member in bits::in_word(word, self.set[word] & seen.enabled[word]) {
+            for member in bits::members_of_word(word, self.set[word] & seen.enabled[word]) {
                 if relation.dependent.contains(member, out) {
                     self.remove(member, seen);
                 }
@@ -134,16 +141,16 @@ impl Deletion {
         }
     }
 
-    fn remove(&mut self, member: usize, seen: Seen) {
-        bits::take_out(&mut self.set, member);
+    fn remove(&mut self, member: usize, seen: ObservedState) {
+        bits::remove_member(&mut self.set, member);
         self.enabled -= u32::from(bits::has(seen.enabled, member));
         self.open.push(member);
     }
 
     /// Takes out whoever cannot stay without a set that these need.
-    fn lose(&mut self, users: &[u64], seen: Seen) {
+    fn lose(&mut self, users: &[u64], seen: ObservedState) {
         for (word, users) in users.iter().enumerate() {
-            for user in bits::in_word(word, users & self.set[word]) {
+            for user in bits::members_of_word(word, users & self.set[word]) {
                 self.left[user] -= 1;
                 if self.left[user] == 0 {
                     self.remove(user, seen);

@@ -5,12 +5,14 @@
 //! cells does not come out right. Facts about the same cells lie side by side in one word of a set, so that
 //! they are all read off at once, from a table by the cells' codes.
 
-use super::tables::{Facts, Field, Refuted};
-use crate::analysis::access::{Access, Cells, ChannelSlot, Condition, Conjunct, Judged, Question};
-use crate::analysis::instances::{ActionInstances, Side};
+use super::tables::{FactField, FactReader, RefutedCodes};
+use crate::analysis::access::{
+    AccessSet, CellSet, ChannelPredicate, ChannelSlot, ConjunctCondition, GuardConjunct, GuardTest,
+};
+use crate::analysis::instances::{ActionInstances, InstanceSide};
 use crate::exec::Interp;
-use crate::ir::layout::{Cell, CellId};
-use crate::ir::{Arithmetic, Expr, Instance, Layout, Program};
+use crate::ir::layout::{CellId, ScalarCell};
+use crate::ir::{Arithmetic, Expr, Layout, ProcessInstance, Program};
 use std::collections::{BTreeMap, HashMap};
 
 /// Cells with more bits than this have no table: facts about them are not looked at.
@@ -22,31 +24,34 @@ const JUDGED_MAX: u32 = 1 << 17;
 const JUDGED_MAX_EACH: u32 = 1 << 12;
 
 /// Whether a condition holds wherever the fact that it does not is none.
-pub(super) fn decide(condition: &Condition) -> bool {
-    use Question::{FirstMatches, SomeMatches};
-    !matches!(condition, Condition::Holds | Condition::Asks(_, FirstMatches | SomeMatches))
+pub(super) fn decide(condition: &ConjunctCondition) -> bool {
+    use ChannelPredicate::{FirstMatches, SomeMatches};
+    !matches!(
+        condition,
+        ConjunctCondition::Holds | ConjunctCondition::Asks(_, FirstMatches | SomeMatches)
+    )
 }
 
 /// What is judged: an expression at its place in the program, by one side, to hold or not.
-type Asked = (*const Expr, Side, bool);
+type FactKey = (*const Expr, InstanceSide, bool);
 
 /// Facts as they are collected.
-pub(super) struct Collected<'p> {
+pub(super) struct FactCollector<'p> {
     interp: &'p Interp,
     program: &'p Program,
     layout: &'p Layout,
     /// Of cells, in the order of their bits, the facts about them, each with its number.
-    about: BTreeMap<Vec<CellId>, Vec<(Refuted, usize)>>,
+    about: BTreeMap<Vec<CellId>, Vec<(RefutedCodes, usize)>>,
     count: usize,
     /// The facts of what was judged, if there are any.
-    computed: HashMap<Asked, Option<usize>>,
+    computed: HashMap<FactKey, Option<usize>>,
     /// How many more times expressions are judged.
     judged_left: u32,
 }
 
-impl<'p> Collected<'p> {
-    pub fn new(interp: &'p Interp, of_configuration: bool) -> Collected<'p> {
-        Collected {
+impl<'p> FactCollector<'p> {
+    pub fn new(interp: &'p Interp, of_configuration: bool) -> FactCollector<'p> {
+        FactCollector {
             interp,
             program: interp.program(),
             layout: interp.layout(),
@@ -58,18 +63,20 @@ impl<'p> Collected<'p> {
     }
 
     /// The number of the fact that a conjunct does not hold which computes with a few cells.
-    pub fn that_computes(
+    pub fn computed_fact(
         &mut self,
         instances: &ActionInstances,
-        conjunct: &Conjunct<'_>,
+        conjunct: &GuardConjunct<'_>,
     ) -> Option<usize> {
-        let judged = conjunct.judged.as_ref().filter(|_| conjunct.condition == Condition::Holds)?;
-        let Access { reads, failures, .. } = &conjunct.access;
-        let of_cells = Access { reads: reads.clone(), failures: *failures, ..Access::default() };
+        let judged =
+            conjunct.judged.as_ref().filter(|_| conjunct.condition == ConjunctCondition::Holds)?;
+        let AccessSet { reads, failures, .. } = &conjunct.access;
+        let of_cells =
+            AccessSet { reads: reads.clone(), failures: *failures, ..AccessSet::default() };
         if conjunct.access != of_cells {
             return None;
         }
-        let asked: Asked = (judged.expr, judged.side, judged.holds);
+        let asked: FactKey = (judged.expr, judged.side, judged.holds);
         if let Some(known) = self.computed.get(&asked) {
             return *known;
         }
@@ -83,14 +90,15 @@ impl<'p> Collected<'p> {
     fn judge(
         &mut self,
         instances: &ActionInstances,
-        judged: &Judged<'_>,
-        reads: &Cells,
+        judged: &GuardTest<'_>,
+        reads: &CellSet,
     ) -> Option<usize> {
         let cells = self.tabled(reads)?;
         let count = 1 << cells.iter().map(|it| self.layout.cells[*it].bits).sum::<u32>();
         self.judged_left = self.judged_left.checked_sub(count)?;
         let action = &self.program.actions[judged.side.action];
-        let mover = action.edge.map(|it| Instance { process: it.process, slot: judged.side.slot });
+        let mover =
+            action.edge.map(|it| ProcessInstance { process: it.process, slot: judged.side.slot });
         let values = instances.values(judged.side);
         let names = action.parameters.iter().map(|it| it.local);
         let names: Vec<_> = names.zip(values).collect();
@@ -102,7 +110,7 @@ impl<'p> Collected<'p> {
         }
         let mut row = Vec::with_capacity(count as usize);
         let fails = |state: &[u8]| {
-            self.interp.judges(judged.expr, mover, &names, state) == Some(!judged.holds)
+            self.interp.judge_condition(judged.expr, mover, &names, state) == Some(!judged.holds)
         };
         self.for_each_code(&cells, &mut state, &fails, &mut row);
         Some(self.number(cells, row))
@@ -115,7 +123,7 @@ impl<'p> Collected<'p> {
         cells: &[CellId],
         state: &mut [u8],
         is_so: &impl Fn(&[u8]) -> bool,
-        row: &mut Refuted,
+        row: &mut RefutedCodes,
     ) {
         let Some((&cell, others)) = cells.split_first() else { return row.push(is_so(state)) };
         let about = &self.layout.cells[cell];
@@ -129,7 +137,7 @@ impl<'p> Collected<'p> {
     }
 
     /// Cells in the order of their bits, if they have few together.
-    fn tabled(&self, cells: &Cells) -> Option<Vec<CellId>> {
+    fn tabled(&self, cells: &CellSet) -> Option<Vec<CellId>> {
         let mut all = Vec::new();
         let mut bits = 0;
         for cell in cells.iter() {
@@ -145,41 +153,41 @@ impl<'p> Collected<'p> {
 
     /// The number of the fact that a condition does not hold, for now; none if it cannot be read off a
     /// state.
-    pub fn that_fails(&mut self, condition: &Condition) -> Option<usize> {
+    pub fn failure_fact(&mut self, condition: &ConjunctCondition) -> Option<usize> {
         match condition {
-            Condition::At(cell, location) => {
+            ConjunctCondition::At(cell, location) => {
                 let first = self.layout.first_location(self.program, *cell)?;
                 self.fact(*cell, |_, value| value != Some(i64::from(location.0) + first))
             }
-            Condition::Compares(cell, ..) => {
+            ConjunctCondition::Compares(cell, ..) => {
                 let arithmetic: Arithmetic = self.program.arithmetic;
                 // Undefined is an error, which is a step.
                 self.fact(*cell, |_, value| {
                     value.is_some_and(|value| !condition.holds_of(arithmetic, value))
                 })
             }
-            Condition::Asks(channels, question) => {
+            ConjunctCondition::Asks(channels, question) => {
                 let [channel] = channels.as_slice() else { return None };
                 // Which message is the first would have to be looked at.
-                let is_number = *question != Question::FirstMatches;
+                let is_number = *question != ChannelPredicate::FirstMatches;
                 is_number.then(|| self.about_channel(*channel, *question)).flatten()
             }
-            Condition::Holds => None,
+            ConjunctCondition::Holds => None,
         }
     }
 
-    fn about_channel(&mut self, channel: ChannelSlot, question: Question) -> Option<usize> {
+    fn about_channel(&mut self, channel: ChannelSlot, question: ChannelPredicate) -> Option<usize> {
         let capacity = i64::from(self.program.channels[channel.id].capacity);
         let cell = self.layout.channels[channel.id].in_slot(channel.slot);
         self.fact(cell, |_, waiting| {
             let waiting = waiting.unwrap_or_default();
             match question {
-                Question::HasRoom => waiting == capacity,
+                ChannelPredicate::HasRoom => waiting == capacity,
                 // Without one none matches.
-                Question::HasMessage | Question::SomeMatches => waiting == 0,
-                Question::FirstMatches => false,
-                Question::IsEmpty => waiting != 0,
-                Question::IsFull => waiting != capacity,
+                ChannelPredicate::HasMessage | ChannelPredicate::SomeMatches => waiting == 0,
+                ChannelPredicate::FirstMatches => false,
+                ChannelPredicate::IsEmpty => waiting != 0,
+                ChannelPredicate::IsFull => waiting != capacity,
             }
         })
     }
@@ -192,25 +200,25 @@ impl<'p> Collected<'p> {
     }
 
     /// The number of the fact that something holds of the value in a cell, which is defined.
-    pub fn that(&mut self, cell: CellId, holds: impl Fn(i64) -> bool) -> Option<usize> {
+    pub fn value_fact(&mut self, cell: CellId, holds: impl Fn(i64) -> bool) -> Option<usize> {
         self.fact(cell, |_, value| value.is_some_and(&holds))
     }
 
     fn fact(
         &mut self,
         cell: CellId,
-        refuted: impl Fn(&Cell, Option<i64>) -> bool,
+        refuted: impl Fn(&ScalarCell, Option<i64>) -> bool,
     ) -> Option<usize> {
         let it = &self.layout.cells[cell];
         if it.bits > TABLE_BITS_MAX {
             return None;
         }
-        let row: Refuted = (0..1 << it.bits).map(|code| refuted(it, it.value(code))).collect();
+        let row: RefutedCodes = (0..1 << it.bits).map(|code| refuted(it, it.value(code))).collect();
         Some(self.number(vec![cell], row))
     }
 
     /// The number of a fact about cells.
-    fn number(&mut self, cells: Vec<CellId>, row: Refuted) -> usize {
+    fn number(&mut self, cells: Vec<CellId>, row: RefutedCodes) -> usize {
         let about = self.about.entry(cells).or_default();
         if let Some((_, number)) = about.iter().find(|(known, _)| *known == row) {
             return *number;
@@ -221,21 +229,21 @@ impl<'p> Collected<'p> {
     }
 
     /// All of them, and which number each has now.
-    pub fn finish(self) -> (Facts, Vec<usize>) {
+    pub fn finish(self) -> (FactReader, Vec<usize>) {
         let (mut fields, mut numbers, mut next) = (Vec::new(), vec![0; self.count], 0);
         for (cells, about) in &self.about {
-            for facts in about.chunks(Field::facts_max(about[0].0.len())) {
+            for facts in about.chunks(FactField::facts_max(about[0].0.len())) {
                 // They are in one word.
                 if next % 64 + facts.len() > 64 {
                     next = next.next_multiple_of(64);
                 }
                 let numbered = facts.iter().enumerate();
                 numbered.for_each(|(at, (_, number))| numbers[*number] = next + at);
-                let rows: Vec<&Refuted> = facts.iter().map(|it| &it.0).collect();
-                fields.push(Field::new(self.layout, cells, &rows, next));
+                let rows: Vec<&RefutedCodes> = facts.iter().map(|it| &it.0).collect();
+                fields.push(FactField::new(self.layout, cells, &rows, next));
                 next += facts.len();
             }
         }
-        (Facts::new(fields, next, self.layout.bytes), numbers)
+        (FactReader::new(fields, next, self.layout.bytes), numbers)
     }
 }

@@ -8,9 +8,9 @@
 //! and `xs`. Parameters that tell nothing of that are left out: there would be a relation for each order in which
 //! processes are numbered, and all of them alike.
 
-use crate::analysis::constants::{constants, telling};
-use crate::ir::layout::{Cell, CellId};
-use crate::ir::walk::{self, Visitor};
+use crate::analysis::constants::{constants, relevant_constants};
+use crate::ir::layout::{CellId, ScalarCell};
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{Entity, Layout, LocationId, Owner, ProcessId, Program, Stmt, StmtKind, VarId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,30 +18,30 @@ use std::collections::{BTreeMap, BTreeSet};
 const KINDS_MAX: usize = 64;
 
 /// Values that never change any more.
-pub(super) type Configuration = BTreeMap<CellId, i64>;
+pub(super) type FrozenConfiguration = BTreeMap<CellId, i64>;
 
 /// What tells the configuration of a state.
 #[derive(Debug)]
-pub(super) struct Fixed {
+pub(super) struct FrozenParameters {
     /// The bits of a state in which constants are.
     mask: Vec<u8>,
     /// Of each process that may start others, in each slot.
-    starters: Vec<Starter>,
+    starters: Vec<ProcessStarter>,
     /// Of each process that may be started, those that its instances may start, by kind.
     starts: Vec<u64>,
-    slots: Vec<Slot>,
+    slots: Vec<FrozenSlot>,
     layout: Layout,
 }
 
 /// The location of a process that may start others.
 #[derive(Debug)]
-struct Starter {
+struct ProcessStarter {
     location: CellId,
     /// By code, the kinds that it may start from there on.
     by_code: Vec<u64>,
 }
 
-impl Starter {
+impl ProcessStarter {
     /// The kinds that it may start in a state and later.
     fn may_start(&self, layout: &Layout, state: &[u8]) -> u64 {
         let code = layout.code(state, self.location) as usize;
@@ -51,7 +51,7 @@ impl Starter {
 
 /// A slot of a process with locals that are constants.
 #[derive(Debug)]
-struct Slot {
+struct FrozenSlot {
     /// Tells whether it is free.
     location: CellId,
     kind: ProcessId,
@@ -59,22 +59,22 @@ struct Slot {
     cells: Vec<CellId>,
 }
 
-impl Slot {
+impl FrozenSlot {
     fn is_free(&self, layout: &Layout, state: &[u8]) -> bool {
         layout.get(state, self.location) == Some(0)
     }
 }
 
-impl Fixed {
+impl FrozenParameters {
     /// What tells the configurations of a program; nothing if there is only one.
-    pub fn new(program: &Program, layout: &Layout) -> Option<Fixed> {
-        let constants = telling(program, &constants(program));
+    pub fn new(program: &Program, layout: &Layout) -> Option<FrozenParameters> {
+        let constants = relevant_constants(program, &constants(program));
         if constants.is_empty() || program.processes.len() > KINDS_MAX {
             return None;
         }
         let starts: Vec<u64> =
             program.processes.keys().map(|it| started_from(program, it, None)).collect();
-        let mut fixed = Fixed {
+        let mut fixed = FrozenParameters {
             mask: vec![0; layout.bytes],
             starters: Vec::new(),
             starts,
@@ -87,7 +87,7 @@ impl Fixed {
                 if fixed.starts[kind.index()] != 0 {
                     let from = |at: LocationId| started_from(program, kind, Some(at));
                     let by_code = std::iter::once(0).chain(process.locations.keys().map(from));
-                    fixed.starters.push(Starter { location, by_code: by_code.collect() });
+                    fixed.starters.push(ProcessStarter { location, by_code: by_code.collect() });
                 }
                 let own = |it: &&VarId| program.variables[**it].owner == Owner::Process(kind);
                 let own = constants.iter().filter(own);
@@ -95,7 +95,7 @@ impl Fixed {
                     own.map(|&it| layout.variables[it].in_slot(slot)).collect();
                 cells.iter().for_each(|&cell| fixed.mark(cell));
                 if !cells.is_empty() {
-                    fixed.slots.push(Slot { location, kind, cells });
+                    fixed.slots.push(FrozenSlot { location, kind, cells });
                 }
             }
         }
@@ -105,7 +105,7 @@ impl Fixed {
 
     /// Notes that a cell is a constant's.
     fn mark(&mut self, cell: CellId) {
-        let Cell { bit, bits, .. } = self.layout.cells[cell];
+        let ScalarCell { bit, bits, .. } = self.layout.cells[cell];
         for bit in bit..bit + bits {
             self.mask[(bit / 8) as usize] |= 0x80 >> (bit % 8);
         }
@@ -114,21 +114,23 @@ impl Fixed {
     /// Whether two states differ in what the configuration depends on.
     pub fn differ(&self, state: &[u8], other: &[u8]) -> bool {
         let bytes = state.iter().zip(other).zip(&self.mask);
-        let started =
-            |it: &Starter| it.may_start(&self.layout, state) != it.may_start(&self.layout, other);
-        let lives = |it: &Slot| it.is_free(&self.layout, state) != it.is_free(&self.layout, other);
+        let started = |it: &ProcessStarter| {
+            it.may_start(&self.layout, state) != it.may_start(&self.layout, other)
+        };
+        let lives =
+            |it: &FrozenSlot| it.is_free(&self.layout, state) != it.is_free(&self.layout, other);
         bytes.fold(0, |differ, ((one, two), mask)| differ | (one ^ two) & mask) != 0
             || self.starters.iter().any(started)
             || self.slots.iter().any(lives)
     }
 
     /// That of a state.
-    pub fn of(&self, state: &[u8]) -> Configuration {
+    pub fn of(&self, state: &[u8]) -> FrozenConfiguration {
         let layout = &self.layout;
         let now = self.starters.iter().fold(0, |all, it| all | it.may_start(layout, state));
         let started = self.spread(now);
         let is_settled = |kind: ProcessId| started >> kind.index() & 1 == 0;
-        let known = |it: &&Slot| is_settled(it.kind) && !it.is_free(layout, state);
+        let known = |it: &&FrozenSlot| is_settled(it.kind) && !it.is_free(layout, state);
         let cells = self.slots.iter().filter(known).flat_map(|it| &it.cells);
         cells.filter_map(|&cell| Some((cell, layout.get(state, cell)?))).collect()
     }
@@ -166,7 +168,7 @@ fn started_from(program: &Program, kind: ProcessId, from: Option<LocationId>) ->
             break;
         }
     }
-    let mut runs = Runs(0);
+    let mut runs = StartedKinds(0);
     let taken = edges().filter(|(edge, _)| reached.contains(&edge.from));
     taken.for_each(|(_, action)| walk::action(&mut runs, action));
     walk::body(&mut runs, &program.processes[kind].life.prologue);
@@ -174,9 +176,9 @@ fn started_from(program: &Program, kind: ProcessId, from: Option<LocationId>) ->
 }
 
 /// The kinds of processes that code starts.
-struct Runs(u64);
+struct StartedKinds(u64);
 
-impl Visitor for Runs {
+impl CodeVisitor for StartedKinds {
     fn stmt(&mut self, stmt: &Stmt) {
         if let StmtKind::Run { process, .. } = &stmt.kind {
             self.0 |= 1 << process.index();

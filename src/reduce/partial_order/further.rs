@@ -1,10 +1,10 @@
 //! More than one stubborn set of a state, so that one step of each is taken together
 //! ([`simultaneous`](crate::reduce::simultaneous)).
 
-use super::asking::Asking;
-use super::needs::{Needs, Seen};
-use super::relation::Relation;
-use super::stubborn::Closure;
+use super::asking::FactDependence;
+use super::needs::{EnablingSets, ObservedState};
+use super::relation::MemberRelation;
+use super::stubborn::StubbornClosure;
 use crate::analysis::bits;
 
 /// So many ways together are taken at most of a state; if the first set alone has more, it stays alone.
@@ -14,15 +14,15 @@ const WAYS_MAX: u32 = 64;
 pub(super) const SEVERAL_MAX: usize = WAYS_MAX.ilog2() as usize;
 
 /// Finds the sets that are taken of a state beside a first one.
-pub(super) struct Further<'f> {
-    pub relation: &'f Relation,
-    pub asking: &'f Asking,
+pub(super) struct MultiStubbornSearch<'f> {
+    pub relation: &'f MemberRelation,
+    pub asking: &'f FactDependence,
     /// The instances whose steps climb, if something put off is taken up where none does.
     pub climbing: Option<&'f [u64]>,
 }
 
 /// The sets so far.
-struct Found<'f> {
+struct StubbornSetList<'f> {
     /// The members of all.
     all: &'f mut [u64],
     /// The enabled members of each set that has several, one behind the other.
@@ -31,17 +31,17 @@ struct Found<'f> {
     ways: u32,
 }
 
-impl Further<'_> {
+impl MultiStubbornSearch<'_> {
     /// Adds to `all`, the members of a closed set, those of others, whose enabled members are none of those of the sets
     /// before. Gives in `several`, which begins empty, the enabled members of each set that has more than one.
     pub fn find(
         &self,
-        seen: Seen,
-        (needs, closure): (&Needs, &mut Closure),
+        seen: ObservedState,
+        (needs, closure): (&EnablingSets, &mut StubbornClosure),
         (all, several): (&mut [u64], &mut [u64]),
     ) {
         let first: Vec<u64> = all.iter().zip(seen.enabled).map(|(set, it)| set & it).collect();
-        let mut found = Found { all, several, count: 0, ways: 1 };
+        let mut found = StubbornSetList { all, several, count: 0, ways: 1 };
         found.note(&first);
         closure.forget(self.relation);
         bits::members(&first).for_each(|it| closure.avoid(it));
@@ -60,9 +60,9 @@ impl Further<'_> {
     fn try_from(
         &self,
         seed: usize,
-        (seen, most): (Seen, u32),
-        (needs, closure): (&Needs, &mut Closure),
-        found: &mut Found<'_>,
+        (seen, most): (ObservedState, u32),
+        (needs, closure): (&EnablingSets, &mut StubbornClosure),
+        found: &mut StubbornSetList<'_>,
     ) {
         closure.begin_with(self.relation, seed);
         if !closure.close((self.relation, self.asking), seen, needs, most) {
@@ -71,7 +71,7 @@ impl Further<'_> {
         let enabled: Vec<u64> =
             closure.set.iter().zip(seen.enabled).map(|(set, it)| set & it).collect();
         // A step that does not climb could take back that another does, and what is put off would be taken up at once.
-        let climbs = self.climbing.is_none_or(|climbing| bits::is_within(&enabled, climbing));
+        let climbs = self.climbing.is_none_or(|climbing| bits::is_subset(&enabled, climbing));
         let has_all = || {
             let both = closure.set.iter().zip(&*found.all).map(|(one, other)| one | other);
             self.relation.monitors.iter().zip(both).all(|(monitors, both)| monitors & !both == 0)
@@ -84,7 +84,7 @@ impl Further<'_> {
     }
 }
 
-impl Found<'_> {
+impl StubbornSetList<'_> {
     /// Notes the enabled members of a set.
     fn note(&mut self, enabled: &[u64]) {
         let members = bits::count(enabled);

@@ -11,28 +11,28 @@ const HALF_BYTES: usize = 2 << 20;
 
 /// Choices by what they depend on. Keys that begin with the same word are of one length, and so are their values.
 #[derive(Debug, Default)]
-pub(super) struct Memo {
-    young: Half,
-    old: Half,
+pub(super) struct ChoiceCache {
+    young: CacheGeneration,
+    old: CacheGeneration,
 }
 
 #[derive(Debug, Default)]
-struct Half {
+struct CacheGeneration {
     /// Where keys are in `words`.
-    keys: HashTable<Place>,
+    keys: HashTable<ChoiceCacheEntry>,
     /// Keys, each with its value behind it.
     words: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ChoiceCacheEntry {
     begin: u32,
     length: u32,
     /// Of the key: others are not looked at.
     hash: u64,
 }
 
-impl Memo {
+impl ChoiceCache {
     /// Makes `value` the one for a key, if that is known.
     pub fn get(&mut self, key: &[u64], value: &mut [u64]) -> bool {
         let hash = mixed(key);
@@ -61,24 +61,25 @@ impl Memo {
     }
 }
 
-impl Half {
+impl CacheGeneration {
     fn bytes(&self) -> usize {
-        size_of_val(self.words.as_slice()) + self.keys.len() * size_of::<Place>()
+        size_of_val(self.words.as_slice()) + self.keys.len() * size_of::<ChoiceCacheEntry>()
     }
 
-    fn key(&self, place: Place) -> &[u64] {
+    fn key(&self, place: ChoiceCacheEntry) -> &[u64] {
         &self.words[place.begin as usize..][..place.length as usize]
     }
 
     fn get(&self, hash: u64, key: &[u64], value: &mut [u64]) -> bool {
         let found = self.keys.find(hash, |&it| it.hash == hash && is_same(self.key(it), key));
-        let Some(&Place { begin, length, .. }) = found else { return false };
+        let Some(&ChoiceCacheEntry { begin, length, .. }) = found else { return false };
         value.copy_from_slice(&self.words[(begin + length) as usize..][..value.len()]);
         true
     }
 
     fn put(&mut self, hash: u64, key: &[u64], value: &[u64]) {
-        let place = Place { begin: self.words.len() as u32, length: key.len() as u32, hash };
+        let place =
+            ChoiceCacheEntry { begin: self.words.len() as u32, length: key.len() as u32, hash };
         self.words.extend_from_slice(key);
         self.words.extend_from_slice(value);
         self.keys.insert_unique(hash, place, |it| it.hash);
@@ -112,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_is_found_is_what_was_put_and_the_last_is_not_forgotten() {
-        let (mut memo, mut found, mut value) = (Memo::default(), 0, vec![0; 2]);
+        let (mut memo, mut found, mut value) = (ChoiceCache::default(), 0, vec![0; 2]);
         const COUNT: u64 = 200_000;
         for at in 0..COUNT {
             let (key, right) = known(at);

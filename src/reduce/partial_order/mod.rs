@@ -42,23 +42,24 @@ mod stubborn;
 mod tables;
 
 use super::{
-    Kept, Kind, NotApplied, Preserved, Reduction, Refused, Stack, confluence, simultaneous,
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
+    ReductionStack, confluence, simultaneous,
 };
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceId;
 use crate::budget::AnalysisBudget;
-use crate::exec::Checks;
-use crate::exec::{Interp, Model, Selective, Tally};
+use crate::exec::CheckSelection;
+use crate::exec::{Interp, ReductionCounters, SelectiveStateSpace, StateSpace};
 use crate::ir::ActionId;
 use crate::numbers::{count, grouped};
-use choosers::{Choosers, Sought};
-use model::Reduced;
-use sleep::Sleeping;
+use choosers::{ChecksOrRuns, ProgramChooser};
+use model::PartialOrderModel;
+use sleep::SleepSetReducedModel;
 use std::sync::Arc;
 
 /// How steps are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
+pub enum PartialOrderMethod {
     /// Those of a process, where they are all its own matter (1992, Algorithm 2).
     Local,
     /// Those of a set of processes that nobody else disturbs, now or later (Overman 1981).
@@ -79,73 +80,82 @@ pub enum Method {
     Simultaneous,
 }
 
-impl Method {
+impl PartialOrderMethod {
     /// Every method of partial order alone.
-    pub const ALL: [Method; 6] = [
-        Method::Local,
-        Method::Overman,
-        Method::Stubborn,
-        Method::Conditional,
-        Method::Sleep,
-        Method::LocalSleep,
+    pub const ALL: [PartialOrderMethod; 6] = [
+        PartialOrderMethod::Local,
+        PartialOrderMethod::Overman,
+        PartialOrderMethod::Stubborn,
+        PartialOrderMethod::Conditional,
+        PartialOrderMethod::Sleep,
+        PartialOrderMethod::LocalSleep,
     ];
 
     /// Its number on disk, from 1.
     fn code(self) -> u8 {
-        1 + Method::coded().position(|it| it == self).unwrap_or_default() as u8
+        1 + PartialOrderMethod::coded().position(|it| it == self).unwrap_or_default() as u8
     }
 
     /// The method with a number.
-    fn of_code(code: u8) -> Option<Method> {
-        Method::coded().nth(usize::from(code).checked_sub(1)?)
+    fn of_code(code: u8) -> Option<PartialOrderMethod> {
+        PartialOrderMethod::coded().nth(usize::from(code).checked_sub(1)?)
     }
 
     /// All, in the order of their numbers.
-    fn coded() -> impl Iterator<Item = Method> {
-        let others = [Method::Confluence, Method::ConfluentConditional, Method::Simultaneous];
-        Method::ALL.into_iter().chain(others)
+    fn coded() -> impl Iterator<Item = PartialOrderMethod> {
+        let others = [
+            PartialOrderMethod::Confluence,
+            PartialOrderMethod::ConfluentConditional,
+            PartialOrderMethod::Simultaneous,
+        ];
+        PartialOrderMethod::ALL.into_iter().chain(others)
     }
 
     /// As the command line and reports call it.
     pub fn name(self) -> &'static str {
         match self {
-            Method::Local => "local",
-            Method::Overman => "overman",
-            Method::Stubborn => "stubborn",
-            Method::Conditional => "conditional",
-            Method::Sleep => "sleep",
-            Method::LocalSleep => "local+sleep",
-            Method::Confluence => "confluence",
-            Method::ConfluentConditional => "confluence+conditional",
-            Method::Simultaneous => "simultaneous",
+            PartialOrderMethod::Local => "local",
+            PartialOrderMethod::Overman => "overman",
+            PartialOrderMethod::Stubborn => "stubborn",
+            PartialOrderMethod::Conditional => "conditional",
+            PartialOrderMethod::Sleep => "sleep",
+            PartialOrderMethod::LocalSleep => "local+sleep",
+            PartialOrderMethod::Confluence => "confluence",
+            PartialOrderMethod::ConfluentConditional => "confluence+conditional",
+            PartialOrderMethod::Simultaneous => "simultaneous",
         }
     }
 
     /// Whether what does not go together depends on the state.
     pub(crate) fn is_conditional(self) -> bool {
-        matches!(self, Method::Conditional | Method::ConfluentConditional | Method::Simultaneous)
+        matches!(
+            self,
+            PartialOrderMethod::Conditional
+                | PartialOrderMethod::ConfluentConditional
+                | PartialOrderMethod::Simultaneous
+        )
     }
 
     /// Whether a step may be several, of sets that have nothing in common.
     pub fn takes_several(self) -> bool {
-        self == Method::Simultaneous
+        self == PartialOrderMethod::Simultaneous
     }
 
     /// Whether steps are asleep.
     pub(crate) fn sleeps(self) -> bool {
-        matches!(self, Method::Sleep | Method::LocalSleep)
+        matches!(self, PartialOrderMethod::Sleep | PartialOrderMethod::LocalSleep)
     }
 
     /// Whether confluent steps are taken at once.
     pub fn is_confluent(self) -> bool {
-        matches!(self, Method::Confluence | Method::ConfluentConditional)
+        matches!(self, PartialOrderMethod::Confluence | PartialOrderMethod::ConfluentConditional)
     }
 
     /// What is left of it where no step is confluent, if anything is.
-    fn without_confluence(self) -> Option<Method> {
+    fn without_confluence(self) -> Option<PartialOrderMethod> {
         match self {
-            Method::Confluence => None,
-            Method::ConfluentConditional => Some(Method::Conditional),
+            PartialOrderMethod::Confluence => None,
+            PartialOrderMethod::ConfluentConditional => Some(PartialOrderMethod::Conditional),
             other => Some(other),
         }
     }
@@ -153,11 +163,15 @@ impl Method {
     /// What the reduction by it is called.
     pub fn reduction_name(self) -> String {
         match self {
-            Method::Confluence => confluence::NAME.into(),
-            Method::ConfluentConditional => {
-                format!("{} and partial order {}", confluence::NAME, Method::Conditional.name())
+            PartialOrderMethod::Confluence => confluence::NAME.into(),
+            PartialOrderMethod::ConfluentConditional => {
+                format!(
+                    "{} and partial order {}",
+                    confluence::NAME,
+                    PartialOrderMethod::Conditional.name()
+                )
             }
-            Method::Simultaneous => simultaneous::NAME.into(),
+            PartialOrderMethod::Simultaneous => simultaneous::NAME.into(),
             method => format!("partial order {}", method.name()),
         }
     }
@@ -165,7 +179,7 @@ impl Method {
 
 /// What keeps steps from being put off for ever, where more is looked for than deadlocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proviso {
+pub enum CycleProviso {
     /// A state is taken up again unless one of its chosen steps leads to the next level.
     Levels,
     /// What is looked for is taken up at once, unless one of the chosen steps climbs in an order of the states.
@@ -176,42 +190,46 @@ pub enum Proviso {
     StaticChains,
 }
 
-impl Proviso {
+impl CycleProviso {
     /// Every proviso.
-    pub const ALL: [Proviso; 4] =
-        [Proviso::Static, Proviso::Levels, Proviso::Chains, Proviso::StaticChains];
+    pub const ALL: [CycleProviso; 4] = [
+        CycleProviso::Static,
+        CycleProviso::Levels,
+        CycleProviso::Chains,
+        CycleProviso::StaticChains,
+    ];
 
     /// As the command line calls it.
     pub fn name(self) -> &'static str {
         match self {
-            Proviso::Levels => "levels",
-            Proviso::Static => "static",
-            Proviso::Chains => "chains",
-            Proviso::StaticChains => "static+chains",
+            CycleProviso::Levels => "levels",
+            CycleProviso::Static => "static",
+            CycleProviso::Chains => "chains",
+            CycleProviso::StaticChains => "static+chains",
         }
     }
 
     /// Whether it goes by an order of the states.
     fn orders_states(self) -> bool {
-        matches!(self, Proviso::Static | Proviso::StaticChains)
+        matches!(self, CycleProviso::Static | CycleProviso::StaticChains)
     }
 }
 
 /// How steps are chosen, and what keeps the others from being put off for ever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct PartialOrderStrategy {
     /// How they are chosen.
-    pub method: Method,
+    pub method: PartialOrderMethod,
     /// What keeps the others from being put off for ever.
-    pub proviso: Proviso,
+    pub proviso: CycleProviso,
 }
 
 /// The provisos in the order of their numbers on disk, each so far from the one before.
-const BY_CODE: [Proviso; 4] =
-    [Proviso::Levels, Proviso::Static, Proviso::Chains, Proviso::StaticChains];
+const BY_CODE: [CycleProviso; 4] =
+    [CycleProviso::Levels, CycleProviso::Static, CycleProviso::Chains, CycleProviso::StaticChains];
 const EACH: u8 = 16;
 
-impl Way {
+impl PartialOrderStrategy {
     /// Its number on disk, from 1 and below 255.
     pub fn code(self) -> u8 {
         let proviso = BY_CODE.iter().position(|&it| it == self.proviso).unwrap_or_default();
@@ -219,28 +237,28 @@ impl Way {
     }
 
     /// The way with a number.
-    pub fn of_code(code: u8) -> Option<Way> {
+    pub fn of_code(code: u8) -> Option<PartialOrderStrategy> {
         let proviso = *BY_CODE.get(usize::from(code / EACH))?;
-        Some(Way { method: Method::of_code(code % EACH)?, proviso })
+        Some(PartialOrderStrategy { method: PartialOrderMethod::of_code(code % EACH)?, proviso })
     }
 }
 
-impl From<Method> for Way {
-    fn from(method: Method) -> Way {
-        Way { method, proviso: Proviso::Static }
+impl From<PartialOrderMethod> for PartialOrderStrategy {
+    fn from(method: PartialOrderMethod) -> PartialOrderStrategy {
+        PartialOrderStrategy { method, proviso: CycleProviso::Static }
     }
 }
 
 /// Partial-order reduction of one program, searched for some checks.
 #[derive(Clone)]
 pub struct PartialOrder<'m> {
-    selective: Arc<dyn Selective + 'm>,
-    choosers: Arc<Choosers<'m>>,
+    selective: Arc<dyn SelectiveStateSpace + 'm>,
+    choosers: Arc<ProgramChooser<'m>>,
 }
 
 impl<'m> PartialOrder<'m> {
     /// What is taken of a state, at first: enabled instances, ascending.
-    pub fn chosen(&self, state: &[u8]) -> spill::Result<Vec<InstanceId>> {
+    pub fn chosen_instances(&self, state: &[u8]) -> spill::Result<Vec<InstanceId>> {
         let mut sets = self.selective.instances().sets();
         self.selective.enabled(state, &mut sets)?;
         if sets.is_none(0) {
@@ -258,10 +276,10 @@ impl<'m> PartialOrder<'m> {
     }
 
     /// That confluence is not used, where it was asked for and nothing is left of it.
-    pub(super) fn without_confluence(&self, way: Way) -> Option<Refused> {
+    pub(super) fn unused_confluence(&self, way: PartialOrderStrategy) -> Option<ReductionRefusal> {
         let is_left_out = way.method.is_confluent() && !self.choosers.method().is_confluent();
         let (name, why) = (confluence::NAME.into(), confluence::NONE.into());
-        is_left_out.then_some(Refused { name, why })
+        is_left_out.then_some(ReductionRefusal { name, reason: why })
     }
 
     /// The actions that begin each of these.
@@ -274,43 +292,44 @@ impl<'m> PartialOrder<'m> {
     /// That of a program, whose steps `selective` takes by choice; or why it cannot be reduced so.
     pub fn of(
         interp: &'m Interp,
-        selective: Box<dyn Selective + 'm>,
-        way: impl Into<Way>,
-        checks: &Checks,
+        selective: Box<dyn SelectiveStateSpace + 'm>,
+        way: impl Into<PartialOrderStrategy>,
+        checks: &CheckSelection,
         budget: &AnalysisBudget,
     ) -> Result<PartialOrder<'m>, NotApplied> {
-        let sought = Sought::Checks(checks);
-        let choosers = Arc::new(Choosers::new(interp, way.into(), sought, budget)?);
+        let sought = ChecksOrRuns::Checks(checks);
+        let choosers = Arc::new(ProgramChooser::new(interp, way.into(), sought, budget)?);
         Ok(PartialOrder { selective: selective.into(), choosers })
     }
 
     /// The same where the program's claim is looked at for the whole runs that it accepts, and does not see how often a
     /// state is repeated.
-    pub fn of_runs(
+    pub fn for_infinite_runs(
         interp: &'m Interp,
-        selective: Box<dyn Selective + 'm>,
-        way: impl Into<Way>,
+        selective: Box<dyn SelectiveStateSpace + 'm>,
+        way: impl Into<PartialOrderStrategy>,
         budget: &AnalysisBudget,
     ) -> Result<PartialOrder<'m>, NotApplied> {
-        let choosers = Arc::new(Choosers::new(interp, way.into(), Sought::Runs, budget)?);
+        let choosers =
+            Arc::new(ProgramChooser::new(interp, way.into(), ChecksOrRuns::Runs, budget)?);
         Ok(PartialOrder { selective: selective.into(), choosers })
     }
 
-    /// The same with [`Proviso::Levels`], not an order of the states; what it knows of the program is not found out
+    /// The same with [`CycleProviso::Levels`], not an order of the states; what it knows of the program is not found out
     /// again.
-    pub fn by_levels(&self) -> PartialOrder<'m> {
-        let choosers = Arc::new(self.choosers.by_levels());
+    pub fn with_level_proviso(&self) -> PartialOrder<'m> {
+        let choosers = Arc::new(self.choosers.with_level_proviso());
         PartialOrder { selective: self.selective.clone(), choosers }
     }
 
     /// How many members of sets were looked at so far to choose, in all models that were made of it. It is the
     /// same each time if one thread expands the same states.
-    pub fn looked(&self) -> u64 {
-        self.choosers.looked()
+    pub fn members_examined(&self) -> u64 {
+        self.choosers.members_examined()
     }
 
     /// The same, its steps taken by another executor of the program.
-    pub fn taken_by(&self, selective: Box<dyn Selective + 'm>) -> PartialOrder<'m> {
+    pub fn with_executor(&self, selective: Box<dyn SelectiveStateSpace + 'm>) -> PartialOrder<'m> {
         PartialOrder { selective: selective.into(), choosers: self.choosers.clone() }
     }
 }
@@ -320,43 +339,57 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
         self.choosers.method().reduction_name()
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Choice
+    fn kind(&self) -> ReductionKind {
+        ReductionKind::Choice
     }
 
     /// Deadlocks are found where they are; what is looked for besides is found, but perhaps deeper.
-    fn preserves(&self) -> Preserved {
-        if self.choosers.is_of_runs() {
-            let lost = [Kept::StepErrors, Kept::Invariants, Kept::Claims, Kept::Depth];
-            return lost.into_iter().fold(Preserved::ALL, Preserved::without);
+    fn preserves(&self) -> PreservedProperties {
+        if self.choosers.is_for_infinite_runs() {
+            let lost = [
+                PropertyClass::StepErrors,
+                PropertyClass::Invariants,
+                PropertyClass::Claims,
+                PropertyClass::Depth,
+            ];
+            return lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without);
         }
-        let mut kept = Preserved::ALL.without(Kept::Claims).without(Kept::StutterInvariant);
-        if !self.choosers.keeps_claim() {
-            kept = kept.without(Kept::StutteringClaims);
+        let mut kept = PreservedProperties::ALL
+            .without(PropertyClass::Claims)
+            .without(PropertyClass::StutterInvariant);
+        if !self.choosers.preserves_claim() {
+            kept = kept.without(PropertyClass::StutteringClaims);
         }
         match self.choosers.method() {
-            Method::Sleep => return kept,
-            Method::LocalSleep => return kept.without(Kept::StepErrors).without(Kept::Invariants),
+            PartialOrderMethod::Sleep => return kept,
+            PartialOrderMethod::LocalSleep => {
+                return kept.without(PropertyClass::StepErrors).without(PropertyClass::Invariants);
+            }
             _ => {}
         }
-        match self.choosers.puts_off() || self.choosers.comes_through() {
-            true => kept.without(Kept::Depth),
+        match self.choosers.has_proviso_obligations() || self.choosers.may_take_several_steps() {
+            true => kept.without(PropertyClass::Depth),
             false => kept,
         }
     }
 
-    fn did(&self, Tally { partial, again, passed, .. }: &Tally) -> Option<String> {
+    fn describe_effect(
+        &self,
+        ReductionCounters {
+            partially_expanded: partial, re_expanded: again, skipped: passed, ..
+        }: &ReductionCounters,
+    ) -> Option<String> {
         let fewer = format!("{} expanded by fewer than all steps", count(*partial, "state"));
         let confluent = self.confluent().len() as u64;
         let fewer = match confluent {
             0 => fewer,
             some => format!("{} confluent; {fewer}", count(some, "action instance")),
         };
-        let through = match self.choosers.comes_through() {
+        let through = match self.choosers.may_take_several_steps() {
             true => format!(", {} run through without being stored", grouped(*passed)),
             false => String::new(),
         };
-        Some(match self.choosers.postpones_steps() {
+        Some(match self.choosers.may_reexpand() {
             true => format!("{fewer}, {} of them again by the rest{through}", grouped(*again)),
             false => format!("{fewer}{through}"),
         })
@@ -364,33 +397,33 @@ impl<'m> Reduction<'m> for PartialOrder<'m> {
 
     fn proviso(&self) -> Option<&'static str> {
         Some(match self.choosers.proviso() {
-            _ if !self.choosers.puts_off() => "none needed",
-            Proviso::Levels => "obligations",
-            Proviso::Static => "an order of the states",
-            Proviso::Chains => "chains",
-            Proviso::StaticChains => "an order of the states and chains",
+            _ if !self.choosers.has_proviso_obligations() => "none needed",
+            CycleProviso::Levels => "obligations",
+            CycleProviso::Static => "an order of the states",
+            CycleProviso::Chains => "chains",
+            CycleProviso::StaticChains => "an order of the states and chains",
         })
     }
 
     fn stores_all(&self) -> bool {
         let are_asleep = self.choosers.sleep_sets().is_some();
-        !(are_asleep || self.choosers.postpones_steps() || self.choosers.runs_on())
+        !(are_asleep || self.choosers.may_reexpand() || self.choosers.runs_chains())
     }
 
     fn orders_states(&self) -> bool {
-        self.choosers.puts_off() && self.choosers.proviso() != Proviso::Levels
+        self.choosers.has_proviso_obligations() && self.choosers.proviso() != CycleProviso::Levels
     }
 
-    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
-        let already = before.names(&[Kind::Choice]);
+    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+        let already = before.names(&[ReductionKind::Choice]);
         already.first().map(|other| format!("{other} chooses the steps"))
     }
 
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
         let (selective, choosers) = (self.selective.clone(), self.choosers.clone());
         match self.choosers.sleep_sets().cloned() {
-            None => Box::new(Reduced::new(model, selective, choosers)),
-            Some(sets) => Box::new(Sleeping::new(model, selective, choosers, sets)),
+            None => Box::new(PartialOrderModel::new(model, selective, choosers)),
+            Some(sets) => Box::new(SleepSetReducedModel::new(model, selective, choosers, sets)),
         }
     }
 }

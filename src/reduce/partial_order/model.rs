@@ -1,60 +1,61 @@
 //! The model that is left: states expanded by chosen steps.
 
-use super::Proviso;
+use super::CycleProviso;
 use super::blocks::in_blocks;
-use super::chains::{Chains, ChainsRoom};
-use super::choice::Choice;
-use super::choosers::Choosers;
+use super::chains::{ChainBuffers, ChainRunner};
+use super::choice::TransitionChoice;
+use super::choosers::ProgramChooser;
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{
-    Expansion, Explain, Lift, Model, Obligations, Postpones, Selective, any_bits, apart, stop,
+    ObligationSink, PostponingStateSpace, SelectiveStateSpace, Simulation, StateSpace,
+    SuccessorSink, SystemDescription, any_bits, split_by_ends, stop,
 };
-use crate::reduce::pool::Pool;
-use crate::reduce::simultaneous::{Steps, Together};
+use crate::reduce::pool::BufferPool;
+use crate::reduce::simultaneous::{SimultaneousSets, SimultaneousSteps};
 use spill::Result;
 use std::sync::Arc;
 
 /// A model whose states are expanded by some of their steps.
-pub(super) struct Reduced<'m> {
-    model: Box<dyn Model + 'm>,
-    selective: Arc<dyn Selective + 'm>,
-    choosers: Arc<Choosers<'m>>,
-    rooms: Pool<Work>,
+pub(super) struct PartialOrderModel<'m> {
+    model: Box<dyn StateSpace + 'm>,
+    selective: Arc<dyn SelectiveStateSpace + 'm>,
+    choosers: Arc<ProgramChooser<'m>>,
+    rooms: BufferPool<ExpansionBuffers>,
 }
 
 /// What expanding takes.
-struct Work {
+struct ExpansionBuffers {
     enabled: InstanceSets,
     chosen: InstanceSets,
     /// Of each state of the block what is taken together.
-    together: Together,
+    together: SimultaneousSets,
     /// The states of a block whose successors are looked at.
-    partial: Vec<Partial>,
+    partial: Vec<PartialExpansion>,
     successors: Vec<u8>,
     ends: Vec<u64>,
     /// How many states of the block put steps off.
     put_off: u64,
-    chains: ChainsRoom,
+    chains: ChainBuffers,
     /// The ends of the chains that successors begin.
     reached: Vec<u8>,
 }
 
 /// A state of a block that puts steps off.
 #[derive(Clone, Copy)]
-struct Partial {
+struct PartialExpansion {
     at: usize,
     /// Whether none of these will have to be taken up.
     is_good: bool,
 }
 
-impl<'m> Reduced<'m> {
+impl<'m> PartialOrderModel<'m> {
     pub fn new(
-        model: Box<dyn Model + 'm>,
-        selective: Arc<dyn Selective + 'm>,
-        choosers: Arc<Choosers<'m>>,
-    ) -> Reduced<'m> {
-        Reduced { model, selective, choosers, rooms: Pool::default() }
+        model: Box<dyn StateSpace + 'm>,
+        selective: Arc<dyn SelectiveStateSpace + 'm>,
+        choosers: Arc<ProgramChooser<'m>>,
+    ) -> PartialOrderModel<'m> {
+        PartialOrderModel { model, selective, choosers, rooms: BufferPool::default() }
     }
 
     /// Does something with each block of states, and the number of states before it, until it is time to
@@ -62,18 +63,18 @@ impl<'m> Reduced<'m> {
     fn in_blocks(
         &self,
         states: &[u8],
-        out: &mut Expansion,
-        mut run: impl FnMut(usize, &[u8], &mut Expansion, &mut Work),
+        out: &mut SuccessorSink,
+        mut run: impl FnMut(usize, &[u8], &mut SuccessorSink, &mut ExpansionBuffers),
     ) {
-        let make = || Work {
+        let make = || ExpansionBuffers {
             enabled: self.selective.instances().sets(),
             chosen: self.selective.instances().sets(),
-            together: Together::default(),
+            together: SimultaneousSets::default(),
             partial: Vec::new(),
             successors: Vec::new(),
             ends: Vec::new(),
             put_off: 0,
-            chains: ChainsRoom::new(self.chains()),
+            chains: ChainBuffers::new(self.chains()),
             reached: Vec::new(),
         };
         self.rooms.with(make, |work| {
@@ -85,7 +86,12 @@ impl<'m> Reduced<'m> {
     }
 
     /// Looks at a block of states: what is enabled, what is chosen. False if that failed.
-    fn look(&self, states: &[u8], out: &mut Expansion, work: &mut Work) -> bool {
+    fn examine_block(
+        &self,
+        states: &[u8],
+        out: &mut SuccessorSink,
+        work: &mut ExpansionBuffers,
+    ) -> bool {
         let width = self.model.width();
         if let Err(error) = self.selective.enabled(states, &mut work.enabled) {
             out.give_up(error);
@@ -103,7 +109,7 @@ impl<'m> Reduced<'m> {
                 }
                 continue;
             }
-            let Choice { chosen, is_good, several } =
+            let TransitionChoice { chosen, needs_no_proviso: is_good, several } =
                 self.choosers.choose(state, enabled, &mut work.chains.rooms);
             if self.takes_several() {
                 work.together.add(chosen, several);
@@ -111,8 +117,8 @@ impl<'m> Reduced<'m> {
             work.chosen.words_mut(at).copy_from_slice(chosen);
             if chosen != enabled {
                 work.put_off += 1;
-                if !is_good || self.choosers.must_lead_on() {
-                    work.partial.push(Partial { at, is_good });
+                if !is_good || self.choosers.ignores_self_loops() {
+                    work.partial.push(PartialExpansion { at, is_good });
                 }
             }
         }
@@ -123,37 +129,37 @@ impl<'m> Reduced<'m> {
     fn expand_block(
         &self,
         states: &[u8],
-        out: &mut Expansion,
-        owed: Option<(&mut Obligations, usize)>,
-        work: &mut Work,
+        out: &mut SuccessorSink,
+        owed: Option<(&mut ObligationSink, usize)>,
+        work: &mut ExpansionBuffers,
     ) {
-        if !self.look(states, out, work) {
+        if !self.examine_block(states, out, work) {
             return;
         }
         // Where all is taken there is code that does everything at once.
-        let comes_through = self.choosers.comes_through();
+        let comes_through = self.choosers.may_take_several_steps();
         if work.put_off == 0 && !comes_through {
             return self.model.expand(states, out);
         }
-        self.selective.judge(states, &work.enabled, out);
+        self.selective.check_states(states, &work.enabled, out);
         if work.partial.is_empty() && !comes_through {
             self.selective.expand_chosen(states, &work.chosen, out);
         } else {
-            self.expand_apart(states, out, owed, work);
+            self.expand_separately(states, out, owed, work);
         }
-        out.put_off(work.put_off);
+        out.count_postponed(work.put_off);
     }
 
     /// The same where what comes of states that put steps off is looked at.
-    fn expand_apart(
+    fn expand_separately(
         &self,
         states: &[u8],
-        out: &mut Expansion,
-        mut owed: Option<(&mut Obligations, usize)>,
-        work: &mut Work,
+        out: &mut SuccessorSink,
+        mut owed: Option<(&mut ObligationSink, usize)>,
+        work: &mut ExpansionBuffers,
     ) {
         let width = self.model.width();
-        let Work { enabled, chosen, together, partial, successors, ends, .. } = work;
+        let ExpansionBuffers { enabled, chosen, together, partial, successors, ends, .. } = work;
         let are_taken = match self.takes_several() {
             true => self.steps().expand(states, together, (successors, ends), out),
             false => self.take(states, chosen, successors, ends, out),
@@ -161,44 +167,44 @@ impl<'m> Reduced<'m> {
         if !are_taken {
             return;
         }
-        let Work { put_off, reached, chains, .. } = work;
-        if !self.run_on(successors, reached, chains, out) {
+        let ExpansionBuffers { put_off, reached, chains, .. } = work;
+        if !self.follow_chains(successors, reached, chains, out) {
             return;
         }
-        let runs_on = self.choosers.runs_on();
+        let runs_on = self.choosers.runs_chains();
         let mut besides = self.selective.instances().sets();
         besides.clear(enabled.len());
         let mut is_any = false;
-        let all_after: Vec<&[u8]> = apart(successors, ends).collect();
+        let all_after: Vec<&[u8]> = split_by_ends(successors, ends).collect();
         let all_reached: Vec<&[u8]> =
-            apart(if runs_on { reached } else { successors }, ends).collect();
-        for &Partial { at, is_good } in partial.iter() {
+            split_by_ends(if runs_on { reached } else { successors }, ends).collect();
+        for &PartialExpansion { at, is_good } in partial.iter() {
             let state = &states[at * width..][..width];
             let (mut after, ends) =
                 (all_after[at].chunks_exact(width), all_reached[at].chunks_exact(width));
-            let leads_nowhere = self.choosers.must_lead_on() && after.all(|it| it == state);
-            if leads_nowhere || self.is_taken_whole(state, ends.clone()) {
+            let leads_nowhere = self.choosers.ignores_self_loops() && after.all(|it| it == state);
+            if leads_nowhere || self.needs_full_expansion(state, ends.clone()) {
                 *put_off -= 1;
                 is_any = true;
                 besides.words_mut(at).copy_from_slice(enabled.words(at));
-                bits::remove(besides.words_mut(at), chosen.words(at));
+                bits::subtract(besides.words_mut(at), chosen.words(at));
             } else if is_good {
                 continue;
-            } else if self.is_taken_up(state, ends.clone()) {
+            } else if self.needs_proviso_expansion(state, ends.clone()) {
                 is_any = true;
-                besides.words_mut(at).copy_from_slice(self.choosers.rest(
+                besides.words_mut(at).copy_from_slice(self.choosers.proviso_transitions(
                     state,
                     enabled.words(at),
                     &mut chains.rooms,
                 ));
             } else if let Some((owed, first)) = &mut owed {
-                ends.for_each(|successor| owed.owe(*first + at, successor));
+                ends.for_each(|successor| owed.add(*first + at, successor));
             }
         }
         if is_any && !runs_on {
             self.selective.expand_chosen(states, &besides, out);
         } else if is_any && self.take(states, &besides, successors, ends, out) {
-            self.run_on(successors, reached, chains, out);
+            self.follow_chains(successors, reached, chains, out);
         }
     }
 
@@ -209,36 +215,38 @@ impl<'m> Reduced<'m> {
         chosen: &InstanceSets,
         successors: &mut Vec<u8>,
         ends: &mut Vec<u64>,
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
     ) -> bool {
         successors.clear();
-        let run = |out: &mut Expansion| self.selective.expand_apart(states, chosen, ends, out);
+        let run = |out: &mut SuccessorSink| {
+            self.selective.expand_chosen_with_ends(states, chosen, ends, out)
+        };
         let Some(found) = out.wrap(self.model.width(), successors, run) else { return false };
-        if stop::is_asked() {
+        if stop::is_requested() {
             return false;
         }
         out.add_findings(found.findings);
-        out.leave_out(found.left_out);
+        out.count_excluded(found.excluded);
         true
     }
 
     /// Adds successors, or, where states are run through, the ends of the chains that they begin, which it collects;
     /// false if that failed.
-    fn run_on(
+    fn follow_chains(
         &self,
         successors: &[u8],
         reached: &mut Vec<u8>,
-        room: &mut ChainsRoom,
-        out: &mut Expansion,
+        room: &mut ChainBuffers,
+        out: &mut SuccessorSink,
     ) -> bool {
         let mut ends = successors;
-        if self.choosers.runs_on() {
+        if self.choosers.runs_chains() {
             reached.clear();
             reached.extend_from_slice(successors);
-            match self.chains().run_on(reached, room) {
+            match self.chains().advance_to_ends(reached, room) {
                 Ok(passed) => {
-                    out.pass(passed);
-                    out.add_taken(std::mem::take(&mut room.taken));
+                    out.count_skipped(passed);
+                    out.add_action_counts(std::mem::take(&mut room.taken));
                 }
                 Err(error) => {
                     out.give_up(error);
@@ -256,40 +264,44 @@ impl<'m> Reduced<'m> {
         self.choosers.method().takes_several()
     }
 
-    fn steps(&self) -> Steps<'_, 'm> {
-        Steps { selective: &*self.selective, width: self.model.width() }
+    fn steps(&self) -> SimultaneousSteps<'_, 'm> {
+        SimultaneousSteps { selective: &*self.selective, width: self.model.width() }
     }
 
-    fn chains(&self) -> Chains<'_, 'm> {
-        Chains { selective: &*self.selective, choosers: &self.choosers, width: self.model.width() }
+    fn chains(&self) -> ChainRunner<'_, 'm> {
+        ChainRunner {
+            selective: &*self.selective,
+            choosers: &self.choosers,
+            width: self.model.width(),
+        }
     }
 
     /// Whether nothing is put off in a state of whole runs, given what comes of what it would take: on each cycle there has to
     /// be such a state, and so one that a step leads from which does not climb.
-    fn is_taken_whole<'s>(
+    fn needs_full_expansion<'s>(
         &self,
         state: &[u8],
         mut after: impl ExactSizeIterator<Item = &'s [u8]>,
     ) -> bool {
-        self.choosers.is_of_runs()
+        self.choosers.is_for_infinite_runs()
             && (after.len() == 0 || after.any(|it| !self.choosers.climbs(state, it)))
     }
 
     /// Whether what a state puts off is taken up at once, given what comes of what it takes.
-    fn is_taken_up<'s>(
+    fn needs_proviso_expansion<'s>(
         &self,
         state: &[u8],
         mut after: impl ExactSizeIterator<Item = &'s [u8]>,
     ) -> bool {
         match self.choosers.proviso() {
             // Without a successor nothing can be owed.
-            Proviso::Levels => after.len() == 0,
+            CycleProviso::Levels => after.len() == 0,
             _ => !after.any(|successor| self.choosers.climbs(state, successor)),
         }
     }
 }
 
-impl Reduced<'_> {
+impl PartialOrderModel<'_> {
     /// The states on a way of steps that are taken together: the least with the fewest steps.
     fn together(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let mut enabled = self.selective.instances().sets();
@@ -297,8 +309,8 @@ impl Reduced<'_> {
         if enabled.is_none(0) {
             return Ok(None);
         }
-        let (mut rooms, mut together) = (self.choosers.rooms(), Together::default());
-        let Choice { chosen, several, .. } =
+        let (mut rooms, mut together) = (self.choosers.rooms(), SimultaneousSets::default());
+        let TransitionChoice { chosen, several, .. } =
             self.choosers.choose(from, enabled.words(0), &mut rooms);
         together.add(chosen, several);
         let ways = self.steps().ways(from, together.of(0))?;
@@ -307,7 +319,7 @@ impl Reduced<'_> {
     }
 }
 
-impl Model for Reduced<'_> {
+impl StateSpace for PartialOrderModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -316,14 +328,14 @@ impl Model for Reduced<'_> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
 
     /// Where states are taken up again they are expanded whole by whoever does not do so, and by what is taken together,
     /// which leads elsewhere.
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
-        if self.choosers.postpones_steps() {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        if self.choosers.may_reexpand() {
             self.model.expand(states, out);
             if !self.takes_several() {
                 return;
@@ -335,7 +347,7 @@ impl Model for Reduced<'_> {
     }
 
     fn write_masks(&self) -> Vec<Vec<u8>> {
-        match self.choosers.comes_through() {
+        match self.choosers.may_take_several_steps() {
             true => any_bits(self.width()),
             false => self.model.write_masks(),
         }
@@ -345,56 +357,55 @@ impl Model for Reduced<'_> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.model.digest());
         hasher.update(b"partial order ").update(self.choosers.method().name().as_bytes());
-        hasher
-            .update(&[self.choosers.has_monitors().into(), self.choosers.postpones_steps().into()]);
-        if self.choosers.runs_on() {
+        hasher.update(&[self.choosers.has_monitors().into(), self.choosers.may_reexpand().into()]);
+        if self.choosers.runs_chains() {
             hasher.update(self.choosers.proviso().name().as_bytes());
         }
-        if self.choosers.is_of_runs() {
+        if self.choosers.is_for_infinite_runs() {
             hasher.update(b"whole runs");
         }
         *hasher.finalize().as_bytes()
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
-        match self.choosers.comes_through() {
+    fn simulation(&self) -> Option<&dyn Simulation> {
+        match self.choosers.may_take_several_steps() {
             true => Some(self),
-            false => self.model.lifts(),
+            false => self.model.simulation(),
         }
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
-        self.choosers.postpones_steps().then_some(self)
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
+        self.choosers.may_reexpand().then_some(self)
     }
 }
 
 /// Where states are run through a step is all the steps of a chain, or those that are taken together.
-impl Lift for Reduced<'_> {
-    fn below(&self) -> &dyn Model {
+impl Simulation for PartialOrderModel<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
         &*self.model
     }
 
-    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+    fn represents(&self, own: &[u8], below: &[u8]) -> bool {
         own == below
     }
 
     /// Of several ways one with the fewest steps.
-    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let mut successors = Vec::new();
-        let run = |out: &mut Expansion| self.model.expand(from, out);
-        let _ = Expansion::collect(self.width(), &mut successors, run)?;
+        let run = |out: &mut SuccessorSink| self.model.expand(from, out);
+        let _ = SuccessorSink::collect(self.width(), &mut successors, run)?;
         if self.takes_several() {
             let is_one = successors.chunks_exact(self.width()).any(|it| it == to);
             return if is_one { Ok(Some(vec![to.to_vec()])) } else { self.together(from, to) };
         }
         let (chains, mut least) = (self.chains(), None::<Vec<Vec<u8>>>);
-        let mut room = ChainsRoom::new(chains);
+        let mut room = ChainBuffers::new(chains);
         for successor in successors.chunks_exact(self.width()) {
-            let way = chains.along(successor, &mut room)?;
+            let way = chains.states_along(successor, &mut room)?;
             let is_less = least.as_ref().is_none_or(|it| (way.len(), &way) < (it.len(), it));
             if is_less && way.last().is_some_and(|it| it == to) {
                 least = Some(way);
@@ -403,23 +414,23 @@ impl Lift for Reduced<'_> {
         Ok(least)
     }
 
-    fn stops(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    fn intermediate_states(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         if self.takes_several() { self.together(own, to) } else { Ok(None) }
     }
 
-    fn keeps_depth(&self) -> bool {
+    fn preserves_depth(&self) -> bool {
         false
     }
 }
 
-impl Postpones for Reduced<'_> {
-    fn expand_some(&self, states: &[u8], out: &mut Expansion, owed: &mut Obligations) {
+impl PostponingStateSpace for PartialOrderModel<'_> {
+    fn expand_reduced(&self, states: &[u8], out: &mut SuccessorSink, owed: &mut ObligationSink) {
         self.in_blocks(states, out, |before, block, out, work| {
             self.expand_block(block, out, Some((owed, before)), work);
         });
     }
 
-    fn expand_rest(&self, states: &[u8], out: &mut Expansion) {
+    fn expand_postponed(&self, states: &[u8], out: &mut SuccessorSink) {
         let width = self.model.width();
         self.in_blocks(states, out, |_, block, out, work| {
             if let Err(error) = self.selective.enabled(block, &mut work.enabled) {
@@ -427,8 +438,11 @@ impl Postpones for Reduced<'_> {
             }
             work.chosen.clear(block.len() / width);
             for (at, state) in block.chunks_exact(width).enumerate() {
-                let rest =
-                    self.choosers.rest(state, work.enabled.words(at), &mut work.chains.rooms);
+                let rest = self.choosers.proviso_transitions(
+                    state,
+                    work.enabled.words(at),
+                    &mut work.chains.rooms,
+                );
                 work.chosen.words_mut(at).copy_from_slice(rest);
             }
             self.selective.expand_chosen(block, &work.chosen, out);

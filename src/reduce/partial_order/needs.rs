@@ -1,12 +1,12 @@
 //! What each member of a closed set has to be with, in one state.
 
-use super::asking::Asking;
-use super::relation::{Here, Relation, Wait};
-use crate::analysis::bits::{self, Rows};
+use super::asking::FactDependence;
+use super::relation::{EnablingCondition, MemberRelation, MoverLocation};
+use crate::analysis::bits::{self, BitMatrix};
 
 /// A state as a choice sees it.
 #[derive(Clone, Copy)]
-pub(super) struct Seen<'s> {
+pub(super) struct ObservedState<'s> {
     /// What is enabled.
     pub enabled: &'s [u64],
     /// The facts of it.
@@ -15,7 +15,7 @@ pub(super) struct Seen<'s> {
 
 /// What a member has to be with: sets, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Need<'n> {
+pub(super) enum RequiredSets<'n> {
     /// All of each.
     All(&'n [u32]),
     /// All of one of them: there is one at least.
@@ -27,12 +27,12 @@ pub(super) enum Need<'n> {
 /// Sets are those that the relation points to and, behind them, of each of its movers those that take it from
 /// where it is.
 #[derive(Debug, Default)]
-pub(super) struct Needs {
+pub(super) struct EnablingSets {
     /// Whose relation it is about, and the state that was looked at last.
     of: Option<u64>,
     enabled: Vec<u64>,
     facts: Vec<u64>,
-    found: Vec<Found>,
+    found: Vec<MemberRequirement>,
     /// Of each member those that it has to be with, from its beginning on.
     sets: Vec<u32>,
     /// How many sets the relation points to.
@@ -40,9 +40,9 @@ pub(super) struct Needs {
     /// Of each mover the set of those that take it from where it is.
     leaving: Vec<Option<usize>>,
     /// Of each member the movers that it takes from where they are.
-    pub takes: Rows,
+    pub takes: BitMatrix,
     /// Of each set the members that have to be with it, or with another instead.
-    users: Rows,
+    users: BitMatrix,
     /// Of each member of how many of its sets a member has to be missing so that it cannot stay.
     pub lives: Vec<u32>,
     /// Members that are looked at again, and movers.
@@ -52,15 +52,21 @@ pub(super) struct Needs {
 
 /// What a member needs.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
+struct MemberRequirement {
     count: u32,
     /// Whether one of the sets is enough.
     is_choice: bool,
 }
 
-impl Needs {
+impl EnablingSets {
     /// Goes on to another state; `number` tells whose relation it is.
-    pub fn look(&mut self, number: u64, relation: &Relation, asking: &Asking, seen: Seen) {
+    pub fn update(
+        &mut self,
+        number: u64,
+        relation: &MemberRelation,
+        asking: &FactDependence,
+        seen: ObservedState,
+    ) {
         let is_other = self.of != Some(number);
         if is_other {
             self.begin(number, relation, asking, seen);
@@ -71,7 +77,7 @@ impl Needs {
             *again |= before ^ now;
         }
         for (word, (before, now)) in self.facts.iter().zip(seen.facts).enumerate() {
-            for fact in bits::in_word(word, before ^ now) {
+            for fact in bits::members_of_word(word, before ^ now) {
                 bits::extend(&mut self.again, asking.by_fact.row(fact));
                 if let Some(mover) = asking.mover_of[fact] {
                     bits::insert(&mut self.moved, mover);
@@ -82,26 +88,33 @@ impl Needs {
         self.facts.copy_from_slice(seen.facts);
         for word in 0..self.moved.len() {
             let moved = std::mem::take(&mut self.moved[word]);
-            bits::in_word(word, moved).for_each(|it| self.look_where(it, relation, asking));
+            bits::members_of_word(word, moved)
+                .for_each(|it| self.locate_mover(it, relation, asking));
         }
         for word in 0..self.again.len() {
             let again = std::mem::take(&mut self.again[word]);
-            bits::in_word(word, again).for_each(|it| self.look_at(it, relation, asking));
+            bits::members_of_word(word, again).for_each(|it| self.look_at(it, relation, asking));
         }
     }
 
     /// Begins with a relation: everything is looked at.
-    fn begin(&mut self, number: u64, relation: &Relation, asking: &Asking, seen: Seen) {
+    fn begin(
+        &mut self,
+        number: u64,
+        relation: &MemberRelation,
+        asking: &FactDependence,
+        seen: ObservedState,
+    ) {
         let (members, movers) = (relation.waits.len(), relation.movers.len());
         self.of = Some(number);
         self.enabled = vec![0; seen.enabled.len()];
         self.facts = vec![0; seen.facts.len()];
-        self.found = vec![Found::default(); members];
+        self.found = vec![MemberRequirement::default(); members];
         self.sets = vec![0; asking.begins[members]];
         self.pointed = relation.enabling.count();
         self.leaving = vec![None; movers];
-        self.takes = Rows::new(members, movers);
-        self.users = Rows::new(self.pointed + movers, members);
+        self.takes = BitMatrix::new(members, movers);
+        self.users = BitMatrix::new(self.pointed + movers, members);
         self.lives = vec![0; members];
         self.again = vec![0; bits::words_of(members)];
         (0..members).for_each(|it| bits::insert(&mut self.again, it));
@@ -110,8 +123,8 @@ impl Needs {
     }
 
     /// Finds out where a mover is.
-    fn look_where(&mut self, mover: usize, relation: &Relation, asking: &Asking) {
-        let here = |it: &&Here| !bits::has(&self.facts, it.fact);
+    fn locate_mover(&mut self, mover: usize, relation: &MemberRelation, asking: &FactDependence) {
+        let here = |it: &&MoverLocation| !bits::has(&self.facts, it.fact);
         let now = relation.movers[mover].iter().find(here).map(|it| it.leaving);
         let before = std::mem::replace(&mut self.leaving[mover], now);
         if before == now {
@@ -122,7 +135,7 @@ impl Needs {
         }
         let taking = |set: Option<usize>| set.map(|it| bits::members(relation.enabling.row(it)));
         taking(before).into_iter().flatten().for_each(|member| {
-            bits::take_out(self.takes.row_mut(member), mover);
+            bits::remove_member(self.takes.row_mut(member), mover);
         });
         taking(now).into_iter().flatten().for_each(|member| {
             bits::insert(self.takes.row_mut(member), mover);
@@ -135,15 +148,15 @@ impl Needs {
     /// hold or, if it is where a process is, by those who take the process from where it is. Where it is not
     /// known what fails it needs all of which it is not known.
     #[inline]
-    pub fn of(&self, asking: &Asking, member: usize) -> Need<'_> {
-        let Found { count, is_choice } = self.found[member];
+    pub fn of(&self, asking: &FactDependence, member: usize) -> RequiredSets<'_> {
+        let MemberRequirement { count, is_choice } = self.found[member];
         let sets = &self.sets[asking.begins[member]..][..count as usize];
-        if is_choice { Need::OneOf(sets) } else { Need::All(sets) }
+        if is_choice { RequiredSets::OneOf(sets) } else { RequiredSets::All(sets) }
     }
 
     /// A set, by its number.
     #[inline]
-    pub fn row<'r>(&self, relation: &'r Relation, set: u32) -> &'r [u64] {
+    pub fn row<'r>(&self, relation: &'r MemberRelation, set: u32) -> &'r [u64] {
         let set = set as usize;
         match set.checked_sub(self.pointed) {
             None => relation.enabling.row(set),
@@ -163,11 +176,11 @@ impl Needs {
         self.users.row(set)
     }
 
-    fn look_at(&mut self, member: usize, relation: &Relation, asking: &Asking) {
+    fn look_at(&mut self, member: usize, relation: &MemberRelation, asking: &FactDependence) {
         let begin = asking.begins[member];
         let before = self.found[member].count as usize;
         for &set in &self.sets[begin..][..before] {
-            bits::take_out(self.users.row_mut(set as usize), member);
+            bits::remove_member(self.users.row_mut(set as usize), member);
         }
         let found = self.find(relation, begin, member);
         self.found[member] = found;
@@ -177,14 +190,19 @@ impl Needs {
         self.lives[member] = if found.is_choice { found.count } else { 1 };
     }
 
-    fn find(&mut self, relation: &Relation, begin: usize, member: usize) -> Found {
-        let Needs { enabled, facts, sets, leaving, pointed, .. } = self;
-        let (sets, mut found) = (&mut sets[begin..], Found::default());
+    fn find(
+        &mut self,
+        relation: &MemberRelation,
+        begin: usize,
+        member: usize,
+    ) -> MemberRequirement {
+        let EnablingSets { enabled, facts, sets, leaving, pointed, .. } = self;
+        let (sets, mut found) = (&mut sets[begin..], MemberRequirement::default());
         if bits::has(enabled, member) {
-            relation.needed_now(member, facts).for_each(|set| found.add(sets, set));
+            relation.value_dependent_sets(member, facts).for_each(|set| found.add(sets, set));
             return found;
         }
-        let fails = |it: &&Wait| it.fact.is_some_and(|fact| bits::has(facts, fact));
+        let fails = |it: &&EnablingCondition| it.fact.is_some_and(|fact| bits::has(facts, fact));
         for wait in relation.waits[member].iter().filter(fails) {
             found.is_choice = true;
             found.add(sets, wait.enabling);
@@ -192,13 +210,13 @@ impl Needs {
             mover.into_iter().for_each(|mover| found.add(sets, *pointed + mover));
         }
         if !found.is_choice {
-            relation.not_known(member).for_each(|set| found.add(sets, set));
+            relation.unrefuted_enabling_sets(member).for_each(|set| found.add(sets, set));
         }
         found
     }
 }
 
-impl Found {
+impl MemberRequirement {
     /// Adds a set to those that are found, if it is not one of them.
     fn add(&mut self, sets: &mut [u32], set: usize) {
         let (set, count) = (set as u32, self.count as usize);

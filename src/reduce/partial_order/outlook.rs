@@ -1,12 +1,12 @@
 //! What is known of all states in which the same is enabled, before any fact is looked at.
 
-use super::asking::Asking;
-use super::relation::Relation;
+use super::asking::FactDependence;
+use super::relation::MemberRelation;
 use crate::analysis::bits;
 
 /// What is known of all states in which the same is enabled.
 #[derive(Debug, Default)]
-pub(super) struct Outlook {
+pub(super) struct EnabledSetFacts {
     /// The drawing instances, then the facts that are asked for.
     words: Vec<u64>,
     /// Words of a set of instances.
@@ -16,7 +16,7 @@ pub(super) struct Outlook {
     open: Vec<usize>,
 }
 
-impl Outlook {
+impl EnabledSetFacts {
     /// Makes it one of so many words of instances and of facts.
     pub fn resize(&mut self, instances: usize, facts: usize) {
         self.instances = instances;
@@ -25,12 +25,12 @@ impl Outlook {
 
     /// The enabled instances that draw in all others that are enabled: each what does not go with it, that what does
     /// not go with that, and so on. A closed set with one of these has all.
-    pub fn drawing(&self) -> &[u64] {
+    pub fn universal_seeds(&self) -> &[u64] {
         &self.words[..self.instances]
     }
 
     /// The facts that a choice asks for.
-    pub fn asked(&self) -> &[u64] {
+    pub fn needed_facts(&self) -> &[u64] {
         &self.words[self.instances..]
     }
 
@@ -45,14 +45,14 @@ impl Outlook {
     }
 
     /// Of nothing it is known that it draws in all; all facts are asked for.
-    pub fn know_nothing(&mut self) {
+    pub fn assume_nothing(&mut self) {
         let (drawing, asked) = self.words.split_at_mut(self.instances);
         drawing.fill(0);
         asked.fill(u64::MAX);
     }
 
     /// Finds out what is known where this is enabled.
-    pub fn look(&mut self, relation: &Relation, asking: &Asking, enabled: &[u64]) {
+    pub fn compute(&mut self, relation: &MemberRelation, asking: &FactDependence, enabled: &[u64]) {
         self.words.fill(0);
         for seed in bits::members(enabled) {
             if self.draws_all(relation, enabled, seed) {
@@ -60,14 +60,14 @@ impl Outlook {
             }
         }
         // Where all is taken nothing is asked.
-        if !bits::is_within(enabled, self.drawing()) {
-            asking.asked(enabled, &mut self.words[self.instances..]);
+        if !bits::is_subset(enabled, self.universal_seeds()) {
+            asking.mark_needed_facts(enabled, &mut self.words[self.instances..]);
         }
     }
 
     /// Whether an instance draws in all that is enabled; those before it are known.
-    fn draws_all(&mut self, relation: &Relation, enabled: &[u64], seed: usize) -> bool {
-        let Outlook { words, instances, drawn, open } = self;
+    fn draws_all(&mut self, relation: &MemberRelation, enabled: &[u64], seed: usize) -> bool {
+        let EnabledSetFacts { words, instances, drawn, open } = self;
         drawn.clear();
         drawn.resize(*instances, 0);
         bits::insert(drawn, seed);
@@ -81,9 +81,9 @@ impl Outlook {
                     return true;
                 }
                 *drawn |= new;
-                open.extend(bits::in_word(word, new));
+                open.extend(bits::members_of_word(word, new));
             }
         }
-        bits::is_within(enabled, drawn)
+        bits::is_subset(enabled, drawn)
     }
 }

@@ -1,29 +1,29 @@
 //! Choices of whole processes: preferential local transitions (Holzmann, Godefroid and Pirottin 1992,
 //! Algorithm 2) and Overman's method (1981; the same paper, section 5).
 
-use super::needs::Seen;
-use super::relation::{Beginning, Place, Relation};
+use super::needs::ObservedState;
+use super::relation::{LocationMembers, MemberRelation, ProcessSlot};
 use crate::analysis::bits;
 use crate::ir::LocationId;
 use std::collections::BTreeSet;
 
 /// What is known of a program's processes.
 #[derive(Clone, Debug)]
-pub(super) struct Processes {
-    all: Vec<Known>,
+pub(super) struct ProcessSetChoice {
+    all: Vec<ProcessMembers>,
     /// The members that no process has a part in.
     free: Vec<u64>,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct ProcessMembers {
     own: Vec<u64>,
-    places: Vec<At>,
+    places: Vec<LocationConflicts>,
 }
 
 /// A process at one of its locations.
 #[derive(Clone, Debug)]
-struct At {
+struct LocationConflicts {
     /// The fact that it is not there.
     fact: Option<usize>,
     /// What begins there.
@@ -34,31 +34,31 @@ struct At {
     future: Vec<u64>,
 }
 
-impl Processes {
-    pub fn new(relation: &Relation) -> Processes {
+impl ProcessSetChoice {
+    pub fn new(relation: &MemberRelation) -> ProcessSetChoice {
         let mut free = vec![0; relation.monitors.len()];
         (0..relation.waits.len()).for_each(|it| bits::insert(&mut free, it));
         let mut all = Vec::new();
         for place in &relation.places {
             free.iter_mut().zip(&place.own).for_each(|(free, own)| *free &= !own);
-            let places = place.at.iter().map(|(&at, Beginning { fact, from })| {
+            let places = place.at.iter().map(|(&at, LocationMembers { fact, from })| {
                 let disturbing = disturbing(relation, from, *fact);
                 let (fact, from, future) = (*fact, from.clone(), future(place, at));
-                At { fact, from, disturbing, future }
+                LocationConflicts { fact, from, disturbing, future }
             });
-            all.push(Known { own: place.own.clone(), places: places.collect() });
+            all.push(ProcessMembers { own: place.own.clone(), places: places.collect() });
         }
-        Processes { all, free }
+        ProcessSetChoice { all, free }
     }
 
     /// The first process whose steps, possible or not, nobody else disturbs, now or later.
-    pub fn local(&self, seen: Seen, best: &mut Vec<u64>) {
+    pub fn local(&self, seen: ObservedState, best: &mut Vec<u64>) {
         let is_local = |&at: &usize| {
             let set = self.undisturbed(at, seen, true);
-            set.is_some_and(|set| bits::meet(&set, seen.enabled))
+            set.is_some_and(|set| bits::intersects(&set, seen.enabled))
         };
         if let Some(here) =
-            (0..self.all.len()).find(is_local).and_then(|at| self.all[at].here(seen))
+            (0..self.all.len()).find(is_local).and_then(|at| self.all[at].current_location(seen))
         {
             best.clone_from(&here.from);
         }
@@ -66,7 +66,7 @@ impl Processes {
 
     /// Of the sets of processes that nobody else disturbs, now or later, the one with the fewest enabled
     /// steps.
-    pub fn overman(&self, seen: Seen, best: &mut Vec<u64>) {
+    pub fn overman(&self, seen: ObservedState, best: &mut Vec<u64>) {
         let mut least = bits::count(seen.enabled);
         for first in 0..self.all.len() {
             let Some(set) = self.undisturbed(first, seen, false) else { continue };
@@ -81,20 +81,20 @@ impl Processes {
 
     /// What begins in the processes that one needs beside it; nothing if that is not to be had, or if it
     /// is to be alone and needs others.
-    fn undisturbed(&self, first: usize, seen: Seen, alone: bool) -> Option<Vec<u64>> {
+    fn undisturbed(&self, first: usize, seen: ObservedState, alone: bool) -> Option<Vec<u64>> {
         let mut chosen = BTreeSet::from([first]);
         let mut open = vec![first];
         let mut set = vec![0; seen.enabled.len()];
         while let Some(at) = open.pop() {
-            let here = self.all[at].here(seen)?;
-            if bits::meet(&here.disturbing, &self.free) {
+            let here = self.all[at].current_location(seen)?;
+            if bits::intersects(&here.disturbing, &self.free) {
                 return None;
             }
             bits::extend(&mut set, &here.from);
             for (other, known) in self.all.iter().enumerate() {
-                let may = || match known.here(seen) {
-                    Some(there) => bits::meet(&there.future, &here.disturbing),
-                    None => bits::meet(&known.own, &here.disturbing),
+                let may = || match known.current_location(seen) {
+                    Some(there) => bits::intersects(&there.future, &here.disturbing),
+                    None => bits::intersects(&known.own, &here.disturbing),
                 };
                 if !chosen.contains(&other) && may() {
                     if alone {
@@ -109,17 +109,18 @@ impl Processes {
     }
 }
 
-impl Known {
+impl ProcessMembers {
     /// Where it is, if that can be read off a state and something begins or ends there.
-    fn here(&self, seen: Seen) -> Option<&At> {
-        let is_there = |at: &&At| at.fact.is_some_and(|it| !bits::has(seen.facts, it));
+    fn current_location(&self, seen: ObservedState) -> Option<&LocationConflicts> {
+        let is_there =
+            |at: &&LocationConflicts| at.fact.is_some_and(|it| !bits::has(seen.facts, it));
         self.places.iter().find(is_there)
     }
 }
 
-/// What may disturb some members that begin where a process is, of which `here` is the fact that it is
+/// What may disturb some members that begin where a process is, of which `current_location` is the fact that it is
 /// not there.
-fn disturbing(relation: &Relation, from: &[u64], here: Option<usize>) -> Vec<u64> {
+fn disturbing(relation: &MemberRelation, from: &[u64], here: Option<usize>) -> Vec<u64> {
     let mut all = vec![0; from.len()];
     for member in bits::members(from) {
         bits::extend(&mut all, relation.dependent.row(member));
@@ -132,7 +133,7 @@ fn disturbing(relation: &Relation, from: &[u64], here: Option<usize>) -> Vec<u64
 }
 
 /// What a process may take part in from a location on, and what those who come after it in its slot.
-fn future(place: &Place, from: LocationId) -> Vec<u64> {
+fn future(place: &ProcessSlot, from: LocationId) -> Vec<u64> {
     let mut reached = BTreeSet::from([Some(from)]);
     let mut open = vec![Some(from)];
     let mut all = vec![0; place.own.len()];

@@ -5,20 +5,21 @@
 //! not hold. It depends on whatever can change what it reads, and so the choice treats it like any other
 //! action that is waited for. So is a claim: its watcher waits for whoever may change what it reads.
 
-use super::facts::{self, Collected};
-use super::tables::Facts;
-use crate::analysis::access::{Condition, Conjunct, Moved, Table};
-use crate::analysis::bits::{self, Rows, Shared};
-use crate::analysis::dependence::{Dependence, Matrix};
+use super::facts::{self, FactCollector};
+use super::tables::FactReader;
+use crate::analysis::access::{AccessTable, ConjunctCondition, GuardConjunct, LocationChange};
+use crate::analysis::bits::{self, BitMatrix, BitSetInterner};
+use crate::analysis::dependence::{DependenceMatrix, DependenceRelation};
 use crate::analysis::instances::{ActionInstance, InstanceId};
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::{Checks, Interp};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{CheckSelection, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    EndRule, Entity, ExprKind, Instance, LocationId, Program, Property, PropertyId, PropertyKind,
+    EndRule, Entity, ExprKind, LocationId, ProcessInstance, Program, ProgramProperty, PropertyId,
+    PropertyKind,
 };
 use crate::reduce::NotApplied;
-use crate::reduce::claim::Follows;
+use crate::reduce::claim::StutterDependence;
 use std::collections::BTreeMap;
 
 /// Programs with more action instances are not reduced: all pairs of them are looked at.
@@ -29,27 +30,27 @@ const EACH_CONDITION: u64 = 64;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Aims {
+pub(super) struct VerificationGoal {
     /// What is checked.
-    pub checks: Checks,
+    pub checks: CheckSelection,
     /// Of a claim that is searched with, which does not see stuttering, what runs it follows.
-    pub claim: Option<Follows>,
+    pub claim: Option<StutterDependence>,
     /// Whether the claim is looked at for the whole runs that it accepts.
-    pub of_runs: bool,
+    pub infinite_runs: bool,
 }
 
 /// How the action instances in a table stand to each other, or why that is not found out.
 pub(super) fn dependence<'t>(
-    table: &'t Table<'t>,
+    table: &'t AccessTable<'t>,
     budget: &AnalysisBudget,
-) -> Result<Dependence<'t>, NotApplied> {
-    let found = Dependence::new(table, INSTANCES_MAX, budget)?;
+) -> Result<DependenceRelation<'t>, NotApplied> {
+    let found = DependenceRelation::new(table, INSTANCES_MAX, budget)?;
     found.ok_or_else(|| format!("it has more than {INSTANCES_MAX} action instances").into())
 }
 
 /// One of the conditions that a member waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wait {
+pub(super) struct EnablingCondition {
     /// The fact that it does not hold, if that can be read off a state.
     pub fact: Option<usize>,
     /// Whether it holds wherever that fact is none.
@@ -62,7 +63,7 @@ pub(super) struct Wait {
 
 /// A location of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Here {
+pub(super) struct MoverLocation {
     /// The fact that the process is not there.
     pub fact: usize,
     /// The number of the set of those whose steps may take it from there.
@@ -71,7 +72,7 @@ pub(super) struct Here {
 
 /// A set that has to be with a member for some values of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sometimes {
+pub(super) struct ValueDependence {
     /// The fact that the cell has another value, if that can be read off a state.
     pub unless: Option<usize>,
     /// The number of the set.
@@ -80,69 +81,70 @@ pub(super) struct Sometimes {
 
 /// The members of a program's sets, and how they stand to each other.
 #[derive(Clone, Debug)]
-pub(super) struct Relation {
+pub(super) struct MemberRelation {
     /// The action instances are the members below.
     pub instances: usize,
     /// Of each member those that do not go with it where both are possible: one may be disabled, or the
     /// order may matter.
-    pub dependent: Rows,
+    pub dependent: BitMatrix,
     /// Of each member those that do not go with it for some values of a cell only.
-    pub sometimes: Vec<Vec<Sometimes>>,
+    pub value_dependences: Vec<Vec<ValueDependence>>,
     /// What each member waits for.
-    pub waits: Vec<Vec<Wait>>,
+    pub waits: Vec<Vec<EnablingCondition>>,
     /// Of each process that is waited for where it may be.
-    pub movers: Vec<Vec<Here>>,
+    pub movers: Vec<Vec<MoverLocation>>,
     /// Sets that are pointed to: of those that may make something hold, or that interact for some values.
-    pub enabling: Rows,
+    pub enabling: BitMatrix,
     /// The members that something is looked for in: that can fail, or watch.
     pub monitors: Vec<u64>,
     /// Where whole runs are looked at, the members that are taken only with all that is possible: whose steps a claim may
     /// see, or that may end a run.
     pub shown: Option<Vec<u64>>,
     /// Where each process is in a state, and who moves it.
-    pub places: Vec<Place>,
-    pub facts: Facts,
+    pub places: Vec<ProcessSlot>,
+    pub facts: FactReader,
 }
 
 /// A process in a slot, as its location tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ProcessSlot {
     /// The members that it has a part in.
     pub own: Vec<u64>,
     /// Of each location what begins there.
-    pub at: BTreeMap<LocationId, Beginning>,
+    pub at: BTreeMap<LocationId, LocationMembers>,
     /// Where its steps begin and where it may be after them; where others start it.
-    pub moves: Vec<Moved>,
+    pub moves: Vec<LocationChange>,
 }
 
 /// What begins where a process is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Beginning {
+pub(super) struct LocationMembers {
     /// The fact that it is not there, if that can be read off a state.
     pub fact: Option<usize>,
     /// The members that begin there.
     pub from: Vec<u64>,
 }
 
-impl Relation {
+impl MemberRelation {
     /// That of a program searched for some checks, in the states that the table of its instances is about, the
     /// constant one or the conditional one.
     pub fn new(
         interp: &Interp,
-        (dependence, matrix): (&Dependence, &Matrix),
-        aims: &Aims,
+        (dependence, matrix): (&DependenceRelation, &DependenceMatrix),
+        aims: &VerificationGoal,
         conditional: bool,
         budget: &AnalysisBudget,
-    ) -> Result<Relation, Exceeded> {
+    ) -> Result<MemberRelation, BudgetExceeded> {
         let (table, program) = (dependence.table(), interp.program());
         let watched = watched(program, aims);
         let instances = table.instances().count() as usize;
         let members = instances + watched.len();
-        let of_configuration = table.is_of_configuration();
+        let of_configuration = table.has_fixed_cells();
         // A set for each member, one of the conditions that it waits for, and those that are kept once.
         let words = bits::words_of(members);
         budget.hold(2 * members * words * size_of::<u64>())?;
-        let mut building = Building::new((interp, of_configuration), (dependence, matrix), members);
+        let mut building =
+            RelationBuilder::new((interp, of_configuration), (dependence, matrix), members);
         let mut waits = Vec::new();
         let (dependent, sometimes) =
             (building.dependent(conditional), building.sometimes(conditional));
@@ -151,30 +153,30 @@ impl Relation {
             budget.work((EACH_CONDITION + words as u64) * (1 + conditions) as u64)?;
             waits.push(building.waits(table, instance));
         }
-        let mut relation = Relation {
+        let mut relation = MemberRelation {
             instances,
             dependent,
-            sometimes,
+            value_dependences: sometimes,
             waits,
             movers: Vec::new(),
-            enabling: Rows::new(0, 0),
+            enabling: BitMatrix::new(0, 0),
             monitors: building.none(),
             shown: None,
             places: Vec::new(),
-            facts: Facts::default(),
+            facts: FactReader::default(),
         };
         for (at, property) in watched.into_iter().enumerate() {
             building.watch(&mut relation, instances + at, property);
         }
-        for instance in building.that_fail(&aims.checks) {
+        for instance in building.failing_instances(&aims.checks) {
             bits::insert(&mut relation.monitors, instance.index());
         }
-        if aims.claim.is_some_and(|it| it != Follows::Always) {
+        if aims.claim.is_some_and(|it| it != StutterDependence::Always) {
             building.join_monitors(&mut relation);
         }
-        relation.shown = aims.of_runs.then(|| building.shown());
+        relation.shown = aims.infinite_runs.then(|| building.shown());
         relation.places = building.places(table);
-        let Building { pointed, facts, movers, .. } = building;
+        let RelationBuilder { pointed, facts, movers, .. } = building;
         relation.movers = movers;
         relation.enabling = pointed.into_rows();
         relation.number_facts(facts);
@@ -183,17 +185,17 @@ impl Relation {
 
     /// The bytes that it takes, about.
     pub fn bytes(&self) -> usize {
-        let words = |rows: &Rows| rows.count() * rows.words() * size_of::<u64>();
+        let words = |rows: &BitMatrix| rows.count() * rows.words() * size_of::<u64>();
         words(&self.dependent) + words(&self.enabling)
     }
 
     /// Whether the same is chosen by another wherever the same is enabled and the facts are the same, however
     /// these are read.
-    pub fn chooses_like(&self, other: &Relation) -> bool {
-        let Relation {
+    pub fn chooses_like(&self, other: &MemberRelation) -> bool {
+        let MemberRelation {
             instances,
             dependent,
-            sometimes,
+            value_dependences: sometimes,
             waits,
             movers,
             enabling,
@@ -205,7 +207,7 @@ impl Relation {
         (*instances, facts.words()) == (other.instances, other.facts.words())
             && (dependent, enabling) == (&other.dependent, &other.enabling)
             && (monitors, shown) == (&other.monitors, &other.shown)
-            && (sometimes, waits) == (&other.sometimes, &other.waits)
+            && (sometimes, waits) == (&other.value_dependences, &other.waits)
             && (movers, places) == (&other.movers, &other.places)
     }
 
@@ -230,31 +232,36 @@ impl Relation {
     }
 
     /// Whether some of those in two sets is taken only with all that is possible.
-    pub fn shows(&self, set: &[u64], enabled: &[u64]) -> bool {
+    pub fn intersects_visible(&self, set: &[u64], enabled: &[u64]) -> bool {
         let Some(shown) = &self.shown else { return false };
         shown.iter().zip(set).zip(enabled).any(|((shown, set), enabled)| shown & set & enabled != 0)
     }
 
     /// The sets that have to be with a member which is possible, for the values that cells have by the facts.
-    pub fn needed_now(&self, member: usize, facts: &[u64]) -> impl Iterator<Item = usize> {
-        let is_other = move |it: &&Sometimes| !it.unless.is_some_and(|fact| bits::has(facts, fact));
-        self.sometimes[member].iter().filter(is_other).map(|it| it.with)
+    pub fn value_dependent_sets(
+        &self,
+        member: usize,
+        facts: &[u64],
+    ) -> impl Iterator<Item = usize> {
+        let is_other =
+            move |it: &&ValueDependence| !it.unless.is_some_and(|fact| bits::has(facts, fact));
+        self.value_dependences[member].iter().filter(is_other).map(|it| it.with)
     }
 
     /// The sets that all have to be with a member which is not possible though nothing is known to fail.
-    pub fn not_known(&self, member: usize) -> impl Iterator<Item = usize> {
+    pub fn unrefuted_enabling_sets(&self, member: usize) -> impl Iterator<Item = usize> {
         let waits = &self.waits[member];
         // If all of them hold, it is not understood why it is not possible.
         let any = waits.iter().any(|it| !it.decides);
         waits.iter().filter(move |it| !any || !it.decides).map(|it| it.enabling)
     }
 
-    fn number_facts(&mut self, collected: Collected) {
+    fn number_facts(&mut self, collected: FactCollector) {
         let (facts, numbers) = collected.finish();
         self.facts = facts;
         let renumber = |fact: &mut Option<usize>| *fact = fact.map(|it| numbers[it]);
         self.waits.iter_mut().flatten().for_each(|wait| renumber(&mut wait.fact));
-        self.sometimes.iter_mut().flatten().for_each(|it| renumber(&mut it.unless));
+        self.value_dependences.iter_mut().flatten().for_each(|it| renumber(&mut it.unless));
         self.movers.iter_mut().flatten().for_each(|it| it.fact = numbers[it.fact]);
         let beginnings = self.places.iter_mut().flat_map(|place| place.at.values_mut());
         beginnings.for_each(|it| renumber(&mut it.fact));
@@ -262,7 +269,10 @@ impl Relation {
 }
 
 /// The properties that are looked at.
-fn watched(program: &Program, Aims { checks, claim, .. }: &Aims) -> Vec<PropertyId> {
+fn watched(
+    program: &Program,
+    VerificationGoal { checks, claim, .. }: &VerificationGoal,
+) -> Vec<PropertyId> {
     let is_watched = |kind: &PropertyKind| match kind {
         PropertyKind::Invariant(_) | PropertyKind::Cover(_) | PropertyKind::Reached => {
             checks.invariants
@@ -277,7 +287,10 @@ fn watched(program: &Program, Aims { checks, claim, .. }: &Aims) -> Vec<Property
 }
 
 /// The instances whose steps may take a process from each location.
-fn leaving(dependence: &Dependence, members: usize) -> BTreeMap<(CellId, LocationId), Vec<u64>> {
+fn leaving(
+    dependence: &DependenceRelation,
+    members: usize,
+) -> BTreeMap<(CellId, LocationId), Vec<u64>> {
     let mut leaving: BTreeMap<_, Vec<u64>> = BTreeMap::new();
     for instance in dependence.instances() {
         let moves = &dependence.access(instance).effect.moves;
@@ -293,34 +306,34 @@ fn leaving(dependence: &Dependence, members: usize) -> BTreeMap<(CellId, Locatio
 }
 
 /// A relation being made.
-struct Building<'b> {
+struct RelationBuilder<'b> {
     program: &'b Program,
-    dependence: &'b Dependence<'b>,
-    matrix: &'b Matrix,
+    dependence: &'b DependenceRelation<'b>,
+    matrix: &'b DependenceMatrix,
     members: usize,
     /// Sets that are pointed to.
-    pointed: Shared,
-    facts: Collected<'b>,
-    movers: Vec<Vec<Here>>,
+    pointed: BitSetInterner,
+    facts: FactCollector<'b>,
+    movers: Vec<Vec<MoverLocation>>,
     /// The number of the process whose location a cell tells, if it is one of these.
     told: BTreeMap<CellId, Option<usize>>,
     /// Whose steps take processes from each location.
     leaving: BTreeMap<(CellId, LocationId), Vec<u64>>,
 }
 
-impl<'b> Building<'b> {
+impl<'b> RelationBuilder<'b> {
     fn new(
         (interp, of_configuration): (&'b Interp, bool),
-        (dependence, matrix): (&'b Dependence<'b>, &'b Matrix),
+        (dependence, matrix): (&'b DependenceRelation<'b>, &'b DependenceMatrix),
         members: usize,
-    ) -> Building<'b> {
-        Building {
+    ) -> RelationBuilder<'b> {
+        RelationBuilder {
             program: interp.program(),
             dependence,
             matrix,
             members,
-            pointed: Shared::new(members),
-            facts: Collected::new(interp, of_configuration),
+            pointed: BitSetInterner::new(members),
+            facts: FactCollector::new(interp, of_configuration),
             movers: Vec::new(),
             told: BTreeMap::new(),
             leaving: leaving(dependence, members),
@@ -339,9 +352,9 @@ impl<'b> Building<'b> {
     }
 
     /// Of each member those that have to be with it where it is possible, whatever the values.
-    fn dependent(&self, conditional: bool) -> Rows {
+    fn dependent(&self, conditional: bool) -> BitMatrix {
         let from = if conditional { &self.matrix.interacting } else { &self.matrix.dependent };
-        let mut rows = Rows::new(self.members, self.members);
+        let mut rows = BitMatrix::new(self.members, self.members);
         for instance in self.dependence.instances() {
             let row = self.as_members(from.row(instance.index()));
             rows.row_mut(instance.index()).copy_from_slice(&row);
@@ -354,7 +367,7 @@ impl<'b> Building<'b> {
 
     /// Where a step back to where it began is none that leads on, none may make another such a step: those
     /// that store the same constant are dependent.
-    fn keep_from_stuttering(&self, rows: &mut Rows) {
+    fn keep_from_stuttering(&self, rows: &mut BitMatrix) {
         let mut storing: BTreeMap<CellId, Vec<InstanceId>> = BTreeMap::new();
         for instance in self.dependence.instances() {
             for (cell, _) in &self.dependence.access(instance).effect.sets {
@@ -371,33 +384,38 @@ impl<'b> Building<'b> {
     }
 
     /// Of each instance those that have to be with it for some values only.
-    fn sometimes(&mut self, conditional: bool) -> Vec<Vec<Sometimes>> {
+    fn sometimes(&mut self, conditional: bool) -> Vec<Vec<ValueDependence>> {
         let mut all = vec![Vec::new(); self.members];
         if conditional {
             for instance in self.dependence.instances() {
-                for it in self.matrix.sometimes[instance].clone() {
+                for it in self.matrix.conditional[instance].clone() {
                     let with = self.as_members(self.matrix.sets.row(it.with));
-                    let unless = self.facts.that(it.cell, |value| !it.from(value));
-                    let with = self.pointed.number(with);
-                    all[instance.index()].push(Sometimes { unless, with });
+                    let unless = self.facts.value_fact(it.cell, |value| !it.from(value));
+                    let with = self.pointed.intern(with);
+                    all[instance.index()].push(ValueDependence { unless, with });
                 }
             }
         }
         all
     }
 
-    fn waits(&mut self, table: &Table, instance: InstanceId) -> Vec<Wait> {
+    fn waits(&mut self, table: &AccessTable, instance: InstanceId) -> Vec<EnablingCondition> {
         let guard = &self.dependence.access(instance).guard;
         let sets = self.matrix.enabling_of[instance].clone();
-        let constant = |conjunct: &Conjunct| match conjunct.expr.map(|it| &it.kind) {
+        let constant = |conjunct: &GuardConjunct| match conjunct.expr.map(|it| &it.kind) {
             Some(ExprKind::Constant(value)) => Some(*value != 0),
             _ => None,
         };
         if guard.iter().any(|it| constant(it) == Some(false)) {
             // Nothing makes it possible.
             let (fact, none) = (self.facts.in_any_state(), self.none());
-            let enabling = self.pointed.number(none);
-            return vec![Wait { fact, decides: fact.is_some(), enabling, mover: None }];
+            let enabling = self.pointed.intern(none);
+            return vec![EnablingCondition {
+                fact,
+                decides: fact.is_some(),
+                enabling,
+                mover: None,
+            }];
         }
         // Behind one that may fail, as that is a step, more matters than where a process is.
         let certain = 1 + guard.iter().take_while(|it| !it.may_fail()).count();
@@ -405,21 +423,21 @@ impl<'b> Building<'b> {
         let waits = waits.filter(|(_, (it, _))| constant(it).is_none());
         let waits = waits.map(|(at, (conjunct, set))| {
             let row = self.as_members(self.matrix.sets.row(set));
-            let computed = self.facts.that_computes(table.instances(), conjunct);
-            let fact = computed.or_else(|| self.facts.that_fails(&conjunct.condition));
+            let computed = self.facts.computed_fact(table.instances(), conjunct);
+            let fact = computed.or_else(|| self.facts.failure_fact(&conjunct.condition));
             let decides = computed.is_some() || facts::decide(&conjunct.condition);
             let decides = fact.is_some() && decides;
             let mover = match conjunct.condition {
-                Condition::At(cell, _) if at < certain => self.mover(table, cell),
+                ConjunctCondition::At(cell, _) if at < certain => self.mover(table, cell),
                 _ => None,
             };
-            Wait { fact, decides, enabling: self.pointed.number(row), mover }
+            EnablingCondition { fact, decides, enabling: self.pointed.intern(row), mover }
         });
         waits.collect()
     }
 
     /// The number of the process whose location a cell tells, if its locations can be read off a state.
-    fn mover(&mut self, table: &Table, cell: CellId) -> Option<usize> {
+    fn mover(&mut self, table: &AccessTable, cell: CellId) -> Option<usize> {
         if let Some(known) = self.told.get(&cell) {
             return *known;
         }
@@ -432,38 +450,43 @@ impl<'b> Building<'b> {
         number
     }
 
-    fn where_it_may_be(&mut self, table: &Table, cell: CellId) -> Option<Vec<Here>> {
-        let told = |it: &Instance| table.location_cell(it.process, it.slot) == cell;
+    fn where_it_may_be(&mut self, table: &AccessTable, cell: CellId) -> Option<Vec<MoverLocation>> {
+        let told = |it: &ProcessInstance| table.location_cell(it.process, it.slot) == cell;
         let process = self.program.instances().find(told)?.process;
         let mut found = Vec::new();
         for location in self.program.processes[process].locations.keys() {
-            let fact = self.facts.that_fails(&Condition::At(cell, location))?;
+            let fact = self.facts.failure_fact(&ConjunctCondition::At(cell, location))?;
             let leaving = self.leaving.get(&(cell, location)).cloned();
             let leaving = leaving.unwrap_or_else(|| self.none());
-            let leaving = self.pointed.number(leaving);
-            found.push(Here { fact, leaving });
+            let leaving = self.pointed.intern(leaving);
+            found.push(MoverLocation { fact, leaving });
         }
         Some(found)
     }
 
     /// Has a member watch a property.
-    fn watch(&mut self, relation: &mut Relation, watcher: usize, property: PropertyId) {
+    fn watch(&mut self, relation: &mut MemberRelation, watcher: usize, property: PropertyId) {
         let mut seen = self.none();
         for instance in self.dependence.visible(property) {
             bits::insert(&mut seen, instance.index());
             bits::insert(relation.dependent.row_mut(instance.index()), watcher);
         }
         relation.dependent.row_mut(watcher).copy_from_slice(&seen);
-        let enabling = self.pointed.number(seen);
-        relation.waits.push(vec![Wait { fact: None, decides: false, enabling, mover: None }]);
+        let enabling = self.pointed.intern(seen);
+        relation.waits.push(vec![EnablingCondition {
+            fact: None,
+            decides: false,
+            enabling,
+            mover: None,
+        }]);
         bits::insert(&mut relation.monitors, watcher);
     }
 
     /// Has what a claim sees chosen with all that is looked for: behind it the claim may not follow a run
     /// any more.
-    fn join_monitors(&self, relation: &mut Relation) {
+    fn join_monitors(&self, relation: &mut MemberRelation) {
         let program = self.program;
-        let is_claim = |(_, it): &(_, &Property)| matches!(it.kind, PropertyKind::Claim(_));
+        let is_claim = |(_, it): &(_, &ProgramProperty)| matches!(it.kind, PropertyKind::Claim(_));
         for (claim, _) in program.properties.iter().filter(is_claim) {
             for instance in self.dependence.visible(claim) {
                 bits::extend(relation.dependent.row_mut(instance.index()), &relation.monitors);
@@ -474,7 +497,7 @@ impl<'b> Building<'b> {
     /// The members whose steps a claim may see, or that may end a run.
     fn shown(&self) -> Vec<u64> {
         let mut shown = self.none();
-        let is_claim = |(_, it): &(_, &Property)| matches!(it.kind, PropertyKind::Claim(_));
+        let is_claim = |(_, it): &(_, &ProgramProperty)| matches!(it.kind, PropertyKind::Claim(_));
         for (claim, _) in self.program.properties.iter().filter(is_claim) {
             for instance in self.dependence.visible(claim) {
                 bits::insert(&mut shown, instance.index());
@@ -491,7 +514,7 @@ impl<'b> Building<'b> {
     }
 
     /// The instances that something is looked for in: whose step may end in an error.
-    fn that_fail(&self, checks: &Checks) -> Vec<InstanceId> {
+    fn failing_instances(&self, checks: &CheckSelection) -> Vec<InstanceId> {
         let all = self.dependence.instances();
         let fails = |it: &InstanceId| {
             let failures = self.dependence.access(*it).failures();
@@ -500,15 +523,15 @@ impl<'b> Building<'b> {
         all.filter(fails).collect()
     }
 
-    fn places(&mut self, table: &Table) -> Vec<Place> {
-        let mut places: BTreeMap<CellId, Place> = BTreeMap::new();
+    fn places(&mut self, table: &AccessTable) -> Vec<ProcessSlot> {
+        let mut places: BTreeMap<CellId, ProcessSlot> = BTreeMap::new();
         for instance in self.dependence.instances() {
             let sides = table.instances().get(instance).into_iter().flat_map(ActionInstance::sides);
             for side in sides {
                 let Some(edge) = self.program.actions[side.action].edge else { continue };
                 let cell = table.location_cell(edge.process, side.slot);
                 let (own, at, moves) = (self.none(), BTreeMap::new(), Vec::new());
-                let place = places.entry(cell).or_insert(Place { own, at, moves });
+                let place = places.entry(cell).or_insert(ProcessSlot { own, at, moves });
                 bits::insert(&mut place.own, instance.index());
                 bits::insert(&mut self.beginning(place, cell, edge.from).from, instance.index());
                 let effect = &self.dependence.access(instance).effect;
@@ -532,13 +555,13 @@ impl<'b> Building<'b> {
 
     fn beginning<'p>(
         &mut self,
-        place: &'p mut Place,
+        place: &'p mut ProcessSlot,
         cell: CellId,
         location: LocationId,
-    ) -> &'p mut Beginning {
+    ) -> &'p mut LocationMembers {
         place.at.entry(location).or_insert_with(|| {
-            let fact = self.facts.that_fails(&Condition::At(cell, location));
-            Beginning { fact, from: self.none() }
+            let fact = self.facts.failure_fact(&ConjunctCondition::At(cell, location));
+            LocationMembers { fact, from: self.none() }
         })
     }
 }

@@ -6,59 +6,60 @@
 //! taking them first. They stay possible as long as they are asleep.
 
 use super::blocks::in_blocks;
-use super::choosers::{Choosers, Rooms};
+use super::choosers::{ConfigurationBuffers, ProgramChooser};
 use super::sleep_sets::SleepSets;
-use super::{Method, Reduced};
+use super::{PartialOrderMethod, PartialOrderModel};
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{
-    Expansion, Explain, Labelled, Lift, Model, Postpones, Selective, Sleeps, apart, labelled, stop,
+    LabelledSink, PostponingStateSpace, SelectiveStateSpace, Simulation, SleepSetStateSpace,
+    StateSpace, SuccessorSink, SystemDescription, labelled, split_by_ends, stop,
 };
 use crate::ir::Entity;
-use crate::reduce::pool::Pool;
+use crate::reduce::pool::BufferPool;
 use std::sync::Arc;
 
 /// A model some of whose steps are asleep.
-pub(super) struct Sleeping<'m> {
+pub(super) struct SleepSetReducedModel<'m> {
     /// The model with all that are chosen.
-    model: Box<dyn Model + 'm>,
-    selective: Arc<dyn Selective + 'm>,
-    choosers: Arc<Choosers<'m>>,
+    model: Box<dyn StateSpace + 'm>,
+    selective: Arc<dyn SelectiveStateSpace + 'm>,
+    choosers: Arc<ProgramChooser<'m>>,
     sets: Arc<SleepSets>,
-    rooms: Pool<Work>,
+    rooms: BufferPool<SleepBuffers>,
 }
 
 /// What expanding takes.
-struct Work {
+struct SleepBuffers {
     states: Vec<u8>,
     enabled: InstanceSets,
     /// What is asleep in each state of a block, and what is taken of it.
     asleep: InstanceSets,
     taken: InstanceSets,
-    rooms: Rooms,
+    rooms: ConfigurationBuffers,
     /// Labelled, and where those of each state end.
     successors: Vec<u8>,
     ends: Vec<u64>,
     pair: Vec<u8>,
 }
 
-impl<'m> Sleeping<'m> {
+impl<'m> SleepSetReducedModel<'m> {
     pub fn new(
-        model: Box<dyn Model + 'm>,
-        selective: Arc<dyn Selective + 'm>,
-        choosers: Arc<Choosers<'m>>,
+        model: Box<dyn StateSpace + 'm>,
+        selective: Arc<dyn SelectiveStateSpace + 'm>,
+        choosers: Arc<ProgramChooser<'m>>,
         sets: Arc<SleepSets>,
-    ) -> Sleeping<'m> {
+    ) -> SleepSetReducedModel<'m> {
         let model = match choosers.method() {
-            Method::Sleep => model,
-            _ => Box::new(Reduced::new(model, selective.clone(), choosers.clone())),
+            PartialOrderMethod::Sleep => model,
+            _ => Box::new(PartialOrderModel::new(model, selective.clone(), choosers.clone())),
         };
-        Sleeping { model, selective, choosers, sets, rooms: Pool::default() }
+        SleepSetReducedModel { model, selective, choosers, sets, rooms: BufferPool::default() }
     }
 
-    fn work(&self) -> Work {
+    fn work(&self) -> SleepBuffers {
         let sets = || self.selective.instances().sets();
-        Work {
+        SleepBuffers {
             states: Vec::new(),
             enabled: sets(),
             asleep: sets(),
@@ -70,7 +71,7 @@ impl<'m> Sleeping<'m> {
         }
     }
 
-    fn expand_block(&self, pairs: &[u8], out: &mut Expansion, work: &mut Work) {
+    fn expand_block(&self, pairs: &[u8], out: &mut SuccessorSink, work: &mut SleepBuffers) {
         let (width, whole) = (self.model.width(), self.model.width() + self.sets.value_bytes);
         work.states.clear();
         pairs.chunks_exact(whole).for_each(|pair| work.states.extend_from_slice(&pair[..width]));
@@ -78,8 +79,8 @@ impl<'m> Sleeping<'m> {
             return out.give_up(error);
         }
         work.successors.clear();
-        let Work { states, enabled, successors, .. } = &mut *work;
-        let run = |out: &mut Expansion| self.selective.judge(states, enabled, out);
+        let SleepBuffers { states, enabled, successors, .. } = &mut *work;
+        let run = |out: &mut SuccessorSink| self.selective.check_states(states, enabled, out);
         let Some(judged) = out.wrap(width, successors, run) else { return };
         out.add_findings(judged.findings);
         self.choose(pairs, out, work);
@@ -87,9 +88,9 @@ impl<'m> Sleeping<'m> {
     }
 
     /// Finds out what is asleep in each state of a block, and what is taken of it.
-    fn choose(&self, pairs: &[u8], out: &mut Expansion, work: &mut Work) {
+    fn choose(&self, pairs: &[u8], out: &mut SuccessorSink, work: &mut SleepBuffers) {
         let (width, whole) = (self.model.width(), self.model.width() + self.sets.value_bytes);
-        let Work { enabled, asleep, taken, rooms, .. } = work;
+        let SleepBuffers { enabled, asleep, taken, rooms, .. } = work;
         asleep.clear(pairs.len() / whole);
         taken.clear(pairs.len() / whole);
         let mut fewer = 0;
@@ -102,31 +103,32 @@ impl<'m> Sleeping<'m> {
             self.sets.asleep(enabled, value, asleep.words_mut(at));
             let taken = taken.words_mut(at);
             taken.copy_from_slice(match self.choosers.method() {
-                Method::Sleep => enabled,
+                PartialOrderMethod::Sleep => enabled,
                 _ => self.choosers.choose(state, enabled, rooms).chosen,
             });
-            bits::remove(taken, asleep.words(at));
+            bits::subtract(taken, asleep.words(at));
             fewer += u64::from(taken != enabled);
         }
-        out.put_off(fewer);
+        out.count_postponed(fewer);
     }
 
     /// Takes the steps of a block, and adds the successors with their values.
-    fn take(&self, out: &mut Expansion, work: &mut Work) {
-        let Work { states, asleep, taken, rooms, successors, ends, pair, .. } = work;
+    fn take(&self, out: &mut SuccessorSink, work: &mut SleepBuffers) {
+        let SleepBuffers { states, asleep, taken, rooms, successors, ends, pair, .. } = work;
         let width = self.model.width();
         successors.clear();
-        let run =
-            |out: &mut Labelled| self.selective.expand_labelled_apart(states, taken, ends, out);
+        let run = |out: &mut LabelledSink| {
+            self.selective.expand_labelled_with_ends(states, taken, ends, out)
+        };
         let Some(found) = out.wrap_labelled(width, successors, run) else { return };
-        if stop::is_asked() {
+        if stop::is_requested() {
             // It may have left early; what it gave is dropped.
             return;
         }
         out.add_findings(found.findings);
-        out.leave_out(found.left_out);
+        out.count_excluded(found.excluded);
         for (at, (state, after)) in
-            states.chunks_exact(width).zip(apart(successors, ends)).enumerate()
+            states.chunks_exact(width).zip(split_by_ends(successors, ends)).enumerate()
         {
             if after.is_empty() {
                 continue;
@@ -145,12 +147,12 @@ impl<'m> Sleeping<'m> {
     }
 }
 
-impl Sleeps for Sleeping<'_> {
+impl SleepSetStateSpace for SleepSetReducedModel<'_> {
     fn value_bytes(&self) -> usize {
         self.sets.value_bytes
     }
 
-    fn expand_awake(&self, pairs: &[u8], out: &mut Expansion) {
+    fn expand_awake(&self, pairs: &[u8], out: &mut SuccessorSink) {
         let whole = self.model.width() + self.sets.value_bytes;
         self.rooms.with(
             || self.work(),
@@ -161,7 +163,7 @@ impl Sleeps for Sleeping<'_> {
     }
 }
 
-impl Model for Sleeping<'_> {
+impl StateSpace for SleepSetReducedModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -170,11 +172,11 @@ impl Model for Sleeping<'_> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.model.expand(states, out);
     }
 
@@ -188,19 +190,19 @@ impl Model for Sleeping<'_> {
         *hasher.finalize().as_bytes()
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
-        self.model.lifts()
+    fn simulation(&self) -> Option<&dyn Simulation> {
+        self.model.simulation()
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 
-    fn sleeps(&self) -> Option<&dyn Sleeps> {
+    fn as_sleep_set(&self) -> Option<&dyn SleepSetStateSpace> {
         Some(self)
     }
 }

@@ -4,7 +4,7 @@
 //! is meant, the state tells. So the instances of a process need as many bits as it can choose among.
 
 use crate::analysis::bits;
-use crate::analysis::dependence::Matrix;
+use crate::analysis::dependence::DependenceMatrix;
 use std::cmp::Ordering;
 
 /// The most bits of a value.
@@ -20,7 +20,7 @@ pub(super) struct SleepSets {
 
 impl SleepSets {
     /// Those of a program with so many instances, or why there are none.
-    pub fn of(matrix: &Matrix, count: usize) -> Result<SleepSets, String> {
+    pub fn of(matrix: &DependenceMatrix, count: usize) -> Result<SleepSets, String> {
         let (bit, classes) = bits_of(matrix, count);
         if classes == 0 {
             return Err("no two of its steps are independent".into());
@@ -61,7 +61,7 @@ impl SleepSets {
                 Ordering::Equal => u64::MAX << (instance % bits::WORD_BITS) << 1,
                 Ordering::Greater => u64::MAX,
             };
-            for member in bits::in_word(at, (asleep | taken & before) & !dependent[at]) {
+            for member in bits::members_of_word(at, (asleep | taken & before) & !dependent[at]) {
                 if let Some(bit) = self.bit[member] {
                     value[bit / 8] |= 1 << (bit % 8);
                 }
@@ -72,7 +72,7 @@ impl SleepSets {
 
 /// A bit for each instance that can be asleep, no two that may be possible in one state the same, and how many
 /// there are.
-fn bits_of(matrix: &Matrix, count: usize) -> (Vec<Option<usize>>, usize) {
+fn bits_of(matrix: &DependenceMatrix, count: usize) -> (Vec<Option<usize>>, usize) {
     let all = |row: &[u64], other: &[u64]| {
         let both = row.iter().zip(other).map(|(one, other)| (one | other).count_ones());
         both.sum::<u32>() as usize
@@ -84,9 +84,9 @@ fn bits_of(matrix: &Matrix, count: usize) -> (Vec<Option<usize>>, usize) {
         if all(excluded, matrix.dependent.row(instance)) + 1 >= count || classes.len() > BITS_MAX {
             return None;
         }
-        let free = classes.iter().position(|class| bits::is_within(class, excluded));
+        let free = classes.iter().position(|class| bits::is_subset(class, excluded));
         let class = free.unwrap_or_else(|| {
-            classes.push(matrix.excluded.none());
+            classes.push(matrix.excluded.empty_set());
             classes.len() - 1
         });
         bits::insert(&mut classes[class], instance);

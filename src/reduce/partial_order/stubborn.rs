@@ -9,14 +9,14 @@
 //! With the *conditional* relation (Definitions 9 and 11) what does not go with an enabled member depends on
 //! the state: on how full a channel is, or what a counter holds.
 
-use super::asking::Asking;
-use super::needs::{Need, Needs, Seen};
-use super::relation::Relation;
+use super::asking::FactDependence;
+use super::needs::{EnablingSets, ObservedState, RequiredSets};
+use super::relation::MemberRelation;
 use crate::analysis::bits;
 
 /// Room for closures.
 #[derive(Debug, Default)]
-pub(super) struct Closure {
+pub(super) struct StubbornClosure {
     /// The set, once it is closed.
     pub set: Vec<u64>,
     /// How many enabled members it has.
@@ -30,9 +30,9 @@ pub(super) struct Closure {
     pub looked: u64,
 }
 
-impl Closure {
+impl StubbornClosure {
     /// Begins with another state.
-    pub fn forget(&mut self, relation: &Relation) {
+    pub fn forget(&mut self, relation: &MemberRelation) {
         self.avoided.clear();
         self.avoided.resize(relation.monitors.len(), 0);
     }
@@ -43,7 +43,7 @@ impl Closure {
     }
 
     /// Begins with nothing.
-    fn clear(&mut self, relation: &Relation) {
+    fn clear(&mut self, relation: &MemberRelation) {
         self.set.clear();
         self.set.resize(relation.monitors.len(), 0);
         self.open.clear();
@@ -52,14 +52,14 @@ impl Closure {
     }
 
     /// Begins with what a set has.
-    pub fn begin(&mut self, relation: &Relation, seen: Seen, with: &[u64]) {
+    pub fn begin(&mut self, relation: &MemberRelation, seen: ObservedState, with: &[u64]) {
         self.forget(relation);
         self.clear(relation);
         self.add(seen, with);
     }
 
     /// Begins with one enabled member.
-    pub fn begin_with(&mut self, relation: &Relation, member: usize) {
+    pub fn begin_with(&mut self, relation: &MemberRelation, member: usize) {
         self.clear(relation);
         bits::insert(&mut self.set, member);
         self.enabled = 1;
@@ -68,7 +68,7 @@ impl Closure {
 
     /// Adds a set to it.
     #[inline(always)]
-    fn add(&mut self, seen: Seen, row: &[u64]) {
+    fn add(&mut self, seen: ObservedState, row: &[u64]) {
         for (word, (known, &row)) in self.set.iter_mut().zip(row).enumerate() {
             let new = row & !*known;
             if new == 0 {
@@ -77,7 +77,7 @@ impl Closure {
             *known |= row;
             self.has_avoided |= new & self.avoided[word] != 0;
             self.enabled += (new & seen.enabled[word]).count_ones();
-            self.open.extend(bits::in_word(word, new));
+            self.open.extend(bits::members_of_word(word, new));
         }
     }
 
@@ -85,9 +85,9 @@ impl Closure {
     /// that is avoided. `needs` have looked at the state.
     pub fn close(
         &mut self,
-        of: (&Relation, &Asking),
-        seen: Seen,
-        needs: &Needs,
+        of: (&MemberRelation, &FactDependence),
+        seen: ObservedState,
+        needs: &EnablingSets,
         most: u32,
     ) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -103,9 +103,9 @@ impl Closure {
     #[target_feature(enable = "popcnt")]
     fn close_counting(
         &mut self,
-        of: (&Relation, &Asking),
-        seen: Seen,
-        needs: &Needs,
+        of: (&MemberRelation, &FactDependence),
+        seen: ObservedState,
+        needs: &EnablingSets,
         most: u32,
     ) -> bool {
         self.close_anyhow(of, seen, needs, most)
@@ -114,9 +114,9 @@ impl Closure {
     #[inline(always)]
     fn close_anyhow(
         &mut self,
-        (relation, asking): (&Relation, &Asking),
-        seen: Seen,
-        needs: &Needs,
+        (relation, asking): (&MemberRelation, &FactDependence),
+        seen: ObservedState,
+        needs: &EnablingSets,
         most: u32,
     ) -> bool {
         while let Some(member) = self.open.pop() {
@@ -125,12 +125,12 @@ impl Closure {
                 self.add(seen, relation.dependent.row(member));
             }
             match needs.of(asking, member) {
-                Need::OneOf(sets) => {
+                RequiredSets::OneOf(sets) => {
                     if let Some(cheapest) = self.cheapest(relation, seen, needs, sets) {
                         self.add(seen, cheapest);
                     }
                 }
-                Need::All(sets) => {
+                RequiredSets::All(sets) => {
                     for &set in sets {
                         self.add(seen, needs.row(relation, set));
                     }
@@ -147,9 +147,9 @@ impl Closure {
     #[inline(always)]
     fn cheapest<'r>(
         &self,
-        relation: &'r Relation,
-        seen: Seen,
-        needs: &Needs,
+        relation: &'r MemberRelation,
+        seen: ObservedState,
+        needs: &EnablingSets,
         sets: &[u32],
     ) -> Option<&'r [u64]> {
         if let &[only] = sets {
@@ -172,7 +172,7 @@ impl Closure {
 
     /// What it costs to add a set: enabled members above all.
     #[inline(always)]
-    fn cost(&self, row: &[u64], seen: Seen) -> (u32, u32) {
+    fn cost(&self, row: &[u64], seen: ObservedState) -> (u32, u32) {
         let (mut enabled, mut all) = (0, 0);
         for ((row, known), is_enabled) in row.iter().zip(&self.set).zip(seen.enabled) {
             let new = row & !known;

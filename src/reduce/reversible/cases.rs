@@ -12,7 +12,7 @@ use crate::ir::{ActionId, Layout};
 
 /// A cell that a case looks at or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Held {
+pub struct CaseCell {
     /// The cell.
     pub cell: CellId,
     /// Its code before the step.
@@ -21,7 +21,7 @@ pub struct Held {
     pub after: u32,
 }
 
-impl Held {
+impl CaseCell {
     /// Whether the step changes it.
     pub fn changes(self) -> bool {
         self.before != self.after
@@ -30,7 +30,7 @@ impl Held {
 
 /// A multiset that a case counts or adds to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Counted {
+pub struct CaseMultiset {
     /// Which of the program's.
     pub bag: usize,
     /// A bit for each number of elements that there may be before the step.
@@ -39,7 +39,7 @@ pub struct Counted {
     pub added: Option<Vec<u32>>,
 }
 
-impl Counted {
+impl CaseMultiset {
     /// A bit for each number of elements that there may be after the step.
     pub fn sizes_after(&self) -> u128 {
         self.sizes << u32::from(self.added.is_some())
@@ -48,32 +48,33 @@ impl Counted {
 
 /// What an action instance does where all of this holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Case {
+pub struct ReversibleCase {
     /// Whose case it is.
     pub instance: InstanceId,
     /// Its action.
     pub action: ActionId,
     /// The cells it is about, ascending.
-    pub held: Vec<Held>,
+    pub held: Vec<CaseCell>,
     /// The multisets it is about, ascending.
-    pub counted: Vec<Counted>,
+    pub counted: Vec<CaseMultiset>,
 }
 
-impl Case {
+impl ReversibleCase {
     /// The bytes that it takes, about.
     pub(super) fn bytes(&self) -> usize {
-        let added = |it: &Counted| it.added.as_ref().map_or(0, |it| size_of_val(it.as_slice()));
+        let added =
+            |it: &CaseMultiset| it.added.as_ref().map_or(0, |it| size_of_val(it.as_slice()));
         let counted = self.counted.iter().map(|it| size_of_val(it) + added(it));
         size_of_val(self) + size_of_val(self.held.as_slice()) + counted.sum::<usize>()
     }
 
     /// What it says of a cell.
-    pub fn of(&self, cell: CellId) -> Option<Held> {
+    pub fn of(&self, cell: CellId) -> Option<CaseCell> {
         self.held.binary_search_by_key(&cell, |it| it.cell).ok().map(|at| self.held[at])
     }
 
     /// What it says of a multiset.
-    pub fn of_bag(&self, bag: usize) -> Option<&Counted> {
+    pub fn of_bag(&self, bag: usize) -> Option<&CaseMultiset> {
         self.counted.iter().find(|it| it.bag == bag)
     }
 
@@ -88,14 +89,14 @@ pub(super) const MATCHED_BYTES: usize = 8;
 
 /// Eight bytes of a state that a case is about.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Word {
+pub(super) struct CaseWord {
     at: usize,
     mask: u64,
     before: u64,
     after: u64,
 }
 
-impl Word {
+impl CaseWord {
     /// Whether they are as before the case.
     pub(super) fn is_before(&self, state: &[u8]) -> bool {
         word(state, self.at) & self.mask == self.before
@@ -109,21 +110,25 @@ impl Word {
 
 /// A multiset in a state.
 #[derive(Clone, Copy, Debug)]
-struct Bag {
+struct MatchedMultiset {
     cells: MultisetCells,
     at: usize,
 }
 
 /// A case, ready to be taken and undone in states, which have at least [`MATCHED_BYTES`] bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Matched {
-    words: Vec<Word>,
-    counted: Vec<(Bag, Counted)>,
+pub(super) struct CaseMatcher {
+    words: Vec<CaseWord>,
+    counted: Vec<(MatchedMultiset, CaseMultiset)>,
 }
 
-impl Matched {
+impl CaseMatcher {
     /// A case in states that are laid out so.
-    pub(super) fn new(case: &Case, layout: &Layout, multisets: &[MultisetCells]) -> Matched {
+    pub(super) fn new(
+        case: &ReversibleCase,
+        layout: &Layout,
+        multisets: &[MultisetCells],
+    ) -> CaseMatcher {
         let width = layout.bytes.max(MATCHED_BYTES);
         let mut bytes = [vec![0; width], vec![0; width], vec![0; width]];
         for held in &case.held {
@@ -140,15 +145,17 @@ impl Matched {
             let new = u64::MAX >> ((start - at) * 8);
             let [mask, before, after] = [0, 1, 2].map(|it| word(&bytes[it], at) & new);
             if mask != 0 {
-                words.push(Word { at, mask, before, after });
+                words.push(CaseWord { at, mask, before, after });
             }
         }
-        let bag = |it: &Counted| (Bag { cells: multisets[it.bag], at: it.bag }, it.clone());
-        Matched { words, counted: case.counted.iter().map(bag).collect() }
+        let bag = |it: &CaseMultiset| {
+            (MatchedMultiset { cells: multisets[it.bag], at: it.bag }, it.clone())
+        };
+        CaseMatcher { words, counted: case.counted.iter().map(bag).collect() }
     }
 
     /// What tells of most states that the case does not hold: the first eight bytes that it is about.
-    pub(super) fn head(&self) -> Word {
+    pub(super) fn head(&self) -> CaseWord {
         self.words.first().copied().unwrap_or_default()
     }
 
@@ -179,7 +186,7 @@ impl Matched {
         layout: &Layout,
         sort: &dyn Fn(usize, &mut [u8]),
     ) -> bool {
-        let may_be = |(bag, it): &(Bag, Counted)| {
+        let may_be = |(bag, it): &(MatchedMultiset, CaseMultiset)| {
             it.sizes_after() >> bag.size(state, layout) & 1 == 1
                 && it.added.as_ref().is_none_or(|it| bag.find(it, state, layout).is_some())
         };
@@ -199,7 +206,7 @@ impl Matched {
     }
 }
 
-impl Bag {
+impl MatchedMultiset {
     fn first(&self, position: u32) -> u32 {
         self.cells.first.0 + position * self.cells.stride
     }

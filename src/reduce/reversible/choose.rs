@@ -6,9 +6,9 @@
 //! instances first, and an action's cases that do not go with those before are left out. Nothing in that
 //! depends on which element of a scalarset is which.
 
-use super::cases::{Case, Held};
+use super::cases::{CaseCell, ReversibleCase};
 use crate::analysis::instances::InstanceId;
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::ActionId;
 use crate::ir::components::components;
 use crate::ir::layout::CellId;
@@ -23,21 +23,25 @@ const EACH_PAIR: u64 = 4;
 const EACH_UNDONE: u64 = 64;
 
 /// Which of some cases may be undone together.
-pub(super) fn chosen(cases: Vec<Case>, budget: &AnalysisBudget) -> Result<Vec<Case>, Exceeded> {
-    let mut by_action: BTreeMap<ActionId, Vec<Case>> = BTreeMap::new();
+pub(super) fn chosen(
+    cases: Vec<ReversibleCase>,
+    budget: &AnalysisBudget,
+) -> Result<Vec<ReversibleCase>, BudgetExceeded> {
+    let mut by_action: BTreeMap<ActionId, Vec<ReversibleCase>> = BTreeMap::new();
     for case in cases {
         by_action.entry(case.action).or_default().push(case);
     }
-    let mut actions: Vec<(ActionId, Vec<Case>)> = by_action.into_iter().collect();
-    let instances =
-        |cases: &[Case]| cases.iter().map(|it| it.instance).collect::<BTreeSet<_>>().len();
+    let mut actions: Vec<(ActionId, Vec<ReversibleCase>)> = by_action.into_iter().collect();
+    let instances = |cases: &[ReversibleCase]| {
+        cases.iter().map(|it| it.instance).collect::<BTreeSet<_>>().len()
+    };
     actions.sort_by_key(|(action, cases)| (Reverse(instances(cases)), *action));
-    let mut kept: Vec<Case> = Vec::new();
+    let mut kept: Vec<ReversibleCase> = Vec::new();
     for (_, cases) in actions {
         if kept.len() + cases.len() > CASES_MAX {
             continue;
         }
-        let more = that_go_together(&kept, cases, budget)?;
+        let more = commuting_cases(&kept, cases, budget)?;
         budget.work((kept.len() + more.len()) as u64)?;
         if undoing_ends(kept.iter().chain(&more)) {
             kept.extend(more);
@@ -48,17 +52,17 @@ pub(super) fn chosen(cases: Vec<Case>, budget: &AnalysisBudget) -> Result<Vec<Ca
 }
 
 /// Those of some cases whose inverses commute with those of the cases kept and with each other's.
-fn that_go_together(
-    kept: &[Case],
-    mut cases: Vec<Case>,
+fn commuting_cases(
+    kept: &[ReversibleCase],
+    mut cases: Vec<ReversibleCase>,
     budget: &AnalysisBudget,
-) -> Result<Vec<Case>, Exceeded> {
+) -> Result<Vec<ReversibleCase>, BudgetExceeded> {
     budget.work((kept.len() + cases.len()) as u64 * EACH_PAIR)?;
-    let mut all = Undone::new(kept.iter().chain(&cases).collect());
+    let mut all = InverseCases::new(kept.iter().chain(&cases).collect());
     let new = kept.len()..all.cases.len();
     let depending = vec![Vec::new(); all.cases.len()];
-    let mut pairs = Pairs { depending, lost: BTreeSet::new(), held: 0 };
-    let mut met = Met { rounds: vec![0; all.cases.len()], round: 0 };
+    let mut pairs = CasePairs { depending, lost: BTreeSet::new(), held: 0 };
+    let mut met = VisitedCases { rounds: vec![0; all.cases.len()], round: 0 };
     for at in new.clone() {
         met.round += 1;
         // Those kept come first, so each pair is looked at once.
@@ -79,7 +83,7 @@ fn that_go_together(
             }
         }
     }
-    budget.give_back(pairs.held);
+    budget.release(pairs.held);
     let is_left: Vec<bool> = all.is_left.drain(new).collect();
     let mut is_left = is_left.into_iter();
     cases.retain(|_| is_left.next().unwrap_or_default());
@@ -88,10 +92,10 @@ fn that_go_together(
 
 /// Whether any run of steps back ends: each case adds an element to a multiset, which none takes away, or takes
 /// a cell from a value to one from which none takes it back.
-fn undoing_ends<'c>(cases: impl Iterator<Item = &'c Case> + Clone) -> bool {
+fn undoing_ends<'c>(cases: impl Iterator<Item = &'c ReversibleCase> + Clone) -> bool {
     let mut edges: BTreeMap<CellId, BTreeSet<(u32, u32)>> = BTreeMap::new();
-    let changes = |case: &'c Case| case.held.iter().filter(|it| it.changes());
-    for Held { cell, before, after } in cases.clone().flat_map(changes) {
+    let changes = |case: &'c ReversibleCase| case.held.iter().filter(|it| it.changes());
+    for CaseCell { cell, before, after } in cases.clone().flat_map(changes) {
         edges.entry(*cell).or_default().insert((*before, *after));
     }
     let rises: BTreeMap<CellId, bool> =
@@ -110,13 +114,13 @@ fn is_acyclic(edges: &BTreeSet<(u32, u32)>) -> bool {
 }
 
 /// Which cases were met, so that none is met twice.
-struct Met {
+struct VisitedCases {
     /// For each the last round in which it was met.
     rounds: Vec<u32>,
     round: u32,
 }
 
-impl Met {
+impl VisitedCases {
     /// Whether a case was not met in this round.
     fn is_new(&mut self, case: usize) -> bool {
         std::mem::replace(&mut self.rounds[case], self.round) != self.round
@@ -125,7 +129,7 @@ impl Met {
 
 /// Whether two cases may be undone together.
 #[derive(Clone, Copy)]
-enum Goes {
+enum InverseCommutation {
     Never,
     Always,
     /// As long as these two are left.
@@ -133,7 +137,7 @@ enum Goes {
 }
 
 /// What pairs of cases have come to.
-struct Pairs {
+struct CasePairs {
     /// For each case the pairs that go together as long as it is left.
     depending: Vec<Vec<(u32, u32)>>,
     /// The cases of pairs that do not go together.
@@ -142,24 +146,26 @@ struct Pairs {
     held: usize,
 }
 
-impl Pairs {
+impl CasePairs {
     /// Looks at a pair. Cases before `new` are kept, whatever comes.
     fn compare(
         &mut self,
-        all: &Undone<'_>,
+        all: &InverseCases<'_>,
         (at, other): (usize, usize),
         new: usize,
         budget: &AnalysisBudget,
-    ) -> Result<(), Exceeded> {
+    ) -> Result<(), BudgetExceeded> {
         budget.work(EACH_PAIR)?;
         let is_known = |it: usize| it < new || self.lost.contains(&it);
         if is_known(at) && is_known(other) {
             return Ok(());
         }
         match all.commute(at, other, budget)? {
-            Goes::Always => {}
-            Goes::Never => self.lost.extend([at, other].into_iter().filter(|&it| it >= new)),
-            Goes::With(one, two) => {
+            InverseCommutation::Always => {}
+            InverseCommutation::Never => {
+                self.lost.extend([at, other].into_iter().filter(|&it| it >= new))
+            }
+            InverseCommutation::With(one, two) => {
                 let pair = (at as u32, other as u32);
                 let bytes = 2 * size_of_val(&pair);
                 budget.hold(bytes)?;
@@ -172,8 +178,8 @@ impl Pairs {
 }
 
 /// Cases that may be undone, by what they are about.
-struct Undone<'c> {
-    cases: Vec<&'c Case>,
+struct InverseCases<'c> {
+    cases: Vec<&'c ReversibleCase>,
     is_left: Vec<bool>,
     /// Whether no other case of the instance may have led to a state that this one may have led to.
     is_only: Vec<bool>,
@@ -182,9 +188,9 @@ struct Undone<'c> {
     by_instance: BTreeMap<InstanceId, Vec<usize>>,
 }
 
-impl<'c> Undone<'c> {
-    fn new(cases: Vec<&'c Case>) -> Undone<'c> {
-        let mut all = Undone {
+impl<'c> InverseCases<'c> {
+    fn new(cases: Vec<&'c ReversibleCase>) -> InverseCases<'c> {
+        let mut all = InverseCases {
             is_left: vec![true; cases.len()],
             is_only: Vec::new(),
             by_cell: BTreeMap::new(),
@@ -201,7 +207,7 @@ impl<'c> Undone<'c> {
             }
             all.by_instance.entry(case.instance).or_default().push(at);
         }
-        let is_only = |(at, case): (usize, &&Case)| {
+        let is_only = |(at, case): (usize, &&ReversibleCase)| {
             let mut others = all.by_instance[&case.instance].iter().filter(|it| **it != at);
             others.all(|&it| contradict(case, all.cases[it]))
         };
@@ -218,56 +224,67 @@ impl<'c> Undone<'c> {
     }
 
     /// Whether the inverses of two cases commute wherever both can be undone.
-    fn commute(&self, at: usize, other: usize, budget: &AnalysisBudget) -> Result<Goes, Exceeded> {
+    fn commute(
+        &self,
+        at: usize,
+        other: usize,
+        budget: &AnalysisBudget,
+    ) -> Result<InverseCommutation, BudgetExceeded> {
         let (one, two) = (self.cases[at], self.cases[other]);
         if contradict(one, two) {
-            return Ok(Goes::Always);
+            return Ok(InverseCommutation::Always);
         }
         let sizes = sizes_commute(one, two);
-        if sizes == Sizes::Exclude {
-            return Ok(Goes::Always);
+        if sizes == SizeRelation::Exclude {
+            return Ok(InverseCommutation::Always);
         }
         // The state has two predecessors by one rule.
         if one.instance == two.instance {
-            return Ok(Goes::Never);
+            return Ok(InverseCommutation::Never);
         }
         let are_only = self.is_only[at] && self.is_only[other];
-        if sizes == Sizes::Commute && are_only && !changes_of(one, two) && !changes_of(two, one) {
-            return Ok(Goes::Always);
+        if sizes == SizeRelation::Commute
+            && are_only
+            && !changes_of(one, two)
+            && !changes_of(two, one)
+        {
+            return Ok(InverseCommutation::Always);
         }
         budget.work(EACH_UNDONE + (one.held.len() + two.held.len()) as u64)?;
         let state = KnownState::behind(one, two);
-        let (after_one, after_two) = (state.undone(one), state.undone(two));
+        let (after_one, after_two) = (state.undo_case(one), state.undo_case(two));
         // Both were the same step.
         if add_the_same(one, two) && after_one == after_two {
-            return Ok(Goes::Always);
+            return Ok(InverseCommutation::Always);
         }
-        if sizes == Sizes::Differ {
-            return Ok(Goes::Never);
+        if sizes == SizeRelation::Differ {
+            return Ok(InverseCommutation::Never);
         }
-        let (then_two, then_one) =
-            (self.undone(&after_one, two, budget)?, self.undone(&after_two, one, budget)?);
+        let (then_two, then_one) = (
+            self.undo_candidate(&after_one, two, budget)?,
+            self.undo_candidate(&after_two, one, budget)?,
+        );
         Ok(match (then_two, then_one) {
             (Some((two, this_first)), Some((one, other_first))) if this_first == other_first => {
-                Goes::With(one, two)
+                InverseCommutation::With(one, two)
             }
-            _ => Goes::Never,
+            _ => InverseCommutation::Never,
         })
     }
 
     /// The case of the instance that a case is of by which a state that is known so may have come, and what is known of
     /// it after that is undone.
-    fn undone(
+    fn undo_candidate(
         &self,
         state: &KnownState,
-        like: &Case,
+        like: &ReversibleCase,
         budget: &AnalysisBudget,
-    ) -> Result<Option<(usize, KnownState)>, Exceeded> {
+    ) -> Result<Option<(usize, KnownState)>, BudgetExceeded> {
         for &at in &self.by_instance[&like.instance] {
             budget.work(1)?;
             let case = self.cases[at];
             if self.is_left[at] && case.counted == like.counted && state.is_behind(case) {
-                return Ok(Some((at, state.undone(case))));
+                return Ok(Some((at, state.undo_case(case))));
             }
         }
         Ok(None)
@@ -275,13 +292,13 @@ impl<'c> Undone<'c> {
 }
 
 /// Whether undoing one case changes a cell that another is about.
-fn changes_of(one: &Case, other: &Case) -> bool {
+fn changes_of(one: &ReversibleCase, other: &ReversibleCase) -> bool {
     one.held.iter().any(|it| it.changes() && other.of(it.cell).is_some())
 }
 
 /// Whether there is no state that both cases may have led to, as a cell would have to hold two values.
-fn contradict(one: &Case, other: &Case) -> bool {
-    let differs = |it: &Held| other.of(it.cell).is_some_and(|theirs| theirs.after != it.after);
+fn contradict(one: &ReversibleCase, other: &ReversibleCase) -> bool {
+    let differs = |it: &CaseCell| other.of(it.cell).is_some_and(|theirs| theirs.after != it.after);
     one.held.iter().any(differs)
 }
 
@@ -291,7 +308,7 @@ struct KnownState(Vec<(CellId, u32)>);
 
 impl KnownState {
     /// That both of two cases may have led to.
-    fn behind(one: &Case, other: &Case) -> KnownState {
+    fn behind(one: &ReversibleCase, other: &ReversibleCase) -> KnownState {
         let mut cells: Vec<(CellId, u32)> =
             one.held.iter().chain(&other.held).map(|it| (it.cell, it.after)).collect();
         // Where both are about a cell they say the same of it.
@@ -305,12 +322,12 @@ impl KnownState {
     }
 
     /// Whether a case surely may have led to it, by the cells that it is about.
-    fn is_behind(&self, case: &Case) -> bool {
+    fn is_behind(&self, case: &ReversibleCase) -> bool {
         case.held.iter().all(|it| self.place(it.cell).is_some_and(|at| self.0[at].1 == it.after))
     }
 
     /// After a case is undone, which is about cells of which something is known.
-    fn undone(&self, case: &Case) -> KnownState {
+    fn undo_case(&self, case: &ReversibleCase) -> KnownState {
         let mut state = self.clone();
         for held in &case.held {
             if let Some(at) = self.place(held.cell) {
@@ -322,8 +339,8 @@ impl KnownState {
 }
 
 /// Whether two cases add the same elements.
-fn add_the_same(one: &Case, other: &Case) -> bool {
-    let added = |case: &Case| -> Vec<(usize, Option<Vec<u32>>)> {
+fn add_the_same(one: &ReversibleCase, other: &ReversibleCase) -> bool {
+    let added = |case: &ReversibleCase| -> Vec<(usize, Option<Vec<u32>>)> {
         let adding = case.counted.iter().filter(|it| it.added.is_some());
         adding.map(|it| (it.bag, it.added.clone())).collect()
     };
@@ -332,7 +349,7 @@ fn add_the_same(one: &Case, other: &Case) -> bool {
 
 /// How two cases stand to each other by the multisets that both are about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sizes {
+enum SizeRelation {
     /// There is no state that both may have led to.
     Exclude,
     /// Undoing one leaves the other possible.
@@ -341,8 +358,8 @@ enum Sizes {
     Differ,
 }
 
-fn sizes_commute(one: &Case, other: &Case) -> Sizes {
-    let mut all = Sizes::Commute;
+fn sizes_commute(one: &ReversibleCase, other: &ReversibleCase) -> SizeRelation {
+    let mut all = SizeRelation::Commute;
     for left in &one.counted {
         let Some(right) = other.of_bag(left.bag) else { continue };
         let (mine, theirs) = (left.sizes_after(), right.sizes_after());
@@ -355,13 +372,13 @@ fn sizes_commute(one: &Case, other: &Case) -> Sizes {
         };
         let shared = (mine & theirs) >> least << least;
         if shared == 0 {
-            return Sizes::Exclude;
+            return SizeRelation::Exclude;
         }
         let stays =
             |by: &Option<Vec<u32>>, sizes: u128| by.is_none() || (shared >> 1) & !sizes == 0;
         // One copy of an element cannot be taken away twice.
         if is_same || !stays(&left.added, theirs) || !stays(&right.added, mine) {
-            all = Sizes::Differ;
+            all = SizeRelation::Differ;
         }
     }
     all

@@ -10,13 +10,13 @@
 //! initial state's value: a slot that is free is undefined, a flag that is not set is false. What the
 //! instance does where it holds something else is no case of it.
 
-use super::cases::{Case, Counted, Held};
-use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, Side};
-use crate::budget::{AnalysisBudget, Exceeded};
+use super::cases::{CaseCell, CaseMultiset, ReversibleCase};
+use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSide};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
-use crate::exec::interp::{Came, MultisetCells, Recorder};
-use crate::exec::{Step, StepOutcome, find_start};
-use crate::ir::layout::{Cell, CellId};
+use crate::exec::interp::{InstanceOutcome, MultisetCells, ReadRecorder};
+use crate::exec::{StepDescription, StepOutcome, find_start};
+use crate::ir::layout::{CellId, ScalarCell};
 use crate::ir::{Entity, Layout, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,11 +33,11 @@ const EACH_TRY: u64 = 64;
 const POSITIONS_MAX: u32 = 126;
 
 /// Why the cases of a program's actions are not looked for.
-pub(super) type Refusal = String;
+pub(super) type CaseRefusal = String;
 
 /// What is known of the state that an instance is tried in.
 #[derive(Clone, Debug, Default)]
-struct Assumed {
+struct PartialState {
     /// Codes as declared.
     cells: BTreeMap<CellId, u32>,
     /// How many elements.
@@ -46,7 +46,7 @@ struct Assumed {
 
 /// Where a cell of a state is.
 #[derive(Clone, Copy)]
-enum Where {
+enum CellRole {
     /// It says whether there is an element in a multiset.
     Count(usize),
     /// It is of an element.
@@ -56,11 +56,11 @@ enum Where {
 }
 
 /// Tries action instances.
-pub(super) struct Finder<'a> {
+pub(super) struct CaseFinder<'a> {
     program: &'a Program,
     /// Of the states that are searched.
     layout: &'a Layout,
-    recorder: Recorder,
+    recorder: ReadRecorder,
     /// The codes of the first initial state, as declared.
     initial: Vec<u32>,
     /// The multisets that are in no other.
@@ -70,10 +70,10 @@ pub(super) struct Finder<'a> {
     tries: usize,
 }
 
-impl<'a> Finder<'a> {
-    pub(super) fn new(interp: &'a Interp) -> Result<Finder<'a>, Refusal> {
+impl<'a> CaseFinder<'a> {
+    pub(super) fn new(interp: &'a Interp) -> Result<CaseFinder<'a>, CaseRefusal> {
         let (program, layout) = (interp.program(), interp.layout());
-        let recorder = Recorder::new(program)
+        let recorder = ReadRecorder::new(program)
             .ok_or("whether an action is possible is not a matter of its guard alone")?;
         let start = first_start(interp).ok_or("it has no initial state")?;
         let cells = (0..layout.state_cells).map(CellId);
@@ -94,7 +94,7 @@ impl<'a> Finder<'a> {
             return Err("a multiset has room for too many".into());
         }
         let blank = [Vec::new(), Vec::new()];
-        let mut finder = Finder { program, layout, recorder, initial, bags, blank, tries: 0 };
+        let mut finder = CaseFinder { program, layout, recorder, initial, bags, blank, tries: 0 };
         finder.blank = [finder.blank(0), finder.blank(1)];
         Ok(finder)
     }
@@ -105,16 +105,16 @@ impl<'a> Finder<'a> {
         instances: &ActionInstances,
         number: InstanceId,
         budget: &AnalysisBudget,
-    ) -> Result<Vec<Case>, Exceeded> {
+    ) -> Result<Vec<ReversibleCase>, BudgetExceeded> {
         budget.work(EACH_TRY)?;
         let Some(ActionInstance::Alone(side)) = instances.get(number) else {
             return Ok(Vec::new());
         };
-        if self.meets(side) {
+        if self.is_rendezvous(side) {
             return Ok(Vec::new());
         }
         let values = instances.values(side);
-        let (mut open, mut found, mut tries) = (vec![Assumed::default()], Vec::new(), 0);
+        let (mut open, mut found, mut tries) = (vec![PartialState::default()], Vec::new(), 0);
         while let Some(assumed) = open.pop() {
             tries += 1;
             self.tries += 1;
@@ -135,32 +135,34 @@ impl<'a> Finder<'a> {
     }
 
     /// Whether it takes part in a rendezvous.
-    fn meets(&self, side: Side) -> bool {
+    fn is_rendezvous(&self, side: InstanceSide) -> bool {
         let communication = self.program.actions[side.action].communication.as_ref();
-        communication.is_some_and(|it| it.channel().may_meet(self.program))
+        communication.is_some_and(|it| it.channel().may_be_rendezvous(self.program))
     }
 
-    fn where_is(&self, cell: CellId) -> Where {
+    fn cell_role(&self, cell: CellId) -> CellRole {
         match self.bags.iter().find(|(_, it)| it.cells().contains(&cell.0)) {
-            None => Where::Plain,
-            Some((at, it)) if (cell.0 - it.first.0).is_multiple_of(it.stride) => Where::Count(*at),
-            Some(_) => Where::Element,
+            None => CellRole::Plain,
+            Some((at, it)) if (cell.0 - it.first.0).is_multiple_of(it.stride) => {
+                CellRole::Count(*at)
+            }
+            Some(_) => CellRole::Element,
         }
     }
 
-    fn is_known(&self, assumed: &Assumed, cell: CellId) -> bool {
-        match self.where_is(cell) {
-            Where::Plain => assumed.cells.contains_key(&cell),
-            Where::Count(bag) => assumed.sizes.contains_key(&bag),
-            Where::Element => false,
+    fn is_known(&self, assumed: &PartialState, cell: CellId) -> bool {
+        match self.cell_role(cell) {
+            CellRole::Plain => assumed.cells.contains_key(&cell),
+            CellRole::Count(bag) => assumed.sizes.contains_key(&bag),
+            CellRole::Element => false,
         }
     }
 
     /// Adds all that may be known beside what is, of a cell that is looked at.
-    fn split(&self, assumed: &Assumed, cell: CellId, open: &mut Vec<Assumed>) {
-        match self.where_is(cell) {
-            Where::Element => {}
-            Where::Count(bag) => {
+    fn split(&self, assumed: &PartialState, cell: CellId, open: &mut Vec<PartialState>) {
+        match self.cell_role(cell) {
+            CellRole::Element => {}
+            CellRole::Count(bag) => {
                 let capacity = self.recorder.multisets()[bag].capacity;
                 open.extend((0..=capacity).map(|size| {
                     let mut more = assumed.clone();
@@ -168,7 +170,7 @@ impl<'a> Finder<'a> {
                     more
                 }));
             }
-            Where::Plain => {
+            CellRole::Plain => {
                 let declared = &self.recorder.layout().cells[cell];
                 let codes = 0..declared.count();
                 let real = &self.layout.cells[cell];
@@ -187,7 +189,7 @@ impl<'a> Finder<'a> {
         let layout = self.recorder.layout();
         let mut state = vec![0; self.recorder.width()];
         for cell in (0..layout.state_cells).map(CellId) {
-            if matches!(self.where_is(cell), Where::Plain) {
+            if matches!(self.cell_role(cell), CellRole::Plain) {
                 layout.set_code(&mut state, cell, other.min(layout.cells[cell].count() - 1));
             }
         }
@@ -196,7 +198,7 @@ impl<'a> Finder<'a> {
 
     /// A state of which that is known; all other cells have this code, where they have it, and multisets of which nothing is
     /// known so many elements.
-    fn state(&self, assumed: &Assumed, other: usize) -> Vec<u8> {
+    fn state(&self, assumed: &PartialState, other: usize) -> Vec<u8> {
         let layout = self.recorder.layout();
         let mut state = self.blank[other].clone();
         assumed.cells.iter().for_each(|(&cell, &code)| layout.set_code(&mut state, cell, code));
@@ -209,7 +211,7 @@ impl<'a> Finder<'a> {
     }
 
     /// Whether the multisets of which nothing is known are the same in two states.
-    fn leaves_unknown(&self, assumed: &Assumed, before: &[u8], after: &[u8]) -> bool {
+    fn leaves_unknown(&self, assumed: &PartialState, before: &[u8], after: &[u8]) -> bool {
         let layout = self.recorder.layout();
         let unknown = self.bags.iter().filter(|(bag, _)| !assumed.sizes.contains_key(bag));
         let mut cells = unknown.flat_map(|(_, it)| it.cells()).map(CellId);
@@ -220,13 +222,13 @@ impl<'a> Finder<'a> {
     fn case(
         &self,
         number: InstanceId,
-        side: Side,
-        assumed: &Assumed,
-        (values, came): (&[i64], Came),
-    ) -> Option<Case> {
-        let Came::State(one) = came else { return None };
+        side: InstanceSide,
+        assumed: &PartialState,
+        (values, came): (&[i64], InstanceOutcome),
+    ) -> Option<ReversibleCase> {
+        let InstanceOutcome::State(one) = came else { return None };
         let filled = self.state(assumed, 1);
-        let (Came::State(other), _) = self.recorder.take(side, values, &filled) else {
+        let (InstanceOutcome::State(other), _) = self.recorder.take(side, values, &filled) else {
             return None;
         };
         if !self.leaves_unknown(assumed, &filled, &other) {
@@ -235,7 +237,7 @@ impl<'a> Finder<'a> {
         let layout = self.recorder.layout();
         let mut held = Vec::new();
         for cell in (0..layout.state_cells).map(CellId) {
-            if !matches!(self.where_is(cell), Where::Plain) {
+            if !matches!(self.cell_role(cell), CellRole::Plain) {
                 continue;
             }
             let (after, again) = (layout.code(&one, cell), layout.code(&other, cell));
@@ -248,17 +250,17 @@ impl<'a> Finder<'a> {
             let real = &self.layout.cells[cell];
             let [before, after] =
                 [before, after].map(|code| stored(&layout.cells[cell], real, code));
-            held.push(Held { cell, before: before?, after: after? });
+            held.push(CaseCell { cell, before: before?, after: after? });
         }
         let counted = self.counted(assumed, &one)?;
         let leads_on =
             held.iter().any(|it| it.changes()) || counted.iter().any(|it| it.added.is_some());
-        let case = Case { instance: number, action: side.action, held, counted };
+        let case = ReversibleCase { instance: number, action: side.action, held, counted };
         leads_on.then_some(case)
     }
 
     /// What became of the multisets, whose elements were all the same.
-    fn counted(&self, assumed: &Assumed, after: &[u8]) -> Option<Vec<Counted>> {
+    fn counted(&self, assumed: &PartialState, after: &[u8]) -> Option<Vec<CaseMultiset>> {
         let layout = self.recorder.layout();
         let mut counted = Vec::new();
         for &(bag, it) in &self.bags {
@@ -291,7 +293,7 @@ impl<'a> Finder<'a> {
                 }
             };
             if let Some(size) = size {
-                counted.push(Counted { bag, sizes: 1 << size, added });
+                counted.push(CaseMultiset { bag, sizes: 1 << size, added });
             }
         }
         Some(counted)
@@ -299,8 +301,8 @@ impl<'a> Finder<'a> {
 }
 
 /// The same cases, those together that differ only in how many elements there are in one multiset.
-fn joined(cases: Vec<Case>) -> Vec<Case> {
-    let mut by_rest: BTreeMap<Case, u128> = BTreeMap::new();
+fn joined(cases: Vec<ReversibleCase>) -> Vec<ReversibleCase> {
+    let mut by_rest: BTreeMap<ReversibleCase, u128> = BTreeMap::new();
     let mut others = BTreeSet::new();
     for mut case in cases {
         match case.counted.as_mut_slice() {
@@ -313,7 +315,7 @@ fn joined(cases: Vec<Case>) -> Vec<Case> {
             }
         }
     }
-    let with_sizes = |(mut case, sizes): (Case, u128)| {
+    let with_sizes = |(mut case, sizes): (ReversibleCase, u128)| {
         case.counted[0].sizes = sizes;
         case
     };
@@ -321,7 +323,7 @@ fn joined(cases: Vec<Case>) -> Vec<Case> {
 }
 
 /// The code in a state that is searched of what has this one as declared, if it is ever stored there.
-fn stored(declared: &Cell, real: &Cell, code: u32) -> Option<u32> {
+fn stored(declared: &ScalarCell, real: &ScalarCell, code: u32) -> Option<u32> {
     match declared.value(code) {
         None => real.undefined.then_some(0),
         Some(value) => (real.least <= value && value <= real.most).then(|| real.code(value) as u32),
@@ -330,7 +332,7 @@ fn stored(declared: &Cell, real: &Cell, code: u32) -> Option<u32> {
 
 /// The first initial state.
 fn first_start(interp: &Interp) -> Option<Vec<u8>> {
-    let is_state = |_, step: &Step| matches!(step.outcome, StepOutcome::Successor(_));
+    let is_state = |_, step: &StepDescription| matches!(step.outcome, StepOutcome::Successor(_));
     match find_start(interp, is_state)?.1.outcome {
         StepOutcome::Successor(state) => Some(state),
         StepOutcome::Fault(_) => None,

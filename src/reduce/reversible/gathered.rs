@@ -13,16 +13,16 @@ const SALT: u64 = 0x9e37_79b9_7f4a_7c15;
 const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
 
 /// A set of states of one width.
-pub(super) struct Gathered {
+pub(super) struct OrderedStateSet {
     width: usize,
     states: Vec<u8>,
     /// Their numbers.
     numbers: HashTable<u32>,
 }
 
-impl Gathered {
-    pub(super) fn new(width: usize) -> Gathered {
-        Gathered { width, states: Vec::new(), numbers: HashTable::new() }
+impl OrderedStateSet {
+    pub(super) fn new(width: usize) -> OrderedStateSet {
+        OrderedStateSet { width, states: Vec::new(), numbers: HashTable::new() }
     }
 
     pub(super) fn clear(&mut self) {
@@ -72,7 +72,7 @@ impl Gathered {
 
     /// The number of a state, which is added if it is not there.
     pub(super) fn number_of(&mut self, new: &[u8]) -> usize {
-        let Gathered { width, states, numbers } = self;
+        let OrderedStateSet { width, states, numbers } = self;
         let known = |&it: &u32| state(states, *width, it as usize);
         let next = (states.len() / *width) as u32;
         match numbers.entry(hash(new), |it| known(it) == new, |it| hash(known(it))) {
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn what_is_gathered_is_a_set_in_the_order_in_which_it_came() {
         for width in [1, 3, 8, 11] {
-            let (mut gathered, mut known) = (Gathered::new(width), BTreeSet::new());
+            let (mut gathered, mut known) = (OrderedStateSet::new(width), BTreeSet::new());
             for round in 0..2 {
                 let mut order = Vec::new();
                 for number in 0..2000u64 {

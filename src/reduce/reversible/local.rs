@@ -1,7 +1,7 @@
 //! The search from a progenitor, by reversible rules alone.
 
-use super::cases::{Case, MATCHED_BYTES, Matched, Word};
-use super::gathered::Gathered;
+use super::cases::{CaseMatcher, CaseWord, MATCHED_BYTES, ReversibleCase};
+use super::gathered::OrderedStateSet;
 use crate::exec::Interp;
 use crate::exec::interp::multisets;
 
@@ -9,25 +9,25 @@ use crate::exec::interp::multisets;
 pub(super) const LOCAL_BYTES_MAX: usize = 16 << 20;
 
 /// Cases that can be taken and undone in states of a program.
-pub(super) struct Backwards<'m> {
+pub(super) struct CaseExecutor<'m> {
     interp: &'m Interp,
-    cases: Vec<Matched>,
-    /// The [head](Matched::head) of each, side by side, as most are looked at in vain.
-    heads: Vec<Word>,
+    cases: Vec<CaseMatcher>,
+    /// The [head](CaseMatcher::head) of each, side by side, as most are looked at in vain.
+    heads: Vec<CaseWord>,
     digest: [u8; 32],
 }
 
 /// The states met from one progenitor are too many.
-pub(super) struct TooMany;
+pub(super) struct TooManyStates;
 
-impl<'m> Backwards<'m> {
-    pub(super) fn new(interp: &'m Interp, cases: &[Case]) -> Backwards<'m> {
+impl<'m> CaseExecutor<'m> {
+    pub(super) fn new(interp: &'m Interp, cases: &[ReversibleCase]) -> CaseExecutor<'m> {
         let multisets = multisets(interp.program(), interp.layout());
-        let matched = |case: &Case| Matched::new(case, interp.layout(), &multisets);
+        let matched = |case: &ReversibleCase| CaseMatcher::new(case, interp.layout(), &multisets);
         let digest = *blake3::hash(format!("{cases:?}").as_bytes()).as_bytes();
-        let cases: Vec<Matched> = cases.iter().map(matched).collect();
-        let heads = cases.iter().map(Matched::head).collect();
-        Backwards { interp, cases, heads, digest }
+        let cases: Vec<CaseMatcher> = cases.iter().map(matched).collect();
+        let heads = cases.iter().map(CaseMatcher::head).collect();
+        CaseExecutor { interp, cases, heads, digest }
     }
 
     /// Which cases there are, as a number.
@@ -47,7 +47,7 @@ impl<'m> Backwards<'m> {
         work: &mut [u8],
         visit: impl FnMut(&[u8]) -> bool,
     ) {
-        self.each(state, work, (Word::is_before, Matched::take), visit);
+        self.each(state, work, (CaseWord::is_before, CaseMatcher::take), visit);
     }
 
     /// Tells `visit` the state before each case that may have led to a state, until it has enough.
@@ -57,7 +57,7 @@ impl<'m> Backwards<'m> {
         work: &mut [u8],
         visit: impl FnMut(&[u8]) -> bool,
     ) {
-        self.each(state, work, (Word::is_after, Matched::undo), visit);
+        self.each(state, work, (CaseWord::is_after, CaseMatcher::undo), visit);
     }
 
     fn each(
@@ -65,8 +65,8 @@ impl<'m> Backwards<'m> {
         state: &[u8],
         work: &mut [u8],
         (may, run): (
-            impl Fn(&Word, &[u8]) -> bool,
-            impl Fn(&Matched, &mut [u8], &crate::ir::Layout, &dyn Fn(usize, &mut [u8])) -> bool,
+            impl Fn(&CaseWord, &[u8]) -> bool,
+            impl Fn(&CaseMatcher, &mut [u8], &crate::ir::Layout, &dyn Fn(usize, &mut [u8])) -> bool,
         ),
         mut visit: impl FnMut(&[u8]) -> bool,
     ) {
@@ -87,13 +87,13 @@ impl<'m> Backwards<'m> {
 
     /// Makes `met` the states that cases lead to from one, that one first, and `from` say of each which it was
     /// met from.
-    pub(super) fn all_from(
+    pub(super) fn closure_from(
         &self,
         state: &[u8],
         work: &mut [u8],
-        met: &mut Gathered,
+        met: &mut OrderedStateSet,
         from: &mut Vec<usize>,
-    ) -> Result<(), TooMany> {
+    ) -> Result<(), TooManyStates> {
         met.clear();
         met.insert(state);
         from.clear();
@@ -109,7 +109,7 @@ impl<'m> Backwards<'m> {
                 false
             });
             if met.bytes() > LOCAL_BYTES_MAX {
-                return Err(TooMany);
+                return Err(TooManyStates);
             }
             next += 1;
         }

@@ -20,17 +20,19 @@ mod model;
 mod singular;
 mod symmetric;
 
-pub use cases::{Case, Counted, Held};
-pub use model::{Progenitors, Searched};
+pub use cases::{CaseCell, CaseMultiset, ReversibleCase};
+pub use model::{ProgenitorExpansion, ProgenitorModel};
 
-use super::{Kept, Kind, NotApplied, Preserved, Reduction, Stack};
+use super::{
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+};
 use crate::analysis::instances::{ActionInstances, InstanceId};
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::{Checks, Interp, Model, Tally};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
 use crate::ir::{ActionId, Program};
 use crate::numbers::grouped;
-use find::Finder;
-use local::Backwards;
+use find::CaseFinder;
+use local::CaseExecutor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -39,74 +41,74 @@ pub const REDUCTION_NAME: &str = "reversible rules";
 
 /// Which rules are to be undone, of those that can be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
+pub struct RuleSelection {
     /// Those with these names; all if none is named.
     pub named: Vec<String>,
     /// Whether it is checked in every state that they are reversible.
     pub is_checked: bool,
 }
 
-impl Rules {
+impl RuleSelection {
     /// All that can be.
-    pub const ALL: Rules = Rules { named: Vec::new(), is_checked: false };
+    pub const ALL: RuleSelection = RuleSelection { named: Vec::new(), is_checked: false };
 
     /// Those with these names, or all.
-    pub fn named(names: &[String]) -> Rules {
+    pub fn named(names: &[String]) -> RuleSelection {
         let named = names.iter().filter(|it| !it.is_empty()).cloned().collect();
-        Rules { named, is_checked: false }
+        RuleSelection { named, is_checked: false }
     }
 }
 
 /// Which rules of a program are reversible.
 #[derive(Clone, Debug)]
-pub struct Reversible {
-    cases: Vec<Case>,
+pub struct ReversibleRules {
+    cases: Vec<ReversibleCase>,
 }
 
-impl Reversible {
+impl ReversibleRules {
     /// Those of a program, of these rules if any are named; or why there are none.
     pub fn of(
         interp: &Interp,
         named: &[String],
         budget: &AnalysisBudget,
-    ) -> Result<Reversible, NotApplied> {
+    ) -> Result<ReversibleRules, NotApplied> {
         let instances = ActionInstances::new(interp.program()).map_err(|error| error.reason)?;
         let is_named = |name: &String| named.is_empty() || named.contains(name);
-        let mut finder = Finder::new(interp)?;
+        let mut finder = CaseFinder::new(interp)?;
         let mut cases = Vec::new();
         for (id, _) in interp.program().actions.iter().filter(|(_, it)| is_named(&it.name)) {
             for number in alone(&instances, id) {
                 let found = finder.cases(&instances, number, budget)?;
-                budget.hold(found.iter().map(Case::bytes).sum())?;
+                budget.hold(found.iter().map(ReversibleCase::bytes).sum())?;
                 cases.extend(found);
             }
         }
         let cases = choose::chosen(cases, budget)?;
         match cases.is_empty() {
             true => Err("no rule can be undone".into()),
-            false => Ok(Reversible { cases }),
+            false => Ok(ReversibleRules { cases }),
         }
     }
 
     /// Which of the states that a progenitor stands for have to be expanded, where this is looked for.
-    pub fn searched(
+    pub fn progenitor_expansion(
         &self,
         interp: &Interp,
-        checks: &Checks,
+        checks: &CheckSelection,
         budget: &AnalysisBudget,
-    ) -> Result<Searched, Exceeded> {
-        Ok(match singular::Singular::new(interp, &self.cases) {
-            Some(singular) if singular.holds(budget)? => Searched::Immediate {
+    ) -> Result<ProgenitorExpansion, BudgetExceeded> {
+        Ok(match singular::SingularityCheck::new(interp, &self.cases) {
+            Some(singular) if singular.holds(budget)? => ProgenitorExpansion::Immediate {
                 deadlocks: checks.deadlock,
                 properties: (checks.invariants || checks.assertions || checks.faults)
-                    && !singular.is_unseen(),
+                    && !singular.is_invisible(),
             },
-            _ => Searched::All,
+            _ => ProgenitorExpansion::All,
         })
     }
 
     /// Their cases.
-    pub fn cases(&self) -> &[Case] {
+    pub fn cases(&self) -> &[ReversibleCase] {
         &self.cases
     }
 
@@ -137,29 +139,29 @@ fn alone(instances: &ActionInstances, action: ActionId) -> impl Iterator<Item = 
 }
 
 /// Reversible rules as a reduction.
-pub struct Undoing<'m> {
+pub struct ReversibleReduction<'m> {
     interp: &'m Interp,
-    found: Reversible,
-    searched: Searched,
+    found: ReversibleRules,
+    searched: ProgenitorExpansion,
     /// Whether the cases are the same for all elements of each scalarset, as that was wanted.
     with_symmetry: bool,
 }
 
-impl<'m> Undoing<'m> {
+impl<'m> ReversibleReduction<'m> {
     /// That of a program by some rules, in a search for some checks; or why it has none. With symmetry, rules are
     /// taken as far as they are the same for all elements of a scalarset.
     pub fn of(
         interp: &'m Interp,
-        rules: &Rules,
-        (checks, with_symmetry): (&Checks, bool),
+        rules: &RuleSelection,
+        (checks, with_symmetry): (&CheckSelection, bool),
         budget: &AnalysisBudget,
-    ) -> Result<Undoing<'m>, NotApplied> {
+    ) -> Result<ReversibleReduction<'m>, NotApplied> {
         let actions = &interp.program().actions;
         let is_there = |name: &&String| actions.values().any(|it| it.name == **name);
         if let Some(name) = rules.named.iter().find(|it| !is_there(it)) {
             return Err(format!("there is no rule `{name}`").into());
         }
-        let mut found = Reversible::of(interp, &rules.named, budget)?;
+        let mut found = ReversibleRules::of(interp, &rules.named, budget)?;
         if with_symmetry {
             found.cases = symmetric::symmetric_of(interp, found.cases, budget)?;
             if found.cases.is_empty() {
@@ -167,37 +169,39 @@ impl<'m> Undoing<'m> {
             }
         }
         let searched = match rules.is_checked {
-            true => Searched::AllChecked,
-            false => found.searched(interp, checks, budget)?,
+            true => ProgenitorExpansion::AllChecked,
+            false => found.progenitor_expansion(interp, checks, budget)?,
         };
-        Ok(Undoing { interp, found, searched, with_symmetry })
+        Ok(ReversibleReduction { interp, found, searched, with_symmetry })
     }
 }
 
-impl<'m> Undoing<'m> {
+impl<'m> ReversibleReduction<'m> {
     /// The model that stores progenitors, of one.
-    pub fn of_model(&self, model: Box<dyn Model + 'm>) -> Progenitors<'m> {
-        let backwards = Arc::new(Backwards::new(self.interp, &self.found.cases));
-        Progenitors::new(model, self.interp, backwards, self.searched)
+    pub fn of_model(&self, model: Box<dyn StateSpace + 'm>) -> ProgenitorModel<'m> {
+        let backwards = Arc::new(CaseExecutor::new(self.interp, &self.found.cases));
+        ProgenitorModel::new(model, self.interp, backwards, self.searched)
     }
 }
 
-impl<'m> Reduction<'m> for Undoing<'m> {
+impl<'m> Reduction<'m> for ReversibleReduction<'m> {
     fn name(&self) -> String {
         REDUCTION_NAME.into()
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Representative
+    fn kind(&self) -> ReductionKind {
+        ReductionKind::Representative
     }
 
     /// Each state that is not stored is searched from one that is, by steps of the program.
-    fn preserves(&self) -> Preserved {
-        let kept = Preserved::ALL.without(Kept::Claims).without(Kept::StutterInvariant);
-        kept.without(Kept::StutteringClaims).without(Kept::Depth)
+    fn preserves(&self) -> PreservedProperties {
+        let kept = PreservedProperties::ALL
+            .without(PropertyClass::Claims)
+            .without(PropertyClass::StutterInvariant);
+        kept.without(PropertyClass::StutteringClaims).without(PropertyClass::Depth)
     }
 
-    fn did(&self, _: &Tally) -> Option<String> {
+    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
         let rules = self.found.rules(self.interp.program());
         let told = |(name, instances, _): &(&str, usize, usize)| match instances {
             1 => format!("`{name}`"),
@@ -205,8 +209,12 @@ impl<'m> Reduction<'m> for Undoing<'m> {
         };
         let rules = rules.iter().map(told).collect::<Vec<_>>().join(", ");
         let searched = match self.searched {
-            Searched::All | Searched::AllChecked => "all that a state stands for is expanded",
-            Searched::Immediate { .. } => "each state and its immediate successors are expanded",
+            ProgenitorExpansion::All | ProgenitorExpansion::AllChecked => {
+                "all that a state stands for is expanded"
+            }
+            ProgenitorExpansion::Immediate { .. } => {
+                "each state and its immediate successors are expanded"
+            }
         };
         Some(format!("undone: {rules}; {searched}"))
     }
@@ -217,12 +225,13 @@ impl<'m> Reduction<'m> for Undoing<'m> {
         self.with_symmetry || is_symmetric().unwrap_or_default()
     }
 
-    fn refuses(&self, before: &Stack<'m>) -> Option<String> {
-        let others = before.names(&[Kind::Choice, Kind::Product, Kind::Pruning]);
+    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+        let others =
+            before.names(&[ReductionKind::Choice, ReductionKind::Product, ReductionKind::Pruning]);
         others.first().map(|other| format!("{other} has other steps than the program"))
     }
 
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
         Box::new(self.of_model(model))
     }
 }

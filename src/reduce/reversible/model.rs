@@ -1,27 +1,27 @@
 //! The model that visits progenitors only.
 
-use super::gathered::Gathered;
-use super::local::{Backwards, LOCAL_BYTES_MAX, TooMany};
+use super::gathered::OrderedStateSet;
+use super::local::{CaseExecutor, LOCAL_BYTES_MAX, TooManyStates};
 use crate::exec::{
-    Collected, Expansion, Explain, Finding, Findings, Interp, Lift, Model, Postpones, Violation,
-    any_bits, stop,
+    ExpansionOutcome, Finding, Findings, Interp, PostponingStateSpace, Simulation, StateSpace,
+    SuccessorSink, SystemDescription, Violation, any_bits, stop,
 };
-use crate::reduce::pool::Pool;
+use crate::reduce::pool::BufferPool;
 use spill::Result;
 use std::sync::Arc;
 
 /// A model that stores, of states that reversible rules lead to from one another, the first.
-pub struct Progenitors<'m> {
-    model: Box<dyn Model + 'm>,
+pub struct ProgenitorModel<'m> {
+    model: Box<dyn StateSpace + 'm>,
     interp: &'m Interp,
-    backwards: Arc<Backwards<'m>>,
-    searched: Searched,
-    rooms: Pool<Room>,
+    backwards: Arc<CaseExecutor<'m>>,
+    searched: ProgenitorExpansion,
+    rooms: BufferPool<ProgenitorBuffers>,
 }
 
 /// Which of the states that a progenitor stands for are expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Searched {
+pub enum ProgenitorExpansion {
     /// All: the paper's Algorithm 1.
     All,
     /// All, and it is checked that the rules lead where they are said to lead, and that their inverses commute.
@@ -37,12 +37,12 @@ pub enum Searched {
 }
 
 /// What searching from a progenitor takes.
-struct Room {
+struct ProgenitorBuffers {
     /// A state that is worked on.
     work: Vec<u8>,
     /// The states that it stands for, and from which each was met; behind them the successors that it does not
     /// stand for, so that a successor is looked up once.
-    met: Gathered,
+    met: OrderedStateSet,
     from: Vec<usize>,
     /// Those that it stands for and that are expanded, one after another.
     expanded: Vec<u8>,
@@ -50,21 +50,21 @@ struct Room {
     candidates: Vec<u8>,
 }
 
-impl<'m> Progenitors<'m> {
+impl<'m> ProgenitorModel<'m> {
     pub(super) fn new(
-        model: Box<dyn Model + 'm>,
+        model: Box<dyn StateSpace + 'm>,
         interp: &'m Interp,
-        backwards: Arc<Backwards<'m>>,
-        searched: Searched,
-    ) -> Progenitors<'m> {
-        Progenitors { model, interp, backwards, searched, rooms: Pool::default() }
+        backwards: Arc<CaseExecutor<'m>>,
+        searched: ProgenitorExpansion,
+    ) -> ProgenitorModel<'m> {
+        ProgenitorModel { model, interp, backwards, searched, rooms: BufferPool::default() }
     }
 
-    fn with_room<T>(&self, run: impl FnOnce(&mut Room) -> T) -> T {
+    fn with_room<T>(&self, run: impl FnOnce(&mut ProgenitorBuffers) -> T) -> T {
         let width = self.model.width();
-        let make = || Room {
+        let make = || ProgenitorBuffers {
             work: self.backwards.work(),
-            met: Gathered::new(width),
+            met: OrderedStateSet::new(width),
             from: Vec::new(),
             expanded: Vec::new(),
             candidates: Vec::new(),
@@ -73,18 +73,18 @@ impl<'m> Progenitors<'m> {
     }
 
     /// Expands all states that one stands for.
-    fn search_from(&self, state: &[u8], room: &mut Room, out: &mut Expansion) {
-        let Room { work, met, from, expanded, candidates } = room;
-        if self.backwards.all_from(state, work, met, from).is_err() {
+    fn search_from(&self, state: &[u8], room: &mut ProgenitorBuffers, out: &mut SuccessorSink) {
+        let ProgenitorBuffers { work, met, from, expanded, candidates } = room;
+        if self.backwards.closure_from(state, work, met, from).is_err() {
             return out.fail(too_many());
         }
         self.choose_expanded(met, from, (work, expanded), out);
         let width = self.model.width();
         let (own, own_bytes) = (met.len(), met.bytes());
         candidates.clear();
-        let is_checked = self.searched == Searched::AllChecked;
-        let mut steps = Gathered::new(width);
-        let mut gather = |candidates: &mut Vec<u8>, out: &mut Expansion| {
+        let is_checked = self.searched == ProgenitorExpansion::AllChecked;
+        let mut steps = OrderedStateSet::new(width);
+        let mut gather = |candidates: &mut Vec<u8>, out: &mut SuccessorSink| {
             for candidate in candidates.chunks_exact(width) {
                 if met.number_of(candidate) < own && is_checked {
                     steps.insert(candidate);
@@ -95,16 +95,16 @@ impl<'m> Progenitors<'m> {
                 out.fail(too_many());
             }
         };
-        let run = |inner: &mut Expansion| self.model.expand(expanded, inner);
+        let run = |inner: &mut SuccessorSink| self.model.expand(expanded, inner);
         let collected =
             out.wrap_in_batches(width, candidates, CANDIDATES * width, &mut gather, run);
-        let Some(Collected { findings, left_out, .. }) = collected else { return };
+        let Some(ExpansionOutcome { findings, excluded: left_out, .. }) = collected else { return };
         gather(candidates, out);
-        if stop::is_asked() || out.has_failed() {
+        if stop::is_requested() || out.has_failed() {
             return;
         }
         out.add_findings(found_from(&findings, state));
-        out.leave_out(left_out);
+        out.count_excluded(left_out);
         let is_other = |state: &[u8]| met.number(state).is_some_and(|it| it >= own);
         for candidate in met.iter().skip(own) {
             let mut is_undone = false;
@@ -125,19 +125,19 @@ impl<'m> Progenitors<'m> {
     /// Makes `expanded` those of the states met that are expanded, and judges the others.
     fn choose_expanded(
         &self,
-        met: &Gathered,
+        met: &OrderedStateSet,
         from: &[usize],
         (work, expanded): (&mut [u8], &mut Vec<u8>),
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
     ) {
         expanded.clear();
-        let Searched::Immediate { deadlocks, properties } = self.searched else {
+        let ProgenitorExpansion::Immediate { deadlocks, properties } = self.searched else {
             return expanded.extend_from_slice(met.states());
         };
         let (first, mut ends) = (met.get(0), Vec::new());
         let judge =
-            |state: &[u8], inner: &mut Expansion| self.interp.judge_properties(state, inner);
-        let run = |inner: &mut Expansion| {
+            |state: &[u8], inner: &mut SuccessorSink| self.interp.check_properties(state, inner);
+        let run = |inner: &mut SuccessorSink| {
             for (state, &from) in met.iter().zip(from) {
                 let mut leads_on = false;
                 if from != 0 && deadlocks {
@@ -156,8 +156,8 @@ impl<'m> Progenitors<'m> {
             }
             let mut unwanted = Vec::new();
             let width = self.model.width();
-            let run = |inner: &mut Expansion| self.model.expand(&ends, inner);
-            if let Some(expanded) = inner.look(width, &mut unwanted, run) {
+            let run = |inner: &mut SuccessorSink| self.model.expand(&ends, inner);
+            if let Some(expanded) = inner.wrap_uncounted(width, &mut unwanted, run) {
                 inner.add_findings(expanded.findings);
             }
         };
@@ -167,7 +167,13 @@ impl<'m> Progenitors<'m> {
     }
 
     /// Fails unless the rules led from state to state as they were said to, and their inverses commute.
-    fn check(&self, met: &Gathered, steps: &Gathered, work: &mut [u8], out: &mut Expansion) {
+    fn check(
+        &self,
+        met: &OrderedStateSet,
+        steps: &OrderedStateSet,
+        work: &mut [u8],
+        out: &mut SuccessorSink,
+    ) {
         let told = |state: &[u8]| {
             let values = self.interp.describe(state).into_iter();
             values.map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>().join(", ")
@@ -205,7 +211,7 @@ impl<'m> Progenitors<'m> {
 
     /// The states that one stands for.
     pub fn states_from(&self, state: &[u8]) -> Result<Vec<Vec<u8>>> {
-        Ok(self.stood_for(state)?.0.iter().map(<[u8]>::to_vec).collect())
+        Ok(self.represented_states(state)?.0.iter().map(<[u8]>::to_vec).collect())
     }
 
     /// The way, by rules, to the first of the states that one stands for of which the successors and what is found in it
@@ -218,12 +224,12 @@ impl<'m> Progenitors<'m> {
         if !self.interp.are_states(from) {
             return Ok(None);
         }
-        let (met, parents) = self.stood_for(from)?;
+        let (met, parents) = self.represented_states(from)?;
         let mut successors = Vec::new();
         for (at, state) in met.iter().enumerate() {
             successors.clear();
-            let run = |out: &mut Expansion| self.model.expand(state, out);
-            let collected = Expansion::collect(self.width(), &mut successors, run)?;
+            let run = |out: &mut SuccessorSink| self.model.expand(state, out);
+            let collected = SuccessorSink::collect(self.width(), &mut successors, run)?;
             if wanted(&successors, &collected.findings) {
                 return Ok(Some(way_to(&met, &parents, at)));
             }
@@ -232,12 +238,13 @@ impl<'m> Progenitors<'m> {
     }
 
     /// The states that one stands for, with the number of that which each was met from.
-    fn stood_for(&self, state: &[u8]) -> Result<(Gathered, Vec<usize>)> {
-        let (mut met, mut from) = (Gathered::new(self.model.width()), Vec::new());
-        let found = self.backwards.all_from(state, &mut self.backwards.work(), &mut met, &mut from);
+    fn represented_states(&self, state: &[u8]) -> Result<(OrderedStateSet, Vec<usize>)> {
+        let (mut met, mut from) = (OrderedStateSet::new(self.model.width()), Vec::new());
+        let found =
+            self.backwards.closure_from(state, &mut self.backwards.work(), &mut met, &mut from);
         match found {
             Ok(()) => Ok((met, from)),
-            Err(TooMany) => Err(spill::Error::Source { reason: too_many().into() }),
+            Err(TooManyStates) => Err(spill::Error::Source { reason: too_many().into() }),
         }
     }
 }
@@ -264,7 +271,7 @@ fn found_from(findings: &Findings, state: &[u8]) -> Findings {
 }
 
 /// The states on the way to one that was met.
-fn way_to(met: &Gathered, from: &[usize], mut at: usize) -> Vec<Vec<u8>> {
+fn way_to(met: &OrderedStateSet, from: &[usize], mut at: usize) -> Vec<Vec<u8>> {
     let mut way = Vec::new();
     while at != 0 {
         way.push(met.get(at).to_vec());
@@ -274,7 +281,7 @@ fn way_to(met: &Gathered, from: &[usize], mut at: usize) -> Vec<Vec<u8>> {
     way
 }
 
-impl Model for Progenitors<'_> {
+impl StateSpace for ProgenitorModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -284,17 +291,17 @@ impl Model for Progenitors<'_> {
     }
 
     /// Initial states are stored as they are.
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         if !self.interp.are_states(states) {
             return out.fail("these bytes are none of its states");
         }
         self.with_room(|room| {
             for state in states.chunks_exact(self.width()) {
-                if stop::is_asked() || out.has_failed() {
+                if stop::is_requested() || out.has_failed() {
                     return;
                 }
                 self.search_from(state, room, out);
@@ -313,30 +320,30 @@ impl Model for Progenitors<'_> {
         any_bits(self.width())
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         Some(self)
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl Lift for Progenitors<'_> {
-    fn below(&self) -> &dyn Model {
+impl Simulation for ProgenitorModel<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
         &*self.model
     }
 
-    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+    fn represents(&self, own: &[u8], below: &[u8]) -> bool {
         own == below
     }
 
     /// Reversible rules, and then the step that led on.
-    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
         let way = self.way_where(from, |successors, _| {
             successors.chunks_exact(self.width()).any(|it| it == to)
         })?;
@@ -346,12 +353,12 @@ impl Lift for Progenitors<'_> {
         }))
     }
 
-    fn within(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
+    fn concrete_violation_path(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
         let way = self.way_where(from, |_, findings| findings.count(check) > 0)?;
         Ok(way.unwrap_or_default())
     }
 
-    fn keeps_depth(&self) -> bool {
+    fn preserves_depth(&self) -> bool {
         false
     }
 }

@@ -1,11 +1,11 @@
 //! Whether each step depends on at most one of the rules that were taken before it (Ip and Dill 1996,
 //! Definition 5), so that it is enough to look at a progenitor and its immediate successors.
 
-use super::cases::Case;
-use crate::analysis::access::{Cells, InstanceAccess, Table};
-use crate::analysis::bits::{self, Rows};
+use super::cases::ReversibleCase;
+use crate::analysis::access::{AccessTable, CellSet, InstanceAccess};
+use crate::analysis::bits::{self, BitMatrix};
 use crate::analysis::instances::InstanceId;
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
 use crate::exec::interp::{MultisetCells, multisets};
 use crate::ir::PropertyKind;
@@ -17,14 +17,14 @@ const EACH_INSTANCE: u64 = 256;
 const EACH_PAIR: u64 = 8;
 
 /// What a case looks at, and what it changes.
-struct Footprint {
-    all: Cells,
-    changed: Cells,
+struct CaseFootprint {
+    all: CellSet,
+    changed: CellSet,
 }
 
-impl Footprint {
-    fn new(case: &Case, multisets: &[MultisetCells]) -> Footprint {
-        let (mut all, mut changed) = (Cells::default(), Cells::default());
+impl CaseFootprint {
+    fn new(case: &ReversibleCase, multisets: &[MultisetCells]) -> CaseFootprint {
+        let (mut all, mut changed) = (CellSet::default(), CellSet::default());
         for held in &case.held {
             let cell = held.cell.0..held.cell.0 + 1;
             all.insert(cell.clone());
@@ -39,40 +39,43 @@ impl Footprint {
                 changed.insert(cells);
             }
         }
-        Footprint { all, changed }
+        CaseFootprint { all, changed }
     }
 
     /// Whether the order of two makes no difference, and neither matters to whether the other holds.
-    fn is_apart(&self, other: &Footprint) -> bool {
-        !(self.changed.meets(&other.all) || other.changed.meets(&self.all))
+    fn is_apart(&self, other: &CaseFootprint) -> bool {
+        !(self.changed.intersects(&other.all) || other.changed.intersects(&self.all))
     }
 }
 
 /// What the cases of a program mean to its steps.
-pub(super) struct Singular<'a> {
-    table: Table<'a>,
-    cases: &'a [Case],
-    footprints: Vec<Footprint>,
+pub(super) struct SingularityCheck<'a> {
+    table: AccessTable<'a>,
+    cases: &'a [ReversibleCase],
+    footprints: Vec<CaseFootprint>,
 }
 
-impl<'a> Singular<'a> {
-    pub(super) fn new(interp: &'a Interp, cases: &'a [Case]) -> Option<Singular<'a>> {
+impl<'a> SingularityCheck<'a> {
+    pub(super) fn new(
+        interp: &'a Interp,
+        cases: &'a [ReversibleCase],
+    ) -> Option<SingularityCheck<'a>> {
         let (program, layout) = (interp.program(), interp.layout());
         let multisets = multisets(program, layout);
-        let footprints = cases.iter().map(|it| Footprint::new(it, &multisets)).collect();
-        Some(Singular { table: Table::new(program, layout).ok()?, cases, footprints })
+        let footprints = cases.iter().map(|it| CaseFootprint::new(it, &multisets)).collect();
+        Some(SingularityCheck { table: AccessTable::new(program, layout).ok()?, cases, footprints })
     }
 
     /// Whether no step depends on two cases of which one can follow the other.
-    pub(super) fn holds(&self, budget: &AnalysisBudget) -> Result<bool, Exceeded> {
-        let Followed { by, depending } = self.followed(budget)?;
+    pub(super) fn holds(&self, budget: &AnalysisBudget) -> Result<bool, BudgetExceeded> {
+        let CasePredecessors { by, depending } = self.followed(budget)?;
         for number in (0..self.table.instances().count()).map(InstanceId) {
             budget.work(EACH_INSTANCE + EACH_PAIR * self.cases.len() as u64)?;
             let dependent = self.dependent(&self.table.access(number));
             // Whether the first is one that the step depends on or not, it matters to the second.
             for then in bits::members(&dependent) {
                 budget.work(dependent.len() as u64)?;
-                if depending[then] || bits::meet(by.row(then), &dependent) {
+                if depending[then] || bits::intersects(by.row(then), &dependent) {
                     return Ok(false);
                 }
             }
@@ -81,7 +84,7 @@ impl<'a> Singular<'a> {
     }
 
     /// Whether no property of single states looks at what cases change.
-    pub(super) fn is_unseen(&self) -> bool {
+    pub(super) fn is_invisible(&self) -> bool {
         let properties = self.table.program().properties.values();
         let conditions = properties.filter_map(|it| match &it.kind {
             PropertyKind::Invariant(it)
@@ -89,7 +92,7 @@ impl<'a> Singular<'a> {
             | PropertyKind::AssertionAt { condition: it, .. } => Some(it),
             _ => None,
         });
-        let mut seen = Cells::default();
+        let mut seen = CellSet::default();
         for condition in conditions {
             let effect = self.table.expression(condition);
             seen.extend(&self.table.read_cells(&InstanceAccess { guard: Vec::new(), effect }));
@@ -97,13 +100,14 @@ impl<'a> Singular<'a> {
         let at_locations = self.table.program().properties.values();
         let is_at = |kind: &PropertyKind| matches!(kind, PropertyKind::AssertionAt { .. });
         !at_locations.map(|it| &it.kind).any(is_at)
-            && !self.footprints.iter().any(|it| it.changed.meets(&seen))
+            && !self.footprints.iter().any(|it| it.changed.intersects(&seen))
     }
 
     /// The cases that a step depends on, as a set.
     fn dependent(&self, access: &InstanceAccess) -> Vec<u64> {
         let (reads, writes) = (self.table.read_cells(access), self.table.written_cells(access));
-        let depends = |it: &Footprint| writes.meets(&it.all) || reads.meets(&it.changed);
+        let depends =
+            |it: &CaseFootprint| writes.intersects(&it.all) || reads.intersects(&it.changed);
         let mut found = vec![0; bits::words_of(self.cases.len())];
         for (at, _) in self.footprints.iter().enumerate().filter(|(_, it)| depends(it)) {
             bits::insert(&mut found, at);
@@ -112,10 +116,11 @@ impl<'a> Singular<'a> {
     }
 
     /// Which cases can be taken right before which.
-    fn followed(&self, budget: &AnalysisBudget) -> Result<Followed, Exceeded> {
+    fn followed(&self, budget: &AnalysisBudget) -> Result<CasePredecessors, BudgetExceeded> {
         let count = self.cases.len();
         budget.hold(count * bits::words_of(count) * size_of::<u64>())?;
-        let mut found = Followed { by: Rows::new(count, count), depending: vec![false; count] };
+        let mut found =
+            CasePredecessors { by: BitMatrix::new(count, count), depending: vec![false; count] };
         for then in 0..count {
             budget.work(EACH_PAIR * count as u64)?;
             for first in 0..count {
@@ -131,17 +136,18 @@ impl<'a> Singular<'a> {
 }
 
 /// Which cases can be taken right before each.
-struct Followed {
-    by: Rows,
+struct CasePredecessors {
+    by: BitMatrix,
     /// Whether it is not apart from one of these.
     depending: Vec<bool>,
 }
 
 /// Whether there may be a state after `first` in which `then` can be taken.
-fn follows(first: &Case, then: &Case) -> bool {
-    let agrees =
-        |it: &super::cases::Held| then.of(it.cell).is_none_or(|theirs| theirs.before == it.after);
-    let sizes = |it: &super::cases::Counted| {
+fn follows(first: &ReversibleCase, then: &ReversibleCase) -> bool {
+    let agrees = |it: &super::cases::CaseCell| {
+        then.of(it.cell).is_none_or(|theirs| theirs.before == it.after)
+    };
+    let sizes = |it: &super::cases::CaseMultiset| {
         then.of_bag(it.bag).is_none_or(|theirs| theirs.sizes & it.sizes_after() != 0)
     };
     first.held.iter().all(agrees) && first.counted.iter().all(sizes)

@@ -1,12 +1,12 @@
 //! Whether cases are the same for all elements of each scalarset (Ip and Dill 1996, Definition 6).
 
-use super::cases::{Case, Counted, Held};
+use super::cases::{CaseCell, CaseMultiset, ReversibleCase};
 use crate::analysis::instances::InstanceId;
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
 use crate::exec::interp::{MultisetCells, multisets};
 use crate::ir::layout::CellId;
-use crate::reduce::symmetry::{Effort, Exchange, Symmetry};
+use crate::reduce::symmetry::{ElementExchange, Symmetry, SymmetryEffort};
 use std::collections::BTreeSet;
 
 /// Units of work to make a case of another and look for it.
@@ -15,28 +15,31 @@ const EACH_IMAGE: u64 = 64;
 /// Whether with each case there are those that it becomes when elements are exchanged.
 pub(super) fn is_symmetric(
     interp: &Interp,
-    cases: &[Case],
+    cases: &[ReversibleCase],
     budget: &AnalysisBudget,
-) -> Result<bool, Exceeded> {
+) -> Result<bool, BudgetExceeded> {
     Ok(symmetric_of(interp, cases.to_vec(), budget)?.len() == cases.len())
 }
 
 /// The cases with which there are all that they become when elements are exchanged.
 pub(super) fn symmetric_of(
     interp: &Interp,
-    mut cases: Vec<Case>,
+    mut cases: Vec<ReversibleCase>,
     budget: &AnalysisBudget,
-) -> Result<Vec<Case>, Exceeded> {
+) -> Result<Vec<ReversibleCase>, BudgetExceeded> {
     let (program, layout) = (interp.program(), interp.layout());
-    let Some(symmetry) = Symmetry::of(program, layout, Effort::Exact) else { return Ok(cases) };
+    let Some(symmetry) = Symmetry::of(program, layout, SymmetryEffort::Exact) else {
+        return Ok(cases);
+    };
     let multisets = multisets(program, layout);
     // Which instance a case is of follows from what it does.
-    let plain = |case: &Case| Case { instance: InstanceId(0), ..case.clone() };
+    let plain = |case: &ReversibleCase| ReversibleCase { instance: InstanceId(0), ..case.clone() };
     loop {
-        let (count, all) = (cases.len(), cases.iter().map(plain).collect::<BTreeSet<Case>>());
+        let (count, all) =
+            (cases.len(), cases.iter().map(plain).collect::<BTreeSet<ReversibleCase>>());
         let mut stay = Vec::with_capacity(count);
         for case in cases {
-            let image = |it: Exchange| exchanged(&plain(&case), &it, &multisets);
+            let image = |it: ElementExchange| exchanged(&plain(&case), &it, &multisets);
             let mut stays = true;
             for exchange in symmetry.exchanges() {
                 budget.work(EACH_IMAGE + case.held.len() as u64)?;
@@ -55,12 +58,16 @@ pub(super) fn symmetric_of(
 }
 
 /// What a case becomes.
-fn exchanged(case: &Case, exchange: &Exchange, multisets: &[MultisetCells]) -> Option<Case> {
-    let held = |&Held { cell, before, after }: &Held| {
+fn exchanged(
+    case: &ReversibleCase,
+    exchange: &ElementExchange,
+    multisets: &[MultisetCells],
+) -> Option<ReversibleCase> {
+    let held = |&CaseCell { cell, before, after }: &CaseCell| {
         let [before, after] = [before, after].map(|code| exchange.code(cell, code));
-        Held { cell: exchange.cell(cell), before, after }
+        CaseCell { cell: exchange.cell(cell), before, after }
     };
-    let counted = |Counted { bag, sizes, added }: &Counted| {
+    let counted = |CaseMultiset { bag, sizes, added }: &CaseMultiset| {
         let first = multisets[*bag].first;
         let to = exchange.cell(first);
         let bag = multisets.iter().position(|it| it.first == to)?;
@@ -72,9 +79,9 @@ fn exchanged(case: &Case, exchange: &Exchange, multisets: &[MultisetCells]) -> O
             }
             after
         });
-        Some(Counted { bag, sizes: *sizes, added })
+        Some(CaseMultiset { bag, sizes: *sizes, added })
     };
-    let mut image = Case {
+    let mut image = ReversibleCase {
         held: case.held.iter().map(held).collect(),
         counted: case.counted.iter().map(counted).collect::<Option<_>>()?,
         ..case.clone()

@@ -1,7 +1,7 @@
 //! Programs that are rewritten before they are run, so that states that nothing can tell apart are one state.
 //!
 //! Each pass changes the program and says which state of its own stands for a state of the program
-//! before ([`Pass`]). Passes follow one another, each on what the one before has left: first [`slice`](super::slice), which leaves less to all
+//! before ([`RewritePass`]). Passes follow one another, each on what the one before has left: first [`slice`](super::slice), which leaves less to all
 //! others, then [`structural`](super::structural), then [`values`](super::values), after which more
 //! actions are equal, then [`states`](super::states), then [`dead`](super::dead), which resets to what the first have left of first values, last [`merge`](super::merge).
 //! Interpreter, compiler and the other
@@ -10,27 +10,30 @@
 
 mod model;
 
-use super::claim::{EndedRuns, NeverClaim};
-use super::dead::Cleared;
-use super::merge::{self, Fused};
-use super::pass::Pass;
-use super::slice::{self, Sliced};
-use super::states::Unified;
-use super::structural::{self, Structural};
-use super::values::Merged;
-use super::{Kind, Preserved, Reduction, Refused, Stack, as_written, dead, states, values};
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::{Checks, Interp, Model, Tally};
+use super::claim::{FiniteRunPolicy, NeverClaim};
+use super::dead::DeadVariableElimination;
+use super::merge::{self, TransitionMerging};
+use super::pass::RewritePass;
+use super::slice::{self, ProgramSlice};
+use super::states::LocationMerging;
+use super::structural::{self, StructuralReduction};
+use super::values::ValueMerging;
+use super::{
+    PreservedProperties, Reduction, ReductionKind, ReductionRefusal, ReductionStack, dead, states,
+    unrewritable_reason, values,
+};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
 use crate::ir::Program;
-use model::Followed;
+use model::RewrittenModel;
 
 /// Which passes there are to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rewritings {
+pub struct RewriteSelection {
     /// What can influence nothing that is looked for is removed, in a search for some checks.
-    pub slice: Option<Checks>,
+    pub slice: Option<CheckSelection>,
     /// Places and transitions of nets are made fewer, in a search for some checks.
-    pub structural: Option<Checks>,
+    pub structural: Option<CheckSelection>,
     /// Values that nothing tells apart are one.
     pub values: bool,
     /// States of processes that nothing tells apart are one.
@@ -38,56 +41,60 @@ pub struct Rewritings {
     /// What is dead is reset.
     pub dead: bool,
     /// What is dead where several processes are, too, by actions that look where others are.
-    pub jointly: bool,
+    pub joint_dead: bool,
     /// Processes do not stop where nobody could tell.
     pub merge: bool,
 }
 
-impl Rewritings {
+impl RewriteSelection {
     /// None: the program runs as it is written.
-    pub const NONE: Rewritings = Rewritings {
+    pub const NONE: RewriteSelection = RewriteSelection {
         slice: None,
         structural: None,
         values: false,
         states: false,
         dead: false,
-        jointly: false,
+        joint_dead: false,
         merge: false,
     };
 
     /// Those by which states stay alike, and each step one.
-    pub const ALIKE: Rewritings =
-        Rewritings { values: true, states: true, dead: true, ..Rewritings::NONE };
+    pub const BISIMILAR: RewriteSelection =
+        RewriteSelection { values: true, states: true, dead: true, ..RewriteSelection::NONE };
 
     /// Every one that does not depend on what is looked for.
-    pub const ALL: Rewritings = Rewritings { merge: true, ..Rewritings::ALIKE };
+    pub const ALL: RewriteSelection =
+        RewriteSelection { merge: true, ..RewriteSelection::BISIMILAR };
 
     /// What is dead is reset, and that is all.
-    pub const DEAD: Rewritings = Rewritings { dead: true, jointly: true, ..Rewritings::NONE };
+    pub const DEAD: RewriteSelection =
+        RewriteSelection { dead: true, joint_dead: true, ..RewriteSelection::NONE };
 
     /// Values that nothing tells apart are one, and that is all.
-    pub const VALUES: Rewritings = Rewritings { values: true, ..Rewritings::NONE };
+    pub const VALUES: RewriteSelection =
+        RewriteSelection { values: true, ..RewriteSelection::NONE };
 
     /// States of processes that nothing tells apart are one, and that is all.
-    pub const STATES: Rewritings = Rewritings { states: true, ..Rewritings::NONE };
+    pub const STATES: RewriteSelection =
+        RewriteSelection { states: true, ..RewriteSelection::NONE };
 
     /// Processes do not stop where nobody could tell, and that is all.
-    pub const MERGE: Rewritings = Rewritings { merge: true, ..Rewritings::NONE };
+    pub const MERGE: RewriteSelection = RewriteSelection { merge: true, ..RewriteSelection::NONE };
 
     /// What can influence nothing that is looked for is removed, and that is all.
-    pub const fn slicing(checks: Checks) -> Rewritings {
-        Rewritings { slice: Some(checks), ..Rewritings::NONE }
+    pub const fn slicing(checks: CheckSelection) -> RewriteSelection {
+        RewriteSelection { slice: Some(checks), ..RewriteSelection::NONE }
     }
 
     /// Places and transitions of nets are made fewer, and that is all.
-    pub const fn structural(checks: Checks) -> Rewritings {
-        Rewritings { structural: Some(checks), ..Rewritings::NONE }
+    pub const fn structural(checks: CheckSelection) -> RewriteSelection {
+        RewriteSelection { structural: Some(checks), ..RewriteSelection::NONE }
     }
 
     /// The same in a search for these checks.
-    pub fn looking_for(self, checks: Checks) -> Rewritings {
+    pub fn for_checks(self, checks: CheckSelection) -> RewriteSelection {
         let [slice, structural] = [self.slice, self.structural].map(|it| it.map(|_| checks));
-        Rewritings { slice, structural, ..self }
+        RewriteSelection { slice, structural, ..self }
     }
 
     /// How many different ones there are: their numbers are less.
@@ -104,100 +111,112 @@ impl Rewritings {
 
     /// As a number: a bit for each pass.
     pub fn code(self) -> u8 {
-        let Rewritings { slice, structural, values, states, dead, jointly, merge } = self;
+        let RewriteSelection {
+            slice,
+            structural,
+            values,
+            states,
+            dead,
+            joint_dead: jointly,
+            merge,
+        } = self;
         let passes = [dead, values, states, merge, slice.is_some(), structural.is_some(), jointly];
         passes.iter().rev().fold(0, |code, &it| code << 1 | u8::from(it))
     }
 
     /// Those of a number, in a search for some checks.
-    pub fn of_code(code: u8, checks: Checks) -> Rewritings {
-        let [dead, values, states, merge, slice, structural, jointly] =
+    pub fn of_code(code: u8, checks: CheckSelection) -> RewriteSelection {
+        let [dead, values, states, merge, slice, structural, joint_dead] =
             [1, 2, 4, 8, 16, 32, 64].map(|it| code & it != 0);
         let [slice, structural] = [slice, structural].map(|it| it.then_some(checks));
-        Rewritings { slice, structural, values, states, dead, jointly, merge }
+        RewriteSelection { slice, structural, values, states, dead, joint_dead, merge }
     }
 }
 
 /// What came of passes over a program.
 #[derive(Debug, Default)]
-pub struct Rewriting {
-    rewritten: Option<Box<Rewritten>>,
+pub struct RewriteResult {
+    rewritten: Option<Box<RewrittenProgram>>,
     /// The passes whose analyses exceeded their budget, by name.
-    exceeded: Vec<(&'static str, Exceeded)>,
+    exceeded: Vec<(&'static str, BudgetExceeded)>,
 }
 
-impl Rewriting {
+impl RewriteResult {
     /// What these passes make of a program. Each pass gets a `budget` of its own.
-    pub fn of(written: &Interp, wanted: Rewritings, budget: &AnalysisBudget) -> Rewriting {
-        let (rewritten, exceeded) = Rewritten::within(written, wanted, budget);
-        Rewriting { rewritten: rewritten.map(Box::new), exceeded }
+    pub fn of(
+        written: &Interp,
+        wanted: RewriteSelection,
+        budget: &AnalysisBudget,
+    ) -> RewriteResult {
+        let (rewritten, exceeded) = RewrittenProgram::within(written, wanted, budget);
+        RewriteResult { rewritten: rewritten.map(Box::new), exceeded }
     }
 
     /// What they made of it, if they found anything to do.
-    pub fn rewritten(&self) -> Option<&Rewritten> {
+    pub fn rewritten(&self) -> Option<&RewrittenProgram> {
         self.rewritten.as_deref()
     }
 
     /// Whether some pass ended as the whole check is to stop.
     pub fn is_stopped(&self) -> bool {
-        self.exceeded.iter().any(|it| it.1 == Exceeded::Stopped)
+        self.exceeded.iter().any(|it| it.1 == BudgetExceeded::Stopped)
     }
 }
 
 /// A program that passes have rewritten.
 #[derive(Debug)]
-pub struct Rewritten {
+pub struct RewrittenProgram {
     interp: Interp,
-    slice: Option<Sliced>,
-    structural: Option<Structural>,
-    values: Option<Merged>,
-    states: Option<Unified>,
-    dead: Option<Cleared>,
-    fused: Option<Fused>,
+    slice: Option<ProgramSlice>,
+    structural: Option<StructuralReduction>,
+    values: Option<ValueMerging>,
+    states: Option<LocationMerging>,
+    dead: Option<DeadVariableElimination>,
+    fused: Option<TransitionMerging>,
 }
 
-impl Rewritten {
+impl RewrittenProgram {
     /// What these passes make of a program, each with the largest budget; nothing if they find nothing to do.
-    pub fn of(written: &Interp, wanted: Rewritings) -> Option<Rewritten> {
-        Rewritten::within(written, wanted, &AnalysisBudget::largest()).0
+    pub fn of(written: &Interp, wanted: RewriteSelection) -> Option<RewrittenProgram> {
+        RewrittenProgram::within(written, wanted, &AnalysisBudget::largest()).0
     }
 
     /// The same, each pass with such a budget; with those that exceeded it.
     fn within(
         written: &Interp,
-        wanted: Rewritings,
+        wanted: RewriteSelection,
         budget: &AnalysisBudget,
-    ) -> (Option<Rewritten>, Vec<(&'static str, Exceeded)>) {
-        if as_written(written.program(), written.layout()).is_some() {
+    ) -> (Option<RewrittenProgram>, Vec<(&'static str, BudgetExceeded)>) {
+        if unrewritable_reason(written.program(), written.layout()).is_some() {
             return (None, Vec::new());
         }
         let (mut program, layout) = (written.program().clone(), written.layout());
-        let mut passes = Passes { budget, exceeded: Vec::new() };
+        let mut passes = PassRunner { budget, exceeded: Vec::new() };
         let slice = passes.run(slice::NAME, wanted.slice, |checks, budget| {
-            Sliced::rewrite(&mut program, written, checks, budget)
+            ProgramSlice::rewrite(&mut program, written, checks, budget)
         });
         let structural = passes.run(structural::NAME, wanted.structural, |checks, budget| {
-            Structural::rewrite(&mut program, written, checks, budget)
+            StructuralReduction::rewrite(&mut program, written, checks, budget)
         });
         let values = passes.run(values::NAME, wanted.values.then_some(()), |(), budget| {
-            Merged::rewrite(&mut program, layout, budget)
+            ValueMerging::rewrite(&mut program, layout, budget)
         });
         let states = passes.run(states::NAME, wanted.states.then_some(()), |(), budget| {
-            Unified::rewrite(&mut program, layout, budget)
+            LocationMerging::rewrite(&mut program, layout, budget)
         });
-        let jointly = wanted.dead.then_some(wanted.jointly);
+        let jointly = wanted.dead.then_some(wanted.joint_dead);
         let dead = passes.run(dead::NAME, jointly, |jointly, budget| {
-            Cleared::rewrite(&mut program, layout, jointly, budget)
+            DeadVariableElimination::rewrite(&mut program, layout, jointly, budget)
         });
         let fused = passes.run(merge::NAME, wanted.merge.then_some(()), |(), budget| {
-            Fused::rewrite(&mut program, written, budget)
+            TransitionMerging::rewrite(&mut program, written, budget)
         });
         let exceeded = passes.exceeded;
         let is_alike = values.is_none() && states.is_none() && dead.is_none();
         if is_alike && slice.is_none() && structural.is_none() && fused.is_none() {
             return (None, exceeded);
         }
-        let rewritten = written.rewritten(program).map(|interp| Rewritten {
+        let rewritten = written.rewritten(program).map(|interp| RewrittenProgram {
             interp,
             slice,
             structural,
@@ -215,60 +234,60 @@ impl Rewritten {
     }
 
     /// What is removed, if anything is.
-    pub fn slice(&self) -> Option<&Sliced> {
+    pub fn slice(&self) -> Option<&ProgramSlice> {
         self.slice.as_ref()
     }
 
     /// What was reduced of its net, if anything was.
-    pub fn structural(&self) -> Option<&Structural> {
+    pub fn structural(&self) -> Option<&StructuralReduction> {
         self.structural.as_ref()
     }
 
     /// What became of its values, if anything did.
-    pub fn values(&self) -> Option<&Merged> {
+    pub fn values(&self) -> Option<&ValueMerging> {
         self.values.as_ref()
     }
 
     /// What became of its locations, if anything did.
-    pub fn states(&self) -> Option<&Unified> {
+    pub fn states(&self) -> Option<&LocationMerging> {
         self.states.as_ref()
     }
 
     /// What is reset, if anything is.
-    pub fn dead(&self) -> Option<&Cleared> {
+    pub fn dead(&self) -> Option<&DeadVariableElimination> {
         self.dead.as_ref()
     }
 
     /// Where processes do not stop, if they do so anywhere.
-    pub fn fused(&self) -> Option<&Fused> {
+    pub fn fused(&self) -> Option<&TransitionMerging> {
         self.fused.as_ref()
     }
 
     /// The passes that did something, in their order.
-    fn passes(&self) -> impl Iterator<Item = &dyn Pass> {
-        let slice = self.slice.as_ref().map(|it| it as &dyn Pass);
-        let structural = self.structural.as_ref().map(|it| it as &dyn Pass);
-        let values = self.values.as_ref().map(|it| it as &dyn Pass);
-        let states = self.states.as_ref().map(|it| it as &dyn Pass);
-        let dead = self.dead.as_ref().map(|it| it as &dyn Pass);
-        let fused = self.fused.as_ref().map(|it| it as &dyn Pass);
+    fn passes(&self) -> impl Iterator<Item = &dyn RewritePass> {
+        let slice = self.slice.as_ref().map(|it| it as &dyn RewritePass);
+        let structural = self.structural.as_ref().map(|it| it as &dyn RewritePass);
+        let values = self.values.as_ref().map(|it| it as &dyn RewritePass);
+        let states = self.states.as_ref().map(|it| it as &dyn RewritePass);
+        let dead = self.dead.as_ref().map(|it| it as &dyn RewritePass);
+        let fused = self.fused.as_ref().map(|it| it as &dyn RewritePass);
         [slice, structural, values, states, dead, fused].into_iter().flatten()
     }
 }
 
 /// Runs passes, each with a budget of its own. A pass changes the program only after its analysis.
-struct Passes<'b> {
+struct PassRunner<'b> {
     budget: &'b AnalysisBudget<'b>,
-    exceeded: Vec<(&'static str, Exceeded)>,
+    exceeded: Vec<(&'static str, BudgetExceeded)>,
 }
 
-impl Passes<'_> {
+impl PassRunner<'_> {
     /// Runs a pass, if it is wanted.
     fn run<W, P>(
         &mut self,
         name: &'static str,
         wanted: Option<W>,
-        run: impl FnOnce(W, &AnalysisBudget) -> Result<Option<P>, Exceeded>,
+        run: impl FnOnce(W, &AnalysisBudget) -> Result<Option<P>, BudgetExceeded>,
     ) -> Option<P> {
         let found = run(wanted?, &self.budget.for_analysis(name));
         found.unwrap_or_else(|exceeded| {
@@ -282,8 +301,8 @@ impl Passes<'_> {
 #[derive(Clone, Copy)]
 pub struct ProgramForm<'m> {
     written: &'m Interp,
-    rewritten: Option<&'m Rewritten>,
-    exceeded: &'m [(&'static str, Exceeded)],
+    rewritten: Option<&'m RewrittenProgram>,
+    exceeded: &'m [(&'static str, BudgetExceeded)],
 }
 
 impl<'m> ProgramForm<'m> {
@@ -293,41 +312,44 @@ impl<'m> ProgramForm<'m> {
     }
 
     /// Rewritten, if it was: `rewritten` is what came of the same program.
-    pub fn rewritten(written: &'m Interp, rewritten: Option<&'m Rewritten>) -> ProgramForm<'m> {
+    pub fn rewritten(
+        written: &'m Interp,
+        rewritten: Option<&'m RewrittenProgram>,
+    ) -> ProgramForm<'m> {
         ProgramForm { written, rewritten, exceeded: &[] }
     }
 
     /// The same, by what came of passes.
-    pub fn by(written: &'m Interp, rewriting: &'m Rewriting) -> ProgramForm<'m> {
-        let Rewriting { rewritten, exceeded } = rewriting;
+    pub fn from_result(written: &'m Interp, rewriting: &'m RewriteResult) -> ProgramForm<'m> {
+        let RewriteResult { rewritten, exceeded } = rewriting;
         ProgramForm { written, rewritten: rewritten.as_deref(), exceeded }
     }
 
     /// What runs it.
     pub fn interp(self) -> &'m Interp {
-        self.rewritten.map_or(self.written, Rewritten::interp)
+        self.rewritten.map_or(self.written, RewrittenProgram::interp)
     }
 
     /// The passes that did something.
-    pub fn rewritings(self) -> Rewritings {
-        let of = |it: &Rewritten| Rewritings {
-            slice: it.slice.as_ref().map(Sliced::checks),
-            structural: it.structural.as_ref().map(Structural::checks),
+    pub fn rewritings(self) -> RewriteSelection {
+        let of = |it: &RewrittenProgram| RewriteSelection {
+            slice: it.slice.as_ref().map(ProgramSlice::checks),
+            structural: it.structural.as_ref().map(StructuralReduction::checks),
             values: it.values.is_some(),
             states: it.states.is_some(),
             dead: it.dead.is_some(),
-            jointly: it.dead.as_ref().is_some_and(Cleared::is_joint),
+            joint_dead: it.dead.as_ref().is_some_and(DeadVariableElimination::is_joint),
             merge: it.fused.is_some(),
         };
-        self.rewritten.map_or(Rewritings::NONE, of)
+        self.rewritten.map_or(RewriteSelection::NONE, of)
     }
 
     /// Of some passes that are wanted those that cannot be used whatever the program does, and those whose analyses
     /// exceeded their budget.
-    pub fn refused(self, wanted: Rewritings) -> impl Iterator<Item = Refused> {
+    pub fn refusals(self, wanted: RewriteSelection) -> impl Iterator<Item = ReductionRefusal> {
         let program = self.written.program();
-        let refused = |name: &str, why| Refused { name: name.into(), why };
-        let whole = as_written(program, self.written.layout()).map(str::to_owned);
+        let refused = |name: &str, why| ReductionRefusal { name: name.into(), reason: why };
+        let whole = unrewritable_reason(program, self.written.layout()).map(str::to_owned);
         let slice =
             wanted.slice.and_then(|it| whole.clone().or_else(|| slice::refusal(program, it)));
         let merge = whole.clone().or_else(|| merge::refusal(program)).filter(|_| wanted.merge);
@@ -344,61 +366,61 @@ impl<'m> ProgramForm<'m> {
     /// its claim is looked at for whole runs.
     pub fn reductions(
         self,
-        runs: Option<EndedRuns>,
+        runs: Option<FiniteRunPolicy>,
     ) -> impl Iterator<Item = Box<dyn Reduction<'m> + 'm>> {
-        let passes = self.rewritten.into_iter().flat_map(Rewritten::passes);
+        let passes = self.rewritten.into_iter().flat_map(RewrittenProgram::passes);
         passes.enumerate().map(move |(number, pass)| {
             let follows = self.rewritten.filter(|_| number == 0);
             let (written, program) = (self.written, self.interp().program());
-            Box::new(Passed { pass, written, program, follows, runs })
+            Box::new(PassReduction { pass, written, program, follows, runs })
                 as Box<dyn Reduction<'m> + 'm>
         })
     }
 }
 
 /// A pass, as a reduction of what runs the rewritten program.
-struct Passed<'m> {
-    pass: &'m dyn Pass,
+struct PassReduction<'m> {
+    pass: &'m dyn RewritePass,
     written: &'m Interp,
     program: &'m Program,
     /// All passes, where this is the first of them: it tells for all with the program as written.
-    follows: Option<&'m Rewritten>,
+    follows: Option<&'m RewrittenProgram>,
     /// What is said of runs that end, where the claim is looked at for whole runs.
-    runs: Option<EndedRuns>,
+    runs: Option<FiniteRunPolicy>,
 }
 
-impl<'m> Reduction<'m> for Passed<'m> {
+impl<'m> Reduction<'m> for PassReduction<'m> {
     fn name(&self) -> String {
         self.pass.name().into()
     }
 
-    fn kind(&self) -> Kind {
-        Kind::Rewriting
+    fn kind(&self) -> ReductionKind {
+        ReductionKind::Rewriting
     }
 
-    fn preserves(&self) -> Preserved {
+    fn preserves(&self) -> PreservedProperties {
         self.pass.preserves()
     }
 
-    fn takes_all(&self) -> bool {
-        self.pass.takes_all()
+    fn keeps_all_actions(&self) -> bool {
+        self.pass.keeps_all_actions()
     }
 
-    fn did(&self, _: &Tally) -> Option<String> {
-        Some(self.pass.did(self.program))
+    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
+        Some(self.pass.describe_effect(self.program))
     }
 
-    fn refuses(&self, _: &Stack<'m>) -> Option<String> {
+    fn incompatibility(&self, _: &ReductionStack<'m>) -> Option<String> {
         None
     }
 
     /// What is counted with the program's states, a claim, is told with the program as written.
-    fn over(&self, model: Box<dyn Model + 'm>) -> Box<dyn Model + 'm> {
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
         let Some(rewritten) = self.follows else { return model };
-        let below: Box<dyn Model + 'm> = match NeverClaim::looked_at(self.written, self.runs) {
+        let below: Box<dyn StateSpace + 'm> = match NeverClaim::for_runs(self.written, self.runs) {
             Some(claim) => Box::new(claim.with(self.written)),
             None => Box::new(self.written),
         };
-        Box::new(Followed::new(model, below, self.written, rewritten))
+        Box::new(RewrittenModel::new(model, below, self.written, rewritten))
     }
 }

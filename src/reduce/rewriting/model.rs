@@ -1,35 +1,36 @@
 //! The model that is searched, told in steps of the program as written.
 
-use super::{Rewritten, Structural};
+use super::{RewrittenProgram, StructuralReduction};
 use crate::exec::{
-    ActionCounts, Expansion, Explain, Interp, Lift, Model, Postpones, Sleeps, Violation, one_step,
+    ActionCounts, Interp, PostponingStateSpace, Simulation, SleepSetStateSpace, StateSpace,
+    SuccessorSink, SystemDescription, Violation, concretise_single_step,
 };
-use crate::ir::layout::Codes;
+use crate::ir::layout::StateValidator;
 use crate::ir::{ActionId, Layout};
 use spill::Result;
 
 /// What runs a rewritten program, told in steps of the program as written. If it takes several steps of the rewritten
 /// program for one, its states are states of that program.
-pub(super) struct Followed<'m> {
-    model: Box<dyn Model + 'm>,
+pub(super) struct RewrittenModel<'m> {
+    model: Box<dyn StateSpace + 'm>,
     /// What explains itself: the program as written, with what else is searched with.
-    below: Box<dyn Model + 'm>,
+    below: Box<dyn StateSpace + 'm>,
     written: &'m Interp,
     layout: &'m Layout,
     /// Tells states from other bytes.
-    codes: Codes,
-    rewritten: &'m Rewritten,
+    codes: StateValidator,
+    rewritten: &'m RewrittenProgram,
 }
 
-impl<'m> Followed<'m> {
+impl<'m> RewrittenModel<'m> {
     pub fn new(
-        model: Box<dyn Model + 'm>,
-        below: Box<dyn Model + 'm>,
+        model: Box<dyn StateSpace + 'm>,
+        below: Box<dyn StateSpace + 'm>,
         written: &'m Interp,
-        rewritten: &'m Rewritten,
-    ) -> Followed<'m> {
+        rewritten: &'m RewrittenProgram,
+    ) -> RewrittenModel<'m> {
         let layout = written.layout();
-        Followed { model, below, written, layout, codes: layout.codes(), rewritten }
+        RewrittenModel { model, below, written, layout, codes: layout.codes(), rewritten }
     }
 
     /// The state of the rewritten program that stands for a state.
@@ -41,10 +42,10 @@ impl<'m> Followed<'m> {
 
     /// The states of the program as written that one step of the rewritten one comes through.
     fn step(&self, from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        let is_there = |state: &[u8]| self.stands_for(to, state);
+        let is_there = |state: &[u8]| self.represents(to, state);
         // There are none of both: one is about processes, the other about what has none.
         match (self.rewritten.fused(), self.rewritten.structural()) {
-            (None, None) => one_step(self, from, to),
+            (None, None) => concretise_single_step(self, from, to),
             (None, Some(structural)) => Ok(structural.path(self.written, from, &is_there)),
             (Some(fused), _) => {
                 let represented = |state: &[u8]| self.represented(state);
@@ -54,7 +55,7 @@ impl<'m> Followed<'m> {
     }
 }
 
-impl Model for Followed<'_> {
+impl StateSpace for RewrittenModel<'_> {
     fn width(&self) -> usize {
         self.model.width()
     }
@@ -63,11 +64,11 @@ impl Model for Followed<'_> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         self.model.initial(out);
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.model.expand(states, out);
     }
 
@@ -84,41 +85,42 @@ impl Model for Followed<'_> {
         *hasher.finalize().as_bytes()
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.below.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.below.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         Some(self)
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
-        self.model.postpones()
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
+        self.model.as_postponing()
     }
 
-    fn sleeps(&self) -> Option<&dyn Sleeps> {
-        self.model.sleeps()
+    fn as_sleep_set(&self) -> Option<&dyn SleepSetStateSpace> {
+        self.model.as_sleep_set()
     }
 }
 
-impl Lift for Followed<'_> {
-    fn below(&self) -> &dyn Model {
+impl Simulation for RewrittenModel<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
         &*self.below
     }
 
     /// Whether both are stood for by the same state, and what is behind them is the same.
-    fn stands_for(&self, own: &[u8], below: &[u8]) -> bool {
+    fn represents(&self, own: &[u8], below: &[u8]) -> bool {
         let bytes = self.layout.bytes;
-        let are_states =
-            [own, below].into_iter().all(|it| it.len() >= bytes && self.codes.hold(&it[..bytes]));
+        let are_states = [own, below]
+            .into_iter()
+            .all(|it| it.len() >= bytes && self.codes.is_state(&it[..bytes]));
         are_states
             && own[bytes..] == below[bytes..]
             && self.represented(&own[..bytes]) == self.represented(&below[..bytes])
     }
 
-    fn way(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        let Some(lift) = self.model.lifts() else { return self.step(from, to) };
-        let Some(own_way) = lift.way(own, own, to)? else { return Ok(None) };
+    fn concretise_step(&self, own: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        let Some(lift) = self.model.simulation() else { return self.step(from, to) };
+        let Some(own_way) = lift.concretise_step(own, own, to)? else { return Ok(None) };
         let mut way: Vec<Vec<u8>> = Vec::new();
         for next in own_way {
             let at = way.last().map_or(from, Vec::as_slice);
@@ -128,33 +130,33 @@ impl Lift for Followed<'_> {
         Ok(Some(way))
     }
 
-    fn stops(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        self.model.lifts().map_or(Ok(None), |it| it.stops(own, to))
+    fn intermediate_states(&self, own: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        self.model.simulation().map_or(Ok(None), |it| it.intermediate_states(own, to))
     }
 
-    fn leaves_out(&self, action: ActionId) -> bool {
+    fn hides_action(&self, action: ActionId) -> bool {
         let about = &self.written.program().actions[action];
-        self.rewritten.passes().any(|it| it.leaves_out(action, about))
+        self.rewritten.passes().any(|it| it.loses_action_count(action, about))
     }
 
-    fn taken_below(&self, taken: ActionCounts) -> ActionCounts {
+    fn concrete_action_counts(&self, taken: ActionCounts) -> ActionCounts {
         match (self.rewritten.fused(), self.rewritten.structural()) {
             (None, None) => taken,
-            (None, Some(structural)) => structural.taken_apart(&taken),
-            (Some(fused), _) => fused.taken_apart(&taken),
+            (None, Some(structural)) => structural.expand_action_counts(&taken),
+            (Some(fused), _) => fused.expand_action_counts(&taken),
         }
     }
 
     /// Where somebody waits with a step until another follows, nothing may be left to be done but such steps.
-    fn within(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
+    fn concrete_violation_path(&self, from: &[u8], check: Violation) -> Result<Vec<Vec<u8>>> {
         let structural = self.rewritten.structural().filter(|_| check == Violation::Deadlock);
         Ok(structural.map(|it| it.to_deadlock(self.written, from)).unwrap_or_default())
     }
 
-    fn keeps_depth(&self) -> bool {
+    fn preserves_depth(&self) -> bool {
         let structural = self.rewritten.structural();
         self.rewritten.fused().is_none()
-            && structural.is_none_or(Structural::keeps_depth)
-            && self.model.lifts().is_none_or(Lift::keeps_depth)
+            && structural.is_none_or(StructuralReduction::keeps_depth)
+            && self.model.simulation().is_none_or(Simulation::preserves_depth)
     }
 }

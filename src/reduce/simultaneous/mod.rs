@@ -23,7 +23,7 @@
 
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{Expansion, Selective, apart, stop};
+use crate::exec::{SelectiveStateSpace, SuccessorSink, split_by_ends, stop};
 use spill::Result;
 
 /// What the reduction is called.
@@ -31,13 +31,13 @@ pub const NAME: &str = "simultaneous reachability";
 
 /// Of each of some states the sets of which one instance each is taken, in the order in which they are.
 #[derive(Default)]
-pub(super) struct Together {
+pub(super) struct SimultaneousSets {
     /// The sets, and of each state where its own end.
     sets: Vec<Vec<u64>>,
     ends: Vec<usize>,
 }
 
-impl Together {
+impl SimultaneousSets {
     /// Begins anew.
     pub fn clear(&mut self) {
         self.sets.clear();
@@ -49,7 +49,7 @@ impl Together {
     pub fn add(&mut self, chosen: &[u64], several: &[u64]) {
         let mut alone = chosen.to_vec();
         let several = several.chunks_exact(chosen.len()).filter(|it| bits::count(it) > 0);
-        several.clone().for_each(|it| bits::remove(&mut alone, it));
+        several.clone().for_each(|it| bits::subtract(&mut alone, it));
         let single = |member: usize| {
             let mut set = vec![0; chosen.len()];
             bits::insert(&mut set, member);
@@ -69,44 +69,44 @@ impl Together {
 
 /// Takes steps together, of states of so many bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Steps<'s, 'm> {
-    pub selective: &'s (dyn Selective + 'm),
+pub(super) struct SimultaneousSteps<'s, 'm> {
+    pub selective: &'s (dyn SelectiveStateSpace + 'm),
     pub width: usize,
 }
 
 /// Where states have come to, one step behind the other.
 #[derive(Default)]
-struct Front {
+struct StepFront {
     states: Vec<u8>,
     /// Of which of the states each began, and how many steps led to it.
     began: Vec<(usize, u32)>,
 }
 
-impl Front {
+impl StepFront {
     fn push(&mut self, state: &[u8], began: (usize, u32)) {
         self.states.extend_from_slice(state);
         self.began.push(began);
     }
 }
 
-impl Steps<'_, '_> {
-    /// Collects what each of `states` leads to, as [`Selective::expand_apart`] does; false if that failed.
+impl SimultaneousSteps<'_, '_> {
+    /// Collects what each of `states` leads to, as [`SelectiveStateSpace::expand_chosen_with_ends`] does; false if that failed.
     pub fn expand(
         self,
         states: &[u8],
-        together: &Together,
+        together: &SimultaneousSets,
         (successors, ends): (&mut Vec<u8>, &mut Vec<u64>),
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
     ) -> bool {
         let all = states.chunks_exact(self.width).enumerate();
-        let (mut front, mut round, mut any_fails) = (Front::default(), 0, false);
+        let (mut front, mut round, mut any_fails) = (StepFront::default(), 0, false);
         all.for_each(|(at, state)| front.push(state, (at, 0)));
         while front.began.iter().any(|&(at, _)| together.of(at).len() > round) {
             let took = self.round(&front, (together, round), out);
             let Some((next, fails)) = took else { return false };
             (front, round, any_fails) = (next, round + 1, any_fails || fails);
         }
-        if any_fails && !self.tell(states, together, out) {
+        if any_fails && !self.report_failures(states, together, out) {
             return false;
         }
         successors.clear();
@@ -123,26 +123,33 @@ impl Steps<'_, '_> {
 
     /// Tells which steps fail; false if that failed. Where one fails behind steps of others, it fails before them: that is
     /// where a counterexample ends, as the states between are not stored.
-    fn tell(self, states: &[u8], together: &Together, out: &mut Expansion) -> bool {
+    fn report_failures(
+        self,
+        states: &[u8],
+        together: &SimultaneousSets,
+        out: &mut SuccessorSink,
+    ) -> bool {
         let (mut successors, mut chosen) = (Vec::new(), self.selective.instances().sets());
         chosen.clear(states.len() / self.width);
         for at in 0..states.len() / self.width {
             together.of(at).iter().for_each(|it| bits::extend(chosen.words_mut(at), it));
         }
-        let run = |out: &mut Expansion| self.selective.expand_chosen(states, &chosen, out);
-        let Some(found) = out.look(self.width, &mut successors, run) else { return false };
+        let run = |out: &mut SuccessorSink| self.selective.expand_chosen(states, &chosen, out);
+        let Some(found) = out.wrap_uncounted(self.width, &mut successors, run) else {
+            return false;
+        };
         out.add_findings(found.findings);
-        !stop::is_asked()
+        !stop::is_requested()
     }
 
     /// Takes an instance of the set that is next, where there is one; tells whether any fails. Where none leads on, as they
     /// fail or lead to what is left out, the others are taken without.
     fn round(
         self,
-        front: &Front,
-        (together, round): (&Together, usize),
-        out: &mut Expansion,
-    ) -> Option<(Front, bool)> {
+        front: &StepFront,
+        (together, round): (&SimultaneousSets, usize),
+        out: &mut SuccessorSink,
+    ) -> Option<(StepFront, bool)> {
         let all = || front.states.chunks_exact(self.width).zip(&front.began);
         let set = |&(at, _): &(usize, u32)| together.of(at).get(round);
         let (mut moving, mut chosen) = (Vec::new(), self.selective.instances().sets());
@@ -156,8 +163,8 @@ impl Steps<'_, '_> {
         }
         let (mut successors, mut ends) = (Vec::new(), Vec::new());
         let fails = self.take(&moving, &chosen, (&mut successors, &mut ends), out)?;
-        let (mut next, mut passed) = (Front::default(), 0);
-        let mut after = apart(&successors, &ends);
+        let (mut next, mut passed) = (StepFront::default(), 0);
+        let mut after = split_by_ends(&successors, &ends);
         for (state, began) in all() {
             let led = set(began).and_then(|_| after.next()).filter(|it| !it.is_empty());
             let Some(led) = led else {
@@ -167,7 +174,7 @@ impl Steps<'_, '_> {
             passed += u64::from(began.1 > 0);
             led.chunks_exact(self.width).for_each(|it| next.push(it, (began.0, began.1 + 1)));
         }
-        out.pass(passed);
+        out.count_skipped(passed);
         Some((next, fails))
     }
 
@@ -177,12 +184,14 @@ impl Steps<'_, '_> {
         states: &[u8],
         chosen: &InstanceSets,
         (successors, ends): (&mut Vec<u8>, &mut Vec<u64>),
-        out: &mut Expansion,
+        out: &mut SuccessorSink,
     ) -> Option<bool> {
-        let run = |out: &mut Expansion| self.selective.expand_apart(states, chosen, ends, out);
+        let run = |out: &mut SuccessorSink| {
+            self.selective.expand_chosen_with_ends(states, chosen, ends, out)
+        };
         let found = out.wrap(self.width, successors, run)?;
-        out.leave_out(found.left_out);
-        (!stop::is_asked()).then_some(!found.findings.is_empty())
+        out.count_excluded(found.excluded);
+        (!stop::is_requested()).then_some(!found.findings.is_empty())
     }
 
     /// The states on each way by steps that are taken together of a state, which is left out.
@@ -196,8 +205,8 @@ impl Steps<'_, '_> {
             for way in ways {
                 let at = way.last().map_or(state, Vec::as_slice);
                 let mut led = Vec::new();
-                let run = |out: &mut Expansion| self.selective.expand_chosen(at, &chosen, out);
-                let _ = Expansion::collect(self.width, &mut led, run)?;
+                let run = |out: &mut SuccessorSink| self.selective.expand_chosen(at, &chosen, out);
+                let _ = SuccessorSink::collect(self.width, &mut led, run)?;
                 let on = |next: &[u8]| way.iter().cloned().chain([next.to_vec()]).collect();
                 longer.extend(led.chunks_exact(self.width).map(on));
                 if led.is_empty() {

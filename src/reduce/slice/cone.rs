@@ -1,16 +1,16 @@
 //! The cone of influence: what stays, from what is looked for backwards.
 
-use super::Looked;
-use super::items::{Items, written};
-use super::needs::Needs;
-use crate::analysis::access::Table;
+use super::SliceCriterion;
+use super::items::{SliceItems, written};
+use super::needs::RelevantItems;
+use crate::analysis::access::AccessTable;
 use crate::analysis::bits;
 use crate::analysis::instances::InstanceId;
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::ir::walk::{self, Visitor};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
-    Action, ActionId, ActionsAt, Arena, Edge, Pid, ProcessId, Program, PropertyKind, Stmt,
-    StmtKind, Turn, Urgency,
+    Action, ActionId, ActionsByLocation, Arena, PidRule, ProcessEdge, ProcessId, Program,
+    PropertyKind, Stmt, StmtKind, TurnRule, Urgency,
 };
 use std::collections::BTreeSet;
 
@@ -21,8 +21,8 @@ const EACH_INSTANCE: u64 = 256;
 const EACH_ACTION: u64 = 64;
 
 /// What stays of a program.
-pub(super) struct Cone {
-    pub items: Items,
+pub(super) struct ConeOfInfluence {
+    pub items: SliceItems,
     /// What matters of a state.
     pub relevant: Vec<u64>,
     /// The actions that stay.
@@ -30,32 +30,32 @@ pub(super) struct Cone {
 }
 
 /// Finds it.
-struct Closing<'c> {
+struct ConeBuilder<'c> {
     program: &'c Program,
-    items: Items,
+    items: SliceItems,
     relevant: Vec<u64>,
     kept: BTreeSet<ActionId>,
     /// What each action may change.
     written: Arena<ActionId, Vec<u64>>,
-    from: ActionsAt,
-    to: ActionsAt,
+    from: ActionsByLocation,
+    to: ActionsByLocation,
     /// The processes of which instances are started on the way.
     started: BTreeSet<ProcessId>,
     has_committed: bool,
 }
 
-impl Cone {
+impl ConeOfInfluence {
     /// Of a program, where this is looked for; nothing if there is too much of it.
     pub fn of(
-        table: &Table<'_>,
-        looked: Looked,
+        table: &AccessTable<'_>,
+        looked: SliceCriterion,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Cone>, Exceeded> {
+    ) -> Result<Option<ConeOfInfluence>, BudgetExceeded> {
         let program = table.program();
-        let Some(items) = Items::new(program) else { return Ok(None) };
+        let Some(items) = SliceItems::new(program) else { return Ok(None) };
         let words = items.none().len();
         budget.hold(words * size_of::<u64>() * program.actions.len())?;
-        let mut closing = Closing::new(program, items);
+        let mut closing = ConeBuilder::new(program, items);
         closing.properties(looked);
         closing.lives();
         match looked.is_every_step {
@@ -63,17 +63,17 @@ impl Cone {
             false => closing.kept.extend(failing(table, looked, budget)?),
         }
         closing.close(words as u64, budget)?;
-        let Closing { items, relevant, kept, .. } = closing;
-        Ok(Some(Cone { items, relevant, kept }))
+        let ConeBuilder { items, relevant, kept, .. } = closing;
+        Ok(Some(ConeOfInfluence { items, relevant, kept }))
     }
 }
 
 /// The actions that may fail in a way that is looked for.
 fn failing(
-    table: &Table<'_>,
-    looked: Looked,
+    table: &AccessTable<'_>,
+    looked: SliceCriterion,
     budget: &AnalysisBudget,
-) -> Result<BTreeSet<ActionId>, Exceeded> {
+) -> Result<BTreeSet<ActionId>, BudgetExceeded> {
     let mut found = BTreeSet::new();
     for number in 0..table.instances().count() {
         budget.work(EACH_INSTANCE)?;
@@ -87,8 +87,8 @@ fn failing(
     Ok(found)
 }
 
-impl<'c> Closing<'c> {
-    fn new(program: &'c Program, items: Items) -> Closing<'c> {
+impl<'c> ConeBuilder<'c> {
+    fn new(program: &'c Program, items: SliceItems) -> ConeBuilder<'c> {
         let mut all_written = Arena::default();
         for action in program.actions.values() {
             all_written.push(written(program, &items, action));
@@ -98,31 +98,31 @@ impl<'c> Closing<'c> {
             processes.any(|it| it.locations.values().any(|at| at.urgency == Urgency::Committed));
         let relevant = items.none();
         let (kept, started) = (BTreeSet::new(), started(program));
-        Closing {
+        ConeBuilder {
             program,
             items,
             relevant,
             kept,
             written: all_written,
-            from: ActionsAt::leaving(program),
-            to: ActionsAt::reaching(program),
+            from: ActionsByLocation::leaving(program),
+            to: ActionsByLocation::reaching(program),
             started,
             has_committed,
         }
     }
 
     /// Adds what code needs.
-    fn needs(&mut self, of: impl FnOnce(&mut Needs<'_>)) {
+    fn needs(&mut self, of: impl FnOnce(&mut RelevantItems<'_>)) {
         let mut found = self.relevant.clone();
         let (program, items, relevant) = (self.program, &self.items, &self.relevant);
-        of(&mut Needs { program, items, relevant, found: &mut found });
+        of(&mut RelevantItems { program, items, relevant, found: &mut found });
         self.relevant = found;
     }
 
     /// What is looked for in states matters, and what is assumed of them.
-    fn properties(&mut self, looked: Looked) {
+    fn properties(&mut self, looked: SliceCriterion) {
         for property in self.program.properties.values() {
-            if !looked.asks(self.program, &property.kind) {
+            if !looked.is_relevant_property(self.program, &property.kind) {
                 continue;
             }
             match &property.kind {
@@ -146,7 +146,7 @@ impl<'c> Closing<'c> {
         for process in self.program.processes.values() {
             process.life.provided.iter().for_each(|it| self.needs(|needs| needs.expr(it)));
             let own = match process.life.pid {
-                Pid::In(variable) => Some(variable),
+                PidRule::In(variable) => Some(variable),
                 _ => None,
             };
             for scalar in own.into_iter().flat_map(|it| self.items.scalars.of(it)) {
@@ -156,17 +156,17 @@ impl<'c> Closing<'c> {
             let all = vec![u64::MAX; self.relevant.len()];
             let (program, items) = (self.program, &self.items);
             let found = &mut self.relevant;
-            Needs { program, items, relevant: &all, found }.body(&process.life.prologue);
+            RelevantItems { program, items, relevant: &all, found }.body(&process.life.prologue);
         }
     }
 
     /// Adds all that can influence what is there, until nothing is missing.
-    fn close(&mut self, words: u64, budget: &AnalysisBudget) -> Result<(), Exceeded> {
+    fn close(&mut self, words: u64, budget: &AnalysisBudget) -> Result<(), BudgetExceeded> {
         loop {
             let before = (self.kept.len(), self.relevant.clone());
             for (id, written) in self.written.iter() {
                 budget.work(words)?;
-                if bits::meet(written, &self.relevant) {
+                if bits::intersects(written, &self.relevant) {
                     self.kept.insert(id);
                 }
             }
@@ -200,7 +200,7 @@ impl<'c> Closing<'c> {
         self.keep_beside(edge);
         // The turn is kept as long as something is possible.
         let locations = &self.program.processes[edge.process].locations;
-        if action.control.turn != Turn::Open || locations[edge.to].urgency != Urgency::Free {
+        if action.control.turn != TurnRule::Open || locations[edge.to].urgency != Urgency::Free {
             self.kept.extend(self.from.at(edge.process, edge.to));
         }
         if locations[edge.from].urgency != Urgency::Free {
@@ -209,7 +209,7 @@ impl<'c> Closing<'c> {
     }
 
     /// Where some action waits for others not to be possible, all stay.
-    fn keep_beside(&mut self, edge: Edge) {
+    fn keep_beside(&mut self, edge: ProcessEdge) {
         let beside = self.from.at(edge.process, edge.from);
         let waits = |it: &ActionId| {
             let control = self.program.actions[*it].control;
@@ -223,8 +223,8 @@ impl<'c> Closing<'c> {
 
 /// The processes of which an instance may come on the way.
 fn started(program: &Program) -> BTreeSet<ProcessId> {
-    struct Started(BTreeSet<ProcessId>);
-    impl Visitor for Started {
+    struct StartedProcesses(BTreeSet<ProcessId>);
+    impl CodeVisitor for StartedProcesses {
         fn stmt(&mut self, stmt: &Stmt) {
             if let StmtKind::Run { process, .. } = stmt.kind {
                 self.0.insert(process);
@@ -232,7 +232,7 @@ fn started(program: &Program) -> BTreeSet<ProcessId> {
             walk::stmt(self, stmt);
         }
     }
-    let mut started = Started(BTreeSet::new());
+    let mut started = StartedProcesses(BTreeSet::new());
     program.actions.values().for_each(|it| walk::body(&mut started, &it.body));
     program.functions.values().for_each(|it| walk::body(&mut started, &it.body));
     program.processes.values().for_each(|it| walk::body(&mut started, &it.life.prologue));

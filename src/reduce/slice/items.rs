@@ -1,8 +1,8 @@
 //! What may matter in a state, numbered, and what of it code reads and writes.
 
 use crate::analysis::bits;
-use crate::analysis::live::Scalars;
-use crate::ir::walk::{self, Access, Visitor};
+use crate::analysis::live::ScalarNumbering;
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
     Action, ChannelId, ChannelRef, Entity, Expr, ExprKind, FunctionId, LocationId, Place,
     ProcessId, Program, Stmt, StmtKind, Urgency,
@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 /// Numbers for what may matter: the scalars of variables, channels, whether a process is at a location, which
 /// instances there are, whether anybody is at a committed location, which steps are possible.
 #[derive(Debug)]
-pub(super) struct Items {
-    pub scalars: Scalars,
+pub(super) struct SliceItems {
+    pub scalars: ScalarNumbering,
     channels: usize,
     /// The first location of each process.
     locations: Vec<usize>,
@@ -25,10 +25,10 @@ pub(super) struct Items {
     pub steps: usize,
 }
 
-impl Items {
+impl SliceItems {
     /// Those of a program, unless there are too many.
-    pub fn new(program: &Program) -> Option<Items> {
-        let scalars = Scalars::new(program)?;
+    pub fn new(program: &Program) -> Option<SliceItems> {
+        let scalars = ScalarNumbering::new(program)?;
         let channels = scalars.count();
         let mut next = channels + program.channels.len();
         let mut locations = Vec::new();
@@ -37,7 +37,7 @@ impl Items {
             next += process.locations.len();
         }
         let (instances, commitment, steps) = (next, next + 1, next + 2);
-        Some(Items { scalars, channels, locations, instances, commitment, steps })
+        Some(SliceItems { scalars, channels, locations, instances, commitment, steps })
     }
 
     /// How many there are.
@@ -61,23 +61,27 @@ impl Items {
 
     /// Adds what a place may mean to a set.
     pub fn add_place(&self, program: &Program, place: &Place, set: &mut [u64]) {
-        if let Some(meant) = self.scalars.meant(program, place) {
+        if let Some(meant) = self.scalars.of_place(program, place) {
             meant.scalars.for_each(|it| bits::insert(set, it));
         }
     }
 }
 
 /// Notes everything that code names, be it read or written.
-pub(super) struct Names<'n> {
+pub(super) struct NamedItems<'n> {
     pub program: &'n Program,
-    pub items: &'n Items,
+    pub items: &'n SliceItems,
     pub found: &'n mut [u64],
     functions: BTreeSet<FunctionId>,
 }
 
-impl<'n> Names<'n> {
-    pub fn new(program: &'n Program, items: &'n Items, found: &'n mut [u64]) -> Names<'n> {
-        Names { program, items, found, functions: BTreeSet::new() }
+impl<'n> NamedItems<'n> {
+    pub fn new(
+        program: &'n Program,
+        items: &'n SliceItems,
+        found: &'n mut [u64],
+    ) -> NamedItems<'n> {
+        NamedItems { program, items, found, functions: BTreeSet::new() }
     }
 
     fn function(&mut self, id: FunctionId) {
@@ -88,7 +92,7 @@ impl<'n> Names<'n> {
     }
 }
 
-impl Visitor for Names<'_> {
+impl CodeVisitor for NamedItems<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Call { function, .. } => self.function(*function),
@@ -125,7 +129,7 @@ impl Visitor for Names<'_> {
         walk::expr(self, expr);
     }
 
-    fn place(&mut self, place: &Place, _: Access) {
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
         self.items.add_place(self.program, place, self.found);
         // Whoever names an instance sees whether it is there.
         if place.slot.is_some() {
@@ -134,22 +138,22 @@ impl Visitor for Names<'_> {
         walk::place(self, place);
     }
 
-    fn channel(&mut self, channel: &ChannelRef, _: Access) {
-        let all = channel.meant(self.program);
+    fn channel(&mut self, channel: &ChannelRef, _: PlaceAccess) {
+        let all = channel.possible_channels(self.program);
         all.for_each(|it| bits::insert(self.found, self.items.channel(it)));
         walk::channel(self, channel);
     }
 }
 
 /// Notes what code may change.
-struct Writes<'w> {
+struct WrittenItems<'w> {
     program: &'w Program,
-    items: &'w Items,
+    items: &'w SliceItems,
     found: &'w mut [u64],
     functions: BTreeSet<FunctionId>,
 }
 
-impl Writes<'_> {
+impl WrittenItems<'_> {
     fn function(&mut self, id: FunctionId) {
         if self.functions.insert(id) {
             let program = self.program;
@@ -158,7 +162,7 @@ impl Writes<'_> {
     }
 }
 
-impl Visitor for Writes<'_> {
+impl CodeVisitor for WrittenItems<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Call { function, .. } => self.function(*function),
@@ -176,16 +180,16 @@ impl Visitor for Writes<'_> {
         walk::stmt(self, stmt);
     }
 
-    fn place(&mut self, place: &Place, access: Access) {
-        if access == Access::Write {
+    fn place(&mut self, place: &Place, access: PlaceAccess) {
+        if access == PlaceAccess::Write {
             self.items.add_place(self.program, place, self.found);
         }
         walk::place(self, place);
     }
 
-    fn channel(&mut self, channel: &ChannelRef, access: Access) {
-        if access == Access::Write {
-            let all = channel.meant(self.program);
+    fn channel(&mut self, channel: &ChannelRef, access: PlaceAccess) {
+        if access == PlaceAccess::Write {
+            let all = channel.possible_channels(self.program);
             all.for_each(|it| bits::insert(self.found, self.items.channel(it)));
         }
         walk::channel(self, channel);
@@ -193,9 +197,9 @@ impl Visitor for Writes<'_> {
 }
 
 /// What an action may change.
-pub(super) fn written(program: &Program, items: &Items, action: &Action) -> Vec<u64> {
+pub(super) fn written(program: &Program, items: &SliceItems, action: &Action) -> Vec<u64> {
     let mut found = written_by(program, items, &action.body);
-    let mut writes = Writes { program, items, found: &mut found, functions: BTreeSet::new() };
+    let mut writes = WrittenItems { program, items, found: &mut found, functions: BTreeSet::new() };
     action.communication.iter().for_each(|it| writes.communication(it));
     let Some(edge) = action.edge.filter(|it| it.from != it.to || ends(&action.body)) else {
         return found;
@@ -211,10 +215,10 @@ pub(super) fn written(program: &Program, items: &Items, action: &Action) -> Vec<
 }
 
 /// What a body may change.
-pub(super) fn written_by(program: &Program, items: &Items, body: &[Stmt]) -> Vec<u64> {
+pub(super) fn written_by(program: &Program, items: &SliceItems, body: &[Stmt]) -> Vec<u64> {
     let mut found = items.none();
     let functions = BTreeSet::new();
-    walk::body(&mut Writes { program, items, found: &mut found, functions }, body);
+    walk::body(&mut WrittenItems { program, items, found: &mut found, functions }, body);
     found
 }
 

@@ -1,6 +1,6 @@
 //! Slicing: what can influence nothing that is looked for is removed before the search.
 //!
-//! A search is for something: deadlocks, errors in steps, failed assertions, invariants ([`Checks`]). What can influence none
+//! A search is for something: deadlocks, errors in steps, failed assertions, invariants ([`CheckSelection`]). What can influence none
 //! of it need not be there (Weiser 1984; for model checking Hatcliff, Dwyer and Zheng 2000; Pelánek 2005, section 3.2.1).
 //!
 //! 1. *What matters* begins with what properties ask for and with the actions that may fail (`cone`). An
@@ -33,21 +33,21 @@ mod needs;
 mod perpetual;
 mod values;
 
-use super::Preserved;
-use super::asked::{is_asked, leave_unasked, preserved};
+use super::PreservedProperties;
+use super::asked::{drop_unchecked, is_property_checked, preserved_for};
 use super::dead::statements;
-use super::pass::Pass;
-use crate::analysis::access::Table;
+use super::pass::RewritePass;
+use crate::analysis::access::AccessTable;
 use crate::analysis::bits;
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::{Checks, Interp};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{CheckSelection, Interp};
 use crate::ir::{
-    Action, ActionId, Control, Edge, EndRule, Expr, Layout, LocationId, Owner, ProcessId, Program,
-    PropertyKind, Stmt, VarId,
+    Action, ActionControl, ActionId, EndRule, Expr, Layout, LocationId, Owner, ProcessEdge,
+    ProcessId, Program, PropertyKind, Stmt, VarId,
 };
 use crate::numbers::{count, grouped};
 use crate::source::Span;
-use cone::Cone;
+use cone::ConeOfInfluence;
 use std::collections::BTreeMap;
 use values::FirstValues;
 
@@ -59,62 +59,62 @@ const INSTANCES_MAX: u32 = 1 << 14;
 
 /// What is looked for, as far as it decides what matters.
 #[derive(Clone, Copy, Debug)]
-struct Looked {
-    checks: Checks,
+struct SliceCriterion {
+    checks: CheckSelection,
     /// Whether it matters which steps are possible.
     is_every_step: bool,
 }
 
-impl Looked {
+impl SliceCriterion {
     /// Whether a property is judged.
-    fn asks(self, program: &Program, property: &PropertyKind) -> bool {
-        is_asked(program, self.checks, property)
+    fn is_relevant_property(self, program: &Program, property: &PropertyKind) -> bool {
+        is_property_checked(program, self.checks, property)
     }
 }
 
 /// What was removed from a program.
 #[derive(Debug)]
-pub struct Sliced {
-    checks: Checks,
+pub struct ProgramSlice {
+    checks: CheckSelection,
     actions: Vec<ActionId>,
     variables: Vec<VarId>,
     first: FirstValues,
 }
 
-impl Sliced {
+impl ProgramSlice {
     /// Removes from a program, which `written` runs, what can influence nothing that is looked for; nothing if all of it can.
     pub(super) fn rewrite(
         program: &mut Program,
         written: &Interp,
-        checks: Checks,
+        checks: CheckSelection,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Sliced>, Exceeded> {
+    ) -> Result<Option<ProgramSlice>, BudgetExceeded> {
         if refusal(program, checks).is_some() {
             return Ok(None);
         }
         let before = program.clone();
-        let Ok(table) = Table::new(&before, written.layout()) else { return Ok(None) };
+        let Ok(table) = AccessTable::new(&before, written.layout()) else { return Ok(None) };
         if table.instances().count() > INSTANCES_MAX {
             return Ok(None);
         }
         let ever = perpetual::find(&table, written, budget)?.filter(|_| checks.deadlock);
-        let looked = Looked { checks, is_every_step: checks.deadlock && ever.is_none() };
-        let Some(cone) = Cone::of(&table, looked, budget)? else { return Ok(None) };
+        let looked = SliceCriterion { checks, is_every_step: checks.deadlock && ever.is_none() };
+        let Some(cone) = ConeOfInfluence::of(&table, looked, budget)? else { return Ok(None) };
         let is_removed = |id: &ActionId| !cone.kept.contains(id);
         let actions: Vec<ActionId> = before.actions.keys().filter(is_removed).collect();
         remove(program, &actions, ever);
         for id in program.properties.keys() {
-            leave_unasked(program, checks, id);
+            drop_unchecked(program, checks, id);
         }
         let resets = reset(program, &before, &cone);
         let variables = variables(&before, &cone);
         let first = FirstValues::new(&before, written.layout(), &cone);
         let is_any = !actions.is_empty() || resets > 0;
-        Ok(is_any.then_some(Sliced { checks, actions, variables, first }))
+        Ok(is_any.then_some(ProgramSlice { checks, actions, variables, first }))
     }
 
     /// What is looked for.
-    pub fn checks(&self) -> Checks {
+    pub fn checks(&self) -> CheckSelection {
         self.checks
     }
 
@@ -130,7 +130,7 @@ impl Sliced {
 }
 
 /// Why nothing of a program is removed in a search for some checks, whatever it does, if so.
-pub(super) fn refusal(program: &Program, checks: Checks) -> Option<String> {
+pub(super) fn refusal(program: &Program, checks: CheckSelection) -> Option<String> {
     let mut properties = program.properties.values();
     let claim = properties.find(|it| matches!(it.kind, PropertyKind::Claim(_)));
     if let Some(claim) = claim {
@@ -161,7 +161,7 @@ fn remove(program: &mut Program, actions: &[ActionId], ever: Option<ProcessId>) 
     }
     for ((process, at), id) in left {
         let action = &mut program.actions[id];
-        let edge = Some(Edge { process, from: at, to: at });
+        let edge = Some(ProcessEdge { process, from: at, to: at });
         *action = Action { edge, ..empty(action, None) };
     }
 }
@@ -173,13 +173,13 @@ fn empty(action: &Action, guard: Option<Expr>) -> Action {
         guard,
         communication: None,
         body: Vec::new(),
-        control: Control::default(),
+        control: ActionControl::default(),
         ..action.clone()
     }
 }
 
 /// Has what does not matter be reset where it is written; tells in how many places.
-fn reset(program: &mut Program, before: &Program, cone: &Cone) -> usize {
+fn reset(program: &mut Program, before: &Program, cone: &ConeOfInfluence) -> usize {
     let mut count = 0;
     let mut add = |body: &mut Vec<Stmt>, resets: Vec<Stmt>| {
         count += resets.len();
@@ -210,12 +210,12 @@ fn reset(program: &mut Program, before: &Program, cone: &Cone) -> usize {
 /// What resets what does not matter of that which somebody writes: the program's and his own. What he starts has its first values.
 fn resets(
     program: &Program,
-    cone: &Cone,
+    cone: &ConeOfInfluence,
     (mut written, mover): (Vec<u64>, Option<ProcessId>),
     span: Span,
 ) -> Vec<Stmt> {
     let scalars = &cone.items.scalars;
-    bits::remove(&mut written, &cone.relevant);
+    bits::subtract(&mut written, &cone.relevant);
     let is_his = |it: &usize| match program.variables[scalars.variable(*it).0].owner {
         Owner::Process(id) => Some(id) == mover || !program.processes[id].has_slots(),
         Owner::Program => true,
@@ -225,8 +225,8 @@ fn resets(
 }
 
 /// The variables that something writes and of which nothing matters.
-fn variables(program: &Program, cone: &Cone) -> Vec<VarId> {
-    let Cone { items, relevant, .. } = cone;
+fn variables(program: &Program, cone: &ConeOfInfluence) -> Vec<VarId> {
+    let ConeOfInfluence { items, relevant, .. } = cone;
     let mut ever = items.none();
     for action in program.actions.values() {
         bits::extend(&mut ever, &items::written(program, items, action));
@@ -242,12 +242,12 @@ fn variables(program: &Program, cone: &Cone) -> Vec<VarId> {
     program.variables.keys().filter(is_gone).collect()
 }
 
-impl Pass for Sliced {
+impl RewritePass for ProgramSlice {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn did(&self, program: &Program) -> String {
+    fn describe_effect(&self, program: &Program) -> String {
         let (actions, variables) = (self.actions.len(), self.variables.len());
         let all = count(program.actions.len() as u64, "action");
         let has = if variables == 1 { "has" } else { "have" };
@@ -256,15 +256,15 @@ impl Pass for Sliced {
         format!("{actions} of {all} removed; {variables} {has} only first values")
     }
 
-    fn preserves(&self) -> Preserved {
-        preserved(self.checks)
+    fn preserves(&self) -> PreservedProperties {
+        preserved_for(self.checks)
     }
 
-    fn takes_all(&self) -> bool {
+    fn keeps_all_actions(&self) -> bool {
         true
     }
 
-    fn leaves_out(&self, id: ActionId, _: &Action) -> bool {
+    fn loses_action_count(&self, id: ActionId, _: &Action) -> bool {
         self.actions.binary_search(&id).is_ok()
     }
 

@@ -3,24 +3,25 @@
 //! Whether it is possible, whether it fails, and what it stores where that matters. What is stored elsewhere, and surely
 //! is stored, needs nothing (the relevant variables of a slice: Weiser 1984).
 
-use super::items::{Items, Names, ends};
+use super::items::{NamedItems, SliceItems, ends};
 use crate::analysis::bits;
 use crate::analysis::live::{bounds, surely_stored};
-use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
-    Action, Communication, Expr, Pattern, Place, Program, Root, Stmt, StmtKind, Type, TypeId,
+    Action, Communication, Expr, Place, PlaceRoot, Program, ReceivePattern, Stmt, StmtKind, Type,
+    TypeId,
 };
 
 /// Notes what code needs.
-pub(super) struct Needs<'n> {
+pub(super) struct RelevantItems<'n> {
     pub program: &'n Program,
-    pub items: &'n Items,
+    pub items: &'n SliceItems,
     /// What matters behind it.
     pub relevant: &'n [u64],
     pub found: &'n mut [u64],
 }
 
-impl Needs<'_> {
+impl RelevantItems<'_> {
     /// What an action needs.
     pub fn action(&mut self, action: &Action) {
         action.guard.iter().for_each(|it| self.expr(it));
@@ -41,8 +42,8 @@ impl Needs<'_> {
         self.names().expr(expr);
     }
 
-    fn names(&mut self) -> Names<'_> {
-        Names::new(self.program, self.items, self.found)
+    fn names(&mut self) -> NamedItems<'_> {
+        NamedItems::new(self.program, self.items, self.found)
     }
 
     /// What it needs to find a place.
@@ -51,25 +52,25 @@ impl Needs<'_> {
     }
 
     /// Whether what a place may mean matters.
-    fn matters(&self, place: &Place) -> bool {
+    fn is_relevant(&self, place: &Place) -> bool {
         let mut meant = self.items.none();
         self.items.add_place(self.program, place, &mut meant);
-        bits::meet(&meant, self.relevant)
+        bits::intersects(&meant, self.relevant)
     }
 
     fn communication(&mut self, communication: &Communication) {
-        self.names().channel(communication.channel(), Access::Read);
+        self.names().channel(communication.channel(), PlaceAccess::Read);
         match communication {
             Communication::Send { values, .. } => values.iter().for_each(|it| self.expr(it)),
             Communication::Receive { patterns, .. } => {
                 for pattern in patterns {
                     match pattern {
-                        Pattern::Match(value) => self.expr(value),
-                        Pattern::Into(place) if !is_resettable(self.program, place) => {
-                            self.names().place(place, Access::Write);
+                        ReceivePattern::Match(value) => self.expr(value),
+                        ReceivePattern::Into(place) if !is_resettable(self.program, place) => {
+                            self.names().place(place, PlaceAccess::Write);
                         }
-                        Pattern::Into(place) => self.finds(place),
-                        Pattern::Any => {}
+                        ReceivePattern::Into(place) => self.finds(place),
+                        ReceivePattern::Any => {}
                     }
                 }
             }
@@ -80,15 +81,15 @@ impl Needs<'_> {
         match &stmt.kind {
             StmtKind::Assign { target, value, overflow } => {
                 let is_sure = surely_stored(self.program, target, value, *overflow);
-                if self.matters(target) || !is_sure {
+                if self.is_relevant(target) || !is_sure {
                     self.finds(target);
                     self.expr(value);
                 }
             }
             StmtKind::Copy { target, source } => {
                 self.finds(target);
-                match self.matters(target) {
-                    true => self.names().place(source, Access::Read),
+                match self.is_relevant(target) {
+                    true => self.names().place(source, PlaceAccess::Read),
                     false => self.finds(source),
                 }
             }
@@ -129,10 +130,10 @@ impl Needs<'_> {
 /// Whether a body is gone through statement by statement, and what it writes can be reset at its end: it is not left early, gives no names to places,
 /// and calls nobody.
 pub(super) fn is_plain(program: &Program, body: &[Stmt]) -> bool {
-    struct Places<'p>(&'p Program, bool);
-    impl Visitor for Places<'_> {
-        fn place(&mut self, place: &Place, access: Access) {
-            self.1 &= access == Access::Read || is_resettable(self.0, place);
+    struct PlainPlaceCheck<'p>(&'p Program, bool);
+    impl CodeVisitor for PlainPlaceCheck<'_> {
+        fn place(&mut self, place: &Place, access: PlaceAccess) {
+            self.1 &= access == PlaceAccess::Read || is_resettable(self.0, place);
             walk::place(self, place);
         }
     }
@@ -147,7 +148,7 @@ pub(super) fn is_plain(program: &Program, body: &[Stmt]) -> bool {
                 | StmtKind::MultisetRemove { .. }
         )
     };
-    let mut places = Places(program, true);
+    let mut places = PlainPlaceCheck(program, true);
     walk::body(&mut places, body);
     places.1 && !ends(body) && !walk::any_stmt(body, &is_other)
 }
@@ -155,7 +156,7 @@ pub(super) fn is_plain(program: &Program, body: &[Stmt]) -> bool {
 /// Whether what is at a place can be reset by whoever writes it: it is the program's or the mover's own, and has no
 /// multisets.
 fn is_resettable(program: &Program, place: &Place) -> bool {
-    let Root::Variable(variable) = place.root else { return false };
+    let PlaceRoot::Variable(variable) = place.root else { return false };
     place.slot.is_none() && !has_multiset(program, program.variables[variable].ty)
 }
 

@@ -1,14 +1,14 @@
 //! A process that always has a step that is possible: where it is there is no deadlock.
 
-use crate::analysis::access::Table;
-use crate::budget::{AnalysisBudget, Exceeded};
+use crate::analysis::access::AccessTable;
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
 use crate::ir::walk::any_stmt;
 use crate::ir::{
-    Action, ActionId, ActionsAt, Instances, LocationId, ProcessId, Program, PropertyKind, Stmt,
-    StmtKind, Urgency,
+    Action, ActionId, ActionsByLocation, InstanceCount, LocationId, ProcessId, Program,
+    PropertyKind, Stmt, StmtKind, Urgency,
 };
-use crate::reduce::merge::is_always_possible;
+use crate::reduce::merge::is_always_enabled;
 use std::collections::BTreeSet;
 
 /// Units of work to find out whether a process always has a step at a location: it may be tried in all that it reads.
@@ -16,10 +16,10 @@ const EACH_LOCATION: u64 = 1 << 10;
 
 /// The first process that always has one, wherever it and all others are.
 pub(super) fn find(
-    table: &Table<'_>,
+    table: &AccessTable<'_>,
     written: &Interp,
     budget: &AnalysisBudget,
-) -> Result<Option<ProcessId>, Exceeded> {
+) -> Result<Option<ProcessId>, BudgetExceeded> {
     let program = table.program();
     let mut processes = program.processes.values();
     let is_held =
@@ -30,7 +30,7 @@ pub(super) fn find(
     if is_held || is_assumed {
         return Ok(None);
     }
-    let leaving = ActionsAt::leaving(program);
+    let leaving = ActionsByLocation::leaving(program);
     for id in program.processes.keys() {
         if is_perpetual((table, written), &leaving, id, budget)? {
             return Ok(Some(id));
@@ -40,16 +40,16 @@ pub(super) fn find(
 }
 
 fn is_perpetual(
-    (table, written): (&Table<'_>, &Interp),
-    leaving: &ActionsAt,
+    (table, written): (&AccessTable<'_>, &Interp),
+    leaving: &ActionsByLocation,
     id: ProcessId,
     budget: &AnalysisBudget,
-) -> Result<bool, Exceeded> {
+) -> Result<bool, BudgetExceeded> {
     let program = table.program();
     let process = &program.processes[id];
     let is_there = match process.instances {
-        Instances::One => true,
-        Instances::Slots { active, .. } => active > 0 || begins(program, id),
+        InstanceCount::One => true,
+        InstanceCount::Slots { active, .. } => active > 0 || begins(program, id),
     };
     let mut properties = program.properties.values();
     let moves = !properties.any(|it| it.kind == PropertyKind::Automaton(id));
@@ -59,7 +59,7 @@ fn is_perpetual(
     }
     for at in reached(program, leaving, id) {
         budget.work(EACH_LOCATION)?;
-        if !leads_on(table, written, (id, at), leaving.at(id, at)) {
+        if !is_step_always_enabled(table, written, (id, at), leaving.at(id, at)) {
             return Ok(false);
         }
     }
@@ -73,8 +73,8 @@ fn begins(program: &Program, id: ProcessId) -> bool {
 }
 
 /// Whether at a location one of its actions is always possible.
-fn leads_on(
-    table: &Table<'_>,
+fn is_step_always_enabled(
+    table: &AccessTable<'_>,
     written: &Interp,
     at: (ProcessId, LocationId),
     actions: &[ActionId],
@@ -90,7 +90,7 @@ fn leads_on(
         // What waits for all others not to be possible may wait for a message.
         found.retain(|&it| !all[it].control.otherwise);
     }
-    !found.is_empty() && is_always_possible(table, written, at, &found)
+    !found.is_empty() && is_always_enabled(table, written, at, &found)
 }
 
 /// Whether an action may end its process, or not be taken though its guard holds.
@@ -102,7 +102,7 @@ fn is_other(action: &Action) -> bool {
 }
 
 /// Where a process may be.
-fn reached(program: &Program, leaving: &ActionsAt, id: ProcessId) -> BTreeSet<LocationId> {
+fn reached(program: &Program, leaving: &ActionsByLocation, id: ProcessId) -> BTreeSet<LocationId> {
     let start = program.processes[id].start;
     let (mut found, mut open) = (BTreeSet::from([start]), vec![start]);
     while let Some(at) = open.pop() {

@@ -1,27 +1,27 @@
 //! The first values of what does not matter.
 
-use super::cone::Cone;
+use super::cone::ConeOfInfluence;
 use super::needs::has_multiset;
 use crate::analysis::bits;
 use crate::ir::layout::CellId;
 use crate::ir::{Layout, Owner, Program, Variable};
 
 /// A cell and the code of its first value.
-type First = (CellId, u32);
+type InitialCode = (CellId, u32);
 
 /// What a state holds where nothing matters.
 #[derive(Debug)]
 pub(super) struct FirstValues {
     /// What is always there.
-    always: Vec<First>,
+    always: Vec<InitialCode>,
     /// What is there where the code of a cell says that an instance is.
-    instances: Vec<(CellId, Vec<First>)>,
+    instances: Vec<(CellId, Vec<InitialCode>)>,
 }
 
 impl FirstValues {
     /// Of what does not matter in a program whose states are laid out so.
-    pub fn new(program: &Program, layout: &Layout, cone: &Cone) -> FirstValues {
-        let of = |owner: Owner, slot: u32| -> Vec<First> {
+    pub fn new(program: &Program, layout: &Layout, cone: &ConeOfInfluence) -> FirstValues {
+        let of = |owner: Owner, slot: u32| -> Vec<InitialCode> {
             let own = program.variables.iter().filter(move |(_, it)| it.owner == owner);
             let plain = own.filter(|(_, it)| !has_multiset(program, it.ty));
             let cells = plain.flat_map(|(id, variable)| {
@@ -59,7 +59,7 @@ impl FirstValues {
 }
 
 /// The cell of a scalar of a variable, and the code of its first value.
-fn value(layout: &Layout, variable: &Variable, first: CellId, at: usize) -> First {
+fn value(layout: &Layout, variable: &Variable, first: CellId, at: usize) -> InitialCode {
     let cell = CellId(first.0 + at as u32);
     (cell, variable.initial[at].map_or(0, |it| layout.cells[cell].code(it) as u32))
 }

@@ -1,7 +1,7 @@
 //! States of processes that nothing tells apart are one: whoever would come to a location comes to the first that is
 //! bisimilar to it.
 //!
-//! Which locations these are is told by [`Bisimilar`]. The program is rewritten where processes begin and where actions lead. Locations and
+//! Which locations these are is told by [`LocationBisimulation`]. The program is rewritten where processes begin and where actions lead. Locations and
 //! actions stay, so that they keep their numbers, but nobody comes to those that are bisimilar to an earlier one.
 //!
 //! *Why that keeps everything.* Call two states alike if they differ only in where processes are, and each process is at
@@ -18,9 +18,9 @@
 //! c -> a { send q(x); }                    c -> a { send q(x); }    (nobody comes here)
 //! ```
 
-use super::pass::Pass;
-use crate::analysis::bisimulation::Bisimilar;
-use crate::budget::{AnalysisBudget, Exceeded};
+use super::pass::RewritePass;
+use crate::analysis::bisimulation::LocationBisimulation;
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::CellId;
 use crate::ir::{Action, ActionId, Layout, LocationId, ProcessId, Program};
 use crate::numbers::grouped;
@@ -30,8 +30,8 @@ pub const NAME: &str = "states of processes not told apart";
 
 /// Which locations of a program are one.
 #[derive(Debug)]
-pub struct Unified {
-    bisimilar: Bisimilar,
+pub struct LocationMerging {
+    bisimilar: LocationBisimulation,
     /// The cells that say where instances are of whose process some locations are one; with what stands for each of their codes.
     cells: Vec<(CellId, Vec<u32>)>,
 }
@@ -47,18 +47,20 @@ pub struct EquivalentLocations {
     pub others: Vec<LocationId>,
 }
 
-impl Unified {
+impl LocationMerging {
     /// Has a program, whose states are laid out so, come to one of the locations that nothing tells apart; nothing if it does so as it
     /// is.
     pub(super) fn rewrite(
         program: &mut Program,
         layout: &Layout,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Unified>, Exceeded> {
-        let Some(bisimilar) = Bisimilar::of(program, layout, budget)? else { return Ok(None) };
+    ) -> Result<Option<LocationMerging>, BudgetExceeded> {
+        let Some(bisimilar) = LocationBisimulation::of(program, layout, budget)? else {
+            return Ok(None);
+        };
         let mut changes = 0;
         let mut lead = |process, to: &mut LocationId| {
-            let first = bisimilar.first(process, *to);
+            let first = bisimilar.representative(process, *to);
             changes += usize::from(first != *to);
             *to = first;
         };
@@ -67,7 +69,7 @@ impl Unified {
         }
         program.processes.keys().for_each(|id| lead(id, &mut program.processes[id].start));
         let cells = cells(program, layout, &bisimilar);
-        Ok((changes > 0).then_some(Unified { bisimilar, cells }))
+        Ok((changes > 0).then_some(LocationMerging { bisimilar, cells }))
     }
 
     /// Which locations are one.
@@ -85,7 +87,11 @@ impl Unified {
 
 /// The cells of all instances that may be at one of several locations that are one, and the code of the first of these for
 /// each code.
-fn cells(program: &Program, layout: &Layout, bisimilar: &Bisimilar) -> Vec<(CellId, Vec<u32>)> {
+fn cells(
+    program: &Program,
+    layout: &Layout,
+    bisimilar: &LocationBisimulation,
+) -> Vec<(CellId, Vec<u32>)> {
     let mut cells = Vec::new();
     for (id, process) in program.processes.iter() {
         if bisimilar.sets(id).is_empty() {
@@ -93,7 +99,7 @@ fn cells(program: &Program, layout: &Layout, bisimilar: &Bisimilar) -> Vec<(Cell
         }
         // With slots code 0 says that there is no instance.
         let free = process.first_location();
-        let firsts = process.locations.keys().map(|it| bisimilar.first(id, it).0 + free);
+        let firsts = process.locations.keys().map(|it| bisimilar.representative(id, it).0 + free);
         let firsts: Vec<u32> = (0..free).chain(firsts).collect();
         let slots = 0..program.slots(id);
         cells.extend(slots.map(|it| (layout.locations[id].in_slot(it), firsts.clone())));
@@ -101,25 +107,25 @@ fn cells(program: &Program, layout: &Layout, bisimilar: &Bisimilar) -> Vec<(Cell
     cells
 }
 
-impl Pass for Unified {
+impl RewritePass for LocationMerging {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn did(&self, program: &Program) -> String {
+    fn describe_effect(&self, program: &Program) -> String {
         match self.locations(program).iter().map(|it| it.others.len()).sum::<usize>() {
             1 => "1 location is one with an earlier one".into(),
             others => format!("{} locations are one with earlier ones", grouped(others as u64)),
         }
     }
 
-    fn takes_all(&self) -> bool {
+    fn keeps_all_actions(&self) -> bool {
         true
     }
 
-    fn leaves_out(&self, _: ActionId, action: &Action) -> bool {
+    fn loses_action_count(&self, _: ActionId, action: &Action) -> bool {
         // That it is taken at the first may be another's doing, which may be all that can be come to.
-        action.edge.is_some_and(|it| self.bisimilar.is_joined(it.process, it.from))
+        action.edge.is_some_and(|it| self.bisimilar.is_merged(it.process, it.from))
     }
 
     fn represent(&self, layout: &Layout, state: &mut [u8]) {

@@ -10,8 +10,8 @@
 //!   are looked for, each of *H* takes from some place, and nobody else needs anything of the places that it takes from. Else that may be as it is
 //!   (free agglomeration).
 
-use super::net::{Net, Transition};
-use super::parts::Arc;
+use super::net::{CounterNet, ReducibleTransition};
+use super::parts::PlaceArc;
 use std::collections::BTreeMap;
 
 /// As many transitions more than before there may be for a place that is gone.
@@ -22,7 +22,7 @@ const SEQUENCE_MAX: usize = 64;
 
 /// Which of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum AgglomerationKind {
     /// Whoever puts tokens there goes on.
     Post,
     /// Whoever takes tokens has waited with putting them there.
@@ -31,21 +31,21 @@ pub enum Side {
 
 /// An agglomeration that was done.
 #[derive(Debug)]
-pub(super) struct Agglomerated {
+pub(super) struct Agglomeration {
     pub place: usize,
-    pub side: Side,
+    pub side: AgglomerationKind,
     /// Who put tokens there.
-    pub before: Vec<Transition>,
+    pub before: Vec<ReducibleTransition>,
 }
 
 /// Agglomerates the transitions around a place, if that may be done in a search for deadlocks or not, and there are so many transitions more
 /// at most.
 pub(super) fn agglomerate(
-    net: &mut Net,
+    net: &mut CounterNet,
     place: usize,
     (deadlock, more): (bool, usize),
-) -> Option<Agglomerated> {
-    if !net.is_place[place] || net.is_seen[place] || net.initial[place] != 0 {
+) -> Option<Agglomeration> {
+    if !net.is_place[place] || net.is_observed[place] || net.initial[place] != 0 {
         return None;
     }
     let (mut puts, mut takes) = (Vec::new(), Vec::new());
@@ -63,26 +63,32 @@ pub(super) fn agglomerate(
     }
     let around = (&puts[..], &takes[..]);
     let post = may_follow(net, place, around);
-    let (side, made) = match post.and_then(|it| composed(net, Side::Post, around, (it, more))) {
-        Some(made) => (Side::Post, made),
+    let (side, made) = match post
+        .and_then(|it| composed(net, AgglomerationKind::Post, around, (it, more)))
+    {
+        Some(made) => (AgglomerationKind::Post, made),
         None => {
             let pre = may_precede(net, place, around, deadlock)?;
-            (Side::Pre, composed(net, Side::Pre, around, (pre, more))?)
+            (AgglomerationKind::Pre, composed(net, AgglomerationKind::Pre, around, (pre, more))?)
         }
     };
     let before = puts.iter().filter_map(|it| net.remove(it.0)).collect();
     takes.iter().for_each(|it| drop(net.remove(it.0)));
     made.into_iter().for_each(|it| net.add(it));
-    Some(Agglomerated { place, side, before })
+    Some(Agglomeration { place, side, before })
 }
 
 /// Transitions, with what each has to do with the place.
-type Around<'a> = &'a [(usize, Arc)];
+type AdjacentArcs<'a> = &'a [(usize, PlaceArc)];
 
 /// The tokens that each of those takes that may follow at once, if they may.
-fn may_follow(net: &Net, place: usize, (puts, takes): (Around<'_>, Around<'_>)) -> Option<i64> {
+fn may_follow(
+    net: &CounterNet,
+    place: usize,
+    (puts, takes): (AdjacentArcs<'_>, AdjacentArcs<'_>),
+) -> Option<i64> {
     let tokens = takes[0].1.needs;
-    let is_free = |transition: &Transition| {
+    let is_free = |transition: &ReducibleTransition| {
         let mut others = transition.arcs.iter().filter(|it| *it.0 != place);
         others.all(|(_, arc)| arc.puts()) && !net.is_visible(transition)
     };
@@ -94,13 +100,13 @@ fn may_follow(net: &Net, place: usize, (puts, takes): (Around<'_>, Around<'_>)) 
 
 /// The tokens that each of those puts that may wait, if they may.
 fn may_precede(
-    net: &Net,
+    net: &CounterNet,
     place: usize,
-    (puts, takes): (Around<'_>, Around<'_>),
+    (puts, takes): (AdjacentArcs<'_>, AdjacentArcs<'_>),
     deadlock: bool,
 ) -> Option<i64> {
     let tokens = puts[0].1.adds;
-    let may_wait = |number: usize, transition: &Transition| {
+    let may_wait = |number: usize, transition: &ReducibleTransition| {
         let mut others = transition.arcs.iter().filter(|it| *it.0 != place);
         let is_alone =
             |from: usize| net.at(from).all(|(it, _, arc)| it == number || arc.needs == 0);
@@ -117,14 +123,14 @@ fn may_precede(
 
 /// What becomes of the transitions, so many tokens at a time; nothing if there were too many.
 fn composed(
-    net: &Net,
-    side: Side,
-    (puts, takes): (Around<'_>, Around<'_>),
+    net: &CounterNet,
+    side: AgglomerationKind,
+    (puts, takes): (AdjacentArcs<'_>, AdjacentArcs<'_>),
     (tokens, more): (i64, usize),
-) -> Option<Vec<Transition>> {
+) -> Option<Vec<ReducibleTransition>> {
     let (one, many) = match side {
-        Side::Post => (puts, takes),
-        Side::Pre => (takes, puts),
+        AgglomerationKind::Post => (puts, takes),
+        AgglomerationKind::Pre => (takes, puts),
     };
     let most = puts.len() + takes.len() + more;
     let mut made = Vec::new();
@@ -133,10 +139,10 @@ fn composed(
         let core = net.transitions[*number].as_ref()?;
         for chosen in choices(many.len(), times, most - made.len())? {
             let chosen = chosen.iter().map(|it| net.transitions[many[*it].0].as_ref());
-            let mut sequence = chosen.collect::<Option<Vec<&Transition>>>()?;
+            let mut sequence = chosen.collect::<Option<Vec<&ReducibleTransition>>>()?;
             match side {
-                Side::Post => sequence.insert(0, core),
-                Side::Pre => sequence.push(core),
+                AgglomerationKind::Post => sequence.insert(0, core),
+                AgglomerationKind::Pre => sequence.push(core),
             }
             made.push(in_turn(&sequence, core)?);
         }
@@ -161,17 +167,20 @@ fn choices(count: usize, times: usize, most: usize) -> Option<Vec<Vec<usize>>> {
 }
 
 /// Transitions one after the other, as one.
-fn in_turn(sequence: &[&Transition], core: &Transition) -> Option<Transition> {
-    let mut arcs: BTreeMap<usize, Arc> = BTreeMap::new();
+fn in_turn(
+    sequence: &[&ReducibleTransition],
+    core: &ReducibleTransition,
+) -> Option<ReducibleTransition> {
+    let mut arcs: BTreeMap<usize, PlaceArc> = BTreeMap::new();
     for transition in sequence {
         for (place, arc) in &transition.arcs {
             let before = arcs.entry(*place).or_default();
             *before = before.then(*arc);
         }
     }
-    arcs.retain(|_, arc| *arc != Arc::default());
+    arcs.retain(|_, arc| *arc != PlaceArc::default());
     let actions: Vec<_> = sequence.iter().flat_map(|it| it.sequence.iter().copied()).collect();
-    (actions.len() <= SEQUENCE_MAX).then_some(Transition {
+    (actions.len() <= SEQUENCE_MAX).then_some(ReducibleTransition {
         arcs,
         sequence: actions,
         core: core.core,

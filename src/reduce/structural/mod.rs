@@ -43,21 +43,21 @@ mod places;
 mod redundant;
 mod write;
 
-pub use agglomerate::Side;
+pub use agglomerate::AgglomerationKind;
 
-use super::asked::{leave_unasked, preserved};
-use super::pass::Pass;
-use super::{Kept, Preserved};
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::{ActionCounts, Checks, Interp};
+use super::asked::{drop_unchecked, preserved_for};
+use super::pass::RewritePass;
+use super::{PreservedProperties, PropertyClass};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{ActionCounts, CheckSelection, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{
     Action, ActionId, EndRule, Entity as _, Layout, Program, PropertyKind, Schedule, VarId,
 };
 use crate::numbers::{count, grouped};
-use agglomerate::{Agglomerated, agglomerate};
-use net::Net;
-use places::Places;
+use agglomerate::{Agglomeration, agglomerate};
+use net::CounterNet;
+use places::NetPlaces;
 use std::collections::BTreeSet;
 
 /// What the reduction is called.
@@ -65,8 +65,8 @@ pub const NAME: &str = "structural reduction";
 
 /// What was reduced in a program.
 #[derive(Debug)]
-pub struct Structural {
-    checks: Checks,
+pub struct StructuralReduction {
+    checks: CheckSelection,
     /// Of each action that is several ones in turn, which those are.
     composed: Vec<(ActionId, Vec<ActionId>)>,
     /// Actions that are not taken, and others are all the same; or that are taken only if somebody goes on.
@@ -75,34 +75,35 @@ pub struct Structural {
     gone: BTreeSet<ActionId>,
     /// Of each agglomeration that has some wait, in their order, what waits.
     waiting: Vec<Vec<Vec<ActionId>>>,
-    agglomerated: Vec<(VarId, Side)>,
+    agglomerated: Vec<(VarId, AgglomerationKind)>,
     redundant: Vec<VarId>,
     /// The first tokens of what is redundant: a cell, and its code.
     first: Vec<(CellId, u32)>,
 }
 
-impl Structural {
+impl StructuralReduction {
     /// Reduces a program, which `written` runs, in a search for some checks; nothing if there is nothing to reduce.
     pub(super) fn rewrite(
         program: &mut Program,
         written: &Interp,
-        checks: Checks,
+        checks: CheckSelection,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Structural>, Exceeded> {
+    ) -> Result<Option<StructuralReduction>, BudgetExceeded> {
         if refusal(program, checks).is_some() {
             return Ok(None);
         }
-        let Some(places) = Places::of(program, checks, budget)? else { return Ok(None) };
-        let mut net = Net::of(program, &places);
-        let mut reducing = Reducing { net: &mut net, checks, budget, done: Done::default() };
+        let Some(places) = NetPlaces::of(program, checks, budget)? else { return Ok(None) };
+        let mut net = CounterNet::of(program, &places);
+        let mut reducing =
+            NetReducer { net: &mut net, checks, budget, done: NetReductions::default() };
         reducing.reduce()?;
-        let Done { agglomerated, redundant, left_out, is_any } = reducing.done;
+        let NetReductions { agglomerated, redundant, left_out, is_any } = reducing.done;
         if !is_any {
             return Ok(None);
         }
-        let write::Written { composed, gone } = write::write(&net, program);
+        let write::RewrittenActions { composed, gone } = write::write(&net, program);
         for id in program.properties.keys() {
-            leave_unasked(program, checks, id);
+            drop_unchecked(program, checks, id);
         }
         let place = VarId::from_index;
         let redundant: Vec<VarId> = redundant.into_iter().map(place).collect();
@@ -111,10 +112,10 @@ impl Structural {
             let cell = layout.variables[id].in_slot(0);
             (cell, layout.cells[cell].code(net.initial[id.index()]) as u32)
         });
-        let waits = |it: &&Agglomerated| it.side == Side::Pre;
+        let waits = |it: &&Agglomeration| it.side == AgglomerationKind::Pre;
         let sequences =
-            |it: &Agglomerated| it.before.iter().map(|it| it.sequence.clone()).collect();
-        Ok(Some(Structural {
+            |it: &Agglomeration| it.before.iter().map(|it| it.sequence.clone()).collect();
+        Ok(Some(StructuralReduction {
             checks,
             composed,
             left_out,
@@ -127,12 +128,12 @@ impl Structural {
     }
 
     /// What is looked for.
-    pub fn checks(&self) -> Checks {
+    pub fn checks(&self) -> CheckSelection {
         self.checks
     }
 
     /// The places in which nobody leaves tokens any more.
-    pub fn agglomerated(&self) -> &[(VarId, Side)] {
+    pub fn agglomerated(&self) -> &[(VarId, AgglomerationKind)] {
         &self.agglomerated
     }
 
@@ -153,7 +154,7 @@ impl Structural {
     }
 
     /// How often each action of the program before was taken, from how often those that are several were.
-    pub(super) fn taken_apart(&self, taken: &ActionCounts) -> ActionCounts {
+    pub(super) fn expand_action_counts(&self, taken: &ActionCounts) -> ActionCounts {
         let mut apart = taken.clone();
         for (composed, actions) in &self.composed {
             let times = apart.take(*composed);
@@ -163,7 +164,7 @@ impl Structural {
     }
 
     /// Whether nobody has left tokens in a state where nobody leaves any.
-    pub fn is_left<'p>(&self, layout: &'p Layout) -> impl Fn(&[u8]) -> bool + use<'p> {
+    pub fn stable_state_test<'p>(&self, layout: &'p Layout) -> impl Fn(&[u8]) -> bool + use<'p> {
         let cells = self.agglomerated.iter().map(|(id, _)| layout.variables[*id].in_slot(0));
         let cells: Vec<CellId> = cells.collect();
         move |state| cells.iter().all(|&cell| layout.get(state, cell) == Some(0))
@@ -172,24 +173,24 @@ impl Structural {
 
 /// What was done to a net.
 #[derive(Default)]
-struct Done {
-    agglomerated: Vec<Agglomerated>,
+struct NetReductions {
+    agglomerated: Vec<Agglomeration>,
     redundant: Vec<usize>,
     left_out: BTreeSet<ActionId>,
     is_any: bool,
 }
 
 /// Does it.
-struct Reducing<'n> {
-    net: &'n mut Net,
-    checks: Checks,
+struct NetReducer<'n> {
+    net: &'n mut CounterNet,
+    checks: CheckSelection,
     budget: &'n AnalysisBudget<'n>,
-    done: Done,
+    done: NetReductions,
 }
 
-impl Reducing<'_> {
+impl NetReducer<'_> {
     /// Reduces as long as there is anything to reduce: first where there are no more transitions then.
-    fn reduce(&mut self) -> Result<(), Exceeded> {
+    fn reduce(&mut self) -> Result<(), BudgetExceeded> {
         let mut more = 0;
         loop {
             let mut is_any = self.remove()?;
@@ -204,7 +205,7 @@ impl Reducing<'_> {
     }
 
     /// Removes what makes no difference.
-    fn remove(&mut self) -> Result<bool, Exceeded> {
+    fn remove(&mut self) -> Result<bool, BudgetExceeded> {
         self.budget.work(self.net.arcs())?;
         let mut is_any = redundant::remove_dead(self.net);
         is_any |= redundant::cut_constant(self.net);
@@ -216,7 +217,7 @@ impl Reducing<'_> {
         Ok(is_any)
     }
 
-    fn agglomerate(&mut self, more: usize) -> Result<bool, Exceeded> {
+    fn agglomerate(&mut self, more: usize) -> Result<bool, BudgetExceeded> {
         let before = self.done.agglomerated.len();
         for place in 0..self.net.initial.len() {
             // Each of those that put tokens there may meet each that takes some.
@@ -225,7 +226,7 @@ impl Reducing<'_> {
             let Some(found) = agglomerate(self.net, place, (self.checks.deadlock, more)) else {
                 continue;
             };
-            if found.side == Side::Pre {
+            if found.side == AgglomerationKind::Pre {
                 let sequences = found.before.iter().flat_map(|it| it.sequence.iter().copied());
                 self.done.left_out.extend(sequences);
             }
@@ -236,7 +237,7 @@ impl Reducing<'_> {
 }
 
 /// Why nothing of a program is reduced so in a search for some checks, whatever it does, if so.
-pub(super) fn refusal(program: &Program, checks: Checks) -> Option<String> {
+pub(super) fn refusal(program: &Program, checks: CheckSelection) -> Option<String> {
     let mut properties = program.properties.values();
     let sees_all = properties.find_map(|it| match it.kind {
         PropertyKind::Claim(_) => {
@@ -247,7 +248,7 @@ pub(super) fn refusal(program: &Program, checks: Checks) -> Option<String> {
         _ => None,
     });
     let has_priorities = program.actions.values().any(|it| it.priority != 0);
-    let waits = program.actions.values().any(Action::asks_for_timeout);
+    let waits = program.actions.values().any(Action::reads_timeout);
     match () {
         () if sees_all.is_some() => sees_all,
         () if !program.processes.is_empty() => {
@@ -266,12 +267,12 @@ pub(super) fn refusal(program: &Program, checks: Checks) -> Option<String> {
     }
 }
 
-impl Pass for Structural {
+impl RewritePass for StructuralReduction {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn did(&self, program: &Program) -> String {
+    fn describe_effect(&self, program: &Program) -> String {
         let places = grouped((self.agglomerated.len() + self.redundant.len()) as u64);
         let variables = count(program.variables.len() as u64, "place");
         let composed = self.composed.len();
@@ -286,18 +287,18 @@ impl Pass for Structural {
         )
     }
 
-    fn preserves(&self) -> Preserved {
+    fn preserves(&self) -> PreservedProperties {
         match self.keeps_depth() {
-            true => preserved(self.checks),
-            false => preserved(self.checks).without(Kept::Depth),
+            true => preserved_for(self.checks),
+            false => preserved_for(self.checks).without(PropertyClass::Depth),
         }
     }
 
-    fn takes_all(&self) -> bool {
+    fn keeps_all_actions(&self) -> bool {
         true
     }
 
-    fn leaves_out(&self, id: ActionId, _: &Action) -> bool {
+    fn loses_action_count(&self, id: ActionId, _: &Action) -> bool {
         self.left_out.contains(&id)
     }
 

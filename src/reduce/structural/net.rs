@@ -4,16 +4,16 @@
 //! range ([`growth`](crate::analysis::growth)). What else a guard asks and a body does is an action's *rest*: it is kept as it is. A place that
 //! somebody asks for otherwise than whether there are enough tokens, a property, a rest, is *seen*.
 
-use super::parts::{Arc, Parts};
-use super::places::Places;
+use super::parts::{ActionParts, PlaceArc};
+use super::places::NetPlaces;
 use crate::ir::{ActionId, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One or more actions that are taken one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Transition {
+pub(super) struct ReducibleTransition {
     /// By the number of the place.
-    pub arcs: BTreeMap<usize, Arc>,
+    pub arcs: BTreeMap<usize, PlaceArc>,
     /// The actions.
     pub sequence: Vec<ActionId>,
     /// The one of them that may change what is seen, or has a rest.
@@ -28,43 +28,43 @@ pub(super) struct Transition {
 
 /// Places and transitions, as far as there still are.
 #[derive(Debug)]
-pub(super) struct Net {
+pub(super) struct CounterNet {
     /// By variable, whether it is a place.
     pub is_place: Vec<bool>,
     /// By variable, whether it is seen.
-    pub is_seen: Vec<bool>,
+    pub is_observed: Vec<bool>,
     /// The tokens at first, by variable.
     pub initial: Vec<i64>,
     /// The most tokens that there are ever known to be.
     pub most: Vec<Option<i64>>,
-    pub transitions: Vec<Option<Transition>>,
+    pub transitions: Vec<Option<ReducibleTransition>>,
     /// The transitions that have to do with a variable that is a place.
     pub touching: Vec<BTreeSet<usize>>,
 }
 
-impl Net {
+impl CounterNet {
     /// That of a program of which these are the places.
-    pub fn of(program: &Program, places: &Places) -> Net {
-        let Places { is_place, is_seen, most } = places;
+    pub fn of(program: &Program, places: &NetPlaces) -> CounterNet {
+        let NetPlaces { is_place, is_observed: is_seen, most } = places;
         let initial = program.variables.values().map(|it| match it.initial[..] {
             [Some(first)] => first,
             _ => 0,
         });
-        let mut net = Net {
+        let mut net = CounterNet {
             is_place: is_place.clone(),
-            is_seen: is_seen.clone(),
+            is_observed: is_seen.clone(),
             initial: initial.collect(),
             most: most.clone(),
             transitions: Vec::new(),
             touching: vec![BTreeSet::new(); program.variables.len()],
         };
         for (id, action) in program.actions.iter() {
-            let parts = Parts::of(program, action, is_place);
+            let parts = ActionParts::of(program, action, is_place);
             if parts.is_never {
                 continue;
             }
             let is_fixed = !action.parameters.is_empty() || parts.may_fail(program);
-            net.add(Transition {
+            net.add(ReducibleTransition {
                 has_rest: parts.has_rest(),
                 arcs: parts.arcs,
                 sequence: vec![id],
@@ -82,7 +82,7 @@ impl Net {
     }
 
     /// Adds a transition.
-    pub fn add(&mut self, transition: Transition) {
+    pub fn add(&mut self, transition: ReducibleTransition) {
         for &place in transition.arcs.keys() {
             self.touching[place].insert(self.transitions.len());
         }
@@ -90,7 +90,7 @@ impl Net {
     }
 
     /// Takes a transition away.
-    pub fn remove(&mut self, number: usize) -> Option<Transition> {
+    pub fn remove(&mut self, number: usize) -> Option<ReducibleTransition> {
         let removed = self.transitions[number].take()?;
         for place in removed.arcs.keys() {
             self.touching[*place].remove(&number);
@@ -109,13 +109,16 @@ impl Net {
     }
 
     /// Those that there are, with their numbers.
-    pub fn all(&self) -> impl Iterator<Item = (usize, &Transition)> {
+    pub fn all(&self) -> impl Iterator<Item = (usize, &ReducibleTransition)> {
         let all = self.transitions.iter().enumerate();
         all.filter_map(|(number, it)| Some((number, it.as_ref()?)))
     }
 
     /// Those that have to do with a place, with what they do there.
-    pub fn at(&self, place: usize) -> impl Iterator<Item = (usize, &Transition, Arc)> {
+    pub fn at(
+        &self,
+        place: usize,
+    ) -> impl Iterator<Item = (usize, &ReducibleTransition, PlaceArc)> {
         let all = self.touching[place].iter();
         all.filter_map(move |&number| {
             let it = self.transitions[number].as_ref()?;
@@ -124,8 +127,8 @@ impl Net {
     }
 
     /// Whether a transition changes anything that is seen.
-    pub fn is_visible(&self, transition: &Transition) -> bool {
-        let changes = |(place, arc): (&usize, &Arc)| arc.adds != 0 && self.is_seen[*place];
+    pub fn is_visible(&self, transition: &ReducibleTransition) -> bool {
+        let changes = |(place, arc): (&usize, &PlaceArc)| arc.adds != 0 && self.is_observed[*place];
         transition.has_rest || transition.arcs.iter().any(changes)
     }
 }

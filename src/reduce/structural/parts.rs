@@ -2,23 +2,23 @@
 
 use crate::analysis::live::{bounds, surely_stored};
 use crate::ir::{
-    Action, Binary, Entity as _, Expr, ExprKind, Place, Program, Root, Stmt, StmtKind, VarId,
+    Action, BinaryOp, Entity as _, Expr, ExprKind, Place, PlaceRoot, Program, Stmt, StmtKind, VarId,
 };
 use std::collections::BTreeMap;
 
 /// What a transition has to do with a place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Arc {
+pub(super) struct PlaceArc {
     /// So many tokens have to be there.
     pub needs: i64,
     /// So many are there more behind it, or fewer: at most those that have to be there.
     pub adds: i64,
 }
 
-impl Arc {
+impl PlaceArc {
     /// What both do, one after the other.
-    pub fn then(self, next: Arc) -> Arc {
-        Arc { needs: self.needs.max(next.needs - self.adds), adds: self.adds + next.adds }
+    pub fn then(self, next: PlaceArc) -> PlaceArc {
+        PlaceArc { needs: self.needs.max(next.needs - self.adds), adds: self.adds + next.adds }
     }
 
     /// Whether it takes what it needs, all of it.
@@ -33,8 +33,8 @@ impl Arc {
 }
 
 /// An action, taken apart.
-pub(super) struct Parts<'p> {
-    pub arcs: BTreeMap<usize, Arc>,
+pub(super) struct ActionParts<'p> {
+    pub arcs: BTreeMap<usize, PlaceArc>,
     /// What else the guard asks.
     pub guards: Vec<&'p Expr>,
     /// What else the body does.
@@ -45,10 +45,10 @@ pub(super) struct Parts<'p> {
     pub is_never: bool,
 }
 
-impl<'p> Parts<'p> {
+impl<'p> ActionParts<'p> {
     /// Those of an action, where these variables may be places.
-    pub fn of(program: &Program, action: &'p Action, is_place: &[bool]) -> Parts<'p> {
-        let mut parts = Parts {
+    pub fn of(program: &Program, action: &'p Action, is_place: &[bool]) -> ActionParts<'p> {
+        let mut parts = ActionParts {
             arcs: BTreeMap::new(),
             guards: Vec::new(),
             rest: Vec::new(),
@@ -77,7 +77,7 @@ impl<'p> Parts<'p> {
                 None => parts.rest.push(stmt),
             }
         }
-        parts.arcs.retain(|_, arc| *arc != Arc::default());
+        parts.arcs.retain(|_, arc| *arc != PlaceArc::default());
         parts
     }
 
@@ -93,7 +93,7 @@ impl<'p> Parts<'p> {
                 surely_stored(program, target, value, *overflow)
             }
             StmtKind::Clear(target) => {
-                matches!(target.root, Root::Variable(_) if target.path.is_empty())
+                matches!(target.root, PlaceRoot::Variable(_) if target.path.is_empty())
             }
             _ => false,
         };
@@ -107,7 +107,7 @@ fn split<'p>(guard: &'p Expr, found: &mut Vec<&'p Expr>) {
     let mut open = vec![guard];
     while let Some(it) = open.pop() {
         match &it.kind {
-            ExprKind::Binary(Binary::And, left, right) => open.extend([&**right, &**left]),
+            ExprKind::Binary(BinaryOp::And, left, right) => open.extend([&**right, &**left]),
             _ => found.push(it),
         }
     }
@@ -116,7 +116,7 @@ fn split<'p>(guard: &'p Expr, found: &mut Vec<&'p Expr>) {
 /// The variable that is there as a whole.
 fn variable(place: &Place) -> Option<VarId> {
     match place.root {
-        Root::Variable(id) if place.slot.is_none() && place.path.is_empty() => Some(id),
+        PlaceRoot::Variable(id) if place.slot.is_none() && place.path.is_empty() => Some(id),
         _ => None,
     }
 }
@@ -132,10 +132,10 @@ fn read(expr: &Expr) -> Option<VarId> {
 fn needed(condition: &Expr) -> Option<(usize, i64)> {
     let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
     let (place, least) = match operator {
-        Binary::GreaterEqual => (read(left)?, right.as_constant()?),
-        Binary::LessEqual => (read(right)?, left.as_constant()?),
-        Binary::Greater => (read(left)?, right.as_constant()?.checked_add(1)?),
-        Binary::Less => (read(right)?, left.as_constant()?.checked_add(1)?),
+        BinaryOp::GreaterEqual => (read(left)?, right.as_constant()?),
+        BinaryOp::LessEqual => (read(right)?, left.as_constant()?),
+        BinaryOp::Greater => (read(left)?, right.as_constant()?.checked_add(1)?),
+        BinaryOp::Less => (read(right)?, left.as_constant()?.checked_add(1)?),
         _ => return None,
     };
     (least >= 0).then_some((place.index(), least))
@@ -147,9 +147,9 @@ fn added(program: &Program, stmt: &Stmt) -> Option<(usize, i64)> {
     let ExprKind::Binary(operator, left, right) = &value.kind else { return None };
     let id = variable(target)?;
     let by = match operator {
-        Binary::Add if read(left) == Some(id) => right.as_constant()?,
-        Binary::Add if read(right) == Some(id) => left.as_constant()?,
-        Binary::Subtract if read(left) == Some(id) => right.as_constant()?.checked_neg()?,
+        BinaryOp::Add if read(left) == Some(id) => right.as_constant()?,
+        BinaryOp::Add if read(right) == Some(id) => left.as_constant()?,
+        BinaryOp::Subtract if read(left) == Some(id) => right.as_constant()?.checked_neg()?,
         _ => return None,
     };
     let is_small = by.abs() <= i64::from(i32::MAX) && id.index() < program.variables.len();

@@ -1,10 +1,10 @@
 //! The steps of the program as written that one step of what is left stands for, and those that were left open.
 
-use super::Structural;
-use crate::exec::{Explain as _, Interp, StepOutcome};
+use super::StructuralReduction;
+use crate::exec::{Interp, StepOutcome, SystemDescription as _};
 use crate::ir::ActionId;
 
-impl Structural {
+impl StructuralReduction {
     /// The states of the program as written that one step comes through from one of them, which is left out, to one that
     /// is wanted.
     pub(in crate::reduce) fn path(

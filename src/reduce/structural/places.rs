@@ -1,69 +1,69 @@
 //! Which variables of a program are places of a net, and which of them are seen.
 
-use super::parts::Parts;
-use crate::analysis::growth::Counters;
-use crate::budget::{AnalysisBudget, Exceeded};
-use crate::exec::Checks;
-use crate::ir::walk::{self, Access, Visitor};
+use super::parts::ActionParts;
+use crate::analysis::growth::CounterSystem;
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::CheckSelection;
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
-    Action, Domain, Entity as _, Owner, Place, Program, PropertyKind, Root, Stmt, StmtKind, Type,
-    VarId, Variable,
+    Action, Domain, Entity as _, Owner, Place, PlaceRoot, Program, PropertyKind, Stmt, StmtKind,
+    Type, VarId, Variable,
 };
-use crate::reduce::asked::is_asked;
+use crate::reduce::asked::is_property_checked;
 
 /// Units of work to take an action apart.
 const EACH_ACTION: usize = 32;
 
 /// Variables, by their numbers.
-pub(super) struct Places {
+pub(super) struct NetPlaces {
     /// Whether it is a place.
     pub is_place: Vec<bool>,
     /// Whether it is seen.
-    pub is_seen: Vec<bool>,
+    pub is_observed: Vec<bool>,
     /// The most that a place is known to hold.
     pub most: Vec<Option<i64>>,
 }
 
 /// The variables that code mentions.
-struct Mentioned<'m> {
+struct VariableUses<'m> {
     read: &'m mut [bool],
     written: &'m mut [bool],
 }
 
-impl Visitor for Mentioned<'_> {
-    fn place(&mut self, place: &Place, access: Access) {
-        if let Root::Variable(id) = place.root {
-            let of = if access == Access::Read { &mut self.read } else { &mut self.written };
+impl CodeVisitor for VariableUses<'_> {
+    fn place(&mut self, place: &Place, access: PlaceAccess) {
+        if let PlaceRoot::Variable(id) = place.root {
+            let of = if access == PlaceAccess::Read { &mut self.read } else { &mut self.written };
             of[id.index()] = true;
         }
         walk::place(self, place);
     }
 }
 
-impl Places {
+impl NetPlaces {
     /// Those of a program in a search for some checks; nothing if there are none.
     pub fn of(
         program: &Program,
-        checks: Checks,
+        checks: CheckSelection,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Places>, Exceeded> {
+    ) -> Result<Option<NetPlaces>, BudgetExceeded> {
         let mut is_place: Vec<bool> =
             program.variables.values().map(|it| is_counter(program, it)).collect();
-        let mut is_seen = asked_for(program, checks);
+        let mut is_seen = observed_variables(program, checks);
         for action in program.actions.values() {
             budget.work(is_place.len() as u64)?;
-            look_at(program, action, (&mut is_place, &mut is_seen));
+            mark_action_uses(program, action, (&mut is_place, &mut is_seen));
         }
         // Whatever starts and functions mention may be written there.
         let (mut seen, mut written) = (vec![false; is_seen.len()], vec![false; is_seen.len()]);
-        let mut all = Mentioned { read: &mut seen, written: &mut written };
+        let mut all = VariableUses { read: &mut seen, written: &mut written };
         program.starts.iter().for_each(|it| walk::body(&mut all, &it.body));
         program.functions.values().for_each(|it| walk::body(&mut all, &it.body));
         for number in 0..is_place.len() {
             is_place[number] &= !seen[number] && !written[number];
         }
         let most = keep_bounded(program, &mut is_place, budget)?;
-        Ok(is_place.contains(&true).then_some(Places { is_place, is_seen, most }))
+        Ok(is_place.contains(&true).then_some(NetPlaces { is_place, is_observed: is_seen, most }))
     }
 }
 
@@ -82,11 +82,13 @@ fn is_counter(program: &Program, variable: &Variable) -> bool {
 }
 
 /// The variables that properties ask for.
-fn asked_for(program: &Program, checks: Checks) -> Vec<bool> {
+fn observed_variables(program: &Program, checks: CheckSelection) -> Vec<bool> {
     let mut found = vec![false; program.variables.len()];
     let mut written = found.clone();
-    let mut all = Mentioned { read: &mut found, written: &mut written };
-    for property in program.properties.values().filter(|it| is_asked(program, checks, &it.kind)) {
+    let mut all = VariableUses { read: &mut found, written: &mut written };
+    for property in
+        program.properties.values().filter(|it| is_property_checked(program, checks, &it.kind))
+    {
         if let PropertyKind::Invariant(it)
         | PropertyKind::Cover(it)
         | PropertyKind::AtEnd(it)
@@ -99,8 +101,12 @@ fn asked_for(program: &Program, checks: Checks) -> Vec<bool> {
 }
 
 /// Notes which variables an action changes otherwise than by adding, and which its rest asks for.
-fn look_at(program: &Program, action: &Action, (is_place, is_seen): (&mut [bool], &mut [bool])) {
-    let parts = Parts::of(program, action, is_place);
+fn mark_action_uses(
+    program: &Program,
+    action: &Action,
+    (is_place, is_seen): (&mut [bool], &mut [bool]),
+) {
+    let parts = ActionParts::of(program, action, is_place);
     let mut written = vec![false; is_place.len()];
     for (place, arc) in &parts.arcs {
         // More is taken than has to be there.
@@ -108,14 +114,14 @@ fn look_at(program: &Program, action: &Action, (is_place, is_seen): (&mut [bool]
         // What comes between several additions may be out of its range.
         written[*place] |= parts.adding.iter().filter(|it| it.1 == *place).count() > 1;
     }
-    let mut mentioned = Mentioned { read: is_seen, written: &mut written };
+    let mut mentioned = VariableUses { read: is_seen, written: &mut written };
     parts.guards.iter().for_each(|it| mentioned.expr(it));
     let mut read = vec![false; is_place.len()];
     for stmt in &parts.rest {
         match is_plain(stmt) {
             true => mentioned.stmt(stmt),
             false => {
-                Mentioned { read: &mut read, written: mentioned.written }.stmt(stmt);
+                VariableUses { read: &mut read, written: mentioned.written }.stmt(stmt);
             }
         }
     }
@@ -150,7 +156,7 @@ fn keep_bounded(
     program: &Program,
     is_place: &mut [bool],
     budget: &AnalysisBudget,
-) -> Result<Vec<Option<i64>>, Exceeded> {
+) -> Result<Vec<Option<i64>>, BudgetExceeded> {
     loop {
         budget.work((EACH_ACTION * program.actions.len() + is_place.len()) as u64)?;
         let ids: Vec<usize> = (0..is_place.len()).filter(|it| is_place[*it]).collect();
@@ -161,11 +167,11 @@ fn keep_bounded(
         let rooms: Vec<i64> = variables.iter().map(|it| room(program, it).unwrap_or(0)).collect();
         let initial = variables.iter().map(|it| it.initial[0].unwrap_or(0)).collect();
         let changes = program.actions.values().map(|action| {
-            let arcs = Parts::of(program, action, is_place).arcs;
+            let arcs = ActionParts::of(program, action, is_place).arcs;
             let adding = arcs.iter().filter(|(_, arc)| arc.adds != 0);
             adding.map(|(place, arc)| (number[*place], arc.adds)).collect()
         });
-        let counters = Counters { initial, changes: changes.collect() };
+        let counters = CounterSystem { initial, changes: changes.collect() };
         let bounds = counters.bounds(|it, most| most <= rooms[it]);
         let mut most = vec![None; is_place.len()];
         let mut is_whole = true;

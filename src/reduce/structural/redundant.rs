@@ -8,23 +8,23 @@
 //!   other one at least *n* less *b*, where *b* is by how much it has more at first, and none adds less to it than to the other one
 //!   (an implicit place of one other: Berthelot 1987).
 
-use super::net::{Net, Transition};
-use super::parts::Arc;
-use crate::budget::{AnalysisBudget, Exceeded};
+use super::net::{CounterNet, ReducibleTransition};
+use super::parts::PlaceArc;
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use std::collections::HashMap;
 
 /// Among more transitions that change the same it is not looked for one that needs less.
 const ALIKE_MAX: usize = 256;
 
 /// Removes the transitions that are never taken.
-pub(super) fn remove_dead(net: &mut Net) -> bool {
+pub(super) fn remove_dead(net: &mut CounterNet) -> bool {
     let places = 0..net.initial.len();
     let mut most: Vec<Option<i64>> = places.map(|it| Some(net.initial[it])).collect();
     let mut is_possible = vec![false; net.transitions.len()];
     let mut open: Vec<usize> = net.all().map(|(number, _)| number).collect();
     while let Some(number) = open.pop() {
         let Some(transition) = &net.transitions[number] else { continue };
-        let has = |(place, arc): (&usize, &Arc)| {
+        let has = |(place, arc): (&usize, &PlaceArc)| {
             let there = most[*place].or(net.most[*place]);
             there.is_none_or(|there| arc.needs <= there)
         };
@@ -46,10 +46,10 @@ pub(super) fn remove_dead(net: &mut Net) -> bool {
 
 /// Removes transitions without which there is the same to be found, and gives them.
 pub(super) fn remove_alike(
-    net: &mut Net,
+    net: &mut CounterNet,
     deadlock: bool,
     budget: &AnalysisBudget,
-) -> Result<Vec<Transition>, Exceeded> {
+) -> Result<Vec<ReducibleTransition>, BudgetExceeded> {
     let mut alike: HashMap<Vec<(usize, i64)>, Vec<usize>> = HashMap::new();
     for (number, transition) in net.all() {
         if !transition.has_rest && !transition.is_fixed {
@@ -80,7 +80,7 @@ pub(super) fn remove_alike(
 }
 
 /// Whether another one of some that change the same needs no more.
-fn is_dominated(net: &Net, number: usize, among: &[usize]) -> bool {
+fn is_dominated(net: &CounterNet, number: usize, among: &[usize]) -> bool {
     let Some(transition) = &net.transitions[number] else { return false };
     let needs = |place: &usize| transition.arcs.get(place).map_or(0, |arc| arc.needs);
     among.iter().filter(|it| **it != number).any(|other| {
@@ -90,7 +90,7 @@ fn is_dominated(net: &Net, number: usize, among: &[usize]) -> bool {
 }
 
 /// Cuts off the places that nobody changes; tells whether there were any. All that is not dead has what it needs of them.
-pub(super) fn cut_constant(net: &mut Net) -> bool {
+pub(super) fn cut_constant(net: &mut CounterNet) -> bool {
     let mut is_any = false;
     for place in 0..net.initial.len() {
         if net.at(place).any(|(_, _, arc)| arc.adds != 0) {
@@ -106,15 +106,15 @@ pub(super) fn cut_constant(net: &mut Net) -> bool {
 
 /// Cuts off the places that keep nobody from anything, and gives them.
 pub(super) fn cut_redundant(
-    net: &mut Net,
+    net: &mut CounterNet,
     budget: &AnalysisBudget,
-) -> Result<Vec<usize>, Exceeded> {
+) -> Result<Vec<usize>, BudgetExceeded> {
     let mut removed = Vec::new();
     for place in 0..net.initial.len() {
         budget.work(1 + net.touching[place].len() as u64)?;
         let is_free = net.at(place).all(|(_, it, _)| !it.is_fixed);
         let is_used = net.at(place).next().is_some();
-        if is_used && is_free && !net.is_seen[place] && is_redundant(net, place, budget)? {
+        if is_used && is_free && !net.is_observed[place] && is_redundant(net, place, budget)? {
             let numbers: Vec<usize> = net.at(place).map(|it| it.0).collect();
             numbers.iter().for_each(|it| net.cut(*it, place));
             removed.push(place);
@@ -124,13 +124,18 @@ pub(super) fn cut_redundant(
 }
 
 /// Whether everybody who needs tokens of a place has them.
-fn is_redundant(net: &Net, place: usize, budget: &AnalysisBudget) -> Result<bool, Exceeded> {
+fn is_redundant(
+    net: &CounterNet,
+    place: usize,
+    budget: &AnalysisBudget,
+) -> Result<bool, BudgetExceeded> {
     let first = net.at(place).find(|(_, _, arc)| arc.needs > 0);
     let Some((_, first, _)) = first else { return Ok(true) };
     for (other, _) in first.arcs.iter().filter(|(it, arc)| **it != place && arc.needs > 0) {
         budget.work((net.touching[place].len() + net.touching[*other].len()) as u64)?;
         let more = net.initial[place] - net.initial[*other];
-        let arc = |it: &Transition, of: usize| it.arcs.get(&of).copied().unwrap_or_default();
+        let arc =
+            |it: &ReducibleTransition, of: usize| it.arcs.get(&of).copied().unwrap_or_default();
         let all = net.at(place).chain(net.at(*other));
         let has_all = all.into_iter().all(|(_, it, _)| {
             let (own, theirs) = (arc(it, place), arc(it, *other));

@@ -1,16 +1,16 @@
 //! From the net that is left to the program.
 
-use super::net::{Net, Transition};
-use super::parts::Parts;
+use super::net::{CounterNet, ReducibleTransition};
+use super::parts::ActionParts;
 use crate::ir::{
-    Action, ActionId, Binary, Control, Entity as _, Expr, ExprKind, Overflow, Place, Program, Stmt,
-    StmtKind, VarId,
+    Action, ActionControl, ActionId, BinaryOp, Entity as _, Expr, ExprKind, OverflowRule, Place,
+    Program, Stmt, StmtKind, VarId,
 };
 use crate::source::Span;
 use std::collections::BTreeSet;
 
 /// What became of the actions.
-pub(super) struct Written {
+pub(super) struct RewrittenActions {
     /// Of each action that is several ones in turn, which those are.
     pub composed: Vec<(ActionId, Vec<ActionId>)>,
     /// The actions that are no longer taken by themselves.
@@ -18,7 +18,7 @@ pub(super) struct Written {
 }
 
 /// Has a program do what the net does.
-pub(super) fn write(net: &Net, program: &mut Program) -> Written {
+pub(super) fn write(net: &CounterNet, program: &mut Program) -> RewrittenActions {
     let before = program.clone();
     let mut gone: BTreeSet<ActionId> = before.actions.keys().collect();
     let mut composed = Vec::new();
@@ -42,17 +42,17 @@ pub(super) fn write(net: &Net, program: &mut Program) -> Written {
             parameters: Vec::new(),
             guard: Some(Expr::constant(0, action.span)),
             body: Vec::new(),
-            control: Control::default(),
+            control: ActionControl::default(),
             ..action.clone()
         };
     }
-    Written { composed, gone }
+    RewrittenActions { composed, gone }
 }
 
 /// The action that a transition is.
-fn action(net: &Net, program: &Program, transition: &Transition) -> Action {
+fn action(net: &CounterNet, program: &Program, transition: &ReducibleTransition) -> Action {
     let core = &program.actions[transition.core];
-    let parts = Parts::of(program, core, &net.is_place);
+    let parts = ActionParts::of(program, core, &net.is_place);
     let span = core.span;
     let mut needs: Vec<(i64, usize, i64)> = Vec::new();
     for (place, arc) in transition.arcs.iter().filter(|(_, arc)| arc.needs > 0) {
@@ -62,18 +62,18 @@ fn action(net: &Net, program: &Program, transition: &Transition) -> Action {
     needs.sort_unstable();
     let needs = needs.into_iter().map(|(_, place, tokens)| {
         let there = expr(ExprKind::Read(counter(place, span)), span);
-        binary(Binary::GreaterEqual, there, tokens, span)
+        binary(BinaryOp::GreaterEqual, there, tokens, span)
     });
     let guards = needs.chain(parts.guards.into_iter().cloned());
     let guard = guards.reduce(|left, right| {
-        expr(ExprKind::Binary(Binary::And, Box::new(left), Box::new(right)), span)
+        expr(ExprKind::Binary(BinaryOp::And, Box::new(left), Box::new(right)), span)
     });
     let is_kept = |stmt: &&Stmt| {
         let adding = parts.adding.iter().find(|(it, ..)| std::ptr::eq(*it, *stmt));
-        adding.is_none_or(|(_, place, _)| net.is_seen[*place])
+        adding.is_none_or(|(_, place, _)| net.is_observed[*place])
     };
     let mut body: Vec<Stmt> = core.body.iter().filter(is_kept).cloned().collect();
-    let unseen = || transition.arcs.iter().filter(|(place, _)| !net.is_seen[**place]);
+    let unseen = || transition.arcs.iter().filter(|(place, _)| !net.is_observed[**place]);
     let changes = unseen().filter(|(_, arc)| arc.adds < 0);
     for (place, arc) in changes.chain(unseen().filter(|(_, arc)| arc.adds > 0)) {
         body.push(add(*place, arc.adds, span));
@@ -85,7 +85,7 @@ fn expr(kind: ExprKind, span: Span) -> Expr {
     Expr { kind, span }
 }
 
-fn binary(operator: Binary, left: Expr, right: i64, span: Span) -> Expr {
+fn binary(operator: BinaryOp, left: Expr, right: i64, span: Span) -> Expr {
     expr(ExprKind::Binary(operator, Box::new(left), Box::new(Expr::constant(right, span))), span)
 }
 
@@ -95,9 +95,9 @@ fn counter(place: usize, span: Span) -> Place {
 
 /// Adds to a place. What there is then always fits.
 fn add(place: usize, by: i64, span: Span) -> Stmt {
-    let operator = if by < 0 { Binary::Subtract } else { Binary::Add };
+    let operator = if by < 0 { BinaryOp::Subtract } else { BinaryOp::Add };
     let there = expr(ExprKind::Read(counter(place, span)), span);
     let value = binary(operator, there, by.abs(), span);
     let target = counter(place, span);
-    Stmt { kind: StmtKind::Assign { target, value, overflow: Overflow::Wraps }, span }
+    Stmt { kind: StmtKind::Assign { target, value, overflow: OverflowRule::Wraps }, span }
 }

@@ -1,22 +1,25 @@
 //! What fails of one process fails of another that is alike, by another name.
 
 use crate::analysis::automorphisms::Automorphism;
-use crate::analysis::classes::joined;
+use crate::analysis::classes::connected_sets;
 use crate::exec::Violation;
 use std::collections::BTreeSet;
 
 /// Numbers of actions, and of properties, that are the same but for whose they are.
-pub(super) struct Alike {
+pub(super) struct EquivalentChecks {
     actions: Vec<BTreeSet<u32>>,
     properties: Vec<BTreeSet<u32>>,
 }
 
-impl Alike {
-    pub(super) fn of(found: &[Automorphism]) -> Alike {
+impl EquivalentChecks {
+    pub(super) fn of(found: &[Automorphism]) -> EquivalentChecks {
         let actions = found.iter().flat_map(|it| &it.actions).map(|(one, other)| (one.0, other.0));
         let properties =
             found.iter().flat_map(|it| &it.properties).map(|(one, other)| (one.0, other.0));
-        Alike { actions: joined(actions), properties: joined(properties) }
+        EquivalentChecks {
+            actions: connected_sets(actions),
+            properties: connected_sets(properties),
+        }
     }
 
     /// The checks that are alike to one, but for itself.

@@ -1,9 +1,9 @@
 //! Whether a claim sees what permutations change.
 
-use crate::analysis::access::Table;
+use crate::analysis::access::AccessTable;
 use crate::ir::{
-    Action, Binary, Domain, Expr, ExprKind, Layout, LocalId, Place, Program, PropertyKind, Root,
-    Selector, StmtKind, Type,
+    Action, BinaryOp, Domain, Expr, ExprKind, Layout, LocalId, Place, PlaceRoot, PlaceSelector,
+    Program, PropertyKind, StmtKind, Type,
 };
 use std::slice;
 
@@ -13,20 +13,20 @@ use std::slice;
 /// other, and index what is indexed by them. In a permuted state that comes to the same. But a quantifier asks of one element
 /// after the other until it knows, so that one of the two states may end in an error, and the other not. So where there are
 /// any, judging the claim must not fail.
-pub(super) fn tells_apart(program: &Program, layout: &Layout) -> Option<String> {
+pub(super) fn claim_asymmetry(program: &Program, layout: &Layout) -> Option<String> {
     let claims = program.properties.values().filter_map(|property| match &property.kind {
         PropertyKind::Claim(claim) => Some(claim),
         _ => None,
     });
     let actions: Vec<&Action> = claims.flat_map(|it| &it.moves).map(|it| &it.action).collect();
-    let mut looks = Looks { program, bound: Vec::new(), has_quantifiers: false };
+    let mut looks = ClaimSymmetryCheck { program, bound: Vec::new(), has_quantifiers: false };
     if actions.iter().any(|it| looks.action(it).is_none()) {
         return Some("may tell apart what is symmetric".into());
     }
     if !looks.has_quantifiers {
         return None;
     }
-    match Table::new(program, layout) {
+    match AccessTable::new(program, layout) {
         Ok(table) => actions
             .iter()
             .any(|it| table.failures_of(it).any())
@@ -37,7 +37,7 @@ pub(super) fn tells_apart(program: &Program, layout: &Layout) -> Option<String> 
 
 /// What permutations do to a value.
 #[derive(Clone, Copy, Debug)]
-enum Value<'a> {
+enum PermutedValue<'a> {
     /// Nothing.
     Plain,
     /// Nothing, and it is known; nothing if it is undefined.
@@ -47,15 +47,15 @@ enum Value<'a> {
 }
 
 /// A look through claims. It says nothing of what may depend on names.
-struct Looks<'a> {
+struct ClaimSymmetryCheck<'a> {
     program: &'a Program,
     /// What is bound by the quantifiers around.
-    bound: Vec<(LocalId, Value<'a>)>,
+    bound: Vec<(LocalId, PermutedValue<'a>)>,
     /// Whether any was over elements.
     has_quantifiers: bool,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> ClaimSymmetryCheck<'a> {
     /// Whether nothing in an action depends on names.
     fn action(&mut self, action: &'a Action) -> Option<()> {
         if action.communication.is_some() {
@@ -70,15 +70,15 @@ impl<'a> Looks<'a> {
 
     fn plain(&mut self, expr: &'a Expr) -> Option<()> {
         match self.value(expr)? {
-            Value::Plain | Value::Known(Some(_)) => Some(()),
-            Value::Known(None) | Value::Permuted(_) => None,
+            PermutedValue::Plain | PermutedValue::Known(Some(_)) => Some(()),
+            PermutedValue::Known(None) | PermutedValue::Permuted(_) => None,
         }
     }
 
-    fn value(&mut self, expr: &'a Expr) -> Option<Value<'a>> {
+    fn value(&mut self, expr: &'a Expr) -> Option<PermutedValue<'a>> {
         match &expr.kind {
-            ExprKind::Constant(value) => return Some(Value::Known(Some(*value))),
-            ExprKind::Undefined => return Some(Value::Known(None)),
+            ExprKind::Constant(value) => return Some(PermutedValue::Known(Some(*value))),
+            ExprKind::Undefined => return Some(PermutedValue::Known(None)),
             ExprKind::Read(place) => return self.place(place),
             ExprKind::Local(local) => {
                 let bound = self.bound.iter().rev().find(|(name, _)| name == local);
@@ -87,20 +87,22 @@ impl<'a> Looks<'a> {
             ExprKind::Convert(convert) => {
                 return match self.value(&convert.operand)? {
                     // Of the elements that it may be none has a name.
-                    Value::Permuted(_) => Some(Value::Permuted(&[])),
-                    Value::Plain | Value::Known(_) => None,
+                    PermutedValue::Permuted(_) => Some(PermutedValue::Permuted(&[])),
+                    PermutedValue::Plain | PermutedValue::Known(_) => None,
                 };
             }
             ExprKind::Conditional(condition, then, otherwise) => {
                 self.plain(condition)?;
                 return match (self.value(then)?, self.value(otherwise)?) {
-                    (Value::Permuted(_), Value::Permuted(_)) => Some(Value::Permuted(&[])),
-                    (Value::Permuted(_), _) | (_, Value::Permuted(_)) => None,
-                    _ => Some(Value::Plain),
+                    (PermutedValue::Permuted(_), PermutedValue::Permuted(_)) => {
+                        Some(PermutedValue::Permuted(&[]))
+                    }
+                    (PermutedValue::Permuted(_), _) | (_, PermutedValue::Permuted(_)) => None,
+                    _ => Some(PermutedValue::Plain),
                 };
             }
             ExprKind::Unary(_, operand) => self.plain(operand)?,
-            ExprKind::Binary(Binary::Equal | Binary::NotEqual, left, right)
+            ExprKind::Binary(BinaryOp::Equal | BinaryOp::NotEqual, left, right)
             | ExprKind::Same(left, right) => self.compared((left, right))?,
             ExprKind::Binary(_, left, right) => {
                 self.plain(left)?;
@@ -112,7 +114,7 @@ impl<'a> Looks<'a> {
             ExprKind::Quantified { local, over, body, .. } => {
                 let Type::Scalar(scalar) = &self.program.types[*over] else { return None };
                 let value = of_domain(&scalar.domain);
-                self.has_quantifiers |= matches!(value, Value::Permuted(_));
+                self.has_quantifiers |= matches!(value, PermutedValue::Permuted(_));
                 self.bound.push((*local, value));
                 let found = self.plain(body);
                 self.bound.pop();
@@ -120,7 +122,7 @@ impl<'a> Looks<'a> {
             }
             _ => return None,
         }
-        Some(Value::Plain)
+        Some(PermutedValue::Plain)
     }
 
     fn compared(&mut self, (left, right): (&'a Expr, &'a Expr)) -> Option<()> {
@@ -129,15 +131,19 @@ impl<'a> Looks<'a> {
     }
 
     /// Whether comparing two values comes to the same when both are permuted.
-    fn are_comparable(&self, left: Value<'_>, right: Value<'_>) -> bool {
+    fn are_comparable(&self, left: PermutedValue<'_>, right: PermutedValue<'_>) -> bool {
         match (left, right) {
-            (Value::Permuted(by), Value::Known(value))
-            | (Value::Known(value), Value::Permuted(by)) => {
+            (PermutedValue::Permuted(by), PermutedValue::Known(value))
+            | (PermutedValue::Known(value), PermutedValue::Permuted(by)) => {
                 value.is_none_or(|it| self.has_name(by, it))
             }
-            (Value::Permuted(_), Value::Permuted(_)) => true,
-            (Value::Permuted(_), Value::Plain) | (Value::Plain, Value::Permuted(_)) => false,
-            (Value::Plain | Value::Known(_), Value::Plain | Value::Known(_)) => true,
+            (PermutedValue::Permuted(_), PermutedValue::Permuted(_)) => true,
+            (PermutedValue::Permuted(_), PermutedValue::Plain)
+            | (PermutedValue::Plain, PermutedValue::Permuted(_)) => false,
+            (
+                PermutedValue::Plain | PermutedValue::Known(_),
+                PermutedValue::Plain | PermutedValue::Known(_),
+            ) => true,
         }
     }
 
@@ -154,20 +160,20 @@ impl<'a> Looks<'a> {
         false
     }
 
-    fn place(&mut self, place: &'a Place) -> Option<Value<'a>> {
-        let (Root::Variable(variable), None) = (place.root, &place.slot) else { return None };
+    fn place(&mut self, place: &'a Place) -> Option<PermutedValue<'a>> {
+        let (PlaceRoot::Variable(variable), None) = (place.root, &place.slot) else { return None };
         let mut ty = self.program.variables[variable].ty;
         for selector in &place.path {
             ty = match (&self.program.types[ty], selector) {
-                (Type::Array { by, element, .. }, Selector::Index(index)) => {
-                    let by = by.as_ref().map_or(Value::Plain, of_domain);
+                (Type::Array { by, element, .. }, PlaceSelector::Index(index)) => {
+                    let by = by.as_ref().map_or(PermutedValue::Plain, of_domain);
                     let index = self.value(index)?;
                     if !self.are_comparable(by, index) {
                         return None;
                     }
                     *element
                 }
-                (Type::Record { fields, .. }, Selector::Field(at)) => fields[*at as usize].1,
+                (Type::Record { fields, .. }, PlaceSelector::Field(at)) => fields[*at as usize].1,
                 _ => return None,
             };
         }
@@ -178,10 +184,10 @@ impl<'a> Looks<'a> {
     }
 }
 
-fn of_domain(domain: &Domain) -> Value<'_> {
+fn of_domain(domain: &Domain) -> PermutedValue<'_> {
     match domain {
-        _ if !domain.is_permuted() => Value::Plain,
-        Domain::Union(parts) => Value::Permuted(parts),
-        _ => Value::Permuted(slice::from_ref(domain)),
+        _ if !domain.is_permuted() => PermutedValue::Plain,
+        Domain::Union(parts) => PermutedValue::Permuted(parts),
+        _ => PermutedValue::Permuted(slice::from_ref(domain)),
     }
 }

@@ -1,32 +1,32 @@
 //! Where cells and their codes go when two elements of a scalarset are exchanged.
 
-use super::incidence::{Incidence, of};
-use super::{Orbits, Symmetry};
+use super::incidence::{IncidencePlan, of};
+use super::{PermutationGroup, Symmetry};
 use crate::ir::layout::CellId;
 
 /// The exchange of two elements, as vertices.
 #[derive(Clone, Copy, Debug)]
-pub struct Exchange<'s> {
-    plan: &'s Incidence,
+pub struct ElementExchange<'s> {
+    plan: &'s IncidencePlan,
     one: u32,
     other: u32,
 }
 
 impl Symmetry<'_> {
     /// The exchanges of neighbouring elements of scalarsets, which together give every permutation.
-    pub fn exchanges(&self) -> impl Iterator<Item = Exchange<'_>> {
+    pub fn exchanges(&self) -> impl Iterator<Item = ElementExchange<'_>> {
         let plan = match &*self.orbits {
-            Orbits::Elements(plan) => Some(plan),
-            Orbits::Processes { .. } => None,
+            PermutationGroup::Elements(plan) => Some(plan),
+            PermutationGroup::Processes { .. } => None,
         };
         plan.into_iter().flat_map(|plan| {
             let neighbours = plan.sets.iter().flat_map(|set| set.first..set.first + set.size - 1);
-            neighbours.map(move |one| Exchange { plan, one, other: one + 1 })
+            neighbours.map(move |one| ElementExchange { plan, one, other: one + 1 })
         })
     }
 }
 
-impl Exchange<'_> {
+impl ElementExchange<'_> {
     /// Where a cell goes.
     pub fn cell(&self, cell: CellId) -> CellId {
         let Some(at) = self.place(cell) else { return cell };

@@ -1,15 +1,15 @@
 //! Representatives under the ways to exchange processes.
 //!
 //! The least image of a state is the representative (Emerson and Sistla 1996, who take any; the least is one for all
-//! states of an orbit). Where processes come in any order it is found by sorting ([`Blocks`]). Else all automorphisms that some
+//! states of an orbit). Where processes come in any order it is found by sorting ([`SortableBlocks`]). Else all automorphisms that some
 //! give together are listed, as far as there are not too many, and a state's images
 //! are compared cell by cell, where processes are first: those that are not the least so far drop out, and
 //! mostly one is left after a few cells.
 
-use super::blocks::{self, Blocks};
-use super::order::{compared, places};
-use crate::analysis::automorphisms::{Automorphism, Moved, Recoding};
-use crate::analysis::classes::Classes;
+use super::blocks::{self, SortableBlocks};
+use super::order::{comparison_order, places};
+use crate::analysis::automorphisms::{Automorphism, CellImage, CodeMap};
+use crate::analysis::classes::UnionFind;
 use crate::ir::Layout;
 use crate::ir::layout::CellId;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -24,131 +24,133 @@ const SWAPS_MOST: usize = 32;
 
 /// A group of automorphisms.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct AutomorphismGroup {
     /// The cells that any of them moves or changes, in the order in which they are compared.
     cells: Vec<CellId>,
     /// For each of these where the code of its image comes from, under one automorphism after another. These are
     /// in such an order that those that agree in the first cells are neighbours.
-    sources: Vec<Vec<Source>>,
+    sources: Vec<Vec<CodeSource>>,
     /// For each of these and each automorphism, the first behind it that differs in one of the cells so far.
     ends: Vec<Vec<u32>>,
     /// For each of these, if it is of a message: the cell that says how many there are, and how many are before it.
     behind: Vec<Option<(CellId, u32)>>,
     /// Those automorphisms that exchange two processes and are their own inverse.
-    swaps: Vec<Permutation>,
-    tables: Tables,
+    swaps: Vec<CellPermutation>,
+    tables: RecodingTables,
     order: usize,
 }
 
 /// Automorphisms that have nothing to do with each other: their cells are different ones.
 #[derive(Clone, Debug)]
-pub(super) struct Groups(Vec<Part>);
+pub(super) struct IndependentGroups(Vec<GroupPart>);
 
 /// Those of some cells.
 #[derive(Clone, Debug)]
-enum Part {
-    AnyOrder(Blocks),
-    Listed(Box<Group>),
+enum GroupPart {
+    AnyOrder(SortableBlocks),
+    Listed(Box<AutomorphismGroup>),
 }
 
 /// Room to work in.
 #[derive(Default)]
-pub(super) struct Room {
-    blocks: blocks::Room,
-    images: Images,
+pub(super) struct GroupBuffers {
+    blocks: blocks::BlockBuffers,
+    images: ImageBuffers,
 }
 
-impl Groups {
+impl IndependentGroups {
     /// Those of some automorphisms, unless they are none.
-    pub(super) fn of(found: Vec<Automorphism>, layout: &Layout) -> Option<Groups> {
-        let mut cells = Classes::apart(layout.state_cells as usize);
+    pub(super) fn of(found: Vec<Automorphism>, layout: &Layout) -> Option<IndependentGroups> {
+        let mut cells = UnionFind::singletons(layout.state_cells as usize);
         let numbers = |it: &Automorphism| {
-            let moved = compared(std::slice::from_ref(it), layout);
+            let moved = comparison_order(std::slice::from_ref(it), layout);
             moved.into_iter().map(|it| it.0 as usize).collect::<Vec<_>>()
         };
         let moved: Vec<Vec<usize>> = found.iter().map(numbers).collect();
         for all in &moved {
             for two in all.windows(2) {
-                cells.join(two[0], two[1]);
+                cells.union(two[0], two[1]);
             }
         }
         let mut apart: BTreeMap<usize, Vec<Automorphism>> = BTreeMap::new();
         for (one, moved) in found.into_iter().zip(&moved) {
             if let Some(&cell) = moved.first() {
-                apart.entry(cells.first(cell)).or_default().push(one);
+                apart.entry(cells.find(cell)).or_default().push(one);
             }
         }
         let part = |of: &Vec<Automorphism>| {
-            let blocks = Blocks::of(of, layout).map(Part::AnyOrder);
-            blocks.or_else(|| Group::of(of, layout).map(|it| Part::Listed(Box::new(it))))
+            let blocks = SortableBlocks::of(of, layout).map(GroupPart::AnyOrder);
+            blocks.or_else(|| {
+                AutomorphismGroup::of(of, layout).map(|it| GroupPart::Listed(Box::new(it)))
+            })
         };
-        let groups: Vec<Part> = apart.values().filter_map(part).collect();
-        (!groups.is_empty()).then_some(Groups(groups))
+        let groups: Vec<GroupPart> = apart.values().filter_map(part).collect();
+        (!groups.is_empty()).then_some(IndependentGroups(groups))
     }
 
     /// How many automorphisms there are, if that can be said.
     pub(super) fn order(&self) -> Option<u64> {
         let mut orders = self.0.iter().map(|it| match it {
-            Part::AnyOrder(blocks) => blocks.order(),
-            Part::Listed(group) => Some(group.order as u64),
+            GroupPart::AnyOrder(blocks) => blocks.order(),
+            GroupPart::Listed(group) => Some(group.order as u64),
         });
         orders.try_fold(1u64, |all, it| all.checked_mul(it?))
     }
 
     /// Replaces a state by the least of its images.
-    pub(super) fn represent(&self, layout: &Layout, room: &mut Room, state: &mut [u8]) {
+    pub(super) fn represent(&self, layout: &Layout, room: &mut GroupBuffers, state: &mut [u8]) {
         self.0.iter().for_each(|it| match it {
-            Part::AnyOrder(blocks) => blocks.represent(layout, &mut room.blocks, state),
-            Part::Listed(group) => group.represent(layout, &mut room.images, state),
+            GroupPart::AnyOrder(blocks) => blocks.represent(layout, &mut room.blocks, state),
+            GroupPart::Listed(group) => group.represent(layout, &mut room.images, state),
         });
     }
 }
 
 /// Where a code comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Source {
+struct CodeSource {
     /// The cell, by its place among those of the group.
     cell: u32,
-    table: Table,
+    table: RecodingId,
 }
 
 /// Where each cell of a group goes, by its place, and what becomes of its code.
-type Permutation = Vec<(u32, Table)>;
+type CellPermutation = Vec<(u32, RecodingId)>;
 
 /// What becomes of codes, by its place among the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Table(u32);
+struct RecodingId(u32);
 
 /// Codes stay.
-const SAME: Table = Table(0);
+const SAME: RecodingId = RecodingId(0);
 
 /// What becomes of codes, each way once.
 #[derive(Clone, Debug)]
-struct Tables {
+struct RecodingTables {
     all: Vec<Arc<[u32]>>,
-    known: HashMap<Arc<[u32]>, Table>,
-    both: HashMap<(Table, Table), Table>,
+    known: HashMap<Arc<[u32]>, RecodingId>,
+    both: HashMap<(RecodingId, RecodingId), RecodingId>,
 }
 
-impl Tables {
-    fn new() -> Tables {
-        Tables { all: vec![Arc::from([])], known: HashMap::new(), both: HashMap::new() }
+impl RecodingTables {
+    fn new() -> RecodingTables {
+        RecodingTables { all: vec![Arc::from([])], known: HashMap::new(), both: HashMap::new() }
     }
 
-    fn place(&mut self, codes: &Recoding) -> Table {
-        let Recoding::To(codes) = codes else { return SAME };
+    fn place(&mut self, codes: &CodeMap) -> RecodingId {
+        let CodeMap::To(codes) = codes else { return SAME };
         *self.known.entry(codes.clone()).or_insert_with(|| {
             self.all.push(codes.clone());
-            Table(self.all.len() as u32 - 1)
+            RecodingId(self.all.len() as u32 - 1)
         })
     }
 
-    fn of(&self, table: Table) -> &[u32] {
+    fn of(&self, table: RecodingId) -> &[u32] {
         &self.all[table.0 as usize]
     }
 
     /// What becomes of codes by one and then the other.
-    fn composed(&mut self, one: Table, other: Table) -> Table {
+    fn composed(&mut self, one: RecodingId, other: RecodingId) -> RecodingId {
         match (one, other) {
             (SAME, it) | (it, SAME) => it,
             both => {
@@ -158,7 +160,7 @@ impl Tables {
                 let codes = self.of(one).iter().map(|&code| self.of(other)[code as usize]);
                 let codes: Vec<u32> = codes.collect();
                 let stay = codes.iter().copied().eq(0..codes.len() as u32);
-                let codes = if stay { Recoding::Same } else { Recoding::To(codes.into()) };
+                let codes = if stay { CodeMap::Same } else { CodeMap::To(codes.into()) };
                 let table = self.place(&codes);
                 self.both.insert(both, table);
                 table
@@ -169,7 +171,7 @@ impl Tables {
 
 /// Room to compare images in.
 #[derive(Debug, Default)]
-pub(super) struct Images {
+pub(super) struct ImageBuffers {
     codes: Vec<u32>,
     /// Whether what each cell is about is there.
     is_there: Vec<bool>,
@@ -180,21 +182,21 @@ pub(super) struct Images {
     next: Vec<Range<u32>>,
 }
 
-impl Group {
+impl AutomorphismGroup {
     /// That of as many of these automorphisms, from the first on, as there is room for, unless they are none.
-    pub(super) fn of(found: &[Automorphism], layout: &Layout) -> Option<Group> {
+    pub(super) fn of(found: &[Automorphism], layout: &Layout) -> Option<AutomorphismGroup> {
         let like = &found.first()?.cells;
-        let cells = compared(found, layout);
+        let cells = comparison_order(found, layout);
         let number: HashMap<CellId, u32> = cells.iter().copied().zip(0..).collect();
-        let mut tables = Tables::new();
-        let mut permutation = |it: &Automorphism| -> Permutation {
+        let mut tables = RecodingTables::new();
+        let mut permutation = |it: &Automorphism| -> CellPermutation {
             let goes = cells.iter().map(|cell| {
-                let Moved { to, codes, .. } = &it.cells[cell.0 as usize];
+                let CellImage { to, codes, .. } = &it.cells[cell.0 as usize];
                 (number[to], tables.place(codes))
             });
             goes.collect()
         };
-        let given: Vec<Permutation> = found.iter().map(&mut permutation).collect();
+        let given: Vec<CellPermutation> = found.iter().map(&mut permutation).collect();
         let mut all = vec![(0..cells.len() as u32).map(|cell| (cell, SAME)).collect()];
         let mut used = Vec::new();
         for one in &given {
@@ -207,7 +209,7 @@ impl Group {
         let (sources, ends) = ordered(&all);
         let swaps = swaps(&all, &cells, layout);
         let behind = cells.iter().map(|it| like[it.0 as usize].behind).collect();
-        (all.len() > 1).then_some(Group {
+        (all.len() > 1).then_some(AutomorphismGroup {
             cells,
             sources,
             ends,
@@ -219,8 +221,8 @@ impl Group {
     }
 
     /// Replaces a state by the least of its images.
-    pub(super) fn represent(&self, layout: &Layout, room: &mut Images, state: &mut [u8]) {
-        let Images { codes, is_there, idle, left, next } = room;
+    pub(super) fn represent(&self, layout: &Layout, room: &mut ImageBuffers, state: &mut [u8]) {
+        let ImageBuffers { codes, is_there, idle, left, next } = room;
         codes.clear();
         codes.extend(self.cells.iter().map(|&cell| layout.code(state, cell)));
         is_there.clear();
@@ -274,9 +276,9 @@ impl Group {
     }
 
     /// Whether a swap leaves a state as it is.
-    fn is_idle(&self, swap: &Permutation, codes: &[u32], is_there: &[bool]) -> bool {
+    fn is_idle(&self, swap: &CellPermutation, codes: &[u32], is_there: &[bool]) -> bool {
         swap.iter().zip(0..).all(|(&(to, table), cell)| {
-            self.code(Source { cell, table }, codes, is_there) == codes[to as usize]
+            self.code(CodeSource { cell, table }, codes, is_there) == codes[to as usize]
         })
     }
 
@@ -287,7 +289,7 @@ impl Group {
         idle.iter().any(|&swap| {
             let swap = &self.swaps[swap as usize];
             let (to, table) = swap[here as usize];
-            let stays = |before: &Vec<Source>| {
+            let stays = |before: &Vec<CodeSource>| {
                 let cell = before[at].cell;
                 swap[cell as usize] == (cell, SAME)
             };
@@ -296,7 +298,7 @@ impl Group {
     }
 
     #[inline]
-    fn code(&self, from: Source, codes: &[u32], is_there: &[bool]) -> u32 {
+    fn code(&self, from: CodeSource, codes: &[u32], is_there: &[bool]) -> u32 {
         let code = codes[from.cell as usize];
         match from.table {
             SAME => code,
@@ -307,12 +309,13 @@ impl Group {
 }
 
 /// Those of some permutations that exchange two places of processes, and are their own inverse.
-fn swaps(all: &[Permutation], cells: &[CellId], layout: &Layout) -> Vec<Permutation> {
+fn swaps(all: &[CellPermutation], cells: &[CellId], layout: &Layout) -> Vec<CellPermutation> {
     let places = places(layout);
     let count = cells.iter().take_while(|it| places.contains(it)).count();
-    let moved = |one: &[(u32, Table)]| one.iter().zip(0..).filter(|((to, _), at)| to != at).count();
-    let is_swap = |one: &&Permutation| {
-        let returns = |(&(to, table), cell): (&(u32, Table), u32)| {
+    let moved =
+        |one: &[(u32, RecodingId)]| one.iter().zip(0..).filter(|((to, _), at)| to != at).count();
+    let is_swap = |one: &&CellPermutation| {
+        let returns = |(&(to, table), cell): (&(u32, RecodingId), u32)| {
             let (back, other) = one[to as usize];
             back == cell && (table == SAME) == (other == SAME)
         };
@@ -327,16 +330,16 @@ fn swaps(all: &[Permutation], cells: &[CellId], layout: &Layout) -> Vec<Permutat
 
 /// For each cell where its image's code comes from under each of some permutations, brought into an order, and
 /// where those end that agree so far.
-fn ordered(all: &[Permutation]) -> (Vec<Vec<Source>>, Vec<Vec<u32>>) {
+fn ordered(all: &[CellPermutation]) -> (Vec<Vec<CodeSource>>, Vec<Vec<u32>>) {
     let cells = all.first().map_or(0, Vec::len);
-    let by_image = |one: &Permutation| {
-        let mut sources = vec![Source { cell: 0, table: SAME }; one.len()];
+    let by_image = |one: &CellPermutation| {
+        let mut sources = vec![CodeSource { cell: 0, table: SAME }; one.len()];
         for (&(to, table), cell) in one.iter().zip(0..) {
-            sources[to as usize] = Source { cell, table };
+            sources[to as usize] = CodeSource { cell, table };
         }
         sources
     };
-    let mut rows: Vec<Vec<Source>> = all.iter().map(by_image).collect();
+    let mut rows: Vec<Vec<CodeSource>> = all.iter().map(by_image).collect();
     rows.sort_unstable();
     let mut ends: Vec<Vec<u32>> = vec![vec![0; rows.len()]; cells];
     for at in (0..rows.len()).rev() {
@@ -354,18 +357,22 @@ fn ordered(all: &[Permutation]) -> (Vec<Vec<Source>>, Vec<Vec<u32>>) {
 
 /// All that some automorphisms of so many cells give one after another, the one that changes nothing first;
 /// `None` if they are too many.
-fn closed(given: &[&Permutation], cells: usize, tables: &mut Tables) -> Option<Vec<Permutation>> {
-    let nothing: Permutation = (0..cells as u32).map(|cell| (cell, SAME)).collect();
+fn closed(
+    given: &[&CellPermutation],
+    cells: usize,
+    tables: &mut RecodingTables,
+) -> Option<Vec<CellPermutation>> {
+    let nothing: CellPermutation = (0..cells as u32).map(|cell| (cell, SAME)).collect();
     let mut known = HashSet::from([nothing.clone()]);
     let mut all = vec![nothing];
     let mut at = 0;
     while at < all.len() {
         for one in given {
-            let then = |&(to, table): &(u32, Table)| {
+            let then = |&(to, table): &(u32, RecodingId)| {
                 let (to, other) = one[to as usize];
                 (to, tables.composed(table, other))
             };
-            let both: Permutation = all[at].iter().map(then).collect();
+            let both: CellPermutation = all[at].iter().map(then).collect();
             if known.insert(both.clone()) {
                 all.push(both);
             }

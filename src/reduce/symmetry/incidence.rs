@@ -13,14 +13,14 @@ use std::ops::Range;
 
 /// The elements of one scalarset: vertices one after another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Set {
+pub(super) struct VertexSet {
     pub(super) first: u32,
     pub(super) size: u32,
 }
 
 /// Codes of a cell that name elements.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
+pub(super) struct NamedVertices {
     /// The code of the first of them.
     pub(super) code: u32,
     /// How many.
@@ -31,7 +31,7 @@ pub(super) struct Named {
 
 /// One index of an array on the way to a cell.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Index {
+pub(super) struct ElementIndex {
     /// The element.
     pub(super) vertex: u32,
     /// How many cells further the next element's are.
@@ -39,11 +39,11 @@ pub(super) struct Index {
 }
 
 /// Some of a list that cells share.
-pub(super) type Run = Range<u32>;
+pub(super) type ListRange = Range<u32>;
 
 /// Those of a list that a run is.
 #[inline]
-pub(super) fn of<'l, T>(list: &'l [T], run: &Run) -> &'l [T] {
+pub(super) fn of<'l, T>(list: &'l [T], run: &ListRange) -> &'l [T] {
     &list[run.start as usize..run.end as usize]
 }
 
@@ -56,24 +56,24 @@ pub(super) struct IncidentCell {
     pub(super) cell: CellId,
     /// A number for its slot, and for which vertices that lead to it are the same.
     pub(super) key: u64,
-    /// The elements that index the arrays it is in, in [`Incidence::indices`].
-    pub(super) indices: Run,
-    /// All vertices that lead to it, from outside in, in [`Incidence::roles`].
-    pub(super) roles: Run,
-    /// The cells that say whether it is there, in [`Incidence::presence`].
-    pub(super) presence: Run,
-    /// What its codes name, in [`Incidence::names`].
-    pub(super) names: Run,
+    /// The elements that index the arrays it is in, in [`IncidencePlan::indices`].
+    pub(super) indices: ListRange,
+    /// All vertices that lead to it, from outside in, in [`IncidencePlan::roles`].
+    pub(super) roles: ListRange,
+    /// The cells that say whether it is there, in [`IncidencePlan::presence`].
+    pub(super) presence: ListRange,
+    /// What its codes name, in [`IncidencePlan::names`].
+    pub(super) names: ListRange,
     /// Whether it is about one vertex, whatever its value.
     pub(super) is_plain: bool,
 }
 
 /// Where to read a cell, and whether there is something to say about it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reading {
+pub(super) struct CellReading {
     /// The byte of the state that it begins in.
     byte: u32,
-    /// Its bits, in the word that [`Reading::shift`] gives.
+    /// Its bits, in the word that [`CellReading::shift`] gives.
     mask: u32,
     /// How far eight bytes from there are shifted, to have its bits last.
     shift: u8,
@@ -81,7 +81,7 @@ pub(super) struct Reading {
     pub(super) zero_names: bool,
 }
 
-impl Reading {
+impl CellReading {
     /// The code of the cell in a state that is followed by [`BEYOND`] bytes.
     #[inline]
     pub(super) fn code(self, state: &[u8]) -> u32 {
@@ -93,7 +93,7 @@ impl Reading {
 
 /// A multiset: its first cell, and how many positions of how many cells it has.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bag {
+pub(super) struct MultisetSpan {
     pub(super) first: u32,
     pub(super) capacity: u32,
     pub(super) stride: u32,
@@ -101,9 +101,9 @@ pub(super) struct Bag {
 
 /// All that canonicalising needs to know.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Incidence {
+pub(super) struct IncidencePlan {
     /// The scalarsets with more than one element.
-    pub(super) sets: Vec<Set>,
+    pub(super) sets: Vec<VertexSet>,
     /// The elements of all of them; the vertices of positions come after.
     pub(super) elements: u32,
     /// The positions of all multisets.
@@ -113,17 +113,17 @@ pub(super) struct Incidence {
     /// The cells that some vertex leads to or that may name one.
     pub(super) cells: Vec<IncidentCell>,
     /// Where to read each.
-    pub(super) readings: Vec<Reading>,
-    pub(super) indices: Vec<Index>,
+    pub(super) readings: Vec<CellReading>,
+    pub(super) indices: Vec<ElementIndex>,
     pub(super) roles: Vec<u32>,
     pub(super) presence: Vec<u32>,
-    pub(super) names: Vec<Named>,
+    pub(super) names: Vec<NamedVertices>,
     /// For each element the cells in arrays that it indexes.
     pub(super) indexed: Vec<Vec<u32>>,
     /// For each set the cells that may name an element.
     pub(super) naming: Vec<Vec<u32>>,
     /// The multisets, those inside others before them.
-    pub(super) multisets: Vec<Bag>,
+    pub(super) multisets: Vec<MultisetSpan>,
     /// Bytes of a state.
     pub(super) width: usize,
 }
@@ -131,14 +131,14 @@ pub(super) struct Incidence {
 /// How many bytes can be read beyond the first of a cell.
 pub(super) const BEYOND: usize = 8;
 
-impl Incidence {
+impl IncidencePlan {
     /// The plan for a program, unless it has nothing symmetric.
-    pub(super) fn new(program: &Program, layout: &Layout) -> Option<Incidence> {
-        let mut plan = Incidence { width: layout.bytes, ..Incidence::default() };
+    pub(super) fn new(program: &Program, layout: &Layout) -> Option<IncidencePlan> {
+        let mut plan = IncidencePlan { width: layout.bytes, ..IncidencePlan::default() };
         let mut set_of = HashMap::new();
         for (id, set) in program.scalarsets.iter().filter(|(_, set)| set.size > 1) {
             set_of.insert(id, plan.sets.len());
-            plan.sets.push(Set { first: plan.elements, size: set.size });
+            plan.sets.push(VertexSet { first: plan.elements, size: set.size });
             plan.elements += set.size;
         }
         if plan.sets.is_empty() {
@@ -146,7 +146,7 @@ impl Incidence {
         }
         plan.indexed = vec![Vec::new(); plan.elements as usize];
         plan.naming = vec![Vec::new(); plan.sets.len()];
-        let mut survey = Survey { program, layout, set_of, plan, way: Way::default() };
+        let mut survey = TypeSurvey { program, layout, set_of, plan, way: VertexPath::default() };
         let mut slot = 0;
         for (id, variable) in program.variables.iter() {
             survey.visit(variable.ty, layout.variables[id].first.0, slot);
@@ -162,38 +162,38 @@ impl Incidence {
 
     /// The vertex that a cell with this code names, if it names one.
     #[inline]
-    pub(super) fn named(&self, names: &Run, code: u32) -> Option<u32> {
+    pub(super) fn named(&self, names: &ListRange, code: u32) -> Option<u32> {
         let inside = of(&self.names, names).iter().find(|it| code.wrapping_sub(it.code) < it.size);
         inside.map(|it| it.vertex + (code - it.code))
     }
 }
 
 /// Walks through the types of all variables.
-struct Survey<'a> {
+struct TypeSurvey<'a> {
     program: &'a Program,
     layout: &'a Layout,
     set_of: HashMap<ScalarsetId, usize>,
-    plan: Incidence,
-    way: Way,
+    plan: IncidencePlan,
+    way: VertexPath,
 }
 
 /// The vertices passed on the way to where the survey stands.
 #[derive(Default)]
-struct Way {
-    indices: Vec<Index>,
+struct VertexPath {
+    indices: Vec<ElementIndex>,
     roles: Vec<u32>,
     presence: Vec<u32>,
 }
 
 /// A stretch of an array's indices.
-struct Stretch {
+struct IndexStretch {
     /// How many.
     count: u32,
     /// The set whose elements they are, if they can be permuted.
-    set: Option<Set>,
+    set: Option<VertexSet>,
 }
 
-impl Survey<'_> {
+impl TypeSurvey<'_> {
     /// Notes all cells of a value of type `ty` from cell `first` and slot `slot` on.
     fn visit(&mut self, ty: TypeId, first: u32, slot: u64) {
         match &self.program.types[ty] {
@@ -217,7 +217,7 @@ impl Survey<'_> {
 
     fn multiset(&mut self, capacity: u32, element: TypeId, first: u32, slot: u64) {
         let stride = 1 + self.layout.sizes[element];
-        let bag = Bag { first: self.plan.cells.len() as u32, capacity, stride };
+        let bag = MultisetSpan { first: self.plan.cells.len() as u32, capacity, stride };
         for at in 0..capacity {
             let there = first + at * stride;
             self.way.roles.push(self.plan.elements + self.plan.positions);
@@ -242,11 +242,11 @@ impl Survey<'_> {
     ) {
         let stride = self.layout.sizes[element];
         let mut cell = first;
-        for Stretch { count, set } in self.stretches(length, by) {
+        for IndexStretch { count, set } in self.stretches(length, by) {
             for at in 0..count {
                 if let Some(set) = set {
                     let vertex = set.first + at;
-                    self.way.indices.push(Index { vertex, stride });
+                    self.way.indices.push(ElementIndex { vertex, stride });
                     self.way.roles.push(vertex);
                     self.visit(element, cell, slot);
                     self.way.indices.pop();
@@ -267,20 +267,20 @@ impl Survey<'_> {
         let (low, high) = self.program.bounds(domain);
         let length = (high - low + 1).min(i64::from(u32::MAX)) as u32;
         let (mut first, mut names) = (low, Vec::new());
-        for Stretch { count, set } in self.stretches(length, Some(domain)) {
+        for IndexStretch { count, set } in self.stretches(length, Some(domain)) {
             let next = first + i64::from(count);
             // A cell has codes for all elements or for none, which it then never holds.
             let codes = self.layout.cells[CellId(cell)].codes(first, next - 1);
             if let (Some(set), Some(codes)) = (set, codes) {
-                names.push(Named { code: codes.start, size: count, vertex: set.first });
+                names.push(NamedVertices { code: codes.start, size: count, vertex: set.first });
             }
             first = next;
         }
         self.note(cell, slot, &names);
     }
 
-    fn note(&mut self, cell: u32, slot: u64, named: &[Named]) {
-        let Way { indices, roles, presence } = &self.way;
+    fn note(&mut self, cell: u32, slot: u64, named: &[NamedVertices]) {
+        let VertexPath { indices, roles, presence } = &self.way;
         if roles.is_empty() && named.is_empty() {
             return;
         }
@@ -314,7 +314,7 @@ impl Survey<'_> {
             is_plain: roles.len() == 1 && named.is_empty(),
         });
         let place = &self.layout.cells[CellId(cell)];
-        plan.readings.push(Reading {
+        plan.readings.push(CellReading {
             byte: place.bit / 8,
             mask: ((1u64 << place.bits) - 1) as u32,
             // At most 63: a cell of no bits is read as 0 whatever the shift.
@@ -324,11 +324,11 @@ impl Survey<'_> {
     }
 
     /// The values of a domain, member after member.
-    fn stretches(&self, length: u32, domain: Option<&Domain>) -> Vec<Stretch> {
+    fn stretches(&self, length: u32, domain: Option<&Domain>) -> Vec<IndexStretch> {
         match domain {
             Some(Domain::Scalarset(id)) => {
                 let set = self.set_of.get(id).map(|&at| self.plan.sets[at]);
-                vec![Stretch { count: length, set }]
+                vec![IndexStretch { count: length, set }]
             }
             Some(Domain::Union(parts)) => {
                 let stretches = parts.iter().flat_map(|part| {
@@ -337,7 +337,7 @@ impl Survey<'_> {
                 });
                 stretches.collect()
             }
-            _ => vec![Stretch { count: length, set: None }],
+            _ => vec![IndexStretch { count: length, set: None }],
         }
     }
 
@@ -359,7 +359,7 @@ impl Survey<'_> {
 }
 
 /// Adds to a list, and says where.
-fn append<T: Clone>(list: &mut Vec<T>, more: &[T]) -> Run {
+fn append<T: Clone>(list: &mut Vec<T>, more: &[T]) -> ListRange {
     let start = list.len() as u32;
     list.extend_from_slice(more);
     start..list.len() as u32

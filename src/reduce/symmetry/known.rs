@@ -11,7 +11,7 @@ use crate::random::mix;
 const BYTES: usize = 256 << 10;
 
 /// The table: each state has one place, which it shares with others; the last one is there.
-pub(super) struct Known {
+pub(super) struct RepresentativeCache {
     width: usize,
     /// The states and their representatives, one pair after another.
     pairs: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct Known {
     is_there: Vec<bool>,
 }
 
-impl Known {
+impl RepresentativeCache {
     /// For states of `width` bytes.
     pub(super) fn new(width: usize) -> Self {
         let places = 1 << (BYTES / (2 * width)).max(1).ilog2();
@@ -37,7 +37,7 @@ impl Known {
             represent(state);
             representative.copy_from_slice(state);
             // What was left early may be no representative.
-            self.is_there[place] = !stop::is_asked();
+            self.is_there[place] = !stop::is_requested();
         } else {
             state.copy_from_slice(representative);
         }

@@ -1,15 +1,15 @@
 //! The order in which the cells of images are compared.
 
-use crate::analysis::automorphisms::{Automorphism, Moved, Recoding};
+use crate::analysis::automorphisms::{Automorphism, CellImage, CodeMap};
 use crate::ir::Layout;
-use crate::ir::layout::{CellId, Content};
+use crate::ir::layout::{CellId, GroupContent};
 use std::collections::HashSet;
 
 /// The cells that any automorphism moves or changes, those first that say where processes are.
-pub(super) fn compared(found: &[Automorphism], layout: &Layout) -> Vec<CellId> {
+pub(super) fn comparison_order(found: &[Automorphism], layout: &Layout) -> Vec<CellId> {
     let moves = |cell: CellId, it: &Automorphism| {
-        let Moved { to, codes, .. } = &it.cells[cell.0 as usize];
-        *to != cell || *codes != Recoding::Same
+        let CellImage { to, codes, .. } = &it.cells[cell.0 as usize];
+        *to != cell || *codes != CodeMap::Same
     };
     let all = (0..layout.state_cells).map(CellId);
     let mut cells: Vec<_> = all.filter(|&cell| found.iter().any(|it| moves(cell, it))).collect();
@@ -20,6 +20,6 @@ pub(super) fn compared(found: &[Automorphism], layout: &Layout) -> Vec<CellId> {
 
 /// The cells that say where processes are.
 pub(super) fn places(layout: &Layout) -> HashSet<CellId> {
-    let places = layout.groups.values().filter(|it| matches!(it.part, Content::Location(_)));
+    let places = layout.groups.values().filter(|it| matches!(it.part, GroupContent::Location(_)));
     places.map(|it| it.first).collect()
 }

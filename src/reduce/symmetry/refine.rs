@@ -9,13 +9,13 @@
 //! Colors do not depend on names, so they order vertices in a way that permuting does not change.
 //! They are hashes: should two collide, vertices are only not told apart.
 
-use super::incidence::{Incidence, IncidentCell, Set, of};
+use super::incidence::{IncidencePlan, IncidentCell, VertexSet, of};
 use crate::random::mix;
 
 /// What a state says: the codes of the plan's cells, and the cells that say something. A cell with
 /// code 0 that names nothing does not: permuting leaves it so, and most of many states is like that.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct StateCodes {
     pub(super) codes: Vec<u32>,
     /// The plain ones.
     pub(super) plain: Vec<u32>,
@@ -23,10 +23,10 @@ pub(super) struct Said {
     pub(super) related: Vec<u32>,
 }
 
-impl Said {
+impl StateCodes {
     /// Reads a state that is followed by a few bytes more.
-    pub(super) fn read(&mut self, plan: &Incidence, state: &[u8]) {
-        let Said { codes, plain, related } = self;
+    pub(super) fn read(&mut self, plan: &IncidencePlan, state: &[u8]) {
+        let StateCodes { codes, plain, related } = self;
         plain.clear();
         related.clear();
         codes.clear();
@@ -42,7 +42,7 @@ impl Said {
 }
 
 /// The colors that plain cells give.
-pub(super) fn first_colors(plan: &Incidence, said: &Said, colors: &mut [u64]) {
+pub(super) fn first_colors(plan: &IncidencePlan, said: &StateCodes, colors: &mut [u64]) {
     colors.fill(u64::MAX);
     for (number, set) in plan.sets.iter().enumerate() {
         members(set, colors).fill(number as u64);
@@ -56,15 +56,15 @@ pub(super) fn first_colors(plan: &Incidence, said: &Said, colors: &mut [u64]) {
     colors.iter_mut().for_each(|color| *color = mix(*color));
 }
 
-fn members<'c>(set: &Set, colors: &'c mut [u64]) -> &'c mut [u64] {
+fn members<'c>(set: &VertexSet, colors: &'c mut [u64]) -> &'c mut [u64] {
     &mut colors[set.first as usize..(set.first + set.size) as usize]
 }
 
 /// Refines colors until no more elements are told apart, and puts the elements of each set in the
 /// order of their colors.
 pub(super) fn refine(
-    plan: &Incidence,
-    state: &Said,
+    plan: &IncidencePlan,
+    state: &StateCodes,
     colors: &mut [u64],
     heard: &mut [u64],
     order: &mut [u32],
@@ -114,7 +114,12 @@ pub(super) fn refine(
 /// What a cell says to all vertices it is about, and the one that it names; nothing if it is not
 /// there.
 #[inline]
-fn say(plan: &Incidence, number: u32, codes: &[u32], colors: &[u64]) -> Option<(u64, Option<u32>)> {
+fn say(
+    plan: &IncidencePlan,
+    number: u32,
+    codes: &[u32],
+    colors: &[u64],
+) -> Option<(u64, Option<u32>)> {
     let cell: &IncidentCell = &plan.cells[number as usize];
     if of(&plan.presence, &cell.presence).iter().any(|&it| codes[it as usize] == 0) {
         return None;
@@ -152,7 +157,7 @@ const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 const SAME: u64 = 0x5a5a_0000_0000_5a5a;
 
 /// Puts the elements of each set in the order of their colors. How many are told apart.
-fn sort(plan: &Incidence, colors: &[u64], order: &mut [u32]) -> u32 {
+fn sort(plan: &IncidencePlan, colors: &[u64], order: &mut [u32]) -> u32 {
     let mut classes = 0;
     let color = |element: u32| colors[element as usize];
     for set in &plan.sets {

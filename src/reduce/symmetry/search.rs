@@ -7,20 +7,20 @@
 //! the representative. Which elements come first, and which states are compared, does not depend on
 //! names; so the representative is the same for all states of an orbit.
 
-use super::Effort;
-use super::incidence::{BEYOND, Incidence, of};
-use super::refine::{Said, first_colors, refine};
+use super::SymmetryEffort;
+use super::incidence::{BEYOND, IncidencePlan, of};
+use super::refine::{StateCodes, first_colors, refine};
 use crate::exec::stop;
 use crate::ir::Layout;
 use crate::random::mix;
 use std::ops::Range;
 
 /// Room to work in, used for one state after another.
-pub(super) struct Scratch {
+pub(super) struct ElementBuffers {
     /// The state, and some bytes more.
     bytes: Vec<u8>,
     /// What it says.
-    said: Said,
+    said: StateCodes,
     /// The codes of the plan's cells under a permutation.
     moved: Vec<u32>,
     /// The least so far.
@@ -39,12 +39,12 @@ pub(super) struct Scratch {
     alike: Vec<Vec<u32>>,
 }
 
-impl Scratch {
-    pub(super) fn new(plan: &Incidence) -> Self {
+impl ElementBuffers {
+    pub(super) fn new(plan: &IncidencePlan) -> Self {
         let (cells, elements) = (plan.cells.len(), plan.elements as usize);
         Self {
             bytes: vec![0; plan.width + BEYOND],
-            said: Said::default(),
+            said: StateCodes::default(),
             moved: vec![0; cells],
             best: vec![0; cells],
             arrived: false,
@@ -59,23 +59,23 @@ impl Scratch {
     /// Replaces a state by its representative.
     pub(super) fn represent(
         &mut self,
-        plan: &Incidence,
+        plan: &IncidencePlan,
         layout: &Layout,
-        effort: Effort,
+        effort: SymmetryEffort,
         state: &mut [u8],
     ) {
         self.read(plan, state);
         self.arrived = false;
         first_colors(plan, &self.said, &mut self.colors[0]);
         self.descend(plan, effort, 0);
-        if stop::is_asked() {
+        if stop::is_requested() {
             // There may be none yet; whoever asked for it drops the state.
             return;
         }
         write(plan, layout, &self.said.codes, &self.best, state);
     }
 
-    fn read(&mut self, plan: &Incidence, state: &[u8]) {
+    fn read(&mut self, plan: &IncidencePlan, state: &[u8]) {
         self.bytes[..plan.width].copy_from_slice(state);
         self.said.read(plan, &self.bytes);
     }
@@ -84,7 +84,7 @@ impl Scratch {
     #[cfg(test)]
     pub(super) fn permuted(
         &mut self,
-        plan: &Incidence,
+        plan: &IncidencePlan,
         layout: &Layout,
         state: &[u8],
         to: &[u32],
@@ -98,22 +98,22 @@ impl Scratch {
     }
 
     /// Tries all ways on from the colors at this depth.
-    fn descend(&mut self, plan: &Incidence, effort: Effort, depth: usize) {
-        while !stop::is_asked() {
+    fn descend(&mut self, plan: &IncidencePlan, effort: SymmetryEffort, depth: usize) {
+        while !stop::is_requested() {
             let colors = &mut self.colors[depth];
             refine(plan, &self.said, colors, &mut self.heard, &mut self.order);
             let Some(alike) = self.undecided(plan, depth) else {
                 return self.arrive(plan);
             };
             match effort {
-                Effort::Fast => self.mark(depth, self.order[alike.start]),
-                Effort::Exact => return self.branch(plan, depth, alike),
+                SymmetryEffort::Fast => self.mark(depth, self.order[alike.start]),
+                SymmetryEffort::Exact => return self.branch(plan, depth, alike),
             }
         }
     }
 
     /// Marks each of some elements in turn.
-    fn branch(&mut self, plan: &Incidence, depth: usize, members: Range<usize>) {
+    fn branch(&mut self, plan: &IncidencePlan, depth: usize, members: Range<usize>) {
         if self.colors.len() == depth + 1 {
             self.colors.push(self.colors[depth].clone());
             self.alike.push(Vec::new());
@@ -125,7 +125,7 @@ impl Scratch {
             let (above, below) = self.colors.split_at_mut(depth + 1);
             below[0].copy_from_slice(&above[depth]);
             self.mark(depth + 1, member);
-            self.descend(plan, Effort::Exact, depth + 1);
+            self.descend(plan, SymmetryEffort::Exact, depth + 1);
         }
         self.alike[depth] = alike;
     }
@@ -138,7 +138,7 @@ impl Scratch {
 
     /// The first elements that look alike and whose order matters, if there are any: where in the
     /// order they are.
-    fn undecided(&mut self, plan: &Incidence, depth: usize) -> Option<Range<usize>> {
+    fn undecided(&mut self, plan: &IncidencePlan, depth: usize) -> Option<Range<usize>> {
         for (number, set) in plan.sets.iter().enumerate() {
             let (mut at, end) = (set.first as usize, (set.first + set.size) as usize);
             while at < end {
@@ -148,7 +148,8 @@ impl Scratch {
                 let run = self.order[at..end].iter();
                 let count = run.take_while(|&&element| color(element) == like).count();
                 let pairs = at + 1..at + count;
-                let differ = |it| stop::is_asked() || !self.are_interchangeable(plan, number, it);
+                let differ =
+                    |it| stop::is_requested() || !self.are_interchangeable(plan, number, it);
                 if pairs.into_iter().any(differ) {
                     return Some(at..at + count);
                 }
@@ -160,7 +161,7 @@ impl Scratch {
 
     /// Whether exchanging an element of a set with the one before it in the order leaves the state
     /// as it is.
-    fn are_interchangeable(&mut self, plan: &Incidence, set: usize, at: usize) -> bool {
+    fn are_interchangeable(&mut self, plan: &IncidencePlan, set: usize, at: usize) -> bool {
         let (one, other) = (self.order[at - 1], self.order[at]);
         self.to.iter_mut().zip(0..).for_each(|(to, element)| *to = element);
         self.to[one as usize] = other;
@@ -173,7 +174,7 @@ impl Scratch {
 
     /// A cell that is another after elements of a set are exchanged, if positions of multisets
     /// stay where they are.
-    fn moves(&self, plan: &Incidence, set: usize, one: u32, other: u32) -> Option<u32> {
+    fn moves(&self, plan: &IncidencePlan, set: usize, one: u32, other: u32) -> Option<u32> {
         let moves = |cell: u32| {
             let (target, code) = self.destination(plan, cell);
             self.said.codes[target as usize] != code
@@ -190,13 +191,13 @@ impl Scratch {
     }
 
     /// Whether the state stays as it is, if multisets are sorted again.
-    fn stays_whole(&mut self, plan: &Incidence) -> bool {
+    fn stays_whole(&mut self, plan: &IncidencePlan) -> bool {
         self.permute(plan);
         self.moved == self.said.codes
     }
 
     /// The elements are in order: keeps the state with them in that order, if it is the least.
-    fn arrive(&mut self, plan: &Incidence) {
+    fn arrive(&mut self, plan: &IncidencePlan) {
         for set in &plan.sets {
             let members = &self.order[set.first as usize..(set.first + set.size) as usize];
             for (&element, rank) in members.iter().zip(set.first..) {
@@ -212,7 +213,7 @@ impl Scratch {
 
     /// Where a cell's value goes, and what becomes of it.
     #[inline]
-    fn destination(&self, plan: &Incidence, cell: u32) -> (u32, u32) {
+    fn destination(&self, plan: &IncidencePlan, cell: u32) -> (u32, u32) {
         let about = &plan.cells[cell as usize];
         let code = self.said.codes[cell as usize];
         let code = match plan.named(&about.names, code) {
@@ -228,7 +229,7 @@ impl Scratch {
     }
 
     /// The state with each element moved where it goes.
-    fn permute(&mut self, plan: &Incidence) {
+    fn permute(&mut self, plan: &IncidencePlan) {
         self.moved.fill(0);
         for &cell in self.said.plain.iter().chain(&self.said.related) {
             let (target, code) = self.destination(plan, cell);
@@ -239,7 +240,7 @@ impl Scratch {
 }
 
 /// Writes the codes that are new.
-fn write(plan: &Incidence, layout: &Layout, old: &[u32], new: &[u32], state: &mut [u8]) {
+fn write(plan: &IncidencePlan, layout: &Layout, old: &[u32], new: &[u32], state: &mut [u8]) {
     for ((cell, old), &new) in plan.cells.iter().zip(old).zip(new) {
         if new != *old {
             layout.set_code(state, cell.cell, new);
@@ -248,7 +249,7 @@ fn write(plan: &Incidence, layout: &Layout, old: &[u32], new: &[u32], state: &mu
 }
 
 /// Sorts the positions of every multiset: elements first, the least first.
-fn sort_multisets(plan: &Incidence, codes: &mut [u32]) {
+fn sort_multisets(plan: &IncidencePlan, codes: &mut [u32]) {
     for bag in &plan.multisets {
         let (first, stride) = (bag.first as usize, bag.stride as usize);
         let positions = &mut codes[first..first + stride * bag.capacity as usize];

@@ -5,16 +5,16 @@ mod blocks;
 mod permute;
 mod random;
 
-use super::incidence::Incidence;
-use super::search::Scratch;
-use super::{Effort, Symmetric};
-use crate::exec::{Expansion, Interp, Jit, Lift, Model};
+use super::incidence::IncidencePlan;
+use super::search::ElementBuffers;
+use super::{SymmetryEffort, SymmetryModel};
+use crate::exec::{Interp, Jit, Simulation, StateSpace, SuccessorSink};
 use crate::front::{Language, Options, dve, murphi};
-use crate::ir::layout::{CellId, Layout, Ranges};
+use crate::ir::layout::{CellId, Layout, ValueRanges};
 use crate::ir::validate::validate;
 use crate::ir::{Domain, Program, Type};
-use crate::search::{Checks, Limits, Outcome, memory};
-use crate::source::Sources;
+use crate::search::{CheckSelection, SearchLimits, SearchOutcome, memory};
+use crate::source::SourceMap;
 use permute::{permutations as all_permutations, permuted};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -38,7 +38,9 @@ fn symmetric_models() -> Vec<(String, Interp)> {
         };
         (file.display().to_string(), load(&text, defines))
     });
-    models.filter(|(_, model)| Incidence::new(model.program(), model.layout()).is_some()).collect()
+    models
+        .filter(|(_, model)| IncidencePlan::new(model.program(), model.layout()).is_some())
+        .collect()
 }
 
 fn load(text: &str, defines: Vec<(String, i64)>) -> Interp {
@@ -54,7 +56,7 @@ fn load_dve(text: &str) -> Interp {
 }
 
 fn program_in(language: &Language, text: &str, options: Options) -> Program {
-    let mut sources = Sources::default();
+    let mut sources = SourceMap::default();
     sources.add("model", text);
     let loaded = language
         .load(&mut sources, &options)
@@ -64,7 +66,7 @@ fn program_in(language: &Language, text: &str, options: Options) -> Program {
 }
 
 /// All states, if there are not too many.
-fn states(model: &dyn Model) -> Option<BTreeSet<Vec<u8>>> {
+fn states(model: &dyn StateSpace) -> Option<BTreeSet<Vec<u8>>> {
     let (mut found, mut next) = (BTreeSet::new(), successors(model, None));
     while let Some(state) = next.pop() {
         if found.len() > STATES_MAX {
@@ -77,22 +79,22 @@ fn states(model: &dyn Model) -> Option<BTreeSet<Vec<u8>>> {
     Some(found)
 }
 
-fn successors(model: &dyn Model, of: Option<&[u8]>) -> Vec<Vec<u8>> {
+fn successors(model: &dyn StateSpace, of: Option<&[u8]>) -> Vec<Vec<u8>> {
     let mut buffer = Vec::new();
-    let run = |out: &mut Expansion| match of {
+    let run = |out: &mut SuccessorSink| match of {
         None => model.initial(out),
         Some(state) => model.expand(state, out),
     };
-    let _ = Expansion::collect(model.width(), &mut buffer, run).unwrap();
+    let _ = SuccessorSink::collect(model.width(), &mut buffer, run).unwrap();
     buffer.chunks(model.width()).map(<[u8]>::to_vec).collect()
 }
 
 /// Every state that permuting makes of one.
-fn orbit(plan: &Incidence, model: &Interp, state: &[u8]) -> BTreeSet<Vec<u8>> {
+fn orbit(plan: &IncidencePlan, model: &Interp, state: &[u8]) -> BTreeSet<Vec<u8>> {
     let mut orbit = BTreeSet::new();
     let mut to: Vec<u32> = (0..plan.elements).collect();
     permutations(plan, 0, 0, &mut to, &mut |to| {
-        let mut scratch = Scratch::new(plan);
+        let mut scratch = ElementBuffers::new(plan);
         let permuted = scratch.permuted(plan, model.layout(), state, to);
         orbit.insert(permuted);
     });
@@ -101,7 +103,7 @@ fn orbit(plan: &Incidence, model: &Interp, state: &[u8]) -> BTreeSet<Vec<u8>> {
 
 /// Calls `visit` with every permutation of every set, from element `at` of set `set` on.
 fn permutations(
-    plan: &Incidence,
+    plan: &IncidencePlan,
     set: usize,
     at: u32,
     to: &mut [u32],
@@ -123,9 +125,10 @@ fn permutations(
 fn each_orbit_has_one_representative_and_is_whole() {
     let mut looked_at = 0;
     for (name, model) in symmetric_models() {
-        let plan = Incidence::new(model.program(), model.layout()).unwrap();
-        let new = |effort| Symmetric::new(&model, model.program(), model.layout(), effort).unwrap();
-        let (exact, fast) = (new(Effort::Exact), new(Effort::Fast));
+        let plan = IncidencePlan::new(model.program(), model.layout()).unwrap();
+        let new =
+            |effort| SymmetryModel::new(&model, model.program(), model.layout(), effort).unwrap();
+        let (exact, fast) = (new(SymmetryEffort::Exact), new(SymmetryEffort::Fast));
         let Some(all) = states(&model) else { continue };
         let (representatives, some) = (states(&exact).unwrap(), states(&fast).unwrap());
         let mut covered = BTreeSet::new();
@@ -147,14 +150,15 @@ fn each_orbit_has_one_representative_and_is_whole() {
 #[test]
 fn both_efforts_have_the_verdict_and_the_depth_of_none() {
     for (name, model) in symmetric_models() {
-        let limits = Limits::default();
+        let limits = SearchLimits::default();
         let plain = memory::search(&model, &limits).unwrap();
-        for effort in [Effort::Exact, Effort::Fast] {
-            let reduced = Symmetric::new(&model, model.program(), model.layout(), effort).unwrap();
+        for effort in [SymmetryEffort::Exact, SymmetryEffort::Fast] {
+            let reduced =
+                SymmetryModel::new(&model, model.program(), model.layout(), effort).unwrap();
             let outcome = memory::search(&reduced, &limits).unwrap();
             assert_eq!(outcome.verdict, plain.verdict, "{name}");
             assert_eq!(outcome.levels.len(), plain.levels.len(), "{name}");
-            let checks = |outcome: &crate::search::Outcome| -> Vec<_> {
+            let checks = |outcome: &crate::search::SearchOutcome| -> Vec<_> {
                 outcome.findings.iter().map(|(check, finding)| (check, finding.level)).collect()
             };
             assert_eq!(checks(&outcome), checks(&plain), "{name}");
@@ -178,8 +182,9 @@ const GRAPHS: &str = "
 #[test]
 fn what_refining_cannot_tell_apart_is_tried() {
     let model = load(GRAPHS, Vec::new());
-    let exact = Symmetric::new(&model, model.program(), model.layout(), Effort::Exact).unwrap();
-    let plan = Incidence::new(model.program(), model.layout()).unwrap();
+    let exact =
+        SymmetryModel::new(&model, model.program(), model.layout(), SymmetryEffort::Exact).unwrap();
+    let plan = IncidencePlan::new(model.program(), model.layout()).unwrap();
     let first = model.layout().variables[crate::ir::VarId(0)].first.0;
     let graph = |edges: &[(u32, u32)]| {
         let mut state = successors(&model, None).remove(0);
@@ -205,9 +210,9 @@ fn what_refining_cannot_tell_apart_is_tried() {
 const RANDOM_STATES_MAX: usize = 600;
 
 /// All that a search finds, whatever is wrong; deadlocks are no errors.
-fn explore(model: &dyn Model) -> Outcome {
-    let checks = Checks { deadlock: false, ..Checks::default() };
-    let limits = Limits { checks, stop_on_violation: false, ..Limits::default() };
+fn explore(model: &dyn StateSpace) -> SearchOutcome {
+    let checks = CheckSelection { deadlock: false, ..CheckSelection::default() };
+    let limits = SearchLimits { checks, stop_on_violation: false, ..SearchLimits::default() };
     memory::search(model, &limits).unwrap()
 }
 
@@ -231,14 +236,14 @@ fn orbits(model: &Interp, all: &BTreeSet<Vec<u8>>) -> BTreeMap<Vec<u8>, BTreeSet
 /// what the model itself does.
 fn reduces_as_permuting_says(
     interp: &Interp,
-    executor: &dyn Model,
+    executor: &dyn StateSpace,
     all: &BTreeSet<Vec<u8>>,
 ) -> Result<(), TestCaseError> {
     let orbits = orbits(interp, all);
     let plain = explore(executor);
     prop_assert_eq!(plain.states(), all.len() as u64);
-    for effort in [Effort::Exact, Effort::Fast] {
-        let Some(reduced) = Symmetric::new(executor, interp.program(), interp.layout(), effort)
+    for effort in [SymmetryEffort::Exact, SymmetryEffort::Fast] {
+        let Some(reduced) = SymmetryModel::new(executor, interp.program(), interp.layout(), effort)
         else {
             return Ok(());
         };
@@ -256,9 +261,9 @@ fn reduces_as_permuting_says(
                 prop_assert!(all.contains(state), "the model is not symmetric");
                 let representative = reduced.canonical(state);
                 prop_assert_eq!(&representative, &reduced.canonical(here[0]));
-                prop_assert!(reduced.stands_for(here[0], state));
+                prop_assert!(reduced.represents(here[0], state));
             }
-            if effort == Effort::Exact {
+            if effort == SymmetryEffort::Exact {
                 prop_assert_eq!(here.len(), 1, "two states stand for one orbit");
                 stepped += orbit.len() * successors(executor, Some(here[0])).len();
             }
@@ -267,11 +272,11 @@ fn reduces_as_permuting_says(
         prop_assert_eq!(outcome.states(), visited.len() as u64);
         prop_assert_eq!(outcome.verdict, plain.verdict);
         prop_assert_eq!(outcome.levels.len(), plain.levels.len());
-        let checks = |outcome: &Outcome| -> Vec<_> {
+        let checks = |outcome: &SearchOutcome| -> Vec<_> {
             outcome.findings.iter().map(|(check, finding)| (check, finding.level)).collect()
         };
         prop_assert_eq!(checks(&outcome), checks(&plain));
-        if effort == Effort::Exact {
+        if effort == SymmetryEffort::Exact {
             prop_assert_eq!(stepped as u64, plain.transitions);
         }
     }
@@ -365,7 +370,7 @@ fn cells_are_narrowed_by_whole_scalarsets() {
         ((1, 4), (1, 5)),
     ];
     for (range, expected) in cases {
-        let mut ranges = Ranges {
+        let mut ranges = ValueRanges {
             variables: program.variables.values().map(|_| None).collect(),
             channels: program.channels.values().map(|_| Vec::new()).collect(),
         };

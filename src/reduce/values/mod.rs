@@ -1,6 +1,6 @@
 //! Values that nothing tells apart are one: the least of them is stored.
 //!
-//! Which values these are is told by [`Apart`]. The program is rewritten where values come into variables and
+//! Which values these are is told by [`ValueAbstraction`]. The program is rewritten where values come into variables and
 //! messages: constants are replaced, and what is computed is looked up behind the assignment where it may be another. What
 //! is copied stands for itself already.
 //!
@@ -17,12 +17,13 @@
 //! c -> a { x := y + z; }                   c -> a { x := y + z; x := x <= 1 ? x : 1; }
 //! ```
 
-use super::pass::Pass;
-use crate::analysis::values::{Apart, Becomes};
-use crate::budget::{AnalysisBudget, Exceeded};
+use super::pass::RewritePass;
+use crate::analysis::values::{StoredForm, ValueAbstraction};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Binary, Communication, Expr, ExprKind, Layout, Overflow, Place, Program, Stmt, StmtKind, VarId,
+    BinaryOp, Communication, Expr, ExprKind, Layout, OverflowRule, Place, Program, Stmt, StmtKind,
+    VarId,
 };
 use crate::numbers::count;
 
@@ -31,8 +32,8 @@ pub const NAME: &str = "values not told apart";
 
 /// Which values of a program are one.
 #[derive(Debug)]
-pub struct Merged {
-    apart: Apart,
+pub struct ValueMerging {
+    apart: ValueAbstraction,
     cells: Vec<(CellId, usize)>,
 }
 
@@ -47,20 +48,20 @@ pub struct EquivalentValues {
     pub apart: usize,
 }
 
-impl Merged {
+impl ValueMerging {
     /// Has a program, whose states are laid out so, store one of the values that nothing tells apart; nothing if it
     /// does so as it is.
     pub(super) fn rewrite(
         program: &mut Program,
         layout: &Layout,
         budget: &AnalysisBudget,
-    ) -> Result<Option<Merged>, Exceeded> {
-        let Some(apart) = Apart::of(program, layout, budget)? else { return Ok(None) };
+    ) -> Result<Option<ValueMerging>, BudgetExceeded> {
+        let Some(apart) = ValueAbstraction::of(program, layout, budget)? else { return Ok(None) };
         let written = program.clone();
-        let mut pass = Rewrite { written: &written, apart: &apart, changes: 0 };
+        let mut pass = ValueRewriter { written: &written, apart: &apart, changes: 0 };
         pass.program(program);
         let cells = apart.cells(&written, layout);
-        Ok((pass.changes > 0).then_some(Merged { apart, cells }))
+        Ok((pass.changes > 0).then_some(ValueMerging { apart, cells }))
     }
 
     /// The cells in which one of several values is stored.
@@ -76,12 +77,12 @@ impl Merged {
     }
 }
 
-impl Pass for Merged {
+impl RewritePass for ValueMerging {
     fn name(&self) -> &'static str {
         NAME
     }
 
-    fn did(&self, _: &Program) -> String {
+    fn describe_effect(&self, _: &Program) -> String {
         let found = count(self.variables().len() as u64, "variable");
         format!("{found} with values that nothing tells apart")
     }
@@ -97,13 +98,13 @@ impl Pass for Merged {
 }
 
 /// Replaces values where they are stored.
-struct Rewrite<'r> {
+struct ValueRewriter<'r> {
     written: &'r Program,
-    apart: &'r Apart,
+    apart: &'r ValueAbstraction,
     changes: usize,
 }
 
-impl Rewrite<'_> {
+impl ValueRewriter<'_> {
     fn program(&mut self, program: &mut Program) {
         for (id, variable) in self.written.variables.iter() {
             for (first, to) in variable.initial.iter().zip(&mut program.variables[id].initial) {
@@ -133,10 +134,10 @@ impl Rewrite<'_> {
         let mut stmt = stmt.clone();
         match &mut stmt.kind {
             StmtKind::Assign { target, value, overflow } => {
-                match self.apart.assigned(self.written, target, value, *overflow) {
-                    Becomes::Itself => {}
-                    Becomes::Constant(it) => self.replace(value, it),
-                    Becomes::LookedUp(runs) => {
+                match self.apart.assigned_form(self.written, target, value, *overflow) {
+                    StoredForm::Itself => {}
+                    StoredForm::Constant(it) => self.replace(value, it),
+                    StoredForm::LookedUp(runs) => {
                         self.changes += 1;
                         let looked_up = looked_up(target, &runs);
                         return vec![stmt, looked_up];
@@ -147,7 +148,8 @@ impl Rewrite<'_> {
             StmtKind::Run { process, arguments, .. } => {
                 let parameters = &self.written.processes[*process].parameters;
                 for (&parameter, value) in parameters.iter().zip(arguments) {
-                    if let Becomes::Constant(it) = self.apart.given(self.written, parameter, value)
+                    if let StoredForm::Constant(it) =
+                        self.apart.argument_form(self.written, parameter, value)
                     {
                         self.replace(value, it);
                     }
@@ -169,9 +171,10 @@ impl Rewrite<'_> {
 
     fn communication(&mut self, communication: &mut Communication) {
         let Communication::Send { channel, values, .. } = communication else { return };
-        let Some(id) = channel.meant(self.written).next() else { return };
+        let Some(id) = channel.possible_channels(self.written).next() else { return };
         for (number, value) in values.iter_mut().enumerate() {
-            if let Becomes::Constant(it) = self.apart.sent(self.written, id, number, value) {
+            if let StoredForm::Constant(it) = self.apart.sent_form(self.written, id, number, value)
+            {
                 self.replace(value, it);
             }
         }
@@ -192,9 +195,9 @@ fn looked_up(place: &Place, runs: &[(i64, Option<i64>)]) -> Stmt {
     let (last, before) = runs.split_last().unwrap_or_else(|| unreachable!("there are values"));
     let value = before.iter().rev().fold(of(last.1), |behind, &(up_to, to)| {
         let up_to = Box::new(Expr::constant(up_to, span));
-        let is_up_to = expr(ExprKind::Binary(Binary::LessEqual, Box::new(held()), up_to));
+        let is_up_to = expr(ExprKind::Binary(BinaryOp::LessEqual, Box::new(held()), up_to));
         expr(ExprKind::Conditional(Box::new(is_up_to), Box::new(of(to)), Box::new(behind)))
     });
-    let kind = StmtKind::Assign { target: place.clone(), value, overflow: Overflow::Fails };
+    let kind = StmtKind::Assign { target: place.clone(), value, overflow: OverflowRule::Fails };
     Stmt { kind, span }
 }

@@ -1,11 +1,11 @@
 //! Sequence diagrams: who sends what to whom, and what everybody does.
 
-use super::Told;
+use super::ValuedTrace;
 use crate::escape;
 use std::fmt::Write;
 
 /// What differs between languages of diagrams.
-struct Language {
+struct DiagramLanguage {
     /// In front of the first line, and behind the last.
     ends: (&'static str, &'static str),
     /// A participant by its name and what it is called in the diagram.
@@ -16,8 +16,8 @@ struct Language {
     alone: fn(&str, &str) -> String,
 }
 
-pub(super) fn plant_uml(told: &Told) -> String {
-    let language = Language {
+pub(super) fn plant_uml(told: &ValuedTrace) -> String {
+    let language = DiagramLanguage {
         ends: ("@startuml\n", "@enduml\n"),
         participant: |id, name| format!("participant \"{name}\" as {id}\n"),
         escaped: escape::plant_uml,
@@ -27,8 +27,8 @@ pub(super) fn plant_uml(told: &Told) -> String {
     diagram(told, &language, &title)
 }
 
-pub(super) fn mermaid(told: &Told) -> String {
-    let language = Language {
+pub(super) fn mermaid(told: &ValuedTrace) -> String {
+    let language = DiagramLanguage {
         ends: ("sequenceDiagram\n", ""),
         participant: |id, name| format!("  participant {id} as {name}\n"),
         escaped: escape::mermaid,
@@ -38,7 +38,7 @@ pub(super) fn mermaid(told: &Told) -> String {
     diagram(told, &language, &title)
 }
 
-fn diagram(told: &Told, language: &Language, title: &str) -> String {
+fn diagram(told: &ValuedTrace, language: &DiagramLanguage, title: &str) -> String {
     let (chart, changed) = told.chart();
     let mut out = language.ends.0.to_owned() + title;
     for (number, name) in chart.columns.iter().enumerate() {

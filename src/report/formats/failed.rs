@@ -1,21 +1,21 @@
 //! Why a search did not begin or did not end, as tools of continuous integration want it.
 
-use crate::diag::Mistake;
+use crate::diag::LocatedDiagnostic;
 
 /// A search without a verdict.
 #[derive(Clone, Debug)]
-pub struct Failed {
+pub struct FailureReport {
     /// The model's name.
     pub model: String,
     /// Why, in full.
     pub message: String,
     /// The mistakes in the model, each with its place.
-    pub mistakes: Vec<Mistake>,
+    pub mistakes: Vec<LocatedDiagnostic>,
     /// The exit code.
     pub code: u8,
 }
 
-impl Failed {
+impl FailureReport {
     /// What a rule or a test is called that fails so.
     pub(super) fn id(&self) -> &'static str {
         if self.mistakes.is_empty() { "failure" } else { "mistake" }

@@ -1,15 +1,15 @@
 //! The informal trace format (Apalache's ADR 15), as JSON.
 
 use super::super::values::value_of;
-use super::Told;
+use super::ValuedTrace;
 use crate::escape;
-use crate::exec::Value;
+use crate::exec::StateValue;
 use serde_json::{Map, Value as Json, json};
 
 /// Integers beyond this are not the same in every reader of JSON.
 const EXACT_MAX: i64 = (1 << 53) - 1;
 
-pub(super) fn text(told: &Told) -> String {
+pub(super) fn text(told: &ValuedTrace) -> String {
     let variables = told.variables();
     let states = told.steps.iter().enumerate().filter_map(|(number, (step, values))| {
         let values = values.as_ref()?;
@@ -42,28 +42,28 @@ pub(super) fn text(told: &Told) -> String {
 }
 
 /// A value as the format has it.
-fn json(value: &Value) -> Json {
-    let pairs = |all: &[(String, Value)]| -> Vec<Json> {
+fn json(value: &StateValue) -> Json {
+    let pairs = |all: &[(String, StateValue)]| -> Vec<Json> {
         all.iter().map(|(name, it)| json!([name, json(it)])).collect()
     };
     match value {
-        Value::Number(number) if number.abs() <= EXACT_MAX => json!(number),
-        Value::Number(number) => json!({ "#bigint": number.to_string() }),
-        Value::Truth(truth) => json!(truth),
-        Value::Name(name) => json!(name),
-        Value::Undefined => json!({ "#unserializable": "undefined" }),
-        Value::Array(0, all) | Value::Queue(all) | Value::Bag(all) => {
+        StateValue::Number(number) if number.abs() <= EXACT_MAX => json!(number),
+        StateValue::Number(number) => json!({ "#bigint": number.to_string() }),
+        StateValue::Truth(truth) => json!(truth),
+        StateValue::Name(name) => json!(name),
+        StateValue::Undefined => json!({ "#unserializable": "undefined" }),
+        StateValue::Array(0, all) | StateValue::Queue(all) | StateValue::Bag(all) => {
             all.iter().map(json).collect()
         }
-        Value::Array(first, all) => {
+        StateValue::Array(first, all) => {
             let pairs: Vec<Json> =
                 (*first..).zip(all).map(|(index, it)| json!([index, json(it)])).collect();
             json!({ "#map": pairs })
         }
-        Value::Table(all) => json!({ "#map": pairs(all) }),
-        Value::Record(all) => {
+        StateValue::Table(all) => json!({ "#map": pairs(all) }),
+        StateValue::Record(all) => {
             all.iter().map(|(name, it)| (name.clone(), json(it))).collect::<Map<_, _>>().into()
         }
-        Value::Message(all) => json!({ "#tup": all.iter().map(json).collect::<Vec<_>>() }),
+        StateValue::Message(all) => json!({ "#tup": all.iter().map(json).collect::<Vec<_>>() }),
     }
 }

@@ -1,20 +1,20 @@
 //! JUnit's XML, as Jenkins and its kin read it: a test case for each property.
 
-use super::Failed;
+use super::FailureReport;
 use crate::escape;
-use crate::report::judgement::{Came, Judgement, Judgements};
-use crate::source::Place;
+use crate::report::judgement::{JudgementReport, PropertyJudgement, PropertyVerdict};
+use crate::source::SourceLocation;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::time::Duration;
 
 /// What came of all properties.
-pub fn junit(judged: &Judgements) -> String {
+pub fn junit(judged: &JudgementReport) -> String {
     let cases = judged.all.iter().map(|it| case(judged, it)).collect();
     whole(&judged.model, judged.seconds, (cases, &judged.told))
 }
 
 /// Why there was no verdict.
-pub fn junit_of_failure(failed: &Failed) -> String {
+pub fn junit_of_failure(failed: &FailureReport) -> String {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     status.set_type(failed.id()).set_message(text(&failed.headline()));
     status.set_description(text(&failed.message));
@@ -42,17 +42,17 @@ fn text(text: &str) -> String {
     escape::xml(text).into_owned()
 }
 
-fn case(judged: &Judgements, it: &Judgement) -> TestCase {
-    let status = match it.came {
-        Came::Held => TestCaseStatus::success(),
-        Came::Violated => violated(judged, it),
-        Came::Unchecked if judged.strict => {
+fn case(judged: &JudgementReport, it: &PropertyJudgement) -> TestCase {
+    let status = match it.verdict {
+        PropertyVerdict::Held => TestCaseStatus::success(),
+        PropertyVerdict::Violated => violated(judged, it),
+        PropertyVerdict::Unchecked if judged.strict => {
             let mut failed = TestCaseStatus::non_success(NonSuccessKind::Failure);
             failed.set_type("unchecked").set_message(text(&it.says));
             failed.set_description(text(&format!("{}{}", place(it.place.as_ref()), it.title())));
             failed
         }
-        Came::Open | Came::Unchecked => {
+        PropertyVerdict::Open | PropertyVerdict::Unchecked => {
             let mut skipped = TestCaseStatus::skipped();
             skipped.set_message(text(&it.says));
             skipped
@@ -64,7 +64,7 @@ fn case(judged: &Judgements, it: &Judgement) -> TestCase {
 }
 
 /// What is violated, with the counterexample to it.
-fn violated(judged: &Judgements, it: &Judgement) -> TestCaseStatus {
+fn violated(judged: &JudgementReport, it: &PropertyJudgement) -> TestCaseStatus {
     let mut failed = TestCaseStatus::non_success(NonSuccessKind::Failure);
     let says = it.breaches.first().map_or(String::new(), |breach| match &breach.what {
         Some(what) => format!("{what}: {}", breach.says),
@@ -73,7 +73,7 @@ fn violated(judged: &Judgements, it: &Judgement) -> TestCaseStatus {
     let mut told = String::new();
     for breach in &it.breaches {
         told += &format!("{}{}\n", place(breach.place.as_ref()), it.title_of(breach));
-        let steps = judged.way.as_ref().filter(|_| breach.has_way);
+        let steps = judged.way.as_ref().filter(|_| breach.has_trace);
         told += &steps.map_or(String::new(), |way| way.lines().join("\n") + "\n");
     }
     failed.set_type(it.kind.as_str()).set_message(text(&says));
@@ -82,6 +82,6 @@ fn violated(judged: &Judgements, it: &Judgement) -> TestCaseStatus {
 }
 
 /// A place in front of what is said of it.
-fn place(place: Option<&Place>) -> String {
+fn place(place: Option<&SourceLocation>) -> String {
     place.map_or(String::new(), |it| format!("{it}: "))
 }

@@ -7,21 +7,21 @@ mod junit;
 mod sarif;
 mod table;
 
-pub use failed::Failed;
+pub use failed::FailureReport;
 pub use junit::{junit, junit_of_failure};
 pub use sarif::{sarif, sarif_of_failure};
 
 use super::changes::{changes, lines};
-use super::chart::Chart;
-use super::steps::{Course, places, title};
-use super::{Ending, Run, Values};
-use crate::exec::{Step, StepOutcome, Value};
+use super::chart::SequenceChart;
+use super::steps::{StepSequence, places, title};
+use super::{CounterexampleEnd, NamedValues, ViolatingRun};
+use crate::exec::{StateValue, StepDescription, StepOutcome};
 use crate::search::trace::Counterexample;
-use crate::source::Sources;
+use crate::source::SourceMap;
 
 /// A format that others read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum TraceFormat {
     /// The informal trace format of Apalache and its kin, as JSON: the states, each variable with its value.
     Itf,
     /// A table of comma-separated values: the steps, each variable with its value behind it.
@@ -33,45 +33,50 @@ pub enum Format {
 }
 
 /// A state as the values of its variables; nothing where a step fails.
-type State = Option<Vec<(String, Value)>>;
+type StateValuation = Option<Vec<(String, StateValue)>>;
 
 /// A counterexample with the values in all its states.
-struct Told<'t> {
+struct ValuedTrace<'t> {
     model: &'t str,
-    sources: &'t Sources,
+    sources: &'t SourceMap,
     /// What is violated, in a line.
     title: String,
     /// The start first. The last may fail: then there is no state behind it.
-    steps: Vec<(Step, State)>,
+    steps: Vec<(StepDescription, StateValuation)>,
     /// The number of the step behind which a loop begins, if the last one leads back there.
     loop_start: Option<usize>,
 }
 
 /// A counterexample of a model of this name in a format.
 pub fn formatted(
-    format: Format,
-    of: (&str, &Sources),
-    ending: &Ending,
+    format: TraceFormat,
+    of: (&str, &SourceMap),
+    ending: &CounterexampleEnd,
     way: &Counterexample,
 ) -> String {
     let violation = &ending.violation;
     let violated = format!("{}: {}", violation.kind, violation.name);
-    ending.along(way, |course| Told::along(course, of, &violated).text(format))
+    ending.with_steps(way, |course| ValuedTrace::from_steps(course, of, &violated).text(format))
 }
 
 /// A run of a model of this name that does not have the property of that name, in a format.
-pub fn formatted_run(format: Format, of: (&str, &Sources), run: &Run, name: &str) -> String {
-    run.along(|course| Told::along(course, of, name).text(format))
+pub fn formatted_run(
+    format: TraceFormat,
+    of: (&str, &SourceMap),
+    run: &ViolatingRun,
+    name: &str,
+) -> String {
+    run.with_steps(|course| ValuedTrace::from_steps(course, of, name).text(format))
 }
 
-impl<'t> Told<'t> {
-    fn along(
-        course: &Course<'_>,
-        (model, sources): (&'t str, &'t Sources),
+impl<'t> ValuedTrace<'t> {
+    fn from_steps(
+        course: &StepSequence<'_>,
+        (model, sources): (&'t str, &'t SourceMap),
         violated: &str,
     ) -> Self {
         let mut steps = Vec::new();
-        (course.each)(&mut |step, (_, after)| {
+        (course.visit_all)(&mut |step, (_, after)| {
             let state = match step.outcome {
                 StepOutcome::Successor(_) => Some(after.to_vec()),
                 StepOutcome::Fault(_) => None,
@@ -81,15 +86,15 @@ impl<'t> Told<'t> {
         let title = format!("{model}: {violated}");
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let loop_start = course.loop_start.map(|it| it as usize);
-        Told { model, sources, title, steps, loop_start }
+        ValuedTrace { model, sources, title, steps, loop_start }
     }
 
-    fn text(&self, format: Format) -> String {
+    fn text(&self, format: TraceFormat) -> String {
         match format {
-            Format::Itf => itf::text(self),
-            Format::Csv => table::text(self),
-            Format::PlantUml => diagrams::plant_uml(self),
-            Format::Mermaid => diagrams::mermaid(self),
+            TraceFormat::Itf => itf::text(self),
+            TraceFormat::Csv => table::text(self),
+            TraceFormat::PlantUml => diagrams::plant_uml(self),
+            TraceFormat::Mermaid => diagrams::mermaid(self),
         }
     }
 
@@ -111,14 +116,14 @@ impl<'t> Told<'t> {
     }
 
     /// Where a step stands.
-    fn places(&self, step: &Step) -> String {
+    fn places(&self, step: &StepDescription) -> String {
         places(self.sources, step)
     }
 
     /// The chart of all steps, and what each changes.
-    fn chart(&self) -> (Chart, Vec<Vec<String>>) {
-        let (mut chart, mut changed) = (Chart::default(), Vec::new());
-        let mut before: &Values = &[];
+    fn chart(&self) -> (SequenceChart, Vec<Vec<String>>) {
+        let (mut chart, mut changed) = (SequenceChart::default(), Vec::new());
+        let mut before: &NamedValues = &[];
         for (number, (step, after)) in self.steps.iter().enumerate() {
             let after = after.as_deref().unwrap_or_default();
             if number > 0 {

@@ -1,18 +1,20 @@
 //! SARIF 2.1.0 (OASIS, 2020), as code scanning reads it: a rule for each property, a result for each violation, the
 //! counterexample as its code flow.
 
-use super::Failed;
+use super::FailureReport;
 use crate::escape;
-use crate::report::judgement::{Breach, Came, Judgement, Judgements};
-use crate::report::page::Way;
-use crate::source::Place;
+use crate::report::judgement::{
+    JudgementReport, PropertyBreach, PropertyJudgement, PropertyVerdict,
+};
+use crate::report::page::TraceView;
+use crate::source::SourceLocation;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
 /// What came of all properties.
-pub fn sarif(judged: &Judgements) -> String {
+pub fn sarif(judged: &JudgementReport) -> String {
     let rules: BTreeMap<&str, Value> =
         judged.all.iter().map(|it| (it.id.as_str(), rule(&it.id, &it.title()))).collect();
     let numbers: BTreeMap<&str, usize> = rules.keys().copied().zip(0..).collect();
@@ -25,15 +27,18 @@ pub fn sarif(judged: &Judgements) -> String {
             flow.into_iter().for_each(|flow| result["codeFlows"] = flow);
             result
         }));
-        if judged.strict && it.came == Came::Unchecked {
+        if judged.strict && it.verdict == PropertyVerdict::Unchecked {
             let text = format!("{}: {}", it.title(), it.says);
             results.push(result(of, &text, it.place.as_ref()));
         }
     }
-    let open = judged.all.iter().filter(|it| matches!(it.came, Came::Open | Came::Unchecked));
+    let open = judged
+        .all
+        .iter()
+        .filter(|it| matches!(it.verdict, PropertyVerdict::Open | PropertyVerdict::Unchecked));
     let notes = open.map(|it| {
         json!({
-            "level": if it.came == Came::Unchecked { "warning" } else { "note" },
+            "level": if it.verdict == PropertyVerdict::Unchecked { "warning" } else { "note" },
             "message": { "text": format!("{}: {}", it.title(), it.says) },
             "associatedRule": { "id": it.id, "index": numbers[it.id.as_str()] },
         })
@@ -46,7 +51,7 @@ pub fn sarif(judged: &Judgements) -> String {
 }
 
 /// Why there was no verdict: a result for each mistake in the model, or one without a place.
-pub fn sarif_of_failure(failed: &Failed) -> String {
+pub fn sarif_of_failure(failed: &FailureReport) -> String {
     let of = (failed.id(), 0);
     let mistakes = failed.mistakes.iter().map(|it| {
         let help = it.help.as_ref().map_or(String::new(), |it| format!("\nhelp: {it}"));
@@ -99,7 +104,7 @@ fn rule(id: &str, title: &str) -> Value {
 }
 
 /// A result of the rule of this id and number.
-fn result((id, number): (&str, usize), text: &str, place: Option<&Place>) -> Value {
+fn result((id, number): (&str, usize), text: &str, place: Option<&SourceLocation>) -> Value {
     json!({
         "ruleId": id,
         "ruleIndex": number,
@@ -111,12 +116,12 @@ fn result((id, number): (&str, usize), text: &str, place: Option<&Place>) -> Val
 
 /// A violation in words, where it stands, and the counterexample to it, if it is shown.
 fn violation<'j>(
-    it: &Judgement,
-    breach: &'j Breach,
-    way: Option<&Way>,
-) -> (String, Option<&'j Place>, Option<Value>) {
+    it: &PropertyJudgement,
+    breach: &'j PropertyBreach,
+    way: Option<&TraceView>,
+) -> (String, Option<&'j SourceLocation>, Option<Value>) {
     let text = format!("{}: {}", it.title_of(breach), breach.says);
-    let flow = way.filter(|_| breach.has_way).map(|way| {
+    let flow = way.filter(|_| breach.has_trace).map(|way| {
         let steps = way.flow().map(|(text, place)| match place {
             Some(place) => json!({ "location": location(place, Some(&text)) }),
             None => json!({ "location": { "message": { "text": text } } }),
@@ -126,7 +131,7 @@ fn violation<'j>(
     (text, breach.place.as_ref(), flow)
 }
 
-fn location(place: &Place, text: Option<&str>) -> Value {
+fn location(place: &SourceLocation, text: Option<&str>) -> Value {
     let mut location = json!({
         "physicalLocation": {
             "artifactLocation": { "uri": escape::uri(&place.file) },

@@ -1,14 +1,14 @@
 //! A table of comma-separated values (RFC 4180).
 
 use super::super::values::value_of;
-use super::Told;
+use super::ValuedTrace;
 use crate::escape;
 use csv::Writer;
 
 /// The head of a column that has, in the last row of a run that ends in a loop, the step behind which the loop begins.
 const GOES_ON: &str = "goes on as after";
 
-pub(super) fn text(told: &Told) -> String {
+pub(super) fn text(told: &ValuedTrace) -> String {
     let variables = told.variables();
     let mut table = Writer::from_writer(Vec::new());
     let back = told.loop_start.map(|it| it.to_string());

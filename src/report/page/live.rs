@@ -14,7 +14,7 @@ const BAR_MIN: usize = 10;
 
 /// What kind of moment it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
+pub enum PanelStatus {
     /// The search is running.
     Running,
     /// It came to its end, and nothing is violated.
@@ -29,13 +29,13 @@ pub enum Seen {
 
 /// A search as it looks at one moment.
 #[derive(Clone, Debug)]
-pub struct Glance {
+pub struct StatusPanel {
     /// What is searched.
     pub name: String,
     /// Where that is kept.
     pub dir: String,
     /// What kind of moment it is.
-    pub seen: Seen,
+    pub status: PanelStatus,
     /// The same in a sentence.
     pub says: String,
     /// What there is to tell, each with its label.
@@ -46,7 +46,7 @@ pub struct Glance {
     pub stamp: String,
 }
 
-impl Glance {
+impl StatusPanel {
     /// In no more than so many lines of so many columns.
     pub fn lines(&self, columns: usize, lines_max: usize) -> Vec<String> {
         let says = wrapped("", &format!("{}: {}", self.name, self.says));
@@ -76,7 +76,7 @@ impl Glance {
 
     /// The same, where the rest of the page tells of one that has ended.
     pub(super) fn section(&self) -> Markup {
-        let is_over = matches!(self.seen, Seen::Verified | Seen::Violated);
+        let is_over = matches!(self.status, PanelStatus::Verified | PanelStatus::Violated);
         html! {
             section #live class={ "live " (self.class()) } data-stamp=(self.stamp) {
                 p.now { (self.says) }
@@ -93,11 +93,11 @@ impl Glance {
     }
 
     fn class(&self) -> &'static str {
-        match self.seen {
-            Seen::Running => "running",
-            Seen::Verified => "good",
-            Seen::Violated => "bad",
-            Seen::Open | Seen::Lost => "open",
+        match self.status {
+            PanelStatus::Running => "running",
+            PanelStatus::Verified => "good",
+            PanelStatus::Violated => "bad",
+            PanelStatus::Open | PanelStatus::Lost => "open",
         }
     }
 
@@ -124,7 +124,7 @@ impl Glance {
 }
 
 /// A page with all searches that are looked at, each with the path of its own page.
-pub fn overview(all: &[(String, Glance)]) -> String {
+pub fn overview(all: &[(String, StatusPanel)]) -> String {
     let body = html! {
         header { h1 { "Searches" } }
         main #searches {

@@ -12,16 +12,16 @@ mod source;
 mod states;
 mod way;
 
-pub use live::{Glance, Seen, overview};
-pub use source::Texts;
-pub use states::{StateGraph, StateStep};
-pub use way::Way;
+pub use live::{PanelStatus, StatusPanel, overview};
+pub use source::AnnotatedSources;
+pub use states::{StateDiagram, StateDiagramEdge};
+pub use way::TraceView;
 
-use super::{Ending, Report, Verdict, print_result, text};
+use super::{CounterexampleEnd, Report, SearchVerdict, print_result, text};
 use crate::escape;
 use crate::numbers::{count, grouped};
-use crate::search::events::Event;
-use crate::search::plan::Bytes;
+use crate::search::events::SearchEvent;
+use crate::search::plan::ByteCount;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("page.css");
@@ -31,11 +31,11 @@ const SCRIPT: &str = include_str!("page.js");
 const POLICY: &str = include_str!("policy.txt");
 
 /// What is on a page.
-pub struct Page<'p> {
+pub struct ReportPage<'p> {
     /// What was searched.
     pub name: &'p str,
     /// What came of it.
-    pub verdict: Verdict,
+    pub verdict: SearchVerdict,
     /// The same in a sentence.
     pub says: String,
     /// Said above all else, if something is: why the report is not of a whole search.
@@ -45,26 +45,26 @@ pub struct Page<'p> {
     /// The whole report as text.
     pub told: String,
     /// The counterexample that is shown.
-    pub way: Option<Way>,
+    pub way: Option<TraceView>,
     /// How many states there are in each level.
     pub levels: &'p [u64],
     /// What happened in all sittings.
-    pub events: &'p [Event],
+    pub events: &'p [SearchEvent],
     /// Which bits of a state hold what, in lines.
     pub layout: Option<&'p str>,
     /// All states, of a model that has few.
-    pub graph: Option<&'p StateGraph>,
+    pub graph: Option<&'p StateDiagram>,
     /// The model's text.
-    pub texts: Option<Texts<'p>>,
+    pub texts: Option<AnnotatedSources<'p>>,
     /// Where the search is kept, if it is.
     pub dir: Option<&'p str>,
     /// How the search goes, where it may still be running.
-    pub live: Option<&'p Glance>,
+    pub live: Option<&'p StatusPanel>,
 }
 
-impl<'p> Page<'p> {
+impl<'p> ReportPage<'p> {
     /// That of a report, whose counterexample ends so, if one is shown.
-    pub fn of(report: &'p Report, ending: Option<&Ending>) -> Page<'p> {
+    pub fn of(report: &'p Report, ending: Option<&CounterexampleEnd>) -> ReportPage<'p> {
         let outcome = report.outcome;
         let figures = [
             ("states", grouped(outcome.states())),
@@ -72,22 +72,26 @@ impl<'p> Page<'p> {
             ("levels", grouped(outcome.levels.len() as u64)),
             ("deadlocks", grouped(outcome.deadlocks())),
             ("seconds", format!("{:.1}", report.seconds)),
-            ("memory", Bytes(report.peak_rss_bytes).to_string()),
-            ("disk", Bytes(report.disk.peak).to_string()),
+            ("memory", ByteCount(report.peak_rss_bytes).to_string()),
+            ("disk", ByteCount(report.disk.peak).to_string()),
         ];
-        Page {
+        ReportPage {
             says: text::verdict(report, ending),
             figures: figures.into(),
             levels: &outcome.levels,
-            texts: Some(Texts::of(report)),
+            texts: Some(AnnotatedSources::of(report)),
             dir: report.dir.as_deref(),
-            ..Page::new(report.model_name, report.verdict(), print_result(report, ending, true))
+            ..ReportPage::new(
+                report.model_name,
+                report.verdict(),
+                print_result(report, ending, true),
+            )
         }
     }
 
     /// One that has no more on it than a text.
-    pub fn new(name: &'p str, verdict: Verdict, told: String) -> Page<'p> {
-        Page {
+    pub fn new(name: &'p str, verdict: SearchVerdict, told: String) -> ReportPage<'p> {
+        ReportPage {
             name,
             verdict,
             says: String::new(),
@@ -108,9 +112,9 @@ impl<'p> Page<'p> {
     /// The page.
     pub fn html(&self) -> String {
         let (verdict, class) = match self.verdict {
-            Verdict::Verified => ("verified", "good"),
-            Verdict::Violated => ("VIOLATED", "bad"),
-            Verdict::Incomplete => ("incomplete", "open"),
+            SearchVerdict::Verified => ("verified", "good"),
+            SearchVerdict::Violated => ("VIOLATED", "bad"),
+            SearchVerdict::Incomplete => ("incomplete", "open"),
         };
         let body = html! {
             header class=(class) {
@@ -152,7 +156,9 @@ impl<'p> Page<'p> {
     /// How to do it again.
     fn again(&self) -> Markup {
         let sittings = self.events.iter().filter_map(|it| match it {
-            Event::Sitting { command, .. } => Some(command.as_deref().unwrap_or("by a program")),
+            SearchEvent::Sitting { command, .. } => {
+                Some(command.as_deref().unwrap_or("by a program"))
+            }
             _ => None,
         });
         let sittings: Vec<&str> = sittings.collect();

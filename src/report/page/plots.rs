@@ -1,6 +1,6 @@
 //! How a search went, as plots.
 
-use crate::search::events::{Event, LevelsDone, Sample, levels_done};
+use crate::search::events::{CompletedLevels, ProgressSample, SearchEvent, completed_levels};
 use maud::{Markup, PreEscaped, html};
 use plotters::prelude::*;
 
@@ -14,31 +14,31 @@ const COLORS: [usize; 3] = [0, 1, 3];
 const MIB: f64 = (1 << 20) as f64;
 
 /// A line: what it shows, and its points.
-type Line = (&'static str, Vec<(f64, f64)>);
+type PlotSeries = (&'static str, Vec<(f64, f64)>);
 
 /// A plot of some lines; nothing where there is nothing to draw.
-struct Plot {
+struct LinePlot {
     title: &'static str,
     across: &'static str,
-    lines: Vec<Line>,
+    lines: Vec<PlotSeries>,
     is_logarithmic: bool,
 }
 
 /// All plots of a search.
-pub(super) fn all(levels: &[u64], events: &[Event]) -> Markup {
+pub(super) fn all(levels: &[u64], events: &[SearchEvent]) -> Markup {
     let mut plots = vec![of_levels(levels, events)];
     let samples = samples(events);
-    let line = |what, of: &dyn Fn(&Sample) -> f64| -> Line {
+    let line = |what, of: &dyn Fn(&ProgressSample) -> f64| -> PlotSeries {
         (what, thinned(samples.iter().map(|(at, it)| (*at, of(it))).collect()))
     };
-    plots.push(Plot {
+    plots.push(LinePlot {
         title: "States found over time",
         across: "seconds of searching",
         lines: vec![line("states", &|it| it.states as f64)],
         is_logarithmic: false,
     });
     let budget = budgets(events, &samples);
-    plots.push(Plot {
+    plots.push(LinePlot {
         title: "Memory and disk over time, in MiB",
         across: "seconds of searching",
         lines: vec![
@@ -48,7 +48,7 @@ pub(super) fn all(levels: &[u64], events: &[Event]) -> Markup {
         ],
         is_logarithmic: false,
     });
-    plots.push(Plot {
+    plots.push(LinePlot {
         title: "Bytes on disk a state",
         across: "seconds of searching",
         lines: vec![line("bytes a state", &|it| it.disk as f64 / it.states.max(1) as f64)],
@@ -63,11 +63,11 @@ pub(super) fn all(levels: &[u64], events: &[Event]) -> Markup {
 }
 
 /// States, candidates and duplicates of each level, as far as that is on record.
-fn of_levels(levels: &[u64], events: &[Event]) -> Plot {
+fn of_levels(levels: &[u64], events: &[SearchEvent]) -> LinePlot {
     let states: Vec<(f64, f64)> =
         levels.iter().enumerate().map(|(at, &it)| (at as f64, it as f64)).collect();
-    let told = levels_done(events);
-    let each = |it: &LevelsDone, sum: u64| {
+    let told = completed_levels(events);
+    let each = |it: &CompletedLevels, sum: u64| {
         let levels = (it.last - it.first + 1) as f64;
         [(it.first as f64, sum as f64 / levels), (it.last as f64, sum as f64 / levels)]
     };
@@ -84,7 +84,7 @@ fn of_levels(levels: &[u64], events: &[Event]) -> Plot {
         let new = until(it.last + 2) - until(it.first + 1);
         each(it, it.transitions.saturating_sub(new))
     });
-    Plot {
+    LinePlot {
         title: "States, candidates and duplicates a level",
         across: "level",
         lines: vec![
@@ -97,23 +97,23 @@ fn of_levels(levels: &[u64], events: &[Event]) -> Plot {
 }
 
 /// How far the search was, with the seconds of searching in all sittings.
-fn samples(events: &[Event]) -> Vec<(f64, &Sample)> {
+fn samples(events: &[SearchEvent]) -> Vec<(f64, &ProgressSample)> {
     let (mut before, mut all) = (0.0, Vec::new());
     for event in events {
         match event {
-            Event::Sitting { before: seconds, .. } => before = *seconds,
-            Event::Progress(sample) => all.push((before + sample.seconds, sample)),
-            Event::Levels(_) | Event::Ended { .. } => {}
+            SearchEvent::Sitting { before: seconds, .. } => before = *seconds,
+            SearchEvent::Progress(sample) => all.push((before + sample.seconds, sample)),
+            SearchEvent::Levels(_) | SearchEvent::Ended { .. } => {}
         }
     }
     all
 }
 
 /// The memory budget over time.
-fn budgets(events: &[Event], samples: &[(f64, &Sample)]) -> Vec<(f64, f64)> {
+fn budgets(events: &[SearchEvent], samples: &[(f64, &ProgressSample)]) -> Vec<(f64, f64)> {
     let (mut line, mut last) = (Vec::new(), None);
     for event in events {
-        if let Event::Sitting { before, budget, .. } = event {
+        if let SearchEvent::Sitting { before, budget, .. } = event {
             let budget = *budget as f64 / MIB;
             line.extend(last.map(|last| (*before, last)));
             line.push((*before, budget));
@@ -132,7 +132,7 @@ fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     points.chunks(each).filter_map(highest).collect()
 }
 
-impl Plot {
+impl LinePlot {
     fn drawn(&self) -> Option<String> {
         let points = || self.lines.iter().flat_map(|it| it.1.iter());
         let right = points().map(|it| it.0).fold(0.0, f64::max);

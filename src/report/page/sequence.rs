@@ -1,6 +1,6 @@
 //! A counterexample as a message sequence chart, drawn.
 
-use super::super::chart::{Chart, Row, broken};
+use super::super::chart::{ChartRow, SequenceChart, break_lines};
 use maud::{Markup, html};
 
 /// Of longer counterexamples the last steps are drawn.
@@ -20,16 +20,16 @@ const WIDE: usize = 48;
 
 /// Where lifelines are.
 #[derive(Clone, Copy)]
-struct Lifelines {
+struct LifelineLayout {
     /// The characters between one and the next.
     characters: usize,
 }
 
-impl Lifelines {
+impl LifelineLayout {
     /// Those for some texts.
-    fn of<'t>(texts: impl Iterator<Item = &'t String>) -> Lifelines {
+    fn of<'t>(texts: impl Iterator<Item = &'t String>) -> LifelineLayout {
         let words = texts.flat_map(|it| it.split(' ')).map(|it| it.chars().count());
-        Lifelines { characters: words.max().unwrap_or(0).clamp(NARROW, WIDE) }
+        LifelineLayout { characters: words.max().unwrap_or(0).clamp(NARROW, WIDE) }
     }
 
     fn x(self, column: usize) -> usize {
@@ -37,19 +37,19 @@ impl Lifelines {
     }
 
     fn broken(self, text: &str) -> Vec<String> {
-        broken(text, self.characters)
+        break_lines(text, self.characters)
     }
 }
 
 /// The chart, whose last step is the one that fails, if it `fails`; nothing of a model without processes.
-pub(super) fn drawn(chart: &Chart, fails: bool) -> Option<Markup> {
+pub(super) fn drawn(chart: &SequenceChart, fails: bool) -> Option<Markup> {
     if chart.columns.is_empty() {
         return None;
     }
     let rows = &chart.rows[chart.rows.len().saturating_sub(ROWS_MAX)..];
     let left_out = chart.rows.len() - rows.len();
     let actions = rows.iter().flat_map(|row| row.actions.iter().flat_map(|it| &it.1));
-    let at = Lifelines::of(chart.columns.iter().chain(actions));
+    let at = LifelineLayout::of(chart.columns.iter().chain(actions));
     let names: Vec<Vec<String>> = chart.columns.iter().map(|it| at.broken(it)).collect();
     let head = ROW + LINE * names.iter().map(Vec::len).max().unwrap_or(1);
     // Each step is as high as its text.
@@ -81,9 +81,9 @@ pub(super) fn drawn(chart: &Chart, fails: bool) -> Option<Markup> {
 
 /// A step, so far down.
 fn step(
-    row: &Row,
+    row: &ChartRow,
     actions: &[(usize, Vec<String>)],
-    (at, y): (Lifelines, usize),
+    (at, y): (LifelineLayout, usize),
     fails: bool,
 ) -> Markup {
     let to = row.actions.first().map_or(0, |it| it.0);

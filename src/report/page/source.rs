@@ -1,9 +1,9 @@
 //! The model's text, with how often what stands in each line was taken.
 
 use super::super::Report;
-use super::super::coverage::{Covered, coverage, is_whole};
+use super::super::coverage::{ActionCoverage, coverage, is_whole};
 use crate::numbers::grouped;
-use crate::source::Sources;
+use crate::source::SourceMap;
 use maud::{Markup, html};
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ const LINES_MAX: usize = 5000;
 
 /// What came of the actions in a line.
 #[derive(Default)]
-struct Line {
+struct LineCoverage {
     taken: u64,
     /// How many of them were never taken, and how many there are.
     never: usize,
@@ -20,26 +20,26 @@ struct Line {
 }
 
 /// The files of a model, with what was counted.
-pub struct Texts<'t> {
-    sources: &'t Sources,
+pub struct AnnotatedSources<'t> {
+    sources: &'t SourceMap,
     /// What came of each action, and where that was counted; nothing if it was not.
-    counted: Option<(Vec<Covered>, &'static str)>,
+    counted: Option<(Vec<ActionCoverage>, &'static str)>,
 }
 
-impl<'t> Texts<'t> {
+impl<'t> AnnotatedSources<'t> {
     /// Those of the model of a report.
-    pub(super) fn of(report: &Report<'t>) -> Texts<'t> {
+    pub(super) fn of(report: &Report<'t>) -> AnnotatedSources<'t> {
         let counted = coverage(report).map(|it| (it, where_counted(report)));
-        Texts { sources: report.sources, counted }
+        AnnotatedSources { sources: report.sources, counted }
     }
 
     /// Those of a model, of which nothing was counted.
-    pub fn uncounted(sources: &'t Sources) -> Texts<'t> {
-        Texts { sources, counted: None }
+    pub fn uncounted(sources: &'t SourceMap) -> AnnotatedSources<'t> {
+        AnnotatedSources { sources, counted: None }
     }
 
     pub(super) fn section(&self) -> Markup {
-        let mut lines: HashMap<(&str, usize), Line> = HashMap::new();
+        let mut lines: HashMap<(&str, usize), LineCoverage> = HashMap::new();
         for it in self.counted.iter().flat_map(|it| &it.0) {
             let Some(place) = &it.place else { continue };
             let line = lines.entry((&place.file, place.position.line)).or_default();
@@ -80,7 +80,7 @@ fn where_counted(report: &Report) -> &'static str {
     }
 }
 
-fn row((file, line): (usize, usize), text: &str, met: Option<&Line>) -> Markup {
+fn row((file, line): (usize, usize), text: &str, met: Option<&LineCoverage>) -> Markup {
     let class = match met {
         Some(it) if it.never == it.all => "never",
         Some(it) if it.never > 0 => "partly",

@@ -18,7 +18,7 @@ const ROUNDS: usize = 8;
 
 /// The states of a model and the steps between them, in the order in which a search in breadth comes to them.
 #[derive(Clone, Debug, Default)]
-pub struct StateGraph {
+pub struct StateDiagram {
     /// How many steps lead to each, at least.
     pub levels: Vec<usize>,
     /// The variables of each, in lines.
@@ -26,12 +26,12 @@ pub struct StateGraph {
     /// Those in which something is violated.
     pub wrong: Vec<usize>,
     /// The steps.
-    pub steps: Vec<StateStep>,
+    pub steps: Vec<StateDiagramEdge>,
 }
 
 /// A step from a state, by its number.
 #[derive(Clone, Debug)]
-pub struct StateStep {
+pub struct StateDiagramEdge {
     /// The state before.
     pub from: usize,
     /// The state behind; nothing if it fails.
@@ -41,16 +41,16 @@ pub struct StateStep {
 }
 
 /// A place in the picture.
-type Point = (f64, f64);
+type CanvasPoint = (f64, f64);
 
-impl StateGraph {
+impl StateDiagram {
     pub(super) fn section(&self) -> Markup {
         let places = self.places();
-        let end = |of: fn(&Point) -> f64| places.iter().map(of).fold(0.0, f64::max) + MARGIN;
+        let end = |of: fn(&CanvasPoint) -> f64| places.iter().map(of).fold(0.0, f64::max) + MARGIN;
         let (width, height) = (end(|it| it.0), end(|it| it.1));
         let mut between: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
         let mut failing: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-        for StateStep { from, to, title } in &self.steps {
+        for StateDiagramEdge { from, to, title } in &self.steps {
             match to {
                 Some(to) => between.entry((*from, *to)).or_default().push(title),
                 None => failing.entry(*from).or_default().push(title),
@@ -91,7 +91,7 @@ impl StateGraph {
     }
 
     /// Where each state is.
-    fn places(&self) -> Vec<Point> {
+    fn places(&self) -> Vec<CanvasPoint> {
         let rows = self.levels.iter().max().map_or(0, |it| it + 1);
         let mut of_row = vec![Vec::new(); rows];
         self.levels.iter().enumerate().for_each(|(state, &row)| of_row[row].push(state));
@@ -126,7 +126,7 @@ impl StateGraph {
 }
 
 /// From one state to another: straight to the next row, aside to any other, so that not all lie on one line.
-fn curve((x, y): Point, (to_x, to_y): Point) -> String {
+fn curve((x, y): CanvasPoint, (to_x, to_y): CanvasPoint) -> String {
     let (across, down) = (to_x - x, to_y - y);
     let length = across.hypot(down);
     if length == 0.0 {
@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn states_of_a_row_are_apart_and_near_those_above() {
         // Two chains that begin apart, told alternately.
-        let step = |from, to| StateStep { from, to: Some(to), title: "go".into() };
-        let graph = StateGraph {
+        let step = |from, to| StateDiagramEdge { from, to: Some(to), title: "go".into() };
+        let graph = StateDiagram {
             levels: vec![0, 0, 1, 1, 2, 2],
             values: vec![String::new(); 6],
             wrong: vec![],

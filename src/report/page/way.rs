@@ -1,15 +1,15 @@
 //! A counterexample on a page: its steps with what they change, to be gone through one by one.
 
 use super::super::changes::{changes, lines};
-use super::super::chart::Chart;
-use super::super::steps::{Course, Folded, folded, title};
-use super::super::{Ending, Run};
+use super::super::chart::SequenceChart;
+use super::super::steps::{FoldedSteps, StepSequence, fold_steps, title};
+use super::super::{CounterexampleEnd, ViolatingRun};
 use super::sequence;
 use crate::escape;
-use crate::exec::{StepOutcome, Value};
+use crate::exec::{StateValue, StepOutcome};
 use crate::numbers::{count, grouped};
 use crate::search::trace::Counterexample;
-use crate::source::{Place, Sources, Span};
+use crate::source::{SourceLocation, SourceMap, Span};
 use maud::{Markup, PreEscaped, html};
 use serde_json::json;
 use std::collections::HashMap;
@@ -22,35 +22,35 @@ const LAST: u64 = 3500;
 const DECIDED: &str = "whatever follows now, the property is violated";
 
 /// A counterexample, ready to be shown.
-pub struct Way {
+pub struct TraceView {
     title: String,
     rows: String,
-    steps: Steps,
-    shown: Vec<Step>,
-    chart: Chart,
+    steps: TraceExtent,
+    shown: Vec<StepView>,
+    chart: SequenceChart,
     /// What changes somewhere, with its values at first.
     changing: Vec<(String, String)>,
 }
 
 /// What there is to know of all steps.
-struct Steps {
+struct TraceExtent {
     all: u64,
     /// How many of them are left out.
     left_out: u64,
     /// What comes again and again.
-    folds: Vec<Folded>,
+    folds: Vec<FoldedSteps>,
     /// The number of the step behind which a loop begins, if it ends in one.
     loop_start: Option<u64>,
 }
 
 /// A step that is shown.
-struct Step {
+struct StepView {
     number: u64,
     title: String,
     /// Where it stands: which file and line, and how that is called.
     places: Vec<(u32, usize, String)>,
     /// The first of them.
-    place: Option<Place>,
+    place: Option<SourceLocation>,
     changed: Vec<String>,
     /// What is wrong there, if something is: it is the failing step.
     wrong: Vec<String>,
@@ -60,14 +60,14 @@ struct Step {
 
 /// What changes somewhere in a counterexample.
 #[derive(Default)]
-struct Changing {
+struct ChangingValues {
     all: Vec<(String, String)>,
     numbers: HashMap<String, usize>,
 }
 
-impl Changing {
+impl ChangingValues {
     /// The number of a part that had a value before.
-    fn number(&mut self, name: &str, old: Option<&Value>) -> usize {
+    fn number(&mut self, name: &str, old: Option<&StateValue>) -> usize {
         *self.numbers.entry(name.to_owned()).or_insert_with(|| {
             self.all.push((name.to_owned(), told(old)));
             self.all.len() - 1
@@ -75,43 +75,44 @@ impl Changing {
     }
 }
 
-fn told(value: Option<&Value>) -> String {
-    value.map_or("–".to_owned(), Value::to_string)
+fn told(value: Option<&StateValue>) -> String {
+    value.map_or("–".to_owned(), StateValue::to_string)
 }
 
-impl Way {
+impl TraceView {
     /// That of a counterexample that ends.
-    pub fn of(ending: &Ending, way: &Counterexample, sources: &Sources) -> Way {
+    pub fn of(ending: &CounterexampleEnd, way: &Counterexample, sources: &SourceMap) -> TraceView {
         let told = (ending.title(), ending.rows());
-        let told = ending.along(way, |course| Way::along(course, told, sources));
-        told.failing(ending.wrong())
+        let told = ending.with_steps(way, |course| TraceView::from_steps(course, told, sources));
+        told.failing(ending.violation_lines())
     }
 
     /// That of a run.
-    pub fn of_run(run: &Run, name: &str, sources: &Sources) -> Way {
+    pub fn of_run(run: &ViolatingRun, name: &str, sources: &SourceMap) -> TraceView {
         let title = format!("{name}: {}", run.length());
-        let told = run.along(|course| Way::along(course, (title, run.rows()), sources));
+        let told =
+            run.with_steps(|course| TraceView::from_steps(course, (title, run.rows()), sources));
         let is_decided = run.loop_start().is_none();
         told.failing(is_decided.then(|| DECIDED.to_owned()).into_iter().collect())
     }
 
     /// The same, where this is wrong at its last step.
-    fn failing(mut self, wrong: Vec<String>) -> Way {
+    fn failing(mut self, wrong: Vec<String>) -> TraceView {
         self.shown.last_mut().into_iter().for_each(|it| it.wrong.clone_from(&wrong));
         self
     }
 
-    fn along(
-        course: &Course<'_>,
+    fn from_steps(
+        course: &StepSequence<'_>,
         (title_of_all, rows): (String, String),
-        sources: &Sources,
-    ) -> Way {
+        sources: &SourceMap,
+    ) -> TraceView {
         let mut number = 0;
         let (mut shown, mut chart, mut changing) =
-            (Vec::new(), Chart::default(), Changing::default());
+            (Vec::new(), SequenceChart::default(), ChangingValues::default());
         let (mut titles, mut list) = (HashMap::new(), Vec::new());
         let last_from = course.last.saturating_sub(LAST);
-        (course.each)(&mut |step, (before, after)| {
+        (course.visit_all)(&mut |step, (before, after)| {
             if number > 0 {
                 chart.add(number, step, (before, after));
             }
@@ -122,7 +123,7 @@ impl Way {
                 };
                 let values = found.iter().filter(|_| number > 0);
                 let values = values.map(|it| (changing.number(&it.name, it.old), told(it.new)));
-                let it = Step {
+                let it = StepView {
                     number,
                     title: title(number, step),
                     places: places(sources, &step.spans),
@@ -142,14 +143,15 @@ impl Way {
         });
         let left_out = number - shown.len() as u64;
         // What is left out in the middle need not be as what is shown around it.
-        let folds = if left_out == 0 { folded(&list, course.loop_start) } else { Vec::new() };
-        let steps = Steps { all: course.last, left_out, folds, loop_start: course.loop_start };
-        Way { title: title_of_all, rows, steps, shown, chart, changing: changing.all }
+        let folds = if left_out == 0 { fold_steps(&list, course.loop_start) } else { Vec::new() };
+        let steps =
+            TraceExtent { all: course.last, left_out, folds, loop_start: course.loop_start };
+        TraceView { title: title_of_all, rows, steps, shown, chart, changing: changing.all }
     }
 
     /// Its steps, a line each, and behind each what it changed.
     pub(in crate::report) fn lines(&self) -> Vec<String> {
-        let told = |it: &Step| {
+        let told = |it: &StepView| {
             let places = it.places.iter().map(|at| format!("  ({})", at.2)).collect::<String>();
             let first = format!("{:>5}  {}{places}", it.number, it.title);
             let changed = it.changed.iter().chain(&it.wrong).map(|it| format!("         {it}"));
@@ -159,7 +161,9 @@ impl Way {
     }
 
     /// Its steps with what they changed, and where each stands, if it stands anywhere.
-    pub(in crate::report) fn flow(&self) -> impl Iterator<Item = (String, Option<&Place>)> {
+    pub(in crate::report) fn flow(
+        &self,
+    ) -> impl Iterator<Item = (String, Option<&SourceLocation>)> {
         self.shown.iter().map(|it| {
             // The values at first would be a whole state.
             let changed: &[String] = if it.number == 0 { &[] } else { &it.changed };
@@ -169,7 +173,7 @@ impl Way {
     }
 
     pub(super) fn section(&self) -> Markup {
-        let Steps { all, left_out, loop_start, .. } = self.steps;
+        let TraceExtent { all, left_out, loop_start, .. } = self.steps;
         html! {
             section #way {
                 h2 { "Counterexample" }
@@ -207,7 +211,7 @@ impl Way {
     /// No `<` is in it, so that nothing ends it.
     fn data(&self) -> String {
         let steps = self.shown.iter().map(|it| json!([it.number, it.values, it.wrong]));
-        let folds = self.steps.folds.iter().map(|it| json!([it.from(), it.until, it.says()]));
+        let folds = self.steps.folds.iter().map(|it| json!([it.from(), it.until, it.summary()]));
         let told = json!({
             "changing": self.changing,
             "steps": steps.collect::<Vec<_>>(),
@@ -218,7 +222,7 @@ impl Way {
 }
 
 /// Where a step stands, each place once.
-fn places(sources: &Sources, spans: &[Span]) -> Vec<(u32, usize, String)> {
+fn places(sources: &SourceMap, spans: &[Span]) -> Vec<(u32, usize, String)> {
     let is_one_file = sources.iter().count() == 1;
     let place = |it: &Span| {
         let place = sources.place(*it)?;
@@ -232,7 +236,7 @@ fn places(sources: &Sources, spans: &[Span]) -> Vec<(u32, usize, String)> {
     places
 }
 
-impl Step {
+impl StepView {
     fn changes(&self) -> Markup {
         html! {
             @for change in &self.changed { div.change { (change) } }

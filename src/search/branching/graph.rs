@@ -5,27 +5,27 @@
 //! state, are sorted as the level loop sorts candidates, and merged with the states: so each state's predecessors come out
 //! in order.
 
-use super::lists::{Lists, ListsWriter};
+use super::lists::{PredecessorLists, PredecessorListsWriter};
 use super::sets::StateSet;
-use crate::exec::{Expansion, Model};
-use crate::search::cycles::keys::{Keys, first_from};
-use crate::search::cycles::{other_successors, region};
-use crate::search::expand::{Owed, RANK};
-use crate::search::{Control, MemoryPlan};
+use crate::exec::{StateSpace, SuccessorSink};
+use crate::search::cycles::keys::{RegionKeys, first_from};
+use crate::search::cycles::{inconsistent_successors, region};
+use crate::search::expand::{ObligationBuffer, RANK};
+use crate::search::{MemoryPlan, SearchControl};
 use spill::{
-    Candidates, Decoder, Disk, Error, FileSegment, Merge, Result, Segment, Store, WIDTH_MAX,
-    batch_keys, in_parallel,
+    BlockDecoder, Candidates, Disk, Error, FileSegment, KeyMerge, Result, Segment, Store,
+    WIDTH_MAX, batch_keys, map_parallel,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// All states that a search reached, and which lead to which.
-pub(super) struct StateGraph<'a> {
-    model: &'a dyn Model,
+pub(super) struct PredecessorGraph<'a> {
+    model: &'a dyn StateSpace,
     disk: Arc<dyn Disk>,
-    pub(super) control: &'a Control,
+    pub(super) control: &'a SearchControl,
     threads: usize,
-    keys: Keys,
+    keys: RegionKeys,
     shards: Vec<Segment>,
     /// The first rank of each shard, and one past the last.
     firsts: Vec<u64>,
@@ -36,53 +36,53 @@ pub(super) struct StateGraph<'a> {
     /// The initial states.
     pub(super) initial: Vec<u64>,
     /// The predecessors of the states of each shard.
-    pub(super) lists: Vec<Lists>,
+    pub(super) lists: Vec<PredecessorLists>,
 }
 
 /// The states of a store, written in key order.
-pub(super) struct Gathered {
+pub(super) struct StateShards {
     pieces: Vec<FileSegment>,
-    keys: Keys,
+    keys: RegionKeys,
 }
 
-impl Gathered {
+impl StateShards {
     /// Those of `store`; nothing if told to stop. Then the store is not needed any more.
     pub(super) fn of(
         store: &Store,
-        model: &dyn Model,
+        model: &dyn StateSpace,
         disk: &dyn Disk,
-        control: &Control,
+        control: &SearchControl,
         shard_states: Option<u64>,
-    ) -> Result<Option<Gathered>> {
-        let states = store.levels().saved().each_keys().sum();
+    ) -> Result<Option<StateShards>> {
+        let states = store.levels().saved().keys_by_level().sum();
         let shard_states = shard_states.unwrap_or_else(|| region::shard_states(states));
-        let keys = Keys::of(model.width(), store.codec());
+        let keys = RegionKeys::of(model.width(), store.codec());
         let stop = || control.should_stop();
         let all = |_: &[u8]| true;
         let pieces = region::build(&store.runs(), &keys, &all, (disk, shard_states), &stop)?;
-        Ok(pieces.map(|pieces| Gathered { pieces, keys }))
+        Ok(pieces.map(|pieces| StateShards { pieces, keys }))
     }
 }
 
 /// The states of a block, and what comes of them.
 #[derive(Default)]
-struct Block {
+struct GraphBlock {
     keys: Vec<u8>,
     states: Vec<u8>,
     successors: Vec<u8>,
     projected: Vec<u8>,
 }
 
-impl<'a> StateGraph<'a> {
+impl<'a> PredecessorGraph<'a> {
     /// That of a model whose states were gathered; nothing if told to stop.
     pub(super) fn build(
-        model: &'a dyn Model,
-        gathered: Gathered,
+        model: &'a dyn StateSpace,
+        gathered: StateShards,
         disk: Arc<dyn Disk>,
         plan: &MemoryPlan,
-        control: &'a Control,
-    ) -> Result<Option<StateGraph<'a>>> {
-        let Gathered { pieces, keys } = gathered;
+        control: &'a SearchControl,
+    ) -> Result<Option<PredecessorGraph<'a>>> {
+        let StateShards { pieces, keys } = gathered;
         if keys.width() + RANK > WIDTH_MAX {
             let what = format!("states of {} bytes are too long to be swept over", keys.width());
             return Err(Error::Limit { what });
@@ -100,7 +100,7 @@ impl<'a> StateGraph<'a> {
         }
         let threads = plan.threads.max(1);
         let (dead, initial, lists) = (StateSet::none(ranks), Vec::new(), Vec::new());
-        let mut graph = StateGraph {
+        let mut graph = PredecessorGraph {
             model,
             disk,
             control,
@@ -116,13 +116,14 @@ impl<'a> StateGraph<'a> {
         let all = plan.young + plan.filter + 2 * plan.buffer * threads as u64;
         let share = (all / 2 / threads as u64) as usize;
         let width = graph.keys.width();
-        let owed = (0..threads as u16).map(|it| Owed::new(it, width, share, &graph.disk));
-        let mut owed: Vec<Owed> = owed.collect();
+        let owed =
+            (0..threads as u16).map(|it| ObligationBuffer::new(it, width, share, &graph.disk));
+        let mut owed: Vec<ObligationBuffer> = owed.collect();
         let is_whole = graph.expand(&mut owed).and_then(|whole| match whole {
             true => graph.merge(&mut owed),
             false => Ok(false),
         });
-        let mut files = owed.iter_mut().filter_map(Owed::clear);
+        let mut files = owed.iter_mut().filter_map(ObligationBuffer::clear);
         files.try_for_each(|file| graph.disk.remove(&file.to_string()))?;
         if !is_whole? {
             return Ok(None);
@@ -155,13 +156,14 @@ impl<'a> StateGraph<'a> {
         &self,
         parts: Vec<P>,
         rooms: Vec<T>,
-        work: impl Fn(usize, (u64, &mut Block), &mut P, &mut T) -> Result<()> + Sync,
+        work: impl Fn(usize, (u64, &mut GraphBlock), &mut P, &mut T) -> Result<()> + Sync,
     ) -> Result<bool> {
         let parts: Vec<std::sync::Mutex<P>> = parts.into_iter().map(Into::into).collect();
         let next = AtomicUsize::new(0);
-        let done = in_parallel(rooms, |_, mut room| {
+        let done = map_parallel(rooms, |_, mut room| {
             let _heeding = self.control.heed();
-            let (mut decoder, mut block) = (Decoder::new(self.keys.width()), Block::default());
+            let (mut decoder, mut block) =
+                (BlockDecoder::new(self.keys.width()), GraphBlock::default());
             loop {
                 let shard = next.fetch_add(1, Relaxed);
                 let Some(segment) = self.shards.get(shard) else { return Ok(true) };
@@ -177,7 +179,7 @@ impl<'a> StateGraph<'a> {
                     segment.release(at..at + 1);
                     self.keys.lift(&block.keys, &mut block.states);
                     work(shard, (number, &mut block), &mut part, &mut room)?;
-                    number += segment.keys_in(at) as u64;
+                    number += segment.block_keys(at) as u64;
                 }
             }
         });
@@ -185,17 +187,17 @@ impl<'a> StateGraph<'a> {
     }
 
     /// Takes note of the successors of every state, and of the states without; false if told to stop.
-    fn expand(&mut self, owed: &mut [Owed]) -> Result<bool> {
+    fn expand(&mut self, owed: &mut [ObligationBuffer]) -> Result<bool> {
         let mut dead = StateSet::none(self.ranks());
         let (whole, width) = (self.keys.whole(), self.keys.width());
-        let rooms: Vec<&mut Owed> = owed.iter_mut().collect();
+        let rooms: Vec<&mut ObligationBuffer> = owed.iter_mut().collect();
         let parts = self.by_shard(&mut dead);
         let done = self.each_block(parts, rooms, |shard, (first, block), dead, owed| {
-            let Block { states, successors, projected, .. } = block;
+            let GraphBlock { states, successors, projected, .. } = block;
             for (state, number) in states.chunks_exact(whole).zip(first..) {
                 successors.clear();
-                let run = |out: &mut Expansion| self.model.expand(state, out);
-                let _ = Expansion::collect(whole, successors, run)?;
+                let run = |out: &mut SuccessorSink| self.model.expand(state, out);
+                let _ = SuccessorSink::collect(whole, successors, run)?;
                 if self.control.is_stopped() {
                     return Ok(());
                 }
@@ -204,27 +206,29 @@ impl<'a> StateGraph<'a> {
                 }
                 self.keys.project(successors, projected)?;
                 let rank = self.firsts[shard] + number;
-                projected.chunks_exact(width).try_for_each(|it| owed.owe(1, rank, it))?;
+                projected
+                    .chunks_exact(width)
+                    .try_for_each(|it| owed.add_obligation(1, rank, it))?;
             }
             Ok(())
         })?;
-        owed.iter_mut().for_each(Owed::sort);
+        owed.iter_mut().for_each(ObligationBuffer::sort);
         self.dead = dead;
         Ok(done)
     }
 
     /// Writes the predecessors of every state; false if told to stop.
-    fn merge(&mut self, owed: &mut [Owed]) -> Result<bool> {
-        owed.iter_mut().try_for_each(Owed::flush)?;
+    fn merge(&mut self, owed: &mut [ObligationBuffer]) -> Result<bool> {
+        owed.iter_mut().try_for_each(ObligationBuffer::flush)?;
         let record = self.keys.width() + RANK;
-        let pieces = owed.iter().flat_map(Owed::pieces);
+        let pieces = owed.iter().flat_map(ObligationBuffer::pieces);
         let segments =
             pieces.map(|piece| piece.open(&*self.disk, record)).collect::<Result<_>>()?;
-        let slices = owed.iter().map(Owed::sorted).collect();
+        let slices = owed.iter().map(ObligationBuffer::sorted).collect();
         let records = Candidates { slices, segments };
         let next = AtomicUsize::new(0);
         let workers = vec![(); self.threads.min(self.shards.len()).max(1)];
-        let written = in_parallel(workers, |_, ()| {
+        let written = map_parallel(workers, |_, ()| {
             let mut written = Vec::new();
             loop {
                 let shard = next.fetch_add(1, Relaxed);
@@ -243,19 +247,19 @@ impl<'a> StateGraph<'a> {
         let Some(written) = written.into_iter().collect::<Option<Vec<_>>>() else {
             return Ok(false);
         };
-        let mut written: Vec<(usize, Lists)> = written.into_iter().flatten().collect();
+        let mut written: Vec<(usize, PredecessorLists)> = written.into_iter().flatten().collect();
         written.sort_by_key(|(shard, _)| *shard);
         self.lists = written.into_iter().map(|it| it.1).collect();
         Ok(true)
     }
 
-    fn merge_shard(&self, shard: usize, records: &Candidates) -> Result<Option<Lists>> {
+    fn merge_shard(&self, shard: usize, records: &Candidates) -> Result<Option<PredecessorLists>> {
         let (segment, width) = (&self.shards[shard], self.keys.width());
         let low = (shard > 0).then(|| segment.first_key(0).to_vec());
         let high = self.shards.get(shard + 1).map(|next| next.first_key(0).to_vec());
-        let mut records = Records::new(records, width, [low, high]);
-        let mut writer = ListsWriter::create(&*self.disk, shard as u16)?;
-        let (mut decoder, mut keys) = (Decoder::new(width), Vec::new());
+        let mut records = PredecessorRecords::new(records, width, [low, high]);
+        let mut writer = PredecessorListsWriter::create(&*self.disk, shard as u16)?;
+        let (mut decoder, mut keys) = (BlockDecoder::new(width), Vec::new());
         let mut first = self.firsts[shard];
         for block in 0..segment.blocks() {
             if self.control.should_stop() {
@@ -270,36 +274,37 @@ impl<'a> StateGraph<'a> {
                     break;
                 }
                 if keys[next * width..][..width] != *key {
-                    return Err(other_successors());
+                    return Err(inconsistent_successors());
                 }
                 at = next;
                 writer.push(first + at as u64, rank)?;
-                records.pass();
+                records.advance();
             }
             first += count as u64;
         }
         match records.peek()? {
             None => writer.finish(&*self.disk).map(Some),
-            Some(_) => Err(other_successors()),
+            Some(_) => Err(inconsistent_successors()),
         }
     }
 
     /// The ranks of the initial states.
     fn find_initial(&self) -> Result<Vec<u64>> {
         let (mut states, mut keys) = (Vec::new(), Vec::new());
-        let run = |out: &mut Expansion| self.model.initial(out);
-        let _ = Expansion::collect(self.keys.whole(), &mut states, run)?;
+        let run = |out: &mut SuccessorSink| self.model.initial(out);
+        let _ = SuccessorSink::collect(self.keys.whole(), &mut states, run)?;
         self.keys.project(&states, &mut keys)?;
-        let (mut decoder, mut held) = (Decoder::new(self.keys.width()), Vec::new());
+        let (mut decoder, mut held) = (BlockDecoder::new(self.keys.width()), Vec::new());
         let mut ranks = Vec::new();
         for key in keys.chunks_exact(self.keys.width()) {
             let after = self.shards.partition_point(|it| &*it.first_key(0) <= key);
-            let shard = after.checked_sub(1).ok_or_else(other_successors)?;
+            let shard = after.checked_sub(1).ok_or_else(inconsistent_successors)?;
             let segment = &self.shards[shard];
             let block = segment.find(key);
             segment.decode(block, &mut decoder, &mut held)?;
-            let at = crate::search::cycles::keys::place(&held, key).ok_or_else(other_successors)?;
-            let before: usize = (0..block).map(|it| segment.keys_in(it)).sum();
+            let at = crate::search::cycles::keys::place(&held, key)
+                .ok_or_else(inconsistent_successors)?;
+            let before: usize = (0..block).map(|it| segment.block_keys(it)).sum();
             ranks.push(self.firsts[shard] + (before + at) as u64);
         }
         Ok(ranks)
@@ -333,7 +338,7 @@ impl<'a> StateGraph<'a> {
 
     /// Removes the files.
     pub(super) fn remove(self) -> Result<()> {
-        let StateGraph { disk, lists, shards, .. } = self;
+        let PredecessorGraph { disk, lists, shards, .. } = self;
         let names: Vec<String> = lists.iter().map(|it| it.name().to_owned()).collect();
         drop((lists, shards));
         names.iter().try_for_each(|it| disk.remove(it))?;
@@ -342,21 +347,25 @@ impl<'a> StateGraph<'a> {
 }
 
 /// The successors in a range of keys, each with the rank of a state that leads there, in ascending order.
-struct Records<'a> {
-    merge: Merge<'a>,
+struct PredecessorRecords<'a> {
+    merge: KeyMerge<'a>,
     width: usize,
     batch: Vec<u8>,
     /// Bytes of these that are used.
     at: usize,
 }
 
-impl<'a> Records<'a> {
-    fn new(records: &Candidates<'a>, width: usize, bounds: [Option<Vec<u8>>; 2]) -> Records<'a> {
+impl<'a> PredecessorRecords<'a> {
+    fn new(
+        records: &Candidates<'a>,
+        width: usize,
+        bounds: [Option<Vec<u8>>; 2],
+    ) -> PredecessorRecords<'a> {
         // The least record of a successor has rank 0.
         let [low, high] = bounds.map(|bound| bound.map(|it| [it.as_slice(), &[0; RANK]].concat()));
         let record = width + RANK;
-        let merge = Merge::new(record, records.sources(record, low.as_deref(), high.as_deref()));
-        Records { merge, width, batch: Vec::new(), at: 0 }
+        let merge = KeyMerge::new(record, records.sources(record, low.as_deref(), high.as_deref()));
+        PredecessorRecords { merge, width, batch: Vec::new(), at: 0 }
     }
 
     /// The next one, if there is one.
@@ -373,7 +382,7 @@ impl<'a> Records<'a> {
     }
 
     /// Goes on behind it.
-    fn pass(&mut self) {
+    fn advance(&mut self) {
         self.at += self.width + RANK;
     }
 }

@@ -9,7 +9,7 @@
 //! Numbers are written in as many bytes as they need, seven bits each, the lowest first (LEB128). The list of a state is cut
 //! where it is long, into entries that follow each other.
 
-use spill::{Append, Disk, Error, FileName, Mapped, Result, checksum};
+use spill::{AppendFile, Disk, Error, FileName, MappedBytes, Result, checksum};
 
 /// A chunk ends behind so many bytes.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -22,7 +22,7 @@ const CHECKSUM: usize = 4;
 
 /// Where a chunk is, and of which states.
 #[derive(Clone, Copy, Debug)]
-struct Chunk {
+struct ListChunk {
     first: u64,
     last: u64,
     start: u64,
@@ -30,10 +30,10 @@ struct Chunk {
 }
 
 /// Writes the lists of a shard, state by state.
-pub(super) struct ListsWriter {
-    file: Box<dyn Append>,
+pub(super) struct PredecessorListsWriter {
+    file: Box<dyn AppendFile>,
     name: FileName,
-    chunks: Vec<Chunk>,
+    chunks: Vec<ListChunk>,
     bytes: Vec<u8>,
     first: u64,
     last: u64,
@@ -42,12 +42,12 @@ pub(super) struct ListsWriter {
     held: Vec<u64>,
 }
 
-impl ListsWriter {
-    pub(super) fn create(disk: &dyn Disk, shard: u16) -> Result<ListsWriter> {
+impl PredecessorListsWriter {
+    pub(super) fn create(disk: &dyn Disk, shard: u16) -> Result<PredecessorListsWriter> {
         let name = FileName::Predecessors { shard };
         let file = disk.create(&name.to_string())?;
         let (chunks, bytes, held) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(ListsWriter { file, name, chunks, bytes, first: 0, last: 0, state: 0, held })
+        Ok(PredecessorListsWriter { file, name, chunks, bytes, first: 0, last: 0, state: 0, held })
     }
 
     /// Adds a predecessor of a state; pairs ascend, by state first.
@@ -86,13 +86,13 @@ impl ListsWriter {
         self.file.write(&checksum(&self.bytes).to_le_bytes())?;
         self.file.write(&self.bytes)?;
         let (first, last, end) = (self.first, self.last, self.file.len());
-        self.chunks.push(Chunk { first, last, start, end });
+        self.chunks.push(ListChunk { first, last, start, end });
         self.bytes.clear();
         Ok(())
     }
 
     /// The lists, ready to be read.
-    pub(super) fn finish(mut self, disk: &dyn Disk) -> Result<Lists> {
+    pub(super) fn finish(mut self, disk: &dyn Disk) -> Result<PredecessorLists> {
         self.end_entry()?;
         self.end_chunk()?;
         self.file.flush()?;
@@ -101,25 +101,25 @@ impl ListsWriter {
             0 => None,
             length => Some(disk.map(&name, 0..length)?),
         };
-        Ok(Lists { name, bytes, chunks: self.chunks })
+        Ok(PredecessorLists { name, bytes, chunks: self.chunks })
     }
 }
 
 /// The lists of a shard.
-pub(super) struct Lists {
+pub(super) struct PredecessorLists {
     name: String,
-    bytes: Option<Mapped>,
-    chunks: Vec<Chunk>,
+    bytes: Option<MappedBytes>,
+    chunks: Vec<ListChunk>,
 }
 
 /// The entries of a chunk: states, each with where its predecessors are among all.
 #[derive(Default)]
-pub(super) struct Entries {
+pub(super) struct PredecessorEntries {
     states: Vec<(u64, usize)>,
     predecessors: Vec<u64>,
 }
 
-impl Entries {
+impl PredecessorEntries {
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.states.len()
@@ -133,7 +133,7 @@ impl Entries {
     }
 }
 
-impl Lists {
+impl PredecessorLists {
     /// The name of its file.
     pub(super) fn name(&self) -> &str {
         &self.name
@@ -150,8 +150,13 @@ impl Lists {
     }
 
     /// Replaces `entries` by those of a chunk; ranks are below `ranks`.
-    pub(super) fn read(&self, chunk: usize, ranks: u64, entries: &mut Entries) -> Result<()> {
-        let Chunk { first, start, end, .. } = self.chunks[chunk];
+    pub(super) fn read(
+        &self,
+        chunk: usize,
+        ranks: u64,
+        entries: &mut PredecessorEntries,
+    ) -> Result<()> {
+        let ListChunk { first, start, end, .. } = self.chunks[chunk];
         let damaged = || Error::corrupt(&self.name, start, "a list of predecessors is damaged");
         let Some(bytes) = &self.bytes else { return Err(damaged()) };
         let range = start as usize..end as usize;
@@ -216,11 +221,11 @@ mod tests {
             (0..count).map(move |it| (state, it * (1 + state % 3) + state % 5))
         });
         let pairs: Vec<(u64, u64)> = pairs.collect();
-        let mut writer = ListsWriter::create(&disk, 3).unwrap();
+        let mut writer = PredecessorListsWriter::create(&disk, 3).unwrap();
         pairs.iter().for_each(|(state, it)| writer.push(*state, *it).unwrap());
         let lists = writer.finish(&disk).unwrap();
         assert!(lists.chunks() > 1);
-        let (mut found, mut entries) = (Vec::new(), Entries::default());
+        let (mut found, mut entries) = (Vec::new(), PredecessorEntries::default());
         for chunk in 0..lists.chunks() {
             lists.read(chunk, 1 << 20, &mut entries).unwrap();
             for at in 0..entries.count() {
@@ -238,7 +243,8 @@ mod tests {
             let mut out = disk.create(lists.name()).unwrap();
             out.write(&damaged).and_then(|()| out.flush()).unwrap();
             let bytes = Some(disk.map(lists.name(), 0..file.len() as u64).unwrap());
-            let lists = Lists { bytes, name: lists.name.clone(), chunks: lists.chunks.clone() };
+            let lists =
+                PredecessorLists { bytes, name: lists.name.clone(), chunks: lists.chunks.clone() };
             let read = (0..lists.chunks()).try_for_each(|it| lists.read(it, 1 << 20, &mut entries));
             assert!(read.is_err(), "byte {at}");
         }

@@ -20,13 +20,13 @@ mod graph;
 mod lists;
 mod sets;
 
-use super::control::Phase;
-use super::{Control, MemoryPlan};
-use crate::exec::Model;
-use crate::ir::{Branching, BranchingNode};
-use graph::{Gathered, StateGraph};
-use lists::Entries;
-use sets::{Counters, StateSet};
+use super::control::SearchPhase;
+use super::{MemoryPlan, SearchControl};
+use crate::exec::StateSpace;
+use crate::ir::{CtlFormula, CtlNode};
+use graph::{PredecessorGraph, StateShards};
+use lists::PredecessorEntries;
+use sets::{StateSet, SuccessorCounters};
 use spill::{Disk, Result, Store};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,26 +52,26 @@ pub enum BranchingAnswer {
 
 /// All states that a search reached, ready for formulas to be evaluated.
 pub struct BranchingCheck<'a> {
-    graph: StateGraph<'a>,
+    graph: PredecessorGraph<'a>,
     /// Bytes for sets.
     memory: u64,
 }
 
 /// States as they were gathered of a store.
-pub struct GatheredStates(Gathered);
+pub struct GatheredStates(StateShards);
 
 impl GatheredStates {
     /// Those of `store`, in shards of `shard_states` or as many as is usual; nothing if told to stop. Then the store is not
     /// needed any more.
     pub fn of(
         store: &Store,
-        model: &dyn Model,
+        model: &dyn StateSpace,
         disk: &dyn Disk,
-        control: &Control,
+        control: &SearchControl,
         shard_states: Option<u64>,
     ) -> Result<Option<GatheredStates>> {
-        control.progress.enter(Phase::Gathering);
-        let gathered = Gathered::of(store, model, disk, control, shard_states)?;
+        control.progress.enter(SearchPhase::Gathering);
+        let gathered = StateShards::of(store, model, disk, control, shard_states)?;
         Ok(gathered.map(GatheredStates))
     }
 }
@@ -79,22 +79,22 @@ impl GatheredStates {
 impl<'a> BranchingCheck<'a> {
     /// Of the states of a model that were gathered, in the memory of a plan; nothing if told to stop.
     pub fn new(
-        model: &'a dyn Model,
+        model: &'a dyn StateSpace,
         gathered: GatheredStates,
         disk: Arc<dyn Disk>,
         plan: &MemoryPlan,
-        control: &'a Control,
+        control: &'a SearchControl,
     ) -> Result<Option<BranchingCheck<'a>>> {
-        control.progress.enter(Phase::Sweeping);
+        control.progress.enter(SearchPhase::Sweeping);
         let memory = plan.young + plan.filter + 2 * plan.buffer * plan.threads.max(1) as u64;
-        let graph = StateGraph::build(model, gathered.0, disk, plan, control)?;
+        let graph = PredecessorGraph::build(model, gathered.0, disk, plan, control)?;
         Ok(graph.map(|graph| BranchingCheck { graph, memory }))
     }
 
     /// Whether all initial states satisfy a formula about conditions of these numbers.
     pub fn answer(
         &self,
-        formula: &Branching<usize>,
+        formula: &CtlFormula<usize>,
         judge: &JudgeCondition<'_>,
     ) -> Result<BranchingAnswer> {
         let plan = EvaluationPlan::of(formula);
@@ -116,7 +116,7 @@ impl<'a> BranchingCheck<'a> {
     /// The states that satisfy a formula; nothing if told to stop.
     fn evaluate(
         &self,
-        formula: &Branching<usize>,
+        formula: &CtlFormula<usize>,
         plan: &EvaluationPlan,
         judge: &JudgeCondition<'_>,
     ) -> Result<Option<StateSet>> {
@@ -125,19 +125,19 @@ impl<'a> BranchingCheck<'a> {
         let mut sets: BTreeMap<usize, StateSet> = conditions.zip(found).collect();
         for &at in &plan.order {
             let set = match &formula.nodes()[at] {
-                BranchingNode::Condition(_) => continue,
-                BranchingNode::Not(one) => Some(sets[one].complement(&self.graph.all)),
-                BranchingNode::And(all) => {
+                CtlNode::Condition(_) => continue,
+                CtlNode::Not(one) => Some(sets[one].complement(&self.graph.all)),
+                CtlNode::And(all) => {
                     let mut set = self.graph.all.clone();
                     all.iter().for_each(|it| set.intersect(&sets[it]));
                     Some(set)
                 }
-                BranchingNode::Equal(one, other) => {
+                CtlNode::Equal(one, other) => {
                     Some(sets[one].agreement(&sets[other], &self.graph.all))
                 }
-                BranchingNode::Next(one) => self.next(&sets[one])?,
-                BranchingNode::Until(first, second) => self.until(&sets[first], &sets[second])?,
-                BranchingNode::Always(one) => self.always(&sets[one])?,
+                CtlNode::Next(one) => self.next(&sets[one])?,
+                CtlNode::Until(first, second) => self.until(&sets[first], &sets[second])?,
+                CtlNode::Always(one) => self.always(&sets[one])?,
             };
             let Some(set) = set else { return Ok(None) };
             sets.insert(at, set);
@@ -173,7 +173,7 @@ impl<'a> BranchingCheck<'a> {
     fn always(&self, of: &StateSet) -> Result<Option<StateSet>> {
         let mut left = of.clone();
         loop {
-            let mut counters = Counters::zero(self.graph.ranks());
+            let mut counters = SuccessorCounters::zero(self.graph.ranks());
             let done = self.sweep(left.clone(), &mut |it| {
                 counters.increment(it);
                 false
@@ -217,7 +217,7 @@ impl<'a> BranchingCheck<'a> {
         let lists = self.graph.lists.iter();
         let chunks = lists.flat_map(|lists| (0..lists.chunks()).map(move |it| (lists, it)));
         let chunks: Vec<_> = chunks.collect();
-        let (mut entries, mut is_forward) = (Entries::default(), true);
+        let (mut entries, mut is_forward) = (PredecessorEntries::default(), true);
         while !pending.is_empty() {
             // A state whose list is in several chunks is pending for all of them.
             let mut current = None;
@@ -277,7 +277,7 @@ struct EvaluationPlan {
 const COUNTER_SETS: usize = 4;
 
 impl EvaluationPlan {
-    fn of(formula: &Branching<usize>) -> EvaluationPlan {
+    fn of(formula: &CtlFormula<usize>) -> EvaluationPlan {
         let (root, nodes) = (formula.root(), formula.nodes());
         let mut used = vec![false; nodes.len()];
         used[root] = true;
@@ -297,7 +297,7 @@ impl EvaluationPlan {
             last_of.entry(at).or_default().push(of);
         }
         let as_condition = |it: &usize| match nodes[*it] {
-            BranchingNode::Condition(condition) => Some((*it, condition)),
+            CtlNode::Condition(condition) => Some((*it, condition)),
             _ => None,
         };
         let (condition_nodes, conditions): (Vec<usize>, Vec<usize>) =
@@ -307,10 +307,10 @@ impl EvaluationPlan {
         for at in &order {
             // The set that is made, and those beside it.
             let beside = match nodes[*at] {
-                BranchingNode::Condition(_) => continue,
-                BranchingNode::Not(_) | BranchingNode::And(_) | BranchingNode::Equal(..) => 0,
-                BranchingNode::Next(_) | BranchingNode::Until(..) => 1,
-                BranchingNode::Always(_) => 2 + COUNTER_SETS,
+                CtlNode::Condition(_) => continue,
+                CtlNode::Not(_) | CtlNode::And(_) | CtlNode::Equal(..) => 0,
+                CtlNode::Next(_) | CtlNode::Until(..) => 1,
+                CtlNode::Always(_) => 2 + COUNTER_SETS,
             };
             sets = sets.max(held + 1 + beside);
             held = held + 1 - last_of[at].len();

@@ -57,14 +57,14 @@ impl StateSet {
 }
 
 /// The number of successors of each state, up to a greatest one: four bits for each rank.
-pub(super) struct Counters(Vec<u8>);
+pub(super) struct SuccessorCounters(Vec<u8>);
 
-impl Counters {
+impl SuccessorCounters {
     /// So many, or more, that are not counted any more.
     const MANY: u8 = 15;
 
-    pub(super) fn zero(ranks: u64) -> Counters {
-        Counters(vec![0; ranks.div_ceil(2) as usize])
+    pub(super) fn zero(ranks: u64) -> SuccessorCounters {
+        SuccessorCounters(vec![0; ranks.div_ceil(2) as usize])
     }
 
     /// The number of a rank; nothing if it is too great to be known.
@@ -123,7 +123,7 @@ mod tests {
 
         #[test]
         fn counters_count_up_to_many(ups in prop::collection::vec(0..9u64, 0..200)) {
-            let mut counters = Counters::zero(9);
+            let mut counters = SuccessorCounters::zero(9);
             ups.iter().for_each(|it| counters.increment(*it));
             for rank in 0..9 {
                 let count = ups.iter().filter(|it| **it == rank).count() as u8;

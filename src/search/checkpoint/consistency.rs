@@ -5,7 +5,7 @@
 //! again: that every index is within its list, that no sum overflows, and the invariants of the
 //! store. Whether the files agree with the manifest is checked where they are opened.
 
-use super::{DiskFigures, Saved, SavedFinding, SavedLevel, SavedPostponed};
+use super::{DiskFigures, SavedFinding, SavedLevel, SavedPostponed, SavedSearch};
 use crate::search::storage::SavedStorage;
 use spill::{FileName, FileSegment, SavedLevels, SavedRun, SavedStore, WIDTH_MAX};
 
@@ -13,10 +13,10 @@ use spill::{FileName, FileSegment, SavedLevels, SavedRun, SavedStore, WIDTH_MAX}
 const COUNT_MAX: u64 = 1 << 60;
 
 /// Says whether a part of a manifest is possible.
-type Demand = fn(&Saved) -> bool;
+type ConsistencyCheck = fn(&SavedSearch) -> bool;
 
 /// The parts, each relying on those before: keys of levels are added up once the levels agree.
-const PARTS: [(Demand, &str); 8] = [
+const PARTS: [(ConsistencyCheck, &str); 8] = [
     (numbers_agree, "numbers"),
     (values_agree, "values"),
     (|saved| levels_agree(&saved.store.levels, saved.width.into()), "levels"),
@@ -28,11 +28,11 @@ const PARTS: [(Demand, &str); 8] = [
 ];
 
 /// The first part of `saved` that cannot be right.
-pub(super) fn contradiction(saved: &Saved) -> Option<&'static str> {
+pub(super) fn contradiction(saved: &SavedSearch) -> Option<&'static str> {
     PARTS.into_iter().find(|(agrees, _)| !agrees(saved)).map(|(_, part)| part)
 }
 
-fn numbers_agree(saved: &Saved) -> bool {
+fn numbers_agree(saved: &SavedSearch) -> bool {
     let DiskFigures { peak, written, read } = saved.disk;
     let counts =
         [saved.transitions, saved.passed, saved.beyond, peak, written, read, saved.peak_rss_bytes];
@@ -45,7 +45,7 @@ fn numbers_agree(saved: &Saved) -> bool {
 }
 
 /// Values lie behind states of the sorted store, and stay what they were at first.
-fn values_agree(saved: &Saved) -> bool {
+fn values_agree(saved: &SavedSearch) -> bool {
     let are_behind = |bytes: u32| (1..saved.width).contains(&bytes);
     saved.values.as_ref().is_none_or(|values| {
         matches!(saved.storage, SavedStorage::Sorted(_))
@@ -107,7 +107,7 @@ fn keys_agree(run: &SavedRun, levels: &SavedLevels) -> bool {
 }
 
 /// With ComBack, every run is on disk, and so are the states of the last level.
-fn frontier_agrees(saved: &Saved) -> bool {
+fn frontier_agrees(saved: &SavedSearch) -> bool {
     let SavedStore { levels, runs } = &saved.store;
     let pieces = &saved.frontier.pieces;
     if matches!(saved.storage, SavedStorage::Sorted(_)) {
@@ -156,8 +156,9 @@ fn open_level_agrees(open: &SavedLevel, levels: &SavedLevels) -> bool {
 
 /// Obligations are of the level that is being expanded, or of one that has been, and then there is nothing
 /// else in hand. What is to be expanded again is of the one level that it can be of.
-fn postponed_agrees(saved: &Saved) -> bool {
-    let SavedPostponed { obligations, logs, carried, expanded, partial, again } = &saved.postponed;
+fn postponed_agrees(saved: &SavedSearch) -> bool {
+    let SavedPostponed { obligations, logs, carried, expanded, partial, reexpanded: again } =
+        &saved.postponed;
     let (open, levels) = (&saved.open, &saved.store.levels);
     let last = levels.len().checked_sub(1);
     let expanded_level = if open.exhausted { last } else { last.and_then(|it| it.checked_sub(1)) };
@@ -172,7 +173,7 @@ fn postponed_agrees(saved: &Saved) -> bool {
     });
     let first = of_level.next();
     let is_carried = |piece: &FileSegment| match piece.file {
-        FileName::Carried { level } => {
+        FileName::Reexpanded { level } => {
             expanded_level == Some(level as usize)
                 && (*expanded..=levels.keys(level as usize)).contains(&piece.at.keys)
         }
@@ -188,13 +189,13 @@ fn postponed_agrees(saved: &Saved) -> bool {
         && partial.max(again) <= &COUNT_MAX
 }
 
-fn findings_agree(saved: &Saved) -> bool {
+fn findings_agree(saved: &SavedSearch) -> bool {
     let mut findings = saved.findings.iter().chain(&saved.open.findings);
     findings.all(|finding| finding_agrees(finding, saved))
 }
 
 /// A finding is in a level there is; what is wrong before there is any is in level 0.
-fn finding_agrees(finding: &SavedFinding, saved: &Saved) -> bool {
+fn finding_agrees(finding: &SavedFinding, saved: &SavedSearch) -> bool {
     finding.level < saved.store.levels.len().max(1) as u64
         && finding.count <= COUNT_MAX
         && finding.witness.len() == saved.width as usize - saved.value_bytes()

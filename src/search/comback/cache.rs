@@ -52,7 +52,7 @@ pub(super) fn bytes_per_state(width: usize) -> usize {
 }
 
 /// States by their numbers.
-pub(super) struct Cache {
+pub(super) struct StateCache {
     kind: CacheKind,
     width: usize,
     /// The most that are ever kept.
@@ -72,8 +72,12 @@ pub(super) struct Cache {
     random: u64,
 }
 
-impl Cache {
-    pub(super) fn new((kind, size): (CacheKind, CacheSize), width: usize, bytes: usize) -> Cache {
+impl StateCache {
+    pub(super) fn new(
+        (kind, size): (CacheKind, CacheSize),
+        width: usize,
+        bytes: usize,
+    ) -> StateCache {
         let fits = bytes / bytes_per_state(width);
         let (room, grows) = match (kind, size) {
             (CacheKind::None, _) => (0, None),
@@ -84,7 +88,7 @@ impl Cache {
             (_, CacheSize::Max) => (fits, None),
         };
         let size = if grows.is_some() { 0 } else { room };
-        Cache {
+        StateCache {
             kind,
             width,
             room,
@@ -202,7 +206,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_what_was_offered_and_no_more_than_fits() {
         for kind in KINDS {
-            let mut cache = Cache::new((kind, CacheSize::States(10)), 4, 1 << 20);
+            let mut cache = StateCache::new((kind, CacheSize::States(10)), 4, 1 << 20);
             for number in 0..1000u32 {
                 cache.offer(number.into(), number as usize, &number.to_be_bytes());
                 if number % 7 == 0 {
@@ -227,15 +231,15 @@ mod tests {
 
     #[test]
     fn a_cache_keeps_within_its_share() {
-        let cache = Cache::new((CacheKind::Fifo, CacheSize::States(1000)), 36, 1000);
+        let cache = StateCache::new((CacheKind::Fifo, CacheSize::States(1000)), 36, 1000);
         assert_eq!(cache.size, 10);
-        assert_eq!(Cache::new((CacheKind::Fifo, CacheSize::Max), 36, 1000).size, 10);
+        assert_eq!(StateCache::new((CacheKind::Fifo, CacheSize::Max), 36, 1000).size, 10);
     }
 
     #[test]
     fn a_cache_grows_with_what_is_found() {
         for kind in KINDS {
-            let mut cache = Cache::new((kind, CacheSize::BytesAState(4)), 36, 100 * 1000);
+            let mut cache = StateCache::new((kind, CacheSize::BytesAState(4)), 36, 100 * 1000);
             for number in 0..30_000u32 {
                 cache.grow(number.into());
                 cache.offer(number.into(), number as usize, &[7; 36]);

@@ -4,7 +4,7 @@
 //! plus the position of its tag. Reading ascending numbers decodes each block once.
 
 use super::tagged::{BackEdge, untag};
-use spill::{Codec, Decoder, Disk, Error, Result, SavedLevels, Segment};
+use spill::{BlockDecoder, Codec, Disk, Error, Result, SavedLevels, Segment};
 
 use super::TAG;
 
@@ -13,28 +13,28 @@ const OPEN_MAX: usize = 32;
 
 /// Where levels begin, and the levels read last.
 #[derive(Default)]
-pub(super) struct Edges {
+pub(super) struct BackEdgeTable {
     /// The first number of each level, and the number after the last one.
     first: Vec<u64>,
-    open: Vec<OpenLevel>,
+    open: Vec<OpenEdgeLevel>,
     /// Which of these is closed next.
     oldest: usize,
 }
 
-struct OpenLevel {
+struct OpenEdgeLevel {
     level: usize,
     segments: Vec<Segment>,
     /// Ascending by their first positions.
-    blocks: Vec<BlockAt>,
+    blocks: Vec<BlockPosition>,
     /// The block decoded, by its position in `blocks`.
     decoded: Option<usize>,
-    decoder: Decoder,
+    decoder: BlockDecoder,
     tags: Vec<u8>,
 }
 
 /// Where a block of a level is.
 #[derive(Clone, Copy)]
-struct BlockAt {
+struct BlockPosition {
     /// Its segment.
     segment: usize,
     /// Its number there.
@@ -43,11 +43,11 @@ struct BlockAt {
     first: u64,
 }
 
-impl Edges {
+impl BackEdgeTable {
     /// Those of a log of levels.
-    pub(super) fn of(levels: &SavedLevels) -> Edges {
-        let mut edges = Edges::default();
-        levels.each_keys().for_each(|keys| edges.push(keys));
+    pub(super) fn of(levels: &SavedLevels) -> BackEdgeTable {
+        let mut edges = BackEdgeTable::default();
+        levels.keys_by_level().for_each(|keys| edges.push(keys));
         edges
     }
 
@@ -86,7 +86,7 @@ impl Edges {
     ) -> Result<BackEdge> {
         let at = match self.open.iter().position(|open| open.level == level) {
             Some(at) => at,
-            None => self.open(OpenLevel::new(disk, levels, level)?),
+            None => self.open(OpenEdgeLevel::new(disk, levels, level)?),
         };
         let edge = self.open[at].get(number - self.first[level])?;
         let is_before = match level.checked_sub(1) {
@@ -103,7 +103,7 @@ impl Edges {
     }
 
     /// Keeps a level open, in the place of the oldest if there are too many; where it is.
-    fn open(&mut self, level: OpenLevel) -> usize {
+    fn open(&mut self, level: OpenEdgeLevel) -> usize {
         if self.open.len() < OPEN_MAX {
             self.open.push(level);
             return self.open.len() - 1;
@@ -115,23 +115,23 @@ impl Edges {
     }
 }
 
-impl OpenLevel {
-    fn new(disk: &dyn Disk, levels: &SavedLevels, level: usize) -> Result<OpenLevel> {
+impl OpenEdgeLevel {
+    fn new(disk: &dyn Disk, levels: &SavedLevels, level: usize) -> Result<OpenEdgeLevel> {
         let segments = levels.open(disk, TAG, &Codec::Gaps, level)?;
         let (mut blocks, mut position) = (Vec::new(), 0);
         for (segment, keys) in segments.iter().enumerate() {
             for block in 0..keys.blocks() {
-                blocks.push(BlockAt { segment, block, first: position });
-                position += keys.keys_in(block) as u64;
+                blocks.push(BlockPosition { segment, block, first: position });
+                position += keys.block_keys(block) as u64;
             }
         }
-        let (decoder, tags) = (Decoder::new(TAG), Vec::new());
-        Ok(OpenLevel { level, segments, blocks, decoded: None, decoder, tags })
+        let (decoder, tags) = (BlockDecoder::new(TAG), Vec::new());
+        Ok(OpenEdgeLevel { level, segments, blocks, decoded: None, decoder, tags })
     }
 
     fn get(&mut self, position: u64) -> Result<BackEdge> {
         let at = self.blocks.partition_point(|it| it.first <= position) - 1;
-        let BlockAt { segment, block, first } = self.blocks[at];
+        let BlockPosition { segment, block, first } = self.blocks[at];
         if self.decoded != Some(at) {
             self.decoded = None;
             self.segments[segment].decode(block, &mut self.decoder, &mut self.tags)?;

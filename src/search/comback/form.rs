@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The form of states in memory.
-pub(super) struct Form {
+pub(super) struct StateEncoding {
     /// Of candidates.
     pub(super) candidates: Codec,
     /// Of states of the last level.
@@ -21,14 +21,19 @@ pub(super) struct Form {
     whole: usize,
 }
 
-impl Form {
+impl StateEncoding {
     /// The form of states of `whole` bytes if candidates have a codec; none if that has them projected
     /// and does not keep the bits of tags, or if those of states do not fill bytes.
-    pub(super) fn of(candidates: Codec, whole: usize) -> Option<Form> {
+    pub(super) fn of(candidates: Codec, whole: usize) -> Option<StateEncoding> {
         let Some(projection) = candidates.projection() else {
-            return Some(Form { numbered: candidates.clone(), candidates, states: None, whole });
+            return Some(StateEncoding {
+                numbered: candidates.clone(),
+                candidates,
+                states: None,
+                whole,
+            });
         };
-        let (key, varying) = projection.parts();
+        let (key, varying) = projection.key_and_mask();
         let in_front = |key: &[u8]| [&key[whole..], &key[..whole]].concat();
         let numbered = Projection::new(&in_front(key), &in_front(varying));
         let states = Projection::new(&key[..whole], &varying[..whole]);
@@ -38,7 +43,7 @@ impl Form {
             return None;
         }
         let numbered = Codec::Projected(Arc::new(numbered));
-        Some(Form { candidates, numbered, states: Some(states), whole })
+        Some(StateEncoding { candidates, numbered, states: Some(states), whole })
     }
 
     /// Bytes of a state.
@@ -50,7 +55,7 @@ impl Form {
     pub(super) fn lift<'s>(&self, state: &'s [u8], room: &'s mut Vec<u8>) -> &'s [u8] {
         let Some(projection) = &self.states else { return state };
         room.clear();
-        projection.lift(state, room);
+        projection.unproject(state, room);
         room
     }
 
@@ -58,7 +63,7 @@ impl Form {
     pub(super) fn project<'s>(&self, state: &'s [u8]) -> Cow<'s, [u8]> {
         match &self.states {
             None => Cow::Borrowed(state),
-            Some(projection) => Cow::Owned(projection.pick(state)),
+            Some(projection) => Cow::Owned(projection.extract_bits(state)),
         }
     }
 }

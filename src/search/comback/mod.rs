@@ -32,29 +32,30 @@ mod tagged;
 mod trace;
 
 pub use cache::{CacheKind, CacheSize};
-pub use settings::Settings;
+pub use settings::CombackSettings;
 pub use tagged::TAG;
-pub(super) use tagged::{Tagged, tags};
+pub(super) use tagged::{TaggedModel, tags};
 pub use trace::{counterexample, find};
 
 use super::MemoryPlan;
 use super::parts::{StorePart, StorePartKind};
-use crate::exec::Model;
-use cache::Cache;
-use edges::Edges;
-use form::Form;
-use rebuild::Rebuild;
+use crate::exec::StateSpace;
+use cache::StateCache;
+use edges::BackEdgeTable;
+use form::StateEncoding;
+use rebuild::StateRebuilder;
 use rkyv::{Archive, Deserialize, Serialize};
-use settle::Chunk;
+use settle::CandidateChunk;
 use spill::{
-    Codec, Disk, Error, FileName, FileSegment, Frontier, Levels, Result, SavedStore, SegmentWriter,
+    Codec, Disk, Error, FileName, FileSegment, Frontier, LevelLog, Result, SavedStore,
+    SegmentWriter,
 };
 use std::sync::Arc;
-use table::Table;
+use table::StateHashTable;
 
 /// What was done to rebuild states, over all sittings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Rebuilt {
+pub struct RebuildStats {
     /// Pairs of a candidate and a state with its hash.
     pub suspects: u64,
     /// States rebuilt, each once for all candidates of a chunk with its hash.
@@ -71,12 +72,12 @@ pub struct SavedFrontier {
     /// The states of the last level.
     pub pieces: Vec<FileSegment>,
     /// What was done so far.
-    pub rebuilt: Rebuilt,
+    pub rebuilt: RebuildStats,
 }
 
 /// How the memory of a store is shared out, in bytes.
 #[derive(Clone, Copy)]
-struct Share {
+struct CombackShares {
     /// The state table's youngest runs, with the room to merge them.
     table: usize,
     /// A chunk of candidates and its suspects.
@@ -89,35 +90,35 @@ struct Share {
     cache: usize,
 }
 
-impl Share {
-    fn of(plan: &MemoryPlan) -> Share {
+impl CombackShares {
+    fn of(plan: &MemoryPlan) -> CombackShares {
         let all = (plan.young + plan.filter) as usize;
         let (table, chunk, rebuild) = (all / 4, all / 4, all / 4);
-        Share { table, chunk, rebuild, frontier: all / 8, cache: all / 8 }
+        CombackShares { table, chunk, rebuild, frontier: all / 8, cache: all / 8 }
     }
 }
 
 /// The most states that the cache of a search with this plan holds, for states of `width` bytes.
 pub fn cache_states_max(plan: &MemoryPlan, width: usize) -> usize {
-    Share::of(plan).cache / cache::bytes_per_state(width)
+    CombackShares::of(plan).cache / cache::bytes_per_state(width)
 }
 
 /// All states found so far, as hashes and back-edges, and the last level's as they are.
-pub struct Comback<'a> {
-    model: &'a dyn Model,
+pub struct CombackStore<'a> {
+    model: &'a dyn StateSpace,
     disk: Arc<dyn Disk>,
-    settings: Settings,
-    share: Share,
-    table: Table,
-    levels: Levels,
-    edges: Edges,
-    cache: Cache,
-    form: Form,
-    frontier: LastLevel,
-    rebuilt: Rebuilt,
+    settings: CombackSettings,
+    share: CombackShares,
+    table: StateHashTable,
+    levels: LevelLog,
+    edges: BackEdgeTable,
+    cache: StateCache,
+    form: StateEncoding,
+    frontier: CombackFrontier,
+    rebuilt: RebuildStats,
     /// Room for a chunk of candidates, and for states being rebuilt: taken once, as fresh pages cost
     /// more than what is done with them.
-    chunk: Chunk,
+    chunk: CandidateChunk,
     room: [Vec<u8>; 2],
     /// Files that the next manifest no longer mentions.
     garbage: Vec<FileName>,
@@ -125,42 +126,42 @@ pub struct Comback<'a> {
 
 /// The states of the last level, in memory or on disk or both.
 #[derive(Default)]
-struct LastLevel {
+struct CombackFrontier {
     keys: Option<Arc<Vec<u8>>>,
     pieces: Vec<FileSegment>,
 }
 
-impl<'a> Comback<'a> {
+impl<'a> CombackStore<'a> {
     /// A store without levels.
     pub fn new(
-        model: &'a dyn Model,
+        model: &'a dyn StateSpace,
         disk: Arc<dyn Disk>,
         plan: &MemoryPlan,
-        settings: Settings,
-    ) -> Comback<'a> {
-        let levels = Levels::new(disk.clone(), tagged::TAG, Codec::Gaps);
-        Comback::with_levels(model, disk, plan, settings, levels)
+        settings: CombackSettings,
+    ) -> CombackStore<'a> {
+        let levels = LevelLog::new(disk.clone(), tagged::TAG, Codec::Gaps);
+        CombackStore::with_levels(model, disk, plan, settings, levels)
     }
 
     fn with_levels(
-        model: &'a dyn Model,
+        model: &'a dyn StateSpace,
         disk: Arc<dyn Disk>,
         plan: &MemoryPlan,
-        settings: Settings,
-        levels: Levels,
-    ) -> Comback<'a> {
-        let share = Share::of(plan);
-        Comback {
+        settings: CombackSettings,
+        levels: LevelLog,
+    ) -> CombackStore<'a> {
+        let share = CombackShares::of(plan);
+        CombackStore {
             model,
             share,
-            table: Table::new(disk.clone(), settings.hash_bytes(), share.table),
+            table: StateHashTable::new(disk.clone(), settings.hash_bytes(), share.table),
             levels,
-            edges: Edges::default(),
-            cache: Cache::new(settings.cache, model.width(), share.cache),
-            form: Form::of(Codec::Gaps, model.width()).expect("whole states are a form"),
-            frontier: LastLevel::default(),
-            rebuilt: Rebuilt::default(),
-            chunk: Chunk::default(),
+            edges: BackEdgeTable::default(),
+            cache: StateCache::new(settings.cache, model.width(), share.cache),
+            form: StateEncoding::of(Codec::Gaps, model.width()).expect("whole states are a form"),
+            frontier: CombackFrontier::default(),
+            rebuilt: RebuildStats::default(),
+            chunk: CandidateChunk::default(),
             room: Default::default(),
             garbage: Vec::new(),
             disk,
@@ -170,34 +171,34 @@ impl<'a> Comback<'a> {
 
     /// The store as it was saved.
     pub fn restore(
-        model: &'a dyn Model,
+        model: &'a dyn StateSpace,
         disk: Arc<dyn Disk>,
         plan: &MemoryPlan,
-        settings: Settings,
+        settings: CombackSettings,
         codec: Codec,
         (store, frontier): (SavedStore, SavedFrontier),
-    ) -> Result<Comback<'a>> {
+    ) -> Result<CombackStore<'a>> {
         let SavedStore { levels, runs } = store;
-        let levels = Levels::restore(disk.clone(), tagged::TAG, Codec::Gaps, levels)?;
-        let mut store = Comback::with_levels(model, disk, plan, settings, levels);
-        store.edges = Edges::of(store.levels.saved());
+        let levels = LevelLog::restore(disk.clone(), tagged::TAG, Codec::Gaps, levels)?;
+        let mut store = CombackStore::with_levels(model, disk, plan, settings, levels);
+        store.edges = BackEdgeTable::of(store.levels.saved());
         store.cache.grow(store.edges.next());
         store.table.restore(runs)?;
-        store.form = Form::of(codec, model.width()).ok_or_else(|| {
+        store.form = StateEncoding::of(codec, model.width()).ok_or_else(|| {
             Error::corrupt("manifest", 0, "its projection is none for states with tags")
         })?;
-        store.frontier = LastLevel { keys: None, pieces: frontier.pieces };
+        store.frontier = CombackFrontier { keys: None, pieces: frontier.pieces };
         store.rebuilt = frontier.rebuilt;
         Ok(store)
     }
 
     /// The back-edges.
-    pub fn levels(&self) -> &Levels {
+    pub fn levels(&self) -> &LevelLog {
         &self.levels
     }
 
     /// What was done to rebuild states.
-    pub fn rebuilt(&self) -> Rebuilt {
+    pub fn rebuild_stats(&self) -> RebuildStats {
         self.rebuilt
     }
 
@@ -234,7 +235,7 @@ impl<'a> Comback<'a> {
 
     /// Has candidates written with another codec, to which no state of the last level is an exception.
     pub fn change_codec(&mut self, codec: &Codec) {
-        let form = Form::of(codec.clone(), self.model.width());
+        let form = StateEncoding::of(codec.clone(), self.model.width());
         let form = form.expect("a search keeps the bits of tags and fills bytes");
         if let Some(keys) = &mut self.frontier.keys {
             let whole = self.model.width() + TAG;
@@ -243,13 +244,13 @@ impl<'a> Comback<'a> {
         self.form = form;
     }
 
-    /// The last level, to be expanded, as keys of [`Tagged`].
+    /// The last level, to be expanded, as keys of [`TaggedModel`].
     pub fn frontier(&self) -> Result<Frontier> {
         if let Some(keys) = &self.frontier.keys {
             return Ok(Frontier::Raw(keys.clone()));
         }
         let (width, codec) = (self.model.width() + TAG, &self.form.numbered);
-        let open = |piece: &FileSegment| Ok(piece.open(&*self.disk, width)?.coded(codec));
+        let open = |piece: &FileSegment| Ok(piece.open(&*self.disk, width)?.with_codec(codec));
         Ok(Frontier::Encoded(self.frontier.pieces.iter().map(open).collect::<Result<_>>()?))
     }
 
@@ -261,8 +262,8 @@ impl<'a> Comback<'a> {
         if let (Some(keys), true) = (&self.frontier.keys, self.frontier.pieces.is_empty()) {
             let file = FileName::Frontier { level: level as u32 };
             let mut out = self.disk.create(&file.to_string())?;
-            let mut writer =
-                SegmentWriter::new(self.model.width() + TAG, &mut *out).coded(&self.form.numbered);
+            let mut writer = SegmentWriter::new(self.model.width() + TAG, &mut *out)
+                .with_codec(&self.form.numbered);
             writer.push(keys)?;
             let at = writer.finish()?;
             out.sync()?;
@@ -271,7 +272,7 @@ impl<'a> Comback<'a> {
         Ok(())
     }
 
-    /// What a manifest must remember; valid on disk after [`Comback::sync`].
+    /// What a manifest must remember; valid on disk after [`CombackStore::sync`].
     pub fn saved(&self) -> (SavedStore, SavedFrontier) {
         let store = SavedStore { levels: self.levels.saved().clone(), runs: self.table.saved() };
         let pieces = self.frontier.pieces.clone();
@@ -292,7 +293,7 @@ impl<'a> Comback<'a> {
     /// `wanted`, in the form that candidates have.
     fn rebuild(&mut self, wanted: &[u64], show: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
         self.levels.flush()?;
-        let mut rebuild = Rebuild {
+        let mut rebuild = StateRebuilder {
             model: self.model,
             disk: &*self.disk,
             levels: self.levels.saved(),
@@ -303,6 +304,6 @@ impl<'a> Comback<'a> {
         };
         let grouped = if self.settings.groups { self.share.rebuild } else { 0 };
         let form = &self.form;
-        rebuild.all(wanted, grouped, &mut |at, state| show(at, &form.project(state)))
+        rebuild.rebuild_all(wanted, grouped, &mut |at, state| show(at, &form.project(state)))
     }
 }

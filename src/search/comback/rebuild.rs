@@ -6,52 +6,52 @@
 //! those kept to which a way leads. Of each level there are no more states on the ways than are
 //! wanted in all, which bounds the memory.
 
-use super::Rebuilt;
-use super::cache::Cache;
-use super::edges::Edges;
-use super::tagged::{BackEdge, Successors, start_of, starts_at};
-use crate::exec::Model;
+use super::RebuildStats;
+use super::cache::StateCache;
+use super::edges::BackEdgeTable;
+use super::tagged::{BackEdge, OrderedSuccessors, start_of, starts_at};
+use crate::exec::StateSpace;
 use spill::{Disk, Error, Result, SavedLevels};
 
 /// Rebuilds states.
-pub(super) struct Rebuild<'r> {
-    pub(super) model: &'r dyn Model,
+pub(super) struct StateRebuilder<'r> {
+    pub(super) model: &'r dyn StateSpace,
     pub(super) disk: &'r dyn Disk,
     pub(super) levels: &'r SavedLevels,
-    pub(super) edges: &'r mut Edges,
-    pub(super) cache: &'r mut Cache,
-    pub(super) rebuilt: &'r mut Rebuilt,
+    pub(super) edges: &'r mut BackEdgeTable,
+    pub(super) cache: &'r mut StateCache,
+    pub(super) rebuilt: &'r mut RebuildStats,
     /// The states of a level on a way, and of the one before.
     pub(super) room: &'r mut [Vec<u8>; 2],
 }
 
 /// The states of one level that are on a way.
-struct Stage {
+struct ReplayStage {
     level: usize,
     /// Ascending by number.
-    nodes: Vec<Node>,
+    nodes: Vec<ReplayNode>,
     /// Those that were cached, in this order.
     cached: Vec<u8>,
 }
 
-struct Node {
+struct ReplayNode {
     number: u64,
     /// Where it comes from; none if it was cached.
     edge: Option<BackEdge>,
 }
 
-impl Rebuild<'_> {
+impl StateRebuilder<'_> {
     /// Shows the states with the ascending numbers `wanted`, each with its index there. As many are
     /// rebuilt together as fit `bytes` bytes, but at least one.
-    pub(super) fn all(
+    pub(super) fn rebuild_all(
         &mut self,
         wanted: &[u64],
         bytes: usize,
         show: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<()> {
         // Of two levels the states are held, and those that were cached of all.
-        let together = (bytes / (4 * self.model.width() + size_of::<Node>())).max(1);
-        let nodes_max = bytes / 4 / size_of::<Node>();
+        let together = (bytes / (4 * self.model.width() + size_of::<ReplayNode>())).max(1);
+        let nodes_max = bytes / 4 / size_of::<ReplayNode>();
         let mut start = 0;
         while start < wanted.len() {
             let mut end = wanted.len().min(start + together);
@@ -71,7 +71,7 @@ impl Rebuild<'_> {
 
     /// The ways to `wanted`, from the last level to the first; none if they have more than
     /// `nodes_max` states and there is more than one way.
-    fn stages(&mut self, wanted: &[u64], nodes_max: usize) -> Result<Option<Vec<Stage>>> {
+    fn stages(&mut self, wanted: &[u64], nodes_max: usize) -> Result<Option<Vec<ReplayStage>>> {
         let Some(&last) = wanted.last() else { return Ok(Some(Vec::new())) };
         let (mut stages, mut nodes) = (Vec::new(), 0);
         let (mut rest, mut parents) = (wanted, Vec::new());
@@ -95,9 +95,14 @@ impl Rebuild<'_> {
     }
 
     /// The states `numbers` of a level; replaces `parents` by where the ways to them come from.
-    fn stage(&mut self, level: usize, numbers: Vec<u64>, parents: &mut Vec<u64>) -> Result<Stage> {
+    fn stage(
+        &mut self,
+        level: usize,
+        numbers: Vec<u64>,
+        parents: &mut Vec<u64>,
+    ) -> Result<ReplayStage> {
         let mut stage =
-            Stage { level, nodes: Vec::with_capacity(numbers.len()), cached: Vec::new() };
+            ReplayStage { level, nodes: Vec::with_capacity(numbers.len()), cached: Vec::new() };
         parents.clear();
         for number in numbers {
             let edge = match self.cache.get(number) {
@@ -113,20 +118,20 @@ impl Rebuild<'_> {
             {
                 parents.push(parent);
             }
-            stage.nodes.push(Node { number, edge });
+            stage.nodes.push(ReplayNode { number, edge });
         }
         Ok(stage)
     }
 
     fn replay(
         &mut self,
-        stages: Vec<Stage>,
+        stages: Vec<ReplayStage>,
         wanted: &[u64],
         show: &mut dyn FnMut(usize, &[u8]),
     ) -> Result<()> {
         let width = self.model.width();
-        let (mut before, mut shown) = (Stage::nothing(), 0);
-        let mut successors = Successors::new(self.model);
+        let (mut before, mut shown) = (ReplayStage::empty(), 0);
+        let mut successors = OrderedSuccessors::new(self.model);
         let [states, states_before] = &mut *self.room;
         for stage in stages.into_iter().rev() {
             states.clear();
@@ -173,14 +178,14 @@ impl Rebuild<'_> {
     }
 }
 
-impl Stage {
-    fn nothing() -> Stage {
-        Stage { level: 0, nodes: Vec::new(), cached: Vec::new() }
+impl ReplayStage {
+    fn empty() -> ReplayStage {
+        ReplayStage { level: 0, nodes: Vec::new(), cached: Vec::new() }
     }
 }
 
 /// The states of a stage that are initial ones and not cached.
-fn starts(model: &dyn Model, stage: &Stage) -> Result<Vec<u8>> {
+fn starts(model: &dyn StateSpace, stage: &ReplayStage) -> Result<Vec<u8>> {
     let mut states = Vec::new();
     if stage.level == 0 {
         let edges = stage.nodes.iter().filter_map(|node| node.edge);

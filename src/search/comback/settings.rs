@@ -5,7 +5,7 @@ use rkyv::{Archive, Deserialize, Serialize};
 
 /// What can be chosen of ComBack; none of it changes what is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Settings {
+pub struct CombackSettings {
     /// Bits of a hash: 8, 16, 32 or 64.
     pub hash_bits: u8,
     /// Which states are kept to begin rebuilding at, and how many.
@@ -15,14 +15,14 @@ pub struct Settings {
     pub groups: bool,
 }
 
-impl Default for Settings {
+impl Default for CombackSettings {
     fn default() -> Self {
         let cache = (CacheKind::Fifo, CacheSize::default());
-        Settings { hash_bits: 32, cache, groups: true }
+        CombackSettings { hash_bits: 32, cache, groups: true }
     }
 }
 
-impl Settings {
+impl CombackSettings {
     /// Whether there is such a thing.
     pub fn are_possible(&self) -> bool {
         matches!(self.hash_bits, 8 | 16 | 32 | 64)

@@ -3,12 +3,12 @@
 //! The merged candidates are taken in chunks that fit their share of memory. Nothing changes before
 //! the last chunk is sifted, so settling can be abandoned between two of them and done again.
 
-use super::table::{Query, Suspect};
+use super::table::{HashQuery, HashSuspect};
 use super::tagged::{TAG, tag, tags};
-use super::{Comback, LastLevel};
+use super::{CombackFrontier, CombackStore};
 use spill::{
-    Append, Candidates, FileName, FileSegment, Merge, Result, SegmentSource, SegmentWriter,
-    Settled, SliceSource, Source, batch_keys, drain, hash, sort_dedup,
+    AppendFile, Candidates, FileName, FileSegment, KeyMerge, KeySource, Result, SegmentSource,
+    SegmentWriter, SettleOutcome, SliceSource, batch_keys, drain, hash, sort_dedup,
 };
 use std::sync::Arc;
 
@@ -17,34 +17,34 @@ const CANDIDATE_BYTES: usize = 40;
 
 /// Candidates, each once, in memory.
 #[derive(Default)]
-pub(super) struct Chunk {
+pub(super) struct CandidateChunk {
     states: Vec<u8>,
     tags: Vec<[u8; TAG]>,
     known: Vec<bool>,
 }
 
 /// New states with their tags in front, in sorted runs.
-struct Fresh {
+struct NewStateRuns {
     width: usize,
     /// Bytes of a run.
     most: usize,
     name: FileName,
     keys: Vec<u8>,
-    file: Option<Box<dyn Append>>,
+    file: Option<Box<dyn AppendFile>>,
     pieces: Vec<FileSegment>,
 }
 
-impl Comback<'_> {
+impl CombackStore<'_> {
     /// Makes those of the candidates that are new the next level, if there are any. Asks `stop`
     /// now and then whether to give up.
     pub fn settle(
         &mut self,
         candidates: &Candidates,
         stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Settled> {
+    ) -> Result<SettleOutcome> {
         let width = self.form.width() + TAG;
         let most = (self.share.chunk / 2 / (width + CANDIDATE_BYTES)).max(1);
-        let mut fresh = Fresh {
+        let mut fresh = NewStateRuns {
             width,
             most: (self.share.frontier / 4).max(width),
             name: FileName::Fresh { level: self.levels.len() as u32 },
@@ -52,7 +52,7 @@ impl Comback<'_> {
             file: None,
             pieces: Vec::new(),
         };
-        let mut merge = Merge::new(width, sources(width, candidates)).joined(Some(&tags()));
+        let mut merge = KeyMerge::new(width, sources(width, candidates)).with_values(Some(&tags()));
         let (mut chunk, mut batch) = (std::mem::take(&mut self.chunk), Vec::new());
         chunk.clear();
         loop {
@@ -65,28 +65,28 @@ impl Comback<'_> {
             }
             if stop() {
                 self.discard(fresh)?;
-                return Ok(Settled::Stopped);
+                return Ok(SettleOutcome::Stopped);
             }
             chunk.push_all(width, &batch);
         }
         self.chunk = chunk;
         let states = self.number(&mut fresh)?;
         self.discard(fresh)?;
-        Ok(Settled::New(states))
+        Ok(SettleOutcome::New(states))
     }
 
     /// Adds those of a chunk that are new to `fresh`, and empties the chunk.
-    fn sift(&mut self, chunk: &mut Chunk, fresh: &mut Fresh) -> Result<()> {
+    fn sift(&mut self, chunk: &mut CandidateChunk, fresh: &mut NewStateRuns) -> Result<()> {
         let (width, mut room) = (self.form.width(), Vec::new());
         let states = chunk.states.chunks_exact(width).zip(0..);
         let query = |(state, candidate)| {
             let hash = hash(self.form.lift(state, &mut room));
-            Query { hash, candidate }
+            HashQuery { hash, candidate }
         };
-        let mut queries: Vec<Query> = states.map(query).collect();
+        let mut queries: Vec<HashQuery> = states.map(query).collect();
         queries.sort_unstable();
         self.mark_known(chunk, &queries)?;
-        let Chunk { states, tags, known, .. } = &*chunk;
+        let CandidateChunk { states, tags, known, .. } = &*chunk;
         for ((state, tag), _) in
             states.chunks_exact(width).zip(tags).zip(known).filter(|(_, known)| !**known)
         {
@@ -97,8 +97,8 @@ impl Comback<'_> {
     }
 
     /// Marks the candidates that are states of the store.
-    fn mark_known(&mut self, chunk: &mut Chunk, queries: &[Query]) -> Result<()> {
-        let most = (self.share.chunk / 2 / size_of::<Suspect>()).max(1);
+    fn mark_known(&mut self, chunk: &mut CandidateChunk, queries: &[HashQuery]) -> Result<()> {
+        let most = (self.share.chunk / 2 / size_of::<HashSuspect>()).max(1);
         let mut suspects = Vec::new();
         let (mut start, mut size) = (0, queries.len());
         while start < queries.len() {
@@ -117,15 +117,15 @@ impl Comback<'_> {
     }
 
     /// Rebuilds the suspects and marks the candidates that are equal to one of theirs.
-    fn compare(&mut self, chunk: &mut Chunk, suspects: &mut [Suspect]) -> Result<()> {
+    fn compare(&mut self, chunk: &mut CandidateChunk, suspects: &mut [HashSuspect]) -> Result<()> {
         suspects.sort_unstable();
         self.rebuilt.suspects += suspects.len() as u64;
         let width = self.form.width();
         let mut numbers: Vec<u64> = suspects.iter().map(|it| it.number).collect();
         numbers.dedup();
-        let groups: Vec<&[Suspect]> =
+        let groups: Vec<&[HashSuspect]> =
             suspects.chunk_by(|one, next| one.number == next.number).collect();
-        let Chunk { states, known, .. } = chunk;
+        let CandidateChunk { states, known, .. } = chunk;
         self.rebuild(&numbers, &mut |at, state| {
             for suspect in groups[at] {
                 let candidate = suspect.candidate as usize;
@@ -135,7 +135,7 @@ impl Comback<'_> {
     }
 
     /// Numbers the new states in the order of their tags and makes them the last level.
-    fn number(&mut self, fresh: &mut Fresh) -> Result<u64> {
+    fn number(&mut self, fresh: &mut NewStateRuns) -> Result<u64> {
         let count = fresh.count();
         if count == 0 {
             return Ok(0);
@@ -149,12 +149,12 @@ impl Comback<'_> {
         let mut file = (!in_memory).then(create).transpose()?;
         let form = &self.form;
         let mut frontier = file.as_mut().map(|file| {
-            SegmentWriter::new(self.model.width() + TAG, &mut **file).coded(&form.numbered)
+            SegmentWriter::new(self.model.width() + TAG, &mut **file).with_codec(&form.numbered)
         });
         let mut growing = self.table.begin(level);
         let (mut kept, mut keys, mut tags) = (Vec::new(), Vec::new(), Vec::new());
         let mut room = Vec::new();
-        let mut merge = Merge::new(width, fresh.sources(&*self.disk)?);
+        let mut merge = KeyMerge::new(width, fresh.sources(&*self.disk)?);
         let mut next = first;
         let (table, cache) = (&self.table, &mut self.cache);
         let edges = self.levels.shards(1, 0)?[0].write(TAG, |edges| {
@@ -198,10 +198,10 @@ impl Comback<'_> {
     fn replace_frontier(&mut self, keys: Option<Vec<u8>>, piece: Option<FileSegment>) {
         self.garbage.extend(self.frontier.pieces.drain(..).map(|piece| piece.file));
         let pieces = piece.into_iter().collect();
-        self.frontier = LastLevel { keys: keys.map(Arc::new), pieces };
+        self.frontier = CombackFrontier { keys: keys.map(Arc::new), pieces };
     }
 
-    fn discard(&self, fresh: Fresh) -> Result<()> {
+    fn discard(&self, fresh: NewStateRuns) -> Result<()> {
         match fresh.file {
             Some(_) => self.disk.remove(&fresh.name.to_string()),
             None => Ok(()),
@@ -209,14 +209,14 @@ impl Comback<'_> {
     }
 }
 
-fn sources<'a>(width: usize, candidates: &Candidates<'a>) -> Vec<Box<dyn Source + 'a>> {
+fn sources<'a>(width: usize, candidates: &Candidates<'a>) -> Vec<Box<dyn KeySource + 'a>> {
     let slices = candidates.slices.iter();
     let slices = slices.map(|keys| Box::new(SliceSource::new(width, keys, None, None)) as _);
     let segments = candidates.segments.iter().cloned();
     slices.chain(segments.map(|it| Box::new(SegmentSource::new(it, None, None)) as _)).collect()
 }
 
-impl Chunk {
+impl CandidateChunk {
     /// Forgets all candidates.
     fn clear(&mut self) {
         self.states.clear();
@@ -235,7 +235,7 @@ impl Chunk {
     }
 }
 
-impl Fresh {
+impl NewStateRuns {
     fn push(&mut self, tag: &[u8], state: &[u8], disk: &dyn spill::Disk) -> Result<()> {
         self.keys.extend_from_slice(tag);
         self.keys.extend_from_slice(state);
@@ -247,7 +247,7 @@ impl Fresh {
             Some(file) => file,
             None => self.file.insert(disk.create(&self.name.to_string())?),
         };
-        let mut writer = SegmentWriter::new(self.width, &mut **file).uncompressed();
+        let mut writer = SegmentWriter::new(self.width, &mut **file).without_compression();
         writer.push(&self.keys)?;
         let at = writer.finish()?;
         self.pieces.push(FileSegment { file: self.name, at });
@@ -261,12 +261,12 @@ impl Fresh {
     }
 
     /// All runs.
-    fn sources(&mut self, disk: &dyn spill::Disk) -> Result<Vec<Box<dyn Source + '_>>> {
+    fn sources(&mut self, disk: &dyn spill::Disk) -> Result<Vec<Box<dyn KeySource + '_>>> {
         sort_dedup(self.width, &mut self.keys, &mut Vec::new());
         if let Some(file) = &mut self.file {
             file.flush()?;
         }
-        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        let mut sources: Vec<Box<dyn KeySource>> = Vec::new();
         for piece in &self.pieces {
             let segment = piece.open(disk, self.width)?;
             sources.push(Box::new(SegmentSource::new(segment, None, None)));

@@ -7,8 +7,8 @@
 
 use spill::keys::{gallop, lower_bound};
 use spill::{
-    Decoder, Disk, FileName, FileSegment, Merge, Result, SavedRun, Segment, SegmentSource,
-    SegmentWriter, SliceSource, Source, drain, sort_dedup,
+    BlockDecoder, Disk, FileName, FileSegment, KeyMerge, KeySource, Result, SavedRun, Segment,
+    SegmentSource, SegmentWriter, SliceSource, drain, sort_dedup,
 };
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use std::sync::Arc;
 const NUMBER: usize = 5;
 
 /// Hashes to numbers.
-pub(super) struct Table {
+pub(super) struct StateHashTable {
     disk: Arc<dyn Disk>,
     hash_bytes: usize,
     /// Bytes for runs in memory, with the room to merge them.
     share: usize,
     /// Oldest first, those in memory last.
-    runs: Vec<Run>,
+    runs: Vec<StateTableRun>,
     garbage: Vec<FileName>,
 }
 
 /// The keys of levels `first` to `last`: in memory, or in pieces on disk.
-struct Run {
+struct StateTableRun {
     first: u32,
     last: u32,
     count: u64,
@@ -37,7 +37,7 @@ struct Run {
 }
 
 /// The keys of a level, as they come.
-pub(super) struct Growing {
+pub(super) struct TableLevelBuilder {
     level: u32,
     width: usize,
     most: usize,
@@ -47,7 +47,7 @@ pub(super) struct Growing {
 
 /// A hash that is looked for. They are ordered by hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Query {
+pub(super) struct HashQuery {
     /// The hash.
     pub(super) hash: u64,
     /// Which candidate's it is.
@@ -56,16 +56,16 @@ pub(super) struct Query {
 
 /// A state that has the hash of a candidate. They are ordered by state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Suspect {
+pub(super) struct HashSuspect {
     /// The state's number.
     pub(super) number: u64,
     /// Which candidate.
     pub(super) candidate: u32,
 }
 
-impl Table {
-    pub(super) fn new(disk: Arc<dyn Disk>, hash_bytes: usize, share: usize) -> Table {
-        Table { disk, hash_bytes, share, runs: Vec::new(), garbage: Vec::new() }
+impl StateHashTable {
+    pub(super) fn new(disk: Arc<dyn Disk>, hash_bytes: usize, share: usize) -> StateHashTable {
+        StateHashTable { disk, hash_bytes, share, runs: Vec::new(), garbage: Vec::new() }
     }
 
     fn width(&self) -> usize {
@@ -80,8 +80,11 @@ impl Table {
     }
 
     pub(super) fn saved(&self) -> Vec<SavedRun> {
-        let saved =
-            |run: &Run| SavedRun { first: run.first, last: run.last, pieces: run.pieces.clone() };
+        let saved = |run: &StateTableRun| SavedRun {
+            first: run.first,
+            last: run.last,
+            pieces: run.pieces.clone(),
+        };
         self.runs.iter().map(saved).collect()
     }
 
@@ -99,26 +102,26 @@ impl Table {
     }
 
     /// Begins to take the keys of a level.
-    pub(super) fn begin(&self, level: u32) -> Growing {
+    pub(super) fn begin(&self, level: u32) -> TableLevelBuilder {
         let (keys, pieces, width) = (Vec::new(), Vec::new(), self.width());
-        Growing { level, width, most: self.share / 4, keys, pieces }
+        TableLevelBuilder { level, width, most: self.share / 4, keys, pieces }
     }
 
     /// Adds a key. Some are written out if they take too much memory.
-    pub(super) fn add(&self, level: &mut Growing, hash: u64, number: u64) -> Result<()> {
+    pub(super) fn add(&self, level: &mut TableLevelBuilder, hash: u64, number: u64) -> Result<()> {
         level.keys.extend_from_slice(&hash.to_be_bytes()[..self.hash_bytes]);
         level.keys.extend_from_slice(&number.to_be_bytes()[8 - NUMBER..]);
         if level.keys.len() > level.most { self.write_part(level) } else { Ok(()) }
     }
 
     /// Makes a level's keys the youngest run.
-    pub(super) fn end(&mut self, mut level: Growing) -> Result<()> {
+    pub(super) fn end(&mut self, mut level: TableLevelBuilder) -> Result<()> {
         if level.pieces.is_empty() {
             level.sort();
             let (first, last) = (level.level, level.level);
             let count = (level.keys.len() / level.width) as u64;
             let (keys, pieces, segments) = (Some(level.keys), Vec::new(), Vec::new());
-            self.runs.push(Run { first, last, count, keys, pieces, segments });
+            self.runs.push(StateTableRun { first, last, count, keys, pieces, segments });
         } else {
             if !level.keys.is_empty() {
                 self.write_part(&mut level)?;
@@ -131,12 +134,12 @@ impl Table {
     /// Makes every run durable.
     pub(super) fn persist(&mut self) -> Result<()> {
         match self.runs.last() {
-            Some(Run { keys: Some(_), .. }) => self.compact(),
+            Some(StateTableRun { keys: Some(_), .. }) => self.compact(),
             _ => Ok(()),
         }
     }
 
-    fn write_part(&self, level: &mut Growing) -> Result<()> {
+    fn write_part(&self, level: &mut TableLevelBuilder) -> Result<()> {
         level.sort();
         let part = level.pieces.len() as u16;
         let file = FileName::Merged { first: level.level, last: level.level, part };
@@ -146,10 +149,10 @@ impl Table {
         Ok(())
     }
 
-    fn write(&self, file: FileName, sources: Vec<Box<dyn Source + '_>>) -> Result<FileSegment> {
+    fn write(&self, file: FileName, sources: Vec<Box<dyn KeySource + '_>>) -> Result<FileSegment> {
         let mut out = self.disk.create(&file.to_string())?;
         let mut writer = SegmentWriter::new(self.width(), &mut *out);
-        drain(&mut Merge::new(self.width(), sources), |batch| writer.push(batch))?;
+        drain(&mut KeyMerge::new(self.width(), sources), |batch| writer.push(batch))?;
         let at = writer.finish()?;
         out.sync()?;
         Ok(FileSegment { file, at })
@@ -159,7 +162,7 @@ impl Table {
         let open = |piece: &FileSegment| piece.open(&*self.disk, self.width());
         let segments = pieces.iter().map(open).collect::<Result<Vec<_>>>()?;
         let count = segments.iter().map(Segment::keys).sum();
-        self.runs.push(Run { first, last, count, keys: None, pieces, segments });
+        self.runs.push(StateTableRun { first, last, count, keys: None, pieces, segments });
         Ok(())
     }
 
@@ -172,15 +175,15 @@ impl Table {
             let mut keys = Vec::with_capacity(old.len() + young.len());
             let width = self.width();
             let slices = [old, young].map(|keys| SliceSource::new(width, keys, None, None));
-            let sources = slices.map(|slice| Box::new(slice) as Box<dyn Source>).into();
-            drain(&mut Merge::new(width, sources), |batch| {
+            let sources = slices.map(|slice| Box::new(slice) as Box<dyn KeySource>).into();
+            drain(&mut KeyMerge::new(width, sources), |batch| {
                 keys.extend_from_slice(batch);
                 Ok(())
             })?;
             let (first, last, count) = (elder.first, younger.last, elder.count + younger.count);
             self.drop_runs(self.runs.len() - 2);
             let (keys, pieces, segments) = (Some(keys), Vec::new(), Vec::new());
-            self.runs.push(Run { first, last, count, keys, pieces, segments });
+            self.runs.push(StateTableRun { first, last, count, keys, pieces, segments });
         }
         let held = self.bytes()[0] as usize;
         let last_is_old = self.runs.last().is_some_and(|run| run.keys.is_none());
@@ -202,14 +205,14 @@ impl Table {
         }
         let merged = &self.runs[kept..];
         let (first, last) = (merged[0].first, merged[merged.len() - 1].last);
-        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        let mut sources: Vec<Box<dyn KeySource>> = Vec::new();
         for run in merged {
             match &run.keys {
                 Some(keys) => {
                     sources.push(Box::new(SliceSource::new(self.width(), keys, None, None)));
                 }
                 None => sources.extend(run.segments.iter().map(|segment| {
-                    Box::new(SegmentSource::new(segment.clone(), None, None)) as Box<dyn Source>
+                    Box::new(SegmentSource::new(segment.clone(), None, None)) as Box<dyn KeySource>
                 })),
             }
         }
@@ -228,12 +231,12 @@ impl Table {
     /// if they are more than `most`, and then not all.
     pub(super) fn find(
         &self,
-        queries: &[Query],
+        queries: &[HashQuery],
         most: usize,
-        found: &mut Vec<Suspect>,
+        found: &mut Vec<HashSuspect>,
     ) -> Result<bool> {
         let shift = 64 - 8 * self.hash_bytes as u32;
-        let groups: Vec<&[Query]> =
+        let groups: Vec<&[HashQuery]> =
             queries.chunk_by(|one, next| one.hash >> shift == next.hash >> shift).collect();
         for run in &self.runs {
             match &run.keys {
@@ -254,9 +257,9 @@ impl Table {
     fn find_in_keys(
         &self,
         keys: &[u8],
-        groups: &[&[Query]],
+        groups: &[&[HashQuery]],
         most: usize,
-        found: &mut Vec<Suspect>,
+        found: &mut Vec<HashSuspect>,
     ) {
         let mut at = 0;
         for group in groups {
@@ -271,11 +274,12 @@ impl Table {
     fn find_in_segment(
         &self,
         segment: &Segment,
-        groups: &[&[Query]],
+        groups: &[&[HashQuery]],
         most: usize,
-        found: &mut Vec<Suspect>,
+        found: &mut Vec<HashSuspect>,
     ) -> Result<()> {
-        let (mut decoder, mut keys, mut decoded) = (Decoder::new(self.width()), Vec::new(), None);
+        let (mut decoder, mut keys, mut decoded) =
+            (BlockDecoder::new(self.width()), Vec::new(), None);
         for group in groups {
             let least = self.least_key(group);
             let has_hash = |key: &[u8]| key[..self.hash_bytes] == least[..self.hash_bytes];
@@ -304,14 +308,20 @@ impl Table {
     }
 
     /// The least key that has the hash of a group.
-    fn least_key(&self, group: &[Query]) -> Vec<u8> {
+    fn least_key(&self, group: &[HashQuery]) -> Vec<u8> {
         let mut key = group[0].hash.to_be_bytes()[..self.hash_bytes].to_vec();
         key.resize(self.width(), 0);
         key
     }
 
     /// Takes the keys from index `at` on that have the hash of a group; the index after them.
-    fn take(&self, keys: &[u8], at: usize, group: &[Query], found: &mut Vec<Suspect>) -> usize {
+    fn take(
+        &self,
+        keys: &[u8],
+        at: usize,
+        group: &[HashQuery],
+        found: &mut Vec<HashSuspect>,
+    ) -> usize {
         let hash = &group[0].hash.to_be_bytes()[..self.hash_bytes];
         let mut end = at;
         for key in keys[at * self.width()..].chunks_exact(self.width()) {
@@ -320,7 +330,7 @@ impl Table {
             }
             let number = key[self.hash_bytes..].iter();
             let number = number.fold(0, |number, &byte| number << 8 | u64::from(byte));
-            let suspect = |query: &Query| Suspect { number, candidate: query.candidate };
+            let suspect = |query: &HashQuery| HashSuspect { number, candidate: query.candidate };
             found.extend(group.iter().map(suspect));
             end += 1;
         }
@@ -328,7 +338,7 @@ impl Table {
     }
 }
 
-impl Growing {
+impl TableLevelBuilder {
     fn sort(&mut self) {
         sort_dedup(self.width, &mut self.keys, &mut Vec::new());
     }

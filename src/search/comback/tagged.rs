@@ -9,9 +9,12 @@
 //! model gives, which takes all bits of its tag: there may be more of them than there is memory for, so
 //! nobody has to hold them all to find one.
 
-use crate::exec::{Expansion, Explain, Findings, Lift, Model, Postpones, any_bits, one_step};
-use spill::values::Least;
-use spill::{Error, Result, Values};
+use crate::exec::{
+    Findings, PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription,
+    any_bits, concretise_single_step,
+};
+use spill::values::MinOperator;
+use spill::{Error, Result, ValueSpec};
 
 /// Bytes of a tag.
 pub const TAG: usize = 8;
@@ -26,8 +29,8 @@ const INDEX_BITS: u32 = 24;
 const STARTS_BYTES: usize = 32 << 10;
 
 /// The tags of candidates: of equal states the first back-edge counts.
-pub(in crate::search) fn tags() -> Values {
-    Values::new(TAG, Least)
+pub(in crate::search) fn tags() -> ValueSpec {
+    ValueSpec::new(TAG, MinOperator)
 }
 
 /// The tag of a number and an index.
@@ -58,67 +61,69 @@ pub(super) fn untag(tag: &[u8]) -> BackEdge {
 }
 
 /// A model whose states carry tags.
-pub(in crate::search) struct Tagged<'a> {
-    pub(in crate::search) model: &'a dyn Model,
+pub(in crate::search) struct TaggedModel<'a> {
+    pub(in crate::search) model: &'a dyn StateSpace,
 }
 
 /// The successors of a state, ascending. Which of them one is does not depend on who runs the model,
 /// as the order in which they come about may.
-pub(super) struct Successors<'a> {
-    model: &'a dyn Model,
+pub(super) struct OrderedSuccessors<'a> {
+    model: &'a dyn StateSpace,
     /// As they came about.
     states: Vec<u8>,
     /// Ascending by state.
-    order: Vec<Successor>,
+    order: Vec<OrderedSuccessor>,
 }
 
 /// One that has come about.
 #[derive(Clone, Copy)]
-struct Successor {
+struct OrderedSuccessor {
     /// Where it starts in the bytes of all, in bytes.
     start: usize,
     /// How many different ones are less: equal states share their index.
     index: u64,
 }
 
-impl<'a> Successors<'a> {
+impl<'a> OrderedSuccessors<'a> {
     /// Those of no state yet.
-    pub(super) fn new(model: &'a dyn Model) -> Self {
-        Successors { model, states: Vec::new(), order: Vec::new() }
+    pub(super) fn new(model: &'a dyn StateSpace) -> Self {
+        OrderedSuccessors { model, states: Vec::new(), order: Vec::new() }
     }
 
     /// Takes those of `state`. Gives what is wrong with it.
     pub(super) fn take(&mut self, state: &[u8]) -> Result<Findings> {
         let (width, model) = (self.model.width(), self.model);
-        let run = |out: &mut Expansion| model.expand(state, out);
+        let run = |out: &mut SuccessorSink| model.expand(state, out);
         self.states.clear();
-        let collected = Expansion::collect(width, &mut self.states, run)?;
+        let collected = SuccessorSink::collect(width, &mut self.states, run)?;
         self.arrange();
         Ok(collected.findings)
     }
 
     /// The same for a model that wraps this one, into whose expansion a failure goes: then gives
     /// nothing.
-    fn take_for(&mut self, state: &[u8], out: &mut Expansion) -> Option<Findings> {
+    fn take_for(&mut self, state: &[u8], out: &mut SuccessorSink) -> Option<Findings> {
         let (width, model) = (self.model.width(), self.model);
-        let run = |out: &mut Expansion| model.expand(state, out);
+        let run = |out: &mut SuccessorSink| model.expand(state, out);
         self.states.clear();
         let collected = out.wrap(width, &mut self.states, run)?;
-        out.leave_out(collected.left_out);
-        out.put_off(collected.put_off);
-        out.pass(collected.passed);
-        out.leave_behind(collected.beyond);
+        out.count_excluded(collected.excluded);
+        out.count_postponed(collected.postponed);
+        out.count_skipped(collected.skipped);
+        out.count_pruned(collected.pruned);
         self.arrange();
         Some(collected.findings)
     }
 
     /// Orders those that have come about.
     fn arrange(&mut self) {
-        let Successors { model, states, order } = self;
+        let OrderedSuccessors { model, states, order } = self;
         let width = model.width();
         let at = |start: usize| &states[start..][..width];
         order.clear();
-        order.extend((0..states.len()).step_by(width).map(|start| Successor { start, index: 0 }));
+        order.extend(
+            (0..states.len()).step_by(width).map(|start| OrderedSuccessor { start, index: 0 }),
+        );
         order.sort_unstable_by_key(|it| at(it.start));
         for next in 1..order.len() {
             let before = order[next - 1];
@@ -146,7 +151,7 @@ impl<'a> Successors<'a> {
 /// Shows the initial states that come at the ascending positions `wanted`, each with its place there.
 /// It is an error if there are too few.
 pub(super) fn starts_at(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     wanted: &[u64],
     show: &mut dyn FnMut(usize, &[u8]),
 ) -> Result<()> {
@@ -171,8 +176,8 @@ pub(super) fn starts_at(
         }
     };
     let (mut states, limit) = (Vec::new(), STARTS_BYTES.max(width));
-    let run = |out: &mut Expansion| model.initial(out);
-    let collected = Expansion::collect_in_batches(width, &mut states, limit, &mut look, run);
+    let run = |out: &mut SuccessorSink| model.initial(out);
+    let collected = SuccessorSink::collect_in_batches(width, &mut states, limit, &mut look, run);
     let rest = collected.and_then(|_| look(&mut states));
     match found == wanted.len() {
         true => Ok(()),
@@ -189,8 +194,13 @@ pub(super) fn start_of(edge: BackEdge) -> u64 {
     edge.parent << INDEX_BITS | edge.index
 }
 
-impl Tagged<'_> {
-    fn add(number: u64, successors: &Successors, key: &mut Vec<u8>, out: &mut Expansion) {
+impl TaggedModel<'_> {
+    fn add(
+        number: u64,
+        successors: &OrderedSuccessors,
+        key: &mut Vec<u8>,
+        out: &mut SuccessorSink,
+    ) {
         for (index, state) in successors.iter() {
             key.clear();
             key.extend_from_slice(state);
@@ -203,7 +213,7 @@ impl Tagged<'_> {
     }
 }
 
-impl Model for Tagged<'_> {
+impl StateSpace for TaggedModel<'_> {
     fn width(&self) -> usize {
         self.model.width() + TAG
     }
@@ -212,10 +222,10 @@ impl Model for Tagged<'_> {
         self.model.bits()
     }
 
-    fn initial(&self, out: &mut Expansion) {
+    fn initial(&self, out: &mut SuccessorSink) {
         let (width, mut position) = (self.model.width(), 0_u64);
         let (mut states, mut key) = (Vec::new(), Vec::new());
-        let mut pass_on = |states: &mut Vec<u8>, out: &mut Expansion| {
+        let mut pass_on = |states: &mut Vec<u8>, out: &mut SuccessorSink| {
             for state in states.chunks_exact(width) {
                 key.clear();
                 key.extend_from_slice(state);
@@ -225,7 +235,8 @@ impl Model for Tagged<'_> {
             }
             states.clear();
         };
-        let (limit, run) = (STARTS_BYTES.max(width), |out: &mut Expansion| self.model.initial(out));
+        let (limit, run) =
+            (STARTS_BYTES.max(width), |out: &mut SuccessorSink| self.model.initial(out));
         let Some(collected) = out.wrap_in_batches(width, &mut states, limit, &mut pass_on, run)
         else {
             return;
@@ -234,19 +245,19 @@ impl Model for Tagged<'_> {
         // What is wrong before there is a state has no number.
         for (check, finding) in collected.findings.iter() {
             let witness = [&[0; TAG], &*finding.witness].concat();
-            (0..finding.count).for_each(|_| out.finding(check, &witness));
+            (0..finding.count).for_each(|_| out.record_finding(check, &witness));
         }
     }
 
-    fn expand(&self, states: &[u8], out: &mut Expansion) {
-        let (mut successors, mut key) = (Successors::new(self.model), Vec::new());
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        let (mut successors, mut key) = (OrderedSuccessors::new(self.model), Vec::new());
         for tagged in states.chunks_exact(self.width()) {
             let (tag, state) = tagged.split_at(TAG);
             let Some(findings) = successors.take_for(state, out) else { return };
             for (check, finding) in findings.iter() {
-                (0..finding.count).for_each(|_| out.finding(check, tagged));
+                (0..finding.count).for_each(|_| out.record_finding(check, tagged));
             }
-            Tagged::add(untag(tag).parent, &successors, &mut key, out);
+            TaggedModel::add(untag(tag).parent, &successors, &mut key, out);
         }
     }
 
@@ -258,30 +269,30 @@ impl Model for Tagged<'_> {
         any_bits(self.width())
     }
 
-    fn explained(&self) -> &dyn Explain {
-        self.model.explained()
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
     }
 
-    fn lifts(&self) -> Option<&dyn Lift> {
+    fn simulation(&self) -> Option<&dyn Simulation> {
         Some(self)
     }
 
-    fn postpones(&self) -> Option<&dyn Postpones> {
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
         None
     }
 }
 
-impl Lift for Tagged<'_> {
-    fn below(&self) -> &dyn Model {
+impl Simulation for TaggedModel<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
         self.model
     }
 
-    fn stands_for(&self, tagged: &[u8], state: &[u8]) -> bool {
+    fn represents(&self, tagged: &[u8], state: &[u8]) -> bool {
         tagged.get(TAG..) == Some(state)
     }
 
-    fn way(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-        one_step(self, from, to)
+    fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        concretise_single_step(self, from, to)
     }
 }
 

@@ -1,16 +1,16 @@
 //! Counterexamples: the back-edges are the way.
 
-use super::edges::Edges;
-use super::tagged::{BackEdge, Successors, TAG, start_of, starts_at, untag};
-use crate::exec::{Model, Violation};
-use crate::search::Control;
-use crate::search::trace::{Counterexample, Finder, Trace};
+use super::edges::BackEdgeTable;
+use super::tagged::{BackEdge, OrderedSuccessors, TAG, start_of, starts_at, untag};
+use crate::exec::{StateSpace, Violation};
+use crate::search::SearchControl;
+use crate::search::trace::{Counterexample, ReplayedTrace, TraceFinder};
 use spill::{Disk, Error, Result, SavedLevels};
 
 /// The counterexample that ends in `witness`, a state with its tag in front, where `check` first failed
 /// at `level`; nothing if told to stop. The levels must be on disk as `levels` says.
 pub fn find<'a>(
-    finder: &Finder<'a>,
+    finder: &TraceFinder<'a>,
     levels: &SavedLevels,
     check: Violation,
     level: u64,
@@ -21,9 +21,9 @@ pub fn find<'a>(
         return Ok(Some(found));
     }
     let (tag, witness) = witness.split_at(TAG);
-    let Some(way) = way(finder, levels, untag(tag).parent)? else { return Ok(None) };
+    let Some(way) = back_edge_path(finder, levels, untag(tag).parent)? else { return Ok(None) };
     let mut way = way.into_iter().rev();
-    let (mut state, mut successors) = (None::<Vec<u8>>, Successors::new(finder.model));
+    let (mut state, mut successors) = (None::<Vec<u8>>, OrderedSuccessors::new(finder.model));
     finder.replay(check, &mut || {
         let Some(edge) = way.next() else {
             let ends = state.as_deref().is_none_or(|state| state == witness);
@@ -44,8 +44,12 @@ pub fn find<'a>(
 }
 
 /// The back-edges from the state `number` to an initial one; nothing if told to stop.
-fn way(finder: &Finder, levels: &SavedLevels, mut number: u64) -> Result<Option<Vec<BackEdge>>> {
-    let mut edges = Edges::of(levels);
+fn back_edge_path(
+    finder: &TraceFinder,
+    levels: &SavedLevels,
+    mut number: u64,
+) -> Result<Option<Vec<BackEdge>>> {
+    let mut edges = BackEdgeTable::of(levels);
     let mut way = Vec::new();
     if number >= edges.next() {
         return Ok(Some(way));
@@ -62,7 +66,7 @@ fn way(finder: &Finder, levels: &SavedLevels, mut number: u64) -> Result<Option<
 }
 
 /// The initial state at a position.
-fn start(model: &dyn Model, position: u64) -> Result<Vec<u8>> {
+fn start(model: &dyn StateSpace, position: u64) -> Result<Vec<u8>> {
     let mut start = Vec::new();
     starts_at(model, &[position], &mut |_, state| start.extend_from_slice(state))?;
     Ok(start)
@@ -75,15 +79,15 @@ fn damaged(what: &str) -> Error {
 /// The counterexample that ends in `witness`, a state of `level` with its tag in front, all of it in
 /// memory.
 pub fn counterexample(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     disk: &dyn Disk,
     levels: &SavedLevels,
     check: Violation,
     level: u64,
     witness: &[u8],
-) -> Result<Trace> {
-    let control = Control::default();
-    let finder = Finder { model, disk, threads: 1, control: &control, folder: None };
+) -> Result<ReplayedTrace> {
+    let control = SearchControl::default();
+    let finder = TraceFinder { model, disk, threads: 1, control: &control, folder: None };
     let found = find(&finder, levels, check, level, witness)?;
     Ok(found.unwrap_or_else(|| unreachable!("nobody asks it to stop")).trace())
 }

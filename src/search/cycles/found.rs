@@ -1,31 +1,39 @@
 //! What a search for accepting cycles found, read from what it saved.
 
 use super::region::open_layers;
-use super::saved::Next;
-use super::{Reached, SavedCycles, contradiction};
+use super::saved::CycleOperation;
+use super::{ReachedStates, SavedCycleSearch, contradiction};
 use crate::exec::ProcessSet;
-use crate::search::lasso::{Lasso, Probed};
-use crate::search::trace::Finder;
+use crate::search::lasso::{Lasso, ProbeVerdict};
+use crate::search::trace::TraceFinder;
 use spill::Result;
 
-impl SavedCycles {
+impl SavedCycleSearch {
     /// What was found among the states that were reached. Nothing on the disk is changed; the run is open as long as the search
     /// is, and where the finder is told to stop.
-    pub fn found(&self, reached: &Reached, finder: &Finder) -> Result<Probed> {
+    pub fn probe_verdict(
+        &self,
+        reached: &ReachedStates,
+        finder: &TraceFinder,
+    ) -> Result<ProbeVerdict> {
         Ok(match self.next {
-            Next::None => Probed::None,
-            Next::Found => self.lasso(reached, finder)?.map_or(Probed::Open, Probed::Found),
-            Next::Sweep(_) | Next::Pick | Next::Walk => Probed::Open,
+            CycleOperation::None => ProbeVerdict::None,
+            CycleOperation::Found => {
+                self.lasso(reached, finder)?.map_or(ProbeVerdict::Open, ProbeVerdict::Found)
+            }
+            CycleOperation::Sweep(_) | CycleOperation::Pick | CycleOperation::Walk => {
+                ProbeVerdict::Open
+            }
         })
     }
 
     /// The run that leads to the state the round began with, and round; nothing if told to stop.
-    fn lasso(&self, reached: &Reached, finder: &Finder) -> Result<Option<Lasso>> {
+    fn lasso(&self, reached: &ReachedStates, finder: &TraceFinder) -> Result<Option<Lasso>> {
         let Some(target) = &self.target else {
             return Err(contradiction("a round has no beginning"));
         };
         let levels = (&reached.levels, &reached.codec);
-        let Some(mut states) = finder.way_to(levels, target.level, &target.state)? else {
+        let Some(mut states) = finder.path_to(levels, target.level, &target.state)? else {
             return Ok(None);
         };
         let back = states.len() - 1;
@@ -37,7 +45,7 @@ impl SavedCycles {
         // In the last layer is the beginning again.
         let between = &self.layers[..self.layers.len() - 1];
         let layers = open_layers(between, finder.disk, target.state.len())?;
-        let Some(round) = finder.way_through(&layers, &target.state)? else { return Ok(None) };
+        let Some(round) = finder.path_through(&layers, &target.state)? else { return Ok(None) };
         states.extend(round);
         Ok(Some(Lasso { states, back, fair_to: Vec::new() }))
     }

@@ -1,21 +1,21 @@
 //! States as keys of a region: without the bits in which none of those reached differs.
 
-use super::other_successors;
+use super::inconsistent_successors;
 use spill::{Codec, Projection, Result};
 use std::sync::Arc;
 
 /// How states become keys, and keys states. The order is the same.
 #[derive(Clone)]
-pub(in crate::search) struct Keys {
+pub(in crate::search) struct RegionKeys {
     /// Bytes of a state.
     whole: usize,
     projection: Option<Arc<Projection>>,
 }
 
-impl Keys {
+impl RegionKeys {
     /// As a search that has reached all states had them in memory.
-    pub(in crate::search) fn of(whole: usize, codec: &Codec) -> Keys {
-        Keys { whole, projection: codec.projection().cloned() }
+    pub(in crate::search) fn of(whole: usize, codec: &Codec) -> RegionKeys {
+        RegionKeys { whole, projection: codec.projection().cloned() }
     }
 
     /// Bytes of a state.
@@ -33,7 +33,7 @@ impl Keys {
         states.clear();
         match &self.projection {
             None => states.extend_from_slice(keys),
-            Some(projection) => projection.lift(keys, states),
+            Some(projection) => projection.unproject(keys, states),
         }
     }
 
@@ -48,7 +48,7 @@ impl Keys {
         projection.project(states, keys, &mut strangers);
         match strangers.is_empty() {
             true => Ok(()),
-            false => Err(other_successors()),
+            false => Err(inconsistent_successors()),
         }
     }
 }

@@ -15,7 +15,7 @@
 //! ```
 
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Append, Disk, Error, FileName, Mapped, Result, checksum};
+use spill::{AppendFile, Disk, Error, FileName, MappedBytes, Result, checksum};
 
 const HEADER: usize = 18;
 
@@ -30,7 +30,7 @@ pub(super) const MANY: u8 = u8::MAX;
 
 /// How many states there are of each sort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Counts {
+pub struct MarkCounts {
     /// In the set.
     pub members: u64,
     /// That the next sweep expands.
@@ -39,8 +39,8 @@ pub struct Counts {
     pub many: u64,
 }
 
-impl Counts {
-    pub(super) fn add(&mut self, other: Counts) {
+impl MarkCounts {
+    pub(super) fn add(&mut self, other: MarkCounts) {
         self.members += other.members;
         self.pending += other.pending;
         self.many += other.many;
@@ -53,13 +53,13 @@ pub struct ShardMarks {
     /// The file, and its length in bytes.
     pub file: Option<(FileName, u64)>,
     /// What is in it.
-    pub counts: Counts,
+    pub counts: MarkCounts,
 }
 
 impl ShardMarks {
     /// All of so many states.
     pub(super) fn all(states: u64) -> ShardMarks {
-        let counts = Counts { members: states, pending: 0, many: 0 };
+        let counts = MarkCounts { members: states, pending: 0, many: 0 };
         ShardMarks { file: None, counts }
     }
 
@@ -76,7 +76,7 @@ impl ShardMarks {
 /// Reads the chunks of a shard, one after another.
 pub(super) struct MarksReader {
     file: String,
-    bytes: Option<Mapped>,
+    bytes: Option<MappedBytes>,
     at: usize,
 }
 
@@ -102,14 +102,14 @@ impl MarksIndex {
     }
 
     /// The chunk of a block, of so many states.
-    pub(super) fn chunk(&mut self, block: usize, states: usize) -> Result<Chunk<'_>> {
+    pub(super) fn chunk(&mut self, block: usize, states: usize) -> Result<MarksChunk<'_>> {
         self.reader.at = self.starts[block];
         self.reader.next(states)
     }
 }
 
 /// The numbers of a block of states.
-pub(super) struct Chunk<'r> {
+pub(super) struct MarksChunk<'r> {
     states: usize,
     /// Whole and verified; nothing where all are in the set.
     raw: Option<&'r [u8]>,
@@ -117,8 +117,8 @@ pub(super) struct Chunk<'r> {
 
 impl MarksReader {
     /// The next chunk, of so many states.
-    pub(super) fn next(&mut self, states: usize) -> Result<Chunk<'_>> {
-        let Some(bytes) = &self.bytes else { return Ok(Chunk { states, raw: None }) };
+    pub(super) fn next(&mut self, states: usize) -> Result<MarksChunk<'_>> {
+        let Some(bytes) = &self.bytes else { return Ok(MarksChunk { states, raw: None }) };
         let start = self.at;
         let damaged = |what: &str| Error::corrupt(&self.file, start as u64, what);
         let header = bytes.get(start..start + HEADER);
@@ -132,17 +132,17 @@ impl MarksReader {
         }
         self.at = end;
         bytes.release(start..end);
-        Ok(Chunk { states, raw: Some(raw) })
+        Ok(MarksChunk { states, raw: Some(raw) })
     }
 }
 
-impl Chunk<'_> {
-    pub(super) fn counts(&self) -> Counts {
+impl MarksChunk<'_> {
+    pub(super) fn counts(&self) -> MarkCounts {
         match self.raw {
-            None => Counts { members: self.states as u64, pending: 0, many: 0 },
+            None => MarkCounts { members: self.states as u64, pending: 0, many: 0 },
             Some(raw) => {
                 let [members, pending, many] = [4, 8, 12].map(|at| number(raw, at).into());
-                Counts { members, pending, many }
+                MarkCounts { members, pending, many }
             }
         }
     }
@@ -193,19 +193,19 @@ fn number(bytes: &[u8], at: usize) -> u32 {
 /// Writes the chunks of a shard, one after another.
 pub(super) struct MarksWriter {
     name: FileName,
-    file: Box<dyn Append>,
-    counts: Counts,
+    file: Box<dyn AppendFile>,
+    counts: MarkCounts,
     chunk: Vec<u8>,
 }
 
 impl MarksWriter {
     pub(super) fn create(disk: &dyn Disk, name: FileName) -> Result<MarksWriter> {
         let file = disk.create(&name.to_string())?;
-        Ok(MarksWriter { name, file, counts: Counts::default(), chunk: Vec::new() })
+        Ok(MarksWriter { name, file, counts: MarkCounts::default(), chunk: Vec::new() })
     }
 
     /// The same chunk again.
-    pub(super) fn copy(&mut self, chunk: &Chunk) -> Result<()> {
+    pub(super) fn copy(&mut self, chunk: &MarksChunk) -> Result<()> {
         match chunk.raw {
             None => self.push(&vec![IN; chunk.states], None),
             Some(raw) => {
@@ -246,7 +246,7 @@ impl MarksWriter {
         let sum = checksum(&chunk[4..]).to_le_bytes();
         chunk[..4].copy_from_slice(&sum);
         let [members, pending, many] = sorts.map(u64::from);
-        self.counts.add(Counts { members, pending, many });
+        self.counts.add(MarkCounts { members, pending, many });
         self.file.write(chunk)
     }
 
@@ -279,7 +279,7 @@ mod tests {
         let count = |wanted: fn(&u8) -> bool| {
             chunks.iter().flatten().filter(|it| wanted(it)).count() as u64
         };
-        let expected = Counts {
+        let expected = MarkCounts {
             members: count(|&it| it != OUT),
             pending: count(|&it| it == 2),
             many: count(|&it| it == MANY),

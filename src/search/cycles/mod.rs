@@ -39,28 +39,28 @@ mod saved;
 mod sweep;
 mod walk;
 
-pub use saved::{CYCLES, STAGES, SavedCycles};
-pub use sweep::Turn;
+pub use saved::{CYCLES, STAGES, SavedCycleSearch};
+pub use sweep::SweepKind;
 
-use super::checkpoint::Saved;
-use super::control::{Phase, Progress};
-use super::expand::{Owed, RANK};
-use super::lasso::Probed;
-use super::strays::remove_strays;
-use super::trace::Finder;
-use super::{Control, MemoryPlan};
-use crate::exec::{FairSteps, Model};
-use keys::Keys;
-use marks::{Counts, ShardMarks};
-use pick::Picking;
-use region::Region;
-use saved::{Next, Walk};
+use super::checkpoint::SavedSearch;
+use super::control::{SearchPhase, SearchProgress};
+use super::expand::{ObligationBuffer, RANK};
+use super::lasso::ProbeVerdict;
+use super::strays::remove_orphan_files;
+use super::trace::TraceFinder;
+use super::{MemoryPlan, SearchControl};
+use crate::exec::{FairSteps, StateSpace};
+use keys::RegionKeys;
+use marks::{MarkCounts, ShardMarks};
+use pick::TargetPicker;
+use region::CycleRegion;
+use saved::{CycleOperation, FairCyclePath};
 use spill::{Codec, Disk, Error, FileName, FileSegment, Result, SavedLevels, Store, WIDTH_MAX};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use sweep::{Demand, Room, Sweep, Swept};
-use walk::Walking;
+use sweep::{CycleRequirement, RegionSweep, SweepBuffers, SweptShard};
+use walk::FairCycleBuilder;
 
 /// The least time between two checkpoints at ends of sweeps.
 const CHECKPOINT_MIN: Duration = Duration::from_secs(1);
@@ -69,7 +69,7 @@ const CHECKPOINT_MIN: Duration = Duration::from_secs(1);
 pub type ComponentOf<'a> = dyn Fn(&[u8]) -> Option<usize> + Sync + 'a;
 
 /// Which cycles of a product are accepting.
-pub struct Accepting<'a> {
+pub struct ProductAcceptance<'a> {
     /// The component of the automaton that a state is in, if it has accepting cycles.
     pub component: &'a ComponentOf<'a>,
     /// Whether a state accepts.
@@ -79,7 +79,7 @@ pub struct Accepting<'a> {
 }
 
 /// Where the states that were reached lie.
-pub struct Reached {
+pub struct ReachedStates {
     levels: SavedLevels,
     /// How many there are.
     states: u64,
@@ -87,25 +87,25 @@ pub struct Reached {
     files: BTreeSet<FileName>,
 }
 
-impl Reached {
+impl ReachedStates {
     /// Those that a search reached, from its last checkpoint.
-    pub fn of(saved: &Saved) -> Result<Reached> {
+    pub fn of(saved: &SavedSearch) -> Result<ReachedStates> {
         let (levels, codec) = (saved.store.levels.clone(), saved.codec()?);
-        let states = levels.each_keys().sum();
-        Ok(Reached { levels, states, codec, files: saved.files().collect() })
+        let states = levels.keys_by_level().sum();
+        Ok(ReachedStates { levels, states, codec, files: saved.files().collect() })
     }
 }
 
 /// A search for accepting cycles in the directory of a search that has reached all states.
 pub struct CycleSearch<'a> {
-    region: Region<'a>,
+    region: CycleRegion<'a>,
     /// Tells to which processes steps are fair, where runs are to be.
     fair: Option<&'a dyn FairSteps>,
     plan: MemoryPlan,
-    reached: Reached,
-    saved: SavedCycles,
-    owed: Vec<Owed>,
-    rooms: Vec<Room>,
+    reached: ReachedStates,
+    saved: SavedCycleSearch,
+    owed: Vec<ObligationBuffer>,
+    rooms: Vec<SweepBuffers>,
     /// After so many sweeps it stops.
     sweeps_max: Option<u32>,
     /// Files that the manifest names.
@@ -124,17 +124,17 @@ impl<'a> CycleSearch<'a> {
     /// to stop. Then the store is not needed any more.
     pub fn gather(
         store: &Store,
-        model: &dyn Model,
-        accepting: &Accepting,
+        model: &dyn StateSpace,
+        accepting: &ProductAcceptance,
         disk: &dyn Disk,
-        control: &Control,
+        control: &SearchControl,
         shard_states: Option<u64>,
-    ) -> Result<Option<SavedCycles>> {
-        control.progress.enter(Phase::Gathering);
+    ) -> Result<Option<SavedCycleSearch>> {
+        control.progress.enter(SearchPhase::Gathering);
         let levels = store.levels();
-        let states = levels.saved().each_keys().sum();
+        let states = levels.saved().keys_by_level().sum();
         let shard_states = shard_states.unwrap_or_else(|| region::shard_states(states));
-        let keys = Keys::of(model.width(), store.codec());
+        let keys = RegionKeys::of(model.width(), store.codec());
         let stop = || control.should_stop();
         let place = (disk, shard_states);
         let Some(region) = region::build(
@@ -149,8 +149,12 @@ impl<'a> CycleSearch<'a> {
         };
         let marks: Vec<ShardMarks> =
             region.iter().map(|piece| ShardMarks::all(piece.at.keys)).collect();
-        let next = if region.is_empty() { Next::None } else { Next::Sweep(Turn::Count) };
-        let saved = SavedCycles {
+        let next = if region.is_empty() {
+            CycleOperation::None
+        } else {
+            CycleOperation::Sweep(SweepKind::Count)
+        };
+        let saved = SavedCycleSearch {
             digest: model.digest(),
             region,
             marks,
@@ -172,17 +176,17 @@ impl<'a> CycleSearch<'a> {
 
     /// Goes on from what was saved.
     pub fn resume(
-        model: &'a dyn Model,
-        accepting: Accepting<'a>,
+        model: &'a dyn StateSpace,
+        accepting: ProductAcceptance<'a>,
         disk: Arc<dyn Disk>,
-        (reached, saved): (Reached, SavedCycles),
+        (reached, saved): (ReachedStates, SavedCycleSearch),
         plan: MemoryPlan,
-        control: &'a Control,
+        control: &'a SearchControl,
     ) -> Result<CycleSearch<'a>> {
         if saved.digest != model.digest() {
             return Err(Error::corrupt(saved::CYCLES, 0, "it belongs to another model"));
         }
-        let keys = Keys::of(model.width(), &reached.codec);
+        let keys = RegionKeys::of(model.width(), &reached.codec);
         let width = keys.width();
         if width + RANK > WIDTH_MAX {
             let most = WIDTH_MAX - RANK;
@@ -192,17 +196,18 @@ impl<'a> CycleSearch<'a> {
             return Err(Error::Limit { what });
         }
         let named: BTreeSet<FileName> = saved.files().collect();
-        sweep_strays(&*disk, &named, &reached.files)?;
+        remove_orphan_keys(&*disk, &named, &reached.files)?;
         let shards = region::open(&saved.region, &*disk, width)?;
         let threads = plan.threads.max(1);
         let all = plan.young + plan.filter + 2 * plan.buffer * threads as u64;
         let share = (all / 2 / threads as u64) as usize;
-        let owed = (0..threads as u16).map(|number| Owed::new(number, width, share, &disk));
+        let owed =
+            (0..threads as u16).map(|number| ObligationBuffer::new(number, width, share, &disk));
         let now = Instant::now();
         Ok(CycleSearch {
             owed: owed.collect(),
-            rooms: (0..threads).map(|_| Room::new(width)).collect(),
-            region: Region { model, accepting, disk, control, keys, shards },
+            rooms: (0..threads).map(|_| SweepBuffers::new(width)).collect(),
+            region: CycleRegion { model, accepting, disk, control, keys, shards },
             seconds_before: saved.seconds,
             fair: None,
             plan,
@@ -218,47 +223,49 @@ impl<'a> CycleSearch<'a> {
     }
 
     /// The same, for a cycle that is fair to all processes.
-    pub fn fair_by(self, fair: &'a dyn FairSteps) -> Self {
+    pub fn with_fairness(self, fair: &'a dyn FairSteps) -> Self {
         CycleSearch { fair: Some(fair).filter(|it| it.processes() > 0), ..self }
     }
 
     /// The same, stopped after so many sweeps.
-    pub fn up_to(self, sweeps: u32) -> Self {
+    pub fn with_max_sweeps(self, sweeps: u32) -> Self {
         CycleSearch { sweeps_max: Some(sweeps), ..self }
     }
 
     /// How far it is.
-    pub fn saved(&self) -> &SavedCycles {
+    pub fn saved(&self) -> &SavedCycleSearch {
         &self.saved
     }
 
     /// Looks for an accepting cycle to the end, or until told to stop; either way, and after errors, the directory holds
     /// what was done up to the last checkpoint.
-    pub fn run(&mut self) -> Result<Probed> {
+    pub fn run(&mut self) -> Result<ProbeVerdict> {
         let searched = self.search();
         if let Err(Error::Full { .. }) = &searched {
             // A full disk is not left full. The error that ended the search is the one to tell.
-            let named = SavedCycles::load(&*self.region.disk).map(|saved| saved.files().collect());
-            let _ = named.and_then(|it| sweep_strays(&*self.region.disk, &it, &self.reached.files));
+            let named =
+                SavedCycleSearch::load(&*self.region.disk).map(|saved| saved.files().collect());
+            let _ = named
+                .and_then(|it| remove_orphan_keys(&*self.region.disk, &it, &self.reached.files));
         }
         searched
     }
 
-    fn search(&mut self) -> Result<Probed> {
+    fn search(&mut self) -> Result<ProbeVerdict> {
         let found = loop {
             self.show_progress();
             let goes_on = match self.saved.next {
-                Next::None | Next::Found => {
-                    self.region.control.progress.enter(Phase::Tracing);
-                    break self.saved.found(&self.reached, &self.finder())?;
+                CycleOperation::None | CycleOperation::Found => {
+                    self.region.control.progress.enter(SearchPhase::Tracing);
+                    break self.saved.probe_verdict(&self.reached, &self.finder())?;
                 }
                 _ if self.sweeps_max.is_some_and(|max| self.saved.sweeps >= max) => false,
-                Next::Pick => self.pick()?,
-                Next::Walk => self.walk()?,
-                Next::Sweep(turn) => self.sweep(turn)?,
+                CycleOperation::Pick => self.pick()?,
+                CycleOperation::Walk => self.walk()?,
+                CycleOperation::Sweep(turn) => self.sweep(turn)?,
             };
             if !goes_on || self.region.control.should_stop() {
-                break Probed::Open;
+                break ProbeVerdict::Open;
             }
             let is_due = self.last_checkpoint.elapsed() >= CHECKPOINT_MIN;
             if is_due {
@@ -270,10 +277,10 @@ impl<'a> CycleSearch<'a> {
     }
 
     /// One sweep, and what comes after it; false if told to stop.
-    fn sweep(&mut self, turn: Turn) -> Result<bool> {
+    fn sweep(&mut self, turn: SweepKind) -> Result<bool> {
         let key_of = |state: Option<&[u8]>| {
             let mut key = Vec::new();
-            let known = state.filter(|_| matches!(turn, Turn::Round | Turn::Peel));
+            let known = state.filter(|_| matches!(turn, SweepKind::Round | SweepKind::Peel));
             known.map(|it| self.region.keys.project(it, &mut key).map(|()| key)).transpose()
         };
         let target = self.saved.target.as_ref().map(|it| it.state.as_slice());
@@ -281,9 +288,9 @@ impl<'a> CycleSearch<'a> {
             None => (target, &self.saved.layers),
             Some(walk) => (walk.witness.as_ref().map(|it| it.to.as_slice()), &walk.layers),
         };
-        let begins = turn == Turn::Round && layers.is_empty();
+        let begins = turn == SweepKind::Round && layers.is_empty();
         let (begin, target) = (key_of(begin)?, key_of(target)?);
-        let sweep = Sweep {
+        let sweep = RegionSweep {
             region: &self.region,
             marks: &self.saved.marks,
             turn,
@@ -295,15 +302,15 @@ impl<'a> CycleSearch<'a> {
         };
         let Some(swept) = sweep.run(&mut self.owed, &mut self.rooms)? else { return Ok(false) };
         self.saved.sweeps += 1;
-        let returned = self.take(turn, swept)?;
-        let mut counts = Counts::default();
+        let returned = self.adopt_sweep(turn, swept)?;
+        let mut counts = MarkCounts::default();
         self.saved.marks.iter().for_each(|it| counts.add(it.counts));
-        self.saved.next = self.after(turn, counts, returned)?;
+        self.saved.next = self.next_operation(turn, counts, returned)?;
         Ok(true)
     }
 
     /// Takes what a sweep made in the place of what there was; whether the round came to its beginning again.
-    fn take(&mut self, turn: Turn, swept: Vec<Swept>) -> Result<bool> {
+    fn adopt_sweep(&mut self, turn: SweepKind, swept: Vec<SweptShard>) -> Result<bool> {
         let mut returned = false;
         let mut layer: Vec<FileSegment> = Vec::new();
         for (at, shard) in swept.into_iter().enumerate() {
@@ -317,7 +324,7 @@ impl<'a> CycleSearch<'a> {
             }
         }
         match &mut self.saved.walk {
-            _ if turn != Turn::Round => {}
+            _ if turn != SweepKind::Round => {}
             None => {
                 self.saved.returned |= returned;
                 self.saved.layers.push(layer);
@@ -328,35 +335,46 @@ impl<'a> CycleSearch<'a> {
     }
 
     /// What comes after a sweep.
-    fn after(&mut self, turn: Turn, counts: Counts, returned: bool) -> Result<Next> {
-        let Counts { members, pending, many } = counts;
+    fn next_operation(
+        &mut self,
+        turn: SweepKind,
+        counts: MarkCounts,
+        returned: bool,
+    ) -> Result<CycleOperation> {
+        let MarkCounts { members, pending, many } = counts;
         Ok(match turn {
-            Turn::Peel if members == 0 => {
+            SweepKind::Peel if members == 0 => {
                 return Err(contradiction("no state is left of what has an accepting cycle"));
             }
-            _ if members == 0 => Next::None,
-            Turn::Count | Turn::Drop if pending > 0 => Next::Sweep(Turn::Drop),
-            Turn::Drop if many > 0 => Next::Sweep(Turn::Count),
-            Turn::Count | Turn::Drop if self.demands() == 0 => Next::Sweep(Turn::Forget),
-            Turn::Count | Turn::Drop => {
+            _ if members == 0 => CycleOperation::None,
+            SweepKind::Count | SweepKind::Drop if pending > 0 => {
+                CycleOperation::Sweep(SweepKind::Drop)
+            }
+            SweepKind::Drop if many > 0 => CycleOperation::Sweep(SweepKind::Count),
+            SweepKind::Count | SweepKind::Drop if self.demands() == 0 => {
+                CycleOperation::Sweep(SweepKind::Forget)
+            }
+            SweepKind::Count | SweepKind::Drop => {
                 self.saved.seeded = members;
-                Next::Sweep(Turn::Seed)
+                CycleOperation::Sweep(SweepKind::Seed)
             }
-            Turn::Seed | Turn::Grow if pending > 0 => Next::Sweep(Turn::Grow),
-            Turn::Seed | Turn::Grow => Next::Sweep(Turn::Reached),
-            Turn::Reached => self.after_reaching(members),
-            Turn::Forget | Turn::Peel => {
+            SweepKind::Seed | SweepKind::Grow if pending > 0 => {
+                CycleOperation::Sweep(SweepKind::Grow)
+            }
+            SweepKind::Seed | SweepKind::Grow => CycleOperation::Sweep(SweepKind::Reached),
+            SweepKind::Reached => self.after_reaching(members),
+            SweepKind::Forget | SweepKind::Peel => {
                 self.forget_layers()?;
-                if self.saved.walk.is_some() { Next::Walk } else { Next::Pick }
+                if self.saved.walk.is_some() { CycleOperation::Walk } else { CycleOperation::Pick }
             }
-            Turn::Round if returned && self.fair.is_none() => Next::Found,
-            Turn::Round if returned && self.saved.walk.is_some() => Next::Walk,
-            Turn::Round if pending > 0 => Next::Sweep(Turn::Round),
-            Turn::Round if self.is_all_reached(members) => {
-                self.saved.walk = Some(Walk::default());
-                Next::Sweep(Turn::Forget)
+            SweepKind::Round if returned && self.fair.is_none() => CycleOperation::Found,
+            SweepKind::Round if returned && self.saved.walk.is_some() => CycleOperation::Walk,
+            SweepKind::Round if pending > 0 => CycleOperation::Sweep(SweepKind::Round),
+            SweepKind::Round if self.is_all_reached(members) => {
+                self.saved.walk = Some(FairCyclePath::default());
+                CycleOperation::Sweep(SweepKind::Forget)
             }
-            Turn::Round => Next::Sweep(Turn::Peel),
+            SweepKind::Round => CycleOperation::Sweep(SweepKind::Peel),
         })
     }
 
@@ -367,25 +385,25 @@ impl<'a> CycleSearch<'a> {
     }
 
     /// What is being reached from.
-    fn demand(&self) -> Demand<'a> {
+    fn demand(&self) -> CycleRequirement<'a> {
         let process = self.saved.demand.checked_sub(u32::from(!self.region.accepting.is_weak));
         match (self.fair, process) {
-            (Some(fair), Some(process)) => Demand::FairTo(fair, process as usize),
-            _ => Demand::Accepting,
+            (Some(fair), Some(process)) => CycleRequirement::FairTo(fair, process as usize),
+            _ => CycleRequirement::Accepting,
         }
     }
 
     /// What comes after leaving what was not reached from accepting states, or steps that are fair to a process.
-    fn after_reaching(&mut self, members: u64) -> Next {
+    fn after_reaching(&mut self, members: u64) -> CycleOperation {
         let took_out = members < self.saved.seeded;
         self.saved.settled = if took_out { 0 } else { self.saved.settled + 1 };
         self.saved.seeded = members;
         if self.saved.settled == self.demands() {
-            return Next::Pick;
+            return CycleOperation::Pick;
         }
         self.saved.demand = (self.saved.demand + 1) % self.demands();
         // Where accepting states have left, or such steps, what is come to from them need not be come to from others.
-        Next::Sweep(if took_out { Turn::Count } else { Turn::Seed })
+        CycleOperation::Sweep(if took_out { SweepKind::Count } else { SweepKind::Seed })
     }
 
     /// Whether the round that a loop is to begin with came to all states of the set, which are so many.
@@ -413,8 +431,8 @@ impl<'a> CycleSearch<'a> {
 
     /// Chooses the state that a round begins with; false if told to stop.
     fn pick(&mut self) -> Result<bool> {
-        let Reached { levels, codec, .. } = &self.reached;
-        let picking = Picking {
+        let ReachedStates { levels, codec, .. } = &self.reached;
+        let picking = TargetPicker {
             region: &self.region,
             marks: &self.saved.marks,
             levels: (levels, codec),
@@ -428,7 +446,7 @@ impl<'a> CycleSearch<'a> {
             };
         };
         self.saved.target = Some(target);
-        self.saved.next = Next::Sweep(Turn::Round);
+        self.saved.next = CycleOperation::Sweep(SweepKind::Round);
         Ok(true)
     }
 
@@ -440,7 +458,7 @@ impl<'a> CycleSearch<'a> {
         else {
             return Err(contradiction("a loop is put together that nobody asked for"));
         };
-        let walking = Walking {
+        let walking = FairCycleBuilder {
             region: &self.region,
             fair,
             marks: &self.saved.marks,
@@ -449,16 +467,20 @@ impl<'a> CycleSearch<'a> {
         };
         if walk.witness.is_some() {
             let (mut walk, returned) = (walk.clone(), !walk.layers.is_empty());
-            if !walking.go_round(&mut walk, &self.finder())? {
+            if !walking.extend_cycle(&mut walk, &self.finder())? {
                 return Ok(false);
             }
             self.saved.walk = Some(walk);
             self.forget_layers()?;
-            self.saved.next = if returned { Next::Sweep(Turn::Forget) } else { Next::Walk };
+            self.saved.next = if returned {
+                CycleOperation::Sweep(SweepKind::Forget)
+            } else {
+                CycleOperation::Walk
+            };
             return Ok(true);
         }
-        let Some(process) = walking.missing(walk) else {
-            self.saved.next = Next::Found;
+        let Some(process) = walking.unserved_process(walk) else {
+            self.saved.next = CycleOperation::Found;
             return Ok(true);
         };
         let Some(witness) = walking.witness(process)? else {
@@ -468,13 +490,14 @@ impl<'a> CycleSearch<'a> {
             };
         };
         let is_back = witness.to == target.state;
-        self.saved.walk = Some(Walk { witness: Some(witness), ..walk.clone() });
-        self.saved.next = if is_back { Next::Walk } else { Next::Sweep(Turn::Round) };
+        self.saved.walk = Some(FairCyclePath { witness: Some(witness), ..walk.clone() });
+        self.saved.next =
+            if is_back { CycleOperation::Walk } else { CycleOperation::Sweep(SweepKind::Round) };
         Ok(true)
     }
 
-    fn finder(&self) -> Finder<'_> {
-        Finder {
+    fn finder(&self) -> TraceFinder<'_> {
+        TraceFinder {
             model: self.region.model,
             disk: &*self.region.disk,
             threads: self.plan.threads,
@@ -495,7 +518,7 @@ impl<'a> CycleSearch<'a> {
 
     /// Makes all that was done durable.
     fn checkpoint(&mut self) -> Result<()> {
-        let before = self.region.control.progress.enter(Phase::Saving);
+        let before = self.region.control.progress.enter(SearchPhase::Saving);
         for file in self.fresh.drain(..) {
             make_durable(&*self.region.disk, file)?;
         }
@@ -504,7 +527,7 @@ impl<'a> CycleSearch<'a> {
         self.named = self.saved.files().collect();
         self.stale.drain(..).try_for_each(|file| self.region.disk.remove(&file.to_string()))?;
         self.last_checkpoint = Instant::now();
-        Progress::add(&self.region.control.progress.checkpoints, 1);
+        SearchProgress::add(&self.region.control.progress.checkpoints, 1);
         self.region.control.progress.enter(before);
         Ok(())
     }
@@ -516,11 +539,11 @@ impl<'a> CycleSearch<'a> {
 
     fn show_progress(&self) {
         let progress = &self.region.control.progress;
-        progress.enter(Phase::Sweeping);
-        Progress::set(&progress.states, self.reached.states);
-        Progress::set(&progress.sweep, u64::from(self.saved.sweeps) + 1);
-        Progress::set(&progress.set, self.saved.members());
-        Progress::set(&progress.stage, self.saved.stage());
+        progress.enter(SearchPhase::Sweeping);
+        SearchProgress::set(&progress.states, self.reached.states);
+        SearchProgress::set(&progress.sweep, u64::from(self.saved.sweeps) + 1);
+        SearchProgress::set(&progress.set, self.saved.members());
+        SearchProgress::set(&progress.stage, self.saved.stage());
     }
 }
 
@@ -534,7 +557,7 @@ fn make_durable(disk: &dyn Disk, (file, length): (FileName, u64)) -> Result<()> 
 }
 
 /// What is wrong where a model does not do again what it did.
-pub(super) fn other_successors() -> Error {
+pub(super) fn inconsistent_successors() -> Error {
     contradiction("a state has other successors than before")
 }
 
@@ -543,11 +566,11 @@ fn contradiction(what: &str) -> Error {
 }
 
 /// Removes the files of keys that nothing names.
-fn sweep_strays(
+fn remove_orphan_keys(
     disk: &dyn Disk,
     named: &BTreeSet<FileName>,
     reached: &BTreeSet<FileName>,
 ) -> Result<()> {
     let known: BTreeSet<String> = named.union(reached).map(FileName::to_string).collect();
-    remove_strays(disk, |name| known.contains(name))
+    remove_orphan_files(disk, |name| known.contains(name))
 }

@@ -2,41 +2,43 @@
 
 use super::keys::place;
 use super::marks::{OUT, ShardMarks};
-use super::region::Region;
-use super::saved::Target;
-use spill::{Codec, Decoder, FileName, FileSegment, Result, SavedLevels, Segment, SegmentWriter};
+use super::region::CycleRegion;
+use super::saved::RoundTarget;
+use spill::{
+    BlockDecoder, Codec, FileName, FileSegment, Result, SavedLevels, Segment, SegmentWriter,
+};
 
 /// A set of the states of a region, and the levels that these were reached in.
-pub(super) struct Picking<'a> {
-    pub(super) region: &'a Region<'a>,
+pub(super) struct TargetPicker<'a> {
+    pub(super) region: &'a CycleRegion<'a>,
     pub(super) marks: &'a [ShardMarks],
     pub(super) levels: (&'a SavedLevels, &'a Codec),
     /// Levels below this have none.
     pub(super) from: u64,
 }
 
-impl Picking<'_> {
+impl TargetPicker<'_> {
     /// The least accepting state of the set in the lowest level that has one, found by way of a file of that name; nothing
     /// if told to stop, or if there is none.
-    pub(super) fn first(&self, name: FileName) -> Result<Option<Target>> {
+    pub(super) fn first(&self, name: FileName) -> Result<Option<RoundTarget>> {
         let Some(wanted) = self.wanted(name)? else { return Ok(None) };
-        let Region { disk, keys, .. } = self.region;
-        let found = self.in_levels(&wanted.open(&**disk, keys.whole())?);
+        let CycleRegion { disk, keys, .. } = self.region;
+        let found = self.lowest_level_target(&wanted.open(&**disk, keys.whole())?);
         disk.remove(&name.to_string())?;
         found
     }
 
     /// The accepting states of the set, as a segment; nothing if told to stop.
     fn wanted(&self, name: FileName) -> Result<Option<FileSegment>> {
-        let Region { accepting, disk, control, keys, shards, .. } = self.region;
+        let CycleRegion { accepting, disk, control, keys, shards, .. } = self.region;
         let mut file = disk.create(&name.to_string())?;
         let mut writer = SegmentWriter::new(keys.whole(), &mut *file);
-        let (mut decoder, mut held) = (Decoder::new(keys.width()), Vec::new());
+        let (mut decoder, mut held) = (BlockDecoder::new(keys.width()), Vec::new());
         let (mut states, mut codes) = (Vec::new(), Vec::new());
         for (segment, marks) in shards.iter().zip(self.marks) {
             let mut reader = marks.read(&**disk)?;
             for block in 0..segment.blocks() {
-                let chunk = reader.next(segment.keys_in(block))?;
+                let chunk = reader.next(segment.block_keys(block))?;
                 if chunk.counts().members == 0 {
                     continue;
                 }
@@ -59,13 +61,17 @@ impl Picking<'_> {
         Ok(Some(FileSegment { file: name, at }))
     }
 
-    fn in_levels(&self, wanted: &Segment) -> Result<Option<Target>> {
+    fn lowest_level_target(&self, wanted: &Segment) -> Result<Option<RoundTarget>> {
         let (levels, codec) = self.levels;
-        let mut found =
-            Found { segment: wanted, decoder: wanted.decoder(), block: None, states: Vec::new() };
-        let Region { accepting, disk, control, keys, .. } = self.region;
+        let mut found = StateLookup {
+            segment: wanted,
+            decoder: wanted.decoder(),
+            block: None,
+            states: Vec::new(),
+        };
+        let CycleRegion { accepting, disk, control, keys, .. } = self.region;
         let whole = keys.whole();
-        let (mut decoder, mut states) = (Decoder::new(whole), Vec::new());
+        let (mut decoder, mut states) = (BlockDecoder::new(whole), Vec::new());
         for level in self.from..levels.len() as u64 {
             let segments = levels.open(&**disk, whole, &codec.unprojected(), level as usize)?;
             for segment in &segments {
@@ -77,7 +83,7 @@ impl Picking<'_> {
                     segment.release(block..block + 1);
                     for state in states.chunks_exact(whole) {
                         if (accepting.accepts)(state) && found.has(state)? {
-                            return Ok(Some(Target { level, state: state.to_vec() }));
+                            return Ok(Some(RoundTarget { level, state: state.to_vec() }));
                         }
                     }
                 }
@@ -88,15 +94,15 @@ impl Picking<'_> {
 }
 
 /// Looks states up in a segment.
-struct Found<'a> {
+struct StateLookup<'a> {
     segment: &'a Segment,
-    decoder: Decoder,
+    decoder: BlockDecoder,
     /// The block in hand.
     block: Option<usize>,
     states: Vec<u8>,
 }
 
-impl Found<'_> {
+impl StateLookup<'_> {
     fn has(&mut self, state: &[u8]) -> Result<bool> {
         if self.segment.blocks() == 0 {
             return Ok(false);

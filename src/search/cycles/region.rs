@@ -3,27 +3,27 @@
 //! A state's *rank* is its place in it. Sweeps read it from the front to the back: to expand states of a set, and to find
 //! out which states their successors are.
 
-use super::Accepting;
-use super::keys::Keys;
-use crate::exec::Model;
-use crate::search::Control;
+use super::ProductAcceptance;
+use super::keys::RegionKeys;
+use crate::exec::StateSpace;
+use crate::search::SearchControl;
 use spill::{
-    Candidates, Disk, FileName, FileSegment, Merge, Result, Segment, SegmentWriter, batch_keys,
+    Candidates, Disk, FileName, FileSegment, KeyMerge, Result, Segment, SegmentWriter, batch_keys,
 };
 use std::sync::Arc;
 
 /// A region, open, and what is asked of its states.
-pub(super) struct Region<'a> {
-    pub(super) model: &'a dyn Model,
-    pub(super) accepting: Accepting<'a>,
+pub(super) struct CycleRegion<'a> {
+    pub(super) model: &'a dyn StateSpace,
+    pub(super) accepting: ProductAcceptance<'a>,
     pub(super) disk: Arc<dyn Disk>,
-    pub(super) control: &'a Control,
+    pub(super) control: &'a SearchControl,
     /// What the states are in the shards.
-    pub(super) keys: Keys,
+    pub(super) keys: RegionKeys,
     pub(super) shards: Vec<Segment>,
 }
 
-impl Region<'_> {
+impl CycleRegion<'_> {
     /// A layer of a round, open: of whole states.
     pub(super) fn layer(&self, layer: &[FileSegment]) -> Result<Vec<Segment>> {
         open(layer, &*self.disk, self.keys.whole())
@@ -50,13 +50,13 @@ pub(in crate::search) fn shard_states(states: u64) -> u64 {
 /// Nothing if told to stop. The file is flushed, but not synced.
 pub(in crate::search) fn build(
     runs: &Candidates,
-    keys: &Keys,
+    keys: &RegionKeys,
     is_wanted: &dyn Fn(&[u8]) -> bool,
     (disk, shard_states): (&dyn Disk, u64),
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<FileSegment>>> {
     let width = keys.width();
-    let mut merge = Merge::new(width, runs.sources(width, None, None));
+    let mut merge = KeyMerge::new(width, runs.sources(width, None, None));
     let (mut batch, mut lifted, mut kept) = (Vec::new(), Vec::new(), Vec::new());
     let mut pieces = Vec::new();
     let mut file = disk.create(&FileName::Region.to_string())?;

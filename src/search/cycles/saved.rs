@@ -1,7 +1,7 @@
 //! What a search for accepting cycles must remember to go on, beside the search that reached the states.
 
 use super::marks::ShardMarks;
-use super::sweep::Turn;
+use super::sweep::SweepKind;
 use crate::search::checkpoint::FORMAT;
 pub use crate::search::files::CYCLES;
 use rkyv::{Archive, Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub const STAGES: [&str; 4] =
 
 /// The state that a round begins with.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Target {
+pub struct RoundTarget {
     /// Its level.
     pub level: u64,
     /// The state.
@@ -22,20 +22,20 @@ pub struct Target {
 
 /// A loop that is being put together: from the target of a round again and again back to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Walk {
+pub struct FairCyclePath {
     /// Its states so far, the target first.
     pub states: Vec<Vec<u8>>,
     /// The [bytes](crate::exec::ProcessSet::to_bytes) of the processes to which the step behind each is fair.
     pub fair_to: Vec<Vec<u8>>,
     /// The next step that it takes, if that is known and leads back.
-    pub witness: Option<Witness>,
+    pub witness: Option<FairStepWitness>,
     /// What comes after that step, after each number of steps.
     pub layers: Vec<Vec<FileSegment>>,
 }
 
 /// A step that is fair to a process.
 #[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub struct Witness {
+pub struct FairStepWitness {
     /// The number of the layer of the round that has the state that it leaves; nothing if that is the target.
     pub layer: Option<u32>,
     /// The state that it leaves.
@@ -48,9 +48,9 @@ pub struct Witness {
 
 /// What is to be done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum Next {
+pub enum CycleOperation {
     /// A sweep.
-    Sweep(Turn),
+    Sweep(SweepKind),
     /// A state to begin a round with is looked for.
     Pick,
     /// A step is looked for that a loop from there needs to be fair.
@@ -63,7 +63,7 @@ pub enum Next {
 
 /// A search for accepting cycles at rest.
 #[derive(Clone, Debug, PartialEq, Archive, Serialize, Deserialize)]
-pub struct SavedCycles {
+pub struct SavedCycleSearch {
     /// The digest of the model.
     pub digest: [u8; 32],
     /// The region, in shards.
@@ -71,7 +71,7 @@ pub struct SavedCycles {
     /// What is known of each.
     pub marks: Vec<ShardMarks>,
     /// What is to be done next.
-    pub next: Next,
+    pub next: CycleOperation,
     /// Sweeps made.
     pub sweeps: u32,
     /// States of the set when it was last begun to look for those come to from accepting ones.
@@ -81,18 +81,18 @@ pub struct SavedCycles {
     /// How many of these, one after another, took out no state.
     pub settled: u32,
     /// The state that the round began with, if one did.
-    pub target: Option<Target>,
+    pub target: Option<RoundTarget>,
     /// The states that it came to first after each number of steps.
     pub layers: Vec<Vec<FileSegment>>,
     /// Whether the target is in one of these.
     pub returned: bool,
     /// The loop through the target, where it is to be fair and is being put together.
-    pub walk: Option<Walk>,
+    pub walk: Option<FairCyclePath>,
     /// Seconds of sweeping so far.
     pub seconds: f64,
 }
 
-impl SavedCycles {
+impl SavedCycleSearch {
     /// Whether there is one in a directory.
     pub fn is_in(disk: &dyn Disk) -> Result<bool> {
         Ok(disk.list()?.iter().any(|(name, _)| name == CYCLES))
@@ -103,8 +103,8 @@ impl SavedCycles {
     }
 
     /// Reads it from a directory.
-    pub fn load(disk: &dyn Disk) -> Result<SavedCycles> {
-        let saved: SavedCycles = spill::load_value(disk, CYCLES, FORMAT)?;
+    pub fn load(disk: &dyn Disk) -> Result<SavedCycleSearch> {
+        let saved: SavedCycleSearch = spill::load_value(disk, CYCLES, FORMAT)?;
         match saved.agrees() {
             true => Ok(saved),
             false => Err(Error::corrupt(CYCLES, 0, "its numbers do not agree")),
@@ -117,16 +117,19 @@ impl SavedCycles {
         let are_marks = |file: &(FileName, u64)| matches!(file.0, FileName::Marks { sweep, .. } if sweep <= self.sweeps);
         let is_layer = |piece: &FileSegment| matches!(piece.file, FileName::Layer { .. });
         let needs_target = self.walk.is_some()
-            || matches!(self.next, Next::Found | Next::Sweep(Turn::Round | Turn::Peel));
+            || matches!(
+                self.next,
+                CycleOperation::Found | CycleOperation::Sweep(SweepKind::Round | SweepKind::Peel)
+            );
         self.region.len() == self.marks.len()
             && self.region.len() < usize::from(u16::MAX)
             && self.region.iter().all(is_region)
             && self.marks.iter().filter_map(|it| it.file.as_ref()).all(are_marks)
             && self.walk().chain(&self.layers).flatten().all(is_layer)
             && self.walk.as_ref().is_none_or(|it| it.states.len() == it.fair_to.len())
-            && (self.next != Next::Walk || self.walk.is_some())
+            && (self.next != CycleOperation::Walk || self.walk.is_some())
             && (!needs_target || self.target.is_some())
-            && (self.next != Next::Found || !self.layers.is_empty())
+            && (self.next != CycleOperation::Found || !self.layers.is_empty())
     }
 
     /// Every file that it names.
@@ -144,10 +147,12 @@ impl SavedCycles {
     /// Which of [`STAGES`] it is in, by number.
     pub(super) fn stage(&self) -> u64 {
         match self.next {
-            Next::Sweep(Turn::Count | Turn::Drop) => 0,
-            Next::Sweep(Turn::Seed | Turn::Grow | Turn::Reached) => 1,
-            Next::Sweep(Turn::Round | Turn::Peel | Turn::Forget) | Next::Pick | Next::Walk => 2,
-            Next::None | Next::Found => 3,
+            CycleOperation::Sweep(SweepKind::Count | SweepKind::Drop) => 0,
+            CycleOperation::Sweep(SweepKind::Seed | SweepKind::Grow | SweepKind::Reached) => 1,
+            CycleOperation::Sweep(SweepKind::Round | SweepKind::Peel | SweepKind::Forget)
+            | CycleOperation::Pick
+            | CycleOperation::Walk => 2,
+            CycleOperation::None | CycleOperation::Found => 3,
         }
     }
 

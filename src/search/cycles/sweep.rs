@@ -4,16 +4,16 @@
 //! that repeats of one state count once. As successors ascend and the region does, what is known of its states is read
 //! and written from the front to the back, a shard at a time, each by a thread.
 
-use super::keys::{Keys, first_from};
-use super::marks::{Counts, IN, MANY, MarksWriter, OUT, ShardMarks};
-use super::other_successors;
-use super::region::Region;
-use crate::exec::{Expansion, FairSteps, collect_fair, fair_records};
-use crate::search::expand::{Owed, RANK};
+use super::inconsistent_successors;
+use super::keys::{RegionKeys, first_from};
+use super::marks::{IN, MANY, MarkCounts, MarksWriter, OUT, ShardMarks};
+use super::region::CycleRegion;
+use crate::exec::{FairSteps, SuccessorSink, collect_fair, fair_records};
+use crate::search::expand::{ObligationBuffer, RANK};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{
-    Append, Candidates, Decoder, Disk, FileName, FileSegment, Merge, Result, SegmentWriter,
-    batch_keys, in_parallel,
+    AppendFile, BlockDecoder, Candidates, Disk, FileName, FileSegment, KeyMerge, Result,
+    SegmentWriter, batch_keys, map_parallel,
 };
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -28,7 +28,7 @@ const LAYER_BYTES: usize = 1 << 20;
 
 /// What a sweep does: which states of the set it expands, and what becomes of the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum Turn {
+pub enum SweepKind {
     /// Counts the predecessors of each state: 1 is none.
     Count,
     /// Takes out the states without predecessors, which then are none of others.
@@ -47,30 +47,30 @@ pub enum Turn {
     Peel,
 }
 
-impl Turn {
+impl SweepKind {
     /// The number of states that the sweep after this one expands.
     fn pending(self) -> Option<u8> {
         match self {
-            Turn::Count | Turn::Drop => Some(IN),
-            Turn::Seed | Turn::Grow | Turn::Round => Some(REACHED),
-            Turn::Reached | Turn::Forget | Turn::Peel => None,
+            SweepKind::Count | SweepKind::Drop => Some(IN),
+            SweepKind::Seed | SweepKind::Grow | SweepKind::Round => Some(REACHED),
+            SweepKind::Reached | SweepKind::Forget | SweepKind::Peel => None,
         }
     }
 
     /// Whether states of which there are so many get other numbers even if nothing leads to them.
-    fn changes(self, counts: Counts) -> bool {
+    fn changes(self, counts: MarkCounts) -> bool {
         match self {
-            Turn::Drop | Turn::Grow | Turn::Round => counts.pending > 0,
+            SweepKind::Drop | SweepKind::Grow | SweepKind::Round => counts.pending > 0,
             _ => counts.members > 0,
         }
     }
 
     /// Whether some of so many states are expanded.
-    fn expands(self, counts: Counts) -> bool {
+    fn expands(self, counts: MarkCounts) -> bool {
         match self {
-            Turn::Count | Turn::Seed => counts.members > 0,
-            Turn::Drop | Turn::Grow | Turn::Round => counts.pending > 0,
-            Turn::Reached | Turn::Forget | Turn::Peel => false,
+            SweepKind::Count | SweepKind::Seed => counts.members > 0,
+            SweepKind::Drop | SweepKind::Grow | SweepKind::Round => counts.pending > 0,
+            SweepKind::Reached | SweepKind::Forget | SweepKind::Peel => false,
         }
     }
 
@@ -79,40 +79,40 @@ impl Turn {
         let mut reached = || if is_seed() { DONE } else { REACHED };
         Some(match (self, code) {
             (_, OUT) => OUT,
-            (Turn::Count, _) => hits.saturating_add(u32::from(IN)).min(u32::from(MANY)) as u8,
-            (Turn::Drop, IN) => OUT,
-            (Turn::Drop, MANY) => MANY,
-            (Turn::Drop, _) => {
+            (SweepKind::Count, _) => hits.saturating_add(u32::from(IN)).min(u32::from(MANY)) as u8,
+            (SweepKind::Drop, IN) => OUT,
+            (SweepKind::Drop, MANY) => MANY,
+            (SweepKind::Drop, _) => {
                 let left = u32::from(code).checked_sub(hits).filter(|&it| it >= u32::from(IN));
                 return left.map(|it| it as u8);
             }
             // Accepting states are expanded by this sweep, by all their steps.
-            (Turn::Seed, _) if hits > 0 => reached(),
-            (Turn::Seed | Turn::Forget, _) => IN,
-            (Turn::Grow, IN) if hits > 0 => reached(),
-            (Turn::Round, IN) if hits > 0 => REACHED,
-            (Turn::Grow | Turn::Round, REACHED) => DONE,
-            (Turn::Grow | Turn::Round, _) => code,
-            (Turn::Reached, _) if code >= REACHED => IN,
-            (Turn::Peel, IN) => IN,
-            (Turn::Reached | Turn::Peel, _) => OUT,
+            (SweepKind::Seed, _) if hits > 0 => reached(),
+            (SweepKind::Seed | SweepKind::Forget, _) => IN,
+            (SweepKind::Grow, IN) if hits > 0 => reached(),
+            (SweepKind::Round, IN) if hits > 0 => REACHED,
+            (SweepKind::Grow | SweepKind::Round, REACHED) => DONE,
+            (SweepKind::Grow | SweepKind::Round, _) => code,
+            (SweepKind::Reached, _) if code >= REACHED => IN,
+            (SweepKind::Peel, IN) => IN,
+            (SweepKind::Reached | SweepKind::Peel, _) => OUT,
         })
     }
 }
 
 /// What a thread works in.
-pub(super) struct Room {
-    decoder: Decoder,
+pub(super) struct SweepBuffers {
+    decoder: BlockDecoder,
     /// The keys of a block.
     block: Vec<u8>,
     codes: Vec<u8>,
     hits: Vec<u32>,
-    expanded: Expanded,
+    expanded: StateExpansion,
 }
 
 /// A state, its successors, and the keys of these.
 #[derive(Default)]
-struct Expanded {
+struct StateExpansion {
     state: Vec<u8>,
     /// Its successors and whom the steps there are fair to, where that is asked.
     records: Vec<u8>,
@@ -121,20 +121,26 @@ struct Expanded {
     keys: Vec<u8>,
 }
 
-impl Room {
-    pub(super) fn new(width: usize) -> Room {
+impl SweepBuffers {
+    pub(super) fn new(width: usize) -> SweepBuffers {
         let (block, codes, hits) = (Vec::new(), Vec::new(), Vec::new());
-        Room { decoder: Decoder::new(width), block, codes, hits, expanded: Expanded::default() }
+        SweepBuffers {
+            decoder: BlockDecoder::new(width),
+            block,
+            codes,
+            hits,
+            expanded: StateExpansion::default(),
+        }
     }
 }
 
 /// What a sweep is made with.
-pub(super) struct Sweep<'a> {
-    pub(super) region: &'a Region<'a>,
+pub(super) struct RegionSweep<'a> {
+    pub(super) region: &'a CycleRegion<'a>,
     pub(super) marks: &'a [ShardMarks],
-    pub(super) turn: Turn,
+    pub(super) turn: SweepKind,
     /// What is come to from is looked for.
-    pub(super) demand: Demand<'a>,
+    pub(super) demand: CycleRequirement<'a>,
     /// From 1.
     pub(super) number: u32,
     /// The key of the state that a round begins with.
@@ -147,7 +153,7 @@ pub(super) struct Sweep<'a> {
 
 /// What a cycle must have.
 #[derive(Clone, Copy)]
-pub(super) enum Demand<'a> {
+pub(super) enum CycleRequirement<'a> {
     /// An accepting state.
     Accepting,
     /// A step that is fair to a process.
@@ -155,7 +161,7 @@ pub(super) enum Demand<'a> {
 }
 
 /// What became of a shard.
-pub(super) struct Swept {
+pub(super) struct SweptShard {
     pub(super) marks: ShardMarks,
     /// The states that a round came to.
     pub(super) layer: Vec<FileSegment>,
@@ -163,7 +169,7 @@ pub(super) struct Swept {
     pub(super) returned: bool,
 }
 
-impl Sweep<'_> {
+impl RegionSweep<'_> {
     fn width(&self) -> usize {
         self.region.keys.width()
     }
@@ -175,19 +181,23 @@ impl Sweep<'_> {
 
     /// Expands and merges; what became of each shard, or nothing if told to stop. Those who expand have nothing in
     /// hand before, nor after.
-    pub(super) fn run(&self, owed: &mut [Owed], rooms: &mut [Room]) -> Result<Option<Vec<Swept>>> {
+    pub(super) fn run(
+        &self,
+        owed: &mut [ObligationBuffer],
+        rooms: &mut [SweepBuffers],
+    ) -> Result<Option<Vec<SweptShard>>> {
         let done = self.expand(owed, rooms).and_then(|whole| match whole {
             true => self.merge(owed, rooms),
             false => Ok(None),
         });
-        let mut files = owed.iter_mut().filter_map(Owed::clear);
+        let mut files = owed.iter_mut().filter_map(ObligationBuffer::clear);
         let removed = files.try_for_each(|file| self.region.disk.remove(&file.to_string()));
         let done = done?;
         removed.map(|()| done)
     }
 
     /// Takes note of the successors of the states that are expanded; false if told to stop.
-    fn expand(&self, owed: &mut [Owed], rooms: &mut [Room]) -> Result<bool> {
+    fn expand(&self, owed: &mut [ObligationBuffer], rooms: &mut [SweepBuffers]) -> Result<bool> {
         if let Some(begin) = self.begin.filter(|_| self.begins) {
             let whole = self.expand_state(begin, 0, &mut owed[0], &mut rooms[0].expanded);
             owed[0].sort();
@@ -200,7 +210,7 @@ impl Sweep<'_> {
         });
         let ranks: Vec<u64> = ranks.collect();
         let next = AtomicUsize::new(0);
-        let done = in_parallel(owed.iter_mut().zip(rooms).collect(), |_, (owed, room)| {
+        let done = map_parallel(owed.iter_mut().zip(rooms).collect(), |_, (owed, room)| {
             let _heeding = self.region.control.heed();
             loop {
                 let at = next.fetch_add(1, Relaxed);
@@ -221,8 +231,8 @@ impl Sweep<'_> {
         &self,
         at: usize,
         first: u64,
-        owed: &mut Owed,
-        room: &mut Room,
+        owed: &mut ObligationBuffer,
+        room: &mut SweepBuffers,
     ) -> Result<bool> {
         let (segment, marks) = (&self.region.shards[at], &self.marks[at]);
         if !self.turn.expands(marks.counts) {
@@ -231,13 +241,13 @@ impl Sweep<'_> {
         let mut rank = first;
         let mut reader = marks.read(&*self.region.disk)?;
         for block in 0..segment.blocks() {
-            let states = segment.keys_in(block);
+            let states = segment.block_keys(block);
             let chunk = reader.next(states)?;
             if self.turn.expands(chunk.counts()) {
                 if self.region.control.should_stop() {
                     return Ok(false);
                 }
-                let Room { decoder, block: keys, codes, expanded, .. } = &mut *room;
+                let SweepBuffers { decoder, block: keys, codes, expanded, .. } = &mut *room;
                 chunk.read(codes);
                 segment.decode(block, decoder, keys)?;
                 segment.release(block..block + 1);
@@ -256,7 +266,7 @@ impl Sweep<'_> {
     /// Whether the states of this number are expanded, or of them those that accept.
     fn is_expanded(&self, code: u8) -> bool {
         match self.turn {
-            Turn::Count | Turn::Seed => code != OUT,
+            SweepKind::Count | SweepKind::Seed => code != OUT,
             turn => turn.pending() == Some(code),
         }
     }
@@ -264,16 +274,16 @@ impl Sweep<'_> {
     /// Whether what comes after a state is looked for, by whatever step; or by some of its steps, where it depends on these.
     fn is_seed(&self, state: &[u8]) -> bool {
         match self.demand {
-            Demand::Accepting => (self.region.accepting.accepts)(state),
-            Demand::FairTo(..) => true,
+            CycleRequirement::Accepting => (self.region.accepting.accepts)(state),
+            CycleRequirement::FairTo(..) => true,
         }
     }
 
     /// Whether what a state leads to by all its steps was looked at while seeds were; with room for the state.
     fn is_whole_seed(&self, key: &[u8], state: &mut Vec<u8>) -> bool {
         match self.demand {
-            Demand::FairTo(..) => false,
-            Demand::Accepting => {
+            CycleRequirement::FairTo(..) => false,
+            CycleRequirement::Accepting => {
                 self.region.keys.lift(key, state);
                 self.is_seed(state)
             }
@@ -281,19 +291,19 @@ impl Sweep<'_> {
     }
 
     /// Makes `successors` those of the state, or those by steps that count.
-    fn successors(&self, expanded: &mut Expanded) -> Result<()> {
-        let Expanded { state, records, successors, .. } = expanded;
+    fn successors(&self, expanded: &mut StateExpansion) -> Result<()> {
+        let StateExpansion { state, records, successors, .. } = expanded;
         successors.clear();
         match self.demand {
-            Demand::FairTo(fair, process) if self.turn == Turn::Seed => {
+            CycleRequirement::FairTo(fair, process) if self.turn == SweepKind::Seed => {
                 let _ = collect_fair(fair, state, records)?;
                 let steps = fair_records(records, state.len());
                 let steps = steps.filter(|(_, set)| set.contains(process));
                 steps.for_each(|(successor, _)| successors.extend_from_slice(successor));
             }
             _ => {
-                let run = |out: &mut Expansion| self.region.model.expand(state, out);
-                let _ = Expansion::collect(state.len(), successors, run)?;
+                let run = |out: &mut SuccessorSink| self.region.model.expand(state, out);
+                let _ = SuccessorSink::collect(state.len(), successors, run)?;
             }
         }
         Ok(())
@@ -304,41 +314,46 @@ impl Sweep<'_> {
         &self,
         key: &[u8],
         rank: u64,
-        owed: &mut Owed,
-        expanded: &mut Expanded,
+        owed: &mut ObligationBuffer,
+        expanded: &mut StateExpansion,
     ) -> Result<bool> {
-        let Region { accepting, control, keys: as_keys, .. } = self.region;
+        let CycleRegion { accepting, control, keys: as_keys, .. } = self.region;
         as_keys.lift(key, &mut expanded.state);
-        if self.turn == Turn::Seed && !self.is_seed(&expanded.state) {
+        if self.turn == SweepKind::Seed && !self.is_seed(&expanded.state) {
             return Ok(true);
         }
         self.successors(expanded)?;
         if control.is_stopped() {
             return Ok(false);
         }
-        let Expanded { state, successors, kept, keys, .. } = expanded;
+        let StateExpansion { state, successors, kept, keys, .. } = expanded;
         let component = (accepting.component)(state);
         // Where it is enough to know that something leads there, successors of several states are one.
-        let rank = if matches!(self.turn, Turn::Count | Turn::Drop) { rank } else { 0 };
+        let rank = if matches!(self.turn, SweepKind::Count | SweepKind::Drop) { rank } else { 0 };
         kept.clear();
         let stays = |it: &&[u8]| (accepting.component)(it) == component;
         let staying = successors.chunks_exact(as_keys.whole()).filter(stays);
         staying.for_each(|it| kept.extend_from_slice(it));
         as_keys.project(kept, keys)?;
-        keys.chunks_exact(self.width()).try_for_each(|it| owed.owe(self.number, rank, it))?;
+        keys.chunks_exact(self.width())
+            .try_for_each(|it| owed.add_obligation(self.number, rank, it))?;
         Ok(true)
     }
 
     /// Merges the successors with the region.
-    fn merge(&self, owed: &mut [Owed], rooms: &mut [Room]) -> Result<Option<Vec<Swept>>> {
-        owed.iter_mut().try_for_each(Owed::flush)?;
-        let pieces = owed.iter().flat_map(Owed::pieces);
+    fn merge(
+        &self,
+        owed: &mut [ObligationBuffer],
+        rooms: &mut [SweepBuffers],
+    ) -> Result<Option<Vec<SweptShard>>> {
+        owed.iter_mut().try_for_each(ObligationBuffer::flush)?;
+        let pieces = owed.iter().flat_map(ObligationBuffer::pieces);
         let segments = pieces.map(|piece| piece.open(&*self.region.disk, self.record()));
         let segments = segments.collect::<Result<_>>()?;
-        let slices = owed.iter().map(Owed::sorted).collect();
+        let slices = owed.iter().map(ObligationBuffer::sorted).collect();
         let records = Candidates { slices, segments };
         let next = AtomicUsize::new(0);
-        let swept = in_parallel(rooms.iter_mut().collect(), |_, room| {
+        let swept = map_parallel(rooms.iter_mut().collect(), |_, room| {
             let mut swept = Vec::new();
             loop {
                 let at = next.fetch_add(1, Relaxed);
@@ -356,7 +371,7 @@ impl Sweep<'_> {
             }
         })?;
         let Some(swept) = swept.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
-        let mut swept: Vec<(usize, Swept)> = swept.into_iter().flatten().collect();
+        let mut swept: Vec<(usize, SweptShard)> = swept.into_iter().flatten().collect();
         swept.sort_by_key(|(at, _)| *at);
         Ok(Some(swept.into_iter().map(|(_, shard)| shard).collect()))
     }
@@ -365,22 +380,22 @@ impl Sweep<'_> {
         &self,
         at: usize,
         records: &Candidates,
-        room: &mut Room,
-    ) -> Result<Option<Swept>> {
+        room: &mut SweepBuffers,
+    ) -> Result<Option<SweptShard>> {
         let (segment, before) = (&self.region.shards[at], self.marks[at]);
         let low = (at > 0).then(|| segment.first_key(0).to_vec());
         let high = self.region.shards.get(at + 1).map(|next| next.first_key(0).to_vec());
-        let mut arrivals = Arrivals::new(records, self.width(), [low, high]);
+        let mut arrivals = SuccessorArrivals::new(records, self.width(), [low, high]);
         let is_left = !self.turn.changes(before.counts) && arrivals.peek()?.is_none();
         if is_left || before.counts.members == 0 {
-            return Ok(Some(Swept { marks: before, layer: Vec::new(), returned: false }));
+            return Ok(Some(SweptShard { marks: before, layer: Vec::new(), returned: false }));
         }
         let (sweep, shard) = (self.number, at as u16);
         let mut reader = before.read(&*self.region.disk)?;
         let mut writer = MarksWriter::create(&*self.region.disk, FileName::Marks { sweep, shard })?;
-        let mut layer = Layer::new(self, shard);
+        let mut layer = LayerWriter::new(self, shard);
         for block in 0..segment.blocks() {
-            let chunk = reader.next(segment.keys_in(block))?;
+            let chunk = reader.next(segment.block_keys(block))?;
             let next = block + 1;
             let end = (next < segment.blocks()).then(|| segment.first_key(next));
             let arrive =
@@ -392,9 +407,9 @@ impl Sweep<'_> {
             if self.region.control.should_stop() {
                 return Ok(None);
             }
-            let Room { decoder, block: keys, codes, hits, expanded } = &mut *room;
+            let SweepBuffers { decoder, block: keys, codes, hits, expanded } = &mut *room;
             chunk.read(codes);
-            if arrive || self.turn == Turn::Peel {
+            if arrive || self.turn == SweepKind::Peel {
                 segment.decode(block, decoder, keys)?;
                 segment.release(block..block + 1);
             }
@@ -407,7 +422,7 @@ impl Sweep<'_> {
             writer.push(codes, self.turn.pending())?;
         }
         let (layer, returned) = layer.finish()?;
-        Ok(Some(Swept { marks: writer.finish()?, layer, returned }))
+        Ok(Some(SweptShard { marks: writer.finish()?, layer, returned }))
     }
 
     /// Gives the states of a block their new numbers.
@@ -416,17 +431,17 @@ impl Sweep<'_> {
         keys: &[u8],
         (codes, hits): (&mut [u8], &[u32]),
         state: &mut Vec<u8>,
-        layer: &mut Layer,
+        layer: &mut LayerWriter,
     ) -> Result<()> {
         let width = self.width();
         for (at, (code, &hits)) in codes.iter_mut().zip(hits).enumerate() {
             let key = || &keys[at * width..][..width];
             let next = self.turn.next(*code, hits, &mut || self.is_whole_seed(key(), state));
-            let mut next = next.ok_or_else(other_successors)?;
-            if self.turn == Turn::Round && *code == IN && next == REACHED {
+            let mut next = next.ok_or_else(inconsistent_successors)?;
+            if self.turn == SweepKind::Round && *code == IN && next == REACHED {
                 layer.push(key())?;
             }
-            if self.turn == Turn::Peel && self.begin == Some(key()) {
+            if self.turn == SweepKind::Peel && self.begin == Some(key()) {
                 next = OUT;
             }
             *code = next;
@@ -436,8 +451,8 @@ impl Sweep<'_> {
 }
 
 /// The keys of the successors of a shard, in ascending order.
-struct Arrivals<'a> {
-    merge: Merge<'a>,
+struct SuccessorArrivals<'a> {
+    merge: KeyMerge<'a>,
     /// Bytes of a key.
     width: usize,
     batch: Vec<u8>,
@@ -445,13 +460,17 @@ struct Arrivals<'a> {
     at: usize,
 }
 
-impl<'a> Arrivals<'a> {
-    fn new(records: &Candidates<'a>, width: usize, bounds: [Option<Vec<u8>>; 2]) -> Arrivals<'a> {
+impl<'a> SuccessorArrivals<'a> {
+    fn new(
+        records: &Candidates<'a>,
+        width: usize,
+        bounds: [Option<Vec<u8>>; 2],
+    ) -> SuccessorArrivals<'a> {
         // The least record of a successor has rank 0.
         let [low, high] = bounds.map(|bound| bound.map(|it| [it.as_slice(), &[0; RANK]].concat()));
         let record = width + RANK;
-        let merge = Merge::new(record, records.sources(record, low.as_deref(), high.as_deref()));
-        Arrivals { merge, width, batch: Vec::new(), at: 0 }
+        let merge = KeyMerge::new(record, records.sources(record, low.as_deref(), high.as_deref()));
+        SuccessorArrivals { merge, width, batch: Vec::new(), at: 0 }
     }
 
     /// The next one, if there is one.
@@ -482,27 +501,27 @@ impl<'a> Arrivals<'a> {
 }
 
 /// The states of a shard that a sweep of a round comes to, in ascending order.
-struct Layer<'a> {
+struct LayerWriter<'a> {
     disk: &'a dyn Disk,
     /// In the files are states.
-    keys: &'a Keys,
+    keys: &'a RegionKeys,
     target: Option<&'a [u8]>,
     name: FileName,
     /// The keys of those in hand, and room for the states.
     held: Vec<u8>,
     states: Vec<u8>,
-    file: Option<Box<dyn Append>>,
+    file: Option<Box<dyn AppendFile>>,
     pieces: Vec<FileSegment>,
     returned: bool,
 }
 
-impl<'a> Layer<'a> {
-    fn new(sweep: &Sweep<'a>, shard: u16) -> Layer<'a> {
-        let Region { disk, keys, .. } = sweep.region;
+impl<'a> LayerWriter<'a> {
+    fn new(sweep: &RegionSweep<'a>, shard: u16) -> LayerWriter<'a> {
+        let CycleRegion { disk, keys, .. } = sweep.region;
         let (disk, target) = (&**disk, sweep.target);
         let name = FileName::Layer { sweep: sweep.number, shard };
         let (held, states, file, pieces) = (Vec::new(), Vec::new(), None, Vec::new());
-        Layer { disk, keys, target, name, held, states, file, pieces, returned: false }
+        LayerWriter { disk, keys, target, name, held, states, file, pieces, returned: false }
     }
 
     fn push(&mut self, key: &[u8]) -> Result<()> {

@@ -6,15 +6,15 @@
 
 use super::keys::place;
 use super::marks::{MarksIndex, OUT, ShardMarks};
-use super::region::Region;
-use super::saved::{Walk, Witness};
-use super::{Finder, contradiction};
+use super::region::CycleRegion;
+use super::saved::{FairCyclePath, FairStepWitness};
+use super::{TraceFinder, contradiction};
 use crate::exec::{FairSteps, ProcessSet, collect_fair, fair_records};
-use spill::{Decoder, FileSegment, Result};
+use spill::{BlockDecoder, FileSegment, Result};
 
 /// A set, and the layers of a round that came to all its states.
-pub(super) struct Walking<'a> {
-    pub(super) region: &'a Region<'a>,
+pub(super) struct FairCycleBuilder<'a> {
+    pub(super) region: &'a CycleRegion<'a>,
     pub(super) fair: &'a dyn FairSteps,
     pub(super) marks: &'a [ShardMarks],
     /// The state that the round began with, and the loop does.
@@ -22,30 +22,30 @@ pub(super) struct Walking<'a> {
     pub(super) layers: &'a [Vec<FileSegment>],
 }
 
-impl Walking<'_> {
+impl FairCycleBuilder<'_> {
     /// A process to which no step of a loop is fair so far; of one that has no steps yet, any.
-    pub(super) fn missing(&self, walk: &Walk) -> Option<usize> {
-        let missing = self.all_missing(walk);
+    pub(super) fn unserved_process(&self, walk: &FairCyclePath) -> Option<usize> {
+        let missing = self.unserved_processes(walk);
         (0..self.fair.processes()).find(|&process| missing.contains(process))
     }
 
-    fn all_missing(&self, walk: &Walk) -> ProcessSet {
+    fn unserved_processes(&self, walk: &FairCyclePath) -> ProcessSet {
         let sets = walk.fair_to.iter().map(|it| ProcessSet::from_bytes(it));
         sets.fold(ProcessSet::first(self.fair.processes()), |left, set| left.without(set))
     }
 
     /// The nearest step within the set that is fair to a process; nothing if told to stop, or if there is none.
-    pub(super) fn witness(&self, process: usize) -> Result<Option<Witness>> {
-        let Region { accepting, control, keys, .. } = self.region;
-        let mut members = Members::new(self)?;
+    pub(super) fn witness(&self, process: usize) -> Result<Option<FairStepWitness>> {
+        let CycleRegion { accepting, control, keys, .. } = self.region;
+        let mut members = SetMembership::new(self)?;
         // What has left the set since that round has no step that leads within it: it left with all that it leads to.
-        let leaving = |layer: Option<u32>, from: &[u8], members: &mut Members| {
+        let leaving = |layer: Option<u32>, from: &[u8], members: &mut SetMembership| {
             let component = (accepting.component)(from);
             for (to, set) in self.steps(from)? {
                 let is_inside = (accepting.component)(&to) == component;
                 if set.contains(process) && is_inside && members.has(&to)? {
                     let (from, process) = (from.to_vec(), process as u32);
-                    return Ok(Some(Witness { layer, from, to, process }));
+                    return Ok(Some(FairStepWitness { layer, from, to, process }));
                 }
             }
             Ok(None)
@@ -53,7 +53,7 @@ impl Walking<'_> {
         if let Some(found) = leaving(None, self.target, &mut members)? {
             return Ok(Some(found));
         }
-        let (mut decoder, mut states) = (Decoder::new(keys.whole()), Vec::new());
+        let (mut decoder, mut states) = (BlockDecoder::new(keys.whole()), Vec::new());
         for (number, layer) in self.layers.iter().enumerate() {
             for segment in self.region.layer(layer)? {
                 for block in 0..segment.blocks() {
@@ -82,12 +82,18 @@ impl Walking<'_> {
     }
 
     /// Adds the way to the step that a loop takes next, the step, and the way back from there; false if told to stop.
-    pub(super) fn go_round(&self, walk: &mut Walk, finder: &Finder) -> Result<bool> {
+    pub(super) fn extend_cycle(
+        &self,
+        walk: &mut FairCyclePath,
+        finder: &TraceFinder,
+    ) -> Result<bool> {
         let Some(witness) = &walk.witness else { return Ok(true) };
         let mut way = vec![self.target.to_vec()];
         if let Some(layer) = witness.layer {
             let before = self.region.layers(&self.layers[..layer as usize])?;
-            let Some(there) = finder.way_through(&before, &witness.from)? else { return Ok(false) };
+            let Some(there) = finder.path_through(&before, &witness.from)? else {
+                return Ok(false);
+            };
             way.extend(there);
             way.push(witness.from.clone());
         }
@@ -95,14 +101,14 @@ impl Walking<'_> {
             // In the last layer is the beginning again.
             let back = &walk.layers[..walk.layers.len().saturating_sub(1)];
             let back = self.region.layers(back)?;
-            let Some(back) = finder.way_through(&back, self.target)? else { return Ok(false) };
+            let Some(back) = finder.path_through(&back, self.target)? else { return Ok(false) };
             way.push(witness.to.clone());
             way.extend(back);
         }
         let after = way.iter().skip(1).map(Vec::as_slice).chain([self.target]);
         let after: Vec<&[u8]> = after.collect();
         for (from, to) in way.iter().zip(after) {
-            let missing = self.all_missing(walk);
+            let missing = self.unserved_processes(walk);
             let brings = |set: &ProcessSet| missing.count() - missing.without(*set).count();
             let steps = self.steps(from)?.into_iter().filter(|(state, _)| state == to);
             let best = steps.map(|(_, set)| set).max_by_key(brings);
@@ -115,10 +121,10 @@ impl Walking<'_> {
 }
 
 /// Looks up which states are in a set.
-struct Members<'a> {
-    region: &'a Region<'a>,
+struct SetMembership<'a> {
+    region: &'a CycleRegion<'a>,
     marks: Vec<MarksIndex>,
-    decoder: Decoder,
+    decoder: BlockDecoder,
     /// The shard and the block in hand, the keys and the numbers there.
     at: Option<(usize, usize)>,
     held: Vec<u8>,
@@ -127,16 +133,17 @@ struct Members<'a> {
     key: Vec<u8>,
 }
 
-impl<'a> Members<'a> {
-    fn new(walking: &Walking<'a>) -> Result<Members<'a>> {
+impl<'a> SetMembership<'a> {
+    fn new(walking: &FairCycleBuilder<'a>) -> Result<SetMembership<'a>> {
         let region = walking.region;
         let marks = region.shards.iter().zip(walking.marks).map(|(segment, marks)| {
-            let blocks = (0..segment.blocks()).map(|block| segment.keys_in(block));
+            let blocks = (0..segment.blocks()).map(|block| segment.block_keys(block));
             MarksIndex::new(marks.read(&*region.disk)?, blocks)
         });
-        let (marks, decoder) = (marks.collect::<Result<_>>()?, Decoder::new(region.keys.width()));
+        let (marks, decoder) =
+            (marks.collect::<Result<_>>()?, BlockDecoder::new(region.keys.width()));
         let (held, codes, key) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Members { region, marks, decoder, at: None, held, codes, key })
+        Ok(SetMembership { region, marks, decoder, at: None, held, codes, key })
     }
 
     fn has(&mut self, state: &[u8]) -> Result<bool> {
@@ -155,7 +162,7 @@ impl<'a> Members<'a> {
             self.at = None;
             segment.decode(block, &mut self.decoder, &mut self.held)?;
             segment.release(block..block + 1);
-            let chunk = self.marks[shard].chunk(block, segment.keys_in(block))?;
+            let chunk = self.marks[shard].chunk(block, segment.block_keys(block))?;
             chunk.read(&mut self.codes);
             self.at = Some((shard, block));
         }

@@ -1,7 +1,7 @@
 //! Candidates, from where they come about to where they lie sorted.
 
 use super::log::CandidateLog;
-use spill::{Codec, FileName, Recent, Result, Values, sort_pairs};
+use spill::{Codec, FileName, RecentKeys, Result, ValueSpec, sort_pairs};
 
 /// Bytes of a thread's table of recent candidates; with a batch they fit the second-level cache.
 const RECENT_BYTES: usize = 256 << 10;
@@ -11,16 +11,16 @@ const EXCEPTIONS_SHARE: usize = 8;
 
 /// The candidates of a worker: those generated lately, a buffer that is sorted when it is full, and
 /// runs on disk.
-pub(super) struct Collector {
+pub(super) struct CandidateCollector {
     /// Bytes of a candidate as the model gives it.
     whole: usize,
     /// Bytes of a candidate in the buffer: of a projected one, if the codec has keys projected.
     width: usize,
     /// What candidates end with, if that is not part of the state.
-    values: Option<Values>,
+    values: Option<ValueSpec>,
     /// Bytes that the buffer may take at present.
     limit: usize,
-    recent: Recent,
+    recent: RecentKeys,
     /// Candidates just projected.
     projected: Vec<u8>,
     buffer: Vec<u8>,
@@ -32,16 +32,16 @@ pub(super) struct Collector {
     pub(super) log: CandidateLog,
 }
 
-impl Collector {
+impl CandidateCollector {
     /// No candidates, in a buffer of `limit` bytes.
-    pub(super) fn new(whole: usize, limit: usize, log: CandidateLog) -> Collector {
+    pub(super) fn new(whole: usize, limit: usize, log: CandidateLog) -> CandidateCollector {
         let width = log.codec().key_width(whole);
-        Collector {
+        CandidateCollector {
             whole,
             width,
             values: log.values().cloned(),
             limit,
-            recent: Recent::new(width, RECENT_BYTES),
+            recent: RecentKeys::new(width, RECENT_BYTES),
             projected: Vec::new(),
             buffer: Vec::new(),
             scratch: Vec::new(),
@@ -125,7 +125,7 @@ impl Collector {
         self.exceptions.clear();
         self.exceptional_bits.fill(0);
         (self.buffer, self.width) = (buffer, width);
-        self.recent = Recent::new(width, RECENT_BYTES);
+        self.recent = RecentKeys::new(width, RECENT_BYTES);
         self.log.set_codec(codec);
         self.sort();
         Ok(())

@@ -1,8 +1,8 @@
 //! Candidate runs on disk.
 
 use spill::{
-    Append, Codec, Disk, FileName, FileSegment, Merge, Result, SegmentSource, SegmentWriter,
-    Source, Values,
+    AppendFile, Codec, Disk, FileName, FileSegment, KeyMerge, KeySource, Result, SegmentSource,
+    SegmentWriter, ValueSpec,
 };
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ pub(super) struct CandidateLog {
     /// Bytes of a candidate as the model gives it.
     whole: usize,
     /// What candidates end with, if that is not part of the state.
-    values: Option<Values>,
+    values: Option<ValueSpec>,
     codec: Codec,
     /// Whether runs that are large beside those after them are not merged with them.
     spares_large: bool,
-    open: Option<(FileName, Box<dyn Append>)>,
+    open: Option<(FileName, Box<dyn AppendFile>)>,
     runs: Vec<FileSegment>,
     /// Runs of exceptions to the codec's projection.
     exceptional: Vec<FileSegment>,
@@ -29,7 +29,7 @@ impl CandidateLog {
     pub(super) fn new(
         disk: &Arc<dyn Disk>,
         whole: usize,
-        values: Option<&Values>,
+        values: Option<&ValueSpec>,
         codec: &Codec,
     ) -> CandidateLog {
         let (disk, values, codec) = (disk.clone(), values.cloned(), codec.clone());
@@ -40,12 +40,12 @@ impl CandidateLog {
 
     /// The log, if runs have few keys in common, so that merging makes nothing smaller: then only runs of
     /// like size are merged, and each key is written a few times.
-    pub(super) fn of_few_repeats(self) -> CandidateLog {
+    pub(super) fn with_few_repeats(self) -> CandidateLog {
         CandidateLog { spares_large: true, ..self }
     }
 
     /// What candidates end with.
-    pub(super) fn values(&self) -> Option<&Values> {
+    pub(super) fn values(&self) -> Option<&ValueSpec> {
         self.values.as_ref()
     }
 
@@ -91,7 +91,8 @@ impl CandidateLog {
             Some(open) => open,
             None => self.open.insert((name, self.disk.create(&name.to_string())?)),
         };
-        let mut writer = SegmentWriter::new(self.whole, &mut **file).coded(codec).uncompressed();
+        let mut writer =
+            SegmentWriter::new(self.whole, &mut **file).with_codec(codec).without_compression();
         writer.push(keys)?;
         Ok(FileSegment { file: name, at: writer.finish()? })
     }
@@ -107,14 +108,15 @@ impl CandidateLog {
         };
         let kept = if self.spares_large { larger(&runs) } else { 0 };
         file.flush()?;
-        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        let mut sources: Vec<Box<dyn KeySource>> = Vec::new();
         for piece in runs.drain(kept..) {
-            let segment = piece.open(&*self.disk, self.whole)?.coded(codec);
+            let segment = piece.open(&*self.disk, self.whole)?.with_codec(codec);
             sources.push(Box::new(SegmentSource::new(segment, None, None)));
         }
-        let merge = Merge::new(codec.key_width(self.whole), sources);
-        let mut merge = merge.joined(self.values.as_ref());
-        let mut writer = SegmentWriter::new(self.whole, &mut **file).coded(codec).uncompressed();
+        let merge = KeyMerge::new(codec.key_width(self.whole), sources);
+        let mut merge = merge.with_values(self.values.as_ref());
+        let mut writer =
+            SegmentWriter::new(self.whole, &mut **file).with_codec(codec).without_compression();
         spill::drain(&mut merge, |batch| writer.push(batch))?;
         runs.push(FileSegment { file: *name, at: writer.finish()? });
         Ok(runs)

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub const RANK: usize = 5;
 
 /// The obligations that a worker was told of: a buffer that is sorted when it is full, and runs on disk.
-pub struct Owed {
+pub struct ObligationBuffer {
     /// The worker's number.
     shard: u16,
     /// Bytes of a record.
@@ -26,19 +26,19 @@ pub struct Owed {
     log: CandidateLog,
 }
 
-impl Owed {
+impl ObligationBuffer {
     /// None yet, of states of `whole` bytes, in a buffer of `share` bytes.
-    pub fn new(shard: u16, whole: usize, share: usize, disk: &Arc<dyn Disk>) -> Owed {
+    pub fn new(shard: u16, whole: usize, share: usize, disk: &Arc<dyn Disk>) -> ObligationBuffer {
         let width = whole + RANK;
-        let log = CandidateLog::new(disk, width, None, &Codec::Gaps).of_few_repeats();
+        let log = CandidateLog::new(disk, width, None, &Codec::Gaps).with_few_repeats();
         let (buffer, scratch) = (Vec::new(), Vec::new());
         let share = share.max(width);
-        Owed { shard, width, share, limit: share, buffer, scratch, log }
+        ObligationBuffer { shard, width, share, limit: share, buffer, scratch, log }
     }
 
     /// Gives the buffer, in which there is nothing, and its sorting buffer `spare` bytes each more than
     /// they are sure of.
-    pub(super) fn borrow(&mut self, spare: usize) {
+    pub(super) fn grow_buffer(&mut self, spare: usize) {
         self.limit = self.share + spare;
         if self.buffer.capacity() > self.limit {
             (self.buffer, self.scratch) = (Vec::new(), Vec::new());
@@ -46,7 +46,7 @@ impl Owed {
     }
 
     /// Takes note that the state of this rank in `level` has this successor.
-    pub fn owe(&mut self, level: u32, rank: u64, successor: &[u8]) -> Result<()> {
+    pub fn add_obligation(&mut self, level: u32, rank: u64, successor: &[u8]) -> Result<()> {
         debug_assert_eq!(successor.len() + RANK, self.width);
         debug_assert!(rank >> (8 * RANK) == 0);
         if self.buffer.len() + self.width > self.limit {

@@ -3,7 +3,7 @@
 //! Workers are at different places of a level. If one of them leaves its slice, what the others made
 //! of later ones is not counted, though it was complete.
 
-use crate::exec::Collected;
+use crate::exec::ExpansionOutcome;
 use std::collections::VecDeque;
 
 /// So many slices may be doubtful before it is asked which of them no longer are.
@@ -11,17 +11,22 @@ const DOUBTFUL_MAX: usize = 64;
 
 /// The tallies of one worker.
 #[derive(Default)]
-pub struct Tallies {
+pub struct WorkerTallies {
     /// Of slices that count.
-    certain: Collected,
+    certain: ExpansionOutcome,
     /// Of later slices, each with the number of its first state, ascending.
-    doubtful: VecDeque<(u64, Collected)>,
+    doubtful: VecDeque<(u64, ExpansionOutcome)>,
 }
 
-impl Tallies {
+impl WorkerTallies {
     /// Adds those of the slice that begins at state `first`; `certain` says before which state all
     /// slices count.
-    pub(super) fn add(&mut self, first: u64, collected: Collected, certain: impl Fn() -> u64) {
+    pub(super) fn add(
+        &mut self,
+        first: u64,
+        collected: ExpansionOutcome,
+        certain: impl Fn() -> u64,
+    ) {
         self.doubtful.push_back((first, collected));
         if self.doubtful.len() >= DOUBTFUL_MAX {
             self.count_before(certain());
@@ -29,21 +34,28 @@ impl Tallies {
     }
 
     /// The tallies of the slices before a state.
-    pub(super) fn of_states_before(mut self, state: u64) -> Collected {
+    pub(super) fn of_states_before(mut self, state: u64) -> ExpansionOutcome {
         self.count_before(state);
         self.certain
     }
 
     fn count_before(&mut self, before: u64) {
         while let Some((_, collected)) = self.doubtful.pop_front_if(|(first, _)| *first < before) {
-            let Collected { transitions, left_out, put_off, passed, beyond, taken, findings } =
-                collected;
+            let ExpansionOutcome {
+                transitions,
+                excluded: left_out,
+                postponed: put_off,
+                skipped: passed,
+                pruned: beyond,
+                action_counts: taken,
+                findings,
+            } = collected;
             self.certain.transitions += transitions;
-            self.certain.left_out += left_out;
-            self.certain.put_off += put_off;
-            self.certain.passed += passed;
-            self.certain.beyond += beyond;
-            self.certain.taken.merge(taken);
+            self.certain.excluded += left_out;
+            self.certain.postponed += put_off;
+            self.certain.skipped += passed;
+            self.certain.pruned += beyond;
+            self.certain.action_counts.merge(taken);
             self.certain.findings.merge(findings);
         }
     }
@@ -55,8 +67,8 @@ mod tests {
 
     #[test]
     fn slices_from_where_one_was_left_are_not_counted() {
-        let slice = |transitions| Collected { transitions, ..Collected::default() };
-        let mut tallies = Tallies::default();
+        let slice = |transitions| ExpansionOutcome { transitions, ..ExpansionOutcome::default() };
+        let mut tallies = WorkerTallies::default();
         for first in 0..500 {
             tallies.add(first, slice(1), || first.min(300));
         }

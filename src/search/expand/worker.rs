@@ -1,13 +1,13 @@
 //! One of the threads that expand a level.
 
-use super::collect::Collector;
+use super::collect::CandidateCollector;
 use super::log::CandidateLog;
-use super::owed::Owed;
-use super::tallies::Tallies;
-use super::{PartlyExpanded, Steps, UNIT_STATES, Units};
-use crate::exec::{Collected, Expansion, Findings, Model};
-use crate::search::{Control, MemoryPlan};
-use spill::{Codec, Decoder, Disk, FileName, FileSegment, Result, Values};
+use super::owed::ObligationBuffer;
+use super::tallies::WorkerTallies;
+use super::{ExpansionPass, LevelExpansion, LevelUnits, UNIT_STATES};
+use crate::exec::{ExpansionOutcome, Findings, StateSpace, SuccessorSink};
+use crate::search::{MemoryPlan, SearchControl};
+use spill::{BlockDecoder, Codec, Disk, FileName, FileSegment, Result, ValueSpec};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,23 +21,23 @@ const SLICE_MIN: Duration = Duration::from_millis(2);
 const SLICE_MAX: Duration = Duration::from_millis(20);
 
 /// How many states are expanded between two looks at the clock.
-struct Pace {
+struct SlicePace {
     states: usize,
 }
 
-impl Default for Pace {
+impl Default for SlicePace {
     fn default() -> Self {
-        Pace { states: 64 }
+        SlicePace { states: 64 }
     }
 }
 
-impl Pace {
+impl SlicePace {
     fn states(&self) -> usize {
         self.states
     }
 
     /// That many took so long.
-    fn took(&mut self, time: Duration) {
+    fn adjust(&mut self, time: Duration) {
         if time < SLICE_MIN {
             self.states = (self.states * 2).min(UNIT_STATES);
         } else if time > SLICE_MAX {
@@ -47,42 +47,42 @@ impl Pace {
 }
 
 /// A thread's share of the memory and its candidate runs.
-pub struct Worker {
+pub struct ExpansionWorker {
     number: u16,
     /// Bytes that the buffer may always take.
     share: usize,
     /// Candidates just generated.
     fresh: Vec<u8>,
     states: Vec<u8>,
-    decoder: Decoder,
-    candidates: Collector,
+    decoder: BlockDecoder,
+    candidates: CandidateCollector,
     /// Obligations, if the plan has room for some.
-    owed: Option<Owed>,
+    owed: Option<ObligationBuffer>,
 }
 
-impl Worker {
+impl ExpansionWorker {
     /// The workers of a plan, for candidates of `whole` bytes as the model gives them, which end with
     /// `values` if there are some, and whose runs `codec` writes.
     pub fn crew(
         plan: &MemoryPlan,
         whole: usize,
-        values: Option<&Values>,
+        values: Option<&ValueSpec>,
         codec: &Codec,
         disk: &Arc<dyn Disk>,
-    ) -> Vec<Worker> {
+    ) -> Vec<ExpansionWorker> {
         let share = plan.buffer as usize;
         let owed = |number| match plan.obligations {
             0 => None,
-            share => Some(Owed::new(number, whole, share as usize, disk)),
+            share => Some(ObligationBuffer::new(number, whole, share as usize, disk)),
         };
         (0..plan.threads as u16)
-            .map(|number| Worker {
+            .map(|number| ExpansionWorker {
                 number,
                 share,
                 fresh: Vec::new(),
                 states: Vec::new(),
-                decoder: Decoder::new(whole),
-                candidates: Collector::new(
+                decoder: BlockDecoder::new(whole),
+                candidates: CandidateCollector::new(
                     whole,
                     share,
                     CandidateLog::new(disk, whole, values, codec),
@@ -100,10 +100,10 @@ impl Worker {
 
     /// Gives the buffer, and its sorting buffer, `spare` bytes more than they are sure of, or half as
     /// much, and the obligations the other half.
-    pub fn borrow(&mut self, spare: usize) {
+    pub fn grow_buffer(&mut self, spare: usize) {
         let each = if self.owed.is_some() { spare / 4 } else { spare / 2 };
         self.candidates.set_limit(self.share + each);
-        self.owed.iter_mut().for_each(|owed| owed.borrow(each));
+        self.owed.iter_mut().for_each(|owed| owed.grow_buffer(each));
     }
 
     /// Collects the initial states of `model`, sorted as candidates of `level` are, and shows them to
@@ -111,24 +111,24 @@ impl Worker {
     /// of them is to be forgotten.
     pub fn start(
         &mut self,
-        model: &dyn Model,
+        model: &dyn StateSpace,
         level: u32,
-        control: &Control,
+        control: &SearchControl,
         note: &mut dyn FnMut(&[u8]),
     ) -> Result<Option<Findings>> {
         let (name, whole) = (self.file(level), model.width());
-        let Worker { fresh, candidates, .. } = self;
+        let ExpansionWorker { fresh, candidates, .. } = self;
         let staged = STAGED_BYTES.min(candidates.limit() / 2).max(whole);
         let mut collect = |fresh: &mut Vec<u8>| {
             control.should_stop();
             note(fresh);
             candidates.take(name, fresh)
         };
-        let run = |out: &mut Expansion| {
+        let run = |out: &mut SuccessorSink| {
             let _heeding = control.heed();
             model.initial(out);
         };
-        let collected = Expansion::collect_in_batches(whole, fresh, staged, &mut collect, run)?;
+        let collected = SuccessorSink::collect_in_batches(whole, fresh, staged, &mut collect, run)?;
         collect(fresh)?;
         candidates.sort();
         Ok((!control.is_stopped()).then_some(collected.findings))
@@ -138,19 +138,19 @@ impl Worker {
     /// buffer. It is the crew's worker `at`.
     pub(super) fn run(
         &mut self,
-        model: &dyn Model,
-        level: &PartlyExpanded,
-        units: &Units,
+        model: &dyn StateSpace,
+        level: &LevelExpansion,
+        units: &LevelUnits,
         at: usize,
-        control: &Control,
+        control: &SearchControl,
         pause: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Tallies> {
+    ) -> Result<WorkerTallies> {
         let (name, whole) = (self.file(level.last), model.width());
-        let Worker { fresh, states, decoder, candidates, owed, .. } = self;
+        let ExpansionWorker { fresh, states, decoder, candidates, owed, .. } = self;
         candidates.reserve();
         let staged = STAGED_BYTES.min(candidates.limit() / 2).max(whole);
         let searched = (model, level.steps);
-        let (mut tallies, mut pace) = (Tallies::default(), Pace::default());
+        let (mut tallies, mut pace) = (WorkerTallies::default(), SlicePace::default());
         let heeding = control.heed();
         // A unit is taken before anything else, so that even incessant pauses let the level end.
         'units: while let Some(unit) = units.take() {
@@ -163,7 +163,8 @@ impl Worker {
                 let begun = Instant::now();
                 let take = |fresh: &mut Vec<u8>| candidates.take(name, fresh);
                 let owe = |rank, successor: &[u8]| {
-                    owed.iter_mut().try_for_each(|it| it.owe(level.last, rank, successor))
+                    owed.iter_mut()
+                        .try_for_each(|it| it.add_obligation(level.last, rank, successor))
                 };
                 let expanded = expand_slice(searched, (slice, first), fresh, staged, take, owe);
                 let mut collected = expanded.inspect_err(|_| units.abandon())?;
@@ -173,7 +174,7 @@ impl Worker {
                     units.leave(first);
                     break 'units;
                 }
-                pace.took(begun.elapsed());
+                pace.adjust(begun.elapsed());
                 let mut count = (slice.len() / whole) as u64;
                 if let Some((until, counted)) = end {
                     (rest, count, collected) = (&[], until, counted);
@@ -201,17 +202,17 @@ impl Worker {
     fn sort(&mut self, name: FileName) -> Result<()> {
         self.candidates.take(name, &mut self.fresh)?;
         self.candidates.sort();
-        self.owed.iter_mut().for_each(Owed::sort);
+        self.owed.iter_mut().for_each(ObligationBuffer::sort);
         Ok(())
     }
 
     /// The obligations, if the plan has room for some.
-    pub fn owed(&self) -> Option<&Owed> {
+    pub fn obligations(&self) -> Option<&ObligationBuffer> {
         self.owed.as_ref()
     }
 
     /// The same, to be changed.
-    pub fn owed_mut(&mut self) -> Option<&mut Owed> {
+    pub fn obligations_mut(&mut self) -> Option<&mut ObligationBuffer> {
         self.owed.as_mut()
     }
 
@@ -221,7 +222,7 @@ impl Worker {
     }
 
     /// Takes no memory for the buffer, in which there is nothing, until it borrows some.
-    pub fn give_back(&mut self) {
+    pub fn release_buffer(&mut self) {
         self.candidates.set_limit(0);
     }
 
@@ -273,17 +274,17 @@ impl Worker {
 }
 
 /// Expands states by some steps, `first` being the rank of the first of them: collects their successors in
-/// batches of `staged` bytes in `fresh`, which `take` empties, and tells `owe` which state of which rank
+/// batches of `staged` bytes in `fresh`, which `take` empties, and tells `add_obligation` which state of which rank
 /// owes steps, and what successor it has.
 fn expand_slice(
-    (model, steps): (&dyn Model, Steps),
+    (model, steps): (&dyn StateSpace, ExpansionPass),
     (states, first): (&[u8], u64),
     fresh: &mut Vec<u8>,
     staged: usize,
     take: impl FnMut(&mut Vec<u8>) -> Result<()>,
     mut owe: impl FnMut(u64, &[u8]) -> Result<()>,
-) -> Result<Collected> {
+) -> Result<ExpansionOutcome> {
     let mut owe = |position: usize, successor: &[u8]| owe(first + position as u64, successor);
-    let expand = |out: &mut Expansion| steps.take(model, states, out, &mut owe);
-    Expansion::collect_in_batches(model.width(), fresh, staged, take, expand)
+    let expand = |out: &mut SuccessorSink| steps.take(model, states, out, &mut owe);
+    SuccessorSink::collect_in_batches(model.width(), fresh, staged, take, expand)
 }

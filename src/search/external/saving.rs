@@ -5,14 +5,14 @@
 //! whenever the process dies, the manifest in the directory has all its files; whatever else lies
 //! there is swept at resume.
 
-use super::{Search, levels_keys};
-use crate::exec::{ActionCounts, Model};
-use crate::search::checkpoint::{Saved, SavedLevel, logs, restore_findings, save_findings};
-use crate::search::control::{Phase, Progress};
-use crate::search::strays::remove_strays;
-use crate::search::visited::Visited;
-use crate::search::{Control, Limits, MemoryPlan, Verdict};
-use spill::{Disk, FileName, Metered, Result};
+use super::{ExternalSearch, levels_keys};
+use crate::exec::{ActionCounts, StateSpace};
+use crate::search::checkpoint::{SavedLevel, SavedSearch, logs, restore_findings, save_findings};
+use crate::search::control::{SearchPhase, SearchProgress};
+use crate::search::strays::remove_orphan_files;
+use crate::search::visited::VisitedStore;
+use crate::search::{MemoryPlan, SearchControl, SearchLimits, SearchVerdict};
+use spill::{Disk, FileName, MeteredDisk, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -22,21 +22,21 @@ const LEVEL_CHECKPOINT_MIN: Duration = Duration::from_secs(1);
 /// Checkpoints at ends of levels may take this part of the time, as a divisor.
 const CHECKPOINT_SHARE: u32 = 50;
 
-impl<'a> Search<'a> {
+impl<'a> ExternalSearch<'a> {
     /// The search that `saved` left in `disk`. Whatever the manifest does not mention is swept.
     pub fn resume(
-        model: &'a dyn Model,
-        disk: Arc<Metered>,
-        saved: Saved,
+        model: &'a dyn StateSpace,
+        disk: Arc<MeteredDisk>,
+        saved: SavedSearch,
         plan: MemoryPlan,
-        limits: Limits,
-        control: &'a Control,
+        limits: SearchLimits,
+        control: &'a SearchControl,
     ) -> Result<Self> {
         saved.check_model(model)?;
-        control.progress.enter(Phase::Restoring);
+        control.progress.enter(SearchPhase::Restoring);
         let storage = saved.storage()?;
         sweep(&*disk, Some(&saved))?;
-        let mut search = Search::new(model, disk.clone(), plan, limits, control, storage);
+        let mut search = ExternalSearch::new(model, disk.clone(), plan, limits, control, storage);
         search.transitions = saved.transitions;
         search.passed = saved.passed;
         search.beyond = saved.beyond;
@@ -46,7 +46,8 @@ impl<'a> Search<'a> {
         search.seconds_before = saved.seconds;
         search.disk_before = saved.disk;
         let values = search.values.clone();
-        search.store = Visited::restore(model, disk, &plan, (&search.storage, values), &saved)?;
+        search.store =
+            VisitedStore::restore(model, disk, &plan, (&search.storage, values), &saved)?;
         search.states = levels_keys(search.store.levels()).sum();
         let (codec, level) = (search.store.codec().clone(), search.level_number());
         search.workers.iter_mut().try_for_each(|worker| worker.change_codec(&codec, level))?;
@@ -82,7 +83,7 @@ impl<'a> Search<'a> {
 
     /// Removes what was written since the last checkpoint, as far as it has files of its own.
     pub(super) fn sweep_uncommitted(&self) -> Result<()> {
-        match Saved::load(&*self.disk) {
+        match SavedSearch::load(&*self.disk) {
             Ok(saved) => sweep(&*self.disk, Some(&saved)),
             Err(error) if error.is_not_found() => sweep(&*self.disk, None),
             Err(error) => Err(error),
@@ -98,7 +99,7 @@ impl<'a> Search<'a> {
     /// Makes all that was done durable.
     pub(super) fn checkpoint(&mut self) -> Result<()> {
         let begun = Instant::now();
-        let before = self.enter(Phase::Saving);
+        let before = self.enter(SearchPhase::Saving);
         let level = self.level_number();
         for worker in &mut self.workers {
             worker.save(level)?;
@@ -114,11 +115,11 @@ impl<'a> Search<'a> {
         self.clock.last = Instant::now();
         self.clock.cost = begun.elapsed();
         self.enter(before);
-        Progress::add(&self.control.progress.checkpoints, 1);
+        SearchProgress::add(&self.control.progress.checkpoints, 1);
         Ok(())
     }
 
-    fn saved(&self) -> Saved {
+    fn saved(&self) -> SavedSearch {
         let mut candidates = self.open.restored.clone();
         for worker in &self.workers {
             candidates.extend(worker.pieces());
@@ -128,7 +129,7 @@ impl<'a> Search<'a> {
         // Candidates may be on disk that are exceptions to the store's codec.
         let wider = self.wider_codec();
         let projection = wider.as_ref().unwrap_or(self.store.codec()).projection();
-        Saved {
+        SavedSearch {
             digest: self.model.digest(),
             width: self.width() as u32,
             storage: self.storage.saved(),
@@ -155,9 +156,9 @@ impl<'a> Search<'a> {
             },
             postponed: self.saved_postponed(),
             verdict: match self.verdict {
-                Verdict::Incomplete => 0,
-                Verdict::Verified => 1,
-                Verdict::Violated => 2,
+                SearchVerdict::Incomplete => 0,
+                SearchVerdict::Verified => 1,
+                SearchVerdict::Violated => 2,
             },
             seconds: self.seconds(),
             disk: self.disk_figures(),
@@ -184,9 +185,9 @@ impl CheckpointClock {
 
 /// Removes every file of keys that `saved`, which is the manifest in `disk`, does not mention; every one
 /// if there is no manifest.
-pub(super) fn sweep(disk: &dyn Disk, saved: Option<&Saved>) -> Result<()> {
+pub(super) fn sweep(disk: &dyn Disk, saved: Option<&SavedSearch>) -> Result<()> {
     let mut known: Vec<String> =
-        saved.into_iter().flat_map(Saved::files).map(|file| file.to_string()).collect();
+        saved.into_iter().flat_map(SavedSearch::files).map(|file| file.to_string()).collect();
     known.sort_unstable();
-    remove_strays(disk, |name| known.binary_search_by(|it| it.as_str().cmp(name)).is_ok())
+    remove_orphan_files(disk, |name| known.binary_search_by(|it| it.as_str().cmp(name)).is_ok())
 }

@@ -6,7 +6,7 @@ use std::ops::{BitAnd, BitOr, Range, Shl, Shr};
 const RUN_MAX: u32 = 57;
 
 /// An integer of a fixed number of bits.
-pub(super) trait Word:
+pub(super) trait BitWord:
     Copy
     + Ord
     + From<u64>
@@ -21,7 +21,7 @@ pub(super) trait Word:
     fn low(self) -> u64;
 }
 
-impl Word for u64 {
+impl BitWord for u64 {
     fn ones(bits: u32) -> u64 {
         u64::MAX >> (u64::BITS - bits)
     }
@@ -30,7 +30,7 @@ impl Word for u64 {
     }
 }
 
-impl Word for u128 {
+impl BitWord for u128 {
     fn ones(bits: u32) -> u128 {
         u128::MAX >> (u128::BITS - bits)
     }
@@ -41,68 +41,68 @@ impl Word for u128 {
 
 /// An integer of 256 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Double {
+pub(super) struct WideInteger {
     high: u128,
     low: u128,
 }
 
-impl Double {
+impl WideInteger {
     pub(super) const BITS: u32 = 2 * u128::BITS;
 }
 
-impl Word for Double {
-    fn ones(bits: u32) -> Double {
-        Double { high: u128::MAX, low: u128::MAX } >> (Double::BITS - bits)
+impl BitWord for WideInteger {
+    fn ones(bits: u32) -> WideInteger {
+        WideInteger { high: u128::MAX, low: u128::MAX } >> (WideInteger::BITS - bits)
     }
     fn low(self) -> u64 {
         self.low as u64
     }
 }
 
-impl From<u64> for Double {
-    fn from(value: u64) -> Double {
-        Double { high: 0, low: value.into() }
+impl From<u64> for WideInteger {
+    fn from(value: u64) -> WideInteger {
+        WideInteger { high: 0, low: value.into() }
     }
 }
 
-impl BitAnd for Double {
-    type Output = Double;
-    fn bitand(self, other: Double) -> Double {
-        Double { high: self.high & other.high, low: self.low & other.low }
+impl BitAnd for WideInteger {
+    type Output = WideInteger;
+    fn bitand(self, other: WideInteger) -> WideInteger {
+        WideInteger { high: self.high & other.high, low: self.low & other.low }
     }
 }
 
-impl BitOr for Double {
-    type Output = Double;
-    fn bitor(self, other: Double) -> Double {
-        Double { high: self.high | other.high, low: self.low | other.low }
+impl BitOr for WideInteger {
+    type Output = WideInteger;
+    fn bitor(self, other: WideInteger) -> WideInteger {
+        WideInteger { high: self.high | other.high, low: self.low | other.low }
     }
 }
 
-impl Shl<u32> for Double {
-    type Output = Double;
-    fn shl(self, bits: u32) -> Double {
+impl Shl<u32> for WideInteger {
+    type Output = WideInteger;
+    fn shl(self, bits: u32) -> WideInteger {
         match bits {
             0 => self,
             1..128 => {
                 let carried = self.low >> (u128::BITS - bits);
-                Double { high: self.high << bits | carried, low: self.low << bits }
+                WideInteger { high: self.high << bits | carried, low: self.low << bits }
             }
-            _ => Double { high: self.low << (bits - u128::BITS), low: 0 },
+            _ => WideInteger { high: self.low << (bits - u128::BITS), low: 0 },
         }
     }
 }
 
-impl Shr<u32> for Double {
-    type Output = Double;
-    fn shr(self, bits: u32) -> Double {
+impl Shr<u32> for WideInteger {
+    type Output = WideInteger;
+    fn shr(self, bits: u32) -> WideInteger {
         match bits {
             0 => self,
             1..128 => {
                 let carried = self.high << (u128::BITS - bits);
-                Double { high: self.high >> bits, low: self.low >> bits | carried }
+                WideInteger { high: self.high >> bits, low: self.low >> bits | carried }
             }
-            _ => Double { high: 0, low: self.high >> (bits - u128::BITS) },
+            _ => WideInteger { high: 0, low: self.high >> (bits - u128::BITS) },
         }
     }
 }
@@ -159,9 +159,9 @@ mod tests {
 
     #[test]
     fn double_words_shift_like_long_numbers() {
-        let word = Double { high: u128::MAX / 7, low: u128::MAX / 11 };
-        for bits in 0..Double::BITS {
-            assert_eq!(word << bits >> bits, word & Double::ones(Double::BITS - bits));
+        let word = WideInteger { high: u128::MAX / 7, low: u128::MAX / 11 };
+        for bits in 0..WideInteger::BITS {
+            assert_eq!(word << bits >> bits, word & WideInteger::ones(WideInteger::BITS - bits));
             let mut step_by_step = word;
             (0..bits).for_each(|_| step_by_step = step_by_step << 1);
             assert_eq!(word << bits, step_by_step);

@@ -13,7 +13,7 @@ pub(super) fn climb(
     mut cost: impl FnMut(&[GroupId]) -> f64,
 ) -> Vec<GroupId> {
     let mut least = cost(&order);
-    let mut random = Random(7);
+    let mut random = OrderRandom(7);
     for _ in (0..rounds).take_while(|_| !should_stop()) {
         let mut changed = order.clone();
         random.change(&mut changed);
@@ -29,9 +29,9 @@ pub(super) fn climb(
 }
 
 /// A linear congruential generator (Knuth's MMIX): the same model gets the same order.
-struct Random(u64);
+struct OrderRandom(u64);
 
-impl Random {
+impl OrderRandom {
     fn below(&mut self, end: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -5,21 +5,21 @@
 //! for each group. The states are made from it again once sorted, so that what is measured is what
 //! the store would write.
 
-use super::bits::{Double, Word, or_bits, read_bits, runs};
+use super::bits::{BitWord, WideInteger, or_bits, read_bits, runs};
 use crate::ir::Layout;
 use crate::ir::layout::GroupId;
-use spill::{Encoder, block_keys_max};
+use spill::{BlockEncoder, block_keys_max};
 use std::ops::Range;
 
 /// The bits in which the states of a sample differ.
-pub(super) struct Varying {
-    groups: Vec<Shape>,
+pub(super) struct VaryingBits {
+    groups: Vec<GroupShape>,
     bits: u32,
     width: usize,
 }
 
 /// What varies of a group.
-struct Shape {
+struct GroupShape {
     /// All its bits.
     all: u32,
     /// The runs of its bits that vary, counted from the group's first.
@@ -31,7 +31,7 @@ struct Shape {
 }
 
 /// Bits that vary, and where they are.
-struct Place {
+struct BitRun {
     /// The lowest of them in the integer that holds what varies.
     lowest: u32,
     /// How many.
@@ -41,7 +41,7 @@ struct Place {
 }
 
 /// Bits that travel together from one integer that holds what varies to another.
-struct Move {
+struct BitMove {
     /// The lowest of them, there.
     from: u32,
     /// The lowest of them, here.
@@ -50,9 +50,9 @@ struct Move {
     bits: u32,
 }
 
-impl Varying {
+impl VaryingBits {
     /// The bits that vary in `states`, of which there are some; absent if there are too many.
-    pub(super) fn of(layout: &Layout, states: &[&[u8]]) -> Option<Varying> {
+    pub(super) fn of(layout: &Layout, states: &[&[u8]]) -> Option<VaryingBits> {
         let width = layout.bytes;
         let first = states.iter().find_map(|states| states.get(..width))?;
         let mut differs = vec![0u8; width];
@@ -69,15 +69,15 @@ impl Varying {
             };
             let runs = runs((0..all).filter(varies));
             let bits = runs.iter().map(|run| run.len() as u32).sum();
-            Shape { all, runs, bits, lowest: 0 }
+            GroupShape { all, runs, bits, lowest: 0 }
         };
-        let mut groups: Vec<Shape> = layout.groups.keys().map(shape).collect();
+        let mut groups: Vec<GroupShape> = layout.groups.keys().map(shape).collect();
         let mut bits = 0;
         for group in groups.iter_mut().rev() {
             group.lowest = bits;
             bits += group.bits;
         }
-        (bits <= Double::BITS).then_some(Varying { groups, bits, width })
+        (bits <= WideInteger::BITS).then_some(VaryingBits { groups, bits, width })
     }
 
     /// How much work a state is, roughly in nanoseconds: the words of each run moved, and bytes.
@@ -86,19 +86,19 @@ impl Varying {
         runs * self.bits.div_ceil(u64::BITS) as usize + self.width
     }
 
-    fn shapes(&self, order: &[GroupId]) -> impl Iterator<Item = &Shape> {
+    fn shapes(&self, order: &[GroupId]) -> impl Iterator<Item = &GroupShape> {
         order.iter().map(|group| &self.groups[group.0 as usize])
     }
 
     /// The runs that vary, as key order has them.
-    fn places(&self, order: &[GroupId]) -> Vec<Place> {
+    fn places(&self, order: &[GroupId]) -> Vec<BitRun> {
         let (mut begin, mut lowest) = (0, self.bits);
         let mut places = Vec::new();
         for shape in self.shapes(order) {
             for run in &shape.runs {
                 let bits = run.len() as u32;
                 lowest -= bits;
-                places.push(Place { lowest, bits, at: begin + run.start });
+                places.push(BitRun { lowest, bits, at: begin + run.start });
             }
             begin += shape.all;
         }
@@ -106,17 +106,17 @@ impl Varying {
     }
 
     /// How the bits travel to `order`. What stays side by side goes together.
-    fn moves(&self, order: &[GroupId]) -> Vec<Move> {
-        let mut moves: Vec<Move> = Vec::new();
+    fn moves(&self, order: &[GroupId]) -> Vec<BitMove> {
+        let mut moves: Vec<BitMove> = Vec::new();
         let mut lowest = self.bits;
         for shape in self.shapes(order).filter(|shape| shape.bits > 0) {
             lowest -= shape.bits;
             match moves.last_mut() {
                 Some(last) if last.from == shape.lowest + shape.bits => {
                     let bits = last.bits + shape.bits;
-                    *last = Move { from: shape.lowest, to: lowest, bits };
+                    *last = BitMove { from: shape.lowest, to: lowest, bits };
                 }
-                _ => moves.push(Move { from: shape.lowest, to: lowest, bits: shape.bits }),
+                _ => moves.push(BitMove { from: shape.lowest, to: lowest, bits: shape.bits }),
             }
         }
         moves
@@ -124,46 +124,50 @@ impl Varying {
 }
 
 /// A set of states of which only the bits that vary are kept, in declared order.
-pub(super) struct Packed<'a> {
-    varying: &'a Varying,
-    keys: Keys,
+pub(super) struct PackedSample<'a> {
+    varying: &'a VaryingBits,
+    keys: PackedKeys,
 }
 
-enum Keys {
+enum PackedKeys {
     Narrow(Vec<u64>),
     Wide(Vec<u128>),
-    Double(Vec<Double>),
+    Double(Vec<WideInteger>),
 }
 
-impl<'a> Packed<'a> {
+impl<'a> PackedSample<'a> {
     /// Keeps of `states`, whose groups are in `declared` order, what varies.
-    pub(super) fn new(varying: &'a Varying, declared: &[GroupId], states: &[u8]) -> Packed<'a> {
+    pub(super) fn new(
+        varying: &'a VaryingBits,
+        declared: &[GroupId],
+        states: &[u8],
+    ) -> PackedSample<'a> {
         let keys = match varying.bits {
-            0..=64 => Keys::Narrow(gather(varying, declared, states)),
-            65..=128 => Keys::Wide(gather(varying, declared, states)),
-            _ => Keys::Double(gather(varying, declared, states)),
+            0..=64 => PackedKeys::Narrow(gather(varying, declared, states)),
+            65..=128 => PackedKeys::Wide(gather(varying, declared, states)),
+            _ => PackedKeys::Double(gather(varying, declared, states)),
         };
-        Packed { varying, keys }
+        PackedSample { varying, keys }
     }
 
     /// The bytes that a sorted run of these states takes with its groups in `order`.
     pub(super) fn encoded(&self, order: &[GroupId]) -> usize {
         let states = match &self.keys {
-            Keys::Narrow(keys) => rearrange(self.varying, order, keys),
-            Keys::Wide(keys) => rearrange(self.varying, order, keys),
-            Keys::Double(keys) => rearrange(self.varying, order, keys),
+            PackedKeys::Narrow(keys) => rearrange(self.varying, order, keys),
+            PackedKeys::Wide(keys) => rearrange(self.varying, order, keys),
+            PackedKeys::Double(keys) => rearrange(self.varying, order, keys),
         };
         encoded(self.varying.width, &states)
     }
 }
 
 /// What varies of each state.
-fn gather<W: Word>(varying: &Varying, declared: &[GroupId], states: &[u8]) -> Vec<W> {
+fn gather<W: BitWord>(varying: &VaryingBits, declared: &[GroupId], states: &[u8]) -> Vec<W> {
     let places = varying.places(declared);
     let mut padded = vec![0; varying.width + 8];
     let states = states.chunks_exact(varying.width).map(|state| {
         padded[..state.len()].copy_from_slice(state);
-        let part = |it: &Place| W::from(read_bits(&padded, it.at, it.bits)) << it.lowest;
+        let part = |it: &BitRun| W::from(read_bits(&padded, it.at, it.bits)) << it.lowest;
         let parts = places.iter().map(part);
         parts.fold(W::from(0), |key, part| key | part)
     });
@@ -171,7 +175,7 @@ fn gather<W: Word>(varying: &Varying, declared: &[GroupId], states: &[u8]) -> Ve
 }
 
 /// The states of `keys`, sorted, with their groups in `order` and 0 where nothing varies.
-fn rearrange<W: Word>(varying: &Varying, order: &[GroupId], keys: &[W]) -> Vec<u8> {
+fn rearrange<W: BitWord>(varying: &VaryingBits, order: &[GroupId], keys: &[W]) -> Vec<u8> {
     let moves: Vec<(u32, u32, W)> =
         (varying.moves(order).into_iter()).map(|it| (it.from, it.to, W::ones(it.bits))).collect();
     let moved = keys.iter().map(|&key| {
@@ -184,7 +188,7 @@ fn rearrange<W: Word>(varying: &Varying, order: &[GroupId], keys: &[W]) -> Vec<u
     let mut states = vec![0; keys.len() * varying.width + 8];
     for (number, &key) in keys.iter().enumerate() {
         let state = &mut states[number * varying.width..];
-        for &Place { lowest, bits, at } in &places {
+        for &BitRun { lowest, bits, at } in &places {
             or_bits(state, at, bits, (key >> lowest).low());
         }
     }
@@ -194,7 +198,7 @@ fn rearrange<W: Word>(varying: &Varying, order: &[GroupId], keys: &[W]) -> Vec<u
 
 /// The bytes that sorted `states` take as blocks.
 pub(super) fn encoded(width: usize, states: &[u8]) -> usize {
-    let (mut encoder, mut out) = (Encoder::new(width), Vec::new());
+    let (mut encoder, mut out) = (BlockEncoder::new(width), Vec::new());
     let blocks = states.chunks(block_keys_max(width) * width);
     let bytes = blocks.map(|block| {
         out.clear();

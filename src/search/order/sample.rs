@@ -1,7 +1,7 @@
 //! A sample of a model's states, small enough to be judged in many orders.
 
-use crate::exec::{Expansion, Model};
-use crate::search::Control;
+use crate::exec::{StateSpace, SuccessorSink};
+use crate::search::SearchControl;
 use spill::{Result, sort_dedup, subtract};
 
 /// States of each of the two parts of a sample, if they are not too wide.
@@ -25,30 +25,33 @@ const STEP: usize = 256;
 /// gone far. So the sample goes on from a part of its last level, level by level, to states that
 /// are deep, but in sets that are thin. An order that does well on both is likely to do well on
 /// the whole.
-pub(in crate::search) struct Sample {
+pub(in crate::search) struct StateSample {
     /// The first levels.
     pub(in crate::search) early: Vec<u8>,
     /// Parts of the levels after these; nothing if there are none.
     pub(in crate::search) deep: Vec<u8>,
 }
 
-impl Sample {
+impl StateSample {
     /// Takes a sample, unless `model` has no more states than that. Once told to stop it means nothing.
-    pub(super) fn take(model: &dyn Model, control: &Control) -> Result<Option<Sample>> {
-        let (sample, is_all) = Sample::take_or_all(model, control)?;
+    pub(super) fn take(
+        model: &dyn StateSpace,
+        control: &SearchControl,
+    ) -> Result<Option<StateSample>> {
+        let (sample, is_all) = StateSample::take_or_all(model, control)?;
         Ok((!is_all).then_some(sample))
     }
 
     /// Takes a sample; all states, and that they are all, if `model` has no more. Once told to stop it means nothing.
     pub(in crate::search) fn take_or_all(
-        model: &dyn Model,
-        control: &Control,
-    ) -> Result<(Sample, bool)> {
+        model: &dyn StateSpace,
+        control: &SearchControl,
+    ) -> Result<(StateSample, bool)> {
         let _heeding = control.heed();
         let width = model.width();
         let states = STATES_MAX.min(BYTES_MAX / width).max(1);
         let (runs, found) = (Vec::new(), Vec::new());
-        let mut walk = Walk { model, control, states, runs, found, successors: 0 };
+        let mut walk = SampleWalk { model, control, states, runs, found, successors: 0 };
         let mut level = walk.initial()?;
         while !level.is_empty() && walk.room() > 0 {
             level = walk.next_level(&level)?;
@@ -59,14 +62,14 @@ impl Sample {
         while !level.is_empty() && walk.room() > 0 {
             level = walk.next_level(middle(width, &level))?;
         }
-        Ok((Sample { early, deep: walk.found }, is_all))
+        Ok((StateSample { early, deep: walk.found }, is_all))
     }
 }
 
 /// A breadth-first walk: what the search does, in memory.
-struct Walk<'a> {
-    model: &'a dyn Model,
-    control: &'a Control,
+struct SampleWalk<'a> {
+    model: &'a dyn StateSpace,
+    control: &'a SearchControl,
     /// States of each part.
     states: usize,
     /// All states met, as sorted runs, each larger than the one after it.
@@ -77,7 +80,7 @@ struct Walk<'a> {
     successors: u64,
 }
 
-impl Walk<'_> {
+impl SampleWalk<'_> {
     /// The states that the part in hand has room for.
     fn room(&self) -> usize {
         if self.control.should_stop() {
@@ -92,7 +95,7 @@ impl Walk<'_> {
     fn initial(&mut self) -> Result<Vec<u8>> {
         let mut level = Vec::new();
         self.add(&mut level, |model, out| model.initial(out))?;
-        Ok(self.meet(level))
+        Ok(self.add_new(level))
     }
 
     /// The states first met from `level`, as far as there is room.
@@ -109,17 +112,17 @@ impl Walk<'_> {
                 break;
             }
         }
-        Ok(self.meet(next))
+        Ok(self.add_new(next))
     }
 
     /// Adds to `level` what `give` gives.
     fn add(
         &mut self,
         level: &mut Vec<u8>,
-        give: impl FnOnce(&dyn Model, &mut Expansion),
+        give: impl FnOnce(&dyn StateSpace, &mut SuccessorSink),
     ) -> Result<()> {
         let model = self.model;
-        let collected = Expansion::collect(model.width(), level, |out| give(model, out))?;
+        let collected = SuccessorSink::collect(model.width(), level, |out| give(model, out))?;
         self.successors += collected.transitions;
         Ok(())
     }
@@ -132,7 +135,7 @@ impl Walk<'_> {
     }
 
     /// Notes the states of `level` that are new, as far as there is room; gives these.
-    fn meet(&mut self, mut level: Vec<u8>) -> Vec<u8> {
+    fn add_new(&mut self, mut level: Vec<u8>) -> Vec<u8> {
         self.thin_out(&mut level);
         level.truncate(self.room().max(1) * self.model.width());
         self.found.extend_from_slice(&level);

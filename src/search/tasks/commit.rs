@@ -1,22 +1,22 @@
 //! Making what the tasks of a plan did the state of the search.
 
-use super::plan::{Phase, Plan};
-use super::receipt::{self, OfPlan, Receipt};
-use super::{Followed, remove_if_there};
+use super::plan::{TaskPhase, TaskPlan};
+use super::receipt::{self, PlannedTask, TaskReceipt};
+use super::{PlanOutcome, remove_if_exists};
 use crate::exec::ActionCounts;
-use crate::search::checkpoint::{Saved, SavedLevel, logs, restore_findings, save_findings};
+use crate::search::checkpoint::{SavedLevel, SavedSearch, logs, restore_findings, save_findings};
 use crate::search::project;
 use spill::{Disk, FileName, FileSegment, Result, SavedRun, SavedStore};
 
 /// Commits a plan, all of whose tasks have been done. Nobody else is to commit in the directory meanwhile, so its lock is held.
 /// Gives what the search has come to.
-pub fn commit(disk: &dyn Disk, id: &str) -> Result<Followed<Saved>> {
-    let Some((plan, saved)) = Plan::load(disk, id)? else { return Ok(Followed::Stale) };
+pub fn commit(disk: &dyn Disk, id: &str) -> Result<PlanOutcome<SavedSearch>> {
+    let Some((plan, saved)) = TaskPlan::load(disk, id)? else { return Ok(PlanOutcome::Stale) };
     let mut receipts = Vec::new();
     for task in 0..plan.tasks() {
-        match Receipt::load(disk, OfPlan { plan: &plan, saved: &saved, task })? {
+        match TaskReceipt::load(disk, PlannedTask { plan: &plan, saved: &saved, task })? {
             Ok(receipt) => receipts.push(receipt),
-            Err(why) => return Ok(Followed::Undone(task, why)),
+            Err(why) => return Ok(PlanOutcome::Undone(task, why)),
         }
     }
     let written = receipts.iter().map(|it| it.piece.at.length).fold(0, u64::saturating_add);
@@ -24,18 +24,22 @@ pub fn commit(disk: &dyn Disk, id: &str) -> Result<Followed<Saved>> {
     next.seconds += plan.age();
     next.disk.written = next.disk.written.saturating_add(written);
     match plan.phase {
-        Phase::Expand => expanded(&mut next, &plan, &receipts)?,
-        Phase::Settle => settled(&mut next, &receipts)?,
-        Phase::Merge => merged(&mut next, &plan, &receipts),
+        TaskPhase::Expand => apply_expansion(&mut next, &plan, &receipts)?,
+        TaskPhase::Settle => apply_settling(&mut next, &receipts)?,
+        TaskPhase::Merge => apply_merge(&mut next, &plan, &receipts),
     }
     // A manifest that nobody could read is not to take the place of one that can be read.
     next.check()?;
     next.commit(disk)?;
     sweep(disk, &plan, (&saved, &next))?;
-    Ok(Followed::Done(next))
+    Ok(PlanOutcome::Done(next))
 }
 
-fn expanded(next: &mut Saved, plan: &Plan, receipts: &[Receipt]) -> Result<()> {
+fn apply_expansion(
+    next: &mut SavedSearch,
+    plan: &TaskPlan,
+    receipts: &[TaskReceipt],
+) -> Result<()> {
     let codec = next.codec()?;
     let open = &mut next.open;
     let mut findings = restore_findings(&open.findings)?;
@@ -55,13 +59,13 @@ fn expanded(next: &mut Saved, plan: &Plan, receipts: &[Receipt]) -> Result<()> {
     open.expanded = plan.states.last().copied().unwrap_or_default();
     (open.taken, open.findings) = (taken.all().to_vec(), save_findings(&findings));
     if exceptional.iter().any(|bits| *bits != 0) {
-        let wider = project::wider(&codec, &exceptional);
+        let wider = project::widen_codec(&codec, &exceptional);
         next.projection = wider.projection().map(|it| it.saved());
     }
     Ok(())
 }
 
-fn settled(next: &mut Saved, receipts: &[Receipt]) -> Result<()> {
+fn apply_settling(next: &mut SavedSearch, receipts: &[TaskReceipt]) -> Result<()> {
     let pieces: Vec<FileSegment> = receipts.iter().map(|it| it.piece).collect();
     if pieces.iter().all(|it| it.at.keys == 0) {
         // One process finds that there is nothing left to settle, and what the verdict is.
@@ -83,7 +87,7 @@ fn settled(next: &mut Saved, receipts: &[Receipt]) -> Result<()> {
     Ok(())
 }
 
-fn merged(next: &mut Saved, plan: &Plan, receipts: &[Receipt]) {
+fn apply_merge(next: &mut SavedSearch, plan: &TaskPlan, receipts: &[TaskReceipt]) {
     let (first, last) = next.levels_from(plan.runs_from);
     next.store.runs.truncate(plan.runs_from as usize);
     let pieces = receipts.iter().map(|it| it.piece).filter(|it| it.at.keys > 0).collect();
@@ -92,7 +96,7 @@ fn merged(next: &mut Saved, plan: &Plan, receipts: &[Receipt]) {
 }
 
 /// Makes levels that one process had in memory runs as they lie: who does not have them in memory looks for them there.
-fn adopt_levels(next: &mut Saved) {
+fn adopt_levels(next: &mut SavedSearch) {
     let SavedStore { levels, runs } = &mut next.store;
     for run in runs.iter_mut().filter(|run| run.pieces.is_empty() && run.first == run.last) {
         run.pieces = levels.level(run.first as usize);
@@ -100,14 +104,18 @@ fn adopt_levels(next: &mut Saved) {
 }
 
 /// Removes what no manifest mentions any more, and what was left of the plan.
-fn sweep(disk: &dyn Disk, plan: &Plan, (before, after): (&Saved, &Saved)) -> Result<()> {
+fn sweep(
+    disk: &dyn Disk,
+    plan: &TaskPlan,
+    (before, after): (&SavedSearch, &SavedSearch),
+) -> Result<()> {
     let kept: Vec<FileName> = after.files().collect();
     let stale = before.files().filter(|file| !kept.contains(file)).map(|it| it.to_string());
     let receipts = (0..plan.tasks()).map(|task| receipt::file(plan, task));
     for name in stale.chain(receipts).chain([plan.file()]) {
-        remove_if_there(disk, &name)?;
+        remove_if_exists(disk, &name)?;
     }
     // Others may be at a task still that was done twice.
     let left = disk.list()?.into_iter().filter(|(name, _)| plan.is_own(name));
-    left.into_iter().try_for_each(|(name, _)| remove_if_there(disk, &name))
+    left.into_iter().try_for_each(|(name, _)| remove_if_exists(disk, &name))
 }

@@ -23,16 +23,18 @@ mod receipt;
 mod run;
 
 pub use commit::commit;
-pub use plan::{Next, Phase, Plan, TaskRange, Wanted, current, refusal};
-pub use receipt::{Receipt, ReceiptFault};
-pub use run::{Expanding, Task};
+pub use plan::{
+    NextWork, SharingOptions, TaskPhase, TaskPlan, TaskRange, current, sharing_obstacle,
+};
+pub use receipt::{ReceiptFault, TaskReceipt};
+pub use run::{ExpansionContext, SearchTask};
 
 use crate::search::checkpoint::FORMAT;
 use spill::{Disk, Result};
 
 /// What comes of following a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Followed<T> {
+pub enum PlanOutcome<T> {
     /// This.
     Done(T),
     /// Nothing: somebody else has been faster, or gone on with the search otherwise.
@@ -43,14 +45,14 @@ pub enum Followed<T> {
     Undone(u32, ReceiptFault),
 }
 
-impl<T> Followed<T> {
+impl<T> PlanOutcome<T> {
     /// The same of what becomes of what was done.
-    pub fn map<U>(self, become_of: impl FnOnce(T) -> U) -> Followed<U> {
+    pub fn map<U>(self, become_of: impl FnOnce(T) -> U) -> PlanOutcome<U> {
         match self {
-            Followed::Done(done) => Followed::Done(become_of(done)),
-            Followed::Stale => Followed::Stale,
-            Followed::Missing(task) => Followed::Missing(task),
-            Followed::Undone(task, why) => Followed::Undone(task, why),
+            PlanOutcome::Done(done) => PlanOutcome::Done(become_of(done)),
+            PlanOutcome::Stale => PlanOutcome::Stale,
+            PlanOutcome::Missing(task) => PlanOutcome::Missing(task),
+            PlanOutcome::Undone(task, why) => PlanOutcome::Undone(task, why),
         }
     }
 }
@@ -66,7 +68,7 @@ pub fn hash(disk: &dyn Disk, file: &str) -> Result<[u8; 32]> {
 }
 
 /// What `load` makes of a file that others may replace, and its hash.
-pub fn hashed<T>(
+pub fn load_hashed<T>(
     disk: &dyn Disk,
     file: &str,
     load: impl Fn(&dyn Disk) -> Result<T>,
@@ -82,7 +84,7 @@ pub fn hashed<T>(
 }
 
 /// What a file says, unless it is not there.
-pub fn if_there<T>(read: Result<T>) -> Result<Option<T>> {
+pub fn if_exists<T>(read: Result<T>) -> Result<Option<T>> {
     match read {
         Err(error) if error.is_not_found() => Ok(None),
         read => read.map(Some),
@@ -90,6 +92,6 @@ pub fn if_there<T>(read: Result<T>) -> Result<Option<T>> {
 }
 
 /// Removes a file, unless somebody has.
-fn remove_if_there(disk: &dyn Disk, name: &str) -> Result<()> {
-    if_there(disk.remove(name)).map(|_| ())
+fn remove_if_exists(disk: &dyn Disk, name: &str) -> Result<()> {
+    if_exists(disk.remove(name)).map(|_| ())
 }

@@ -1,13 +1,13 @@
 //! What is to be done next, as the manifest of a directory tells.
 
-use super::{hash, hashed, if_there};
-use crate::exec::{Findings, Model};
-use crate::search::checkpoint::{FORMAT, MANIFEST, Saved};
+use super::{hash, if_exists, load_hashed};
+use crate::exec::{Findings, StateSpace};
+use crate::search::checkpoint::{FORMAT, MANIFEST, SavedSearch};
 use crate::search::files::{self, PHASES, is_plan_id, plan_file, plan_id, private_file};
 use crate::search::storage::SavedStorage;
-use crate::search::{Limits, Verdict};
+use crate::search::{SearchLimits, SearchVerdict};
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Apart, Codec, Disk, Error, FileName, FileSegment, Result, SavedRun};
+use spill::{Codec, Disk, Error, FileName, FileSegment, PartitionWorker, Result, SavedRun};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -28,7 +28,7 @@ pub(super) const SWEEPING: Duration = Duration::from_millis(100);
 
 /// What the tasks of a plan do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
-pub enum Phase {
+pub enum TaskPhase {
     /// They expand parts of the last level.
     Expand,
     /// They make the next level of the candidates.
@@ -37,7 +37,7 @@ pub enum Phase {
     Merge,
 }
 
-impl Phase {
+impl TaskPhase {
     /// As commands and files call it.
     pub fn name(self) -> &'static str {
         PHASES[self as usize]
@@ -65,11 +65,11 @@ pub enum TaskRange {
 
 /// Tasks that can be done side by side.
 #[derive(Clone, Debug, PartialEq, Archive, Serialize, Deserialize)]
-pub struct Plan {
+pub struct TaskPlan {
     /// The hash of the manifest that it is of.
     base: [u8; 32],
     /// What the tasks do.
-    pub phase: Phase,
+    pub phase: TaskPhase,
     /// The last level.
     pub level: u32,
     /// Of tasks that expand, the first state of each, and behind the last; of a level, in key order.
@@ -86,25 +86,25 @@ pub struct Plan {
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Next {
+pub enum NextWork {
     /// The tasks of a plan.
-    Tasks(Plan),
+    Tasks(TaskPlan),
     /// One process is to go on, until there are so many states in all, or to the end.
     Search(Option<u64>),
     /// Nothing: there is a verdict.
-    Ended(Verdict),
+    Ended(SearchVerdict),
 }
 
 /// How a search is to be shared out.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct SharingOptions {
     /// So many tasks, at most.
     pub tasks: u32,
     /// Levels of fewer states are thin.
     pub thin: u64,
 }
 
-impl Wanted {
+impl SharingOptions {
     /// So many states one process visits before the search is shared out.
     pub fn first_states(self) -> u64 {
         THIN_LEVELS * self.thin
@@ -112,38 +112,38 @@ impl Wanted {
 }
 
 /// Why a search cannot be shared out, if it cannot.
-pub fn refusal(model: &dyn Model, storage: &SavedStorage) -> Option<&'static str> {
+pub fn sharing_obstacle(model: &dyn StateSpace, storage: &SavedStorage) -> Option<&'static str> {
     if matches!(storage, SavedStorage::Comback(_)) {
         return Some("states are stored as hashes and steps back (--store comback)");
     }
-    if model.postpones().is_some() {
+    if model.as_postponing().is_some() {
         return Some("steps are put off (--por-proviso levels)");
     }
-    if model.sleeps().is_some() {
+    if model.as_sleep_set().is_some() {
         return Some("steps are asleep (--por sleep)");
     }
     model.dominance().map(|_| "some states stand for others (--reduce dominate)")
 }
 
 /// The manifest in `disk`, and its hash.
-pub fn current(disk: &dyn Disk) -> Result<(Saved, [u8; 32])> {
-    hashed(disk, MANIFEST, Saved::load)
+pub fn current(disk: &dyn Disk) -> Result<(SavedSearch, [u8; 32])> {
+    load_hashed(disk, MANIFEST, SavedSearch::load)
 }
 
-impl Plan {
+impl TaskPlan {
     /// What is to be done in a directory, by a plan that is written there if none is.
     pub fn next(
         disk: &dyn Disk,
-        model: &dyn Model,
-        limits: &Limits,
-        wanted: Wanted,
-    ) -> Result<Next> {
+        model: &dyn StateSpace,
+        limits: &SearchLimits,
+        wanted: SharingOptions,
+    ) -> Result<NextWork> {
         let mut left = SWEPT_MAX;
         loop {
             let (saved, base) = current(disk)?;
-            let planning = Planning { disk, saved: &saved, base, model, limits, wanted };
+            let planning = TaskPlanner { disk, saved: &saved, base, model, limits, wanted };
             let next = planning.next().and_then(|next| match next {
-                Next::Tasks(plan) => plan.agreed(disk, &saved).map(Next::Tasks),
+                NextWork::Tasks(plan) => plan.publish(disk, &saved).map(NextWork::Tasks),
                 next => Ok(next),
             });
             // Somebody may have committed meanwhile, and removed what this rests on; or goes on alone, and sweeps what he does
@@ -158,8 +158,8 @@ impl Plan {
     }
 
     /// The plan of this name in a directory, if there is one and it is of the manifest that is there.
-    pub fn load(disk: &dyn Disk, id: &str) -> Result<Option<(Plan, Saved)>> {
-        let Some(plan) = Plan::named(disk, id)? else { return Ok(None) };
+    pub fn load(disk: &dyn Disk, id: &str) -> Result<Option<(TaskPlan, SavedSearch)>> {
+        let Some(plan) = TaskPlan::load_named(disk, id)? else { return Ok(None) };
         let (saved, base) = current(disk)?;
         if plan.base != base {
             return Ok(None);
@@ -169,17 +169,17 @@ impl Plan {
     }
 
     /// The plan of this name, of whatever manifest.
-    fn named(disk: &dyn Disk, id: &str) -> Result<Option<Plan>> {
+    fn load_named(disk: &dyn Disk, id: &str) -> Result<Option<TaskPlan>> {
         if !is_plan_id(id) {
             // No plan is called so, and it may be a path.
             return Ok(None);
         }
-        if_there(spill::load_value(disk, &plan_file(id), FORMAT))
+        if_exists(spill::load_value(disk, &plan_file(id), FORMAT))
     }
 
     /// Refuses a plan of the current manifest that no process has made: a copy under another name, or one that does not take each
     /// state, or each key, once.
-    fn check(&self, id: &str, saved: &Saved) -> Result<()> {
+    fn check(&self, id: &str, saved: &SavedSearch) -> Result<()> {
         let what = match (self.id() == id, self.fits(saved)) {
             (true, true) => return Ok(()),
             (false, _) => format!("it is the plan {}", self.id()),
@@ -189,7 +189,7 @@ impl Plan {
     }
 
     /// Whether its tasks cover what the manifest says is to be done, exactly once.
-    fn fits(&self, saved: &Saved) -> bool {
+    fn fits(&self, saved: &SavedSearch) -> bool {
         let (levels, open) = (&saved.store.levels, &saved.open);
         let Some(last) =
             levels.len().checked_sub(1).filter(|it| *it as u64 == u64::from(self.level))
@@ -216,11 +216,11 @@ impl Plan {
         let has_names = |before: usize| before + self.tasks() as usize <= FILES_MAX;
         self.begun.is_finite()
             && match self.phase {
-                Phase::Expand => of_states() && has_names(open.logs.len()),
-                Phase::Settle => {
+                TaskPhase::Expand => of_states() && has_names(open.logs.len()),
+                TaskPhase::Settle => {
                     of_keys() && open.expanded == frontier && has_names(levels.shards.len())
                 }
-                Phase::Merge => {
+                TaskPhase::Merge => {
                     of_keys() && (self.runs_from as usize) < saved.store.runs.len() && has_names(0)
                 }
             }
@@ -228,7 +228,7 @@ impl Plan {
 
     /// Whether it is the current one of a directory still.
     pub(super) fn is_current(&self, disk: &dyn Disk) -> Result<bool> {
-        Ok(Plan::named(disk, &self.id())?.as_ref() == Some(self)
+        Ok(TaskPlan::load_named(disk, &self.id())?.as_ref() == Some(self)
             && hash(disk, MANIFEST)? == self.base)
     }
 
@@ -256,10 +256,10 @@ impl Plan {
     pub(super) fn range(&self, task: u32) -> TaskRange {
         let task = task as usize;
         match self.phase {
-            Phase::Expand => {
+            TaskPhase::Expand => {
                 TaskRange::States { from: self.states[task], until: self.states[task + 1] }
             }
-            Phase::Settle | Phase::Merge => {
+            TaskPhase::Settle | TaskPhase::Merge => {
                 let border = |at: usize| self.borders.get(at).cloned();
                 TaskRange::Keys { low: task.checked_sub(1).and_then(border), high: border(task) }
             }
@@ -267,14 +267,16 @@ impl Plan {
     }
 
     /// The file that a task writes: behind those that there are already.
-    pub(super) fn output(&self, saved: &Saved, task: u32) -> FileName {
+    pub(super) fn output(&self, saved: &SavedSearch, task: u32) -> FileName {
         let behind = |files: usize| (files + task as usize) as u16;
         match self.phase {
-            Phase::Expand => {
+            TaskPhase::Expand => {
                 FileName::Candidates { level: self.level, shard: behind(saved.open.logs.len()) }
             }
-            Phase::Settle => FileName::Levels { shard: behind(saved.store.levels.shards.len()) },
-            Phase::Merge => {
+            TaskPhase::Settle => {
+                FileName::Levels { shard: behind(saved.store.levels.shards.len()) }
+            }
+            TaskPhase::Merge => {
                 let (first, last) = saved.levels_from(self.runs_from);
                 FileName::Merged { first, last, part: behind(0) }
             }
@@ -284,8 +286,8 @@ impl Plan {
     /// The number of its tasks.
     pub fn tasks(&self) -> u32 {
         match self.phase {
-            Phase::Expand => self.states.len().saturating_sub(1) as u32,
-            Phase::Settle | Phase::Merge => self.borders.len() as u32 + 1,
+            TaskPhase::Expand => self.states.len().saturating_sub(1) as u32,
+            TaskPhase::Settle | TaskPhase::Merge => self.borders.len() as u32 + 1,
         }
     }
 
@@ -310,14 +312,14 @@ impl Plan {
     }
 
     /// This one, or the one that somebody has written before for the same manifest.
-    fn agreed(self, disk: &dyn Disk, saved: &Saved) -> Result<Plan> {
+    fn publish(self, disk: &dyn Disk, saved: &SavedSearch) -> Result<TaskPlan> {
         let own = self.own(&self.file());
         spill::commit_value(disk, &own, FORMAT, &self)?;
         if disk.rename_new(&own, &self.file())? {
             disk.sync_dir()?;
             return Ok(self);
         }
-        let theirs: Plan = spill::load_value(disk, &self.file(), FORMAT)?;
+        let theirs: TaskPlan = spill::load_value(disk, &self.file(), FORMAT)?;
         match theirs.base == self.base {
             true => theirs.check(&self.id(), saved).map(|()| theirs),
             false => Err(Error::corrupt(self.file(), 0, "it is of another manifest")),
@@ -339,24 +341,24 @@ fn now() -> f64 {
 }
 
 /// What is known when it is planned.
-struct Planning<'p> {
+struct TaskPlanner<'p> {
     disk: &'p dyn Disk,
-    saved: &'p Saved,
+    saved: &'p SavedSearch,
     base: [u8; 32],
-    model: &'p dyn Model,
-    limits: &'p Limits,
-    wanted: Wanted,
+    model: &'p dyn StateSpace,
+    limits: &'p SearchLimits,
+    wanted: SharingOptions,
 }
 
-impl Planning<'_> {
-    fn next(&self) -> Result<Next> {
+impl TaskPlanner<'_> {
+    fn next(&self) -> Result<NextWork> {
         let (saved, levels) = (self.saved, &self.saved.store.levels);
         let outcome = saved.outcome()?;
-        if outcome.verdict != Verdict::Incomplete {
-            return Ok(Next::Ended(outcome.verdict));
+        if outcome.verdict != SearchVerdict::Incomplete {
+            return Ok(NextWork::Ended(outcome.verdict));
         }
         let states = outcome.states();
-        let alone = Next::Search(Some(states + self.wanted.first_states()));
+        let alone = NextWork::Search(Some(states + self.wanted.first_states()));
         let Some(last) = levels.len().checked_sub(1) else { return Ok(alone) };
         if levels.shards.len() + self.wanted.tasks as usize > FILES_MAX {
             return Ok(alone);
@@ -369,7 +371,7 @@ impl Planning<'_> {
         if open.expanded < frontier {
             return match frontier < self.wanted.thin {
                 true => Ok(alone),
-                false => Ok(Next::Tasks(match self.runs_to_merge() {
+                false => Ok(NextWork::Tasks(match self.runs_to_merge() {
                     Some(from) => self.merge(from)?,
                     None => self.expand(frontier)?,
                 })),
@@ -377,9 +379,9 @@ impl Planning<'_> {
         }
         if open.candidates.is_empty() || self.ends(&outcome.findings) {
             // It comes to a verdict, or to the next level if what was found ends nothing.
-            return Ok(Next::Search(Some(states)));
+            return Ok(NextWork::Search(Some(states)));
         }
-        Ok(Next::Tasks(match self.runs_in_memory() {
+        Ok(NextWork::Tasks(match self.runs_in_memory() {
             Some(from) => self.merge(from)?,
             None => self.settle()?,
         }))
@@ -387,7 +389,7 @@ impl Planning<'_> {
 
     /// Whether what was found ends the search.
     fn ends(&self, findings: &Findings) -> bool {
-        let Limits { checks, stop_on_violation, .. } = self.limits;
+        let SearchLimits { checks, stop_on_violation, .. } = self.limits;
         *stop_on_violation && checks.any_selected(self.model, findings)
             || self.limits.are_answered(self.model, findings)
     }
@@ -414,7 +416,7 @@ impl Planning<'_> {
         self.saved.store.runs.iter().position(is_nowhere).map(|it| it as u32)
     }
 
-    fn expand(&self, frontier: u64) -> Result<Plan> {
+    fn expand(&self, frontier: u64) -> Result<TaskPlan> {
         let expanded = self.saved.open.expanded;
         let last = self.saved.store.levels.len() - 1;
         let pieces = self.saved.store.levels.level(last);
@@ -425,7 +427,7 @@ impl Planning<'_> {
         let mut end = 0;
         for segment in &segments {
             for block in 0..segment.blocks() {
-                end += segment.keys_in(block) as u64;
+                end += segment.block_keys(block) as u64;
                 ends.push(end);
             }
         }
@@ -437,28 +439,28 @@ impl Planning<'_> {
             states.extend(is_full.then_some(end));
         }
         states.push(frontier);
-        Ok(Plan { states, ..self.plan(Phase::Expand) })
+        Ok(TaskPlan { states, ..self.plan(TaskPhase::Expand) })
     }
 
-    fn settle(&self) -> Result<Plan> {
-        self.by_keys(Phase::Settle, &self.saved.open.candidates)
+    fn settle(&self) -> Result<TaskPlan> {
+        self.by_keys(TaskPhase::Settle, &self.saved.open.candidates)
     }
 
-    fn merge(&self, from: u32) -> Result<Plan> {
-        let merged = self.by_keys(Phase::Merge, &self.saved.pieces_from(from))?;
-        Ok(Plan { runs_from: from, ..merged })
+    fn merge(&self, from: u32) -> Result<TaskPlan> {
+        let merged = self.by_keys(TaskPhase::Merge, &self.saved.pieces_from(from))?;
+        Ok(TaskPlan { runs_from: from, ..merged })
     }
 
     /// Tasks that take ranges of the keys of these pieces.
-    fn by_keys(&self, phase: Phase, pieces: &[FileSegment]) -> Result<Plan> {
+    fn by_keys(&self, phase: TaskPhase, pieces: &[FileSegment]) -> Result<TaskPlan> {
         let codec = self.saved.codec()?;
         let apart = self.saved.apart(self.disk, &codec);
-        let borders = apart.cut(&apart.open(pieces)?, self.wanted.tasks as usize);
-        Ok(Plan { borders, ..self.plan(phase) })
+        let borders = apart.boundaries(&apart.open(pieces)?, self.wanted.tasks as usize);
+        Ok(TaskPlan { borders, ..self.plan(phase) })
     }
 
-    fn plan(&self, phase: Phase) -> Plan {
-        Plan {
+    fn plan(&self, phase: TaskPhase) -> TaskPlan {
+        TaskPlan {
             base: self.base,
             phase,
             level: self.saved.store.levels.len() as u32 - 1,
@@ -471,10 +473,10 @@ impl Planning<'_> {
     }
 }
 
-impl Saved {
+impl SavedSearch {
     /// Where its files are read, and what is written beside them.
-    pub(super) fn apart<'a>(&self, disk: &'a dyn Disk, codec: &'a Codec) -> Apart<'a> {
-        Apart { disk, whole: self.width as usize, codec }
+    pub(super) fn apart<'a>(&self, disk: &'a dyn Disk, codec: &'a Codec) -> PartitionWorker<'a> {
+        PartitionWorker { disk, whole_width: self.width as usize, codec }
     }
 
     /// Where the keys of a run are: in files of its own, or in those of its levels.

@@ -4,12 +4,12 @@
 //! or be left from before a loss of power, so the name that it has says nothing. A receipt that is another's does not count, and
 //! the task is done again.
 
-use super::if_there;
-use super::plan::{Phase, Plan, TaskRange};
-use crate::search::checkpoint::{FORMAT, Saved, SavedFinding, restore_findings};
+use super::if_exists;
+use super::plan::{TaskPhase, TaskPlan, TaskRange};
+use crate::search::checkpoint::{FORMAT, SavedFinding, SavedSearch, restore_findings};
 use crate::search::files::receipt_file;
 use rkyv::{Archive, Deserialize, Serialize};
-use spill::{Codec, Disk, Error, FileSegment, Part, Result};
+use spill::{Codec, Disk, Error, FileSegment, KeyPartition, Result};
 use std::fmt;
 
 /// So many bytes at the end of what a task has written are looked at to know it again: there is what says of all blocks where
@@ -21,7 +21,7 @@ const COUNT_MAX: u64 = 1 << 46;
 
 /// What came of a task.
 #[derive(Clone, Debug, Archive, Serialize, Deserialize)]
-pub struct Receipt {
+pub struct TaskReceipt {
     /// The digest of the plan that it is of.
     pub(super) plan: [u8; 32],
     /// The number of the task.
@@ -98,21 +98,21 @@ impl fmt::Display for ReceiptFault {
 
 /// A task of a plan, and the manifest that the plan is of.
 #[derive(Clone, Copy)]
-pub(super) struct OfPlan<'p> {
-    pub plan: &'p Plan,
-    pub saved: &'p Saved,
+pub(super) struct PlannedTask<'p> {
+    pub plan: &'p TaskPlan,
+    pub saved: &'p SavedSearch,
     pub task: u32,
 }
 
-impl Receipt {
+impl TaskReceipt {
     /// That of a task that wrote a piece, and found nothing out beside.
     pub(super) fn of(
-        plan: &Plan,
+        plan: &TaskPlan,
         task: u32,
         disk: &dyn Disk,
         piece: FileSegment,
-    ) -> Result<Receipt> {
-        Ok(Receipt {
+    ) -> Result<TaskReceipt> {
+        Ok(TaskReceipt {
             plan: plan.digest(),
             task,
             range: plan.range(task),
@@ -132,9 +132,9 @@ impl Receipt {
     /// file is not there or is another.
     pub(super) fn load(
         disk: &dyn Disk,
-        of: OfPlan<'_>,
-    ) -> Result<std::result::Result<Receipt, ReceiptFault>> {
-        let loaded: Result<Receipt> = spill::load_value(disk, &file(of.plan, of.task), FORMAT);
+        of: PlannedTask<'_>,
+    ) -> Result<std::result::Result<TaskReceipt, ReceiptFault>> {
+        let loaded: Result<TaskReceipt> = spill::load_value(disk, &file(of.plan, of.task), FORMAT);
         let receipt = match loaded {
             Ok(receipt) => receipt,
             Err(error) if error.is_not_found() => return Ok(Err(ReceiptFault::Missing)),
@@ -151,7 +151,7 @@ impl Receipt {
     }
 
     /// What is wrong with it as the receipt of a task, by itself.
-    fn fault(&self, OfPlan { plan, saved, task }: OfPlan<'_>) -> Option<ReceiptFault> {
+    fn fault(&self, PlannedTask { plan, saved, task }: PlannedTask<'_>) -> Option<ReceiptFault> {
         let counts = [self.transitions, self.passed, self.beyond, self.piece.at.keys];
         let found = self.findings.iter().map(|it| it.count);
         let has_width = |bytes: usize| bytes == saved.width as usize;
@@ -178,9 +178,9 @@ impl Receipt {
     }
 
     /// What is wrong with the file that it says was written.
-    fn fault_of_piece(&self, disk: &dyn Disk, of: OfPlan<'_>) -> Result<Option<ReceiptFault>> {
+    fn fault_of_piece(&self, disk: &dyn Disk, of: PlannedTask<'_>) -> Result<Option<ReceiptFault>> {
         let name = self.piece.file.to_string();
-        let looked = if_there(self.judge_piece(disk, of));
+        let looked = if_exists(self.judge_piece(disk, of));
         match looked {
             Err(error @ Error::Corrupt { .. }) => {
                 Ok(Some(ReceiptFault::Damaged(error.to_string())))
@@ -191,24 +191,24 @@ impl Receipt {
         }
     }
 
-    fn judge_piece(&self, disk: &dyn Disk, of: OfPlan<'_>) -> Result<Option<ReceiptFault>> {
+    fn judge_piece(&self, disk: &dyn Disk, of: PlannedTask<'_>) -> Result<Option<ReceiptFault>> {
         let name = || self.piece.file.to_string();
         if digest_of_end(disk, self.piece)? != self.end {
             return Ok(Some(ReceiptFault::ChangedFile(name())));
         }
         let (codec, number): (Codec, usize) = (of.saved.codec()?, of.task as usize);
         let apart = of.saved.apart(disk, &codec);
-        if of.plan.phase == Phase::Expand {
+        if of.plan.phase == TaskPhase::Expand {
             // Candidates have whatever keys they have.
             return apart.check(&self.piece).map(|()| None);
         }
-        let part = Part { borders: &of.plan.borders, number };
+        let part = KeyPartition { boundaries: &of.plan.borders, number };
         let is_within = apart.is_within(&self.piece, part)?;
         Ok((!is_within).then(|| ReceiptFault::KeysOutside(name())))
     }
 
     /// Leaves it behind, durably.
-    pub(super) fn leave(&self, disk: &dyn Disk, plan: &Plan) -> Result<()> {
+    pub(super) fn write(&self, disk: &dyn Disk, plan: &TaskPlan) -> Result<()> {
         let name = file(plan, self.task);
         // Two may be at the same task: neither sees the other's half of a file.
         let own = plan.own(&name);
@@ -219,7 +219,7 @@ impl Receipt {
 }
 
 /// The file of a task's receipt.
-pub(super) fn file(plan: &Plan, task: u32) -> String {
+pub(super) fn file(plan: &TaskPlan, task: u32) -> String {
     receipt_file(&plan.id(), task)
 }
 

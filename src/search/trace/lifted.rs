@@ -1,66 +1,71 @@
 //! Where a counterexample is, in the model that was searched and in all below it.
 
 use super::{StepOutcome, is_violated};
-use crate::exec::{Expansion, Explain, Lift, Model, Step, Violation, find_start};
+use crate::exec::{
+    Simulation, StateSpace, StepDescription, SuccessorSink, SystemDescription, Violation,
+    find_start,
+};
 use spill::{Error, Result};
 
 /// Bytes of initial states of a reduced model that are looked at together.
 const STARTS_BYTES: usize = 32 << 10;
 
 /// A place on a way: states of every model from the searched one down to that which explains it.
-pub(super) struct Lifted<'a> {
-    explains: &'a dyn Explain,
+pub(super) struct LiftedPosition<'a> {
+    explains: &'a dyn SystemDescription,
     /// Where the searched model is.
     searched: Vec<u8>,
     /// The models on the way down, the searched one first, each with where the model below it is.
-    layers: Vec<(&'a dyn Lift, Vec<u8>)>,
+    layers: Vec<(&'a dyn Simulation, Vec<u8>)>,
     /// Where the one that explains them is.
     pub(super) state: Vec<u8>,
 }
 
-impl<'a> Lifted<'a> {
+impl<'a> LiftedPosition<'a> {
     /// At an initial state for which `target`, an initial state of the searched model, stands; with
     /// the number of the start. Nothing if there is none, or if told to stop.
     pub(super) fn start(
-        searched: &'a dyn Model,
+        searched: &'a dyn StateSpace,
         target: &[u8],
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<(u64, Lifted<'a>)>> {
+    ) -> Result<Option<(u64, LiftedPosition<'a>)>> {
         let (mut layers, searched_at) = (Vec::new(), target.to_vec());
         let mut target = searched_at.clone();
         let mut model = searched;
-        while let Some(lift) = model.lifts() {
-            let below = lift.below();
-            if below.lifts().is_some() {
-                let found = reduced_start(below, &|state| lift.stands_for(&target, state), stop)?;
+        while let Some(lift) = model.simulation() {
+            let below = lift.concrete_space();
+            if below.simulation().is_some() {
+                let found = reduced_start(below, &|state| lift.represents(&target, state), stop)?;
                 let Some(found) = found else { return Ok(None) };
                 target.clone_from(&found);
             }
             layers.push((lift, target.clone()));
             model = below;
         }
-        let explains = searched.explained();
+        let explains = searched.description();
         let stands = |state: &[u8]| match layers.last() {
             None => target == state,
-            Some((lift, _)) => lift.stands_for(&target, state),
+            Some((lift, _)) => lift.represents(&target, state),
         };
-        let goes_there = |step: &Step| match &step.outcome {
+        let goes_there = |step: &StepDescription| match &step.outcome {
             StepOutcome::Successor(state) => stands(state),
             StepOutcome::Fault(_) => false,
         };
         let started = find_start(explains, |_, step| goes_there(step) || stop());
-        let Some((number, Step { outcome: StepOutcome::Successor(state), .. })) = started else {
+        let Some((number, StepDescription { outcome: StepOutcome::Successor(state), .. })) =
+            started
+        else {
             return Ok(None);
         };
         if let Some((_, at)) = layers.last_mut() {
             at.clone_from(&state);
         }
-        Ok(Some((number, Lifted { explains, searched: searched_at, layers, state })))
+        Ok(Some((number, LiftedPosition { explains, searched: searched_at, layers, state })))
     }
 
     /// Goes to a state for which `target`, a successor of where the searched model is, stands. Adds which
     /// step was taken of those possible, for each; false if there is no way.
-    pub(super) fn go_to(&mut self, target: &[u8], choices: &mut Vec<u32>) -> Result<bool> {
+    pub(super) fn advance_to(&mut self, target: &[u8], choices: &mut Vec<u32>) -> Result<bool> {
         let is_there = self.descend(0, target, choices)?;
         self.searched.clear();
         self.searched.extend_from_slice(target);
@@ -72,7 +77,7 @@ impl<'a> Lifted<'a> {
             return Ok(self.step_to(target, choices));
         };
         let own = depth.checked_sub(1).map_or(&self.searched, |above| &self.layers[above].1);
-        let Some(way) = lift.way(own, at, target)? else { return Ok(false) };
+        let Some(way) = lift.concretise_step(own, at, target)? else { return Ok(false) };
         for state in way {
             if !self.descend(depth + 1, &state, choices)? {
                 return Ok(false);
@@ -84,10 +89,14 @@ impl<'a> Lifted<'a> {
 
     /// Goes on to a state where `check` fails and for which the state of the searched model is here, too. False if
     /// there is no way.
-    pub(super) fn go_on(&mut self, check: Violation, choices: &mut Vec<u32>) -> Result<bool> {
+    pub(super) fn advance_to_failure(
+        &mut self,
+        check: Violation,
+        choices: &mut Vec<u32>,
+    ) -> Result<bool> {
         for depth in 0..self.layers.len() {
             let (lift, at) = &self.layers[depth];
-            for state in lift.within(at, check)? {
+            for state in lift.concrete_violation_path(at, check)? {
                 if !self.descend(depth + 1, &state, choices)? {
                     return Ok(false);
                 }
@@ -98,16 +107,15 @@ impl<'a> Lifted<'a> {
     }
 
     /// What fails where it has come to: a check, or what is the same by another name.
-    pub(super) fn failing(&self, check: Violation) -> Option<Violation> {
-        let others = self.layers.iter().flat_map(|(lift, _)| lift.alike(check));
+    pub(super) fn violated_check(&self, check: Violation) -> Option<Violation> {
+        let others = self.layers.iter().flat_map(|(lift, _)| lift.equivalent_violations(check));
         let mut all = std::iter::once(check).chain(others);
         all.find(|&it| is_violated(self.explains, it, &self.state))
     }
 
     /// Takes a step to this very state.
     fn step_to(&mut self, target: &[u8], choices: &mut Vec<u32>) -> bool {
-        let goes_there =
-            |step: &Step| matches!(&step.outcome, StepOutcome::Successor(state) if state == target);
+        let goes_there = |step: &StepDescription| matches!(&step.outcome, StepOutcome::Successor(state) if state == target);
         let found = self.explains.steps(&self.state).iter().position(goes_there);
         choices.extend(found.map(|choice| choice as u32));
         self.state.clear();
@@ -118,7 +126,7 @@ impl<'a> Lifted<'a> {
 
 /// The least initial state of a model that is wanted.
 fn reduced_start(
-    model: &dyn Model,
+    model: &dyn StateSpace,
     is_wanted: &dyn Fn(&[u8]) -> bool,
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<Vec<u8>>> {
@@ -139,8 +147,8 @@ fn reduced_start(
         }
     };
     let (mut states, limit) = (Vec::new(), STARTS_BYTES.max(width));
-    let run = |out: &mut Expansion| model.initial(out);
-    let collected = Expansion::collect_in_batches(width, &mut states, limit, &mut look, run);
+    let run = |out: &mut SuccessorSink| model.initial(out);
+    let collected = SuccessorSink::collect_in_batches(width, &mut states, limit, &mut look, run);
     let rest = collected.and_then(|_| look(&mut states));
     if stop() {
         return Ok(None);

@@ -12,7 +12,7 @@ const MEMORY_BYTES: usize = 1 << 20;
 const FILE: &str = "way";
 
 /// States on top of one another.
-pub(in crate::search) struct Way {
+pub(in crate::search) struct StateStack {
     width: usize,
     /// Where a long one is put down; if nowhere, all is in memory.
     folder: Option<std::path::PathBuf>,
@@ -22,11 +22,11 @@ pub(in crate::search) struct Way {
     below: Option<(File, u64)>,
 }
 
-impl Way {
+impl StateStack {
     /// No states of `width` bytes. Where there are many they are put into a file in `folder` that has
     /// no name there, and is gone when this is.
-    pub(in crate::search) fn new(width: usize, folder: Option<&Path>) -> Way {
-        Way { width, folder: folder.map(Path::to_path_buf), top: Vec::new(), below: None }
+    pub(in crate::search) fn new(width: usize, folder: Option<&Path>) -> StateStack {
+        StateStack { width, folder: folder.map(Path::to_path_buf), top: Vec::new(), below: None }
     }
 
     /// Puts a state on top.
@@ -79,7 +79,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (width, states) in [(3, 10), (1000, 5000), (MEMORY_BYTES / 2 + 1, 5), (1 << 21, 3)] {
             for folder in [None, Some(folder.path())] {
-                let mut way = Way::new(width, folder);
+                let mut way = StateStack::new(width, folder);
                 let state = |number: usize| vec![(number % 251) as u8; width];
                 (0..states).for_each(|number| way.push(&state(number)).unwrap());
                 assert!(folder.is_none() || way.top.len() <= MEMORY_BYTES.max(width));

@@ -1,7 +1,9 @@
 //! A walk through the first levels of a space, in memory.
 
-use crate::exec::{Collected, Expansion, Findings, Model, Obligations, Postpones};
-use crate::search::Control;
+use crate::exec::{
+    ExpansionOutcome, Findings, ObligationSink, PostponingStateSpace, StateSpace, SuccessorSink,
+};
+use crate::search::SearchControl;
 use spill::{Dominance, Result};
 use std::collections::BTreeMap;
 
@@ -12,9 +14,9 @@ const BLOCK: usize = 128;
 const BATCH: usize = 256 << 10;
 
 /// Walks level by level, states put off taken up as the search does it.
-pub(super) struct Walk<'m> {
-    model: &'m dyn Model,
-    met: Met,
+pub(super) struct PilotWalk<'m> {
+    model: &'m dyn StateSpace,
+    met: PilotStates,
     /// How many states there are up to the end of each level.
     ends: Vec<usize>,
     /// How many transitions there are to these states.
@@ -24,24 +26,28 @@ pub(super) struct Walk<'m> {
     carried: Vec<usize>,
     findings: Findings,
     at_end: bool,
-    control: &'m Control,
+    control: &'m SearchControl,
 }
 
 /// Which steps of states are taken.
 #[derive(Clone, Copy)]
-enum Taken<'m> {
+enum PilotPass<'m> {
     All,
-    First(&'m dyn Postpones),
-    Rest(&'m dyn Postpones),
+    First(&'m dyn PostponingStateSpace),
+    Rest(&'m dyn PostponingStateSpace),
 }
 
-impl<'m> Walk<'m> {
+impl<'m> PilotWalk<'m> {
     /// A walk that has not begun, and ends with the last level that does not go beyond so many states, or when
     /// told to stop.
-    pub fn new(model: &'m dyn Model, most: usize, control: &'m Control) -> Walk<'m> {
-        Walk {
+    pub fn new(
+        model: &'m dyn StateSpace,
+        most: usize,
+        control: &'m SearchControl,
+    ) -> PilotWalk<'m> {
+        PilotWalk {
             model,
-            met: Met::new(model.width(), most),
+            met: PilotStates::new(model.width(), most),
             ends: Vec::new(),
             transitions: Vec::new(),
             counted: 0,
@@ -91,14 +97,14 @@ impl<'m> Walk<'m> {
             let model = self.model;
             self.collect(|out| model.initial(out))?;
         }
-        let model = self.model.postpones();
+        let model = self.model.as_postponing();
         let carried = std::mem::take(&mut self.carried);
         let level: Vec<usize> = level.collect();
         for block in level.chunks(BLOCK) {
-            self.expand(block, model.map_or(Taken::All, Taken::First), new)?;
+            self.expand(block, model.map_or(PilotPass::All, PilotPass::First), new)?;
         }
         for (block, model) in carried.chunks(BLOCK).zip(std::iter::repeat(model)) {
-            self.expand(block, model.map_or(Taken::All, Taken::Rest), new)?;
+            self.expand(block, model.map_or(PilotPass::All, PilotPass::Rest), new)?;
         }
         if self.met.is_over || self.control.should_stop() {
             return Ok(false);
@@ -115,7 +121,7 @@ impl<'m> Walk<'m> {
     }
 
     /// Expands states; those that owe steps, and have no successor from number `new` on, are carried.
-    fn expand(&mut self, numbers: &[usize], taken: Taken<'m>, new: usize) -> Result<()> {
+    fn expand(&mut self, numbers: &[usize], taken: PilotPass<'m>, new: usize) -> Result<()> {
         if self.met.is_over || self.control.should_stop() {
             return Ok(());
         }
@@ -124,16 +130,16 @@ impl<'m> Walk<'m> {
         let (mut owing, mut owed) = (Vec::new(), Vec::new());
         let model = self.model;
         self.collect(|out| match taken {
-            Taken::All => model.expand(&states, out),
-            Taken::Rest(model) => model.expand_rest(&states, out),
-            Taken::First(model) => {
+            PilotPass::All => model.expand(&states, out),
+            PilotPass::Rest(model) => model.expand_postponed(&states, out),
+            PilotPass::First(model) => {
                 let mut owe = |position: usize, successor: &[u8]| {
                     owing.push(position);
                     owed.extend_from_slice(successor);
                     Ok(())
                 };
-                let _ = Obligations::collect(&mut owe, |owed| {
-                    model.expand_some(&states, out, owed);
+                let _ = ObligationSink::collect(&mut owe, |owed| {
+                    model.expand_reduced(&states, out, owed);
                     Ok(())
                 });
             }
@@ -150,11 +156,11 @@ impl<'m> Walk<'m> {
     }
 
     /// Meets the candidates that `run` adds, until there are too many.
-    fn collect(&mut self, run: impl FnOnce(&mut Expansion)) -> Result<()> {
+    fn collect(&mut self, run: impl FnOnce(&mut SuccessorSink)) -> Result<()> {
         let _heeding = self.control.heed();
         let met = &mut self.met;
         let meet = |buffer: &mut Vec<u8>| {
-            met.meet(buffer);
+            met.insert_all(buffer);
             buffer.clear();
             match met.is_over {
                 true => Err(spill::Error::Source { reason: "the levels are too large".into() }),
@@ -163,22 +169,22 @@ impl<'m> Walk<'m> {
         };
         let (width, mut buffer) = (self.model.width(), Vec::new());
         let limit = BATCH.max(width);
-        let collected = Expansion::collect_in_batches(width, &mut buffer, limit, meet, run);
+        let collected = SuccessorSink::collect_in_batches(width, &mut buffer, limit, meet, run);
         match collected {
-            Ok(Collected { findings, transitions, .. }) => {
+            Ok(ExpansionOutcome { findings, transitions, .. }) => {
                 self.findings.merge(findings);
                 self.counted += transitions;
             }
             Err(_) if self.met.is_over => return Ok(()),
             Err(error) => return Err(error),
         }
-        self.met.meet(&buffer);
+        self.met.insert_all(&buffer);
         Ok(())
     }
 }
 
 /// States that were met, numbered as they were: a hash table of numbers.
-struct Met {
+struct PilotStates {
     width: usize,
     bytes: Vec<u8>,
     count: usize,
@@ -189,10 +195,10 @@ struct Met {
     slots: Vec<u32>,
 }
 
-impl Met {
-    fn new(width: usize, most: usize) -> Met {
+impl PilotStates {
+    fn new(width: usize, most: usize) -> PilotStates {
         let slots = vec![0; (2 * most + 2).next_power_of_two()];
-        Met { width, bytes: Vec::new(), count: 0, most, is_over: false, slots }
+        PilotStates { width, bytes: Vec::new(), count: 0, most, is_over: false, slots }
     }
 
     fn state(&self, number: usize) -> &[u8] {
@@ -229,16 +235,16 @@ impl Met {
         }
         let is_new = |state: &&[u8]| {
             let mut before = numbers.get(&state[..key]).into_iter().flatten();
-            !before.any(|it| dominance.holds(it, &state[key..]))
+            !before.any(|it| dominance.dominates(it, &state[key..]))
         };
-        let mut left = Met::new(width, most);
-        left.meet(known);
-        fresh.chunks_exact(width).filter(is_new).for_each(|state| left.meet(state));
+        let mut left = PilotStates::new(width, most);
+        left.insert_all(known);
+        fresh.chunks_exact(width).filter(is_new).for_each(|state| left.insert_all(state));
         *self = left;
     }
 
     /// Meets states, one after another.
-    fn meet(&mut self, states: &[u8]) {
+    fn insert_all(&mut self, states: &[u8]) {
         for state in states.chunks_exact(self.width) {
             let slot = self.slot(state);
             if self.slots[slot] != 0 {

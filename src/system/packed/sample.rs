@@ -4,7 +4,7 @@
 //! The sample is the first states in breadth-first order and those on a few walks. Which steps the walks take is fixed, so
 //! that a system has the same sample each time.
 
-use super::Packed;
+use super::PackedSystem;
 use crate::system::{TransitionSystem, packing};
 use std::collections::{HashSet, VecDeque};
 
@@ -16,7 +16,7 @@ const WALK_STEPS: usize = 128;
 
 /// Adds to a digest what a system does in a sample of states that begins with these.
 pub(super) fn hash_behaviour<T: TransitionSystem>(
-    packed: &Packed<'_, T>,
+    packed: &PackedSystem<'_, T>,
     initial: Vec<(T::State, Vec<u8>)>,
     hasher: &mut blake3::Hasher,
 ) {
@@ -48,7 +48,7 @@ pub(super) fn hash_behaviour<T: TransitionSystem>(
 
 /// Adds what a system says of a state, and gives the states behind its steps.
 fn hash_state<T: TransitionSystem>(
-    packed: &Packed<'_, T>,
+    packed: &PackedSystem<'_, T>,
     bytes: &[u8],
     hasher: &mut blake3::Hasher,
 ) -> Vec<Vec<u8>> {
@@ -68,7 +68,7 @@ fn hash_state<T: TransitionSystem>(
     for successor in &successors {
         hasher.update(successor);
     }
-    for answer in packed.answers(&state) {
+    for answer in packed.property_values(&state) {
         hasher.update(&[answer.map_or(2, u8::from)]);
     }
     successors

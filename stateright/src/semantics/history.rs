@@ -11,52 +11,52 @@ use std::fmt::Debug;
     serialize = "T: Ord + Serialize, Op: Serialize, Ret: Serialize",
     deserialize = "T: Ord + Deserialize<'de>, Op: Deserialize<'de>, Ret: Deserialize<'de>"
 ))]
-pub struct History<T: Ord, Op, Ret> {
-    threads: BTreeMap<T, Thread<T, Op, Ret>>,
+pub struct OperationHistory<T: Ord, Op, Ret> {
+    threads: BTreeMap<T, ThreadHistory<T, Op, Ret>>,
     /// Whether a thread began an operation before the end of another, or ended one that it had not begun.
     is_invalid: bool,
 }
 
 /// The operations of one thread, in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-struct Thread<T, Op, Ret> {
-    complete: Vec<(Call<T, Op>, Ret)>,
-    pending: Option<Call<T, Op>>,
+struct ThreadHistory<T, Op, Ret> {
+    complete: Vec<(OperationCall<T, Op>, Ret)>,
+    pending: Option<OperationCall<T, Op>>,
 }
 
 /// An operation that has begun.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-struct Call<T, Op> {
+struct OperationCall<T, Op> {
     operation: Op,
     /// How many operations each other thread had completed when this one began, if that matters and if it had any.
     after: Vec<(T, usize)>,
 }
 
-impl<T: Ord, Op, Ret> Default for History<T, Op, Ret> {
+impl<T: Ord, Op, Ret> Default for OperationHistory<T, Op, Ret> {
     fn default() -> Self {
-        History { threads: BTreeMap::new(), is_invalid: false }
+        OperationHistory { threads: BTreeMap::new(), is_invalid: false }
     }
 }
 
-impl<T, Op, Ret> Default for Thread<T, Op, Ret> {
+impl<T, Op, Ret> Default for ThreadHistory<T, Op, Ret> {
     fn default() -> Self {
-        Thread { complete: Vec::new(), pending: None }
+        ThreadHistory { complete: Vec::new(), pending: None }
     }
 }
 
-impl<T: Ord, Op, Ret> History<T, Op, Ret> {
+impl<T: Ord, Op, Ret> OperationHistory<T, Op, Ret> {
     /// How many operations have begun.
     pub fn len(&self) -> usize {
         let of_thread =
-            |it: &Thread<T, Op, Ret>| it.complete.len() + usize::from(it.pending.is_some());
+            |it: &ThreadHistory<T, Op, Ret>| it.complete.len() + usize::from(it.pending.is_some());
         self.threads.values().map(of_thread).sum()
     }
 }
 
-impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> History<T, Op, Ret> {
+impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> OperationHistory<T, Op, Ret> {
     /// Records that a thread begins an operation: after all that others completed, if they are ordered in real time.
     pub fn begin(&mut self, thread: T, operation: Op, in_real_time: bool) -> Result<(), String> {
-        self.refuse_invalid()?;
+        self.reject_invalid()?;
         let others =
             self.threads.iter().filter(|(it, of)| **it != thread && !of.complete.is_empty());
         let after = match in_real_time {
@@ -64,19 +64,19 @@ impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> History<T, Op, Ret> {
             false => Vec::new(),
         };
         let own = self.threads.entry(thread).or_default();
-        if let Some(Call { operation: pending, .. }) = &own.pending {
+        if let Some(OperationCall { operation: pending, .. }) = &own.pending {
             self.is_invalid = true;
             return Err(format!(
                 "thread {thread:?} begins {operation:?} before its operation {pending:?} has ended"
             ));
         }
-        own.pending = Some(Call { operation, after });
+        own.pending = Some(OperationCall { operation, after });
         Ok(())
     }
 
     /// Records what a thread is answered.
     pub fn end(&mut self, thread: T, answer: Ret) -> Result<(), String> {
-        self.refuse_invalid()?;
+        self.reject_invalid()?;
         let own = self.threads.entry(thread).or_default();
         let Some(call) = own.pending.take() else {
             self.is_invalid = true;
@@ -86,7 +86,7 @@ impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> History<T, Op, Ret> {
         Ok(())
     }
 
-    fn refuse_invalid(&self) -> Result<(), String> {
+    fn reject_invalid(&self) -> Result<(), String> {
         match self.is_invalid {
             true => Err("an earlier operation of this history is invalid".into()),
             false => Ok(()),
@@ -105,20 +105,20 @@ impl<T: Copy + Debug + Ord, Op: Debug, Ret: Debug> History<T, Op, Ret> {
             return None;
         }
         let mut ordering =
-            Ordering { history: self, placed: vec![0; self.threads.len()], order: Vec::new() };
+            OrderSearch { history: self, placed: vec![0; self.threads.len()], order: Vec::new() };
         ordering.completes(object).then_some(ordering.order)
     }
 }
 
 /// A search for an order, depth-first.
-struct Ordering<'h, T: Ord, Op, Ret> {
-    history: &'h History<T, Op, Ret>,
+struct OrderSearch<'h, T: Ord, Op, Ret> {
+    history: &'h OperationHistory<T, Op, Ret>,
     /// How many operations of each thread are in the order.
     placed: Vec<usize>,
     order: Vec<(Op, Ret)>,
 }
 
-impl<T, Op, Ret> Ordering<'_, T, Op, Ret>
+impl<T, Op, Ret> OrderSearch<'_, T, Op, Ret>
 where
     T: Ord,
     Op: Clone,
@@ -162,7 +162,7 @@ where
     }
 
     /// Whether all operations that ended before a call began are in the order.
-    fn may_be_next(&self, call: &Call<T, Op>) -> bool {
+    fn may_be_next(&self, call: &OperationCall<T, Op>) -> bool {
         let is_placed = |(thread, count): &(T, usize)| {
             let number = self.history.threads.keys().position(|it| it == thread);
             number.is_none_or(|it| self.placed[it] >= *count)

@@ -2,7 +2,7 @@
 
 use super::{MEMORY, alone, counted};
 use serde::{Deserialize, Serialize};
-use spillway::Verdict;
+use spillway::SearchVerdict;
 use spillway_stateright::Stateright;
 use stateright::{Checker, Model, Property, Representative};
 
@@ -122,7 +122,7 @@ fn a_race_is_found_by_a_shortest_way() {
     let theirs = race.clone().checker().spawn_bfs().join().discovery("nothing is lost").unwrap();
     for model in [Stateright::new(&race), Stateright::new(&race).symmetry()] {
         let found = model.check().memory(MEMORY).run().unwrap();
-        assert_eq!(found.verdict(), Verdict::Violated);
+        assert_eq!(found.verdict(), SearchVerdict::Violated);
         let ours = found.counterexample_of("nothing is lost").unwrap().unwrap();
         assert_eq!((ours.depth(), ours.depth() < theirs.clone().into_states().len()), (4, true));
     }
@@ -134,11 +134,11 @@ fn a_lock_ends_the_race() {
     let lock = Adders { threads: 4, lock: true };
     let model = Stateright::new(&lock);
     let found = model.check().memory(MEMORY).run().unwrap();
-    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, counted(&lock)));
+    assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, counted(&lock)));
 
     let model = Stateright::new(&lock).symmetry();
     let found = model.check().memory(MEMORY).run().unwrap();
     let theirs = lock.clone().checker().symmetry().spawn_dfs().join().unique_state_count();
-    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, theirs as u64));
+    assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, theirs as u64));
     assert!(found.states() < counted(&lock));
 }

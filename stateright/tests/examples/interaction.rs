@@ -3,9 +3,9 @@
 use super::{alone, counted_to, searched, unequal};
 use choice::{Choice, choice};
 use serde::{Deserialize, Serialize};
-use spillway::Verdict;
+use spillway::SearchVerdict;
 use spillway::session::EventuallyVerdict;
-use spillway_stateright::Actors;
+use spillway_stateright::ActorSystem;
 use stateright::Expectation;
 use stateright::actor::{Actor, ActorModel, Id, Out, model_timeout};
 use std::borrow::Cow;
@@ -114,9 +114,9 @@ fn a_user_and_a_counter_have_as_many_states_up_to_a_depth() {
     let _alone = alone();
     let actors = model();
     for depth in [1, 2, 8, 12] {
-        let model = Actors::of(&actors).target_max_depth(depth);
+        let model = ActorSystem::of(&actors).target_max_depth(depth);
         let found = searched(&model);
-        assert_eq!(found.verdict(), Verdict::Incomplete);
+        assert_eq!(found.verdict(), SearchVerdict::Incomplete);
         assert_eq!(found.states(), unequal(&actors, depth as u64), "{depth}");
         assert_eq!(found.states(), counted_to(&actors, depth), "{depth}");
     }
@@ -133,8 +133,11 @@ fn a_user_may_never_be_content() {
             choice!(2 -> !) => true,
         })
     });
-    let model = Actors::of(&actors);
+    let model = ActorSystem::of(&actors);
     let found = model.check().memory(super::MEMORY).run().unwrap();
-    assert_eq!((found.verdict(), found.states()), (Verdict::Violated, unequal(&actors, u64::MAX)));
+    assert_eq!(
+        (found.verdict(), found.states()),
+        (SearchVerdict::Violated, unequal(&actors, u64::MAX))
+    );
     assert!(matches!(found.eventually("content").unwrap(), EventuallyVerdict::Violated(_)));
 }

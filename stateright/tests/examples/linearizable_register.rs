@@ -4,8 +4,8 @@
 use super::registers::{Registers, registers};
 use super::{alone, counted, searched};
 use serde::{Deserialize, Serialize};
-use spillway::Verdict;
-use spillway_stateright::Actors;
+use spillway::SearchVerdict;
+use spillway_stateright::ActorSystem;
 use spillway_stateright::register::RegisterMsg;
 use stateright::actor::{Actor, Id, Out, majority, model_peers};
 use std::borrow::Cow;
@@ -170,9 +170,9 @@ fn model(servers: usize, clients: usize) -> Registers<Server> {
 fn two_servers_are_linearizable() {
     let _alone = alone();
     let actors = model(2, 2);
-    let model = Actors::of(&actors);
+    let model = ActorSystem::of(&actors);
     let found = searched(&model);
-    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 544));
+    assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 544));
     assert_eq!(counted(&actors), 544);
     assert_eq!(found.example("value chosen").unwrap().unwrap().depth(), 11);
 }

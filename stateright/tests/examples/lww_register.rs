@@ -2,8 +2,8 @@
 
 use super::{alone, counted_to, searched, unequal};
 use serde::{Deserialize, Serialize};
-use spillway::Verdict;
-use spillway_stateright::Actors;
+use spillway::SearchVerdict;
+use spillway_stateright::ActorSystem;
 use stateright::Expectation;
 use stateright::actor::{Actor, ActorModel, Id, Network, Out};
 use std::borrow::Cow;
@@ -99,10 +99,10 @@ fn model() -> ActorModel<Node> {
 fn copies_are_equal_once_all_is_delivered() {
     let _alone = alone();
     let actors = model();
-    let model = Actors::of(&actors).target_max_depth(5);
+    let model = ActorSystem::of(&actors).target_max_depth(5);
     let found = searched(&model);
     // It goes on for ever.
-    assert_eq!(found.verdict(), Verdict::Incomplete);
+    assert_eq!(found.verdict(), SearchVerdict::Incomplete);
     assert_eq!(found.states(), unequal(&actors, 5));
     assert_eq!(found.states(), counted_to(&actors, 5));
 }

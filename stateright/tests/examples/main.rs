@@ -14,8 +14,8 @@ mod single_copy_register;
 mod timers;
 mod two_phase_commit;
 
-use spillway::Found;
-use spillway_stateright::{Kept, Stateright};
+use spillway::CheckResult;
+use spillway_stateright::{Stateright, StoredState};
 use stateright::{Checker, Expectation, Model, Property};
 use std::collections::HashSet;
 use std::fmt::Debug;
@@ -81,10 +81,10 @@ where
 }
 
 /// What comes of a search of all states of a model, up to a depth if that is said.
-fn searched<'m, M, K>(model: &'m Stateright<'_, M, K>) -> Found<'m>
+fn searched<'m, M, K>(model: &'m Stateright<'_, M, K>) -> CheckResult<'m>
 where
     M: Model<Action: Clone + Debug> + Send + Sync,
-    K: Kept<M::State>,
+    K: StoredState<M::State>,
 {
     model.check().memory(MEMORY).keep_going().run().unwrap()
 }

@@ -2,8 +2,8 @@
 
 use super::{MEMORY, alone, unequal};
 use serde::{Deserialize, Serialize};
-use spillway::{Check, Verdict};
-use spillway_stateright::Actors;
+use spillway::{Check, SearchVerdict};
+use spillway_stateright::ActorSystem;
 use stateright::Expectation;
 use stateright::actor::{Actor, ActorModel, Id, LossyNetwork, Network, Out, model_timeout};
 use std::borrow::Cow;
@@ -107,9 +107,9 @@ fn actors_have_as_many_states_over_each_network() {
         for network in networks() {
             let which = format!("{network:?} {setting}");
             let actors = ring(network, lossy, crashes);
-            let model = Actors::of(&actors);
+            let model = ActorSystem::of(&actors);
             let found = Check::new(&model).memory(MEMORY).run().unwrap();
-            assert_eq!(found.verdict(), Verdict::Verified, "{which}");
+            assert_eq!(found.verdict(), SearchVerdict::Verified, "{which}");
             assert_eq!(found.states(), unequal(&actors, u64::MAX), "{which}");
             most = most.max(found.states());
         }

@@ -3,8 +3,8 @@
 use super::registers::{Registers, registers};
 use super::{alone, counted, searched};
 use serde::{Deserialize, Serialize};
-use spillway::Verdict;
-use spillway_stateright::Actors;
+use spillway::SearchVerdict;
+use spillway_stateright::ActorSystem;
 use spillway_stateright::register::RegisterMsg;
 use stateright::actor::{Actor, Id, Out, majority, model_peers};
 use std::borrow::Cow;
@@ -174,9 +174,9 @@ fn model(clients: usize) -> Registers<Server> {
 fn three_servers_agree() {
     let _alone = alone();
     let actors = model(2);
-    let model = Actors::of(&actors);
+    let model = ActorSystem::of(&actors);
     let found = searched(&model);
-    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 16_668));
+    assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 16_668));
     assert_eq!(counted(&actors), 16_668);
     assert_eq!(found.example("value chosen").unwrap().unwrap().depth(), 8);
 }

@@ -7,8 +7,8 @@
 
 use super::{MEMORY, alone, counted_to, searched, unequal};
 use serde::{Deserialize, Serialize};
-use spillway::Verdict;
-use spillway_stateright::Actors;
+use spillway::SearchVerdict;
+use spillway_stateright::ActorSystem;
 use stateright::actor::{Actor, ActorModel, Id, Network, Out, model_timeout};
 use stateright::{Expectation, HasDiscoveries};
 use std::borrow::Cow;
@@ -355,10 +355,10 @@ fn cluster<const WHOLE: bool>() -> ActorModel<Server<WHOLE>> {
 fn servers_have_the_states_that_are_not_equal() {
     let _alone = alone();
     let actors = cluster::<true>();
-    let model = Actors::of(&actors).target_max_depth(6);
+    let model = ActorSystem::of(&actors).target_max_depth(6);
     let found = searched(&model);
     assert_eq!(found.states(), unequal(&actors, 6));
-    assert_eq!(found.verdict(), Verdict::Incomplete);
+    assert_eq!(found.verdict(), SearchVerdict::Incomplete);
     assert!(found.example("a leader").unwrap().is_some());
     let (hashed, hashed_in_part) = (counted_to(&actors, 6), counted_to(&cluster::<false>(), 6));
     // A hash of a part of the state loses more.
@@ -371,9 +371,9 @@ fn a_search_ends_with_the_first_leader() {
     let _alone = alone();
     let actors = cluster::<true>();
     let leader = HasDiscoveries::AnyOf(["a leader"].into());
-    let model = Actors::of(&actors).finish_when(leader);
+    let model = ActorSystem::of(&actors).finish_when(leader);
     let found = model.check().memory(MEMORY).run().unwrap();
-    assert_eq!(found.verdict(), Verdict::Incomplete);
+    assert_eq!(found.verdict(), SearchVerdict::Incomplete);
     // A time-out, a request that is delivered, a vote.
     let way = found.example("a leader").unwrap().unwrap();
     assert_eq!((way.depth(), found.outcome().levels.len()), (3, 4));

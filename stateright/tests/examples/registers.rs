@@ -1,7 +1,7 @@
 //! Models of registers, and the testers by which they are judged.
 
 use serde::{Deserialize, Serialize};
-use spillway_stateright::Written;
+use spillway_stateright::SerdeActor;
 use spillway_stateright::register::{
     Register, RegisterActor, RegisterMsg, RegisterOp, RegisterRet,
 };
@@ -24,7 +24,7 @@ pub type Registers<S> = ActorModel<RegisterActor<S>, (), Tester>;
 /// Servers of a register and clients that write once and read, over a network that neither keeps an order nor duplicates.
 pub fn registers<S, I>(servers: Vec<S>, clients: usize) -> Registers<S>
 where
-    S: Written + Actor<Msg = RegisterMsg<u64, char, I>, Timer: Ord>,
+    S: SerdeActor + Actor<Msg = RegisterMsg<u64, char, I>, Timer: Ord>,
     I: Clone + Debug + Hash + Ord,
 {
     let server_count = servers.len();

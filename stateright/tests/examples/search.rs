@@ -2,7 +2,7 @@
 
 use super::{MEMORY, alone, searched};
 use serde::{Deserialize, Serialize};
-use spillway::{Found, Verdict};
+use spillway::{CheckResult, SearchVerdict};
 use spillway_stateright::Stateright;
 use stateright::{HasDiscoveries, Model, Property};
 use std::collections::BTreeSet;
@@ -49,7 +49,7 @@ impl Model for Square {
 
 const SQUARE: Square = Square { side: 100 };
 
-fn ended(finish_when: HasDiscoveries) -> (Verdict, usize) {
+fn ended(finish_when: HasDiscoveries) -> (SearchVerdict, usize) {
     let model = Stateright::new(&SQUARE).finish_when(finish_when);
     let found = model.check().memory(MEMORY).run().unwrap();
     (found.verdict(), found.outcome().levels.len())
@@ -60,21 +60,21 @@ fn a_search_ends_with_the_discoveries_that_it_waits_for() {
     let _alone = alone();
     let names = |all: &[&'static str]| all.iter().copied().collect::<BTreeSet<_>>();
     // Levels: the one of the last discovery is the last.
-    assert_eq!(ended(HasDiscoveries::Any), (Verdict::Incomplete, 6));
-    assert_eq!(ended(HasDiscoveries::AnyFailures), (Verdict::Violated, 11));
+    assert_eq!(ended(HasDiscoveries::Any), (SearchVerdict::Incomplete, 6));
+    assert_eq!(ended(HasDiscoveries::AnyFailures), (SearchVerdict::Violated, 11));
     assert_eq!(
         ended(HasDiscoveries::AnyOf(names(&["x is 20", "y is 5"]))),
-        (Verdict::Incomplete, 6)
+        (SearchVerdict::Incomplete, 6)
     );
     let both = names(&["x is not 20", "sum is not 10"]);
-    assert_eq!(ended(HasDiscoveries::AllOf(both)), (Verdict::Violated, 21));
+    assert_eq!(ended(HasDiscoveries::AllOf(both)), (SearchVerdict::Violated, 21));
     // What nothing is found of is looked for in all states.
-    assert_eq!(ended(HasDiscoveries::AllFailures), (Verdict::Violated, 199));
-    assert_eq!(ended(HasDiscoveries::All), (Verdict::Violated, 199));
+    assert_eq!(ended(HasDiscoveries::AllFailures), (SearchVerdict::Violated, 199));
+    assert_eq!(ended(HasDiscoveries::All), (SearchVerdict::Violated, 199));
 }
 
 /// The depth of a way to each property.
-fn depths(found: &Found<'_>) -> [Option<usize>; 4] {
+fn depths(found: &CheckResult<'_>) -> [Option<usize>; 4] {
     let depth = |name| found.counterexample_of(name).unwrap().map(|it| it.depth());
     let example = found.example("y is 5").unwrap().map(|it| it.depth());
     [depth("sum is not 10"), depth("x is not 20"), depth("x is small"), example]
@@ -106,12 +106,12 @@ fn a_depth_bounds_a_search_that_can_go_on() {
         let found = check.run().unwrap();
         (found.verdict(), found.states(), found.outcome().levels.len())
     };
-    assert_eq!(depth(5), (Verdict::Incomplete, 15, 5));
-    assert_eq!(depth(5), (Verdict::Incomplete, 15, 5));
-    assert_eq!(depth(10), (Verdict::Incomplete, 55, 10));
+    assert_eq!(depth(5), (SearchVerdict::Incomplete, 15, 5));
+    assert_eq!(depth(5), (SearchVerdict::Incomplete, 15, 5));
+    assert_eq!(depth(10), (SearchVerdict::Incomplete, 55, 10));
     // States of the last level are checked.
-    assert_eq!(depth(11), (Verdict::Violated, 66, 11));
-    assert_eq!(depth(0), (Verdict::Violated, 10_000, 199));
+    assert_eq!(depth(11), (SearchVerdict::Violated, 66, 11));
+    assert_eq!(depth(0), (SearchVerdict::Violated, 10_000, 199));
 }
 
 /// States of which each leads to many, and one in the middle of the second level is wrong.
@@ -155,7 +155,7 @@ fn a_violation_ends_the_search_within_its_level() {
     for threads in [1, 2] {
         let found = model.check().memory(MEMORY).threads(threads).run().unwrap();
         let right = found.counterexample_of("right").unwrap().unwrap();
-        assert_eq!((found.verdict(), right.depth()), (Verdict::Violated, 1));
+        assert_eq!((found.verdict(), right.depth()), (SearchVerdict::Violated, 1));
         // The states before the first wrong one, in the order of their bytes, and that one are expanded.
         let transitions = found.outcome().transitions;
         assert!(transitions < 20_000 + 100 * 10_000, "{transitions}");

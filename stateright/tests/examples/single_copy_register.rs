@@ -2,8 +2,8 @@
 
 use super::registers::{Registers, registers};
 use super::{alone, counted, searched};
-use spillway::Verdict;
-use spillway_stateright::Actors;
+use spillway::SearchVerdict;
+use spillway_stateright::ActorSystem;
 use spillway_stateright::register::RegisterMsg;
 use stateright::actor::{Actor, Id, Out};
 use std::borrow::Cow;
@@ -49,9 +49,9 @@ fn model(servers: usize) -> Registers<Server> {
 fn one_server_is_linearizable() {
     let _alone = alone();
     let one = model(1);
-    let model = Actors::of(&one);
+    let model = ActorSystem::of(&one);
     let found = searched(&model);
-    assert_eq!((found.verdict(), found.states()), (Verdict::Verified, 93));
+    assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, 93));
     assert_eq!(counted(&one), 93);
     assert_eq!(found.example("value chosen").unwrap().unwrap().depth(), 3);
 }
@@ -60,8 +60,8 @@ fn one_server_is_linearizable() {
 fn two_servers_are_not() {
     let _alone = alone();
     let two = model(2);
-    let model = Actors::of(&two);
+    let model = ActorSystem::of(&two);
     let found = model.check().memory(super::MEMORY).run().unwrap();
-    assert_eq!(found.verdict(), Verdict::Violated);
+    assert_eq!(found.verdict(), SearchVerdict::Violated);
     assert_eq!(found.counterexample_of("linearizable").unwrap().unwrap().depth(), 4);
 }

@@ -2,7 +2,7 @@
 
 use super::{alone, counted_to, searched, unequal};
 use serde::{Deserialize, Serialize};
-use spillway_stateright::Actors;
+use spillway_stateright::ActorSystem;
 use stateright::Expectation;
 use stateright::actor::{Actor, ActorModel, Id, Network, Out, model_peers, model_timeout};
 use std::borrow::Cow;
@@ -75,7 +75,7 @@ fn actors_with_timers_have_as_many_states_up_to_a_depth() {
         .property(Expectation::Always, "nobody answers unasked", |_, state| {
             state.actor_states.iter().all(|it| it.answered <= it.asked)
         });
-    let model = Actors::of(&actors).target_max_depth(6);
+    let model = ActorSystem::of(&actors).target_max_depth(6);
     let found = searched(&model);
     assert_eq!(found.states(), unequal(&actors, 6));
     // All timers are always set here, and so Stateright's hash takes no two states for one.

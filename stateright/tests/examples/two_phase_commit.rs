@@ -2,7 +2,7 @@
 
 use super::{MEMORY, alone, counted};
 use serde::{Deserialize, Serialize};
-use spillway::{Check, Verdict};
+use spillway::{Check, SearchVerdict};
 use spillway_stateright::Stateright;
 use stateright::{Checker, Model, Property, Representative};
 use std::collections::{BTreeSet, HashSet};
@@ -124,7 +124,7 @@ fn two_phase_commit_has_the_states_of_the_literature() {
         assert_eq!(counted(&commit), states);
         let model = Stateright::new(&commit).parameters(managers.to_string());
         let found = Check::new(&model).memory(MEMORY).run().unwrap();
-        assert_eq!((found.verdict(), found.states()), (Verdict::Verified, states));
+        assert_eq!((found.verdict(), found.states()), (SearchVerdict::Verified, states));
         let theirs = commit.clone().checker().spawn_bfs().join();
         for (name, shortest) in [("all commit", 3 * managers + 1), ("all abort", managers)] {
             let ours = found.example(name).unwrap().unwrap().depth();
@@ -173,7 +173,7 @@ fn managers_that_are_alike_are_visited_once() {
         }
     }
     assert_eq!((seen.len(), found.states()), (8832, orbits.len() as u64));
-    assert_eq!(found.verdict(), Verdict::Verified);
+    assert_eq!(found.verdict(), SearchVerdict::Verified);
     let theirs = commit.clone().checker().symmetry().spawn_dfs().join();
     assert_eq!(found.states(), theirs.unique_state_count() as u64);
     let way = found.example("all commit").unwrap().unwrap();
@@ -187,6 +187,6 @@ fn a_search_goes_on_in_its_directory() {
     let commit = Commit { managers: 5 };
     let model = Stateright::new(&commit).parameters("5");
     let ask = || Check::new(&model).memory(MEMORY).dir(folder.path());
-    assert_eq!(ask().max_states(500).run().unwrap().verdict(), Verdict::Incomplete);
+    assert_eq!(ask().max_states(500).run().unwrap().verdict(), SearchVerdict::Incomplete);
     assert_eq!(ask().run().unwrap().states(), 8832);
 }

@@ -4,11 +4,12 @@
 use super::{levels, tiny_plan};
 use crate::support::{Graph, Random, begin_or_resume};
 use spill::{Disk, Error, FaultDisk, Result, load};
-use spillway::search::checkpoint::{FORMAT, Saved};
+use spillway::search::checkpoint::{FORMAT, SavedSearch};
 use spillway::search::tasks::{
-    Expanding, Followed, Next, Phase, Plan, ReceiptFault, Task, Wanted, commit,
+    ExpansionContext, NextWork, PlanOutcome, ReceiptFault, SearchTask, SharingOptions, TaskPhase,
+    TaskPlan, commit,
 };
-use spillway::search::{Control, Limits};
+use spillway::search::{SearchControl, SearchLimits};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,41 +20,41 @@ const GRAPH: Graph =
 /// A search in which the tasks of a plan are done, but not committed.
 struct Done {
     disk: FaultDisk,
-    plan: Plan,
+    plan: TaskPlan,
     /// The levels as they were, and as they are when it is committed.
     levels: [Vec<Vec<u8>>; 2],
 }
 
-fn limits() -> Limits {
-    Limits { stop_on_violation: false, ..Limits::default() }
+fn limits() -> SearchLimits {
+    SearchLimits { stop_on_violation: false, ..SearchLimits::default() }
 }
 
-fn planned(disk: &FaultDisk) -> Plan {
-    match Plan::next(disk, &GRAPH, &limits(), Wanted { tasks: 3, thin: 1 }) {
-        Ok(Next::Tasks(plan)) => plan,
+fn planned(disk: &FaultDisk) -> TaskPlan {
+    match TaskPlan::next(disk, &GRAPH, &limits(), SharingOptions { tasks: 3, thin: 1 }) {
+        Ok(NextWork::Tasks(plan)) => plan,
         other => panic!("{other:?}"),
     }
 }
 
-fn does(disk: &FaultDisk, plan: &Plan, number: u32) -> Result<()> {
-    let Followed::Done(task) = Task::find(disk, &plan.id(), number)? else {
+fn does(disk: &FaultDisk, plan: &TaskPlan, number: u32) -> Result<()> {
+    let PlanOutcome::Done(task) = SearchTask::find(disk, &plan.id(), number)? else {
         panic!("the plan is the current one")
     };
     let (memory, scratch) = (tiny_plan(1, GRAPH.width, 4_000, 16_000), Arc::new(FaultDisk::new()));
-    let with = Expanding { model: &GRAPH, coverage: true, memory, scratch };
+    let with = ExpansionContext { model: &GRAPH, coverage: true, memory, scratch };
     let done = match plan.phase {
-        Phase::Expand => task.expand(&with)?,
-        Phase::Settle | Phase::Merge => task.combine()?,
+        TaskPhase::Expand => task.expand(&with)?,
+        TaskPhase::Settle | TaskPhase::Merge => task.combine()?,
     };
-    assert!(matches!(done, Followed::Done(_)));
+    assert!(matches!(done, PlanOutcome::Done(_)));
     Ok(())
 }
 
 /// A search at the first plan of a phase that has several tasks, all done, and at least so many plans before it.
-fn done(phase: Phase) -> Done {
+fn done(phase: TaskPhase) -> Done {
     let disk = FaultDisk::new();
-    let control = Control::new(Duration::from_secs(3600), None);
-    let begun = Limits { max_states: Some(60), ..limits() };
+    let control = SearchControl::new(Duration::from_secs(3600), None);
+    let begun = SearchLimits { max_states: Some(60), ..limits() };
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     let memory = tiny_plan(1, GRAPH.width, 400, 3_000);
     begin_or_resume(&GRAPH, &shared, memory, &begun, &control).unwrap().run().unwrap();
@@ -61,16 +62,16 @@ fn done(phase: Phase) -> Done {
         let plan = planned(&disk);
         (0..plan.tasks()).for_each(|it| does(&disk, &plan, it).unwrap());
         let committed = disk.restart();
-        assert!(matches!(commit(&committed, &plan.id()).unwrap(), Followed::Done(_)));
+        assert!(matches!(commit(&committed, &plan.id()).unwrap(), PlanOutcome::Done(_)));
         if plan.phase == phase && plan.tasks() > 1 {
             let levels = [levels(&disk), levels(&committed)];
             return Done { disk, plan, levels };
         }
-        assert!(matches!(commit(&disk, &plan.id()).unwrap(), Followed::Done(_)));
+        assert!(matches!(commit(&disk, &plan.id()).unwrap(), PlanOutcome::Done(_)));
     }
 }
 
-const PHASES: [Phase; 3] = [Phase::Expand, Phase::Settle, Phase::Merge];
+const PHASES: [TaskPhase; 3] = [TaskPhase::Expand, TaskPhase::Settle, TaskPhase::Merge];
 
 impl Done {
     fn receipt(&self, task: u32) -> String {
@@ -81,7 +82,7 @@ impl Done {
         format!("plan-{}", self.plan.id())
     }
 
-    fn commit(&self, disk: &FaultDisk) -> Result<Followed<Saved>> {
+    fn commit(&self, disk: &FaultDisk) -> Result<PlanOutcome<SavedSearch>> {
         commit(disk, &self.plan.id())
     }
 
@@ -91,14 +92,14 @@ impl Done {
         assert_eq!(self.undone(disk), (task, why.clone()));
         assert_eq!(levels(disk), self.levels[0]);
         does(disk, &self.plan, task).unwrap();
-        assert!(matches!(self.commit(disk).unwrap(), Followed::Done(_)));
+        assert!(matches!(self.commit(disk).unwrap(), PlanOutcome::Done(_)));
         assert_eq!(levels(disk), self.levels[1]);
     }
 
     #[track_caller]
     fn undone(&self, disk: &FaultDisk) -> (u32, ReceiptFault) {
         match self.commit(disk).unwrap() {
-            Followed::Undone(task, why) => (task, why),
+            PlanOutcome::Undone(task, why) => (task, why),
             other => panic!("{other:?}"),
         }
     }
@@ -144,7 +145,7 @@ fn a_receipt_of_another_plan_is_refused() {
         assert!(again.id() == done.plan.id() && again != done.plan);
         assert_eq!(done.undone(&disk), (0, ReceiptFault::OtherPlan));
         (0..again.tasks()).for_each(|it| does(&disk, &again, it).unwrap());
-        assert!(matches!(done.commit(&disk).unwrap(), Followed::Done(_)));
+        assert!(matches!(done.commit(&disk).unwrap(), PlanOutcome::Done(_)));
         assert_eq!(levels(&disk), done.levels[1]);
         // One of the plan before.
         let next = planned(&disk);
@@ -153,7 +154,7 @@ fn a_receipt_of_another_plan_is_refused() {
         assert_eq!(other.undone(&other.disk), (0, ReceiptFault::OtherPlan));
         // And that plan itself is over.
         copy_from(&done.disk, &done.plan_file(), &other.disk, &done.plan_file());
-        assert!(matches!(done.commit(&other.disk).unwrap(), Followed::Stale));
+        assert!(matches!(done.commit(&other.disk).unwrap(), PlanOutcome::Stale));
     }
 }
 
@@ -183,9 +184,9 @@ fn what_a_task_wrote_is_looked_at() {
         let done = done(phase);
         let files = done.disk.list().unwrap().into_iter().map(|it| it.0);
         let before: BTreeSet<String> =
-            Saved::load(&done.disk).unwrap().files().map(|it| it.to_string()).collect();
+            SavedSearch::load(&done.disk).unwrap().files().map(|it| it.to_string()).collect();
         let written: Vec<String> =
-            files.filter(|it| spill::FileName::is_one(it) && !before.contains(it)).collect();
+            files.filter(|it| spill::FileName::is_key_file(it) && !before.contains(it)).collect();
         assert_eq!(written.len(), done.plan.tasks() as usize, "{phase:?}");
         let disk = done.disk.restart();
         disk.remove(&written[1]).unwrap();
@@ -206,11 +207,11 @@ fn what_a_task_wrote_is_looked_at() {
 /// What can be refused is refused; whatever else a changed byte says, the levels are those that they would be.
 fn is_sound(done: &Done, disk: &FaultDisk, what: &str) -> bool {
     match done.commit(disk) {
-        Ok(Followed::Done(_)) => {
+        Ok(PlanOutcome::Done(_)) => {
             assert_eq!(levels(disk), done.levels[1], "{what}");
             true
         }
-        Ok(Followed::Undone(..) | Followed::Stale) | Err(Error::Corrupt { .. }) => {
+        Ok(PlanOutcome::Undone(..) | PlanOutcome::Stale) | Err(Error::Corrupt { .. }) => {
             let manifest = |disk: &FaultDisk| disk.read("manifest").unwrap();
             assert!(manifest(disk) == manifest(&done.disk), "{what}");
             false

@@ -2,8 +2,9 @@
 
 use super::{Bound, Builder, Recipe, exprs, stmts};
 use spillway::ir::{
-    Action, Binary, ChannelId, ChannelRef, Communication, Control, Edge, EndRule, Entity, Expr,
-    ExprKind, LocationId, Parameter, ProcessId, Property, PropertyKind, Start, Stmt,
+    Action, ActionControl, BinaryOp, ChannelId, ChannelRef, Communication, EndRule, Entity, Expr,
+    ExprKind, LocationId, Parameter, ProcessEdge, ProcessId, ProgramProperty, PropertyKind,
+    StartRule, Stmt,
 };
 
 /// The most actions of a process in lockstep.
@@ -42,7 +43,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The first edges leave one location after the other, so that all have a way on.
-    fn edge(&mut self, process: ProcessId, at: usize) -> Edge {
+    fn edge(&mut self, process: ProcessId, at: usize) -> ProcessEdge {
         let locations = self.program.processes[process].locations.len();
         let from = if at < locations { at } else { self.choices.below(locations) };
         let to = match self.choices.chance(40) {
@@ -50,11 +51,11 @@ impl<'a> Builder<'a> {
             false => (from + 1) % locations,
         };
         let (from, to) = (LocationId::from_index(from), LocationId::from_index(to));
-        Edge { process, from, to }
+        ProcessEdge { process, from, to }
     }
 
     /// An action; a mild one can be taken more often than not.
-    fn action(&mut self, edge: Option<Edge>, mild: bool) {
+    fn action(&mut self, edge: Option<ProcessEdge>, mild: bool) {
         let recklessness = self.recklessness;
         if mild {
             self.recklessness /= 4;
@@ -65,7 +66,7 @@ impl<'a> Builder<'a> {
         let communication = self.message(edge, if mild { 15 } else { 45 });
         let body = self.body();
         let name = format!("a{}", self.program.actions.len());
-        let (priority, control) = (0, Control::default());
+        let (priority, control) = (0, ActionControl::default());
         let action =
             Action { name, edge, parameters, guard, communication, body, priority, control, span };
         self.program.actions.push(action);
@@ -107,17 +108,17 @@ impl<'a> Builder<'a> {
         let left = self.expr(ExprKind::Read(place));
         let right = self.any_within(low, high, 1);
         let operator = self.choices.pick(&[
-            Binary::LessEqual,
-            Binary::GreaterEqual,
-            Binary::NotEqual,
-            Binary::Less,
-            Binary::Greater,
-            Binary::Equal,
+            BinaryOp::LessEqual,
+            BinaryOp::GreaterEqual,
+            BinaryOp::NotEqual,
+            BinaryOp::Less,
+            BinaryOp::Greater,
+            BinaryOp::Equal,
         ]);
         self.binary(operator, left, right)
     }
 
-    fn message(&mut self, edge: Option<Edge>, percent: u64) -> Option<Communication> {
+    fn message(&mut self, edge: Option<ProcessEdge>, percent: u64) -> Option<Communication> {
         let channels: Vec<ChannelId> = match edge {
             Some(_) => self.program.channels.keys().collect(),
             None => self.buffered(),
@@ -154,7 +155,7 @@ impl<'a> Builder<'a> {
         let parameters = self.parameters(&[70, 30]);
         let body = if self.choices.chance(60) { self.body() } else { vec![] };
         let name = format!("s{}", self.program.starts.len());
-        self.program.starts.push(Start { name, parameters, body, span });
+        self.program.starts.push(StartRule { name, parameters, body, span });
         self.recklessness = recklessness;
     }
 
@@ -181,6 +182,6 @@ impl<'a> Builder<'a> {
                 PropertyKind::AssertionAt { process, location, condition }
             }
         };
-        self.program.properties.push(Property { name, kind, span });
+        self.program.properties.push(ProgramProperty { name, kind, span });
     }
 }

@@ -1,7 +1,7 @@
 //! How lively generated programs are: a test over programs that do nothing would prove nothing.
 
 use super::Generated;
-use spillway::exec::{Explain, FaultKind, Interp, Model, StepOutcome};
+use spillway::exec::{FaultKind, Interp, StateSpace, StepOutcome, SystemDescription};
 use spillway::ir::{Action, Program, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -112,7 +112,7 @@ impl Census {
         assert!(self.faulty * 20 >= self.actions, "some actions meet faults");
         // Here no process comes and goes, so all messages fit their channels (rule 18 of the program form). Tests of Promela's
         // messages meet the others.
-        for kind in FaultKind::ALL.into_iter().filter(|it| !it.is_misfit()) {
+        for kind in FaultKind::ALL.into_iter().filter(|it| !it.is_arity_mismatch()) {
             assert!(self.faults.get(&kind) >= Some(&50), "{} is met", kind.name());
         }
         for construct in CONSTRUCTS {

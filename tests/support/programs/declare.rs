@@ -2,9 +2,9 @@
 
 use super::{Builder, Numbers, Recipe};
 use spillway::ir::{
-    Arithmetic, Channel, Domain, EndRule, Entity, Enum, Instances, Life, Location, LocationId,
-    Overflow, Owner, Process, ProcessId, Scalar, Scalarset, Schedule, Type, TypeId, Urgency,
-    Variable,
+    Arithmetic, Channel, Domain, EndRule, Entity, EnumType, InstanceCount, Location, LocationId,
+    OverflowRule, Owner, Process, ProcessId, ProcessLifecycle, ScalarType, Scalarset, Schedule,
+    Type, TypeId, Urgency, Variable,
 };
 
 /// The most processes in lockstep, whose steps are the product of what each can do.
@@ -52,11 +52,11 @@ impl<'a> Builder<'a> {
 
     /// Types that every program has: truth values, an enumeration and a scalarset.
     fn names(&mut self) {
-        let boolean = Type::Scalar(Scalar::defined(Domain::Bool));
+        let boolean = Type::Scalar(ScalarType::defined(Domain::Bool));
         self.small.push(self.program.types.push(boolean));
         let values = 1 + self.choices.below(4);
         let values = (0..values).map(|at| format!("e{at}")).collect();
-        self.program.enums.push(Enum { name: "E".into(), values });
+        self.program.enums.push(EnumType { name: "E".into(), values });
         let size = self.choices.between(1, 4) as u32;
         self.program.scalarsets.push(Scalarset { name: "S".into(), size });
     }
@@ -71,9 +71,9 @@ impl<'a> Builder<'a> {
             name: format!("P{number}"),
             locations,
             start,
-            instances: Instances::One,
+            instances: InstanceCount::One,
             parameters: vec![],
-            life: Life::default(),
+            life: ProcessLifecycle::default(),
             span,
         });
     }
@@ -98,8 +98,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn overflow(&mut self) -> Overflow {
-        self.choices.pick(&[Overflow::Wraps, Overflow::Fails])
+    fn overflow(&mut self) -> OverflowRule {
+        self.choices.pick(&[OverflowRule::Wraps, OverflowRule::Fails])
     }
 
     fn channel(&mut self, numbers: &'a Numbers) {
@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn initial_scalar(&mut self, scalar: &Scalar) -> Option<i64> {
+    fn initial_scalar(&mut self, scalar: &ScalarType) -> Option<i64> {
         let (low, high) = self.program.bounds(&scalar.domain);
         match self.choices.weighted(&[60, 20, 10, 10]) {
             1 => Some(self.choices.between(low, high.min(low.saturating_add(5)))),
@@ -161,7 +161,7 @@ impl<'a> Builder<'a> {
     /// What is in the places of a multiset behind its elements: nothing, or the least value.
     fn unused(&mut self, ty: TypeId, values: &mut Vec<Option<i64>>) {
         match self.program.types[ty].clone() {
-            Type::Scalar(Scalar { undefined: true, .. }) => values.push(None),
+            Type::Scalar(ScalarType { undefined: true, .. }) => values.push(None),
             Type::Scalar(scalar) => values.push(Some(self.program.bounds(&scalar.domain).0)),
             Type::Array { length, element, .. } => {
                 (0..length).for_each(|_| self.unused(element, values));

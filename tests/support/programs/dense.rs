@@ -4,8 +4,8 @@ use super::{Builder, Generated, Numbers, Recipe, exprs, numbers};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use spillway::ir::{
-    Action, Arithmetic, Binary, Control, Domain, Expr, Overflow, Owner, Place, Scalar, Schedule,
-    Start, Stmt, StmtKind, Type, VarId, Variable,
+    Action, ActionControl, Arithmetic, BinaryOp, Domain, Expr, OverflowRule, Owner, Place,
+    ScalarType, Schedule, StartRule, Stmt, StmtKind, Type, VarId, Variable,
 };
 
 /// Programs of many expressions over variables, channels and processes of all kinds. None has
@@ -40,7 +40,7 @@ fn build<'a>(recipe: &'a Recipe, expressions: &'a [Numbers]) -> Generated {
     builder.program.schedule = Schedule::Interleaved;
     builder.recklessness = 40;
     let word = Domain::Range { low: i32::MIN.into(), high: i32::MAX.into() };
-    let word = builder.program.types.push(Type::Scalar(Scalar::defined(word)));
+    let word = builder.program.types.push(Type::Scalar(ScalarType::defined(word)));
     let halves: [VarId; 2] = ["low", "high"].map(|name| {
         let (name, span) = (name.into(), builder.span());
         let variable =
@@ -52,7 +52,7 @@ fn build<'a>(recipe: &'a Recipe, expressions: &'a [Numbers]) -> Generated {
         builder.store(numbers, halves);
     }
     let span = builder.span();
-    let start = Start { name: "start".into(), parameters: vec![], body: vec![], span };
+    let start = StartRule { name: "start".into(), parameters: vec![], body: vec![], span };
     builder.program.starts.push(start);
     Generated(builder.program)
 }
@@ -78,7 +78,7 @@ impl<'a> Builder<'a> {
         if self.program.arithmetic == Arithmetic::Checked64 {
             let value = self.again(numbers, self.next_local);
             let by = self.constant(32);
-            let value = self.binary(Binary::ShiftRight, value, by);
+            let value = self.binary(BinaryOp::ShiftRight, value, by);
             body.push(self.keep(halves[1], value));
         }
         self.free_action(None, body);
@@ -86,13 +86,13 @@ impl<'a> Builder<'a> {
 
     fn keep(&mut self, half: VarId, value: Expr) -> Stmt {
         let target = Place::variable(half, self.span());
-        self.stmt(StmtKind::Assign { target, value, overflow: Overflow::Wraps })
+        self.stmt(StmtKind::Assign { target, value, overflow: OverflowRule::Wraps })
     }
 
     fn free_action(&mut self, guard: Option<Expr>, body: Vec<Stmt>) {
         let (name, span) = (format!("a{}", self.program.actions.len()), self.span());
         let (edge, parameters, communication, priority) = (None, vec![], None, 0);
-        let control = Control::default();
+        let control = ActionControl::default();
         let action =
             Action { name, edge, parameters, guard, communication, body, priority, control, span };
         self.program.actions.push(action);

@@ -2,20 +2,20 @@
 
 use super::{Bound, Builder};
 use spillway::ir::{
-    Arithmetic, Binary, ChannelRef, Entity, Expr, ExprKind, LocationId, ProcessId, Quantifier,
-    Root, Type, Unary,
+    Arithmetic, BinaryOp, ChannelRef, Entity, Expr, ExprKind, LocationId, PlaceRoot, ProcessId,
+    Quantifier, Type, UnaryOp,
 };
 
 /// Expressions nest so deep, but for the indices and guards inside of them.
 pub(super) const DEPTH: u32 = 3;
 
-const COMPARISONS: [Binary; 6] = [
-    Binary::Equal,
-    Binary::NotEqual,
-    Binary::Less,
-    Binary::LessEqual,
-    Binary::Greater,
-    Binary::GreaterEqual,
+const COMPARISONS: [BinaryOp; 6] = [
+    BinaryOp::Equal,
+    BinaryOp::NotEqual,
+    BinaryOp::Less,
+    BinaryOp::LessEqual,
+    BinaryOp::Greater,
+    BinaryOp::GreaterEqual,
 ];
 
 impl Builder<'_> {
@@ -27,17 +27,18 @@ impl Builder<'_> {
         match self.choices.weighted(&[22, 7, 18, 8, 14, 10, 6, 7, 9, 4, 4, 4, 3, 5]) {
             0 => self.leaf(),
             1 => {
-                let operator = self.choices.pick(&[Unary::Not, Unary::Negate, Unary::Complement]);
+                let operator =
+                    self.choices.pick(&[UnaryOp::Not, UnaryOp::Negate, UnaryOp::Complement]);
                 let operand = Box::new(self.any_expr(depth - 1));
                 self.expr(ExprKind::Unary(operator, operand))
             }
             2 => self.arithmetic(depth),
             3 => {
-                let operators = [Binary::BitAnd, Binary::BitOr, Binary::BitXor];
+                let operators = [BinaryOp::BitAnd, BinaryOp::BitOr, BinaryOp::BitXor];
                 self.operation(&operators, depth)
             }
             4 => self.operation(&COMPARISONS, depth),
-            5 => self.operation(&[Binary::And, Binary::Or, Binary::Implies], depth),
+            5 => self.operation(&[BinaryOp::And, BinaryOp::Or, BinaryOp::Implies], depth),
             6 => self.shielded(depth),
             7 => {
                 let condition = self.any_expr(depth - 1);
@@ -58,7 +59,7 @@ impl Builder<'_> {
         self.expr(ExprKind::Constant(value))
     }
 
-    pub(super) fn binary(&mut self, operator: Binary, left: Expr, right: Expr) -> Expr {
+    pub(super) fn binary(&mut self, operator: BinaryOp, left: Expr, right: Expr) -> Expr {
         self.expr(ExprKind::Binary(operator, Box::new(left), Box::new(right)))
     }
 
@@ -67,7 +68,7 @@ impl Builder<'_> {
         self.expr(ExprKind::Conditional(condition, then, Box::new(otherwise)))
     }
 
-    fn operation(&mut self, operators: &[Binary], depth: u32) -> Expr {
+    fn operation(&mut self, operators: &[BinaryOp], depth: u32) -> Expr {
         let operator = self.choices.pick(operators);
         let left = self.any_expr(depth - 1);
         let right = self.any_expr(depth - 1);
@@ -120,7 +121,7 @@ impl Builder<'_> {
             return self.any_constant();
         };
         if self.risks() || !part.is_fleeting() && !self.may_be_undefined(part.ty) {
-            if let (Root::Local(local), true) = (part.root, part.is_whole()) {
+            if let (PlaceRoot::Local(local), true) = (part.root, part.is_whole()) {
                 return self.expr(ExprKind::Local(local));
             }
             let place = self.place(&part, depth);
@@ -143,17 +144,17 @@ impl Builder<'_> {
         let left = self.any_expr(depth - 1);
         match self.choices.weighted(&[30, 20, 10, 12, 12, 8, 8]) {
             at @ 0..3 => {
-                let operator = [Binary::Add, Binary::Subtract, Binary::Multiply][at];
+                let operator = [BinaryOp::Add, BinaryOp::Subtract, BinaryOp::Multiply][at];
                 let right = self.any_expr(depth - 1);
                 self.binary(operator, left, right)
             }
             at @ 3..5 => {
-                let operator = [Binary::Divide, Binary::Remainder][at - 3];
+                let operator = [BinaryOp::Divide, BinaryOp::Remainder][at - 3];
                 let right = self.divisor(depth - 1);
                 self.binary(operator, left, right)
             }
             at => {
-                let operator = [Binary::ShiftLeft, Binary::ShiftRight][at - 5];
+                let operator = [BinaryOp::ShiftLeft, BinaryOp::ShiftRight][at - 5];
                 let right = match self.risks() {
                     true => self.any_within(-2, 70, depth - 1),
                     false => self.any_within(0, 31, depth - 1),
@@ -171,7 +172,7 @@ impl Builder<'_> {
             _ => {
                 let some = self.any_within(0, 7, depth);
                 let one = self.constant(1);
-                self.binary(Binary::BitOr, some, one)
+                self.binary(BinaryOp::BitOr, some, one)
             }
         }
     }
@@ -186,19 +187,19 @@ impl Builder<'_> {
         let zero = self.constant(0);
         let divisor = self.place_at(&site);
         let divisor = self.expr(ExprKind::Read(divisor));
-        let is_divisor = self.binary(Binary::NotEqual, divisor, zero);
+        let is_divisor = self.binary(BinaryOp::NotEqual, divisor, zero);
         let test = self.conjunction(readable, Some(is_divisor)).expect("one is given");
         let divisor = self.place_at(&site);
         let divisor = self.expr(ExprKind::Read(divisor));
         let dividend = self.any_expr(depth - 1);
-        let operator = self.choices.pick(&[Binary::Divide, Binary::Remainder]);
+        let operator = self.choices.pick(&[BinaryOp::Divide, BinaryOp::Remainder]);
         let quotient = self.binary(operator, dividend, divisor);
         match self.choices.below(4) {
-            0 => self.binary(Binary::And, test, quotient),
-            1 => self.binary(Binary::Implies, test, quotient),
+            0 => self.binary(BinaryOp::And, test, quotient),
+            1 => self.binary(BinaryOp::Implies, test, quotient),
             2 => {
-                let test = self.expr(ExprKind::Unary(Unary::Not, Box::new(test)));
-                self.binary(Binary::Or, test, quotient)
+                let test = self.expr(ExprKind::Unary(UnaryOp::Not, Box::new(test)));
+                self.binary(BinaryOp::Or, test, quotient)
             }
             _ => {
                 let otherwise = self.any_expr(depth - 1);
@@ -336,10 +337,10 @@ impl Builder<'_> {
         let any = self.any_expr(depth - 1);
         let sizes = [self.constant(size), self.constant(size), self.constant(size)];
         let [one, two, three] = sizes;
-        let rest = self.binary(Binary::Remainder, any, one);
-        let positive = self.binary(Binary::Add, rest, two);
-        let rest = self.binary(Binary::Remainder, positive, three);
+        let rest = self.binary(BinaryOp::Remainder, any, one);
+        let positive = self.binary(BinaryOp::Add, rest, two);
+        let rest = self.binary(BinaryOp::Remainder, positive, three);
         let low = self.constant(low);
-        self.binary(Binary::Add, low, rest)
+        self.binary(BinaryOp::Add, low, rest)
     }
 }

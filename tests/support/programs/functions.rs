@@ -2,8 +2,8 @@
 
 use super::{Builder, Part, stmts};
 use spillway::ir::{
-    Argument, Entity, Expr, ExprKind, Function, FunctionId, FunctionParameter, Overflow, Root,
-    Stmt, StmtKind, TypeId,
+    CallArgument, Entity, Expr, ExprKind, Function, FunctionId, FunctionParameter, OverflowRule,
+    PlaceRoot, Stmt, StmtKind, TypeId,
 };
 
 impl Builder<'_> {
@@ -48,7 +48,7 @@ impl Builder<'_> {
     fn parameter(&mut self, at: usize) -> FunctionParameter {
         let (ty, local) = (self.known_type(), self.local());
         let by_reference = !self.pure && self.choices.chance(40);
-        self.find_parts_of(Root::Local(local), ty);
+        self.find_parts_of(PlaceRoot::Local(local), ty);
         FunctionParameter { local, name: format!("x{at}"), ty, by_reference }
     }
 
@@ -86,7 +86,7 @@ impl Builder<'_> {
     }
 
     /// What a function is given, and the condition under which that is there.
-    fn arguments(&mut self, id: FunctionId) -> Option<(Option<Expr>, Vec<Argument>)> {
+    fn arguments(&mut self, id: FunctionId) -> Option<(Option<Expr>, Vec<CallArgument>)> {
         let parameters = self.program.functions[id].parameters.clone();
         let mut condition = None;
         let mut arguments = Vec::new();
@@ -98,15 +98,15 @@ impl Builder<'_> {
         Some((condition, arguments))
     }
 
-    fn argument(&mut self, ty: TypeId, by_reference: bool) -> Option<(Option<Expr>, Argument)> {
+    fn argument(&mut self, ty: TypeId, by_reference: bool) -> Option<(Option<Expr>, CallArgument)> {
         if !by_reference && self.scalar(ty).is_some() && self.choices.chance(80) {
-            return Some((None, Argument::Value(self.possibly_undefined(ty))));
+            return Some((None, CallArgument::Value(self.possibly_undefined(ty))));
         }
         let part = self.part(|it, part| part.ty == ty && (!by_reference || it.may_write(part)))?;
         let (condition, place) = self.target(&part);
         Some(match by_reference {
-            true => (condition, Argument::Reference(place)),
-            false => (condition, Argument::Copy(place)),
+            true => (condition, CallArgument::Reference(place)),
+            false => (condition, CallArgument::Copy(place)),
         })
     }
 
@@ -114,6 +114,6 @@ impl Builder<'_> {
     pub(super) fn assign_to(&mut self, part: &Part) -> Stmt {
         let target = self.place(part, 1);
         let value = self.possibly_undefined(part.ty);
-        self.stmt(StmtKind::Assign { target, value, overflow: Overflow::Fails })
+        self.stmt(StmtKind::Assign { target, value, overflow: OverflowRule::Fails })
     }
 }

@@ -1,7 +1,7 @@
 //! Loops, all of them short.
 
 use super::{Bound, Builder};
-use spillway::ir::{Arithmetic, Binary, Expr, ExprKind, Overflow, Stmt, StmtKind};
+use spillway::ir::{Arithmetic, BinaryOp, Expr, ExprKind, OverflowRule, Stmt, StmtKind};
 
 impl Builder<'_> {
     /// From one value to another, up, down, or not at all.
@@ -76,11 +76,11 @@ impl Builder<'_> {
         let most = self.constant(high.min(low.saturating_add(3)));
         let compared = self.place_at(&site);
         let compared = self.expr(ExprKind::Read(compared));
-        let condition = self.binary(Binary::Less, compared, most);
+        let condition = self.binary(BinaryOp::Less, compared, most);
         let (target, added, one) = (self.place_at(&site), self.place_at(&site), self.constant(1));
         let added = self.expr(ExprKind::Read(added));
-        let value = self.binary(Binary::Add, added, one);
-        let raise = self.stmt(StmtKind::Assign { target, value, overflow: Overflow::Fails });
+        let value = self.binary(BinaryOp::Add, added, one);
+        let raise = self.stmt(StmtKind::Assign { target, value, overflow: OverflowRule::Fails });
         let mut body = if self.choices.chance(40) { self.block(0) } else { vec![] };
         body.push(raise);
         let limit = self.choices.between(3, 20) as u64;

@@ -2,8 +2,8 @@
 
 use super::Builder;
 use spillway::ir::{
-    Binary, ChannelId, ChannelRef, Communication, Expr, ExprKind, Overflow, Pattern, Stmt,
-    StmtKind, TypeId, Unary,
+    BinaryOp, ChannelId, ChannelRef, Communication, Expr, ExprKind, OverflowRule, ReceivePattern,
+    Stmt, StmtKind, TypeId, UnaryOp,
 };
 
 impl Builder<'_> {
@@ -38,7 +38,7 @@ impl Builder<'_> {
     }
 
     fn sent(&mut self, channel: ChannelId, field: TypeId) -> Expr {
-        let wraps = self.program.channels[channel].overflow == Overflow::Wraps;
+        let wraps = self.program.channels[channel].overflow == OverflowRule::Wraps;
         let (low, high) = self.bounds(field);
         match self.choices.weighted(&[70, 30]) {
             _ if self.may_be_undefined(field) && self.risks() => self.expr(ExprKind::Undefined),
@@ -48,23 +48,23 @@ impl Builder<'_> {
         }
     }
 
-    fn pattern(&mut self, channel: ChannelId, field: TypeId) -> Pattern {
+    fn pattern(&mut self, channel: ChannelId, field: TypeId) -> ReceivePattern {
         match self.choices.weighted(&[35, 45, 20]) {
             1 => self.into(channel, field),
             2 => {
                 let (low, high) = self.bounds(field);
-                Pattern::Match(match self.risks() {
+                ReceivePattern::Match(match self.risks() {
                     true => self.any_expr(2),
                     false => self.any_within(low, high, 1),
                 })
             }
-            _ => Pattern::Any,
+            _ => ReceivePattern::Any,
         }
     }
 
     /// Stores a field where it fits, if there is such a place.
-    fn into(&mut self, channel: ChannelId, field: TypeId) -> Pattern {
-        let fits = self.program.channels[channel].overflow == Overflow::Wraps || self.risks();
+    fn into(&mut self, channel: ChannelId, field: TypeId) -> ReceivePattern {
+        let fits = self.program.channels[channel].overflow == OverflowRule::Wraps || self.risks();
         let (low, high) = self.bounds(field);
         let part = self.part(|it, part| {
             !part.is_fleeting()
@@ -74,14 +74,14 @@ impl Builder<'_> {
                     fits || least <= low && high <= greatest
                 })
         });
-        part.map_or(Pattern::Any, |part| Pattern::Into(self.place(&part, 1)))
+        part.map_or(ReceivePattern::Any, |part| ReceivePattern::Into(self.place(&part, 1)))
     }
 
     /// Whether some message could be received now.
     pub(super) fn can_receive(&mut self, channel: ChannelId, depth: u32) -> Expr {
         let fields = self.program.channels[channel].fields.clone();
         let patterns = fields.iter().map(|&field| match (depth, self.choices.below(2)) {
-            (0, _) | (_, 0) => Pattern::Any,
+            (0, _) | (_, 0) => ReceivePattern::Any,
             _ => self.pattern(channel, field),
         });
         let patterns = patterns.collect();
@@ -101,11 +101,11 @@ impl Builder<'_> {
         let condition = match &communication {
             Communication::Send { .. } => {
                 let full = self.expr(ExprKind::IsFull(ChannelRef::Named(channel)));
-                self.expr(ExprKind::Unary(Unary::Not, Box::new(full)))
+                self.expr(ExprKind::Unary(UnaryOp::Not, Box::new(full)))
             }
             Communication::Receive { patterns, .. } => {
                 // The same question with the same spans would be no other question.
-                let matches = patterns.iter().any(|it| matches!(it, Pattern::Match(_)));
+                let matches = patterns.iter().any(|it| matches!(it, ReceivePattern::Match(_)));
                 match matches {
                     true => self.length_above(channel, 0),
                     false => self.can_receive(channel, 0),
@@ -119,6 +119,6 @@ impl Builder<'_> {
     fn length_above(&mut self, channel: ChannelId, count: i64) -> Expr {
         let length = self.expr(ExprKind::Length(ChannelRef::Named(channel)));
         let count = self.constant(count);
-        self.binary(Binary::Greater, length, count)
+        self.binary(BinaryOp::Greater, length, count)
     }
 }

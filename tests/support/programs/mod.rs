@@ -36,7 +36,7 @@ use choices::Choices;
 use places::Part;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use spillway::ir::{Expr, ExprKind, LocalId, Program, Root, Stmt, StmtKind, TypeId, text};
+use spillway::ir::{Expr, ExprKind, LocalId, PlaceRoot, Program, Stmt, StmtKind, TypeId, text};
 use spillway::source::Span;
 use std::fmt;
 
@@ -134,7 +134,7 @@ struct Bound {
     low: i64,
     high: i64,
     /// The whole variable whose positions these are.
-    position_in: Option<Root>,
+    position_in: Option<PlaceRoot>,
 }
 
 impl<'a> Builder<'a> {

@@ -1,13 +1,15 @@
 //! Local variables, names for places, and what else is told apart by them.
 
 use super::{Builder, Part, exprs};
-use spillway::ir::{Convert, Expr, ExprKind, Renumbered, Root, Stmt, StmtKind, TypeId};
+use spillway::ir::{
+    ConversionPiece, Expr, ExprKind, NumberConversion, PlaceRoot, Stmt, StmtKind, TypeId,
+};
 
 impl Builder<'_> {
     /// Builds something in which a name stands for a place of this type.
     pub(super) fn placing<T>(
         &mut self,
-        root: Root,
+        root: PlaceRoot,
         ty: TypeId,
         inside: impl FnOnce(&mut Self) -> T,
     ) -> T {
@@ -30,7 +32,7 @@ impl Builder<'_> {
     /// A local variable, and statements that may use it.
     pub(super) fn declared(&mut self, depth: u32) -> Stmt {
         let (ty, local) = (self.known_type(), self.local());
-        let body = self.placing(Root::Local(local), ty, |it| it.block_using(local, depth));
+        let body = self.placing(PlaceRoot::Local(local), ty, |it| it.block_using(local, depth));
         self.stmt(StmtKind::Declare { local, name: format!("v{}", local.0), ty, body })
     }
 
@@ -39,7 +41,8 @@ impl Builder<'_> {
         let part = self.part(|it, part| it.may_write(part))?;
         let (condition, place) = self.target(&part);
         let local = self.local();
-        let body = self.placing(Root::Local(local), part.ty, |it| it.block_using(local, depth));
+        let body =
+            self.placing(PlaceRoot::Local(local), part.ty, |it| it.block_using(local, depth));
         let name = format!("n{}", local.0);
         let stmt = self.stmt(StmtKind::Alias { local, name, place, body });
         Some(self.only_if(condition, stmt))
@@ -48,7 +51,9 @@ impl Builder<'_> {
     /// Statements, the first of which uses what a name stands for if it can.
     fn block_using(&mut self, local: spillway::ir::LocalId, depth: u32) -> Vec<Stmt> {
         let used = |it: &Self, part: &Part| {
-            part.root == Root::Local(local) && !part.is_fleeting() && it.scalar(part.ty).is_some()
+            part.root == PlaceRoot::Local(local)
+                && !part.is_fleeting()
+                && it.scalar(part.ty).is_some()
         };
         let first = self.part(used).map(|part| match self.choices.chance(50) {
             true => self.advance(&part),
@@ -59,7 +64,7 @@ impl Builder<'_> {
 
     /// Whether a part may be written here.
     pub(super) fn may_write(&self, part: &Part) -> bool {
-        !self.pure || matches!(part.root, Root::Local(_))
+        !self.pure || matches!(part.root, PlaceRoot::Local(_))
     }
 
     /// Goes on only if something holds. The first start always leads somewhere, so neither it nor
@@ -141,9 +146,9 @@ impl Builder<'_> {
             false => (self.choices.between(-9, 9), self.choices.between(-9, 9)),
         };
         let pieces = vec![
-            Renumbered { low, high: low + one - 1, by: by.0 },
-            Renumbered { low: low + one, high, by: by.1 },
+            ConversionPiece { low, high: low + one - 1, by: by.0 },
+            ConversionPiece { low: low + one, high, by: by.1 },
         ];
-        self.expr(ExprKind::Convert(Box::new(Convert { operand, pieces })))
+        self.expr(ExprKind::Convert(Box::new(NumberConversion { operand, pieces })))
     }
 }

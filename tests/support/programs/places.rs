@@ -2,13 +2,14 @@
 
 use super::Builder;
 use spillway::ir::{
-    Binary, Contains, Expr, ExprKind, LocalId, Place, Root, Scalar, Selector, Type, TypeId, Unary,
+    BinaryOp, Expr, ExprKind, LocalId, MultisetContains, Place, PlaceRoot, PlaceSelector,
+    ScalarType, Type, TypeId, UnaryOp,
 };
 
 /// A variable or a part of one, but for the indices on the way.
 #[derive(Clone)]
 pub(super) struct Part {
-    pub(super) root: Root,
+    pub(super) root: PlaceRoot,
     steps: Vec<Step>,
     pub(super) ty: TypeId,
 }
@@ -37,7 +38,7 @@ impl Part {
 
 /// A place with simple indices, which can be built several times, with new spans each time.
 pub(super) struct Site {
-    root: Root,
+    root: PlaceRoot,
     way: Vec<Way>,
     ty: TypeId,
 }
@@ -53,12 +54,12 @@ enum Way {
 impl Builder<'_> {
     pub(super) fn find_parts(&mut self) {
         for (variable, about) in self.program.variables.clone().iter() {
-            self.find_parts_of(Root::Variable(variable), about.ty);
+            self.find_parts_of(PlaceRoot::Variable(variable), about.ty);
         }
     }
 
     /// Adds a variable, or what a name stands for, and all parts of it.
-    pub(super) fn find_parts_of(&mut self, root: Root, ty: TypeId) {
+    pub(super) fn find_parts_of(&mut self, root: PlaceRoot, ty: TypeId) {
         self.find_inner_parts(Part { root, steps: vec![], ty });
     }
 
@@ -90,7 +91,7 @@ impl Builder<'_> {
     }
 
     /// The type of a scalar part.
-    pub(super) fn scalar(&self, ty: TypeId) -> Option<&Scalar> {
+    pub(super) fn scalar(&self, ty: TypeId) -> Option<&ScalarType> {
         match &self.program.types[ty] {
             Type::Scalar(scalar) => Some(scalar),
             _ => None,
@@ -113,14 +114,14 @@ impl Builder<'_> {
         Place { root, slot: None, path, span }
     }
 
-    fn selector(&mut self, step: Step, part: &Part, depth: u32) -> Selector {
+    fn selector(&mut self, step: Step, part: &Part, depth: u32) -> PlaceSelector {
         let (low, high) = match step {
-            Step::Field(number) => return Selector::Field(number),
+            Step::Field(number) => return PlaceSelector::Field(number),
             Step::Element { low, length } => (low, low + i64::from(length) - 1),
             Step::Position { capacity } => (0, i64::from(capacity) - 1),
         };
         if self.risks() {
-            return Selector::Index(match self.choices.below(3) {
+            return PlaceSelector::Index(match self.choices.below(3) {
                 0 => self.any_expr(depth.saturating_sub(1)),
                 1 => self.any_within(low - 1, high + 1, depth.saturating_sub(1)),
                 _ => self.constant_near(low, high),
@@ -128,14 +129,14 @@ impl Builder<'_> {
         }
         match (step, self.position_in(part.root)) {
             (Step::Position { .. }, Some(local)) => {
-                Selector::Index(self.expr(ExprKind::Local(local)))
+                PlaceSelector::Index(self.expr(ExprKind::Local(local)))
             }
-            _ => Selector::Index(self.any_within(low, high, depth.saturating_sub(1))),
+            _ => PlaceSelector::Index(self.any_within(low, high, depth.saturating_sub(1))),
         }
     }
 
     /// A name of positions in this multiset, a whole variable, if there is one.
-    fn position_in(&self, root: Root) -> Option<LocalId> {
+    fn position_in(&self, root: PlaceRoot) -> Option<LocalId> {
         let bound = self.locals.iter().find(|bound| bound.position_in == Some(root))?;
         Some(bound.local)
     }
@@ -168,13 +169,13 @@ impl Builder<'_> {
         self.place_along(site.root, &site.way)
     }
 
-    fn place_along(&mut self, root: Root, way: &[Way]) -> Place {
+    fn place_along(&mut self, root: PlaceRoot, way: &[Way]) -> Place {
         let path = way.iter().map(|&way| match way {
-            Way::Field(number) => Selector::Field(number),
+            Way::Field(number) => PlaceSelector::Field(number),
             Way::Index(index) | Way::Position(index) => {
-                Selector::Index(self.expr(ExprKind::Constant(index)))
+                PlaceSelector::Index(self.expr(ExprKind::Constant(index)))
             }
-            Way::Name(local) => Selector::Index(self.expr(ExprKind::Local(local))),
+            Way::Name(local) => PlaceSelector::Index(self.expr(ExprKind::Local(local))),
         });
         let (path, span) = (path.collect(), self.span());
         Place { root, slot: None, path, span }
@@ -196,7 +197,7 @@ impl Builder<'_> {
     /// Whether a multiset has an element at a position.
     pub(super) fn has_element(&mut self, multiset: Place, position: i64) -> Expr {
         let position = self.expr(ExprKind::Constant(position));
-        self.expr(ExprKind::Contains(Box::new(Contains { multiset, position })))
+        self.expr(ExprKind::Contains(Box::new(MultisetContains { multiset, position })))
     }
 
     /// Whether a multiset has more than so many elements.
@@ -205,7 +206,7 @@ impl Builder<'_> {
         let local = self.local();
         let size = self.expr(ExprKind::Count { multiset, local, body });
         let count = self.expr(ExprKind::Constant(count));
-        self.binary(Binary::Greater, size, count)
+        self.binary(BinaryOp::Greater, size, count)
     }
 
     /// Whether a place is there and holds a value; none if it must.
@@ -214,14 +215,14 @@ impl Builder<'_> {
         let defined = self.may_be_undefined(site.ty).then(|| {
             let place = self.place_at(site);
             let undefined = self.expr(ExprKind::IsUndefined(place));
-            self.expr(ExprKind::Unary(Unary::Not, Box::new(undefined)))
+            self.expr(ExprKind::Unary(UnaryOp::Not, Box::new(undefined)))
         });
         self.conjunction(presence, defined)
     }
 
     pub(super) fn conjunction(&mut self, one: Option<Expr>, other: Option<Expr>) -> Option<Expr> {
         match (one, other) {
-            (Some(one), Some(other)) => Some(self.binary(Binary::And, one, other)),
+            (Some(one), Some(other)) => Some(self.binary(BinaryOp::And, one, other)),
             (one, other) => one.or(other),
         }
     }

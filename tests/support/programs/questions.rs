@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use crate::support::Random;
-use spillway::ir::{Binary, Expr, ExprKind, Owner, Place, Program, PropertyKind, Type, Unary};
+use spillway::ir::{BinaryOp, Expr, ExprKind, Owner, Place, Program, PropertyKind, Type, UnaryOp};
 use spillway::source::Span;
 
 fn expr(kind: ExprKind) -> Expr {
@@ -11,7 +11,7 @@ fn expr(kind: ExprKind) -> Expr {
 
 /// The opposite.
 pub fn not(condition: Expr) -> Expr {
-    expr(ExprKind::Unary(Unary::Not, Box::new(condition)))
+    expr(ExprKind::Unary(UnaryOp::Not, Box::new(condition)))
 }
 
 /// A question about where a process is, what a variable holds, or what an invariant asks.
@@ -34,7 +34,7 @@ pub fn condition(program: &Program, random: &mut Random) -> Expr {
             }
             let read = expr(ExprKind::Read(Place::variable(id, Span::default())));
             let with = expr(ExprKind::Constant(random.below(4) as i64));
-            let operator = [Binary::Equal, Binary::Less, Binary::Greater][random.below(3)];
+            let operator = [BinaryOp::Equal, BinaryOp::Less, BinaryOp::Greater][random.below(3)];
             all.push(expr(ExprKind::Binary(operator, Box::new(read), Box::new(with))));
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::support::Random;
 use spillway::exec::Interp;
-use spillway::ir::layout::{Cell, CellId};
+use spillway::ir::layout::{CellId, ScalarCell};
 use spillway::ir::{Type, TypeId};
 
 /// A state such as executors meet: what is not used of multisets and channels holds what unused
@@ -68,7 +68,7 @@ impl Filler<'_> {
 
     /// A value that is often one of the ends of its domain; defined if it must be.
     fn scalar(&mut self, cell: &mut CellId, defined: bool) {
-        let Cell { low, high, undefined, .. } = self.model.layout().cells[*cell];
+        let ScalarCell { low, high, undefined, .. } = self.model.layout().cells[*cell];
         let near = |offset: usize| low.saturating_add(offset as i64).min(high);
         let value = match self.random.below(8) {
             0 if undefined && !defined => None,

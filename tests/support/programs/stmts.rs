@@ -2,8 +2,8 @@
 
 use super::{Builder, Part, exprs};
 use spillway::ir::{
-    Argument, Asserted, Binary, Expr, ExprKind, Overflow, Place, Stmt, StmtKind, Type, TypeId,
-    Unary,
+    AssertionKind, BinaryOp, CallArgument, Expr, ExprKind, OverflowRule, Place, Stmt, StmtKind,
+    Type, TypeId, UnaryOp,
 };
 
 /// Statements nest so deep.
@@ -92,7 +92,7 @@ impl Builder<'_> {
         };
         let (low, high) = self.bounds(part.ty);
         let wraps = self.choices.chance(50);
-        let overflow = if wraps { Overflow::Wraps } else { Overflow::Fails };
+        let overflow = if wraps { OverflowRule::Wraps } else { OverflowRule::Fails };
         let value = match self.choices.below(3) {
             0 if wraps || self.risks() => self.any_expr(exprs::DEPTH),
             1 if self.risks() => self.constant_near(low, high),
@@ -129,14 +129,14 @@ impl Builder<'_> {
             .collect();
         let [compared, added] = reads.try_into().expect("two were made");
         let last = self.constant(high.saturating_sub(step).max(low));
-        let may = self.binary(Binary::LessEqual, compared, last);
+        let may = self.binary(BinaryOp::LessEqual, compared, last);
         let may = self.conjunction(condition, Some(may)).expect("one is given");
         let step = self.constant(step);
-        let next = self.binary(Binary::Add, added, step);
+        let next = self.binary(BinaryOp::Add, added, step);
         let first = self.constant(low);
         let (may, next, first) = (Box::new(may), Box::new(next), Box::new(first));
         let value = self.expr(ExprKind::Conditional(may, next, first));
-        let (target, overflow) = (self.place_at(&site), Overflow::Fails);
+        let (target, overflow) = (self.place_at(&site), OverflowRule::Fails);
         self.stmt(StmtKind::Assign { target, value, overflow })
     }
 
@@ -144,7 +144,7 @@ impl Builder<'_> {
         let part = self.part(|it, part| it.may_be_undefined(part.ty) && it.may_write(part))?;
         let (condition, target) = self.target(&part);
         let value = self.expr(ExprKind::Undefined);
-        let stmt = self.stmt(StmtKind::Assign { target, value, overflow: Overflow::Fails });
+        let stmt = self.stmt(StmtKind::Assign { target, value, overflow: OverflowRule::Fails });
         Some(self.only_if(condition, stmt))
     }
 
@@ -196,13 +196,13 @@ impl Builder<'_> {
             true => sometimes,
             false => {
                 let always = self.constant(1);
-                self.binary(Binary::Or, sometimes, always)
+                self.binary(BinaryOp::Or, sometimes, always)
             }
         };
         // Of the program so far, so that no choice is needed.
         let asserted = match self.program.actions.len() % 4 {
-            3 => Asserted::Event,
-            _ => Asserted::Condition,
+            3 => AssertionKind::Event,
+            _ => AssertionKind::Condition,
         };
         self.stmt(StmtKind::Assert { condition, message: "asserted".into(), asserted })
     }
@@ -210,7 +210,7 @@ impl Builder<'_> {
     fn error(&mut self) -> Stmt {
         let condition = self.condition();
         let never = self.constant(i64::from(self.reckless));
-        let condition = self.binary(Binary::And, condition, never);
+        let condition = self.binary(BinaryOp::And, condition, never);
         let error = self.stmt(StmtKind::Error("reached".into()));
         self.only_if(Some(condition), error)
     }
@@ -237,7 +237,7 @@ impl Builder<'_> {
         let site = self.site(&part);
         let place = self.place_at(&site);
         let too_many = self.has_more_than(place, i64::from(capacity) - 1);
-        let room = self.expr(ExprKind::Unary(Unary::Not, Box::new(too_many)));
+        let room = self.expr(ExprKind::Unary(UnaryOp::Not, Box::new(too_many)));
         let (source, element) = self.element(ty)?;
         let condition = self.conjunction(Some(room), source);
         let multiset = self.place_at(&site);
@@ -246,7 +246,7 @@ impl Builder<'_> {
     }
 
     /// What can be added to a multiset of this type, and where it must be for that.
-    fn element(&mut self, ty: TypeId) -> Option<(Option<Expr>, Argument)> {
+    fn element(&mut self, ty: TypeId) -> Option<(Option<Expr>, CallArgument)> {
         if self.scalar(ty).is_some() && !self.choices.chance(30) {
             let (low, high) = self.bounds(ty);
             let value = match self.risks() {
@@ -256,11 +256,11 @@ impl Builder<'_> {
                 true => self.any_expr(2),
                 false => self.any_within(low, high, 2),
             };
-            return Some((None, Argument::Value(value)));
+            return Some((None, CallArgument::Value(value)));
         }
         let source = self.part(|_, part| part.ty == ty)?;
         let (condition, place) = self.target(&source);
-        Some((condition, Argument::Copy(place)))
+        Some((condition, CallArgument::Copy(place)))
     }
 
     fn remove(&mut self) -> Option<Stmt> {

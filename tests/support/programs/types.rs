@@ -1,7 +1,7 @@
 //! Types: every sort of scalar, and what is made of scalars.
 
 use super::Builder;
-use spillway::ir::{Arithmetic, Domain, EnumId, Scalar, ScalarsetId, Type, TypeId};
+use spillway::ir::{Arithmetic, Domain, EnumId, ScalarType, ScalarsetId, Type, TypeId};
 
 /// Elements of an aggregate are aggregates at most so deep.
 const DEPTH_MAX: u32 = 2;
@@ -67,7 +67,7 @@ impl Builder<'_> {
         let (low, high) = self.program.bounds(&domain);
         let full = high - low + 1 > u32::MAX.into();
         let undefined = !full && self.choices.chance(20);
-        let ty = self.program.types.push(Type::Scalar(Scalar { domain, undefined }));
+        let ty = self.program.types.push(Type::Scalar(ScalarType { domain, undefined }));
         if high - low < 6 {
             self.small.push(ty);
         }

@@ -1,9 +1,9 @@
 //! Writing a file of a [`FaultDisk`](crate::FaultDisk): what the plan lets through reaches the file's state.
 
-use super::faults::Verdict;
+use super::faults::OperationOutcome;
 use super::file::FileState;
-use super::state::{File, State, lock};
-use crate::disk::Append;
+use super::state::{FaultDiskState, SharedFileState, lock};
+use crate::disk::AppendFile;
 use crate::disk::error::{Error, Result};
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -11,16 +11,20 @@ use std::sync::{Arc, Mutex};
 /// A file being written.
 pub(super) struct FaultAppend {
     /// That of the disk.
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<FaultDiskState>>,
     /// As it was when the file was opened, for messages.
     name: String,
-    file: File,
+    file: SharedFileState,
     /// A sync has failed.
     doubtful: bool,
 }
 
 impl FaultAppend {
-    pub(super) fn new(state: Arc<Mutex<State>>, name: &str, file: File) -> FaultAppend {
+    pub(super) fn new(
+        state: Arc<Mutex<FaultDiskState>>,
+        name: &str,
+        file: SharedFileState,
+    ) -> FaultAppend {
         FaultAppend { state, name: name.to_owned(), file, doubtful: false }
     }
 
@@ -40,16 +44,16 @@ impl FaultAppend {
         apply_in_part: impl FnOnce(&mut FileState),
     ) -> Result<()> {
         self.check_not_doubtful()?;
-        let needs_room = lock(&self.file).has_hidden();
+        let needs_room = lock(&self.file).has_unflushed();
         let mut state = lock(&self.state);
-        let verdict = state.next(action, &self.name, needs_room);
+        let verdict = state.next_operation(action, &self.name, needs_room);
         let mut file = lock(&self.file);
         match verdict {
-            Verdict::Go => {
+            OperationOutcome::Go => {
                 apply(&mut file);
                 Ok(())
             }
-            Verdict::Fail { error, done } => {
+            OperationOutcome::Fail { error, done } => {
                 let begun = done.is_some_and(|done| done.is_multiple_of(2));
                 if begun && state.crashed {
                     apply(&mut file);
@@ -62,13 +66,13 @@ impl FaultAppend {
     }
 }
 
-impl Append for FaultAppend {
+impl AppendFile for FaultAppend {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.check_not_doubtful()?;
         let mut state = lock(&self.state);
-        let (written, outcome) = match state.next("write", &self.name, true) {
-            Verdict::Go => (bytes.len(), Ok(())),
-            Verdict::Fail { error, done } => {
+        let (written, outcome) = match state.next_operation("write", &self.name, true) {
+            OperationOutcome::Go => (bytes.len(), Ok(())),
+            OperationOutcome::Fail { error, done } => {
                 (done.map_or(0, |done| done as usize % (bytes.len() + 1)), Err(error))
             }
         };

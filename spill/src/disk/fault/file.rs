@@ -11,7 +11,7 @@
 //! sync finds nothing to do, and yet they may never have reached the disk. These are `doubtful`,
 //! even where they are `synced`, until they are cut off.
 
-use super::luck::{End, Luck};
+use super::luck::{PowerLossSampler, UnsyncedOutcome};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ impl FileState {
     }
 
     /// The file without what was in the buffer of a process that is no more.
-    pub(super) fn restarted(&self) -> FileState {
+    pub(super) fn after_restart(&self) -> FileState {
         let mut restarted = self.clone();
         restarted.cut(self.visible);
         restarted
@@ -58,7 +58,7 @@ impl FileState {
     }
 
     /// Whether there are bytes that readers do not see.
-    pub(super) fn has_hidden(&self) -> bool {
+    pub(super) fn has_unflushed(&self) -> bool {
         self.visible < self.bytes.len()
     }
 
@@ -101,19 +101,19 @@ impl FileState {
     }
 
     /// What is found after the power failed.
-    pub(super) fn found(&self, luck: &mut Luck) -> Vec<u8> {
+    pub(super) fn after_power_loss(&self, luck: &mut PowerLossSampler) -> Vec<u8> {
         let mut found = self.bytes[..self.synced].to_vec();
-        if !self.tail.is_empty() && !luck.is_kept() {
+        if !self.tail.is_empty() && !luck.draw_kept() {
             // The cut was lost.
             found.extend_from_slice(&self.tail);
         }
         for page in self.pages_at_risk() {
             let bytes = &self.bytes[page.clone()];
-            match luck.end() {
-                End::Lost if page.end <= self.synced => found[page].fill(0),
-                End::Lost => {}
-                End::Kept => place(&mut found, page.start, bytes),
-                End::Torn => place(&mut found, page.start, &tear(bytes, luck)),
+            match luck.draw_outcome() {
+                UnsyncedOutcome::Lost if page.end <= self.synced => found[page].fill(0),
+                UnsyncedOutcome::Lost => {}
+                UnsyncedOutcome::Kept => write_at(&mut found, page.start, bytes),
+                UnsyncedOutcome::Torn => write_at(&mut found, page.start, &tear(bytes, luck)),
             }
         }
         found
@@ -138,7 +138,7 @@ fn pages(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Writes `bytes` at `offset`, the gap before them being zeros.
-fn place(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+fn write_at(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
     let end = offset + bytes.len();
     if file.len() < end {
         file.resize(end, 0);
@@ -147,7 +147,7 @@ fn place(file: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
 }
 
 /// A prefix of `bytes`, followed by nothing, or by zeros or garbage up to their length.
-fn tear(bytes: &[u8], luck: &mut Luck) -> Vec<u8> {
+fn tear(bytes: &[u8], luck: &mut PowerLossSampler) -> Vec<u8> {
     let mut torn = bytes[..luck.random.below(bytes.len() + 1)].to_vec();
     match luck.random.below(3) {
         0 => {}
@@ -163,7 +163,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn founds(file: &FileState) -> impl Iterator<Item = Vec<u8>> {
-        (0..200).map(|seed| file.found(&mut Luck::new(seed)))
+        (0..200).map(|seed| file.after_power_loss(&mut PowerLossSampler::new(seed)))
     }
 
     #[test]
@@ -222,8 +222,8 @@ mod tests {
         file.sync();
         file.cut(6);
         file.cut(4);
-        assert_eq!(file.found(&mut Luck::new(0)), b"abcdefgh");
-        assert_eq!(file.found(&mut Luck::new(1)), b"abcd");
+        assert_eq!(file.after_power_loss(&mut PowerLossSampler::new(0)), b"abcdefgh");
+        assert_eq!(file.after_power_loss(&mut PowerLossSampler::new(1)), b"abcd");
         file.append(b"XY");
         assert!(founds(&file).all(|found| found.starts_with(b"abcd")));
         assert!(founds(&file).any(|found| found == b"abcdXYgh"));

@@ -1,51 +1,51 @@
 //! What the power takes with it: pseudo-random choices that a seed repeats.
 
 /// Chooses the ends of what was not synced.
-pub(super) struct Luck {
-    pub(super) random: Random,
+pub(super) struct PowerLossSampler {
+    pub(super) random: FaultRng,
     /// The choice, where the seed makes always the same.
-    fixed: Option<End>,
+    fixed: Option<UnsyncedOutcome>,
 }
 
 /// What has become of a change that was not synced.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum UnsyncedOutcome {
     Lost,
     Kept,
     /// Of bytes: a part of them is there.
     Torn,
 }
 
-impl Luck {
-    pub(super) fn new(seed: u64) -> Luck {
+impl PowerLossSampler {
+    pub(super) fn new(seed: u64) -> PowerLossSampler {
         let fixed = match seed {
-            0 => Some(End::Lost),
-            1 => Some(End::Kept),
+            0 => Some(UnsyncedOutcome::Lost),
+            1 => Some(UnsyncedOutcome::Kept),
             _ => None,
         };
-        Luck { random: Random::new(seed), fixed }
+        PowerLossSampler { random: FaultRng::new(seed), fixed }
     }
 
-    pub(super) fn end(&mut self) -> End {
+    pub(super) fn draw_outcome(&mut self) -> UnsyncedOutcome {
         self.fixed.unwrap_or_else(|| match self.random.below(4) {
-            0 => End::Lost,
-            1 | 2 => End::Kept,
-            _ => End::Torn,
+            0 => UnsyncedOutcome::Lost,
+            1 | 2 => UnsyncedOutcome::Kept,
+            _ => UnsyncedOutcome::Torn,
         })
     }
 
     /// The end of what cannot be torn.
-    pub(super) fn is_kept(&mut self) -> bool {
-        self.fixed.map_or_else(|| self.random.below(2) == 0, |end| end == End::Kept)
+    pub(super) fn draw_kept(&mut self) -> bool {
+        self.fixed.map_or_else(|| self.random.below(2) == 0, |end| end == UnsyncedOutcome::Kept)
     }
 }
 
 /// Pseudo-random numbers: splitmix64 (Steele, Lea and Flood 2014).
-pub(super) struct Random(u64);
+pub(super) struct FaultRng(u64);
 
-impl Random {
-    pub(super) fn new(seed: u64) -> Random {
-        Random(seed)
+impl FaultRng {
+    pub(super) fn new(seed: u64) -> FaultRng {
+        FaultRng(seed)
     }
 
     pub(super) fn next(&mut self) -> u64 {

@@ -1,7 +1,7 @@
 //! A disk in memory that fails and loses power on request: every crash becomes a unit test.
 //!
 //! Every operation that changes the disk has a number, counted from 0: create, append_at, write,
-//! flush, sync, rename, remove, sync_dir. A [`Faults`] says which of them go wrong, and how. After
+//! flush, sync, rename, remove, sync_dir. A [`FaultPlan`] says which of them go wrong, and how. After
 //! a crash every operation fails, and there are two ways to go on, each giving a new disk:
 //!
 //! - [`FaultDisk::restart`]: the process was killed. What it had handed to the system is there;
@@ -25,17 +25,17 @@ mod file;
 mod luck;
 mod state;
 
-pub use faults::Faults;
+pub use faults::FaultPlan;
 
 use super::error::Result;
-use super::map::Mapped;
+use super::map::MappedBytes;
 use super::real::check_length;
-use super::{Accept, Append, Disk, HEAD_BYTES};
+use super::{AppendFile, Disk, HEAD_BYTES, HeadCheck};
 use append::FaultAppend;
-use faults::Verdict;
+use faults::OperationOutcome;
 use file::FileState;
-use luck::Luck;
-use state::{File, Names, Naming, State, lock};
+use luck::PowerLossSampler;
+use state::{DirectoryChange, FaultDiskState, FilesByName, SharedFileState, lock};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
@@ -44,7 +44,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// A disk in memory that fails on request. Clones share what they store.
 #[derive(Clone, Default)]
 pub struct FaultDisk {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<FaultDiskState>>,
 }
 
 impl FaultDisk {
@@ -54,14 +54,14 @@ impl FaultDisk {
     }
 
     /// An empty disk on which things go wrong as planned.
-    pub fn with_faults(plan: Faults) -> FaultDisk {
+    pub fn with_faults(plan: FaultPlan) -> FaultDisk {
         let disk = FaultDisk::new();
         disk.set_plan(plan);
         disk
     }
 
     /// Replaces the plan. Numbers of operations go on counting from the disk's beginning.
-    pub fn set_plan(&self, plan: Faults) {
+    pub fn set_plan(&self, plan: FaultPlan) {
         self.state().plan = plan;
     }
 
@@ -84,20 +84,23 @@ impl FaultDisk {
     /// was not synced still is not.
     pub fn restart(&self) -> FaultDisk {
         let state = self.state();
-        let mut copies: BTreeMap<*const Mutex<FileState>, File> = BTreeMap::new();
-        let mut copy = |file: &File| {
-            let restarted = || Arc::new(Mutex::new(lock(file).restarted()));
+        let mut copies: BTreeMap<*const Mutex<FileState>, SharedFileState> = BTreeMap::new();
+        let mut copy = |file: &SharedFileState| {
+            let restarted = || Arc::new(Mutex::new(lock(file).after_restart()));
             copies.entry(Arc::as_ptr(file)).or_insert_with(restarted).clone()
         };
-        let restarted = State {
+        let restarted = FaultDiskState {
             live: state.live.iter().map(|(name, file)| (name.clone(), copy(file))).collect(),
             durable: state.durable.iter().map(|(name, file)| (name.clone(), copy(file))).collect(),
             unsynced: state
                 .unsynced
                 .iter()
-                .map(|Naming { file, name }| Naming { file: copy(file), name: name.clone() })
+                .map(|DirectoryChange { file, name }| DirectoryChange {
+                    file: copy(file),
+                    name: name.clone(),
+                })
                 .collect(),
-            ..State::default()
+            ..FaultDiskState::default()
         };
         FaultDisk { state: Arc::new(Mutex::new(restarted)) }
     }
@@ -106,16 +109,17 @@ impl FaultDisk {
     /// seed 0 loses everything, seed 1 keeps everything, and every other seed makes its choices.
     pub fn reboot(&self, seed: u64) -> FaultDisk {
         let state = self.state();
-        let mut luck = Luck::new(seed);
-        let names: Names = state
-            .names_found(&mut luck)
+        let mut luck = PowerLossSampler::new(seed);
+        let names: FilesByName = state
+            .names_after_power_loss(&mut luck)
             .into_iter()
             .map(|(name, file)| {
-                let found = FileState::durable(lock(&file).found(&mut luck));
+                let found = FileState::durable(lock(&file).after_power_loss(&mut luck));
                 (name, Arc::new(Mutex::new(found)))
             })
             .collect();
-        let found = State { durable: names.clone(), live: names, ..State::default() };
+        let found =
+            FaultDiskState { durable: names.clone(), live: names, ..FaultDiskState::default() };
         FaultDisk { state: Arc::new(Mutex::new(found)) }
     }
 
@@ -140,11 +144,11 @@ impl FaultDisk {
         file.sync();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FaultDiskState> {
         lock(&self.state)
     }
 
-    fn file(&self, name: &str) -> File {
+    fn file(&self, name: &str) -> SharedFileState {
         self.state().live.get(name).unwrap_or_else(|| panic!("there is a file {name}")).clone()
     }
 
@@ -154,12 +158,12 @@ impl FaultDisk {
         action: &'static str,
         name: &str,
         needs_room: bool,
-        apply: impl FnOnce(&mut State) -> Result<T>,
+        apply: impl FnOnce(&mut FaultDiskState) -> Result<T>,
     ) -> Result<T> {
         let mut state = self.state();
-        match state.next(action, name, needs_room) {
-            Verdict::Go => apply(&mut state),
-            Verdict::Fail { error, done } => {
+        match state.next_operation(action, name, needs_room) {
+            OperationOutcome::Go => apply(&mut state),
+            OperationOutcome::Fail { error, done } => {
                 if done.is_some_and(|done| done.is_multiple_of(2)) {
                     // Done, but whoever asked will never know.
                     let _ = apply(&mut state);
@@ -170,34 +174,34 @@ impl FaultDisk {
     }
 
     /// Performs an operation that changes nothing and therefore fails only after a crash.
-    fn look<T>(
+    fn inspect<T>(
         &self,
         action: &'static str,
         name: &str,
-        look: impl FnOnce(&State) -> Result<T>,
+        look: impl FnOnce(&FaultDiskState) -> Result<T>,
     ) -> Result<T> {
         let state = self.state();
         if state.crashed { Err(faults::crash(action, name)) } else { look(&state) }
     }
 
-    fn append(&self, name: &str, file: File) -> Box<dyn Append> {
+    fn append(&self, name: &str, file: SharedFileState) -> Box<dyn AppendFile> {
         Box::new(FaultAppend::new(self.state.clone(), name, file))
     }
 }
 
 impl Disk for FaultDisk {
-    fn create(&self, name: &str) -> Result<Box<dyn Append>> {
+    fn create(&self, name: &str) -> Result<Box<dyn AppendFile>> {
         self.operate("create", name, true, |state| {
             if let Some(old) = state.live.get(name).cloned() {
-                state.name(old, None);
+                state.set_name(old, None);
             }
-            let file = File::default();
-            state.name(file.clone(), Some(name));
+            let file = SharedFileState::default();
+            state.set_name(file.clone(), Some(name));
             Ok(self.append(name, file))
         })
     }
 
-    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn Append>> {
+    fn append_at(&self, name: &str, length: u64) -> Result<Box<dyn AppendFile>> {
         self.operate("open", name, false, |state| {
             let file = state.find("open", name)?.clone();
             check_length(name, lock(&file).visible().len() as u64, length)?;
@@ -206,17 +210,17 @@ impl Disk for FaultDisk {
         })
     }
 
-    fn map(&self, name: &str, range: Range<u64>) -> Result<Mapped> {
-        self.look("map", name, |state| {
+    fn map(&self, name: &str, range: Range<u64>) -> Result<MappedBytes> {
+        self.inspect("map", name, |state| {
             let file = lock(state.find("map", name)?);
             check_length(name, file.visible().len() as u64, range.end)?;
             let start = range.start.min(range.end) as usize;
-            Ok(Mapped::memory(file.bytes().clone(), start..range.end as usize))
+            Ok(MappedBytes::memory(file.bytes().clone(), start..range.end as usize))
         })
     }
 
-    fn read_if(&self, name: &str, accept: &Accept<'_>) -> Result<Vec<u8>> {
-        self.look("read", name, |state| {
+    fn read_if(&self, name: &str, accept: &HeadCheck<'_>) -> Result<Vec<u8>> {
+        self.inspect("read", name, |state| {
             let file = lock(state.find("read", name)?);
             let bytes = file.visible();
             accept(&bytes[..bytes.len().min(HEAD_BYTES)], bytes.len() as u64)?;
@@ -227,7 +231,7 @@ impl Disk for FaultDisk {
     fn rename(&self, from: &str, to: &str) -> Result<()> {
         self.operate("rename", from, false, |state| {
             let file = state.find("rename", from)?.clone();
-            state.name(file, Some(to));
+            state.set_name(file, Some(to));
             Ok(())
         })
     }
@@ -236,7 +240,7 @@ impl Disk for FaultDisk {
         self.operate("rename", from, false, |state| {
             let file = state.find("rename", from)?.clone();
             let is_new = !state.live.contains_key(to);
-            state.name(file, is_new.then_some(to));
+            state.set_name(file, is_new.then_some(to));
             Ok(is_new)
         })
     }
@@ -244,14 +248,14 @@ impl Disk for FaultDisk {
     fn remove(&self, name: &str) -> Result<()> {
         self.operate("remove", name, false, |state| {
             let file = state.find("remove", name)?.clone();
-            state.name(file, None);
+            state.set_name(file, None);
             Ok(())
         })
     }
 
     fn list(&self) -> Result<Vec<(String, u64)>> {
-        self.look("list", "the directory", |state| {
-            let length = |file: &File| lock(file).visible().len() as u64;
+        self.inspect("list", "the directory", |state| {
+            let length = |file: &SharedFileState| lock(file).visible().len() as u64;
             Ok(state.live.iter().map(|(name, file)| (name.clone(), length(file))).collect())
         })
     }

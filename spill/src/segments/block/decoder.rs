@@ -1,22 +1,22 @@
 //! Blocks to keys, of whatever bytes.
 
 use super::gaps::sum_gaps;
-use super::header::{CODE_SHARED, Checked, HEADER, Header, SQUEEZED_BITS_MAX, WIDTH_MAX};
-use super::keys::Block;
-use super::records::Records;
+use super::header::{BlockHeader, BlockResult, CODE_SHARED, HEADER, SQUEEZED_BITS_MAX, WIDTH_MAX};
+use super::keys::BlockKeys;
+use super::records::BlockRecords;
 use super::shared::read_shared;
 use super::zstd::decompress;
 use crate::codec::Codec;
-use crate::disk::{Error, Mapped, Result};
-use crate::keys::{Squeeze, Wide, is_ascending};
+use crate::disk::{Error, MappedBytes, Result};
+use crate::keys::{KeySqueezer, WideShape, is_ascending};
 use std::ops::Range;
 
 /// What is wrong with a block whose keys vary where no key of the search does.
-const ELSEWHERE: &str = "its keys vary in bits in which no key of the search does";
+const FOREIGN_VARYING_BITS: &str = "its keys vary in bits in which no key of the search does";
 
 /// Turns blocks back into keys.
 #[derive(Debug)]
-pub struct Decoder {
+pub struct BlockDecoder {
     /// Bytes of a whole key.
     width: usize,
     /// Room for the block as it is stored.
@@ -24,26 +24,26 @@ pub struct Decoder {
     /// Room for the block after decompression.
     raw: Vec<u8>,
     /// What its keys have in common, if it is gaps.
-    squeeze: Squeeze,
+    squeeze: KeySqueezer,
     /// Which of the following is valid.
-    form: Form,
+    form: DecodedForm,
     narrow: Vec<u64>,
     wide: Vec<u128>,
     keys: Vec<u8>,
     /// Has the codec too, whatever the form.
-    records: Records,
+    records: BlockRecords,
 }
 
-/// As what the keys decoded last lie in a [`Decoder`].
+/// As what the keys decoded last lie in a [`BlockDecoder`].
 #[derive(Clone, Copy, Debug)]
-enum Form {
+enum DecodedForm {
     Narrow,
     Wide,
     Keys,
     Records,
 }
 
-impl Decoder {
+impl BlockDecoder {
     /// A decoder of keys of `width` bytes.
     ///
     /// # Panics
@@ -51,14 +51,14 @@ impl Decoder {
     /// If `width` is zero or more than [`WIDTH_MAX`].
     pub fn new(width: usize) -> Self {
         assert!((1..=WIDTH_MAX).contains(&width), "a stored key has 1 to {WIDTH_MAX} bytes");
-        let (squeeze, form) = (Squeeze::default(), Form::Keys);
+        let (squeeze, form) = (KeySqueezer::default(), DecodedForm::Keys);
         let (raw, narrow, wide, keys) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (stored, records) = (Vec::new(), Records::default());
-        Decoder { width, stored, raw, squeeze, form, narrow, wide, keys, records }
+        let (stored, records) = (Vec::new(), BlockRecords::default());
+        BlockDecoder { width, stored, raw, squeeze, form, narrow, wide, keys, records }
     }
 
     /// Reads keys that `codec` has written.
-    pub fn coded(mut self, codec: &Codec) -> Self {
+    pub fn with_codec(mut self, codec: &Codec) -> Self {
         self.set_codec(codec);
         self
     }
@@ -80,14 +80,14 @@ impl Decoder {
     ) -> Result<()> {
         keys.clear();
         self.open(block, file, offset)?;
-        self.unseal(file, offset)?;
+        self.decode_records(file, offset)?;
         self.block().write(self.records.codec.key_width(self.width), keys);
         Ok(())
     }
 
     /// Turns records into keys, if the block that lies at `offset` in `file` has records.
-    pub(crate) fn unseal(&mut self, file: &str, offset: u64) -> Result<()> {
-        if !matches!(self.form, Form::Records) {
+    pub(crate) fn decode_records(&mut self, file: &str, offset: u64) -> Result<()> {
+        if !matches!(self.form, DecodedForm::Records) {
             return Ok(());
         }
         self.close();
@@ -101,19 +101,19 @@ impl Decoder {
         Err(Error::corrupt(file, offset, what))
     }
 
-    /// [`decode`](Decoder::decode), leaving the keys in their own form: [`Decoder::block`] has
+    /// [`decode`](BlockDecoder::decode), leaving the keys in their own form: [`BlockDecoder::block`] has
     /// them, or nothing if this fails.
     pub(crate) fn open(&mut self, block: &[u8], file: &str, offset: u64) -> Result<()> {
-        self.open_or_why(block).map_err(|what| {
+        self.open_checked(block).map_err(|what| {
             self.close();
             Error::corrupt(file, offset, format!("a block of keys: {what}"))
         })
     }
 
-    /// [`open`](Decoder::open) of the block that is a `part` of `bytes`.
+    /// [`open`](BlockDecoder::open) of the block that is a `part` of `bytes`.
     pub(crate) fn open_part(
         &mut self,
-        bytes: &Mapped,
+        bytes: &MappedBytes,
         part: Range<usize>,
         file: &str,
         offset: u64,
@@ -129,33 +129,33 @@ impl Decoder {
 
     /// Forgets the keys.
     pub(crate) fn close(&mut self) {
-        self.form = Form::Keys;
+        self.form = DecodedForm::Keys;
         self.keys.clear();
     }
 
     /// The keys decoded last.
-    pub(crate) fn block(&self) -> Block<'_> {
+    pub(crate) fn block(&self) -> BlockKeys<'_> {
         match self.form {
-            Form::Narrow => Block::Narrow(&self.squeeze, &self.narrow),
-            Form::Wide => Block::Wide(&self.squeeze, &self.wide),
-            Form::Keys => Block::Keys(&self.keys),
-            Form::Records => Block::Records(&self.records),
+            DecodedForm::Narrow => BlockKeys::Narrow(&self.squeeze, &self.narrow),
+            DecodedForm::Wide => BlockKeys::Wide(&self.squeeze, &self.wide),
+            DecodedForm::Keys => BlockKeys::Keys(&self.keys),
+            DecodedForm::Records => BlockKeys::Records(&self.records),
         }
     }
 
-    fn open_or_why(&mut self, block: &[u8]) -> Checked<()> {
-        let header = Header::read(self.width, &self.records.codec, block)?;
+    fn open_checked(&mut self, block: &[u8]) -> BlockResult<()> {
+        let header = BlockHeader::read(self.width, &self.records.codec, block)?;
         let mut room = std::mem::take(&mut self.raw);
-        let raw = restored(&header, &block[HEADER..], &mut room);
+        let raw = decompress_stored(&header, &block[HEADER..], &mut room);
         let opened = raw.and_then(|raw| self.open_raw(&header, raw));
         self.raw = room;
         opened
     }
 
     /// Opens the block of a header and its raw bytes.
-    fn open_raw(&mut self, header: &Header, raw: &[u8]) -> Checked<()> {
+    fn open_raw(&mut self, header: &BlockHeader, raw: &[u8]) -> BlockResult<()> {
         if self.records.codec.number().is_some() {
-            self.form = Form::Records;
+            self.form = DecodedForm::Records;
             let read = self.records.read(raw, header, self.width);
             return read.ok_or("the lengths of its records do not add up".into());
         }
@@ -165,41 +165,43 @@ impl Decoder {
         }
     }
 
-    fn open_shared(&mut self, header: &Header, raw: &[u8]) -> Checked<()> {
-        self.form = Form::Keys;
+    fn open_shared(&mut self, header: &BlockHeader, raw: &[u8]) -> BlockResult<()> {
+        self.form = DecodedForm::Keys;
         self.keys.resize(header.count * self.width, 0);
-        read_shared(Wide(self.width), raw, &mut self.keys)?;
+        read_shared(WideShape(self.width), raw, &mut self.keys)?;
         let Some(projection) = self.records.codec.projection() else { return Ok(()) };
         let (whole, mut exceptions) = (std::mem::take(&mut self.keys), Vec::new());
         projection.project(&whole, &mut self.keys, &mut exceptions);
-        if exceptions.is_empty() { Ok(()) } else { Err(ELSEWHERE.into()) }
+        if exceptions.is_empty() { Ok(()) } else { Err(FOREIGN_VARYING_BITS.into()) }
     }
 
-    fn open_gaps(&mut self, header: &Header, raw: &[u8]) -> Checked<()> {
+    fn open_gaps(&mut self, header: &BlockHeader, raw: &[u8]) -> BlockResult<()> {
         // The header says that there is room for them.
         let (gaps, ends) = raw.split_at(raw.len() - 2 * self.width);
         let (varying, first) = ends.split_at(self.width);
         let projected = match self.records.codec.projection() {
             None => None,
-            Some(projection) if projection.keeps(varying) && projection.knows(first) => {
-                Some((projection.pick(varying), projection.pick(first)))
+            Some(projection)
+                if projection.keeps(varying) && projection.matches_constants(first) =>
+            {
+                Some((projection.extract_bits(varying), projection.extract_bits(first)))
             }
-            Some(_) => return Err(ELSEWHERE.into()),
+            Some(_) => return Err(FOREIGN_VARYING_BITS.into()),
         };
         let (varying, first) =
             projected.as_ref().map_or((varying, first), |(varying, first)| (varying, first));
-        self.squeeze = Squeeze::new(first, varying);
+        self.squeeze = KeySqueezer::new(first, varying);
         let (squeeze, bits) = (&self.squeeze, self.squeeze.bits());
         if header.coding.gap_bytes > bits.div_ceil(8).max(1) as usize {
             return Err("its gaps are longer than its keys".into());
         }
         match bits {
             0..=64 => {
-                self.form = Form::Narrow;
+                self.form = DecodedForm::Narrow;
                 sum_gaps(squeeze, first, gaps, header, &mut self.narrow)
             }
             65..=SQUEEZED_BITS_MAX => {
-                self.form = Form::Wide;
+                self.form = DecodedForm::Wide;
                 sum_gaps(squeeze, first, gaps, header, &mut self.wide)
             }
             _ => Err(format!("its keys vary in {bits} bits")),
@@ -208,7 +210,11 @@ impl Decoder {
 }
 
 /// What is stored, brought to its raw length, in `room` if it is compressed.
-fn restored<'b>(header: &Header, stored: &'b [u8], room: &'b mut Vec<u8>) -> Checked<&'b [u8]> {
+fn decompress_stored<'b>(
+    header: &BlockHeader,
+    stored: &'b [u8],
+    room: &'b mut Vec<u8>,
+) -> BlockResult<&'b [u8]> {
     if !header.compressed {
         return Ok(stored);
     }

@@ -1,12 +1,14 @@
 //! Keys to blocks.
 
-use super::gaps::Gaps;
-use super::header::{Coding, Header, SQUEEZED_BITS_MAX, WIDTH_MAX, block_keys_max, length_bytes};
-use super::records::Records;
+use super::gaps::GapWriter;
+use super::header::{
+    BlockHeader, KeyCoding, SQUEEZED_BITS_MAX, WIDTH_MAX, block_keys_max, length_bytes,
+};
+use super::records::BlockRecords;
 use super::shared::write_shared;
 use super::zstd::compress;
 use crate::codec::Codec;
-use crate::keys::{Projection, Squeeze, Wide, is_ascending};
+use crate::keys::{KeySqueezer, Projection, WideShape, is_ascending};
 use std::sync::Arc;
 
 /// Blocks whose keys vary in too many bits are halved down to this many keys.
@@ -14,7 +16,7 @@ const HALVED_KEYS_MIN: usize = 256;
 
 /// Turns keys into blocks.
 #[derive(Debug)]
-pub struct Encoder {
+pub struct BlockEncoder {
     /// Bytes of a whole key.
     width: usize,
     /// The block before compression.
@@ -22,41 +24,41 @@ pub struct Encoder {
     /// The block after compression.
     stored: Vec<u8>,
     /// For keys that vary in up to 64 bits.
-    narrow: Gaps<u64>,
+    narrow: GapWriter<u64>,
     /// For keys that vary in up to 128 bits.
-    wide: Gaps<u128>,
+    wide: GapWriter<u128>,
     /// For codecs that have records; it has the codec, whichever that is.
-    records: Records,
+    records: BlockRecords,
 }
 
 /// Keys that are to be a block, and what was found out about them.
-pub(crate) struct Batch<'k> {
+pub(crate) struct BlockBatch<'k> {
     keys: &'k [u8],
     count: usize,
-    form: Form,
+    form: EncodedForm,
 }
 
 /// What a block is written as.
-enum Form {
+enum EncodedForm {
     /// Records, of a codec with this number.
     Records(u8),
     /// Keys, of which these bits vary.
-    Keys(Squeeze),
+    Keys(KeySqueezer),
 }
 
-impl Batch<'_> {
+impl BlockBatch<'_> {
     /// Whether they had better be two blocks, because they vary in too many bits.
-    pub(crate) fn wants_halves(&self) -> bool {
+    pub(crate) fn needs_split(&self) -> bool {
         match &self.form {
-            Form::Records(_) => false,
-            Form::Keys(squeeze) => {
+            EncodedForm::Records(_) => false,
+            EncodedForm::Keys(squeeze) => {
                 self.count > HALVED_KEYS_MIN && squeeze.bits() > SQUEEZED_BITS_MAX
             }
         }
     }
 }
 
-impl Encoder {
+impl BlockEncoder {
     /// An encoder of keys of `width` bytes.
     ///
     /// # Panics
@@ -64,13 +66,14 @@ impl Encoder {
     /// If `width` is zero or more than [`WIDTH_MAX`].
     pub fn new(width: usize) -> Self {
         assert!((1..=WIDTH_MAX).contains(&width), "a stored key has 1 to {WIDTH_MAX} bytes");
-        let (narrow, wide, records) = (Gaps::default(), Gaps::default(), Records::default());
+        let (narrow, wide, records) =
+            (GapWriter::default(), GapWriter::default(), BlockRecords::default());
         let (raw, stored) = (Vec::new(), Vec::new());
-        Encoder { width, raw, stored, narrow, wide, records }
+        BlockEncoder { width, raw, stored, narrow, wide, records }
     }
 
     /// Writes keys as `codec` does.
-    pub fn coded(mut self, codec: &Codec) -> Self {
+    pub fn with_codec(mut self, codec: &Codec) -> Self {
         self.records.codec = codec.clone();
         self
     }
@@ -86,16 +89,16 @@ impl Encoder {
     }
 
     /// What is to be a block: `keys`, ascending, at least one and at most [`block_keys_max`].
-    pub(crate) fn batch<'k>(&self, keys: &'k [u8]) -> Batch<'k> {
+    pub(crate) fn batch<'k>(&self, keys: &'k [u8]) -> BlockBatch<'k> {
         let width = self.key_width();
         let count = keys.len() / width;
         assert!((1..=block_keys_max(self.width)).contains(&count), "a block of {count} keys");
         debug_assert!(is_ascending(width, keys));
         let form = match self.records.codec.number() {
-            Some(code) => Form::Records(code),
-            None => Form::Keys(Squeeze::of(width, keys)),
+            Some(code) => EncodedForm::Records(code),
+            None => EncodedForm::Keys(KeySqueezer::of_keys(width, keys)),
         };
-        Batch { keys, count, form }
+        BlockBatch { keys, count, form }
     }
 
     /// Appends the block of `keys`, ascending, at least one and at most [`block_keys_max`], to
@@ -105,14 +108,14 @@ impl Encoder {
     }
 
     /// The same of what was looked at before; it is said whether keys are compressed.
-    pub(crate) fn encode_batch(&mut self, batch: &Batch, compresses: bool, out: &mut Vec<u8>) {
-        let Batch { keys, count, form } = batch;
+    pub(crate) fn encode_batch(&mut self, batch: &BlockBatch, compresses: bool, out: &mut Vec<u8>) {
+        let BlockBatch { keys, count, form } = batch;
         self.raw.clear();
         let coding = match form {
-            Form::Records(code) => self.write_records(*code, keys),
-            Form::Keys(squeeze) => self.write_keys(squeeze, keys),
+            EncodedForm::Records(code) => self.write_records(*code, keys),
+            EncodedForm::Keys(squeeze) => self.write_keys(squeeze, keys),
         };
-        let compressed = match compresses && matches!(form, Form::Keys(_)) {
+        let compressed = match compresses && matches!(form, EncodedForm::Keys(_)) {
             true => compress(&self.raw, &mut self.stored),
             false => None,
         };
@@ -120,20 +123,20 @@ impl Encoder {
             Some(length) => (true, &self.stored[..length]),
             None => (false, self.raw.as_slice()),
         };
-        Header { count: *count, coding, compressed, raw_length: self.raw.len() }
+        BlockHeader { count: *count, coding, compressed, raw_length: self.raw.len() }
             .append(stored, out);
     }
 
     /// Writes the records of `keys` into `raw`.
-    fn write_records(&mut self, code: u8, keys: &[u8]) -> Coding {
+    fn write_records(&mut self, code: u8, keys: &[u8]) -> KeyCoding {
         let length_bytes = length_bytes(&self.records.codec, self.width);
         self.records.encode(self.width, keys);
         self.records.write(length_bytes, &mut self.raw);
-        Coding { code, entries: 0, gap_bytes: length_bytes }
+        KeyCoding { code, entries: 0, gap_bytes: length_bytes }
     }
 
     /// Writes `keys` into `raw`, as gaps if they vary in few enough bits.
-    fn write_keys(&mut self, squeeze: &Squeeze, keys: &[u8]) -> Coding {
+    fn write_keys(&mut self, squeeze: &KeySqueezer, keys: &[u8]) -> KeyCoding {
         let width = self.key_width();
         let coding = match squeeze.bits() {
             0..=64 => self.narrow.write(squeeze, keys, &mut self.raw),
@@ -146,20 +149,20 @@ impl Encoder {
                 self.raw.extend_from_slice(&keys[..width]);
             }
             Some(projection) => {
-                self.raw.extend_from_slice(&projection.lift_mask(&squeeze.varying()));
-                projection.lift(&keys[..width], &mut self.raw);
+                self.raw.extend_from_slice(&projection.unproject_mask(&squeeze.varying()));
+                projection.unproject(&keys[..width], &mut self.raw);
             }
         }
         coding
     }
 
     /// Front-codes `keys` into `raw`, whole ones.
-    fn write_prefixes(&mut self, keys: &[u8]) -> Coding {
+    fn write_prefixes(&mut self, keys: &[u8]) -> KeyCoding {
         let Some(projection) = self.records.codec.projection() else {
-            return write_shared(Wide(self.width), keys, &mut self.raw);
+            return write_shared(WideShape(self.width), keys, &mut self.raw);
         };
         let mut whole = Vec::new();
-        projection.lift(keys, &mut whole);
-        write_shared(Wide(self.width), &whole, &mut self.raw)
+        projection.unproject(keys, &mut whole);
+        write_shared(WideShape(self.width), &whole, &mut self.raw)
     }
 }

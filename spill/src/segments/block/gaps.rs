@@ -2,8 +2,8 @@
 //!
 //! See `block/mod.rs` for what the bytes mean.
 
-use super::header::{CODE_GAPS, Checked, Coding, ENTRIES_MAX, Header};
-use crate::keys::{Int, Squeeze};
+use super::header::{BlockHeader, BlockResult, CODE_GAPS, ENTRIES_MAX, KeyCoding};
+use crate::keys::{KeyInteger, KeySqueezer};
 
 /// The number that stands for a literal, where it is not that of an entry.
 const LITERAL: u8 = 255;
@@ -18,7 +18,7 @@ const NONE: u16 = u16::MAX;
 
 /// Writes the gaps of one block after another.
 #[derive(Debug, Default)]
-pub(super) struct Gaps<I> {
+pub(super) struct GapWriter<I> {
     /// A hash table of the different gaps by their numbers, with linear probing, at most half full. Numbers alone, it stays
     /// in the cache.
     slots: Vec<u16>,
@@ -32,9 +32,14 @@ pub(super) struct Gaps<I> {
     literals: Vec<I>,
 }
 
-impl<I: Int> Gaps<I> {
+impl<I: KeyInteger> GapWriter<I> {
     /// Appends codes, dictionary and literals of the ascending `keys` to `raw`.
-    pub(super) fn write(&mut self, squeeze: &Squeeze, keys: &[u8], raw: &mut Vec<u8>) -> Coding {
+    pub(super) fn write(
+        &mut self,
+        squeeze: &KeySqueezer,
+        keys: &[u8],
+        raw: &mut Vec<u8>,
+    ) -> KeyCoding {
         let count = keys.len() / squeeze.width();
         let all = if 2 * count <= FEW_SLOTS {
             self.number::<FEW_SLOTS>(squeeze, keys)
@@ -54,17 +59,17 @@ impl<I: Int> Gaps<I> {
         }
         write_planes(&dictionary, gap_bytes, raw);
         write_planes(&self.literals, gap_bytes, raw);
-        Coding { code: CODE_GAPS, entries: dictionary.len(), gap_bytes }
+        KeyCoding { code: CODE_GAPS, entries: dictionary.len(), gap_bytes }
     }
 
     /// Numbers the gaps between `keys`, by so many slots of the table; all bits that occur in them.
-    fn number<const SLOTS: usize>(&mut self, squeeze: &Squeeze, keys: &[u8]) -> I {
+    fn number<const SLOTS: usize>(&mut self, squeeze: &KeySqueezer, keys: &[u8]) -> I {
         self.slots.clear();
         self.slots.resize(SLOTS, NONE);
         self.different.clear();
         // What is there already is overwritten, so it need not be cleared.
         self.numbers.resize(keys.len() / squeeze.width() - 1, 0);
-        let Gaps { slots, different, numbers, .. } = self;
+        let GapWriter { slots, different, numbers, .. } = self;
         let slots: &mut [u16; SLOTS] =
             slots.first_chunk_mut().expect("the table was just made this large");
         let (first, rest) = keys.split_at(squeeze.width());
@@ -123,18 +128,18 @@ impl<I: Int> Gaps<I> {
 
 /// Where the table is searched for a gap first.
 #[inline(always)]
-fn slot_of<I: Int, const SLOTS: usize>(gap: I) -> usize {
+fn slot_of<I: KeyInteger, const SLOTS: usize>(gap: I) -> usize {
     (gap.mix() >> (64 - SLOTS.trailing_zeros())) as usize
 }
 
-fn write_planes<I: Int>(numbers: &[I], bytes: usize, raw: &mut Vec<u8>) {
+fn write_planes<I: KeyInteger>(numbers: &[I], bytes: usize, raw: &mut Vec<u8>) {
     for plane in 0..bytes as u32 {
         raw.extend(numbers.iter().map(|number| number.shr(8 * plane).low() as u8));
     }
 }
 
 /// One number of planes.
-fn plane_number<I: Int>(planes: &[u8], count: usize, bytes: usize, index: usize) -> I {
+fn plane_number<I: KeyInteger>(planes: &[u8], count: usize, bytes: usize, index: usize) -> I {
     (0..bytes).fold(I::ZERO, |number, plane| {
         let byte = I::from_low(planes[plane * count + index].into());
         number.or(byte.shl(8 * plane as u32))
@@ -142,8 +147,8 @@ fn plane_number<I: Int>(planes: &[u8], count: usize, bytes: usize, index: usize)
 }
 
 /// The number of literals among `codes`, if all are entries or literals, and that many are there.
-fn count_literals(codes: &[u8], coding: Coding, literals: &[u8]) -> Checked<usize> {
-    let Coding { entries, gap_bytes, .. } = coding;
+fn count_literals(codes: &[u8], coding: KeyCoding, literals: &[u8]) -> BlockResult<usize> {
+    let KeyCoding { entries, gap_bytes, .. } = coding;
     // With as many entries as a byte can tell, each byte is the number of one.
     let count = match u8::try_from(entries) {
         Err(_) => 0,
@@ -168,8 +173,8 @@ fn count_literals(codes: &[u8], coding: Coding, literals: &[u8]) -> Checked<usiz
 
 /// For each entry the difference of keys that it stands for: one more than the gap that is stored.
 #[inline]
-fn differences<I: Int>(dictionary: &[u8], coding: Coding) -> [I; ENTRIES_MAX] {
-    let Coding { entries, gap_bytes, .. } = coding;
+fn differences<I: KeyInteger>(dictionary: &[u8], coding: KeyCoding) -> [I; ENTRIES_MAX] {
+    let KeyCoding { entries, gap_bytes, .. } = coding;
     let mut table = [I::ZERO; ENTRIES_MAX];
     for (index, gap) in table[..entries].iter_mut().enumerate() {
         *gap = plane_number::<I>(dictionary, entries, gap_bytes, index).add(I::from_low(1));
@@ -179,15 +184,15 @@ fn differences<I: Int>(dictionary: &[u8], coding: Coding) -> [I; ENTRIES_MAX] {
 
 /// Decodes the squeezed keys of a block with this header; `gaps` has room for the codes and the
 /// dictionary at least.
-pub(super) fn sum_gaps<I: Int>(
-    squeeze: &Squeeze,
+pub(super) fn sum_gaps<I: KeyInteger>(
+    squeeze: &KeySqueezer,
     first: &[u8],
     gaps: &[u8],
-    header: &Header,
+    header: &BlockHeader,
     values: &mut Vec<I>,
-) -> Checked<()> {
-    let Header { count, coding, .. } = *header;
-    let Coding { entries, gap_bytes, .. } = coding;
+) -> BlockResult<()> {
+    let BlockHeader { count, coding, .. } = *header;
+    let KeyCoding { entries, gap_bytes, .. } = coding;
     let (codes, planes) = gaps.split_at(count - 1);
     let (dictionary, literals) = planes.split_at(entries * gap_bytes);
     let literal_count = count_literals(codes, coding, literals)?;
@@ -195,7 +200,7 @@ pub(super) fn sum_gaps<I: Int>(
     // What is there already is overwritten, so it need not be cleared.
     values.resize(count, I::ZERO);
     squeeze.squeeze(first, |first| values[0] = first);
-    let literals = Literals { planes: literals, count: literal_count, gap_bytes, used: 0 };
+    let literals = LiteralReader { planes: literals, count: literal_count, gap_bytes, used: 0 };
     // So many gaps of so few bits cannot overflow.
     let small = (8 * gap_bytes as u32).max(squeeze.bits()) + u16::BITS < I::BITS;
     let ascending = match (small, literal_count) {
@@ -212,10 +217,10 @@ pub(super) fn sum_gaps<I: Int>(
 
 /// Fills `values`, of which the first is there, with one more for each code; whether none was too
 /// large for its type, if that is to be `CHECKED`. If there are no `LITERALS`, all codes are entries.
-fn sum<I: Int, const CHECKED: bool, const LITERALS: bool>(
+fn sum<I: KeyInteger, const CHECKED: bool, const LITERALS: bool>(
     table: &[I; ENTRIES_MAX],
     codes: &[u8],
-    mut literals: Literals,
+    mut literals: LiteralReader,
     values: &mut [I],
 ) -> bool {
     let Some((&mut first, rest)) = values.split_first_mut() else { return true };
@@ -235,16 +240,16 @@ fn sum<I: Int, const CHECKED: bool, const LITERALS: bool>(
 }
 
 /// The literals of a block, one after another.
-struct Literals<'a> {
+struct LiteralReader<'a> {
     planes: &'a [u8],
     count: usize,
     gap_bytes: usize,
     used: usize,
 }
 
-impl Literals<'_> {
+impl LiteralReader<'_> {
     /// The difference of keys that the next one stands for.
-    fn next<I: Int>(&mut self) -> I {
+    fn next<I: KeyInteger>(&mut self) -> I {
         let gap = plane_number::<I>(self.planes, self.count, self.gap_bytes, self.used);
         self.used += 1;
         gap.add(I::from_low(1))
@@ -261,11 +266,12 @@ mod tests {
         codes: &[u8],
         dictionary: &[u8],
         literals: &[u8],
-    ) -> Checked<Vec<u64>> {
-        let coding = Coding { code: CODE_GAPS, entries, gap_bytes: 1 };
-        let header = Header { count: codes.len() + 1, coding, compressed: false, raw_length: 0 };
+    ) -> BlockResult<Vec<u64>> {
+        let coding = KeyCoding { code: CODE_GAPS, entries, gap_bytes: 1 };
+        let header =
+            BlockHeader { count: codes.len() + 1, coding, compressed: false, raw_length: 0 };
         let (first, mut values) = (1u64.to_be_bytes(), vec![7; 3]);
-        let squeeze = Squeeze::new(&first, &0x1fff_u64.to_be_bytes());
+        let squeeze = KeySqueezer::new(&first, &0x1fff_u64.to_be_bytes());
         let gaps = [codes, dictionary, literals].concat();
         sum_gaps(&squeeze, &first, &gaps, &header, &mut values).map(|()| values)
     }

@@ -37,11 +37,11 @@ const STORED_PLAIN: u8 = 0;
 const STORED_ZSTD: u8 = 1;
 
 /// What is read of a block, or what is wrong with it.
-pub(super) type Checked<T> = std::result::Result<T, String>;
+pub(super) type BlockResult<T> = std::result::Result<T, String>;
 
 /// How the keys of a block are coded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Coding {
+pub(super) struct KeyCoding {
     /// Gaps, shared prefixes, or the number of a codec.
     pub(super) code: u8,
     /// Entries of the dictionary; 0 where there is none.
@@ -51,17 +51,17 @@ pub(super) struct Coding {
 }
 
 /// A block's header; one that was read is checked.
-pub(super) struct Header {
+pub(super) struct BlockHeader {
     /// Keys: at least one.
     pub(super) count: usize,
-    pub(super) coding: Coding,
+    pub(super) coding: KeyCoding,
     /// Whether zstd has compressed what is stored.
     pub(super) compressed: bool,
     /// Bytes before compression: enough for what the other fields say there is at least.
     pub(super) raw_length: usize,
 }
 
-impl Header {
+impl BlockHeader {
     /// Appends a block of which `stored` is stored.
     pub(super) fn append(&self, stored: &[u8], out: &mut Vec<u8>) {
         let mut header = [0; HEADER];
@@ -80,7 +80,7 @@ impl Header {
     }
 
     /// The header of `block`, whose keys have `width` bytes and were written by `codec`.
-    pub(super) fn read(width: usize, codec: &Codec, block: &[u8]) -> Checked<Header> {
+    pub(super) fn read(width: usize, codec: &Codec, block: &[u8]) -> BlockResult<BlockHeader> {
         if block.len() < HEADER {
             return Err(format!("{} bytes are too few for a header", block.len()));
         }
@@ -94,7 +94,7 @@ impl Header {
         if !(1..=block_keys_max(width)).contains(&count) {
             return Err(format!("it claims to hold {count} keys"));
         }
-        let coding = Coding { code: block[8], entries: short(6), gap_bytes: block[10] as usize };
+        let coding = KeyCoding { code: block[8], entries: short(6), gap_bytes: block[10] as usize };
         if coding.codec() != codec.number() {
             let (code, name) = (coding.code, codec.name());
             return Err(format!("code {code} is not of the codec `{name}`"));
@@ -102,7 +102,7 @@ impl Header {
         let (raw_length, stored_length) = (word(12) as usize, word(16) as usize);
         let compressed = block[9] == STORED_ZSTD;
         let plain = block[9] == STORED_PLAIN && stored_length == raw_length;
-        let header = Header { count, coding, compressed, raw_length };
+        let header = BlockHeader { count, coding, compressed, raw_length };
         if !header.is_possible(width, codec) || !(compressed || plain) || block[11] != 0 {
             return Err("the fields of its header contradict each other".into());
         }
@@ -115,7 +115,7 @@ impl Header {
 
     /// Whether a block of these fields could have been written.
     fn is_possible(&self, width: usize, codec: &Codec) -> bool {
-        let Header { count, coding: Coding { code, entries, gap_bytes }, .. } = *self;
+        let BlockHeader { count, coding: KeyCoding { code, entries, gap_bytes }, .. } = *self;
         match code {
             _ if self.coding.codec().is_some() => {
                 let longest = gap_bytes + codec.record_bytes_max(width);
@@ -135,7 +135,7 @@ impl Header {
     }
 }
 
-impl Coding {
+impl KeyCoding {
     /// The number of the codec whose records these are, if they are records.
     fn codec(self) -> Option<u8> {
         (self.code > CODE_SHARED).then_some(self.code)

@@ -69,9 +69,9 @@ mod records;
 mod shared;
 mod zstd;
 
-pub use decoder::Decoder;
-pub use encoder::Encoder;
+pub use decoder::BlockDecoder;
+pub use encoder::BlockEncoder;
 pub(super) use header::HEADER;
 pub use header::{BLOCK_BYTES, BLOCK_KEYS, WIDTH_MAX, block_keys_max};
-pub(crate) use keys::Block;
-pub(crate) use records::Sought;
+pub(crate) use keys::BlockKeys;
+pub(crate) use records::RecordLookup;

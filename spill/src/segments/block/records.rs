@@ -12,7 +12,7 @@
 //! 02 00 01 07 | 03 05   records
 //! ```
 
-use super::header::Header;
+use super::header::BlockHeader;
 use crate::codec::Codec;
 use crate::keys::hash;
 use byteorder::{ByteOrder, LittleEndian};
@@ -20,7 +20,7 @@ use std::ops::Range;
 
 /// The records of a block.
 #[derive(Debug, Default)]
-pub(crate) struct Records {
+pub(crate) struct BlockRecords {
     /// What they are records of. A block has one codec, and so has all that is sought in it.
     pub(super) codec: Codec,
     /// One behind the other, without anything between.
@@ -29,7 +29,7 @@ pub(crate) struct Records {
     ends: Vec<u32>,
 }
 
-impl Records {
+impl BlockRecords {
     /// The number of records.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
@@ -59,7 +59,7 @@ impl Records {
     }
 
     /// Reads the records of a block from `raw`, as far as telling them apart goes.
-    pub(super) fn read(&mut self, raw: &[u8], header: &Header, width: usize) -> Option<()> {
+    pub(super) fn read(&mut self, raw: &[u8], header: &BlockHeader, width: usize) -> Option<()> {
         let length_bytes = header.coding.gap_bytes;
         let (lengths, bytes) = raw.split_at_checked(header.count * length_bytes)?;
         self.ends.clear();
@@ -91,9 +91,9 @@ impl Records {
 
 /// Candidates, to be found among the records of blocks.
 #[derive(Debug, Default)]
-pub(crate) struct Sought {
+pub(crate) struct RecordLookup {
     /// Those of the candidates.
-    records: Records,
+    records: BlockRecords,
     /// Numbers of records plus one, by hash; 0 where there is none. A power of two of slots, at most
     /// half of them taken, so that every search ends.
     table: Vec<u32>,
@@ -101,9 +101,14 @@ pub(crate) struct Sought {
     known: Vec<bool>,
 }
 
-impl Sought {
+impl RecordLookup {
     /// For each of `candidates`, which differ, whether its record is in `block`.
-    pub(crate) fn known(&mut self, width: usize, candidates: &[u8], block: &Records) -> &[bool] {
+    pub(crate) fn find_known(
+        &mut self,
+        width: usize,
+        candidates: &[u8],
+        block: &BlockRecords,
+    ) -> &[bool] {
         self.records.codec = block.codec.clone();
         self.records.encode(width, candidates);
         let count = self.records.len();

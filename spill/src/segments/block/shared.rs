@@ -8,12 +8,12 @@
 //! 61 62 63 | 7a | 70 00    rests
 //! ```
 
-use super::header::{CODE_SHARED, Checked, Coding};
-use crate::keys::{Shape, Wide};
+use super::header::{BlockResult, CODE_SHARED, KeyCoding};
+use crate::keys::{KeyShape, WideShape};
 use byteorder::{ByteOrder, LittleEndian};
 
 /// Front-codes `keys` into `raw`, which is empty.
-pub(super) fn write_shared(shape: Wide, keys: &[u8], raw: &mut Vec<u8>) -> Coding {
+pub(super) fn write_shared(shape: WideShape, keys: &[u8], raw: &mut Vec<u8>) -> KeyCoding {
     raw.resize(2 * (keys.len() / shape.width()), 0);
     let mut last: &[u8] = &[];
     for (i, key) in keys.chunks_exact(shape.width()).enumerate() {
@@ -22,11 +22,11 @@ pub(super) fn write_shared(shape: Wide, keys: &[u8], raw: &mut Vec<u8>) -> Codin
         raw.extend_from_slice(&key[shared..]);
         last = key;
     }
-    Coding { code: CODE_SHARED, entries: 0, gap_bytes: 0 }
+    KeyCoding { code: CODE_SHARED, entries: 0, gap_bytes: 0 }
 }
 
 /// Decodes shared prefixes from `raw` to fill `keys`, which has room for at least one.
-pub(super) fn read_shared(shape: Wide, raw: &[u8], keys: &mut [u8]) -> Checked<()> {
+pub(super) fn read_shared(shape: WideShape, raw: &[u8], keys: &mut [u8]) -> BlockResult<()> {
     let width = shape.width();
     let count = keys.len() / width;
     let Some((lengths, mut rests)) = raw.split_at_checked(2 * count) else {
@@ -73,10 +73,10 @@ mod tests {
     fn the_example_is_written_and_read() {
         let keys = b"abcabzap\0";
         let mut raw = Vec::new();
-        write_shared(Wide(3), keys, &mut raw);
+        write_shared(WideShape(3), keys, &mut raw);
         assert_eq!(raw, b"\0\0\x02\0\x01\0abczp\0");
         let mut back = [0; 9];
-        read_shared(Wide(3), &raw, &mut back).unwrap();
+        read_shared(WideShape(3), &raw, &mut back).unwrap();
         assert_eq!(&back, keys);
     }
 }

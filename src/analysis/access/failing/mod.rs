@@ -2,7 +2,7 @@
 //!
 //! An action's guard says something of the state that its body runs in: behind `x < 9`, `x := x + 1`
 //! stays below 10. So code is walked in the order in which it runs, by abstract interpretation (Cousot
-//! and Cousot 1977) with an interval for each single cell ([`Here`]): conditions narrow what is
+//! and Cousot 1977) with an interval for each single cell ([`AbstractState`]): conditions narrow what is
 //! known, stores replace it, branches join it, and before a loop everything that its body writes is
 //! forgotten. Wherever an operation could fail for values that are then possible, the code may fail.
 //!
@@ -15,72 +15,72 @@ mod messages;
 mod statements;
 mod values;
 
-use super::cells::Cells;
-use super::collect::{Collector, FRAME_FIRST};
-use super::failures::Failures;
-use super::here::Here;
+use super::cells::CellSet;
+use super::collect::{AccessCollector, FRAME_FIRST};
+use super::failures::FailureKinds;
+use super::here::AbstractState;
 use crate::ir::interval::{Interval, NONE};
 use crate::ir::{Action, Expr};
 
-pub(super) use messages::Sent;
+pub(super) use messages::MessageIntervals;
 
 /// Finds out how code may fail, as it is given piece by piece in the order in which it runs.
-pub(super) struct Judge<'p> {
+pub(super) struct FailureAnalysis<'p> {
     /// What names and places stand for, and what is known of cells where the walk is.
-    of: Collector<'p>,
-    found: Failures,
+    of: AccessCollector<'p>,
+    found: FailureKinds,
     /// What is known wherever the body at hand is left early.
-    left: Here,
+    left: AbstractState,
     /// What the function at hand gives.
-    result: Returned,
+    result: FunctionResult,
     /// What it may give, if it gives anything.
     bounds: Option<Interval>,
     /// Cells that may have been made undefined.
-    undefined: Cells,
+    undefined: CellSet,
     /// How many more rounds of loops are walked one by one.
     rounds: u32,
 }
 
 /// What a function gives.
 #[derive(Clone, Copy, Debug)]
-struct Returned {
+struct FunctionResult {
     values: Interval,
     /// Whether it may be undefined.
     undefined: bool,
 }
 
-impl Returned {
-    const NEVER: Returned = Returned { values: NONE, undefined: false };
+impl FunctionResult {
+    const NEVER: FunctionResult = FunctionResult { values: NONE, undefined: false };
 }
 
-impl<'p> Judge<'p> {
+impl<'p> FailureAnalysis<'p> {
     /// For code that a collector could walk through. Nothing is known yet.
-    pub fn new(mut of: Collector<'p>) -> Self {
+    pub fn new(mut of: AccessCollector<'p>) -> Self {
         of.begin_frames(FRAME_FIRST);
-        Judge {
+        FailureAnalysis {
             of,
-            found: Failures::default(),
-            left: Here::never(),
-            result: Returned::NEVER,
+            found: FailureKinds::default(),
+            left: AbstractState::unreachable(),
+            result: FunctionResult::NEVER,
             bounds: None,
-            undefined: Cells::default(),
+            undefined: CellSet::default(),
             rounds: 0,
         }
     }
 
     /// How the code since the last question may fail.
-    pub fn take(&mut self) -> Failures {
+    pub fn take(&mut self) -> FailureKinds {
         std::mem::take(&mut self.found)
     }
 
     /// What is known of the state now.
-    pub fn known(&self) -> Here {
-        self.of.here.clone().below(FRAME_FIRST)
+    pub fn state(&self) -> AbstractState {
+        self.of.state.clone().below(FRAME_FIRST)
     }
 
     /// Says what is known of the state.
-    pub fn know(&mut self, here: Here) {
-        self.of.here = here;
+    pub fn set_state(&mut self, here: AbstractState) {
+        self.of.state = here;
     }
 
     /// Walks so many rounds of loops over all values of a type one by one.
@@ -89,9 +89,9 @@ impl<'p> Judge<'p> {
     }
 
     /// The cells of the state that may have been made undefined.
-    pub fn made_undefined(&self) -> Cells {
+    pub fn made_undefined(&self) -> CellSet {
         let cells = self.undefined.iter().take_while(|it| it.0 < FRAME_FIRST);
-        let mut found = Cells::default();
+        let mut found = CellSet::default();
         cells.for_each(|it| found.insert(it.0..it.0 + 1));
         found
     }
@@ -112,19 +112,19 @@ impl<'p> Judge<'p> {
     pub fn move_and_run(&mut self, action: &Action) {
         if let Some(last) = self.of.program().last {
             let cell = self.of.variable_cell(last, 0);
-            self.of.here.forget(cell.0);
+            self.of.state.forget(cell.0);
         }
         self.whole_body(&action.body);
     }
 
     /// Notes that an operation may fail.
-    fn fails(&mut self) {
-        self.found.other |= !self.of.here.is_never();
+    fn add_failure(&mut self) {
+        self.found.other |= !self.of.state.is_unreachable();
     }
 
-    fn fails_if(&mut self, may: bool) {
+    fn add_failure_if(&mut self, may: bool) {
         if may {
-            self.fails();
+            self.add_failure();
         }
     }
 }

@@ -1,19 +1,19 @@
 //! What fails when statements run, and what is known after them.
 
-use super::{Here, Judge, Returned};
-use crate::analysis::access::cells::Cells;
-use crate::analysis::access::collect::Spot;
+use super::{AbstractState, FailureAnalysis, FunctionResult};
+use crate::analysis::access::cells::CellSet;
+use crate::analysis::access::collect::ResolvedPlace;
 use crate::ir::interval::{Interval, hull, is_none};
 use crate::ir::layout::CellId;
 use crate::ir::{
-    Argument, Assertions, Expr, ExprKind, Overflow, Place, Stmt, StmtKind, Type, TypeId,
+    AssertionRule, CallArgument, Expr, ExprKind, OverflowRule, Place, Stmt, StmtKind, Type, TypeId,
 };
 
-impl Judge<'_> {
+impl FailureAnalysis<'_> {
     /// Runs statements, as far as they are reached.
     pub fn body(&mut self, body: &[Stmt]) {
         for stmt in body {
-            if self.of.here.is_never() {
+            if self.of.state.is_unreachable() {
                 return;
             }
             self.stmt(stmt);
@@ -22,10 +22,10 @@ impl Judge<'_> {
 
     /// Runs the body of an action, which a statement may leave early.
     pub fn whole_body(&mut self, body: &[Stmt]) {
-        self.left = Here::never();
+        self.left = AbstractState::unreachable();
         self.body(body);
-        let left = std::mem::replace(&mut self.left, Here::never());
-        self.of.here.join(left);
+        let left = std::mem::replace(&mut self.left, AbstractState::unreachable());
+        self.of.state.join(left);
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
@@ -38,13 +38,13 @@ impl Judge<'_> {
             StmtKind::Copy { target, source } => {
                 self.place(target);
                 self.place(source);
-                let (to, from) = (self.of.spot(target), self.of.spot(source));
+                let (to, from) = (self.of.resolve_place(target), self.of.resolve_place(source));
                 self.copy_cells(&from, &to);
             }
             StmtKind::Undefine(place) => {
                 self.place(place);
                 let cells = self.of.cells_of(place);
-                self.of.here.forget_all(&cells);
+                self.of.state.forget_all(&cells);
                 self.undefined.extend(&cells);
             }
             StmtKind::Clear(place) => self.clear(place),
@@ -54,24 +54,24 @@ impl Judge<'_> {
                 self.expr(position);
                 self.has_element(multiset, position);
                 let cells = self.of.cells_of(multiset);
-                self.of.here.forget_all(&cells);
+                self.of.state.forget_all(&cells);
             }
             StmtKind::Call { function, arguments, into } => {
-                let Returned { values, undefined } = self.call(*function, arguments);
+                let FunctionResult { values, undefined } = self.call(*function, arguments);
                 if self.of.program().functions[*function].whole {
                     let written = self.of.written_by(std::slice::from_ref(stmt));
-                    self.of.here.forget_all(&written);
+                    self.of.state.forget_all(&written);
                     self.undefined.extend(&written);
                 }
                 if let Some(place) = into {
                     self.place(place);
-                    self.store_values(place, values, undefined, Overflow::Fails);
+                    self.store_values(place, values, undefined, OverflowRule::Fails);
                 }
             }
             StmtKind::Print { .. } => {}
             StmtKind::Error(_) => {
-                self.fails();
-                self.of.here = Here::never();
+                self.add_failure();
+                self.of.state = AbstractState::unreachable();
             }
             StmtKind::Assert { condition, .. } => self.assertion(condition),
             StmtKind::Communicate(_) | StmtKind::Run { .. } | StmtKind::Exit => self.turn(stmt),
@@ -84,13 +84,13 @@ impl Judge<'_> {
         match &stmt.kind {
             StmtKind::Communicate(communication) => {
                 // It may block.
-                self.fails();
+                self.add_failure();
                 self.readiness(communication);
                 self.exchange(communication);
             }
             StmtKind::Run { arguments, .. } => {
                 // There may be no slot.
-                self.fails();
+                self.add_failure();
                 arguments.iter().for_each(|it| self.expr(it));
             }
             _ => {}
@@ -98,13 +98,13 @@ impl Judge<'_> {
         self.forget_written(std::slice::from_ref(stmt));
     }
 
-    fn add_element(&mut self, multiset: &Place, element: &Argument) {
+    fn add_element(&mut self, multiset: &Place, element: &CallArgument) {
         self.place(multiset);
         // It may be full.
-        self.fails();
+        self.add_failure();
         let ty = self.of.place_type(multiset);
         let Type::Multiset { element: ty, .. } = self.of.program().types[ty] else { return };
-        let to = self.of.nowhere(ty);
+        let to = self.of.empty_place(ty);
         if self.give(element, &to, ty) {
             let cells = self.of.cells_of(multiset);
             self.undefined.extend(&cells);
@@ -119,7 +119,7 @@ impl Judge<'_> {
             StmtKind::For { local, first, last, step, body } => {
                 [first, last, step].into_iter().for_each(|it| self.expr(it));
                 let (least, most) = self.of.values(step);
-                self.fails_if(least <= 0 && 0 <= most);
+                self.add_failure_if(least <= 0 && 0 <= most);
                 let values = hull(self.of.values(first), self.of.values(last));
                 self.of.bind_values(*local, values);
                 self.repeated(None, body);
@@ -134,18 +134,18 @@ impl Judge<'_> {
             }
             StmtKind::While { condition, body, .. } => {
                 // It may have too many rounds.
-                self.fails();
+                self.add_failure();
                 self.repeated(Some(condition), body);
             }
             StmtKind::Declare { local, ty, body, .. } => {
                 let spot = self.of.fresh(*ty);
-                self.of.bind_spot(*local, spot);
+                self.of.bind_place(*local, spot);
                 self.body(body);
             }
             StmtKind::Alias { local, place, body, .. } => {
                 self.place(place);
-                let spot = self.of.spot(place);
-                self.of.bind_spot(*local, spot);
+                let spot = self.of.resolve_place(place);
+                self.of.bind_place(*local, spot);
                 self.body(body);
             }
             StmtKind::Return(value) => {
@@ -155,9 +155,9 @@ impl Judge<'_> {
                         ExprKind::Undefined => crate::ir::interval::NONE,
                         _ => self.of.values(value),
                     };
-                    self.give_back(values, undefined);
+                    self.return_values(values, undefined);
                 }
-                let here = std::mem::replace(&mut self.of.here, Here::never());
+                let here = std::mem::replace(&mut self.of.state, AbstractState::unreachable());
                 self.left.join(here);
             }
             StmtKind::Assume(condition) => {
@@ -169,79 +169,79 @@ impl Judge<'_> {
     }
 
     /// What a function gives; a value outside its range is an error.
-    fn give_back(&mut self, values: Interval, undefined: bool) {
+    fn return_values(&mut self, values: Interval, undefined: bool) {
         let fits = self.bounds.is_none_or(|(low, high)| low <= values.0 && values.1 <= high);
-        self.fails_if(!is_none(values) && !fits);
+        self.add_failure_if(!is_none(values) && !fits);
         self.result.values = hull(self.result.values, values);
         self.result.undefined |= undefined;
     }
 
     fn assertion(&mut self, condition: &Expr) {
         self.expr(condition);
-        let before = self.of.here.clone();
+        let before = self.of.state.clone();
         let (low, high) = self.of.values(condition);
         if low <= 0 && 0 <= high {
             self.assume(condition, false);
-            self.found.assertion |= !self.of.here.is_never();
+            self.found.assertion |= !self.of.state.is_unreachable();
         }
-        self.of.here = before;
-        if self.of.program().assertions == Assertions::Stop {
+        self.of.state = before;
+        if self.of.program().assertions == AssertionRule::Stop {
             self.assume(condition, true);
         }
     }
 
     fn branches(&mut self, branches: &[(Option<Expr>, Vec<Stmt>)]) {
-        let mut after = Here::never();
+        let mut after = AbstractState::unreachable();
         for (condition, body) in branches {
-            let mut other = Here::never();
+            let mut other = AbstractState::unreachable();
             if let Some(condition) = condition {
                 self.expr(condition);
-                other = self.of.here.clone();
+                other = self.of.state.clone();
                 self.assume(condition, true);
             }
             self.body(body);
-            after.join(std::mem::replace(&mut self.of.here, other));
+            after.join(std::mem::replace(&mut self.of.state, other));
             if let Some(condition) = condition {
                 self.assume(condition, false);
             }
         }
-        after.join(std::mem::take(&mut self.of.here));
-        self.of.here = after;
+        after.join(std::mem::take(&mut self.of.state));
+        self.of.state = after;
     }
 
     fn switch(&mut self, subject: &Expr, branches: &[(Vec<Expr>, Vec<Stmt>)]) {
         self.expr(subject);
-        let mut after = Here::never();
+        let mut after = AbstractState::unreachable();
         let mut is_complete = false;
         for (values, body) in branches {
             values.iter().for_each(|it| self.expr(it));
-            let before = self.of.here.clone();
+            let before = self.of.state.clone();
             if let [value] = values.as_slice() {
                 let kind = ExprKind::Binary(
-                    crate::ir::Binary::Equal,
+                    crate::ir::BinaryOp::Equal,
                     Box::new(subject.clone()),
                     Box::new(value.clone()),
                 );
                 self.assume(&Expr { kind, span: subject.span }, true);
             }
             self.body(body);
-            after.join(std::mem::replace(&mut self.of.here, before));
+            after.join(std::mem::replace(&mut self.of.state, before));
             is_complete |= values.is_empty();
         }
         if !is_complete {
-            after.join(std::mem::take(&mut self.of.here));
+            after.join(std::mem::take(&mut self.of.state));
         }
-        self.of.here = after;
+        self.of.state = after;
     }
 
     /// A body that runs any number of times: what it writes is not known, at its beginning and after it.
     fn repeated(&mut self, condition: Option<&Expr>, body: &[Stmt]) {
         self.forget_written(body);
         condition.into_iter().for_each(|it| self.expr(it));
-        let before = self.of.here.clone();
+        let before = self.of.state.clone();
         condition.into_iter().for_each(|it| self.assume(it, true));
         self.body(body);
-        self.of.here = before;
+        self.of.state = before;
         condition.into_iter().for_each(|it| self.assume(it, false));
     }
 
@@ -257,26 +257,26 @@ impl Judge<'_> {
     /// Forgets all that statements may write.
     fn forget_written(&mut self, body: &[Stmt]) {
         let written = self.of.written_by(body);
-        self.of.here.forget_all(&written);
+        self.of.state.forget_all(&written);
     }
 
     fn clear(&mut self, place: &Place) {
         self.place(place);
-        let (spot, ty) = (self.of.spot(place), self.of.place_type(place));
+        let (spot, ty) = (self.of.resolve_place(place), self.of.place_type(place));
         let cells = self.of.cells_of(place);
         let Some(first) = spot.only_start() else {
             // One of several: each is as it was or has the least value.
-            return self.of.here.forget_all(&cells);
+            return self.of.state.forget_all(&cells);
         };
-        self.of.here.forget_all(&cells);
+        self.of.state.forget_all(&cells);
         let mut least = Vec::new();
         self.of.each_scalar(ty, first, &mut |cell, low| least.push((cell, low)));
-        least.into_iter().for_each(|(cell, low)| self.of.here.set(cell, (low, low)));
+        least.into_iter().for_each(|(cell, low)| self.of.state.set(cell, (low, low)));
     }
 
     /// Stores a value in a place, or none.
-    pub(super) fn store(&mut self, target: &Place, value: (&Expr, bool), overflow: Overflow) {
-        let spot = self.of.spot(target);
+    pub(super) fn store(&mut self, target: &Place, value: (&Expr, bool), overflow: OverflowRule) {
+        let spot = self.of.resolve_place(target);
         let ty = self.of.place_type(target);
         self.store_in(&spot, ty, value, overflow);
     }
@@ -284,10 +284,10 @@ impl Judge<'_> {
     /// The same, where the place has been found.
     pub(super) fn store_in(
         &mut self,
-        spot: &Spot,
+        spot: &ResolvedPlace,
         ty: TypeId,
         (value, undefined): (&Expr, bool),
-        overflow: Overflow,
+        overflow: OverflowRule,
     ) {
         let values = match value.kind {
             ExprKind::Undefined => crate::ir::interval::NONE,
@@ -302,67 +302,67 @@ impl Judge<'_> {
         target: &Place,
         values: Interval,
         undefined: bool,
-        overflow: Overflow,
+        overflow: OverflowRule,
     ) {
-        let spot = self.of.spot(target);
+        let spot = self.of.resolve_place(target);
         let ty = self.of.place_type(target);
         self.put(&spot, ty, values, undefined, overflow);
     }
 
     fn put(
         &mut self,
-        spot: &Spot,
+        spot: &ResolvedPlace,
         ty: TypeId,
         values: Interval,
         undefined: bool,
-        overflow: Overflow,
+        overflow: OverflowRule,
     ) {
         let (low, high) = self.of.bounds(ty);
         let fits = is_none(values) || (low <= values.0 && values.1 <= high);
-        self.fails_if(!fits && overflow == Overflow::Fails);
-        self.fails_if(undefined && !self.of.may_be_undefined(ty));
+        self.add_failure_if(!fits && overflow == OverflowRule::Fails);
+        self.add_failure_if(undefined && !self.of.may_be_undefined(ty));
         let stored = match overflow {
             _ if fits => values,
-            Overflow::Wraps => (low, high),
-            Overflow::Fails => (values.0.max(low), values.1.min(high)),
+            OverflowRule::Wraps => (low, high),
+            OverflowRule::Fails => (values.0.max(low), values.1.min(high)),
         };
         let cells = self.of.cells(spot);
-        self.of.here.forget_elements(&cells);
+        self.of.state.forget_elements(&cells);
         if undefined {
             self.undefined.extend(&cells);
         }
         match spot.only_start() {
-            Some(cell) if undefined => self.of.here.forget(cell),
+            Some(cell) if undefined => self.of.state.forget(cell),
             // Nothing that fits: there is nothing after this.
-            Some(cell) => self.of.here.set(cell, stored),
-            None if undefined || is_none(stored) => self.of.here.forget_all(&cells),
-            None => self.of.here.widen(&cells, stored),
+            Some(cell) => self.of.state.set(cell, stored),
+            None if undefined || is_none(stored) => self.of.state.forget_all(&cells),
+            None => self.of.state.widen(&cells, stored),
         }
     }
 
     /// Copies what is in one place to another of the same shape. Gives whether any of it may be
     /// undefined.
-    pub(super) fn copy_cells(&mut self, from: &Spot, to: &Spot) -> bool {
+    pub(super) fn copy_cells(&mut self, from: &ResolvedPlace, to: &ResolvedPlace) -> bool {
         let (source, target) = (self.of.cells(from), self.of.cells(to));
         let known = from.only_start().zip(to.only_start());
         let count = self.of.size(to);
         let held: Vec<Option<Interval>> = match known {
-            Some((from, _)) => (from..from + count).map(|it| self.of.surely_holds(it)).collect(),
+            Some((from, _)) => (from..from + count).map(|it| self.of.defined_values(it)).collect(),
             None => Vec::new(),
         };
         let source_undefined =
-            known.is_none() && source.iter().any(|CellId(it)| self.of.surely_holds(it).is_none());
-        self.of.here.forget_all(&target);
+            known.is_none() && source.iter().any(|CellId(it)| self.of.defined_values(it).is_none());
+        self.of.state.forget_all(&target);
         let Some((_, to)) = known else {
             if source_undefined {
                 self.undefined.extend(&target);
             }
             return source_undefined;
         };
-        let mut undefined = Cells::default();
+        let mut undefined = CellSet::default();
         for (at, held) in (to..to + count).zip(&held) {
             match held {
-                Some(held) => self.of.here.set(at, *held),
+                Some(held) => self.of.state.set(at, *held),
                 None => undefined.insert(at..at + 1),
             }
         }

@@ -1,35 +1,36 @@
 //! What fails when an expression is judged or a place is found.
 
-use super::{Here, Judge, Returned};
+use super::{AbstractState, FailureAnalysis, FunctionResult};
 use crate::ir::interval::{self, Interval, NONE, is_none};
 use crate::ir::{
-    Argument, Arithmetic, Binary, ChannelRef, Convert, Expr, ExprKind, Function, FunctionId,
-    LocalId, Owner, Pattern, Place, Root, Selector, Type, TypeId, Unary, messages,
+    Arithmetic, BinaryOp, CallArgument, ChannelRef, Expr, ExprKind, Function, FunctionId, LocalId,
+    NumberConversion, Owner, Place, PlaceRoot, PlaceSelector, ReceivePattern, Type, TypeId,
+    UnaryOp, messages,
 };
 
 /// Positions of a multiset with more are not looked at one by one.
 const POSITIONS_MAX: u32 = 64;
 
-impl Judge<'_> {
+impl FailureAnalysis<'_> {
     /// Judges an expression whose value is needed.
     pub fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Constant(_) | ExprKind::Self_ | ExprKind::Processes | ExprKind::Timeout => {}
-            ExprKind::Undefined | ExprKind::Enabled(_) => self.fails(),
+            ExprKind::Undefined | ExprKind::Enabled(_) => self.add_failure(),
             ExprKind::Read(place) => self.read(place),
             ExprKind::Local(local) => self.local(*local, expr),
             ExprKind::IsUndefined(place) => self.place(place),
             ExprKind::Unary(operator, operand) => {
                 self.expr(operand);
-                let negates = *operator == Unary::Negate;
+                let negates = *operator == UnaryOp::Negate;
                 let least = self.of.values(operand).0 == i64::MIN;
-                self.fails_if(negates && least && self.is_checked());
+                self.add_failure_if(negates && least && self.is_checked());
             }
             ExprKind::Binary(operator, left, right) => self.binary(*operator, left, right),
             ExprKind::Conditional(condition, then, otherwise) => {
                 self.expr(condition);
-                self.where_it(condition, true, |it| it.expr(then));
-                self.where_it(condition, false, |it| it.expr(otherwise));
+                self.under_condition(condition, true, |it| it.expr(then));
+                self.under_condition(condition, false, |it| it.expr(otherwise));
             }
             ExprKind::Same(left, right) => {
                 self.possibly_undefined(left);
@@ -38,9 +39,9 @@ impl Judge<'_> {
             ExprKind::Quantified { local, over, body, .. } => {
                 let values = self.of.bounds(*over);
                 self.of.bind_values(*local, values);
-                let before = self.of.here.clone();
+                let before = self.of.state.clone();
                 self.expr(body);
-                self.of.here = before;
+                self.of.state = before;
             }
             ExprKind::Count { multiset, local, body } => self.count(multiset, *local, body),
             ExprKind::Convert(convert) => {
@@ -49,7 +50,7 @@ impl Judge<'_> {
             }
             ExprKind::Call(function, arguments) => {
                 let result = self.call_in_expression(*function, arguments);
-                self.fails_if(result.undefined);
+                self.add_failure_if(result.undefined);
             }
             _ => self.question(&expr.kind),
         }
@@ -81,34 +82,37 @@ impl Judge<'_> {
     }
 
     /// Does something as it is done where a condition holds, or does not.
-    fn where_it(&mut self, condition: &Expr, holds: bool, run: impl FnOnce(&mut Self)) {
-        let before = self.of.here.clone();
+    fn under_condition(&mut self, condition: &Expr, holds: bool, run: impl FnOnce(&mut Self)) {
+        let before = self.of.state.clone();
         self.assume(condition, holds);
         run(self);
-        self.of.here = before;
+        self.of.state = before;
     }
 
-    fn binary(&mut self, operator: Binary, left: &Expr, right: &Expr) {
+    fn binary(&mut self, operator: BinaryOp, left: &Expr, right: &Expr) {
         self.expr(left);
         match operator {
-            Binary::And | Binary::Implies => self.where_it(left, true, |it| it.expr(right)),
-            Binary::Or => self.where_it(left, false, |it| it.expr(right)),
+            BinaryOp::And | BinaryOp::Implies => {
+                self.under_condition(left, true, |it| it.expr(right))
+            }
+            BinaryOp::Or => self.under_condition(left, false, |it| it.expr(right)),
             _ => {
                 self.expr(right);
                 let may = self.operation_may_fail(operator, left, right);
-                self.fails_if(may);
+                self.add_failure_if(may);
             }
         }
     }
 
-    fn operation_may_fail(&self, operator: Binary, left: &Expr, right: &Expr) -> bool {
+    fn operation_may_fail(&self, operator: BinaryOp, left: &Expr, right: &Expr) -> bool {
         let arithmetic = self.of.program().arithmetic;
         let (left, right) = (self.of.values(left), self.of.values(right));
-        let leaves =
-            || self.is_checked() && interval::binary(arithmetic, operator, left, right).leaves;
+        let leaves = || {
+            self.is_checked() && interval::binary(arithmetic, operator, left, right).may_overflow
+        };
         match operator {
-            Binary::Divide | Binary::Remainder => (right.0 <= 0 && 0 <= right.1) || leaves(),
-            Binary::ShiftLeft | Binary::ShiftRight => {
+            BinaryOp::Divide | BinaryOp::Remainder => (right.0 <= 0 && 0 <= right.1) || leaves(),
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
                 right.0 < 0 || right.1 >= arithmetic.word() || leaves()
             }
             _ => !arithmetic.always_succeeds(operator) && leaves(),
@@ -116,7 +120,7 @@ impl Judge<'_> {
     }
 
     fn local(&mut self, local: LocalId, expr: &Expr) {
-        if self.of.held_type(local).is_some() {
+        if self.of.local_place_type(local).is_some() {
             self.read(&Place::local(local, expr.span));
         }
     }
@@ -125,14 +129,14 @@ impl Judge<'_> {
     fn read(&mut self, place: &Place) {
         self.place(place);
         let may = self.may_be_undefined_at(place);
-        self.fails_if(may);
+        self.add_failure_if(may);
         // Whoever goes on has read a value.
         if let Some(cell) = self.of.certain_cell(place)
-            && self.of.here.get(cell).is_none()
-            && !is_none(self.of.held(place))
+            && self.of.state.get(cell).is_none()
+            && !is_none(self.of.values_at(place))
         {
-            let held = self.of.held(place);
-            self.of.here.set(cell, held);
+            let held = self.of.values_at(place);
+            self.of.state.set(cell, held);
         }
     }
 
@@ -166,7 +170,7 @@ impl Judge<'_> {
     }
 
     /// A value that is in no piece cannot be converted.
-    fn converted(&mut self, convert: &Convert) {
+    fn converted(&mut self, convert: &NumberConversion) {
         let (low, high) = self.of.values(&convert.operand);
         let mut next = low;
         // Pieces are few, and in no order.
@@ -178,7 +182,7 @@ impl Judge<'_> {
                 None => return,
             }
         }
-        self.fails_if(next <= high);
+        self.add_failure_if(next <= high);
     }
 
     fn count(&mut self, multiset: &Place, local: LocalId, body: &Expr) {
@@ -186,19 +190,19 @@ impl Judge<'_> {
         let ty = self.of.place_type(multiset);
         let Type::Multiset { capacity, .. } = self.of.program().types[ty] else { return };
         let cell = self.of.certain_cell(multiset).filter(|_| capacity <= POSITIONS_MAX);
-        let before = self.of.here.clone();
+        let before = self.of.state.clone();
         match cell {
             None => {
                 self.of.bind_values(local, (0, i64::from(capacity) - 1));
                 self.expr(body);
-                self.of.here = before;
+                self.of.state = before;
             }
             Some(cell) => {
                 for position in 0..i64::from(capacity) {
                     self.of.bind_value(local, position);
-                    self.of.here.contains(cell, position);
+                    self.of.state.contains(cell, position);
                     self.expr(body);
-                    self.of.here = before.clone();
+                    self.of.state = before.clone();
                 }
             }
         }
@@ -206,7 +210,7 @@ impl Judge<'_> {
 
     /// Finds a place.
     pub(super) fn place(&mut self, place: &Place) {
-        if let (Some(slot), Root::Variable(variable)) = (&place.slot, place.root)
+        if let (Some(slot), PlaceRoot::Variable(variable)) = (&place.slot, place.root)
             && let Owner::Process(process) = self.of.program().variables[variable].owner
         {
             self.expr(slot);
@@ -217,15 +221,15 @@ impl Judge<'_> {
         for (at, selector) in place.path.iter().enumerate() {
             let program = self.of.program();
             ty = match (selector, &program.types[ty]) {
-                (Selector::Field(number), Type::Record { fields, .. }) => {
+                (PlaceSelector::Field(number), Type::Record { fields, .. }) => {
                     fields[*number as usize].1
                 }
-                (Selector::Index(index), Type::Array { low, length, element, .. }) => {
+                (PlaceSelector::Index(index), Type::Array { low, length, element, .. }) => {
                     self.expr(index);
                     self.is_within(index, (*low, low + i64::from(*length) - 1));
                     *element
                 }
-                (Selector::Index(index), Type::Multiset { element, .. }) => {
+                (PlaceSelector::Index(index), Type::Multiset { element, .. }) => {
                     self.expr(index);
                     let multiset = Place { path: place.path[..at].to_vec(), ..place.clone() };
                     self.has_element(&multiset, index);
@@ -239,14 +243,14 @@ impl Judge<'_> {
     /// It fails if there is no element at this position.
     pub(super) fn has_element(&mut self, multiset: &Place, position: &Expr) {
         let known = self.of.certain_cell(multiset).zip(self.of.single(position));
-        let there = known.is_some_and(|(cell, at)| self.of.here.surely_contains(cell, at));
-        self.fails_if(!there);
+        let there = known.is_some_and(|(cell, at)| self.of.state.surely_contains(cell, at));
+        self.add_failure_if(!there);
     }
 
     /// It fails if a value is outside this range.
     pub(super) fn is_within(&mut self, expr: &Expr, range: Interval) {
         let (low, high) = self.of.values(expr);
-        self.fails_if(low < range.0 || range.1 < high);
+        self.add_failure_if(low < range.0 || range.1 < high);
     }
 
     /// Finds a channel.
@@ -266,32 +270,32 @@ impl Judge<'_> {
     }
 
     /// Judges what the fields of a message are compared with.
-    pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[Pattern]) {
-        self.has_fields(channel, |fields| !messages::compares_beyond(patterns, fields));
+    pub(super) fn patterns(&mut self, channel: &ChannelRef, patterns: &[ReceivePattern]) {
+        self.has_fields(channel, |fields| !messages::fails_past_end(patterns, fields));
         for pattern in patterns {
-            if let Pattern::Match(value) = pattern {
+            if let ReceivePattern::Match(value) = pattern {
                 self.expr(value);
             }
         }
     }
 
-    fn call_in_expression(&mut self, id: FunctionId, arguments: &[Argument]) -> Returned {
-        let before = self.of.here.clone();
+    fn call_in_expression(&mut self, id: FunctionId, arguments: &[CallArgument]) -> FunctionResult {
+        let before = self.of.state.clone();
         let result = self.call(id, arguments);
-        self.of.here = before;
+        self.of.state = before;
         result
     }
 
     /// Calls a function.
-    pub(super) fn call(&mut self, id: FunctionId, arguments: &[Argument]) -> Returned {
+    pub(super) fn call(&mut self, id: FunctionId, arguments: &[CallArgument]) -> FunctionResult {
         let program = self.of.program();
         let function = &program.functions[id];
         let mut spots = Vec::new();
         for (argument, parameter) in arguments.iter().zip(&function.parameters) {
             let spot = match argument {
-                Argument::Reference(place) => {
+                CallArgument::Reference(place) => {
                     self.place(place);
-                    self.of.spot(place)
+                    self.of.resolve_place(place)
                 }
                 _ => {
                     let spot = self.of.fresh(parameter.ty);
@@ -302,10 +306,10 @@ impl Judge<'_> {
             spots.push(spot);
         }
         if function.whole {
-            return self.fails_as_a_whole(function);
+            return self.fail_function(function);
         }
-        let left = std::mem::replace(&mut self.left, Here::never());
-        let result = std::mem::replace(&mut self.result, Returned::NEVER);
+        let left = std::mem::replace(&mut self.left, AbstractState::unreachable());
+        let result = std::mem::replace(&mut self.result, FunctionResult::NEVER);
         let bounds = function.result.map(|ty| self.of.bounds(ty));
         let outer = std::mem::replace(&mut self.bounds, bounds);
         self.of.enter_with(function, spots);
@@ -314,41 +318,41 @@ impl Judge<'_> {
         self.bounds = outer;
         if let Some(bounds) = bounds {
             // It ends without a result.
-            self.fails();
-            self.of.here = Here::never();
+            self.add_failure();
+            self.of.state = AbstractState::unreachable();
             let (low, high) = self.result.values;
             self.result.values = (low.max(bounds.0), high.min(bounds.1));
         }
         let left = std::mem::replace(&mut self.left, left);
-        self.of.here.join(left);
+        self.of.state.join(left);
         std::mem::replace(&mut self.result, result)
     }
 
     /// Takes it that a function fails in every way, and gives any result.
-    fn fails_as_a_whole(&mut self, function: &Function) -> Returned {
-        self.fails();
-        self.found.assertion |= !self.of.here.is_never();
+    fn fail_function(&mut self, function: &Function) -> FunctionResult {
+        self.add_failure();
+        self.found.assertion |= !self.of.state.is_unreachable();
         let values = function.result.map_or(NONE, |ty| self.of.bounds(ty));
-        Returned { values, undefined: true }
+        FunctionResult { values, undefined: true }
     }
 
     /// Stores what is given to a function, or added to a multiset, by value. Gives whether any of it
     /// may be undefined.
     pub(super) fn give(
         &mut self,
-        argument: &Argument,
-        to: &crate::analysis::access::collect::Spot,
+        argument: &CallArgument,
+        to: &crate::analysis::access::collect::ResolvedPlace,
         ty: TypeId,
     ) -> bool {
         match argument {
-            Argument::Value(value) => {
+            CallArgument::Value(value) => {
                 let undefined = self.possibly_undefined(value);
-                self.store_in(to, ty, (value, undefined), crate::ir::Overflow::Fails);
+                self.store_in(to, ty, (value, undefined), crate::ir::OverflowRule::Fails);
                 undefined
             }
-            Argument::Copy(place) | Argument::Reference(place) => {
+            CallArgument::Copy(place) | CallArgument::Reference(place) => {
                 self.place(place);
-                let from = self.of.spot(place);
+                let from = self.of.resolve_place(place);
                 self.copy_cells(&from, to)
             }
         }

@@ -1,7 +1,7 @@
 //! Statements whose order does not matter.
 
-use crate::ir::walk::{self, Access, Visitor};
-use crate::ir::{Communication, Expr, ExprKind, Place, Root, Selector, Stmt, StmtKind};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
+use crate::ir::{Communication, Expr, ExprKind, Place, PlaceRoot, PlaceSelector, Stmt, StmtKind};
 
 /// In longer lists all pairs take long to compare.
 const MOST: usize = 32;
@@ -13,8 +13,8 @@ pub(super) fn may_be_reordered(body: &[Stmt]) -> bool {
     if !are_assignments || !(2..=MOST).contains(&body.len()) {
         return false;
     }
-    let uses: Vec<Uses> = body.iter().map(Uses::of).collect();
-    let touches = |one: &Uses, other: &Uses| {
+    let uses: Vec<StmtPlaces> = body.iter().map(StmtPlaces::of).collect();
+    let touches = |one: &StmtPlaces, other: &StmtPlaces| {
         let all = other.read.iter().chain(&other.written);
         one.written.iter().any(|it| all.clone().any(|other| may_be_same(it, other)))
     };
@@ -26,22 +26,22 @@ pub(super) fn may_be_reordered(body: &[Stmt]) -> bool {
 
 /// The places that a statement names.
 #[derive(Default)]
-struct Uses {
+struct StmtPlaces {
     read: Vec<Place>,
     written: Vec<Place>,
     /// Whether it asks for more than places.
     is_wide: bool,
 }
 
-impl Uses {
-    fn of(stmt: &Stmt) -> Uses {
-        let mut uses = Uses::default();
+impl StmtPlaces {
+    fn of(stmt: &Stmt) -> StmtPlaces {
+        let mut uses = StmtPlaces::default();
         uses.stmt(stmt);
         uses
     }
 }
 
-impl Visitor for Uses {
+impl CodeVisitor for StmtPlaces {
     fn expr(&mut self, expr: &Expr) {
         self.is_wide |= !matches!(
             expr.kind,
@@ -56,8 +56,8 @@ impl Visitor for Uses {
         walk::expr(self, expr);
     }
 
-    fn place(&mut self, place: &Place, access: Access) {
-        let list = if access == Access::Read { &mut self.read } else { &mut self.written };
+    fn place(&mut self, place: &Place, access: PlaceAccess) {
+        let list = if access == PlaceAccess::Read { &mut self.read } else { &mut self.written };
         list.push(place.clone());
         walk::place(self, place);
     }
@@ -70,13 +70,15 @@ impl Visitor for Uses {
 
 /// Whether two places may have anything in common.
 fn may_be_same(one: &Place, other: &Place) -> bool {
-    let (Root::Variable(here), Root::Variable(there)) = (one.root, other.root) else { return true };
-    let differ = |(one, other): (&Selector, &Selector)| match (one, other) {
-        (Selector::Index(one), Selector::Index(other)) => {
+    let (PlaceRoot::Variable(here), PlaceRoot::Variable(there)) = (one.root, other.root) else {
+        return true;
+    };
+    let differ = |(one, other): (&PlaceSelector, &PlaceSelector)| match (one, other) {
+        (PlaceSelector::Index(one), PlaceSelector::Index(other)) => {
             let known = one.as_constant().zip(other.as_constant());
             known.is_some_and(|(one, other)| one != other)
         }
-        (Selector::Field(one), Selector::Field(other)) => one != other,
+        (PlaceSelector::Field(one), PlaceSelector::Field(other)) => one != other,
         _ => false,
     };
     here == there && !one.path.iter().zip(&other.path).any(differ)

@@ -1,7 +1,7 @@
 //! The tables against a buffer that is a list: every entry is tried on all contents.
 
-use super::{Answer, commute, may_change};
-use crate::analysis::access::{ChannelUse, Operation, Question};
+use super::{PredicateAnswer, commute, may_change};
+use crate::analysis::access::{ChannelEffect, ChannelOperation, ChannelPredicate};
 
 const CAPACITY: usize = 3;
 
@@ -9,26 +9,26 @@ const CAPACITY: usize = 3;
 const MESSAGES: u8 = 3;
 const MATCHING: u8 = 1;
 
-const OPERATIONS: [Operation; 6] = [
-    Operation::Send,
-    Operation::SendSorted,
-    Operation::Receive,
-    Operation::ReceiveAny,
-    Operation::Peek,
-    Operation::PeekAny,
+const OPERATIONS: [ChannelOperation; 6] = [
+    ChannelOperation::Send,
+    ChannelOperation::SendSorted,
+    ChannelOperation::Receive,
+    ChannelOperation::ReceiveAny,
+    ChannelOperation::Peek,
+    ChannelOperation::PeekAny,
 ];
 
-const QUESTIONS: [Question; 6] = [
-    Question::HasRoom,
-    Question::HasMessage,
-    Question::FirstMatches,
-    Question::SomeMatches,
-    Question::IsEmpty,
-    Question::IsFull,
+const QUESTIONS: [ChannelPredicate; 6] = [
+    ChannelPredicate::HasRoom,
+    ChannelPredicate::HasMessage,
+    ChannelPredicate::FirstMatches,
+    ChannelPredicate::SomeMatches,
+    ChannelPredicate::IsEmpty,
+    ChannelPredicate::IsFull,
 ];
 
 /// An operation with what it sends, or whether it takes only what matches.
-type Doing = (Operation, u8);
+type Doing = (ChannelOperation, u8);
 
 /// Every way of doing something: each message sent, each pattern.
 fn doings() -> impl Iterator<Item = Doing> {
@@ -56,44 +56,44 @@ fn done((operation, what): Doing, buffer: &[u8]) -> Option<(Vec<u8>, Option<u8>)
     let has_room = buffer.len() < CAPACITY;
     let mut next = buffer.to_vec();
     match operation {
-        Operation::Send => has_room.then(|| {
+        ChannelOperation::Send => has_room.then(|| {
             next.push(what);
             (next, None)
         }),
-        Operation::SendSorted => has_room.then(|| {
+        ChannelOperation::SendSorted => has_room.then(|| {
             let at = buffer.iter().rposition(|it| *it <= what).map_or(0, |it| it + 1);
             next.insert(at, what);
             (next, None)
         }),
-        Operation::Receive => first().map(|at| {
+        ChannelOperation::Receive => first().map(|at| {
             let taken = next.remove(at);
             (next, Some(taken))
         }),
-        Operation::ReceiveAny => any().map(|at| {
+        ChannelOperation::ReceiveAny => any().map(|at| {
             let taken = next.remove(at);
             (next, Some(taken))
         }),
-        Operation::Peek => first().map(|at| (next, Some(buffer[at]))),
-        Operation::PeekAny => any().map(|at| (next, Some(buffer[at]))),
+        ChannelOperation::Peek => first().map(|at| (next, Some(buffer[at]))),
+        ChannelOperation::PeekAny => any().map(|at| (next, Some(buffer[at]))),
         _ => unreachable!("these are all operations that do something"),
     }
 }
 
 /// Whether a question is asked of a content: which message is the first is asked where there is one.
-fn is_asked(question: Question, buffer: &[u8]) -> bool {
-    question != Question::FirstMatches || !buffer.is_empty()
+fn is_asked(question: ChannelPredicate, buffer: &[u8]) -> bool {
+    question != ChannelPredicate::FirstMatches || !buffer.is_empty()
 }
 
-fn answer(question: Question, buffer: &[u8]) -> Answer {
+fn answer(question: ChannelPredicate, buffer: &[u8]) -> PredicateAnswer {
     let holds = match question {
-        Question::HasRoom => buffer.len() < CAPACITY,
-        Question::HasMessage => !buffer.is_empty(),
-        Question::FirstMatches => buffer.first() == Some(&MATCHING),
-        Question::SomeMatches => buffer.contains(&MATCHING),
-        Question::IsEmpty => buffer.is_empty(),
-        Question::IsFull => buffer.len() == CAPACITY,
+        ChannelPredicate::HasRoom => buffer.len() < CAPACITY,
+        ChannelPredicate::HasMessage => !buffer.is_empty(),
+        ChannelPredicate::FirstMatches => buffer.first() == Some(&MATCHING),
+        ChannelPredicate::SomeMatches => buffer.contains(&MATCHING),
+        ChannelPredicate::IsEmpty => buffer.is_empty(),
+        ChannelPredicate::IsFull => buffer.len() == CAPACITY,
     };
-    if holds { Answer::Yes } else { Answer::No }
+    if holds { PredicateAnswer::Yes } else { PredicateAnswer::No }
 }
 
 /// Whether both orders are possible and the same wherever both operations are possible.
@@ -118,14 +118,14 @@ fn what_is_said_to_commute_does_and_the_rest_does_not() {
         let is_always = doings(one).all(|left| {
             doings(other).all(|right| contents().iter().all(|it| commute_in(it, left, right)))
         });
-        let is_said = commute(ChannelUse::Guarded(one), ChannelUse::Guarded(other));
+        let is_said = commute(ChannelEffect::Guarded(one), ChannelEffect::Guarded(other));
         assert!(is_always || !is_said, "{one:?} and {other:?}");
         // Nothing is left on the table, either: what is called dependent is so for some messages.
         assert_eq!(is_always, is_said, "{one:?} and {other:?}");
-        for asked in [ChannelUse::Asked, ChannelUse::Changed] {
-            let looks = !ChannelUse::Guarded(one).changes() && asked == ChannelUse::Asked;
-            assert_eq!(commute(ChannelUse::Guarded(one), asked), looks, "{one:?}");
-            assert_eq!(commute(asked, ChannelUse::Guarded(one)), looks, "{one:?}");
+        for asked in [ChannelEffect::Queried, ChannelEffect::Changed] {
+            let looks = !ChannelEffect::Guarded(one).changes() && asked == ChannelEffect::Queried;
+            assert_eq!(commute(ChannelEffect::Guarded(one), asked), looks, "{one:?}");
+            assert_eq!(commute(asked, ChannelEffect::Guarded(one)), looks, "{one:?}");
         }
     }
 }
@@ -134,7 +134,7 @@ fn what_is_said_to_commute_does_and_the_rest_does_not() {
 fn answers_change_where_it_is_said_and_nowhere_else() {
     for question in QUESTIONS {
         for operation in OPERATIONS {
-            for from in [Answer::Yes, Answer::No] {
+            for from in [PredicateAnswer::Yes, PredicateAnswer::No] {
                 let mut contents = contents();
                 contents.retain(|it| is_asked(question, it) && answer(question, it) == from);
                 // A message that is gone does not match.
@@ -143,10 +143,10 @@ fn answers_change_where_it_is_said_and_nowhere_else() {
                         done(doing, buffer).is_some_and(|(it, _)| answer(question, &it) != from)
                     })
                 });
-                let said = may_change(ChannelUse::Guarded(operation), question, from);
+                let said = may_change(ChannelEffect::Guarded(operation), question, from);
                 assert_eq!(changes, said, "{operation:?} and {question:?}, {from:?} before");
-                assert!(may_change(ChannelUse::Changed, question, from));
-                assert!(!may_change(ChannelUse::Asked, question, from));
+                assert!(may_change(ChannelEffect::Changed, question, from));
+                assert!(!may_change(ChannelEffect::Queried, question, from));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The table for bounded channels, in full: against what follows from gauges, and against all runs of a
 //! buffer that is a list, by the definition. A table with any other entry is found out.
 
-use super::{Change, Gauge, Use};
+use super::{CellChange, CellUse, SmallDomain};
 use Kind::{Empty, Full, HasMessage, HasRoom, Peek, Receive, Send};
 use When::{Always, Never, OneMessage, OnePlace};
 use std::collections::BTreeSet;
@@ -63,20 +63,20 @@ impl When {
 }
 
 /// What it has to do with the number of messages.
-fn used(kind: Kind, gauge: Gauge) -> Use {
+fn used(kind: Kind, gauge: SmallDomain) -> CellUse {
     let most = i64::from(gauge.count) - 1;
-    let possible = gauge.that(|waiting| match kind {
+    let possible = gauge.subset_where(|waiting| match kind {
         Send | HasRoom => waiting < most,
         Receive | Peek | HasMessage => waiting > 0,
         Empty => waiting == 0,
         Full => waiting == most,
     });
     let change = match kind {
-        Send => Change::Adds(1),
-        Receive => Change::Adds(-1),
-        _ => Change::Keeps,
+        Send => CellChange::Adds(1),
+        Receive => CellChange::Adds(-1),
+        _ => CellChange::Keeps,
     };
-    Use { possible, asks: BTreeSet::from([possible]), change }
+    CellUse { possible, asks: BTreeSet::from([possible]), change }
 }
 
 /// What comes of it: the buffer, and the message that is taken or read.
@@ -150,10 +150,10 @@ fn differs(table: &Table, what: impl Fn(Kind, Kind, u32, u32) -> bool) -> bool {
 
 /// What follows from gauges.
 fn found(one: Kind, other: Kind, waiting: u32, capacity: u32) -> bool {
-    let gauge = Gauge::new(0, capacity.into()).unwrap();
-    let others: Vec<Use> =
+    let gauge = SmallDomain::new(0, capacity.into()).unwrap();
+    let others: Vec<CellUse> =
         KINDS.into_iter().filter(|it| !clash(one, *it)).map(|it| used(it, gauge)).collect();
-    let others: Vec<&Use> = others.iter().collect();
+    let others: Vec<&CellUse> = others.iter().collect();
     clash(one, other)
         || used(one, gauge).interacts(&used(other, gauge), &others, gauge) >> waiting & 1 != 0
 }

@@ -1,18 +1,20 @@
 //! Functions and calls.
 
-use super::super::ast::{Expr as Tree, Function, Name, Parameters};
-use super::places::{Lowered, TypedPlace};
-use super::{Body, Hoisted, Hoists, LocalKind, Lowerer, Meaning, Returns};
+use super::super::ast::{MurphiExpr as Tree, MurphiFunction, ParameterGroup, SourceName};
+use super::places::{PlaceOrValue, TypedPlace};
+use super::{
+    BodyContext, HoistPolicy, HoistedItem, LocalKind, MurphiLowering, MurphiMeaning, ReturnTarget,
+};
 use crate::front::quote::quote;
 use crate::ir::{
-    Argument, Expr, ExprKind, Function as Lowering, FunctionId, FunctionParameter, LocalId, Place,
-    Stmt, StmtKind, TypeId,
+    CallArgument, Expr, ExprKind, Function as Lowering, FunctionId, FunctionParameter, LocalId,
+    Place, Stmt, StmtKind, TypeId,
 };
 use crate::source::Span;
 
 /// What callers need to know of a function.
 #[derive(Clone)]
-pub(super) struct FunctionInfo {
+pub(super) struct FunctionSignature {
     pub(super) id: FunctionId,
     /// The type of each parameter, and whether it stands for a place of the caller's.
     parameters: Vec<(TypeId, bool)>,
@@ -34,9 +36,9 @@ const DEPTH_MAX: usize = 100;
 /// What is called has at most this many bodies if analyses follow it: beyond, they take it as a whole.
 const FOLLOWED_MAX: u64 = 1000;
 
-impl<'a> Lowerer<'a, '_> {
+impl<'a> MurphiLowering<'a, '_> {
     /// Lowers a function, and lets its name be known.
-    pub(super) fn function(&mut self, function: &Function<'a>) {
+    pub(super) fn function(&mut self, function: &MurphiFunction<'a>) {
         let (errors, locals) = (self.report.errors(), self.locals);
         let id = self.add_function(Lowering {
             name: function.name.text.to_owned(),
@@ -68,19 +70,20 @@ impl<'a> Lowerer<'a, '_> {
             self.error_with(function.name.span, error, help);
         }
         self.functions.push(info);
-        self.declare(function.name, Meaning::Function(number));
+        self.declare(function.name, MurphiMeaning::Function(number));
     }
 
     /// Lowers what a function takes and does. `changes` is what its own calls of itself are taken to do.
     fn function_body(
         &mut self,
-        function: &Function<'a>,
+        function: &MurphiFunction<'a>,
         id: FunctionId,
         changes: bool,
-    ) -> Option<FunctionInfo> {
-        let Function { name, parameters, result, body } = function;
+    ) -> Option<FunctionSignature> {
+        let MurphiFunction { name, parameters, result, body } = function;
         let first_function = self.program.functions.len();
-        self.body = Body { hoists: Hoists::All, first_function, ..Body::default() };
+        self.body =
+            BodyContext { hoists: HoistPolicy::All, first_function, ..BodyContext::default() };
         let depth = self.scopes.depth();
         self.scopes.push();
         // A parameter may be called as the type of the result is.
@@ -94,7 +97,7 @@ impl<'a> Lowerer<'a, '_> {
             return None;
         };
         let types = parameters.iter().map(|it| (it.ty, it.by_reference)).collect();
-        let info = FunctionInfo {
+        let info = FunctionSignature {
             id,
             parameters: types,
             result,
@@ -115,7 +118,7 @@ impl<'a> Lowerer<'a, '_> {
         let (name, span) = (name.text.to_owned(), name.span);
         let lowered = Lowering { name, parameters, result: scalar, body, whole, span };
         self.program.functions[id] = lowered;
-        Some(FunctionInfo {
+        Some(FunctionSignature {
             changes: self.body.changes,
             depth: self.body.calls_depth,
             weight: self.body.weight.saturating_add(1),
@@ -129,9 +132,9 @@ impl<'a> Lowerer<'a, '_> {
         self.program.functions.push(function)
     }
 
-    fn parameters(&mut self, all: &[Parameters<'a>]) -> Option<Vec<FunctionParameter>> {
+    fn parameters(&mut self, all: &[ParameterGroup<'a>]) -> Option<Vec<FunctionParameter>> {
         let mut parameters = Vec::new();
-        for Parameters { names, by_reference, ty } in all {
+        for ParameterGroup { names, by_reference, ty } in all {
             let ty = self.ty(ty)?;
             for &name in names {
                 let (local, by_reference) = (self.fresh(LocalKind::Place(ty)), *by_reference);
@@ -140,7 +143,7 @@ impl<'a> Lowerer<'a, '_> {
                     false => self.keep_local(ty, name.span),
                 }
                 let place = Place::local(local, name.span);
-                self.declare(name, Meaning::Place(place, ty, by_reference));
+                self.declare(name, MurphiMeaning::Place(place, ty, by_reference));
                 let name = name.text.to_owned();
                 parameters.push(FunctionParameter { local, name, ty, by_reference });
             }
@@ -153,24 +156,24 @@ impl<'a> Lowerer<'a, '_> {
         &mut self,
         result: Option<TypeId>,
         parameters: &mut Vec<FunctionParameter>,
-    ) -> Returns {
+    ) -> ReturnTarget {
         match result {
-            None => Returns::Nothing,
-            Some(ty) if self.domain(ty).is_some() => Returns::Scalar(ty),
+            None => ReturnTarget::Nothing,
+            Some(ty) if self.domain(ty).is_some() => ReturnTarget::Scalar(ty),
             Some(ty) => {
                 let local = self.fresh(LocalKind::Place(ty));
                 self.body.outside.insert(local);
                 let name = "result".to_owned();
                 parameters.push(FunctionParameter { local, name, ty, by_reference: true });
-                Returns::Aggregate(local, ty)
+                ReturnTarget::Aggregate(local, ty)
             }
         }
     }
 
     /// The function of a name.
-    fn callee(&mut self, name: Name<'a>) -> Option<FunctionInfo> {
+    fn callee(&mut self, name: SourceName<'a>) -> Option<FunctionSignature> {
         match self.meaning(name)? {
-            Meaning::Function(number) => {
+            MurphiMeaning::Function(number) => {
                 let callee = self.functions[number].clone();
                 self.body.calls_depth = self.body.calls_depth.max(callee.depth + 1);
                 self.body.weight = self.body.weight.saturating_add(callee.weight);
@@ -178,7 +181,7 @@ impl<'a> Lowerer<'a, '_> {
                 Some(callee)
             }
             other => {
-                self.not_a(name, &other, "a function");
+                self.report_wrong_meaning(name, &other, "a function");
                 None
             }
         }
@@ -187,10 +190,10 @@ impl<'a> Lowerer<'a, '_> {
     /// A call that stands for its result.
     pub(super) fn call_for_value(
         &mut self,
-        name: Name<'a>,
+        name: SourceName<'a>,
         arguments: &[Tree<'a>],
         span: Span,
-    ) -> Option<Lowered> {
+    ) -> Option<PlaceOrValue> {
         let callee = self.callee(name)?;
         let Some(result) = callee.result else {
             let message = format!("{} is a procedure, which has no result", quote(name.text));
@@ -202,12 +205,12 @@ impl<'a> Lowerer<'a, '_> {
         if let (Some(sort), false) = (&sort, callee.changes) {
             let arguments = self.arguments(name, &callee, arguments)?;
             let value = Expr { kind: ExprKind::Call(callee.id, arguments), span };
-            return Some(Lowered::Value(value, sort.clone()));
+            return Some(PlaceOrValue::Value(value, sort.clone()));
         }
         let can_be_hoisted = match self.body.hoists {
-            Hoists::All => true,
-            Hoists::Unchanging => !callee.changes,
-            Hoists::Nothing => false,
+            HoistPolicy::All => true,
+            HoistPolicy::Unchanging => !callee.changes,
+            HoistPolicy::Nothing => false,
         };
         if !can_be_hoisted {
             let message = match callee.changes {
@@ -224,14 +227,14 @@ impl<'a> Lowerer<'a, '_> {
         let place = Place::local(local, span);
         let call = self.call_into(&callee, arguments, place.clone(), sort.is_some(), span);
         self.hoist(call);
-        Some(Lowered::TypedPlace(TypedPlace { place, ty: result, writable: false }))
+        Some(PlaceOrValue::TypedPlace(TypedPlace { place, ty: result, writable: false }))
     }
 
     /// A call whose result goes to a place.
     pub(super) fn call_into(
         &mut self,
-        callee: &FunctionInfo,
-        mut arguments: Vec<Argument>,
+        callee: &FunctionSignature,
+        mut arguments: Vec<CallArgument>,
         place: Place,
         scalar: bool,
         span: Span,
@@ -240,7 +243,7 @@ impl<'a> Lowerer<'a, '_> {
         let into = if scalar {
             Some(place)
         } else {
-            arguments.push(Argument::Reference(place));
+            arguments.push(CallArgument::Reference(place));
             None
         };
         Stmt { kind: StmtKind::Call { function: callee.id, arguments, into }, span }
@@ -249,7 +252,7 @@ impl<'a> Lowerer<'a, '_> {
     /// A call for its effect alone.
     pub(super) fn call_for_effect(
         &mut self,
-        name: Name<'a>,
+        name: SourceName<'a>,
         arguments: &[Tree<'a>],
         span: Span,
     ) -> Option<Vec<Stmt>> {
@@ -272,10 +275,10 @@ impl<'a> Lowerer<'a, '_> {
 
     fn arguments(
         &mut self,
-        name: Name<'a>,
-        callee: &FunctionInfo,
+        name: SourceName<'a>,
+        callee: &FunctionSignature,
         given: &[Tree<'a>],
-    ) -> Option<Vec<Argument>> {
+    ) -> Option<Vec<CallArgument>> {
         let expected = callee.parameters.len();
         if given.len() != expected {
             let plural = if expected == 1 { "" } else { "s" };
@@ -286,15 +289,20 @@ impl<'a> Lowerer<'a, '_> {
         }
         let pairs = given.iter().zip(&callee.parameters);
         // All are lowered, so that all that is wrong is told.
-        let all: Vec<Option<Argument>> = pairs
+        let all: Vec<Option<CallArgument>> = pairs
             .map(|(tree, (ty, by_reference))| self.argument(tree, *ty, *by_reference))
             .collect();
         all.into_iter().collect()
     }
 
-    fn argument(&mut self, tree: &Tree<'a>, ty: TypeId, by_reference: bool) -> Option<Argument> {
+    fn argument(
+        &mut self,
+        tree: &Tree<'a>,
+        ty: TypeId,
+        by_reference: bool,
+    ) -> Option<CallArgument> {
         if by_reference {
-            let part = self.part(tree)?;
+            let part = self.require_place(tree)?;
             if !part.writable {
                 let help = "the function may change it: declare it with `var`, or copy it first";
                 self.error_with(tree.span, "this cannot be changed here", help);
@@ -305,17 +313,17 @@ impl<'a> Lowerer<'a, '_> {
                 self.error_with(tree.span, "this is of another type than the parameter", help);
                 return None;
             }
-            return Some(Argument::Reference(part.place));
+            return Some(CallArgument::Reference(part.place));
         }
         match self.sort_of(ty) {
-            Some(sort) => self.given_as(tree, &sort).map(Argument::Value),
+            Some(sort) => self.stored_value_as(tree, &sort).map(CallArgument::Value),
             None => {
-                let part = self.part(tree)?;
+                let part = self.require_place(tree)?;
                 if !self.same_shape(part.ty, ty) {
                     self.error(tree.span, "this is of another type than the parameter");
                     return None;
                 }
-                Some(Argument::Copy(part.place))
+                Some(CallArgument::Copy(part.place))
             }
         }
     }
@@ -330,7 +338,7 @@ impl<'a> Lowerer<'a, '_> {
             (Scalar(one), Scalar(other)) => {
                 let (left, right) = (&one.domain, &other.domain);
                 self.program.bounds(left) == self.program.bounds(right)
-                    && super::sorts::Sort::of(left) == super::sorts::Sort::of(right)
+                    && super::sorts::ScalarSort::of(left) == super::sorts::ScalarSort::of(right)
             }
             (
                 Array { length, element, .. },
@@ -353,12 +361,12 @@ impl<'a> Lowerer<'a, '_> {
     pub(super) fn hoist_local(&mut self, ty: TypeId, span: Span) -> LocalId {
         let local = self.fresh(LocalKind::Place(ty));
         self.keep_local(ty, span);
-        self.body.hoisted.push(Hoisted::Local(local, ty, span));
+        self.body.hoisted.push(HoistedItem::Local(local, ty, span));
         local
     }
 
     /// Something that runs before the statement being lowered.
     pub(super) fn hoist(&mut self, stmt: Stmt) {
-        self.body.hoisted.push(Hoisted::Stmt(Box::new(stmt)));
+        self.body.hoisted.push(HoistedItem::Stmt(Box::new(stmt)));
     }
 }

@@ -6,39 +6,40 @@
 //! the locals that it uses: values by value, places by reference. It changes nothing, so it can be
 //! called in the expression's place.
 
-use super::super::ast::{Expr as Tree, Name, Quantifier as TreeQuantifier};
+use super::super::ast::{MurphiExpr as Tree, MurphiQuantifier as TreeQuantifier, SourceName};
 use super::fold::unary;
-use super::sorts::Sort;
-use super::{Hoists, LocalKind, Lowerer, Meaning, after};
-use crate::ir::walk::{self, Access, Visitor};
+use super::sorts::ScalarSort;
+use super::{HoistPolicy, LocalKind, MurphiLowering, MurphiMeaning, prepend_hoisted};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
-    Argument, Expr, ExprKind, Function, FunctionParameter, LocalId, Place, Quantifier as Which,
-    Root, Stmt, StmtKind, Unary,
+    CallArgument, Expr, ExprKind, Function, FunctionParameter, LocalId, Place, PlaceRoot,
+    Quantifier as Which, Stmt, StmtKind, UnaryOp,
 };
 use crate::source::Span;
 use std::collections::BTreeSet;
 
-impl<'a> Lowerer<'a, '_> {
+impl<'a> MurphiLowering<'a, '_> {
     /// A condition that stands where no statement can.
-    pub(super) fn lone_condition(&mut self, tree: &Tree<'a>) -> Option<Expr> {
-        self.lone_value_as(tree, &Sort::Bool)
+    pub(super) fn pure_condition(&mut self, tree: &Tree<'a>) -> Option<Expr> {
+        self.pure_value_as(tree, &ScalarSort::Bool)
     }
 
     /// The value of an expression that stands where no statement can, as one of this sort.
-    pub(super) fn lone_value_as(&mut self, tree: &Tree<'a>, sort: &Sort) -> Option<Expr> {
-        let value = self
-            .enclosed(tree.span, |it| it.value_as(tree, sort).map(|value| (value, sort.clone())));
+    pub(super) fn pure_value_as(&mut self, tree: &Tree<'a>, sort: &ScalarSort) -> Option<Expr> {
+        let value = self.outline_expression(tree.span, |it| {
+            it.value_as(tree, sort).map(|value| (value, sort.clone()))
+        });
         value.map(|(value, _)| value)
     }
 
     /// Lowers an expression. What must run before it, and the expression, become a function.
-    pub(super) fn enclosed(
+    pub(super) fn outline_expression(
         &mut self,
         span: Span,
-        inside: impl FnOnce(&mut Self) -> Option<(Expr, Sort)>,
-    ) -> Option<(Expr, Sort)> {
+        inside: impl FnOnce(&mut Self) -> Option<(Expr, ScalarSort)>,
+    ) -> Option<(Expr, ScalarSort)> {
         let outer = std::mem::take(&mut self.body.hoisted);
-        let hoists = std::mem::replace(&mut self.body.hoists, Hoists::Unchanging);
+        let hoists = std::mem::replace(&mut self.body.hoists, HoistPolicy::Unchanging);
         let lowered = inside(self);
         self.body.hoists = hoists;
         let hoisted = std::mem::replace(&mut self.body.hoisted, outer);
@@ -47,25 +48,25 @@ impl<'a> Lowerer<'a, '_> {
             return Some((value, sort));
         }
         let returned = Stmt { kind: StmtKind::Return(Some(value)), span };
-        let value = self.function_of(after(hoisted, vec![returned]), &sort, span);
+        let value = self.function_of(prepend_hoisted(hoisted, vec![returned]), &sort, span);
         Some((value, sort))
     }
 
     /// A quantifier whose bounds are not known: a loop that ends where one value decides.
-    pub(super) fn quantified_by_a_loop(
+    pub(super) fn quantifier_loop(
         &mut self,
         which: Which,
-        (name, [first, last, step]): (Name<'a>, [Expr; 3]),
+        (name, [first, last, step]): (SourceName<'a>, [Expr; 3]),
         (rest, body): (&[TreeQuantifier<'a>], &Tree<'a>),
         span: Span,
     ) -> Option<Expr> {
-        let numbers = self.widest(&Sort::Number);
+        let numbers = self.widest_type(&ScalarSort::Number);
         let local = self.fresh(LocalKind::Value(numbers));
         let value = Expr { kind: ExprKind::Local(local), span: name.span };
-        self.declare(name, Meaning::Value(value, Sort::Number));
-        let condition = self.quantified(which, rest, body, span);
+        self.declare(name, MurphiMeaning::Value(value, ScalarSort::Number));
+        let condition = self.lower_quantifier(which, rest, body, span);
         let (decides, decided) = match which {
-            Which::All => (unary(Unary::Not, condition?, span), 0),
+            Which::All => (unary(UnaryOp::Not, condition?, span), 0),
             Which::Some => (condition?, 1),
         };
         let returned = |value| {
@@ -75,13 +76,13 @@ impl<'a> Lowerer<'a, '_> {
         let ends = StmtKind::If(vec![(Some(decides), vec![returned(decided)])]);
         let body = vec![Stmt { kind: ends, span }];
         let loop_ = Stmt { kind: StmtKind::For { local, first, last, step, body }, span };
-        Some(self.function_of(vec![loop_, returned(1 - decided)], &Sort::Bool, span))
+        Some(self.function_of(vec![loop_, returned(1 - decided)], &ScalarSort::Bool, span))
     }
 
     /// The call of a new function with this body, which returns a value of this sort.
-    fn function_of(&mut self, body: Vec<Stmt>, sort: &Sort, span: Span) -> Expr {
-        let result = self.widest(sort);
-        let mut names = Names::default();
+    fn function_of(&mut self, body: Vec<Stmt>, sort: &ScalarSort, span: Span) -> Expr {
+        let result = self.widest_type(sort);
+        let mut names = LocalUses::default();
         walk::body(&mut names, &body);
         let (mut parameters, mut arguments) = (Vec::new(), Vec::new());
         for &local in names.used.difference(&names.bound) {
@@ -91,8 +92,8 @@ impl<'a> Lowerer<'a, '_> {
                 LocalKind::Place(ty) => (ty, true),
             };
             arguments.push(match by_reference {
-                true => Argument::Reference(Place::local(local, span)),
-                false => Argument::Value(Expr { kind: ExprKind::Local(local), span }),
+                true => CallArgument::Reference(Place::local(local, span)),
+                false => CallArgument::Value(Expr { kind: ExprKind::Local(local), span }),
             });
             if !by_reference {
                 self.keep_local(ty, span);
@@ -109,12 +110,12 @@ impl<'a> Lowerer<'a, '_> {
 
 /// The locals that code uses, and those that it binds.
 #[derive(Default)]
-struct Names {
+struct LocalUses {
     used: BTreeSet<LocalId>,
     bound: BTreeSet<LocalId>,
 }
 
-impl Visitor for Names {
+impl CodeVisitor for LocalUses {
     fn stmt(&mut self, stmt: &Stmt) {
         if let StmtKind::For { local, .. }
         | StmtKind::ForEach { local, .. }
@@ -137,8 +138,8 @@ impl Visitor for Names {
         walk::expr(self, expr);
     }
 
-    fn place(&mut self, place: &Place, _: Access) {
-        if let Root::Local(local) = place.root {
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let PlaceRoot::Local(local) = place.root {
             self.used.insert(local);
         }
         walk::place(self, place);

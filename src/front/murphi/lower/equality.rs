@@ -5,12 +5,14 @@
 
 use super::fold::{binary, unary};
 use super::places::TypedPlace;
-use super::sorts::Sort;
-use super::{LocalKind, Lowerer};
-use crate::ir::{Binary, Domain, Expr, ExprKind, Place, Quantifier, Selector, Type, TypeId, Unary};
+use super::sorts::ScalarSort;
+use super::{LocalKind, MurphiLowering};
+use crate::ir::{
+    BinaryOp, Domain, Expr, ExprKind, Place, PlaceSelector, Quantifier, Type, TypeId, UnaryOp,
+};
 use crate::source::Span;
 
-impl Lowerer<'_, '_> {
+impl MurphiLowering<'_, '_> {
     /// Whether a type is of more than one value.
     pub(super) fn is_aggregate(&self, ty: TypeId) -> bool {
         self.domain(ty).is_none()
@@ -19,15 +21,15 @@ impl Lowerer<'_, '_> {
     /// `left = right` or `left != right` of two aggregates.
     pub(super) fn aggregates_compared(
         &mut self,
-        operator: Binary,
+        operator: BinaryOp,
         one: TypedPlace,
         other: TypedPlace,
         span: Span,
-    ) -> Option<(Expr, Sort)> {
+    ) -> Option<(Expr, ScalarSort)> {
         let equal = self.equal_parts((one.place, one.ty), (other.place, other.ty), span)?;
         match operator {
-            Binary::NotEqual => Some((unary(Unary::Not, equal, span), Sort::Bool)),
-            _ => Some((equal, Sort::Bool)),
+            BinaryOp::NotEqual => Some((unary(UnaryOp::Not, equal, span), ScalarSort::Bool)),
+            _ => Some((equal, ScalarSort::Bool)),
         }
     }
 
@@ -40,7 +42,7 @@ impl Lowerer<'_, '_> {
     ) -> Option<Expr> {
         match (self.program.types[ty].clone(), self.program.types[other_ty].clone()) {
             (Type::Scalar(left), Type::Scalar(right))
-                if Sort::of(&left.domain) == Sort::of(&right.domain) =>
+                if ScalarSort::of(&left.domain) == ScalarSort::of(&right.domain) =>
             {
                 let read = |place| Box::new(Expr { kind: ExprKind::Read(place), span });
                 Some(Expr { kind: ExprKind::Same(read(one), read(other)), span })
@@ -50,7 +52,7 @@ impl Lowerer<'_, '_> {
             {
                 let mut all = Vec::new();
                 for (at, (field, theirs)) in (0..).zip(fields.iter().zip(&others)) {
-                    let part = |place: &Place| within(place, Selector::Field(at));
+                    let part = |place: &Place| within(place, PlaceSelector::Field(at));
                     all.push(self.equal_parts(
                         (part(&one), field.1),
                         (part(&other), theirs.1),
@@ -58,7 +60,7 @@ impl Lowerer<'_, '_> {
                     )?);
                 }
                 let all = all.into_iter();
-                let and = |left, right| binary(Binary::And, left, right, span);
+                let and = |left, right| binary(BinaryOp::And, left, right, span);
                 Some(all.reduce(and).unwrap_or_else(|| Expr::constant(1, span)))
             }
             (
@@ -71,10 +73,10 @@ impl Lowerer<'_, '_> {
                 let offset = Expr::constant(their_low - low, span);
                 let their_index = match their_low == low {
                     true => index.clone(),
-                    false => binary(Binary::Add, index.clone(), offset, span),
+                    false => binary(BinaryOp::Add, index.clone(), offset, span),
                 };
-                let one = within(&one, Selector::Index(index));
-                let other = within(&other, Selector::Index(their_index));
+                let one = within(&one, PlaceSelector::Index(index));
+                let other = within(&other, PlaceSelector::Index(their_index));
                 let body = Box::new(self.equal_parts((one, element), (other, theirs), span)?);
                 let quantifier = Quantifier::All;
                 Some(Expr { kind: ExprKind::Quantified { quantifier, local, over, body }, span })
@@ -95,13 +97,13 @@ impl Lowerer<'_, '_> {
 
     /// Whether two arrays are indexed by values of one sort.
     fn has_like_indices(&self, one: TypeId, other: TypeId) -> bool {
-        let sort = |ty: TypeId| self.indices.get(&ty).map(|it: &Domain| Sort::of(it));
+        let sort = |ty: TypeId| self.indices.get(&ty).map(|it: &Domain| ScalarSort::of(it));
         sort(one) == sort(other)
     }
 }
 
 /// A part of a place.
-fn within(place: &Place, selector: Selector) -> Place {
+fn within(place: &Place, selector: PlaceSelector) -> Place {
     let mut part = place.clone();
     part.path.push(selector);
     part

@@ -1,34 +1,37 @@
 //! Values.
 
-use super::super::ast::{Expr as Tree, ExprKind as TreeKind, Name, Quantifier, Range, TypeExpr};
+use super::super::ast::{
+    MurphiExpr as Tree, MurphiExprKind as TreeKind, MurphiQuantifier, QuantifierDomain, SourceName,
+    TypeExpr,
+};
 use super::fold::{binary, conditional, same, unary};
-use super::places::Lowered;
-use super::sorts::Sort;
+use super::places::PlaceOrValue;
+use super::sorts::ScalarSort;
 use super::types::VALUES_MAX;
-use super::{Hoists, LocalKind, Lowerer, Meaning, after};
+use super::{HoistPolicy, LocalKind, MurphiLowering, MurphiMeaning, prepend_hoisted};
 use crate::ir::{
-    Binary, Expr, ExprKind, LocalId, Overflow, Place, Quantifier as Which, Stmt, StmtKind, TypeId,
-    Unary,
+    BinaryOp, Expr, ExprKind, LocalId, OverflowRule, Place, Quantifier as Which, Stmt, StmtKind,
+    TypeId, UnaryOp,
 };
 use crate::source::Span;
 
-impl<'a> Lowerer<'a, '_> {
+impl<'a> MurphiLowering<'a, '_> {
     /// The value of an expression.
-    pub(super) fn value(&mut self, tree: &Tree<'a>) -> Option<(Expr, Sort)> {
-        let lowered = self.lowered(tree)?;
+    pub(super) fn value(&mut self, tree: &Tree<'a>) -> Option<(Expr, ScalarSort)> {
+        let lowered = self.lower_place_or_value(tree)?;
         self.value_of(lowered)
     }
 
     /// What is read at a place, or a value.
-    fn value_of(&self, lowered: Lowered) -> Option<(Expr, Sort)> {
+    fn value_of(&self, lowered: PlaceOrValue) -> Option<(Expr, ScalarSort)> {
         match lowered {
-            Lowered::TypedPlace(part) => self.read(part),
-            Lowered::Value(value, sort) => Some((value, sort)),
+            PlaceOrValue::TypedPlace(part) => self.read(part),
+            PlaceOrValue::Value(value, sort) => Some((value, sort)),
         }
     }
 
     /// What is stored, given or returned as a value of this sort: it may be undefined.
-    pub(super) fn given_as(&mut self, tree: &Tree<'a>, sort: &Sort) -> Option<Expr> {
+    pub(super) fn stored_value_as(&mut self, tree: &Tree<'a>, sort: &ScalarSort) -> Option<Expr> {
         match tree.kind {
             TreeKind::Undefined => Some(Expr { kind: ExprKind::Undefined, span: tree.span }),
             _ => self.value_as(tree, sort),
@@ -36,36 +39,40 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// The value of an expression, as one of this sort.
-    pub(super) fn value_as(&mut self, tree: &Tree<'a>, sort: &Sort) -> Option<Expr> {
+    pub(super) fn value_as(&mut self, tree: &Tree<'a>, sort: &ScalarSort) -> Option<Expr> {
         let (value, from) = self.value(tree)?;
-        self.converted(value, &from, sort, tree.span)
+        self.convert_sort(value, &from, sort, tree.span)
     }
 
     /// A condition.
     pub(super) fn condition(&mut self, tree: &Tree<'a>) -> Option<Expr> {
-        self.value_as(tree, &Sort::Bool)
+        self.value_as(tree, &ScalarSort::Bool)
     }
 
     /// What stands where no statement can, so that no call is hoisted.
-    pub(super) fn pure<T>(&mut self, inside: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        let hoists = std::mem::replace(&mut self.body.hoists, Hoists::Nothing);
+    pub(super) fn without_hoisting<T>(
+        &mut self,
+        inside: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        let hoists = std::mem::replace(&mut self.body.hoists, HoistPolicy::Nothing);
         let result = inside(self);
         self.body.hoists = hoists;
         result
     }
 
     /// What is neither a name, a part nor a call.
-    pub(super) fn operation(&mut self, tree: &Tree<'a>) -> Option<(Expr, Sort)> {
+    pub(super) fn operation(&mut self, tree: &Tree<'a>) -> Option<(Expr, ScalarSort)> {
         let span = tree.span;
         match &tree.kind {
-            TreeKind::Number(value) => Some((Expr::constant(*value, span), Sort::Number)),
+            TreeKind::Number(value) => Some((Expr::constant(*value, span), ScalarSort::Number)),
             TreeKind::Undefined => {
                 let help = "it can be stored and given; to ask for it, use `isundefined`";
                 self.error_with(span, "the undefined value cannot be computed with", help);
                 None
             }
             TreeKind::Unary(operator, operand) => {
-                let sort = if *operator == Unary::Not { Sort::Bool } else { Sort::Number };
+                let sort =
+                    if *operator == UnaryOp::Not { ScalarSort::Bool } else { ScalarSort::Number };
                 let operand = self.value_as(operand, &sort)?;
                 Some((unary(*operator, operand, span), sort))
             }
@@ -75,8 +82,8 @@ impl<'a> Lowerer<'a, '_> {
                 self.choice(condition, then, otherwise, span)
             }
             TreeKind::Quantified(which, quantifiers, body) => {
-                let value = self.quantified(*which, quantifiers, body, span)?;
-                Some((value, Sort::Bool))
+                let value = self.lower_quantifier(*which, quantifiers, body, span)?;
+                Some((value, ScalarSort::Bool))
             }
             TreeKind::IsUndefined(of) => self.is_undefined(of, span),
             TreeKind::IsMember(of, ty) => self.is_member(of, ty, span),
@@ -89,40 +96,40 @@ impl<'a> Lowerer<'a, '_> {
 
     fn binary(
         &mut self,
-        operator: Binary,
+        operator: BinaryOp,
         left: &Tree<'a>,
         right: &Tree<'a>,
         span: Span,
-    ) -> Option<(Expr, Sort)> {
+    ) -> Option<(Expr, ScalarSort)> {
         match operator {
-            Binary::Equal | Binary::NotEqual => self.equal(operator, left, right, span),
-            Binary::And | Binary::Or | Binary::Implies => {
+            BinaryOp::Equal | BinaryOp::NotEqual => self.equal(operator, left, right, span),
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Implies => {
                 let (one, from) = self.value(left)?;
-                if from == Sort::Number && operator != Binary::Implies {
+                if from == ScalarSort::Number && operator != BinaryOp::Implies {
                     // Rumur's `&` and `|` of numbers are bitwise.
                     let bitwise =
-                        if operator == Binary::And { Binary::BitAnd } else { Binary::BitOr };
-                    let other = self.value_as(right, &Sort::Number)?;
-                    return Some((binary(bitwise, one, other, span), Sort::Number));
+                        if operator == BinaryOp::And { BinaryOp::BitAnd } else { BinaryOp::BitOr };
+                    let other = self.value_as(right, &ScalarSort::Number)?;
+                    return Some((binary(bitwise, one, other, span), ScalarSort::Number));
                 }
-                let one = self.converted(one, &from, &Sort::Bool, left.span)?;
+                let one = self.convert_sort(one, &from, &ScalarSort::Bool, left.span)?;
                 self.connected(operator, one, right, span)
             }
-            Binary::Less | Binary::LessEqual | Binary::Greater | Binary::GreaterEqual => {
-                let one = self.value_as(left, &Sort::Number)?;
-                let other = self.value_as(right, &Sort::Number)?;
-                Some((binary(operator, one, other, span), Sort::Bool))
+            BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual => {
+                let one = self.value_as(left, &ScalarSort::Number)?;
+                let other = self.value_as(right, &ScalarSort::Number)?;
+                Some((binary(operator, one, other, span), ScalarSort::Bool))
             }
             _ => {
-                let one = self.value_as(left, &Sort::Number)?;
-                let other = self.value_as(right, &Sort::Number)?;
+                let one = self.value_as(left, &ScalarSort::Number)?;
+                let other = self.value_as(right, &ScalarSort::Number)?;
                 let value = match operator {
-                    Binary::ShiftLeft | Binary::ShiftRight => {
+                    BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
                         self.shift(operator, one, other, span)
                     }
                     _ => binary(operator, one, other, span),
                 };
-                Some((value, Sort::Number))
+                Some((value, ScalarSort::Number))
             }
         }
     }
@@ -130,14 +137,14 @@ impl<'a> Lowerer<'a, '_> {
     /// `left = right` or `left != right`.
     fn equal(
         &mut self,
-        operator: Binary,
+        operator: BinaryOp,
         left: &Tree<'a>,
         right: &Tree<'a>,
         span: Span,
-    ) -> Option<(Expr, Sort)> {
-        let (one, other) = (self.lowered(left)?, self.lowered(right)?);
+    ) -> Option<(Expr, ScalarSort)> {
+        let (one, other) = (self.lower_place_or_value(left)?, self.lower_place_or_value(right)?);
         let (one, other) = match (one, other) {
-            (Lowered::TypedPlace(one), Lowered::TypedPlace(other))
+            (PlaceOrValue::TypedPlace(one), PlaceOrValue::TypedPlace(other))
                 if self.is_aggregate(one.ty) && self.is_aggregate(other.ty) =>
             {
                 return self.aggregates_compared(operator, one, other, span);
@@ -146,39 +153,39 @@ impl<'a> Lowerer<'a, '_> {
         };
         let (one, from) = self.value_of(one)?;
         let (other, to) = self.value_of(other)?;
-        let Some(common) = self.common(&from, &to) else {
+        let Some(common) = self.common_sort(&from, &to) else {
             let (from, to) = (self.sort_name(&from), self.sort_name(&to));
             let help = "what is compared must be of one type";
             self.error_with(span, format!("{from} is compared with {to}"), help);
             return None;
         };
-        let one = self.converted(one, &from, &common, left.span)?;
-        let other = self.converted(other, &to, &common, right.span)?;
+        let one = self.convert_sort(one, &from, &common, left.span)?;
+        let other = self.convert_sort(other, &to, &common, right.span)?;
         if !common.may_be_compared_undefined() {
-            return Some((binary(operator, one, other, span), Sort::Bool));
+            return Some((binary(operator, one, other, span), ScalarSort::Bool));
         }
         let same = same(one, other, span);
-        let differ = operator == Binary::NotEqual;
-        Some((if differ { unary(Unary::Not, same, span) } else { same }, Sort::Bool))
+        let differ = operator == BinaryOp::NotEqual;
+        Some((if differ { unary(UnaryOp::Not, same, span) } else { same }, ScalarSort::Bool))
     }
 
     /// `&`, `|` or `->`, whose right side, and what is hoisted from it, may not run.
     fn connected(
         &mut self,
-        operator: Binary,
+        operator: BinaryOp,
         left: Expr,
         right: &Tree<'a>,
         span: Span,
-    ) -> Option<(Expr, Sort)> {
+    ) -> Option<(Expr, ScalarSort)> {
         let before = std::mem::take(&mut self.body.hoisted);
         let right = self.condition(right);
         let hoisted = std::mem::replace(&mut self.body.hoisted, before);
         let right = right?;
         if hoisted.is_empty() {
-            return Some((binary(operator, left, right, span), Sort::Bool));
+            return Some((binary(operator, left, right, span), ScalarSort::Bool));
         }
         let result = match operator {
-            Binary::Implies => unary(Unary::Not, left, span),
+            BinaryOp::Implies => unary(UnaryOp::Not, left, span),
             _ => left,
         };
         // The left side is computed once, into the result; the right side runs if that asks for it.
@@ -188,12 +195,12 @@ impl<'a> Lowerer<'a, '_> {
         self.hoist(assign(place.clone(), result, span));
         let known = Expr { kind: ExprKind::Read(place.clone()), span };
         let runs = match operator {
-            Binary::And => known.clone(),
-            _ => unary(Unary::Not, known.clone(), span),
+            BinaryOp::And => known.clone(),
+            _ => unary(UnaryOp::Not, known.clone(), span),
         };
-        let body = after(hoisted, vec![assign(place, right, span)]);
+        let body = prepend_hoisted(hoisted, vec![assign(place, right, span)]);
         self.hoist(Stmt { kind: StmtKind::If(vec![(Some(runs), body)]), span });
-        Some((known, Sort::Bool))
+        Some((known, ScalarSort::Bool))
     }
 
     fn choice(
@@ -202,47 +209,49 @@ impl<'a> Lowerer<'a, '_> {
         then: &Tree<'a>,
         otherwise: &Tree<'a>,
         span: Span,
-    ) -> Option<(Expr, Sort)> {
-        let (one, from) = self.enclosed(then.span, |it| it.value(then))?;
-        let (other, to) = self.enclosed(otherwise.span, |it| it.value(otherwise))?;
-        let Some(common) = self.common(&from, &to) else {
+    ) -> Option<(Expr, ScalarSort)> {
+        let (one, from) = self.outline_expression(then.span, |it| it.value(then))?;
+        let (other, to) = self.outline_expression(otherwise.span, |it| it.value(otherwise))?;
+        let Some(common) = self.common_sort(&from, &to) else {
             let (from, to) = (self.sort_name(&from), self.sort_name(&to));
             self.error(span, format!("this is either {from} or {to}"));
             return None;
         };
-        let one = self.converted(one, &from, &common, then.span)?;
-        let other = self.converted(other, &to, &common, otherwise.span)?;
+        let one = self.convert_sort(one, &from, &common, then.span)?;
+        let other = self.convert_sort(other, &to, &common, otherwise.span)?;
         Some((conditional(condition, one, other, span), common))
     }
 
     /// `forall` or `exists` over what these stand for.
-    pub(super) fn quantified(
+    pub(super) fn lower_quantifier(
         &mut self,
         which: Which,
-        quantifiers: &[Quantifier<'a>],
+        quantifiers: &[MurphiQuantifier<'a>],
         body: &Tree<'a>,
         span: Span,
     ) -> Option<Expr> {
         let Some((first, rest)) = quantifiers.split_first() else {
-            return self.lone_condition(body);
+            return self.pure_condition(body);
         };
         let bounds = match &first.over {
-            Range::Type(_) => None,
-            Range::Values { first, last, step } => Some(self.bounds(first, last, step.as_ref())?),
+            QuantifierDomain::Type(_) => None,
+            QuantifierDomain::Values { first, last, step } => {
+                Some(self.bounds(first, last, step.as_ref())?)
+            }
         };
         self.scopes.push();
         let ranged = match &bounds {
-            None => self.ranged(first).map(Some),
+            None => self.bind_quantifier(first).map(Some),
             Some(bounds) => Some(self.known_values(first.name, bounds)),
         };
         let result = ranged.and_then(|ranged| match (ranged, bounds) {
             (Some((local, over)), _) => {
-                let body = Box::new(self.quantified(which, rest, body, span)?);
+                let body = Box::new(self.lower_quantifier(which, rest, body, span)?);
                 let kind = ExprKind::Quantified { quantifier: which, local, over, body };
                 Some(Expr { kind, span })
             }
             (None, Some(bounds)) => {
-                self.quantified_by_a_loop(which, (first.name, bounds), (rest, body), span)
+                self.quantifier_loop(which, (first.name, bounds), (rest, body), span)
             }
             (None, None) => None,
         });
@@ -252,7 +261,11 @@ impl<'a> Lowerer<'a, '_> {
 
     /// Lets the name of a quantifier stand for the values between these bounds, if those are known and
     /// there are any.
-    fn known_values(&mut self, name: Name<'a>, bounds: &[Expr; 3]) -> Option<(LocalId, TypeId)> {
+    fn known_values(
+        &mut self,
+        name: SourceName<'a>,
+        bounds: &[Expr; 3],
+    ) -> Option<(LocalId, TypeId)> {
         let [first, last, step] = bounds.each_ref().map(Expr::as_constant);
         let (first, step) = (first?, step?);
         let rounds = rounds_between(first, last?, step)?;
@@ -260,22 +273,25 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// Lets the name of a quantifier stand for its values: the local and the type it ranges over.
-    pub(super) fn ranged(&mut self, quantifier: &Quantifier<'a>) -> Option<(LocalId, TypeId)> {
-        let Quantifier { name, over } = quantifier;
+    pub(super) fn bind_quantifier(
+        &mut self,
+        quantifier: &MurphiQuantifier<'a>,
+    ) -> Option<(LocalId, TypeId)> {
+        let MurphiQuantifier { name, over } = quantifier;
         match over {
-            Range::Type(ty) => {
+            QuantifierDomain::Type(ty) => {
                 let over = self.simple_type(ty, "a name")?;
                 let sort = self.sort_of(over)?;
                 let local = self.fresh(LocalKind::Value(over));
                 let value = Expr { kind: ExprKind::Local(local), span: name.span };
-                self.declare(*name, Meaning::Value(value, sort));
+                self.declare(*name, MurphiMeaning::Value(value, sort));
                 Some((local, over))
             }
-            Range::Values { first, last, step } => {
-                let (first, _) = self.known(first)?;
-                let (last, _) = self.known(last)?;
+            QuantifierDomain::Values { first, last, step } => {
+                let (first, _) = self.constant_value(first)?;
+                let (last, _) = self.constant_value(last)?;
                 let step = match step {
-                    Some(step) => self.known(step)?.0,
+                    Some(step) => self.constant_value(step)?.0,
                     None => 1,
                 };
                 let Some(rounds) = rounds_between(first, last, step) else {
@@ -294,7 +310,13 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// Lets a name stand for a first value and for what so many steps more lead to.
-    fn counted(&mut self, name: Name<'a>, first: i64, step: i64, rounds: i64) -> (LocalId, TypeId) {
+    fn counted(
+        &mut self,
+        name: SourceName<'a>,
+        first: i64,
+        step: i64,
+        rounds: i64,
+    ) -> (LocalId, TypeId) {
         // The local counts the steps, unless each is one ahead.
         let low = if step == 1 { first } else { 0 };
         let over = self.range_type(low, low + rounds);
@@ -304,30 +326,35 @@ impl<'a> Lowerer<'a, '_> {
             1 => value,
             _ => {
                 let by = Expr::constant(step, name.span);
-                let gone = binary(Binary::Multiply, value, by, name.span);
+                let gone = binary(BinaryOp::Multiply, value, by, name.span);
                 let first = Expr::constant(first, name.span);
-                binary(Binary::Add, first, gone, name.span)
+                binary(BinaryOp::Add, first, gone, name.span)
             }
         };
-        self.declare(name, Meaning::Value(value, Sort::Number));
+        self.declare(name, MurphiMeaning::Value(value, ScalarSort::Number));
         (local, over)
     }
 
-    fn is_undefined(&mut self, of: &Tree<'a>, span: Span) -> Option<(Expr, Sort)> {
-        match self.lowered(of)? {
-            Lowered::TypedPlace(part) => {
+    fn is_undefined(&mut self, of: &Tree<'a>, span: Span) -> Option<(Expr, ScalarSort)> {
+        match self.lower_place_or_value(of)? {
+            PlaceOrValue::TypedPlace(part) => {
                 let place = match self.read(part)?.0.kind {
                     ExprKind::Read(place) => place,
                     _ => unreachable!("a part is read"),
                 };
-                Some((Expr { kind: ExprKind::IsUndefined(place), span }, Sort::Bool))
+                Some((Expr { kind: ExprKind::IsUndefined(place), span }, ScalarSort::Bool))
             }
             // Constants and what loops bind always have a value.
-            Lowered::Value(..) => Some((Expr::constant(0, span), Sort::Bool)),
+            PlaceOrValue::Value(..) => Some((Expr::constant(0, span), ScalarSort::Bool)),
         }
     }
 
-    fn is_member(&mut self, of: &Tree<'a>, ty: &TypeExpr<'a>, span: Span) -> Option<(Expr, Sort)> {
+    fn is_member(
+        &mut self,
+        of: &Tree<'a>,
+        ty: &TypeExpr<'a>,
+        span: Span,
+    ) -> Option<(Expr, ScalarSort)> {
         let (value, from) = self.value(of)?;
         let ty = self.simple_type(ty, "membership")?;
         let to = self.sort_of(ty)?;
@@ -337,37 +364,37 @@ impl<'a> Lowerer<'a, '_> {
                 let within = |operator, bound| {
                     binary(operator, value.clone(), Expr::constant(bound, span), span)
                 };
-                let low = within(Binary::GreaterEqual, piece.low);
-                let high = within(Binary::LessEqual, piece.high);
-                let inside = binary(Binary::And, low, high, span);
-                found = binary(Binary::Or, found, inside, span);
+                let low = within(BinaryOp::GreaterEqual, piece.low);
+                let high = within(BinaryOp::LessEqual, piece.high);
+                let inside = binary(BinaryOp::And, low, high, span);
+                found = binary(BinaryOp::Or, found, inside, span);
             }
         }
         // What is undefined is a member of nothing.
         if let ExprKind::Read(place) = value.kind {
             let undefined = Expr { kind: ExprKind::IsUndefined(place), span };
-            found = binary(Binary::And, unary(Unary::Not, undefined, span), found, span);
+            found = binary(BinaryOp::And, unary(UnaryOp::Not, undefined, span), found, span);
         }
-        Some((found, Sort::Bool))
+        Some((found, ScalarSort::Bool))
     }
 
     fn count(
         &mut self,
-        name: Name<'a>,
+        name: SourceName<'a>,
         multiset: &Tree<'a>,
         condition: &Tree<'a>,
         span: Span,
-    ) -> Option<(Expr, Sort)> {
+    ) -> Option<(Expr, ScalarSort)> {
         let (part, _, capacity) = self.multiset(multiset)?;
         let over = self.range_type(0, i64::from(capacity) - 1);
         let local = self.fresh(LocalKind::Value(over));
         self.scopes.push();
         let position = Expr { kind: ExprKind::Local(local), span: name.span };
-        self.declare(name, Meaning::Value(position, Sort::Number));
-        let body = self.lone_condition(condition);
+        self.declare(name, MurphiMeaning::Value(position, ScalarSort::Number));
+        let body = self.pure_condition(condition);
         self.scopes.pop();
         let kind = ExprKind::Count { multiset: part.place, local, body: Box::new(body?) };
-        Some((Expr { kind, span }, Sort::Number))
+        Some((Expr { kind, span }, ScalarSort::Number))
     }
 }
 
@@ -383,5 +410,5 @@ fn rounds_between(first: i64, last: i64, step: i64) -> Option<i64> {
 
 /// `target := value`
 pub(super) fn assign(target: Place, value: Expr, span: Span) -> Stmt {
-    Stmt { kind: StmtKind::Assign { target, value, overflow: Overflow::Fails }, span }
+    Stmt { kind: StmtKind::Assign { target, value, overflow: OverflowRule::Fails }, span }
 }

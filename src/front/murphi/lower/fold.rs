@@ -2,15 +2,15 @@
 //! computing later.
 
 use crate::front::murphi::ARITHMETIC;
-use crate::ir::{Binary, Convert, Expr, ExprKind, Renumbered, Unary};
+use crate::ir::{BinaryOp, ConversionPiece, Expr, ExprKind, NumberConversion, UnaryOp};
 use crate::source::Span;
 
 /// The operation, or its result if the operands are known and it has one.
-pub(super) fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
+pub(super) fn binary(operator: BinaryOp, left: Expr, right: Expr, span: Span) -> Expr {
     let known = match (left.as_constant(), right.as_constant()) {
         (Some(left), Some(right)) => compute(operator, left, right),
-        (Some(left), None) => match (operator, operator.decided_by(left)) {
-            (Binary::And | Binary::Or | Binary::Implies, None) => return right,
+        (Some(left), None) => match (operator, operator.short_circuit_value(left)) {
+            (BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, None) => return right,
             (_, decided) => decided,
         },
         _ => None,
@@ -21,12 +21,12 @@ pub(super) fn binary(operator: Binary, left: Expr, right: Expr, span: Span) -> E
     }
 }
 
-fn compute(operator: Binary, left: i64, right: i64) -> Option<i64> {
+fn compute(operator: BinaryOp, left: i64, right: i64) -> Option<i64> {
     ARITHMETIC.binary(operator, left, right).ok()
 }
 
 /// The operation, or its result if the operand is known.
-pub(super) fn unary(operator: Unary, operand: Expr, span: Span) -> Expr {
+pub(super) fn unary(operator: UnaryOp, operand: Expr, span: Span) -> Expr {
     let known = operand.as_constant().and_then(|value| ARITHMETIC.unary(operator, value).ok());
     match known {
         Some(value) => Expr::constant(value, span),
@@ -48,7 +48,7 @@ pub(super) fn conditional(condition: Expr, then: Expr, otherwise: Expr, span: Sp
 }
 
 /// The value in its other numbering.
-pub(super) fn convert(operand: Expr, pieces: Vec<Renumbered>) -> Expr {
+pub(super) fn convert(operand: Expr, pieces: Vec<ConversionPiece>) -> Expr {
     let span = operand.span;
     let known = operand.as_constant().and_then(|value| {
         let piece = pieces.iter().find(|piece| (piece.low..=piece.high).contains(&value))?;
@@ -56,14 +56,16 @@ pub(super) fn convert(operand: Expr, pieces: Vec<Renumbered>) -> Expr {
     });
     match known {
         Some(value) => Expr::constant(value, span),
-        None => Expr { kind: ExprKind::Convert(Box::new(Convert { operand, pieces })), span },
+        None => {
+            Expr { kind: ExprKind::Convert(Box::new(NumberConversion { operand, pieces })), span }
+        }
     }
 }
 
 /// Whether two values of a scalarset or of a union are the same, or both undefined.
 pub(super) fn same(left: Expr, right: Expr, span: Span) -> Expr {
     match is_stable(&left) && is_stable(&right) {
-        true => binary(Binary::Equal, left, right, span),
+        true => binary(BinaryOp::Equal, left, right, span),
         false => Expr { kind: ExprKind::Same(Box::new(left), Box::new(right)), span },
     }
 }

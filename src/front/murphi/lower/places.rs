@@ -1,12 +1,12 @@
 //! Variables and parts of them.
 
-use super::super::ast::{Expr as Tree, ExprKind as TreeKind, Name};
+use super::super::ast::{MurphiExpr as Tree, MurphiExprKind as TreeKind, SourceName};
 use super::fold::is_stable;
-use super::sorts::Sort;
-use super::{Hoists, Lowerer, Meaning};
+use super::sorts::ScalarSort;
+use super::{HoistPolicy, MurphiLowering, MurphiMeaning};
 use crate::diag::Diagnostic;
 use crate::front::quote::quote;
-use crate::ir::{Expr, ExprKind, Place, Root, Selector, Type, TypeId};
+use crate::ir::{Expr, ExprKind, Place, PlaceRoot, PlaceSelector, Type, TypeId};
 
 /// A variable or a part of one.
 pub(super) struct TypedPlace {
@@ -19,55 +19,55 @@ pub(super) struct TypedPlace {
 }
 
 /// What an expression stands for.
-pub(super) enum Lowered {
+pub(super) enum PlaceOrValue {
     /// A place, of a scalar or an aggregate.
     TypedPlace(TypedPlace),
     /// A value.
-    Value(Expr, Sort),
+    Value(Expr, ScalarSort),
 }
 
-impl<'a> Lowerer<'a, '_> {
+impl<'a> MurphiLowering<'a, '_> {
     /// Lowers what may be a place or a value.
-    pub(super) fn lowered(&mut self, tree: &Tree<'a>) -> Option<Lowered> {
+    pub(super) fn lower_place_or_value(&mut self, tree: &Tree<'a>) -> Option<PlaceOrValue> {
         match &tree.kind {
-            TreeKind::Name(text) => self.named(Name { text, span: tree.span }),
+            TreeKind::Name(text) => self.named(SourceName { text, span: tree.span }),
             TreeKind::Field(of, field) => {
-                let of = self.part(of)?;
-                self.field(of, *field, tree).map(Lowered::TypedPlace)
+                let of = self.require_place(of)?;
+                self.field(of, *field, tree).map(PlaceOrValue::TypedPlace)
             }
             TreeKind::Index(of, index) => {
-                let of = self.part(of)?;
-                self.element(of, index, tree).map(Lowered::TypedPlace)
+                let of = self.require_place(of)?;
+                self.element(of, index, tree).map(PlaceOrValue::TypedPlace)
             }
             TreeKind::Call(name, arguments) => self.call_for_value(*name, arguments, tree.span),
-            _ => self.operation(tree).map(|(value, sort)| Lowered::Value(value, sort)),
+            _ => self.operation(tree).map(|(value, sort)| PlaceOrValue::Value(value, sort)),
         }
     }
 
-    fn named(&mut self, name: Name<'a>) -> Option<Lowered> {
+    fn named(&mut self, name: SourceName<'a>) -> Option<PlaceOrValue> {
         match self.meaning(name)? {
-            Meaning::Place(mut place, ty, writable) => {
+            MurphiMeaning::Place(mut place, ty, writable) => {
                 place.span = name.span;
-                Some(Lowered::TypedPlace(TypedPlace { place, ty, writable }))
+                Some(PlaceOrValue::TypedPlace(TypedPlace { place, ty, writable }))
             }
-            Meaning::Value(value, sort) => {
-                Some(Lowered::Value(Expr { span: name.span, ..value }, sort))
+            MurphiMeaning::Value(value, sort) => {
+                Some(PlaceOrValue::Value(Expr { span: name.span, ..value }, sort))
             }
-            Meaning::Constant(value, sort) => {
-                Some(Lowered::Value(Expr::constant(value, name.span), sort))
+            MurphiMeaning::Constant(value, sort) => {
+                Some(PlaceOrValue::Value(Expr::constant(value, name.span), sort))
             }
             other => {
-                self.not_a(name, &other, "something with a value");
+                self.report_wrong_meaning(name, &other, "something with a value");
                 None
             }
         }
     }
 
     /// A place; an error if the expression is only a value.
-    pub(super) fn part(&mut self, tree: &Tree<'a>) -> Option<TypedPlace> {
-        match self.lowered(tree)? {
-            Lowered::TypedPlace(part) => Some(part),
-            Lowered::Value(..) => {
+    pub(super) fn require_place(&mut self, tree: &Tree<'a>) -> Option<TypedPlace> {
+        match self.lower_place_or_value(tree)? {
+            PlaceOrValue::TypedPlace(part) => Some(part),
+            PlaceOrValue::Value(..) => {
                 let help = "store it in a variable first";
                 let message = "this is only a value, not a variable or a part of one";
                 self.error_with(tree.span, message, help);
@@ -78,7 +78,7 @@ impl<'a> Lowerer<'a, '_> {
 
     /// A place that may be assigned.
     pub(super) fn target(&mut self, tree: &Tree<'a>) -> Option<TypedPlace> {
-        let Lowered::TypedPlace(part) = self.lowered(tree)? else {
+        let PlaceOrValue::TypedPlace(part) = self.lower_place_or_value(tree)? else {
             let help = "only variables and their parts can be, not constants or the parameters of \
                         rulesets and loops";
             self.error_with(tree.span, "this cannot be changed", help);
@@ -89,23 +89,28 @@ impl<'a> Lowerer<'a, '_> {
             self.error_with(tree.span, "this cannot be changed here", help);
             return None;
         }
-        if self.body.hoists != Hoists::All {
+        if self.body.hoists != HoistPolicy::All {
             self.error(tree.span, "nothing can be changed here");
             return None;
         }
-        self.body.changes |= self.is_outside(&part.place);
+        self.body.changes |= self.is_external_place(&part.place);
         Some(part)
     }
 
     /// Whether a place is the state's or the caller's.
-    pub(super) fn is_outside(&self, place: &Place) -> bool {
+    pub(super) fn is_external_place(&self, place: &Place) -> bool {
         match place.root {
-            Root::Variable(_) => true,
-            Root::Local(local) => self.body.outside.contains(&local),
+            PlaceRoot::Variable(_) => true,
+            PlaceRoot::Local(local) => self.body.outside.contains(&local),
         }
     }
 
-    fn field(&mut self, of: TypedPlace, field: Name<'a>, tree: &Tree<'a>) -> Option<TypedPlace> {
+    fn field(
+        &mut self,
+        of: TypedPlace,
+        field: SourceName<'a>,
+        tree: &Tree<'a>,
+    ) -> Option<TypedPlace> {
         let Type::Record { fields, .. } = &self.program.types[of.ty] else {
             let message = format!("this is no record, and has no field {}", quote(field.text));
             self.error_with(field.span, message, "only records have fields");
@@ -120,7 +125,7 @@ impl<'a> Lowerer<'a, '_> {
         };
         let ty = fields[number].1;
         let mut place = of.place;
-        place.path.push(Selector::Field(number as u32));
+        place.path.push(PlaceSelector::Field(number as u32));
         place.span = tree.span;
         Some(TypedPlace { place, ty, writable: of.writable })
     }
@@ -128,18 +133,18 @@ impl<'a> Lowerer<'a, '_> {
     fn element(&mut self, of: TypedPlace, index: &Tree<'a>, tree: &Tree<'a>) -> Option<TypedPlace> {
         let (value, from) = self.value(index)?;
         let (element, by) = match &self.program.types[of.ty] {
-            Type::Array { element, .. } => (*element, Sort::of(&self.indices[&of.ty])),
-            Type::Multiset { element, .. } => (*element, Sort::Number),
+            Type::Array { element, .. } => (*element, ScalarSort::of(&self.indices[&of.ty])),
+            Type::Multiset { element, .. } => (*element, ScalarSort::Number),
             _ => {
                 let help = "only elements of these have an index in brackets";
                 self.error_with(tree.span, "this is neither an array nor a multiset", help);
                 return None;
             }
         };
-        let value = self.converted(value, &from, &by, index.span)?;
+        let value = self.convert_sort(value, &from, &by, index.span)?;
         self.check_index(of.ty, &value);
         let mut place = of.place;
-        place.path.push(Selector::Index(value));
+        place.path.push(PlaceSelector::Index(value));
         place.span = tree.span;
         Some(TypedPlace { place, ty: element, writable: of.writable })
     }
@@ -159,7 +164,7 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// What a scalar place holds.
-    pub(super) fn read(&self, part: TypedPlace) -> Option<(Expr, Sort)> {
+    pub(super) fn read(&self, part: TypedPlace) -> Option<(Expr, ScalarSort)> {
         let Some(sort) = self.sort_of(part.ty) else {
             self.error(part.place.span, "this is an aggregate, where one value is needed");
             return None;
@@ -170,7 +175,7 @@ impl<'a> Lowerer<'a, '_> {
 
     /// A place that is a multiset; its type and its capacity.
     pub(super) fn multiset(&mut self, tree: &Tree<'a>) -> Option<(TypedPlace, TypeId, u32)> {
-        let part = self.part(tree)?;
+        let part = self.require_place(tree)?;
         match self.program.types[part.ty] {
             Type::Multiset { element, capacity } => Some((part, element, capacity)),
             _ => {
@@ -185,7 +190,7 @@ impl<'a> Lowerer<'a, '_> {
 /// Whether a place is the same wherever its locals are known.
 pub(super) fn is_fixed(place: &Place) -> bool {
     place.path.iter().all(|selector| match selector {
-        Selector::Field(_) => true,
-        Selector::Index(index) => is_stable(index),
+        PlaceSelector::Field(_) => true,
+        PlaceSelector::Index(index) => is_stable(index),
     })
 }

@@ -8,7 +8,7 @@
 //! A procedure that does nothing but print calls itself to print more. Prints have no effect on a
 //! search, so such calls are left out.
 
-use super::{FunctionInfo, Lowerer};
+use super::{FunctionSignature, MurphiLowering};
 use crate::ir::{Entity, Expr, Function, FunctionId, Stmt, StmtKind, renumber, walk};
 use std::ops::Range;
 
@@ -19,9 +19,9 @@ pub(super) const RECURSION_MAX: usize = 60;
 /// followed through all of them.
 const FOLLOWED_MAX: usize = 2;
 
-impl Lowerer<'_, '_> {
+impl MurphiLowering<'_, '_> {
     /// Makes a function, with those made while its body was lowered, call copies instead of itself.
-    pub(super) fn unroll_recursion(&mut self, info: &mut FunctionInfo, inner: Range<usize>) {
+    pub(super) fn unroll_recursion(&mut self, info: &mut FunctionSignature, inner: Range<usize>) {
         let own = info.id;
         if info.only_prints {
             renumber::without_calls(&mut self.program.functions[own].body, own);

@@ -3,42 +3,44 @@
 //! What encloses a rule is lowered again for each rule inside, because each has locals of its own.
 
 use super::super::ast::{
-    Alias, Block, Expr as Tree, Name, PropertyKind as TreeProperty, Quantifier, Rule, RuleKind,
+    AliasDefinition, MurphiBlock, MurphiExpr as Tree, MurphiPropertyKind as TreeProperty,
+    MurphiQuantifier, MurphiRule, MurphiRuleKind, SourceName,
 };
 use super::super::lex::unescaped;
 use super::fold::binary;
-use super::places::Lowered;
-use super::sorts::Sort;
-use super::statements::Found;
-use super::{Body, Hoists, LocalKind, Lowerer, Meaning};
+use super::places::PlaceOrValue;
+use super::sorts::ScalarSort;
+use super::statements::AliasBinding;
+use super::{BodyContext, HoistPolicy, LocalKind, MurphiLowering, MurphiMeaning};
 use crate::diag::Diagnostic;
 use crate::ir::{
-    Action, Binary, Contains, Control, Expr, ExprKind, Parameter, Property, PropertyKind,
-    Quantifier as Which, Start, Stmt, Unary, Unchecked, UncheckedKind,
+    Action, ActionControl, BinaryOp, Expr, ExprKind, MultisetContains, Parameter, ProgramProperty,
+    PropertyKind, Quantifier as Which, StartRule, Stmt, UnaryOp, UncheckedKind,
+    UncheckedRequirement,
 };
 use crate::source::Span;
 
 /// Something that encloses rules.
 #[derive(Clone, Copy)]
-enum Enclosure<'m, 'a> {
-    Quantifier(&'m Quantifier<'a>),
-    Alias(&'m Alias<'a>),
-    Choose(Name<'a>, &'m Tree<'a>),
+enum RuleEnclosure<'m, 'a> {
+    Quantifier(&'m MurphiQuantifier<'a>),
+    Alias(&'m AliasDefinition<'a>),
+    Choose(SourceName<'a>, &'m Tree<'a>),
 }
 
 /// What enclosing a rule comes to.
 #[derive(Default)]
-struct Entered<'m, 'a> {
+struct RuleContext<'m, 'a> {
     parameters: Vec<Parameter>,
     /// What must hold of the parameters: that there are the elements chosen.
     conditions: Vec<Expr>,
     /// Aliases that are found in the state, for bodies to find once.
-    aliases: Vec<&'m Alias<'a>>,
+    aliases: Vec<&'m AliasDefinition<'a>>,
 }
 
-impl<'a> Lowerer<'a, '_> {
+impl<'a> MurphiLowering<'a, '_> {
     /// Lowers all rules of the model.
-    pub(super) fn all_rules(&mut self, rules: &[Rule<'a>]) {
+    pub(super) fn all_rules(&mut self, rules: &[MurphiRule<'a>]) {
         self.rules(rules, &mut Vec::new());
         let end = Span::default();
         if self.report.errors() > 0 {
@@ -50,23 +52,23 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
-    fn rules<'m>(&mut self, rules: &'m [Rule<'a>], around: &mut Vec<Enclosure<'m, 'a>>) {
+    fn rules<'m>(&mut self, rules: &'m [MurphiRule<'a>], around: &mut Vec<RuleEnclosure<'m, 'a>>) {
         for rule in rules {
             if self.report.is_full() {
                 return;
             }
             let depth = around.len();
             match &rule.kind {
-                RuleKind::Ruleset(quantifiers, rules) => {
-                    around.extend(quantifiers.iter().map(Enclosure::Quantifier));
+                MurphiRuleKind::Ruleset(quantifiers, rules) => {
+                    around.extend(quantifiers.iter().map(RuleEnclosure::Quantifier));
                     self.rules(rules, around);
                 }
-                RuleKind::Alias(aliases, rules) => {
-                    around.extend(aliases.iter().map(Enclosure::Alias));
+                MurphiRuleKind::Alias(aliases, rules) => {
+                    around.extend(aliases.iter().map(RuleEnclosure::Alias));
                     self.rules(rules, around);
                 }
-                RuleKind::Choose(name, multiset, rules) => {
-                    around.push(Enclosure::Choose(*name, multiset));
+                MurphiRuleKind::Choose(name, multiset, rules) => {
+                    around.push(RuleEnclosure::Choose(*name, multiset));
                     self.rules(rules, around);
                 }
                 _ => self.rule(rule, around),
@@ -75,21 +77,21 @@ impl<'a> Lowerer<'a, '_> {
         }
     }
 
-    fn rule(&mut self, rule: &Rule<'a>, around: &[Enclosure<'_, 'a>]) {
-        self.body = Body::default();
+    fn rule(&mut self, rule: &MurphiRule<'a>, around: &[RuleEnclosure<'_, 'a>]) {
+        self.body = BodyContext::default();
         let depth = self.scopes.depth();
         self.scopes.push();
         if let Some(entered) = self.enter(around) {
             match &rule.kind {
-                RuleKind::Simple { name, priority, guard, block } => {
+                MurphiRuleKind::Simple { name, priority, guard, block } => {
                     let name = self.rule_name(*name, "rule", rule.span);
                     self.action(entered, name, -priority, guard.as_ref(), block, rule.span);
                 }
-                RuleKind::Start { name, block } => {
+                MurphiRuleKind::Start { name, block } => {
                     let name = self.rule_name(*name, "start state", rule.span);
                     self.start(entered, name, block, rule.span);
                 }
-                RuleKind::Property { kind, name, condition } => {
+                MurphiRuleKind::Property { kind, name, condition } => {
                     let word =
                         if *kind == TreeProperty::Invariant { "invariant" } else { "property" };
                     let name = self.rule_name(*name, word, rule.span);
@@ -109,13 +111,13 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// Lets the names be known that stand around a rule.
-    fn enter<'m>(&mut self, around: &[Enclosure<'m, 'a>]) -> Option<Entered<'m, 'a>> {
-        let mut entered = Entered::default();
+    fn enter<'m>(&mut self, around: &[RuleEnclosure<'m, 'a>]) -> Option<RuleContext<'m, 'a>> {
+        let mut entered = RuleContext::default();
         for enclosure in around {
             self.scopes.push();
             match enclosure {
-                Enclosure::Quantifier(quantifier) => {
-                    let (local, over) = self.ranged(quantifier)?;
+                RuleEnclosure::Quantifier(quantifier) => {
+                    let (local, over) = self.bind_quantifier(quantifier)?;
                     let (low, high) = self.program.bounds(self.domain(over)?);
                     // Whoever takes a rule numbers the values of its parameters.
                     if u32::try_from(i128::from(high) - i128::from(low) + 1).is_err() {
@@ -126,33 +128,35 @@ impl<'a> Lowerer<'a, '_> {
                     let name = quantifier.name.text.to_owned();
                     entered.parameters.push(Parameter { local, name, over });
                 }
-                Enclosure::Alias(alias) => {
+                RuleEnclosure::Alias(alias) => {
                     // In guards and properties nothing changes: there it stands for what it says.
-                    let meaning = match self.pure(|it| it.lowered(&alias.value))? {
-                        Lowered::TypedPlace(part) => {
-                            if !super::places::is_fixed(&part.place) {
-                                entered.aliases.push(alias);
+                    let meaning =
+                        match self.without_hoisting(|it| it.lower_place_or_value(&alias.value))? {
+                            PlaceOrValue::TypedPlace(part) => {
+                                if !super::places::is_fixed(&part.place) {
+                                    entered.aliases.push(alias);
+                                }
+                                MurphiMeaning::Place(part.place, part.ty, part.writable)
                             }
-                            Meaning::Place(part.place, part.ty, part.writable)
-                        }
-                        Lowered::Value(value, sort) => {
-                            if !super::fold::is_stable(&value) {
-                                entered.aliases.push(alias);
+                            PlaceOrValue::Value(value, sort) => {
+                                if !super::fold::is_stable(&value) {
+                                    entered.aliases.push(alias);
+                                }
+                                MurphiMeaning::Value(value, sort)
                             }
-                            Meaning::Value(value, sort)
-                        }
-                    };
+                        };
                     self.declare(alias.name, meaning);
                 }
-                Enclosure::Choose(name, multiset) => {
-                    let (part, _, capacity) = self.pure(|it| it.multiset(multiset))?;
+                RuleEnclosure::Choose(name, multiset) => {
+                    let (part, _, capacity) = self.without_hoisting(|it| it.multiset(multiset))?;
                     let over = self.range_type(0, i64::from(capacity) - 1);
                     let (local, span) = (self.fresh(LocalKind::Value(over)), name.span);
                     let position = Expr { kind: ExprKind::Local(local), span };
-                    let there = Contains { multiset: part.place, position: position.clone() };
+                    let there =
+                        MultisetContains { multiset: part.place, position: position.clone() };
                     let kind = ExprKind::Contains(Box::new(there));
                     entered.conditions.push(Expr { kind, span });
-                    self.declare(*name, Meaning::Value(position, Sort::Number));
+                    self.declare(*name, MurphiMeaning::Value(position, ScalarSort::Number));
                     let name = name.text.to_owned();
                     entered.parameters.push(Parameter { local, name, over });
                 }
@@ -162,31 +166,35 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// The body of a rule, in which aliases are found once.
-    fn rule_body(&mut self, aliases: &[&Alias<'a>], block: &Block<'a>) -> Option<Vec<Stmt>> {
-        self.body.hoists = Hoists::All;
-        let mut found: Vec<(Name<'a>, Found)> = Vec::new();
+    fn rule_body(
+        &mut self,
+        aliases: &[&AliasDefinition<'a>],
+        block: &MurphiBlock<'a>,
+    ) -> Option<Vec<Stmt>> {
+        self.body.hoists = HoistPolicy::All;
+        let mut found: Vec<(SourceName<'a>, AliasBinding)> = Vec::new();
         for alias in aliases {
-            let value = self.pure(|it| it.lowered(&alias.value))?;
+            let value = self.without_hoisting(|it| it.lower_place_or_value(&alias.value))?;
             self.scopes.push();
             found.extend(self.alias(alias.name, value).map(|it| (alias.name, it)));
         }
         let body = self.block(block);
         Some(found.into_iter().rev().fold(body, |body, (name, found)| {
-            vec![Stmt { kind: found.around(name, body), span: name.span }]
+            vec![Stmt { kind: found.wrap_body(name, body), span: name.span }]
         }))
     }
 
     fn action(
         &mut self,
-        entered: Entered<'_, 'a>,
+        entered: RuleContext<'_, 'a>,
         name: String,
         priority: i32,
         guard: Option<&Tree<'a>>,
-        block: &Block<'a>,
+        block: &MurphiBlock<'a>,
         span: Span,
     ) {
         let guard = match guard {
-            Some(guard) => self.lone_condition(guard),
+            Some(guard) => self.pure_condition(guard),
             None => Some(Expr::constant(1, span)),
         };
         let body = self.rule_body(&entered.aliases, block);
@@ -195,7 +203,7 @@ impl<'a> Lowerer<'a, '_> {
             entered.conditions.into_iter().rev().fold(guard, |guard, condition| {
                 match guard.as_constant() {
                     Some(1) => condition,
-                    _ => binary(Binary::And, condition, guard, span),
+                    _ => binary(BinaryOp::And, condition, guard, span),
                 }
             });
         self.program.actions.push(Action {
@@ -206,33 +214,39 @@ impl<'a> Lowerer<'a, '_> {
             communication: None,
             body,
             priority,
-            control: Control::default(),
+            control: ActionControl::default(),
             span,
         });
     }
 
-    fn start(&mut self, entered: Entered<'_, 'a>, name: String, block: &Block<'a>, span: Span) {
+    fn start(
+        &mut self,
+        entered: RuleContext<'_, 'a>,
+        name: String,
+        block: &MurphiBlock<'a>,
+        span: Span,
+    ) {
         if !entered.conditions.is_empty() {
             return self.error(span, "before the start, multisets have nothing to choose");
         }
         let Some(body) = self.rule_body(&entered.aliases, block) else { return };
-        self.program.starts.push(Start { name, parameters: entered.parameters, body, span });
+        self.program.starts.push(StartRule { name, parameters: entered.parameters, body, span });
     }
 
     fn property(
         &mut self,
-        entered: Entered<'_, 'a>,
+        entered: RuleContext<'_, 'a>,
         kind: TreeProperty,
         name: String,
         condition: &Tree<'a>,
         span: Span,
     ) {
-        let Some(condition) = self.lone_condition(condition) else { return };
+        let Some(condition) = self.pure_condition(condition) else { return };
         let place = condition.span;
         // A cover is for one of the parameters' values to meet, all else for each.
         let (by, quantifier) = match kind {
-            TreeProperty::Cover => (Binary::And, Which::Some),
-            _ => (Binary::Implies, Which::All),
+            TreeProperty::Cover => (BinaryOp::And, Which::Some),
+            _ => (BinaryOp::Implies, Which::All),
         };
         let condition = entered
             .conditions
@@ -248,16 +262,20 @@ impl<'a> Lowerer<'a, '_> {
             TreeProperty::Invariant => PropertyKind::Invariant(condition),
             TreeProperty::Assume => PropertyKind::Assumption(condition),
             TreeProperty::Cover => PropertyKind::Cover(Expr {
-                kind: ExprKind::Unary(Unary::Not, Box::new(condition)),
+                kind: ExprKind::Unary(UnaryOp::Not, Box::new(condition)),
                 span: place,
             }),
             TreeProperty::Liveness => {
                 let kind = UncheckedKind::Liveness;
-                self.program.unchecked.push(Unchecked { kind, name: name.clone(), span });
+                self.program.unchecked.push(UncheckedRequirement {
+                    kind,
+                    name: name.clone(),
+                    span,
+                });
                 let message = format!("`{name}` is read, but not verified yet");
                 return self.report.add(Diagnostic::warning(span, message));
             }
         };
-        self.program.properties.push(Property { name, kind, span });
+        self.program.properties.push(ProgramProperty { name, kind, span });
     }
 }

@@ -1,8 +1,8 @@
 //! What names mean.
 
-use super::super::ast::Name;
-use super::Lowerer;
-use super::sorts::Sort;
+use super::super::ast::SourceName;
+use super::MurphiLowering;
+use super::sorts::ScalarSort;
 use crate::front::nearest;
 use crate::front::quote::quote;
 use crate::ir::{Expr, Place, TypeId};
@@ -10,41 +10,41 @@ use std::collections::{BTreeSet, HashMap};
 
 /// What a name means.
 #[derive(Clone, Debug)]
-pub(super) enum Meaning {
+pub(super) enum MurphiMeaning {
     /// A constant.
-    Constant(i64, Sort),
+    Constant(i64, ScalarSort),
     /// A type.
     Type(TypeId),
     /// A variable or a part of one; whether it may be assigned.
     Place(Place, TypeId, bool),
     /// A value that never changes where the name is known, or an expression that stands for it.
-    Value(Expr, Sort),
+    Value(Expr, ScalarSort),
     /// A function, by its place in the list.
     Function(usize),
     /// Nothing that could be told: its declaration is wrong, which was said there.
     Unknown,
 }
 
-impl Meaning {
+impl MurphiMeaning {
     fn describe(&self) -> &'static str {
         match self {
-            Meaning::Constant(..) => "a constant",
-            Meaning::Type(_) => "a type",
-            Meaning::Place(..) => "a variable",
-            Meaning::Value(..) => "a value",
-            Meaning::Function(_) => "a function",
-            Meaning::Unknown => "unknown",
+            MurphiMeaning::Constant(..) => "a constant",
+            MurphiMeaning::Type(_) => "a type",
+            MurphiMeaning::Place(..) => "a variable",
+            MurphiMeaning::Value(..) => "a value",
+            MurphiMeaning::Function(_) => "a function",
+            MurphiMeaning::Unknown => "unknown",
         }
     }
 }
 
 /// Names by where they are known, the innermost last.
 #[derive(Default)]
-pub(super) struct Scopes<'a> {
-    open: Vec<HashMap<&'a str, Meaning>>,
+pub(super) struct ScopeStack<'a> {
+    open: Vec<HashMap<&'a str, MurphiMeaning>>,
 }
 
-impl<'a> Scopes<'a> {
+impl<'a> ScopeStack<'a> {
     pub(super) fn push(&mut self) {
         self.open.push(HashMap::new());
     }
@@ -64,20 +64,20 @@ impl<'a> Scopes<'a> {
     }
 
     /// Lets a name be known in the innermost scope; false if it was already.
-    pub(super) fn declare(&mut self, name: &'a str, meaning: Meaning) -> bool {
+    pub(super) fn declare(&mut self, name: &'a str, meaning: MurphiMeaning) -> bool {
         let innermost = self.open.last_mut();
         innermost.is_some_and(|names| names.insert(name, meaning).is_none())
     }
 
     /// Lets it be known in the innermost scope that a name was declared, if it is not known there what it means.
-    pub(super) fn give_up(&mut self, name: &'a str) {
+    pub(super) fn declare_unknown(&mut self, name: &'a str) {
         if let Some(names) = self.open.last_mut() {
-            names.entry(name).or_insert(Meaning::Unknown);
+            names.entry(name).or_insert(MurphiMeaning::Unknown);
         }
     }
 
     /// What a name means. What every model knows may be written in any case, like reserved words.
-    pub(super) fn find(&self, name: &str) -> Option<&Meaning> {
+    pub(super) fn find(&self, name: &str) -> Option<&MurphiMeaning> {
         let declared = self.open.iter().rev().find_map(|names| names.get(name));
         declared.or_else(|| self.open.first()?.get(name.to_ascii_lowercase().as_str()))
     }
@@ -85,7 +85,7 @@ impl<'a> Scopes<'a> {
     /// The advice to take a known name like this one.
     fn meant(&self, name: &str) -> Option<String> {
         let known = self.open.iter().flat_map(|names| names.keys().copied());
-        nearest::meant(name, known.collect::<BTreeSet<&str>>().into_iter())
+        nearest::suggest_name(name, known.collect::<BTreeSet<&str>>().into_iter())
     }
 
     /// A known name that differs only in case.
@@ -95,9 +95,9 @@ impl<'a> Scopes<'a> {
     }
 }
 
-impl<'a> Lowerer<'a, '_> {
+impl<'a> MurphiLowering<'a, '_> {
     /// Lets a name be known from here to the end of its scope.
-    pub(super) fn declare(&mut self, name: Name<'a>, meaning: Meaning) {
+    pub(super) fn declare(&mut self, name: SourceName<'a>, meaning: MurphiMeaning) {
         if !self.scopes.declare(name.text, meaning) {
             let message = format!("{} is declared a second time", quote(name.text));
             self.error_with(name.span, message, "give it another name");
@@ -105,9 +105,9 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// What a name means; an error if nothing, and none if that was said where it is declared.
-    pub(super) fn meaning(&self, name: Name<'a>) -> Option<Meaning> {
+    pub(super) fn meaning(&self, name: SourceName<'a>) -> Option<MurphiMeaning> {
         match self.scopes.find(name.text) {
-            Some(Meaning::Unknown) => return None,
+            Some(MurphiMeaning::Unknown) => return None,
             Some(meaning) => return Some(meaning.clone()),
             None => {}
         }
@@ -115,7 +115,7 @@ impl<'a> Lowerer<'a, '_> {
         if let Some((own, number)) = self.defining
             && own == name.text
         {
-            return Some(Meaning::Function(number));
+            return Some(MurphiMeaning::Function(number));
         }
         let message = format!("{} is not declared", quote(name.text));
         match self.scopes.similar(name.text) {
@@ -143,7 +143,12 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// The error that a name means something else than what is needed.
-    pub(super) fn not_a(&self, name: Name<'a>, meaning: &Meaning, needed: &str) {
+    pub(super) fn report_wrong_meaning(
+        &self,
+        name: SourceName<'a>,
+        meaning: &MurphiMeaning,
+        needed: &str,
+    ) {
         let found = meaning.describe();
         self.error(name.span, format!("{} is {found}, not {needed}", quote(name.text)));
     }

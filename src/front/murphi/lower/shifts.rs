@@ -2,24 +2,30 @@
 //! 0. A program's own shifts fail there, so a number that is not known becomes a call of a function.
 
 use super::fold::{binary, unary};
-use super::sorts::Sort;
-use super::{Lowerer, ROUTINE_SPAN};
+use super::sorts::ScalarSort;
+use super::{MurphiLowering, ROUTINE_SPAN};
 use crate::ir::{
-    Argument, Binary, Expr, ExprKind, Function, FunctionId, FunctionParameter, LocalId, Stmt,
-    StmtKind, Unary,
+    BinaryOp, CallArgument, Expr, ExprKind, Function, FunctionId, FunctionParameter, LocalId, Stmt,
+    StmtKind, UnaryOp,
 };
 use crate::source::Span;
 
 /// The bits of a number.
 const WORD: i64 = 64;
 
-impl Lowerer<'_, '_> {
+impl MurphiLowering<'_, '_> {
     /// `left << right`, or `left >> right`.
-    pub(super) fn shift(&mut self, operator: Binary, left: Expr, right: Expr, span: Span) -> Expr {
+    pub(super) fn shift(
+        &mut self,
+        operator: BinaryOp,
+        left: Expr,
+        right: Expr,
+        span: Span,
+    ) -> Expr {
         match right.as_constant() {
             Some(by) if by <= -WORD || by >= WORD => {
                 // What is shifted is judged all the same: it may be undefined.
-                binary(Binary::Multiply, left, Expr::constant(0, span), span)
+                binary(BinaryOp::Multiply, left, Expr::constant(0, span), span)
             }
             Some(by) if by < 0 => {
                 binary(opposite(operator), left, Expr::constant(-by, right.span), span)
@@ -27,19 +33,19 @@ impl Lowerer<'_, '_> {
             Some(_) => binary(operator, left, right, span),
             None => {
                 let function = self.shift_function(operator);
-                let arguments = vec![Argument::Value(left), Argument::Value(right)];
+                let arguments = vec![CallArgument::Value(left), CallArgument::Value(right)];
                 Expr { kind: ExprKind::Call(function, arguments), span }
             }
         }
     }
 
     /// The function that shifts so.
-    fn shift_function(&mut self, operator: Binary) -> FunctionId {
-        let right = operator == Binary::ShiftRight;
+    fn shift_function(&mut self, operator: BinaryOp) -> FunctionId {
+        let right = operator == BinaryOp::ShiftRight;
         if let Some(known) = self.shifts[usize::from(right)] {
             return known;
         }
-        let ty = self.widest(&Sort::Number);
+        let ty = self.widest_type(&ScalarSort::Number);
         let parameter = |number, name: &str| FunctionParameter {
             local: LocalId(number),
             name: name.to_owned(),
@@ -52,12 +58,12 @@ impl Lowerer<'_, '_> {
         let known = |value| Expr::constant(value, span);
         let returned = |value| Stmt { kind: StmtKind::Return(Some(value)), span };
         let compared = |operator, bound| binary(operator, by.clone(), known(bound), span);
-        let back = unary(Unary::Negate, by.clone(), span);
+        let back = unary(UnaryOp::Negate, by.clone(), span);
         let branches = vec![
-            (Some(compared(Binary::LessEqual, -WORD)), vec![returned(known(0))]),
-            (Some(compared(Binary::GreaterEqual, WORD)), vec![returned(known(0))]),
+            (Some(compared(BinaryOp::LessEqual, -WORD)), vec![returned(known(0))]),
+            (Some(compared(BinaryOp::GreaterEqual, WORD)), vec![returned(known(0))]),
             (
-                Some(compared(Binary::Less, 0)),
+                Some(compared(BinaryOp::Less, 0)),
                 vec![returned(binary(opposite(operator), value.clone(), back, span))],
             ),
             (None, vec![returned(binary(operator, value, by.clone(), span))]),
@@ -76,9 +82,9 @@ impl Lowerer<'_, '_> {
     }
 }
 
-fn opposite(operator: Binary) -> Binary {
+fn opposite(operator: BinaryOp) -> BinaryOp {
     match operator {
-        Binary::ShiftLeft => Binary::ShiftRight,
-        _ => Binary::ShiftLeft,
+        BinaryOp::ShiftLeft => BinaryOp::ShiftRight,
+        _ => BinaryOp::ShiftLeft,
     }
 }

@@ -1,18 +1,19 @@
 //! Bodies.
 
 use super::super::ast::{
-    Alias, Block, Declaration, Expr as Tree, ExprKind as TreeKind, MAX_DEPTH, Name, Quantifier,
-    Range, Stmt as TreeStmt, StmtKind as TreeStmtKind,
+    AliasDefinition, MAX_DEPTH, MurphiBlock, MurphiDeclaration, MurphiExpr as Tree,
+    MurphiExprKind as TreeKind, MurphiQuantifier, MurphiStmt as TreeStmt,
+    MurphiStmtKind as TreeStmtKind, QuantifierDomain, SourceName,
 };
 use super::super::lex::unescaped;
 use super::expressions::assign;
 use super::fold::{binary, is_stable, same};
-use super::places::{Lowered, is_fixed};
-use super::sorts::Sort;
-use super::{LocalKind, Lowerer, Meaning, Returns, after};
+use super::places::{PlaceOrValue, is_fixed};
+use super::sorts::ScalarSort;
+use super::{LocalKind, MurphiLowering, MurphiMeaning, ReturnTarget, prepend_hoisted};
 use crate::ir::{
-    Argument, Asserted, Binary, Contains, Domain, Expr, ExprKind, LocalId, Place, Property,
-    PropertyKind, Stmt, StmtKind, Type, TypeId,
+    AssertionKind, BinaryOp, CallArgument, Domain, Expr, ExprKind, LocalId, MultisetContains,
+    Place, ProgramProperty, PropertyKind, Stmt, StmtKind, Type, TypeId,
 };
 use crate::source::Span;
 
@@ -25,23 +26,23 @@ const NUMBER_MAX: i64 = (1 << 46) - 1;
 /// The most variables of a block: what follows a declaration is nested in it.
 const LOCALS_MAX: usize = 500;
 
-impl<'a> Lowerer<'a, '_> {
+impl<'a> MurphiLowering<'a, '_> {
     /// Declarations and what is done with them.
-    pub(super) fn block(&mut self, block: &Block<'a>) -> Vec<Stmt> {
+    pub(super) fn block(&mut self, block: &MurphiBlock<'a>) -> Vec<Stmt> {
         self.scopes.push();
         let mut locals = Vec::new();
         for declaration in &block.declarations {
             match declaration {
-                Declaration::Variables(names, ty) => {
+                MurphiDeclaration::Variables(names, ty) => {
                     let Some(ty) = self.ty(ty) else {
-                        names.iter().for_each(|it| self.scopes.give_up(it.text));
+                        names.iter().for_each(|it| self.scopes.declare_unknown(it.text));
                         continue;
                     };
                     for &name in names {
                         let local = self.fresh(LocalKind::Place(ty));
                         self.keep_local(ty, name.span);
                         let place = Place::local(local, name.span);
-                        self.declare(name, Meaning::Place(place, ty, true));
+                        self.declare(name, MurphiMeaning::Place(place, ty, true));
                         if locals.len() == LOCALS_MAX {
                             let error = format!("this block has more than {LOCALS_MAX} variables");
                             self.error_with(name.span, error, "keep them in an array or a record");
@@ -68,7 +69,7 @@ impl<'a> Lowerer<'a, '_> {
         let outer = std::mem::take(&mut self.body.hoisted);
         let lowered = self.lower_statement(stmt).unwrap_or_default();
         let hoisted = std::mem::replace(&mut self.body.hoisted, outer);
-        after(hoisted, lowered)
+        prepend_hoisted(hoisted, lowered)
     }
 
     fn lower_statement(&mut self, stmt: &TreeStmt<'a>) -> Option<Vec<Stmt>> {
@@ -94,7 +95,7 @@ impl<'a> Lowerer<'a, '_> {
                 StmtKind::Assert {
                     condition: self.condition(condition)?,
                     message,
-                    asserted: Asserted::Condition,
+                    asserted: AssertionKind::Condition,
                 }
             }
             TreeStmtKind::Assume(condition) => {
@@ -109,7 +110,7 @@ impl<'a> Lowerer<'a, '_> {
             }
             TreeStmtKind::Add(element, multiset) => self.add(element, multiset)?,
             TreeStmtKind::Remove(position, multiset) => {
-                let position = self.value_as(position, &Sort::Number)?;
+                let position = self.value_as(position, &ScalarSort::Number)?;
                 self.target(multiset)?;
                 let multiset = self.multiset(multiset)?.0.place;
                 StmtKind::MultisetRemove { multiset, position }
@@ -131,7 +132,7 @@ impl<'a> Lowerer<'a, '_> {
             self.check_range(&value, to.ty);
             return Some(vec![assign(to.place, value, span)]);
         }
-        let from = self.part(value)?;
+        let from = self.require_place(value)?;
         if !self.same_shape(from.ty, to.ty) {
             let help = "arrays and records are copied whole between variables of one type";
             self.error_with(span, "the two sides are of different types", help);
@@ -221,7 +222,7 @@ impl<'a> Lowerer<'a, '_> {
                 }
                 self.body.else_depth -= 1;
                 let inner = Stmt { kind: StmtKind::If(rest), span };
-                lowered.push((None, after(hoisted, vec![inner])));
+                lowered.push((None, prepend_hoisted(hoisted, vec![inner])));
                 break;
             }
             lowered.push((condition, self.statements(body)));
@@ -254,7 +255,7 @@ impl<'a> Lowerer<'a, '_> {
         let mut lowered = Vec::new();
         for (values, body) in cases {
             let values: Vec<Option<Expr>> =
-                values.iter().map(|value| self.lone_value_as(value, &sort)).collect();
+                values.iter().map(|value| self.pure_value_as(value, &sort)).collect();
             let body = self.statements(body);
             lowered.extend(values.into_iter().collect::<Option<Vec<_>>>().map(|it| (it, body)));
         }
@@ -268,7 +269,7 @@ impl<'a> Lowerer<'a, '_> {
             });
             let or = |all, case: Expr| {
                 let span = case.span;
-                binary(Binary::Or, all, case, span)
+                binary(BinaryOp::Or, all, case, span)
             };
             (cases.reduce(or), body)
         });
@@ -277,7 +278,7 @@ impl<'a> Lowerer<'a, '_> {
 
     fn for_(
         &mut self,
-        quantifiers: &[Quantifier<'a>],
+        quantifiers: &[MurphiQuantifier<'a>],
         body: &[TreeStmt<'a>],
         span: Span,
     ) -> Option<Vec<Stmt>> {
@@ -286,16 +287,16 @@ impl<'a> Lowerer<'a, '_> {
         };
         self.scopes.push();
         let loop_ = match &first.over {
-            Range::Type(_) => self.ranged(first).and_then(|(local, over)| {
+            QuantifierDomain::Type(_) => self.bind_quantifier(first).and_then(|(local, over)| {
                 let body = self.for_(rest, body, span)?;
                 Some(StmtKind::ForEach { local, over, body })
             }),
-            Range::Values { first: from, last, step } => {
+            QuantifierDomain::Values { first: from, last, step } => {
                 self.bounds(from, last, step.as_ref()).and_then(|[from, last, step]| {
-                    let numbers = self.widest(&Sort::Number);
+                    let numbers = self.widest_type(&ScalarSort::Number);
                     let local = self.fresh(LocalKind::Value(numbers));
                     let value = Expr { kind: ExprKind::Local(local), span: first.name.span };
-                    self.declare(first.name, Meaning::Value(value, Sort::Number));
+                    self.declare(first.name, MurphiMeaning::Value(value, ScalarSort::Number));
                     let body = self.for_(rest, body, span)?;
                     Some(StmtKind::For { local, first: from, last, step, body })
                 })
@@ -311,10 +312,10 @@ impl<'a> Lowerer<'a, '_> {
         last: &Tree<'a>,
         step: Option<&Tree<'a>>,
     ) -> Option<[Expr; 3]> {
-        let first = self.value_as(first, &Sort::Number)?;
-        let last = self.value_as(last, &Sort::Number)?;
+        let first = self.value_as(first, &ScalarSort::Number)?;
+        let last = self.value_as(last, &ScalarSort::Number)?;
         let step = match step {
-            Some(step) => self.value_as(step, &Sort::Number)?,
+            Some(step) => self.value_as(step, &ScalarSort::Number)?,
             None => Expr::constant(1, first.span),
         };
         if step.as_constant() == Some(0) {
@@ -340,23 +341,23 @@ impl<'a> Lowerer<'a, '_> {
         let first = std::mem::take(&mut self.body.hoisted);
         let truth = self.scalar_type(Domain::Bool);
         let place = Place::local(self.hoist_local(truth, span), span);
-        let mut stmts = after(first, vec![assign(place.clone(), lowered, span)]);
+        let mut stmts = prepend_hoisted(first, vec![assign(place.clone(), lowered, span)]);
         let mut round = self.statements(body);
         let outer = std::mem::take(&mut self.body.hoisted);
         let again = self.condition(condition)?;
         let hoisted = std::mem::replace(&mut self.body.hoisted, outer);
-        round.extend(after(hoisted, vec![assign(place.clone(), again, span)]));
+        round.extend(prepend_hoisted(hoisted, vec![assign(place.clone(), again, span)]));
         let known = Expr { kind: ExprKind::Read(place), span };
         stmts.push(Stmt { kind: StmtKind::While { condition: known, body: round, limit }, span });
         Some(stmts)
     }
 
     /// Statements that know other names for places and values.
-    fn aliased(&mut self, aliases: &[Alias<'a>], body: &[TreeStmt<'a>]) -> Vec<Stmt> {
+    fn aliased(&mut self, aliases: &[AliasDefinition<'a>], body: &[TreeStmt<'a>]) -> Vec<Stmt> {
         let Some((first, rest)) = aliases.split_first() else { return self.statements(body) };
         let span = first.name.span;
         let outer = std::mem::take(&mut self.body.hoisted);
-        let value = self.lowered(&first.value);
+        let value = self.lower_place_or_value(&first.value);
         let hoisted = std::mem::replace(&mut self.body.hoisted, outer);
         self.scopes.push();
         let stmts = match value {
@@ -365,60 +366,64 @@ impl<'a> Lowerer<'a, '_> {
                 None => self.aliased(rest, body),
                 Some(bound) => {
                     let body = self.aliased(rest, body);
-                    vec![Stmt { kind: bound.around(first.name, body), span }]
+                    vec![Stmt { kind: bound.wrap_body(first.name, body), span }]
                 }
             },
         };
         self.scopes.pop();
-        after(hoisted, stmts)
+        prepend_hoisted(hoisted, stmts)
     }
 
     /// Lets a name stand for a place or a value. What must be found once is bound to a local.
-    pub(super) fn alias(&mut self, name: Name<'a>, value: Lowered) -> Option<Found> {
+    pub(super) fn alias(
+        &mut self,
+        name: SourceName<'a>,
+        value: PlaceOrValue,
+    ) -> Option<AliasBinding> {
         match value {
-            Lowered::TypedPlace(part) if is_fixed(&part.place) => {
-                self.declare(name, Meaning::Place(part.place, part.ty, part.writable));
+            PlaceOrValue::TypedPlace(part) if is_fixed(&part.place) => {
+                self.declare(name, MurphiMeaning::Place(part.place, part.ty, part.writable));
                 None
             }
-            Lowered::TypedPlace(part) => {
+            PlaceOrValue::TypedPlace(part) => {
                 let local = self.fresh(LocalKind::Place(part.ty));
-                if self.is_outside(&part.place) {
+                if self.is_external_place(&part.place) {
                     self.body.outside.insert(local);
                 }
                 let place = Place::local(local, name.span);
-                self.declare(name, Meaning::Place(place, part.ty, part.writable));
-                Some(Found::Place(local, part.place))
+                self.declare(name, MurphiMeaning::Place(place, part.ty, part.writable));
+                Some(AliasBinding::Place(local, part.place))
             }
-            Lowered::Value(value, sort) if is_stable(&value) => {
-                self.declare(name, Meaning::Value(value, sort));
+            PlaceOrValue::Value(value, sort) if is_stable(&value) => {
+                self.declare(name, MurphiMeaning::Value(value, sort));
                 None
             }
-            Lowered::Value(value, sort) => {
-                let ty = self.widest(&sort);
+            PlaceOrValue::Value(value, sort) => {
+                let ty = self.widest_type(&sort);
                 let local = self.fresh(LocalKind::Place(ty));
                 let place = Place::local(local, name.span);
-                self.declare(name, Meaning::Place(place, ty, false));
-                Some(Found::Value(local, ty, value))
+                self.declare(name, MurphiMeaning::Place(place, ty, false));
+                Some(AliasBinding::Value(local, ty, value))
             }
         }
     }
 
     /// A type for every value of a sort.
-    pub(super) fn widest(&mut self, sort: &Sort) -> TypeId {
+    pub(super) fn widest_type(&mut self, sort: &ScalarSort) -> TypeId {
         self.scalar_type(match sort {
-            Sort::Number => Domain::Range { low: -NUMBER_MAX, high: NUMBER_MAX },
-            Sort::Bool => Domain::Bool,
-            Sort::Enum(id) => Domain::Enum(*id),
-            Sort::Scalarset(id) => Domain::Scalarset(*id),
-            Sort::Union(parts) => Domain::Union(parts.clone()),
+            ScalarSort::Number => Domain::Range { low: -NUMBER_MAX, high: NUMBER_MAX },
+            ScalarSort::Bool => Domain::Bool,
+            ScalarSort::Enum(id) => Domain::Enum(*id),
+            ScalarSort::Scalarset(id) => Domain::Scalarset(*id),
+            ScalarSort::Union(parts) => Domain::Union(parts.clone()),
         })
     }
 
     fn return_(&mut self, value: Option<&Tree<'a>>, span: Span) -> Option<Vec<Stmt>> {
         let returned = |value| Stmt { kind: StmtKind::Return(value), span };
         match (self.body.result, value) {
-            (Returns::Nothing, None) => Some(vec![returned(None)]),
-            (Returns::Nothing, Some(value)) => {
+            (ReturnTarget::Nothing, None) => Some(vec![returned(None)]),
+            (ReturnTarget::Nothing, Some(value)) => {
                 let help = "`return` alone ends a rule or a procedure";
                 self.error_with(value.span, "there is nothing to return a value to", help);
                 None
@@ -427,13 +432,13 @@ impl<'a> Lowerer<'a, '_> {
                 self.error_with(span, "a function returns a value", "write it behind `return`");
                 None
             }
-            (Returns::Scalar(ty), Some(value)) => {
+            (ReturnTarget::Scalar(ty), Some(value)) => {
                 let sort = self.sort_of(ty)?;
-                let value = self.given_as(value, &sort)?;
+                let value = self.stored_value_as(value, &sort)?;
                 Some(vec![returned(Some(value))])
             }
-            (Returns::Aggregate(local, ty), Some(value)) => {
-                let from = self.part(value)?;
+            (ReturnTarget::Aggregate(local, ty), Some(value)) => {
+                let from = self.require_place(value)?;
                 if !self.same_shape(from.ty, ty) {
                     self.error(value.span, "this is of another type than the function");
                     return None;
@@ -449,26 +454,26 @@ impl<'a> Lowerer<'a, '_> {
     fn cover(&mut self, tree: &Tree<'a>, name: Option<&str>, span: Span) -> Option<StmtKind> {
         let condition = self.condition(tree)?;
         let name = name.map_or_else(|| self.report.text(tree.span).to_owned(), unescaped);
-        let is_known = |it: &Property| it.kind == PropertyKind::Reached && it.span == span;
+        let is_known = |it: &ProgramProperty| it.kind == PropertyKind::Reached && it.span == span;
         let known = self.program.properties.iter().find(|(_, it)| is_known(it));
         let property = known.map(|(id, _)| id).unwrap_or_else(|| {
             let (name, kind) = (name.trim().to_owned(), PropertyKind::Reached);
-            self.program.properties.push(Property { name, kind, span })
+            self.program.properties.push(ProgramProperty { name, kind, span })
         });
         Some(StmtKind::Cover { property, condition })
     }
 
     fn put(&mut self, value: &Tree<'a>) -> Option<StmtKind> {
         let name = self.report.text(value.span).replace("{}", "{ }");
-        match self.lowered(value)? {
-            Lowered::TypedPlace(part) if self.domain(part.ty).is_none() => {
+        match self.lower_place_or_value(value)? {
+            PlaceOrValue::TypedPlace(part) if self.domain(part.ty).is_none() => {
                 Some(StmtKind::Print { format: name, values: Vec::new() })
             }
-            Lowered::TypedPlace(part) => {
+            PlaceOrValue::TypedPlace(part) => {
                 let (value, _) = self.read(part)?;
                 Some(StmtKind::Print { format: format!("{name}: {{}}"), values: vec![value] })
             }
-            Lowered::Value(value, _) => {
+            PlaceOrValue::Value(value, _) => {
                 Some(StmtKind::Print { format: "{}".into(), values: vec![value] })
             }
         }
@@ -478,14 +483,14 @@ impl<'a> Lowerer<'a, '_> {
         self.target(multiset)?;
         let (part, ty, _) = self.multiset(multiset)?;
         let element = match self.sort_of(ty) {
-            Some(sort) => Argument::Value(self.given_as(element, &sort)?),
+            Some(sort) => CallArgument::Value(self.stored_value_as(element, &sort)?),
             None => {
-                let from = self.part(element)?;
+                let from = self.require_place(element)?;
                 if !self.same_shape(from.ty, ty) {
                     self.error(element.span, "this is of another type than the elements");
                     return None;
                 }
-                Argument::Copy(from.place)
+                CallArgument::Copy(from.place)
             }
         };
         Some(StmtKind::MultisetAdd { multiset: part.place, element })
@@ -493,7 +498,7 @@ impl<'a> Lowerer<'a, '_> {
 
     fn remove_where(
         &mut self,
-        name: Name<'a>,
+        name: SourceName<'a>,
         multiset: &Tree<'a>,
         condition: &Tree<'a>,
         span: Span,
@@ -504,13 +509,13 @@ impl<'a> Lowerer<'a, '_> {
         let local = self.fresh(LocalKind::Value(over));
         let position = Expr { kind: ExprKind::Local(local), span: name.span };
         self.scopes.push();
-        self.declare(name, Meaning::Value(position.clone(), Sort::Number));
-        let condition = self.lone_condition(condition);
+        self.declare(name, MurphiMeaning::Value(position.clone(), ScalarSort::Number));
+        let condition = self.pure_condition(condition);
         self.scopes.pop();
         let multiset = part.place;
-        let there = Contains { multiset: multiset.clone(), position: position.clone() };
+        let there = MultisetContains { multiset: multiset.clone(), position: position.clone() };
         let there = Expr { kind: ExprKind::Contains(Box::new(there)), span };
-        let chosen = binary(Binary::And, there, condition?, span);
+        let chosen = binary(BinaryOp::And, there, condition?, span);
         let remove = Stmt { kind: StmtKind::MultisetRemove { multiset, position }, span };
         let body = vec![Stmt { kind: StmtKind::If(vec![(Some(chosen), vec![remove])]), span }];
         Some(StmtKind::ForEach { local, over, body })
@@ -518,18 +523,18 @@ impl<'a> Lowerer<'a, '_> {
 }
 
 /// What an alias is found to be, once.
-pub(super) enum Found {
+pub(super) enum AliasBinding {
     Place(LocalId, Place),
     Value(LocalId, TypeId, Expr),
 }
 
-impl Found {
+impl AliasBinding {
     /// Statements that know it by a name.
-    pub(super) fn around(self, name: Name, mut body: Vec<Stmt>) -> StmtKind {
+    pub(super) fn wrap_body(self, name: SourceName, mut body: Vec<Stmt>) -> StmtKind {
         let (span, name) = (name.span, name.text.to_owned());
         match self {
-            Found::Place(local, place) => StmtKind::Alias { local, name, place, body },
-            Found::Value(local, ty, value) => {
+            AliasBinding::Place(local, place) => StmtKind::Alias { local, name, place, body },
+            AliasBinding::Value(local, ty, value) => {
                 body.insert(0, assign(Place::local(local, span), value, span));
                 StmtKind::Declare { local, name, ty, body }
             }

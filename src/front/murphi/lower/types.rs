@@ -1,13 +1,13 @@
 //! Types, constants and variables.
 
-use super::super::ast::{Expr as Tree, MAX_DEPTH, Name, TypeExpr, TypeKind};
-use super::sorts::Sort;
-use super::{Lowerer, Meaning};
+use super::super::ast::{MAX_DEPTH, MurphiExpr as Tree, SourceName, TypeExpr, TypeExprKind};
+use super::sorts::ScalarSort;
+use super::{MurphiLowering, MurphiMeaning};
 use crate::front::quote::quote;
 use crate::ir::layout::MAX_CELL_BITS;
 use crate::ir::validate::SCALARS_MAX;
 use crate::ir::{
-    Domain, Enum, Expr, ExprKind, Owner, Place, Scalar, Scalarset, Type, TypeId, Variable,
+    Domain, EnumType, Expr, ExprKind, Owner, Place, ScalarType, Scalarset, Type, TypeId, Variable,
 };
 use crate::source::Span;
 
@@ -16,20 +16,20 @@ pub(super) const VALUES_MAX: i128 = (1 << MAX_CELL_BITS) - 1;
 /// The most values of an enumeration or a scalarset.
 const NAMED_MAX: i64 = 1 << 16;
 
-impl<'a> Lowerer<'a, '_> {
+impl<'a> MurphiLowering<'a, '_> {
     /// Lets the names be known that every model has.
-    pub(super) fn predefined(&mut self) {
+    pub(super) fn declare_predefined(&mut self) {
         let truth = self.scalar_type(Domain::Bool);
-        self.scopes.declare("boolean", Meaning::Type(truth));
-        self.scopes.declare("false", Meaning::Constant(0, Sort::Bool));
-        self.scopes.declare("true", Meaning::Constant(1, Sort::Bool));
+        self.scopes.declare("boolean", MurphiMeaning::Type(truth));
+        self.scopes.declare("false", MurphiMeaning::Constant(0, ScalarSort::Bool));
+        self.scopes.declare("true", MurphiMeaning::Constant(1, ScalarSort::Bool));
         // What a model declares may have these names.
         self.scopes.push();
     }
 
     /// The type of scalars of a domain.
     pub(super) fn scalar_type(&mut self, domain: Domain) -> TypeId {
-        self.intern(Type::Scalar(Scalar { domain, undefined: true }), None)
+        self.intern(Type::Scalar(ScalarType { domain, undefined: true }), None)
     }
 
     /// The type of numbers from `low` to `high`.
@@ -74,23 +74,23 @@ impl<'a> Lowerer<'a, '_> {
     /// A type, that of a declaration of this name if it makes a new one.
     pub(super) fn named_type(&mut self, ty: &TypeExpr<'a>, name: &str) -> Option<TypeId> {
         let id = match &ty.kind {
-            TypeKind::Named(name) => match self.meaning(*name)? {
-                Meaning::Type(id) => id,
+            TypeExprKind::Named(name) => match self.meaning(*name)? {
+                MurphiMeaning::Type(id) => id,
                 other => {
-                    self.not_a(*name, &other, "a type");
+                    self.report_wrong_meaning(*name, &other, "a type");
                     return None;
                 }
             },
-            TypeKind::Enum(values) => self.enumeration(values, name, ty.span)?,
-            TypeKind::Range(low, high) => self.range(low, high, ty.span)?,
-            TypeKind::Record(fields) => self.record(fields, name)?,
-            TypeKind::Array(index, element) => self.array(index, element)?,
-            TypeKind::Multiset(capacity, element) => {
+            TypeExprKind::Enum(values) => self.enumeration(values, name, ty.span)?,
+            TypeExprKind::Range(low, high) => self.range(low, high, ty.span)?,
+            TypeExprKind::Record(fields) => self.record(fields, name)?,
+            TypeExprKind::Array(index, element) => self.array(index, element)?,
+            TypeExprKind::Multiset(capacity, element) => {
                 let capacity = self.size(capacity, "the capacity of a multiset")?;
                 let element = self.ty(element)?;
                 self.intern(Type::Multiset { capacity, element }, None)
             }
-            TypeKind::Scalarset(size) => {
+            TypeExprKind::Scalarset(size) => {
                 let size = self.size(size, "the size of a scalarset")?;
                 if i64::from(size) > NAMED_MAX {
                     self.error(ty.span, format!("a scalarset has at most {NAMED_MAX} values"));
@@ -101,7 +101,7 @@ impl<'a> Lowerer<'a, '_> {
                 let set = self.program.scalarsets.push(set);
                 self.scalar_type(Domain::Scalarset(set))
             }
-            TypeKind::Union(members) => self.union(members, ty.span)?,
+            TypeExprKind::Union(members) => self.union(members, ty.span)?,
         };
         if self.depths[id.0 as usize] > MAX_DEPTH {
             let message = format!("types are nested more than {MAX_DEPTH} deep here");
@@ -131,23 +131,23 @@ impl<'a> Lowerer<'a, '_> {
         Some(id)
     }
 
-    fn enumeration(&mut self, values: &[Name<'a>], name: &str, span: Span) -> Option<TypeId> {
+    fn enumeration(&mut self, values: &[SourceName<'a>], name: &str, span: Span) -> Option<TypeId> {
         if values.is_empty() || values.len() as i64 > NAMED_MAX {
             self.error(span, format!("an enumeration has 1 to {NAMED_MAX} values"));
             return None;
         }
         let names = values.iter().map(|value| value.text.to_owned()).collect();
-        let id = self.program.enums.push(Enum { name: name.to_owned(), values: names });
+        let id = self.program.enums.push(EnumType { name: name.to_owned(), values: names });
         for (number, &value) in values.iter().enumerate() {
-            self.declare(value, Meaning::Constant(number as i64, Sort::Enum(id)));
+            self.declare(value, MurphiMeaning::Constant(number as i64, ScalarSort::Enum(id)));
         }
         Some(self.scalar_type(Domain::Enum(id)))
     }
 
     fn range(&mut self, low: &Tree<'a>, high: &Tree<'a>, span: Span) -> Option<TypeId> {
-        let (low, from) = self.known(low)?;
-        let (high, to) = self.known(high)?;
-        if from != Sort::Number || to != Sort::Number {
+        let (low, from) = self.constant_value(low)?;
+        let (high, to) = self.constant_value(high)?;
+        if from != ScalarSort::Number || to != ScalarSort::Number {
             self.error_with(span, "a range is of numbers", "to choose among names, use an enum");
             return None;
         }
@@ -163,7 +163,11 @@ impl<'a> Lowerer<'a, '_> {
         Some(self.range_type(low, high))
     }
 
-    fn record(&mut self, fields: &[(Vec<Name<'a>>, TypeExpr<'a>)], name: &str) -> Option<TypeId> {
+    fn record(
+        &mut self,
+        fields: &[(Vec<SourceName<'a>>, TypeExpr<'a>)],
+        name: &str,
+    ) -> Option<TypeId> {
         let mut all: Vec<(String, TypeId)> = Vec::new();
         for (names, ty) in fields {
             let ty = self.ty(ty)?;
@@ -230,9 +234,9 @@ impl<'a> Lowerer<'a, '_> {
 
     /// A known number of things, at least one.
     fn size(&mut self, expr: &Tree<'a>, what: &str) -> Option<u32> {
-        let (value, sort) = self.known(expr)?;
+        let (value, sort) = self.constant_value(expr)?;
         match u32::try_from(value) {
-            Ok(size) if size > 0 && sort == Sort::Number => Some(size),
+            Ok(size) if size > 0 && sort == ScalarSort::Number => Some(size),
             _ => {
                 self.error(expr.span, format!("{what} is a number from 1 on"));
                 None
@@ -241,7 +245,7 @@ impl<'a> Lowerer<'a, '_> {
     }
 
     /// The value of an expression that must be known.
-    pub(super) fn known(&mut self, expr: &Tree<'a>) -> Option<(i64, Sort)> {
+    pub(super) fn constant_value(&mut self, expr: &Tree<'a>) -> Option<(i64, ScalarSort)> {
         let (value, sort) = self.value(expr)?;
         if value.as_constant().is_none() && is_without_result(&value) {
             let help = "the operands are known, but a zero divisor or a number beyond 64 bits has \
@@ -254,24 +258,24 @@ impl<'a> Lowerer<'a, '_> {
         Some((value.as_constant()?, sort))
     }
 
-    pub(super) fn constants(&mut self, names: &[Name<'a>], value: &Tree<'a>) {
-        let Some((known, sort)) = self.known(value) else { return };
+    pub(super) fn constants(&mut self, names: &[SourceName<'a>], value: &Tree<'a>) {
+        let Some((known, sort)) = self.constant_value(value) else { return };
         for &name in names {
             let mut value = known;
             let define = self.defines.iter().find(|(it, _)| it == name.text);
             if let Some((define, replacement)) = define {
                 value = *replacement;
                 self.defined.insert(define);
-                if sort == Sort::Bool && !(0..=1).contains(&value) {
+                if sort == ScalarSort::Bool && !(0..=1).contains(&value) {
                     self.error(name.span, format!("`{define}` is a truth value: define it 0 or 1"));
                 }
             }
-            self.declare(name, Meaning::Constant(value, sort.clone()));
+            self.declare(name, MurphiMeaning::Constant(value, sort.clone()));
         }
     }
 
     /// Variables of the state.
-    pub(super) fn variables(&mut self, names: &[Name<'a>], ty: &TypeExpr<'a>) {
+    pub(super) fn variables(&mut self, names: &[SourceName<'a>], ty: &TypeExpr<'a>) {
         let Some(id) = self.named_type(ty, "") else { return };
         for &name in names {
             let total: u64 =
@@ -290,7 +294,7 @@ impl<'a> Lowerer<'a, '_> {
                 span: name.span,
             });
             let place = Place::variable(variable, name.span);
-            self.declare(name, Meaning::Place(place, id, true));
+            self.declare(name, MurphiMeaning::Place(place, id, true));
         }
     }
 

@@ -16,55 +16,55 @@
 //!
 //! So `!a = b` is `!(a = b)`, as CMurphi and Rumur have it.
 
-use super::{Open, Parser};
+use super::{MurphiParser, OpenConstruct};
 use crate::diag::Diagnostic;
 use crate::front::murphi::ast::*;
 use crate::front::murphi::lex::TokenKind;
-use crate::front::token::{Parse, Parsed};
-use crate::ir::{Binary, Quantifier as Which, Unary};
+use crate::front::token::{ParseResult, TokenParser};
+use crate::ir::{BinaryOp, Quantifier as Which, UnaryOp};
 use crate::source::Span;
 use crate::trees::joined;
 
 /// Operators that lean to the left, level by level, the loosest first.
-const LEVELS: [&[(TokenKind, Binary)]; 3] = [
-    &[(TokenKind::Or, Binary::Or)],
-    &[(TokenKind::Caret, Binary::BitXor)],
-    &[(TokenKind::And, Binary::And)],
+const LEVELS: [&[(TokenKind, BinaryOp)]; 3] = [
+    &[(TokenKind::Or, BinaryOp::Or)],
+    &[(TokenKind::Caret, BinaryOp::BitXor)],
+    &[(TokenKind::And, BinaryOp::And)],
 ];
 
 /// The same, tighter than comparisons.
-const TIGHT_LEVELS: [&[(TokenKind, Binary)]; 3] = [
-    &[(TokenKind::ShiftLeft, Binary::ShiftLeft), (TokenKind::ShiftRight, Binary::ShiftRight)],
-    &[(TokenKind::Plus, Binary::Add), (TokenKind::Minus, Binary::Subtract)],
+const TIGHT_LEVELS: [&[(TokenKind, BinaryOp)]; 3] = [
+    &[(TokenKind::ShiftLeft, BinaryOp::ShiftLeft), (TokenKind::ShiftRight, BinaryOp::ShiftRight)],
+    &[(TokenKind::Plus, BinaryOp::Add), (TokenKind::Minus, BinaryOp::Subtract)],
     &[
-        (TokenKind::Star, Binary::Multiply),
-        (TokenKind::Slash, Binary::Divide),
-        (TokenKind::Percent, Binary::Remainder),
+        (TokenKind::Star, BinaryOp::Multiply),
+        (TokenKind::Slash, BinaryOp::Divide),
+        (TokenKind::Percent, BinaryOp::Remainder),
     ],
 ];
 
-const COMPARISONS: &[(TokenKind, Binary)] = &[
-    (TokenKind::Equal, Binary::Equal),
+const COMPARISONS: &[(TokenKind, BinaryOp)] = &[
+    (TokenKind::Equal, BinaryOp::Equal),
     // Rumur's.
-    (TokenKind::DoubleEqual, Binary::Equal),
-    (TokenKind::NotEqual, Binary::NotEqual),
-    (TokenKind::Less, Binary::Less),
-    (TokenKind::LessEqual, Binary::LessEqual),
-    (TokenKind::Greater, Binary::Greater),
-    (TokenKind::GreaterEqual, Binary::GreaterEqual),
+    (TokenKind::DoubleEqual, BinaryOp::Equal),
+    (TokenKind::NotEqual, BinaryOp::NotEqual),
+    (TokenKind::Less, BinaryOp::Less),
+    (TokenKind::LessEqual, BinaryOp::LessEqual),
+    (TokenKind::Greater, BinaryOp::Greater),
+    (TokenKind::GreaterEqual, BinaryOp::GreaterEqual),
 ];
 
 /// So many operators of one level may follow each other, but for `&` and `|`: the tree that they make
 /// is as high, and everything that walks it goes as deep.
-const IN_A_ROW_MAX: usize = 1000;
+const OPERATORS_MAX: usize = 1000;
 
-impl<'a> Parser<'a> {
+impl<'a> MurphiParser<'a> {
     /// An expression.
-    pub(super) fn expression(&mut self) -> Parsed<Expr<'a>> {
-        self.deeper(Self::conditional)
+    pub(super) fn expression(&mut self) -> ParseResult<MurphiExpr<'a>> {
+        self.nested(Self::conditional)
     }
 
-    fn conditional(&mut self) -> Parsed<Expr<'a>> {
+    fn conditional(&mut self) -> ParseResult<MurphiExpr<'a>> {
         let condition = self.implication()?;
         if !self.eat(TokenKind::Question)? {
             return Ok(condition);
@@ -74,41 +74,41 @@ impl<'a> Parser<'a> {
         let otherwise = self.expression()?;
         let span = condition.span.to(otherwise.span);
         let parts = (Box::new(condition), Box::new(then), Box::new(otherwise));
-        Ok(Expr { kind: ExprKind::Conditional(parts.0, parts.1, parts.2), span })
+        Ok(MurphiExpr { kind: MurphiExprKind::Conditional(parts.0, parts.1, parts.2), span })
     }
 
-    fn implication(&mut self) -> Parsed<Expr<'a>> {
-        let left = self.leaning(&LEVELS, Self::negation)?;
+    fn implication(&mut self) -> ParseResult<MurphiExpr<'a>> {
+        let left = self.left_associative(&LEVELS, Self::negation)?;
         match self.eat(TokenKind::Arrow)? {
             true => {
-                let right = self.deeper(Self::implication)?;
-                Ok(binary(Binary::Implies, left, right))
+                let right = self.nested(Self::implication)?;
+                Ok(binary(BinaryOp::Implies, left, right))
             }
             false => Ok(left),
         }
     }
 
     /// Operations that lean to the left, of operands that `tighter` parses.
-    fn leaning(
+    fn left_associative(
         &mut self,
-        levels: &[&[(TokenKind, Binary)]],
-        tighter: fn(&mut Self) -> Parsed<Expr<'a>>,
-    ) -> Parsed<Expr<'a>> {
+        levels: &[&[(TokenKind, BinaryOp)]],
+        tighter: fn(&mut Self) -> ParseResult<MurphiExpr<'a>>,
+    ) -> ParseResult<MurphiExpr<'a>> {
         let Some((level, rest)) = levels.split_first() else { return tighter(self) };
-        let mut left = self.leaning(rest, tighter)?;
+        let mut left = self.left_associative(rest, tighter)?;
         let mut operators = 0;
         while let Some(operator) = self.operator(level)? {
-            if matches!(operator, Binary::And | Binary::Or) {
+            if matches!(operator, BinaryOp::And | BinaryOp::Or) {
                 return self.junction(operator, level, left, rest, tighter);
             }
             operators += 1;
-            if operators > IN_A_ROW_MAX {
+            if operators > OPERATORS_MAX {
                 let error =
-                    format!("this expression has more than {IN_A_ROW_MAX} operators in a row");
-                return Err(Diagnostic::error(self.last(), error)
+                    format!("this expression has more than {OPERATORS_MAX} operators in a row");
+                return Err(Diagnostic::error(self.last_span(), error)
                     .help("compute a part of it in a statement of its own"));
             }
-            left = binary(operator, left, self.leaning(rest, tighter)?);
+            left = binary(operator, left, self.left_associative(rest, tighter)?);
         }
         Ok(left)
     }
@@ -117,21 +117,21 @@ impl<'a> Parser<'a> {
     /// least height is made: it means the same, as they are judged in the same order.
     fn junction(
         &mut self,
-        operator: Binary,
-        level: &[(TokenKind, Binary)],
-        left: Expr<'a>,
-        rest: &[&[(TokenKind, Binary)]],
-        tighter: fn(&mut Self) -> Parsed<Expr<'a>>,
-    ) -> Parsed<Expr<'a>> {
-        let mut operands = vec![left, self.leaning(rest, tighter)?];
+        operator: BinaryOp,
+        level: &[(TokenKind, BinaryOp)],
+        left: MurphiExpr<'a>,
+        rest: &[&[(TokenKind, BinaryOp)]],
+        tighter: fn(&mut Self) -> ParseResult<MurphiExpr<'a>>,
+    ) -> ParseResult<MurphiExpr<'a>> {
+        let mut operands = vec![left, self.left_associative(rest, tighter)?];
         while self.operator(level)?.is_some() {
-            operands.push(self.leaning(rest, tighter)?);
+            operands.push(self.left_associative(rest, tighter)?);
         }
         let joined = joined(operands, |left, right| binary(operator, left, right));
         Ok(joined.unwrap_or_else(|| unreachable!("there are two operands at least")))
     }
 
-    fn operator(&mut self, level: &[(TokenKind, Binary)]) -> Parsed<Option<Binary>> {
+    fn operator(&mut self, level: &[(TokenKind, BinaryOp)]) -> ParseResult<Option<BinaryOp>> {
         let found = level.iter().find(|(kind, _)| *kind == self.kind());
         if found.is_some() {
             self.advance()?;
@@ -139,9 +139,9 @@ impl<'a> Parser<'a> {
         Ok(found.map(|(_, operator)| *operator))
     }
 
-    fn negation(&mut self) -> Parsed<Expr<'a>> {
+    fn negation(&mut self) -> ParseResult<MurphiExpr<'a>> {
         match self.kind() {
-            TokenKind::Not => self.prefixed(Unary::Not, Self::negation),
+            TokenKind::Not => self.prefixed(UnaryOp::Not, Self::negation),
             _ => self.comparison(),
         }
     }
@@ -149,49 +149,49 @@ impl<'a> Parser<'a> {
     /// A prefix operator and its operand.
     fn prefixed(
         &mut self,
-        operator: Unary,
-        operand: fn(&mut Self) -> Parsed<Expr<'a>>,
-    ) -> Parsed<Expr<'a>> {
+        operator: UnaryOp,
+        operand: fn(&mut Self) -> ParseResult<MurphiExpr<'a>>,
+    ) -> ParseResult<MurphiExpr<'a>> {
         let start = self.advance()?.span;
-        let operand = self.deeper(operand)?;
+        let operand = self.nested(operand)?;
         let span = start.to(operand.span);
-        Ok(Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span })
+        Ok(MurphiExpr { kind: MurphiExprKind::Unary(operator, Box::new(operand)), span })
     }
 
-    fn comparison(&mut self) -> Parsed<Expr<'a>> {
+    fn comparison(&mut self) -> ParseResult<MurphiExpr<'a>> {
         let left = self.operation()?;
         let Some(operator) = self.operator(COMPARISONS)? else { return Ok(left) };
         let right = match self.kind() {
             // `x = !y` has only one reading, whatever the levels say.
-            TokenKind::Not => self.prefixed(Unary::Not, Self::operation)?,
+            TokenKind::Not => self.prefixed(UnaryOp::Not, Self::operation)?,
             _ => self.operation()?,
         };
         if COMPARISONS.iter().any(|(kind, _)| *kind == self.kind()) {
-            return Err(Diagnostic::error(self.here(), "comparisons do not chain")
+            return Err(Diagnostic::error(self.next_span(), "comparisons do not chain")
                 .help("join them with `&`"));
         }
         Ok(binary(operator, left, right))
     }
 
     /// An operation on numbers, or less.
-    pub(super) fn operation(&mut self) -> Parsed<Expr<'a>> {
-        self.leaning(&TIGHT_LEVELS, Self::signed)
+    pub(super) fn operation(&mut self) -> ParseResult<MurphiExpr<'a>> {
+        self.left_associative(&TIGHT_LEVELS, Self::signed)
     }
 
-    fn signed(&mut self) -> Parsed<Expr<'a>> {
+    fn signed(&mut self) -> ParseResult<MurphiExpr<'a>> {
         match self.kind() {
-            TokenKind::Minus => self.prefixed(Unary::Negate, Self::signed),
-            TokenKind::Tilde => self.prefixed(Unary::Complement, Self::signed),
+            TokenKind::Minus => self.prefixed(UnaryOp::Negate, Self::signed),
+            TokenKind::Tilde => self.prefixed(UnaryOp::Complement, Self::signed),
             TokenKind::Plus => {
                 self.advance()?;
-                self.deeper(Self::signed)
+                self.nested(Self::signed)
             }
             _ => self.designator(),
         }
     }
 
     /// Something with the fields and elements taken from it.
-    pub(super) fn designator(&mut self) -> Parsed<Expr<'a>> {
+    pub(super) fn designator(&mut self) -> ParseResult<MurphiExpr<'a>> {
         let mut expr = self.primary()?;
         let mut parts = 0;
         loop {
@@ -199,51 +199,51 @@ impl<'a> Parser<'a> {
                 parts += 1;
                 if parts > MAX_DEPTH {
                     let error = format!("this names a part of a part more than {MAX_DEPTH} deep");
-                    return Err(Diagnostic::error(self.here(), error)
+                    return Err(Diagnostic::error(self.next_span(), error)
                         .help("no type is nested as deep: is a comma or an operator missing?"));
                 }
             }
             let kind = match self.kind() {
                 TokenKind::Dot => {
                     self.advance()?;
-                    ExprKind::Field(Box::new(expr), self.name("the name of a field")?)
+                    MurphiExprKind::Field(Box::new(expr), self.name("the name of a field")?)
                 }
                 TokenKind::BracketOpen => {
                     self.advance()?;
                     let index = Box::new(self.expression()?);
                     self.expect(TokenKind::BracketClose)?;
-                    ExprKind::Index(Box::new(expr), index)
+                    MurphiExprKind::Index(Box::new(expr), index)
                 }
                 _ => return Ok(expr),
             };
             let start = match &kind {
-                ExprKind::Field(of, _) | ExprKind::Index(of, _) => of.span,
-                _ => self.last(),
+                MurphiExprKind::Field(of, _) | MurphiExprKind::Index(of, _) => of.span,
+                _ => self.last_span(),
             };
-            expr = Expr { kind, span: start.to(self.last()) };
+            expr = MurphiExpr { kind, span: start.to(self.last_span()) };
         }
     }
 
-    fn primary(&mut self) -> Parsed<Expr<'a>> {
-        let start = self.here();
+    fn primary(&mut self) -> ParseResult<MurphiExpr<'a>> {
+        let start = self.next_span();
         let kind = match self.kind() {
             TokenKind::Number => self.number()?,
             TokenKind::Name => {
                 let name = self.name("a name")?;
                 match self.kind() {
-                    TokenKind::ParenOpen => ExprKind::Call(name, self.arguments()?),
-                    _ => ExprKind::Name(name.text),
+                    TokenKind::ParenOpen => MurphiExprKind::Call(name, self.arguments()?),
+                    _ => MurphiExprKind::Name(name.text),
                 }
             }
             TokenKind::Undefined => {
                 self.advance()?;
-                ExprKind::Undefined
+                MurphiExprKind::Undefined
             }
             TokenKind::ParenOpen => {
                 self.advance()?;
                 let inner = self.expression()?;
                 self.expect(TokenKind::ParenClose)?;
-                return Ok(Expr { span: start.to(self.last()), ..inner });
+                return Ok(MurphiExpr { span: start.to(self.last_span()), ..inner });
             }
             TokenKind::Forall | TokenKind::ForallSign => {
                 self.quantified(Which::All, TokenKind::EndForall)?
@@ -256,7 +256,7 @@ impl<'a> Parser<'a> {
                 self.expect(TokenKind::ParenOpen)?;
                 let inner = Box::new(self.expression()?);
                 self.expect(TokenKind::ParenClose)?;
-                ExprKind::IsUndefined(inner)
+                MurphiExprKind::IsUndefined(inner)
             }
             TokenKind::IsMember => {
                 self.advance()?;
@@ -265,19 +265,19 @@ impl<'a> Parser<'a> {
                 self.expect(TokenKind::Comma)?;
                 let ty = Box::new(self.type_expr()?);
                 self.expect(TokenKind::ParenClose)?;
-                ExprKind::IsMember(inner, ty)
+                MurphiExprKind::IsMember(inner, ty)
             }
             TokenKind::MultisetCount => {
                 self.advance()?;
                 let (name, multiset, condition) = self.filter()?;
-                ExprKind::Count(name, Box::new(multiset), Box::new(condition))
+                MurphiExprKind::Count(name, Box::new(multiset), Box::new(condition))
             }
             _ => return Err(self.unexpected("an expression")),
         };
-        Ok(Expr { kind, span: start.to(self.last()) })
+        Ok(MurphiExpr { kind, span: start.to(self.last_span()) })
     }
 
-    fn number(&mut self) -> Parsed<ExprKind<'a>> {
+    fn number(&mut self) -> ParseResult<MurphiExprKind<'a>> {
         let span = self.advance()?.span;
         let text = self.text(span);
         let value = match text.get(..2) {
@@ -295,13 +295,13 @@ impl<'a> Parser<'a> {
             );
         }
         match value {
-            Ok(value) => Ok(ExprKind::Number(value)),
+            Ok(value) => Ok(MurphiExprKind::Number(value)),
             Err(_) => Err(Diagnostic::error(span, "this number does not fit 64 bits")),
         }
     }
 
     /// `(e, e)`
-    pub(super) fn arguments(&mut self) -> Parsed<Vec<Expr<'a>>> {
+    pub(super) fn arguments(&mut self) -> ParseResult<Vec<MurphiExpr<'a>>> {
         self.expect(TokenKind::ParenOpen)?;
         let mut arguments = Vec::new();
         while self.kind() != TokenKind::ParenClose {
@@ -315,7 +315,9 @@ impl<'a> Parser<'a> {
     }
 
     /// `(x: m, e)`
-    pub(super) fn filter(&mut self) -> Parsed<(Name<'a>, Expr<'a>, Expr<'a>)> {
+    pub(super) fn filter(
+        &mut self,
+    ) -> ParseResult<(SourceName<'a>, MurphiExpr<'a>, MurphiExpr<'a>)> {
         self.expect(TokenKind::ParenOpen)?;
         let name = self.name("a name for an element")?;
         self.expect(TokenKind::Colon)?;
@@ -326,37 +328,37 @@ impl<'a> Parser<'a> {
         Ok((name, multiset, condition))
     }
 
-    fn quantified(&mut self, which: Which, closer: TokenKind) -> Parsed<ExprKind<'a>> {
-        let open = Open { closer, span: self.advance()?.span };
+    fn quantified(&mut self, which: Which, closer: TokenKind) -> ParseResult<MurphiExprKind<'a>> {
+        let open = OpenConstruct { closer, span: self.advance()?.span };
         let quantifiers = self.quantifiers()?;
         let body = Box::new(self.expression()?);
         self.close(open)?;
-        Ok(ExprKind::Quantified(which, quantifiers, body))
+        Ok(MurphiExprKind::Quantified(which, quantifiers, body))
     }
 
     /// `x: T; y := a to b by c do`, the `do` included.
-    pub(super) fn quantifiers(&mut self) -> Parsed<Vec<Quantifier<'a>>> {
+    pub(super) fn quantifiers(&mut self) -> ParseResult<Vec<MurphiQuantifier<'a>>> {
         let mut quantifiers = vec![self.quantifier()?];
         while self.eat(TokenKind::Semicolon)? || self.eat(TokenKind::Comma)? {
             quantifiers.push(self.quantifier()?);
-            self.at_most_in_a_list(quantifiers.len())?;
+            self.check_list_length(quantifiers.len())?;
         }
         self.do_()?;
         Ok(quantifiers)
     }
 
     /// `do`, or the colon that may stand for it.
-    pub(super) fn do_(&mut self) -> Parsed<()> {
+    pub(super) fn do_(&mut self) -> ParseResult<()> {
         match self.kind() {
             TokenKind::Do | TokenKind::Colon => self.advance().map(drop),
             _ => Err(self.unexpected("`do`")),
         }
     }
 
-    fn quantifier(&mut self) -> Parsed<Quantifier<'a>> {
+    fn quantifier(&mut self) -> ParseResult<MurphiQuantifier<'a>> {
         let name = self.name("a name")?;
         if self.eat(TokenKind::Colon)? {
-            return Ok(Quantifier { name, over: Range::Type(self.type_expr()?) });
+            return Ok(MurphiQuantifier { name, over: QuantifierDomain::Type(self.type_expr()?) });
         }
         if !self.eat(TokenKind::Assign)? {
             return Err(self.unexpected("`:` and a type, or `:=` and a range"));
@@ -365,11 +367,11 @@ impl<'a> Parser<'a> {
         self.expect(TokenKind::To)?;
         let last = self.expression()?;
         let step = if self.eat(TokenKind::By)? { Some(self.expression()?) } else { None };
-        Ok(Quantifier { name, over: Range::Values { first, last, step } })
+        Ok(MurphiQuantifier { name, over: QuantifierDomain::Values { first, last, step } })
     }
 }
 
-fn binary<'a>(operator: Binary, left: Expr<'a>, right: Expr<'a>) -> Expr<'a> {
+fn binary<'a>(operator: BinaryOp, left: MurphiExpr<'a>, right: MurphiExpr<'a>) -> MurphiExpr<'a> {
     let span: Span = left.span.to(right.span);
-    Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span }
+    MurphiExpr { kind: MurphiExprKind::Binary(operator, Box::new(left), Box::new(right)), span }
 }

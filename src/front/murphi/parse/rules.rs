@@ -1,47 +1,49 @@
 //! Rules, start states and properties, and what encloses them.
 
-use super::{Open, Parser};
+use super::{MurphiParser, OpenConstruct};
 use crate::diag::Diagnostic;
 use crate::front::murphi::ast::*;
 use crate::front::murphi::lex::TokenKind;
 use crate::front::nearest;
-use crate::front::token::{Parse, Parsed};
+use crate::front::token::{ParseResult, TokenParser};
 
-impl<'a> Parser<'a> {
+impl<'a> MurphiParser<'a> {
     /// One rule, and the semicolons after it.
-    pub(super) fn rule(&mut self) -> Parsed<Rule<'a>> {
-        let span = self.here();
-        let kind = self.deeper(Self::rule_kind)?;
+    pub(super) fn rule(&mut self) -> ParseResult<MurphiRule<'a>> {
+        let span = self.next_span();
+        let kind = self.nested(Self::rule_kind)?;
         while self.eat(TokenKind::Semicolon)? {}
-        Ok(Rule { kind, span })
+        Ok(MurphiRule { kind, span })
     }
 
-    fn rule_kind(&mut self) -> Parsed<RuleKind<'a>> {
-        let span = self.here();
+    fn rule_kind(&mut self) -> ParseResult<MurphiRuleKind<'a>> {
+        let span = self.next_span();
         match self.kind() {
             TokenKind::Rule => {
                 self.advance()?;
-                self.simple_rule(Open { closer: TokenKind::EndRule, span })
+                self.simple_rule(OpenConstruct { closer: TokenKind::EndRule, span })
             }
             TokenKind::Startstate => {
                 self.advance()?;
                 let name = self.string()?;
-                let block = self.block(Open { closer: TokenKind::EndStartstate, span })?;
-                Ok(RuleKind::Start { name, block })
+                let block = self.block(OpenConstruct { closer: TokenKind::EndStartstate, span })?;
+                Ok(MurphiRuleKind::Start { name, block })
             }
             // As Rumur has it, what is asserted outside of rules is so in every state.
-            TokenKind::Invariant | TokenKind::Assert => self.property(PropertyKind::Invariant),
+            TokenKind::Invariant | TokenKind::Assert => {
+                self.property(MurphiPropertyKind::Invariant)
+            }
             TokenKind::Ruleset => {
                 self.advance()?;
                 let quantifiers = self.quantifiers()?;
-                let rules = self.rules(Open { closer: TokenKind::EndRuleset, span })?;
-                Ok(RuleKind::Ruleset(quantifiers, rules))
+                let rules = self.rules(OpenConstruct { closer: TokenKind::EndRuleset, span })?;
+                Ok(MurphiRuleKind::Ruleset(quantifiers, rules))
             }
             TokenKind::Alias => {
                 self.advance()?;
                 let aliases = self.aliases()?;
-                let rules = self.rules(Open { closer: TokenKind::EndAlias, span })?;
-                Ok(RuleKind::Alias(aliases, rules))
+                let rules = self.rules(OpenConstruct { closer: TokenKind::EndAlias, span })?;
+                Ok(MurphiRuleKind::Alias(aliases, rules))
             }
             TokenKind::Choose => {
                 self.advance()?;
@@ -49,12 +51,14 @@ impl<'a> Parser<'a> {
                 self.expect(TokenKind::Colon)?;
                 let multiset = self.designator()?;
                 self.do_()?;
-                let rules = self.rules(Open { closer: TokenKind::EndChoose, span })?;
-                Ok(RuleKind::Choose(name, multiset, rules))
+                let rules = self.rules(OpenConstruct { closer: TokenKind::EndChoose, span })?;
+                Ok(MurphiRuleKind::Choose(name, multiset, rules))
             }
-            TokenKind::Name if self.is_word("assume") => self.property(PropertyKind::Assume),
-            TokenKind::Name if self.is_word("cover") => self.property(PropertyKind::Cover),
-            TokenKind::Name if self.is_word("liveness") => self.property(PropertyKind::Liveness),
+            TokenKind::Name if self.is_word("assume") => self.property(MurphiPropertyKind::Assume),
+            TokenKind::Name if self.is_word("cover") => self.property(MurphiPropertyKind::Cover),
+            TokenKind::Name if self.is_word("liveness") => {
+                self.property(MurphiPropertyKind::Liveness)
+            }
             TokenKind::Name | TokenKind::If | TokenKind::For | TokenKind::Switch => {
                 Err(self.no_rule())
             }
@@ -68,18 +72,18 @@ impl<'a> Parser<'a> {
             "a statement stands here outside rules: is an `end` before it one too many?".to_owned()
         };
         let error = self.unexpected("a rule, a start state or an invariant");
-        Diagnostic { span: self.here(), ..error }
-            .help(self.meant_to_begin_a_rule().unwrap_or_else(statement))
+        Diagnostic { span: self.next_span(), ..error }
+            .help(self.suggest_rule_keyword().unwrap_or_else(statement))
     }
 
     /// The advice to write a word that begins a rule or the like, if what is next is like one.
-    pub(super) fn meant_to_begin_a_rule(&self) -> Option<String> {
+    pub(super) fn suggest_rule_keyword(&self) -> Option<String> {
         let words = ["rule", "ruleset", "startstate", "invariant", "alias", "choose"];
-        nearest::meant(&self.text(self.here()).to_lowercase(), words.into_iter())
+        nearest::suggest_name(&self.text(self.next_span()).to_lowercase(), words.into_iter())
     }
 
     /// Rules up to the end of what encloses them.
-    fn rules(&mut self, open: Open) -> Parsed<Vec<Rule<'a>>> {
+    fn rules(&mut self, open: OpenConstruct) -> ParseResult<Vec<MurphiRule<'a>>> {
         let mut rules = Vec::new();
         while self.eat(TokenKind::Semicolon)? {}
         loop {
@@ -94,7 +98,7 @@ impl<'a> Parser<'a> {
         Ok(rules)
     }
 
-    fn simple_rule(&mut self, open: Open) -> Parsed<RuleKind<'a>> {
+    fn simple_rule(&mut self, open: OpenConstruct) -> ParseResult<MurphiRuleKind<'a>> {
         let priority = match self.kind() {
             TokenKind::Number => self.priority()?,
             _ => 0,
@@ -102,10 +106,10 @@ impl<'a> Parser<'a> {
         let name = self.string()?;
         let guard = self.guard()?;
         let block = self.block(open)?;
-        Ok(RuleKind::Simple { name, priority, guard, block })
+        Ok(MurphiRuleKind::Simple { name, priority, guard, block })
     }
 
-    fn priority(&mut self) -> Parsed<i32> {
+    fn priority(&mut self) -> ParseResult<i32> {
         let span = self.advance()?.span;
         self.text(span).parse().map_err(|_| {
             Diagnostic::error(span, "this priority is too large").help("priorities fit 32 bits")
@@ -113,7 +117,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What stands before `==>`, if that comes at all.
-    fn guard(&mut self) -> Parsed<Option<Expr<'a>>> {
+    fn guard(&mut self) -> ParseResult<Option<MurphiExpr<'a>>> {
         if self.eat(TokenKind::WideArrow)? {
             return Ok(None);
         }
@@ -141,12 +145,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn property(&mut self, kind: PropertyKind) -> Parsed<RuleKind<'a>> {
+    fn property(&mut self, kind: MurphiPropertyKind) -> ParseResult<MurphiRuleKind<'a>> {
         self.advance()?;
         let name = self.string()?;
         let condition = self.expression()?;
         // Rumur has the name after the condition too.
         let name = if name.is_some() { name } else { self.string()? };
-        Ok(RuleKind::Property { kind, name, condition })
+        Ok(MurphiRuleKind::Property { kind, name, condition })
     }
 }

@@ -1,21 +1,21 @@
 //! Statements.
 
-use super::{Open, Parser};
+use super::{MurphiParser, OpenConstruct};
 use crate::diag::Diagnostic;
 use crate::front::murphi::ast::*;
 use crate::front::murphi::lex::TokenKind;
-use crate::front::token::{Kind, Parse, Parsed};
+use crate::front::token::{ParseResult, TokenClass, TokenParser};
 
-impl<'a> Parser<'a> {
+impl<'a> MurphiParser<'a> {
     /// Statements with semicolons between, up to what cannot begin one.
-    pub(super) fn statements(&mut self) -> Parsed<Vec<Stmt<'a>>> {
+    pub(super) fn statements(&mut self) -> ParseResult<Vec<MurphiStmt<'a>>> {
         let mut statements = Vec::new();
         loop {
             while self.eat(TokenKind::Semicolon)? {}
             if !self.begins_statement() {
                 return Ok(statements);
             }
-            statements.push(self.deeper(Self::statement)?);
+            statements.push(self.nested(Self::statement)?);
             if self.kind() != TokenKind::Semicolon && self.begins_statement() {
                 return Err(self.unexpected("`;`"));
             }
@@ -44,48 +44,50 @@ impl<'a> Parser<'a> {
         )
     }
 
-    fn statement(&mut self) -> Parsed<Stmt<'a>> {
-        let start = self.here();
+    fn statement(&mut self) -> ParseResult<MurphiStmt<'a>> {
+        let start = self.next_span();
         let kind = match self.kind() {
             TokenKind::Name if self.begins_property("assume") => {
-                StmtKind::Assume(self.property_statement()?.0)
+                MurphiStmtKind::Assume(self.property_statement()?.0)
             }
             TokenKind::Name if self.begins_property("cover") => {
                 let (condition, name) = self.property_statement()?;
-                StmtKind::Cover(condition, name)
+                MurphiStmtKind::Cover(condition, name)
             }
             TokenKind::Name => self.assignment_or_call()?,
             TokenKind::Assert => {
                 let (condition, text) = self.property_statement()?;
-                StmtKind::Assert(condition, text)
+                MurphiStmtKind::Assert(condition, text)
             }
             TokenKind::If => self.if_()?,
             TokenKind::Switch => self.switch()?,
             TokenKind::For => {
-                let open = Open { closer: TokenKind::EndFor, span: self.advance()?.span };
+                let open = OpenConstruct { closer: TokenKind::EndFor, span: self.advance()?.span };
                 let quantifiers = self.quantifiers()?;
                 let body = self.statements()?;
                 self.close(open)?;
-                StmtKind::For(quantifiers, body)
+                MurphiStmtKind::For(quantifiers, body)
             }
             TokenKind::While => {
-                let open = Open { closer: TokenKind::EndWhile, span: self.advance()?.span };
+                let open =
+                    OpenConstruct { closer: TokenKind::EndWhile, span: self.advance()?.span };
                 let condition = self.expression()?;
                 self.do_()?;
                 let body = self.statements()?;
                 self.close(open)?;
-                StmtKind::While(condition, body)
+                MurphiStmtKind::While(condition, body)
             }
             TokenKind::Alias => {
-                let open = Open { closer: TokenKind::EndAlias, span: self.advance()?.span };
+                let open =
+                    OpenConstruct { closer: TokenKind::EndAlias, span: self.advance()?.span };
                 let aliases = self.aliases()?;
                 let body = self.statements()?;
                 self.close(open)?;
-                StmtKind::Alias(aliases, body)
+                MurphiStmtKind::Alias(aliases, body)
             }
             _ => self.simple()?,
         };
-        Ok(Stmt { kind, span: start.to(self.last()) })
+        Ok(MurphiStmt { kind, span: start.to(self.last_span()) })
     }
 
     /// Whether this word begins a statement about the state here, and is not somebody's name.
@@ -106,7 +108,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What a statement about the state says, and its name, which stands before or behind that.
-    fn property_statement(&mut self) -> Parsed<(Expr<'a>, Option<&'a str>)> {
+    fn property_statement(&mut self) -> ParseResult<(MurphiExpr<'a>, Option<&'a str>)> {
         self.advance()?;
         let name = self.string()?;
         let condition = self.expression()?;
@@ -114,29 +116,30 @@ impl<'a> Parser<'a> {
         Ok((condition, name))
     }
 
-    fn assignment_or_call(&mut self) -> Parsed<StmtKind<'a>> {
+    fn assignment_or_call(&mut self) -> ParseResult<MurphiStmtKind<'a>> {
         let target = self.designator()?;
-        if let ExprKind::Call(name, arguments) = target.kind {
+        if let MurphiExprKind::Call(name, arguments) = target.kind {
             if self.kind() == TokenKind::Assign {
                 return Err(Diagnostic::error(target.span, "a call cannot be assigned")
                     .help("elements of an array are written with brackets: `a[i]`"));
             }
-            return Ok(StmtKind::Call(name, arguments));
+            return Ok(MurphiStmtKind::Call(name, arguments));
         }
         match self.kind() {
             TokenKind::Assign => {
                 self.advance()?;
-                Ok(StmtKind::Assign(target, self.expression()?))
+                Ok(MurphiStmtKind::Assign(target, self.expression()?))
             }
             TokenKind::Equal => {
-                Err(Diagnostic::error(self.here(), "`=` compares").help("to assign, write `:=`"))
+                Err(Diagnostic::error(self.next_span(), "`=` compares")
+                    .help("to assign, write `:=`"))
             }
             _ => Err(self.unexpected("`:=` and a value, or the arguments of a procedure")),
         }
     }
 
-    fn if_(&mut self) -> Parsed<StmtKind<'a>> {
-        let open = Open { closer: TokenKind::EndIf, span: self.advance()?.span };
+    fn if_(&mut self) -> ParseResult<MurphiStmtKind<'a>> {
+        let open = OpenConstruct { closer: TokenKind::EndIf, span: self.advance()?.span };
         let mut branches = Vec::new();
         loop {
             let condition = self.expression()?;
@@ -147,7 +150,7 @@ impl<'a> Parser<'a> {
                 TokenKind::Else => {
                     self.advance()?;
                     if self.kind() == TokenKind::If {
-                        self.else_if = Some(self.here());
+                        self.else_if = Some(self.next_span());
                     }
                     branches.push((None, self.statements()?));
                     break;
@@ -156,11 +159,11 @@ impl<'a> Parser<'a> {
             }
         }
         self.close(open)?;
-        Ok(StmtKind::If(branches))
+        Ok(MurphiStmtKind::If(branches))
     }
 
-    fn switch(&mut self) -> Parsed<StmtKind<'a>> {
-        let open = Open { closer: TokenKind::EndSwitch, span: self.advance()?.span };
+    fn switch(&mut self) -> ParseResult<MurphiStmtKind<'a>> {
+        let open = OpenConstruct { closer: TokenKind::EndSwitch, span: self.advance()?.span };
         let subject = self.expression()?;
         let mut cases = Vec::new();
         while self.eat(TokenKind::Case)? {
@@ -173,17 +176,17 @@ impl<'a> Parser<'a> {
             cases.push((Vec::new(), self.statements()?));
         }
         self.close(open)?;
-        Ok(StmtKind::Switch(subject, cases))
+        Ok(MurphiStmtKind::Switch(subject, cases))
     }
 
     /// `x: e; y: e do`, the `do` included.
-    pub(super) fn aliases(&mut self) -> Parsed<Vec<Alias<'a>>> {
+    pub(super) fn aliases(&mut self) -> ParseResult<Vec<AliasDefinition<'a>>> {
         let mut aliases = Vec::new();
         loop {
             let name = self.name("a name")?;
             self.expect(TokenKind::Colon)?;
-            aliases.push(Alias { name, value: self.expression()? });
-            self.at_most_in_a_list(aliases.len())?;
+            aliases.push(AliasDefinition { name, value: self.expression()? });
+            self.check_list_length(aliases.len())?;
             let more = self.eat(TokenKind::Semicolon)? || self.eat(TokenKind::Comma)?;
             while self.eat(TokenKind::Semicolon)? {}
             if self.kind() == TokenKind::Do || !more && self.kind() != TokenKind::Name {
@@ -193,27 +196,27 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn simple(&mut self) -> Parsed<StmtKind<'a>> {
+    fn simple(&mut self) -> ParseResult<MurphiStmtKind<'a>> {
         let word = self.advance()?;
         Ok(match word.kind {
-            TokenKind::Return => StmtKind::Return(match self.kind() {
+            TokenKind::Return => MurphiStmtKind::Return(match self.kind() {
                 TokenKind::Semicolon => None,
                 kind if kind.is_reserved() && !begins_expression(kind) => None,
                 _ => Some(self.expression()?),
             }),
-            TokenKind::Clear => StmtKind::Clear(self.designator()?),
-            TokenKind::Undefine => StmtKind::Undefine(self.designator()?),
+            TokenKind::Clear => MurphiStmtKind::Clear(self.designator()?),
+            TokenKind::Undefine => MurphiStmtKind::Undefine(self.designator()?),
             TokenKind::Error => match self.string()? {
-                Some(text) => StmtKind::Error(text),
+                Some(text) => MurphiStmtKind::Error(text),
                 None => return Err(self.unexpected("a string")),
             },
             TokenKind::Put => match self.string()? {
-                Some(text) => StmtKind::PutText(text),
-                None => StmtKind::Put(self.expression()?),
+                Some(text) => MurphiStmtKind::PutText(text),
+                None => MurphiStmtKind::Put(self.expression()?),
             },
             TokenKind::MultisetRemovePred => {
                 let (name, multiset, condition) = self.filter()?;
-                StmtKind::RemoveWhere(name, multiset, condition)
+                MurphiStmtKind::RemoveWhere(name, multiset, condition)
             }
             kind => {
                 self.expect(TokenKind::ParenOpen)?;
@@ -222,8 +225,8 @@ impl<'a> Parser<'a> {
                 let multiset = self.designator()?;
                 self.expect(TokenKind::ParenClose)?;
                 match kind {
-                    TokenKind::MultisetAdd => StmtKind::Add(first, multiset),
-                    _ => StmtKind::Remove(first, multiset),
+                    TokenKind::MultisetAdd => MurphiStmtKind::Add(first, multiset),
+                    _ => MurphiStmtKind::Remove(first, multiset),
                 }
             }
         })

@@ -1,14 +1,17 @@
 //! Nodes and sequences of statements.
 
-use super::{Graph, LabelAt, Node, NodeId, Sequence, SequenceId, Work, is_skip};
+use super::{
+    ControlGraphBuilder, GraphNode, GraphNodeKind, NodeId, NodeLabel, NodeSequence, SequenceId,
+    is_skip,
+};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{Label, Process, Stmt, StmtKind};
+use crate::front::promela::ast::{PromelaLabel, PromelaProcess, PromelaStmt, PromelaStmtKind};
 use crate::source::Span;
 
 /// A statement whose parts have nodes, but which has none itself.
-enum Core<'a> {
-    Basic(&'a Stmt),
-    Goto(&'a Label),
+enum StatementCore<'a> {
+    Basic(&'a PromelaStmt),
+    Goto(&'a PromelaLabel),
     Break(usize),
     Choice {
         options: Vec<SequenceId>,
@@ -23,23 +26,27 @@ enum Core<'a> {
 
 /// A sequence that is being built.
 #[derive(Default)]
-struct Open {
+struct OpenSequence {
     first: Option<NodeId>,
     last: Option<NodeId>,
 }
 
-impl<'a> Graph<'a> {
+impl<'a> ControlGraphBuilder<'a> {
     /// All nodes of a process.
-    pub(super) fn body(&mut self, process: &'a Process) -> Result<SequenceId, Diagnostic> {
-        let mut open = Open::default();
+    pub(super) fn body(&mut self, process: &'a PromelaProcess) -> Result<SequenceId, Diagnostic> {
+        let mut open = OpenSequence::default();
         self.statements(&process.body, &mut open)?;
-        let stop = self.node(Work::Stop, process.end);
+        let stop = self.node(GraphNodeKind::Stop, process.end);
         self.append(stop, &mut open);
-        self.stays_outside()?;
+        self.check_jumps_in()?;
         self.close(open, process.end)
     }
 
-    fn statements(&mut self, body: &'a [Stmt], open: &mut Open) -> Result<(), Diagnostic> {
+    fn statements(
+        &mut self,
+        body: &'a [PromelaStmt],
+        open: &mut OpenSequence,
+    ) -> Result<(), Diagnostic> {
         for stmt in body {
             let (mut labels, stmt) = unlabelled(stmt);
             let core = self.core(stmt, &mut labels)?;
@@ -48,14 +55,14 @@ impl<'a> Graph<'a> {
         Ok(())
     }
 
-    fn sequence(&mut self, body: &'a [Stmt], span: Span) -> Result<SequenceId, Diagnostic> {
-        let mut open = Open::default();
+    fn sequence(&mut self, body: &'a [PromelaStmt], span: Span) -> Result<SequenceId, Diagnostic> {
+        let mut open = OpenSequence::default();
         self.statements(body, &mut open)?;
         self.close(open, span)
     }
 
     /// The statements of a `d_step`. No `break` leaves it.
-    fn d_step(&mut self, body: &'a [Stmt], span: Span) -> Result<SequenceId, Diagnostic> {
+    fn d_step(&mut self, body: &'a [PromelaStmt], span: Span) -> Result<SequenceId, Diagnostic> {
         let is_outermost = self.open_d_steps == 0;
         let around = if is_outermost { std::mem::take(&mut self.open_loops) } else { Vec::new() };
         self.open_d_steps += 1;
@@ -67,10 +74,10 @@ impl<'a> Graph<'a> {
         Ok(sequence)
     }
 
-    fn close(&mut self, open: Open, span: Span) -> Result<SequenceId, Diagnostic> {
+    fn close(&mut self, open: OpenSequence, span: Span) -> Result<SequenceId, Diagnostic> {
         match open {
-            Open { first: Some(first), last: Some(last) } => {
-                Ok(self.sequences.push(Sequence { first, last, extent: last }))
+            OpenSequence { first: Some(first), last: Some(last) } => {
+                Ok(self.sequences.push(NodeSequence { first, last, extent: last }))
             }
             _ => Err(Diagnostic::error(span, "a sequence needs at least one statement")
                 .help("write `skip` where nothing is to be done")),
@@ -81,50 +88,51 @@ impl<'a> Graph<'a> {
     /// it, are added to those before it.
     fn core(
         &mut self,
-        stmt: &'a Stmt,
-        labels: &mut Vec<&'a Label>,
-    ) -> Result<Core<'a>, Diagnostic> {
+        stmt: &'a PromelaStmt,
+        labels: &mut Vec<&'a PromelaLabel>,
+    ) -> Result<StatementCore<'a>, Diagnostic> {
         Ok(match &stmt.kind {
-            StmtKind::Goto(label) => Core::Goto(label),
-            StmtKind::Break => match self.open_loops.last() {
-                Some(&innermost) => Core::Break(innermost),
+            PromelaStmtKind::Goto(label) => StatementCore::Goto(label),
+            PromelaStmtKind::Break => match self.open_loops.last() {
+                Some(&innermost) => StatementCore::Break(innermost),
                 None => return Err(Diagnostic::error(stmt.span, "this break is in no loop")),
             },
-            StmtKind::If(options) => {
-                Core::Choice { options: self.options(options, stmt.span)?, ends_loop: None }
-            }
-            StmtKind::Do(options) => {
+            PromelaStmtKind::If(options) => StatementCore::Choice {
+                options: self.options(options, stmt.span)?,
+                ends_loop: None,
+            },
+            PromelaStmtKind::Do(options) => {
                 let number = self.loop_ends.len();
                 self.loop_ends.push(None);
                 self.open_loops.push(number);
                 let options = self.options(options, stmt.span)?;
                 self.open_loops.pop();
-                Core::Choice { options, ends_loop: Some(number) }
+                StatementCore::Choice { options, ends_loop: Some(number) }
             }
-            StmtKind::Atomic(body) => {
+            PromelaStmtKind::Atomic(body) => {
                 let sequence = self.sequence(body, stmt.span)?;
                 self.make_atomic(sequence, false);
-                Core::Atomic(sequence)
+                StatementCore::Atomic(sequence)
             }
-            StmtKind::DStep(body) => {
+            PromelaStmtKind::DStep(body) => {
                 let first = self.nodes.len();
                 let sequence = self.d_step(body, stmt.span)?;
                 // A `d_step` in another is a block of that, which jumps may leave.
                 if self.open_d_steps == 0 {
-                    self.stays_inside(first)?;
+                    self.check_jumps_out(first)?;
                 }
                 self.make_atomic(sequence, true);
-                Core::DStep(sequence, holds_d_step(body))
+                StatementCore::DStep(sequence, holds_d_step(body))
             }
-            StmtKind::Block(body) => Core::Block(self.sequence(body, stmt.span)?),
-            StmtKind::Unless(normal, escape) => self.unless(normal, escape, labels)?,
-            _ => Core::Basic(stmt),
+            PromelaStmtKind::Block(body) => StatementCore::Block(self.sequence(body, stmt.span)?),
+            PromelaStmtKind::Unless(normal, escape) => self.unless(normal, escape, labels)?,
+            _ => StatementCore::Basic(stmt),
         })
     }
 
     fn options(
         &mut self,
-        options: &'a [Vec<Stmt>],
+        options: &'a [Vec<PromelaStmt>],
         span: Span,
     ) -> Result<Vec<SequenceId>, Diagnostic> {
         let built: Result<Vec<_>, _> =
@@ -135,10 +143,10 @@ impl<'a> Graph<'a> {
     }
 
     /// No jump leads out of a `d_step`.
-    fn stays_inside(&self, first: usize) -> Result<(), Diagnostic> {
+    fn check_jumps_out(&self, first: usize) -> Result<(), Diagnostic> {
         use crate::ir::Entity;
         for node in self.nodes.values().skip(first) {
-            let Work::Goto(label) = &node.work else { continue };
+            let GraphNodeKind::Goto(label) = &node.work else { continue };
             let inside = self.find_label(label).is_ok_and(|target| target.index() >= first);
             if !inside {
                 return Err(Diagnostic::error(node.span, "this goto leaves a d_step")
@@ -150,12 +158,13 @@ impl<'a> Graph<'a> {
 
     /// No jump leads into a `d_step`, nor to its start, for which SPIN takes it too unless there is another `d_step` in it:
     /// then it forgets that it is in the outer one.
-    fn stays_outside(&self) -> Result<(), Diagnostic> {
+    fn check_jumps_in(&self) -> Result<(), Diagnostic> {
         for node in self.nodes.values().filter(|node| !node.in_d_step) {
-            let Work::Goto(label) = &node.work else { continue };
+            let GraphNodeKind::Goto(label) = &node.work else { continue };
             let inside = |target: NodeId| {
-                let Node { in_d_step, work, .. } = &self.nodes[target];
-                let begins = matches!(work, Work::DStep(_)) && !self.entered.contains(&target);
+                let GraphNode { in_d_step, work, .. } = &self.nodes[target];
+                let begins =
+                    matches!(work, GraphNodeKind::DStep(_)) && !self.entered.contains(&target);
                 *in_d_step || begins
             };
             if self.find_label(label).is_ok_and(inside) {
@@ -168,17 +177,17 @@ impl<'a> Graph<'a> {
 
     /// Of skips one after the other, without labels, in an option, SPIN keeps the first.
     fn drop_skips(&mut self, option: SequenceId) {
-        let Sequence { first, last, .. } = self.sequences[option];
+        let NodeSequence { first, last, .. } = self.sequences[option];
         let (mut before, mut at, mut skips) = (first, Some(first), 0);
         while let Some(node) = at {
             at = self.nodes[node].next;
-            let Work::Basic(stmt) = self.nodes[node].work else {
+            let GraphNodeKind::Basic(stmt) = self.nodes[node].work else {
                 (before, skips) = (node, 0);
                 continue;
             };
             let unlabelled = self.labels_of(node).next().is_none();
             skips = if is_skip(stmt) && unlabelled { skips + 1 } else { 0 };
-            let prints = matches!(stmt.kind, StmtKind::Print(..));
+            let prints = matches!(stmt.kind, PromelaStmtKind::Print(..));
             if skips > 1 && !prints && node != first && node != last {
                 self.nodes[before].next = at;
             } else {
@@ -189,44 +198,44 @@ impl<'a> Graph<'a> {
 
     fn unless(
         &mut self,
-        normal: &'a Stmt,
-        escape: &'a Stmt,
-        before: &mut Vec<&'a Label>,
-    ) -> Result<Core<'a>, Diagnostic> {
+        normal: &'a PromelaStmt,
+        escape: &'a PromelaStmt,
+        before: &mut Vec<&'a PromelaLabel>,
+    ) -> Result<StatementCore<'a>, Diagnostic> {
         let (mut labels, inner) = unlabelled(normal);
         let normal_core = self.core(inner, &mut labels)?;
         let (mut escape_labels, escape) = unlabelled(escape);
         let escape_core = self.core(escape, &mut escape_labels)?;
         let escape = self.wrapped(escape_core, &escape_labels, escape.span)?;
         // A label before the brackets is lifted to a block around both.
-        let (normal, wrap): (_, fn(SequenceId) -> Core<'a>) = match normal_core {
-            Core::Block(normal) if !labels.is_empty() => (normal, Core::Block),
-            Core::Atomic(normal) if !labels.is_empty() => (normal, Core::Atomic),
-            Core::DStep(normal, _) if !labels.is_empty() => {
-                (normal, |sequence| Core::DStep(sequence, false))
+        let (normal, wrap): (_, fn(SequenceId) -> StatementCore<'a>) = match normal_core {
+            StatementCore::Block(normal) if !labels.is_empty() => (normal, StatementCore::Block),
+            StatementCore::Atomic(normal) if !labels.is_empty() => (normal, StatementCore::Atomic),
+            StatementCore::DStep(normal, _) if !labels.is_empty() => {
+                (normal, |sequence| StatementCore::DStep(sequence, false))
             }
             other => {
                 let normal = self.wrapped(other, &labels, inner.span)?;
-                return Ok(Core::Unless(normal, escape));
+                return Ok(StatementCore::Unless(normal, escape));
             }
         };
         before.append(&mut labels);
-        let mut open = Open::default();
-        self.place(Core::Unless(normal, escape), &[], inner.span, &mut open)?;
+        let mut open = OpenSequence::default();
+        self.place(StatementCore::Unless(normal, escape), &[], inner.span, &mut open)?;
         self.close(open, inner.span).map(wrap)
     }
 
     /// A sequence of one statement; a block is one already.
     fn wrapped(
         &mut self,
-        core: Core<'a>,
-        labels: &[&'a Label],
+        core: StatementCore<'a>,
+        labels: &[&'a PromelaLabel],
         span: Span,
     ) -> Result<SequenceId, Diagnostic> {
-        if let (Core::Block(sequence), []) = (&core, labels) {
+        if let (StatementCore::Block(sequence), []) = (&core, labels) {
             return Ok(*sequence);
         }
-        let mut open = Open::default();
+        let mut open = OpenSequence::default();
         self.place(core, labels, span, &mut open)?;
         self.close(open, span)
     }
@@ -234,28 +243,28 @@ impl<'a> Graph<'a> {
     /// Makes the node of a statement and appends it.
     fn place(
         &mut self,
-        core: Core<'a>,
-        labels: &[&'a Label],
+        core: StatementCore<'a>,
+        labels: &[&'a PromelaLabel],
         span: Span,
-        open: &mut Open,
+        open: &mut OpenSequence,
     ) -> Result<(), Diagnostic> {
         let work = match core {
-            Core::Choice { options, ends_loop } => {
+            StatementCore::Choice { options, ends_loop } => {
                 let node = self.choice(options, ends_loop, span, open)?;
                 self.set_labels(labels, node);
                 return Ok(());
             }
-            Core::Unless(normal, escape) => {
+            StatementCore::Unless(normal, escape) => {
                 let node = self.guarded(normal, escape, span, open);
                 self.set_labels(labels, node);
                 return Ok(());
             }
-            Core::Basic(stmt) => Work::Basic(stmt),
-            Core::Goto(label) => Work::Goto(label),
-            Core::Break(number) => Work::Break(number),
-            Core::Atomic(sequence) => Work::Atomic(sequence),
-            Core::DStep(sequence, may_enter) => {
-                let node = self.node(Work::DStep(sequence), span);
+            StatementCore::Basic(stmt) => GraphNodeKind::Basic(stmt),
+            StatementCore::Goto(label) => GraphNodeKind::Goto(label),
+            StatementCore::Break(number) => GraphNodeKind::Break(number),
+            StatementCore::Atomic(sequence) => GraphNodeKind::Atomic(sequence),
+            StatementCore::DStep(sequence, may_enter) => {
+                let node = self.node(GraphNodeKind::DStep(sequence), span);
                 self.own_d_step(node);
                 if may_enter {
                     self.entered.insert(node);
@@ -264,7 +273,7 @@ impl<'a> Graph<'a> {
                 self.append(node, open);
                 return Ok(());
             }
-            Core::Block(sequence) => Work::Block(sequence),
+            StatementCore::Block(sequence) => GraphNodeKind::Block(sequence),
         };
         let node = self.node(work, span);
         self.set_labels(labels, node);
@@ -276,17 +285,18 @@ impl<'a> Graph<'a> {
     fn own_d_step(&mut self, d_step: NodeId) {
         for node in self.nodes.keys() {
             let owner = self.nodes[node].d_step;
-            let taken = owner.is_some_and(|it| matches!(self.nodes[it].work, Work::DStep(_)));
+            let taken =
+                owner.is_some_and(|it| matches!(self.nodes[it].work, GraphNodeKind::DStep(_)));
             if self.nodes[node].in_d_step && !taken {
                 self.nodes[node].d_step = Some(d_step);
             }
         }
     }
 
-    fn set_labels(&mut self, labels: &[&'a Label], node: NodeId) {
+    fn set_labels(&mut self, labels: &[&'a PromelaLabel], node: NodeId) {
         for label in labels.iter().rev() {
             let name = label.name.text.clone();
-            self.labels.push(LabelAt { name, expansion: label.expansion, node });
+            self.labels.push(NodeLabel { name, expansion: label.expansion, node });
         }
     }
 
@@ -295,13 +305,16 @@ impl<'a> Graph<'a> {
         mut options: Vec<SequenceId>,
         ends_loop: Option<usize>,
         span: Span,
-        open: &mut Open,
+        open: &mut OpenSequence,
     ) -> Result<NodeId, Diagnostic> {
-        let node = self.node(Work::Meet, span);
-        let meet = self.node(Work::Meet, span);
+        let node = self.node(GraphNodeKind::Meet, span);
+        let meet = self.node(GraphNodeKind::Meet, span);
         let is_else = |graph: &Self, option: SequenceId| {
             let first = graph.sequences[option].first;
-            matches!(graph.nodes[first].work, Work::Basic(Stmt { kind: StmtKind::Else, .. }))
+            matches!(
+                graph.nodes[first].work,
+                GraphNodeKind::Basic(PromelaStmt { kind: PromelaStmtKind::Else, .. })
+            )
         };
         let (others, elses): (Vec<_>, Vec<_>) =
             options.iter().partition(|&&option| !is_else(self, option));
@@ -313,14 +326,14 @@ impl<'a> Graph<'a> {
         for &option in &options {
             self.extend(option, meet);
         }
-        self.nodes[node].work = Work::Choice(options);
+        self.nodes[node].work = GraphNodeKind::Choice(options);
         let Some(number) = ends_loop else {
             self.append(node, open);
             self.append(meet, open);
             return Ok(node);
         };
         self.append(meet, open);
-        let end = self.node(Work::LoopEnd, span);
+        let end = self.node(GraphNodeKind::LoopEnd, span);
         self.loop_ends[number] = Some(end);
         self.append(node, open);
         self.append(end, open);
@@ -332,10 +345,10 @@ impl<'a> Graph<'a> {
         normal: SequenceId,
         escape: SequenceId,
         span: Span,
-        open: &mut Open,
+        open: &mut OpenSequence,
     ) -> NodeId {
-        let node = self.node(Work::Unless(normal, escape), span);
-        let meet = self.node(Work::Meet, span);
+        let node = self.node(GraphNodeKind::Unless(normal, escape), span);
+        let meet = self.node(GraphNodeKind::Meet, span);
         self.extend(normal, meet);
         self.extend(escape, meet);
         self.attach(normal, escape);
@@ -351,15 +364,16 @@ impl<'a> Graph<'a> {
         self.sequences[sequence].last = node;
     }
 
-    fn append(&mut self, node: NodeId, open: &mut Open) {
+    fn append(&mut self, node: NodeId, open: &mut OpenSequence) {
         // A label that means something needs a state: a skip before the jump.
-        let jumps = matches!(self.nodes[node].work, Work::Goto(_) | Work::Break(_));
+        let jumps =
+            matches!(self.nodes[node].work, GraphNodeKind::Goto(_) | GraphNodeKind::Break(_));
         let label = self.labels.iter().rposition(|label| {
             label.node == node
                 && ["accept", "end", "progress"].iter().any(|kind| label.name.starts_with(kind))
         });
         if let (true, Some(label)) = (jumps, label) {
-            let skip = self.node(Work::Skip, self.nodes[node].span);
+            let skip = self.node(GraphNodeKind::Skip, self.nodes[node].span);
             self.labels[label].node = skip;
             self.append(skip, open);
         }
@@ -371,7 +385,7 @@ impl<'a> Graph<'a> {
     }
 
     fn attach(&mut self, to: SequenceId, escape: SequenceId) {
-        let Sequence { first, extent, .. } = self.sequences[to];
+        let NodeSequence { first, extent, .. } = self.sequences[to];
         let mut at = Some(first);
         while let Some(node) = at {
             self.attach_to(node, escape);
@@ -391,27 +405,33 @@ impl<'a> Graph<'a> {
         }
         self.nodes[node].escapes.insert(0, escape);
         match self.nodes[node].work.clone() {
-            Work::Unless(normal, _) => self.attach(normal, escape),
-            Work::Choice(options) => {
+            GraphNodeKind::Unless(normal, _) => self.attach(normal, escape),
+            GraphNodeKind::Choice(options) => {
                 options.into_iter().for_each(|option| self.attach(option, escape));
             }
             // Only the guard of a d_step can be left.
-            Work::DStep(sequence) => self.attach_to(self.sequences[sequence].first, escape),
-            Work::Atomic(sequence) | Work::Block(sequence) => self.attach(sequence, escape),
+            GraphNodeKind::DStep(sequence) => {
+                self.attach_to(self.sequences[sequence].first, escape)
+            }
+            GraphNodeKind::Atomic(sequence) | GraphNodeKind::Block(sequence) => {
+                self.attach(sequence, escape)
+            }
             _ => {}
         }
     }
 
     /// Marks the nodes of an atomic sequence, and its last.
     fn make_atomic(&mut self, sequence: SequenceId, d_step: bool) {
-        let Sequence { first, last, .. } = self.sequences[sequence];
+        let NodeSequence { first, last, .. } = self.sequences[sequence];
         self.mark(first, last, d_step);
         match self.nodes[last].work {
-            Work::Block(inner) | Work::Atomic(inner) | Work::Unless(inner, _) => {
+            GraphNodeKind::Block(inner)
+            | GraphNodeKind::Atomic(inner)
+            | GraphNodeKind::Unless(inner, _) => {
                 self.make_atomic(inner, d_step);
             }
             _ => {
-                let Node { atomic, atomic_last, .. } = &mut self.nodes[last];
+                let GraphNode { atomic, atomic_last, .. } = &mut self.nodes[last];
                 (*atomic, *atomic_last) = (false, true);
             }
         }
@@ -423,20 +443,20 @@ impl<'a> Graph<'a> {
             self.nodes[node].atomic = true;
             self.nodes[node].in_d_step |= d_step;
             let inside = match self.nodes[node].work.clone() {
-                Work::Atomic(inner) | Work::Block(inner) => {
-                    self.nodes[node].work = Work::Block(inner);
+                GraphNodeKind::Atomic(inner) | GraphNodeKind::Block(inner) => {
+                    self.nodes[node].work = GraphNodeKind::Block(inner);
                     vec![inner]
                 }
-                Work::DStep(inner) if d_step => {
-                    self.nodes[node].work = Work::Block(inner);
+                GraphNodeKind::DStep(inner) if d_step => {
+                    self.nodes[node].work = GraphNodeKind::Block(inner);
                     vec![inner]
                 }
-                Work::Choice(options) => options,
-                Work::Unless(normal, escape) => vec![normal, escape],
+                GraphNodeKind::Choice(options) => options,
+                GraphNodeKind::Unless(normal, escape) => vec![normal, escape],
                 _ => Vec::new(),
             };
             for inner in inside {
-                let Sequence { first, last, .. } = self.sequences[inner];
+                let NodeSequence { first, last, .. } = self.sequences[inner];
                 self.mark(first, last, d_step);
             }
             if node == last {
@@ -449,11 +469,12 @@ impl<'a> Graph<'a> {
     /// A jump whose label others ask about needs a state: a skip before the jump.
     pub(super) fn keep_labels(&mut self, remote: &[&str]) {
         for number in 0..self.labels.len() {
-            let LabelAt { name, node, .. } = self.labels[number].clone();
-            let jumps = matches!(self.nodes[node].work, Work::Goto(_) | Work::Break(_));
+            let NodeLabel { name, node, .. } = self.labels[number].clone();
+            let jumps =
+                matches!(self.nodes[node].work, GraphNodeKind::Goto(_) | GraphNodeKind::Break(_));
             if jumps && remote.contains(&&*name) {
                 let jump = self.nodes.push(self.nodes[node].clone());
-                self.nodes[node].work = Work::Skip;
+                self.nodes[node].work = GraphNodeKind::Skip;
                 self.nodes[node].next = Some(jump);
             }
         }
@@ -461,9 +482,9 @@ impl<'a> Graph<'a> {
 }
 
 /// A statement and the labels before it.
-fn unlabelled(stmt: &Stmt) -> (Vec<&Label>, &Stmt) {
+fn unlabelled(stmt: &PromelaStmt) -> (Vec<&PromelaLabel>, &PromelaStmt) {
     let (mut labels, mut stmt) = (Vec::new(), stmt);
-    while let StmtKind::Labelled(label, inner) = &stmt.kind {
+    while let PromelaStmtKind::Labelled(label, inner) = &stmt.kind {
         labels.push(label);
         stmt = inner;
     }
@@ -471,17 +492,17 @@ fn unlabelled(stmt: &Stmt) -> (Vec<&Label>, &Stmt) {
 }
 
 /// Whether there is a `d_step` among statements, however deep.
-fn holds_d_step(body: &[Stmt]) -> bool {
+fn holds_d_step(body: &[PromelaStmt]) -> bool {
     body.iter().any(|stmt| match &stmt.kind {
-        StmtKind::DStep(_) => true,
-        StmtKind::Atomic(body) | StmtKind::Block(body) => holds_d_step(body),
-        StmtKind::If(options) | StmtKind::Do(options) => {
+        PromelaStmtKind::DStep(_) => true,
+        PromelaStmtKind::Atomic(body) | PromelaStmtKind::Block(body) => holds_d_step(body),
+        PromelaStmtKind::If(options) | PromelaStmtKind::Do(options) => {
             options.iter().any(|option| holds_d_step(option))
         }
-        StmtKind::Unless(normal, escape) => [normal, escape]
+        PromelaStmtKind::Unless(normal, escape) => [normal, escape]
             .into_iter()
             .any(|part| holds_d_step(std::slice::from_ref(part.as_ref()))),
-        StmtKind::Labelled(_, inner) => holds_d_step(std::slice::from_ref(inner.as_ref())),
+        PromelaStmtKind::Labelled(_, inner) => holds_d_step(std::slice::from_ref(inner.as_ref())),
         _ => false,
     })
 }

@@ -1,15 +1,18 @@
 //! The moves of each location, and which locations there are.
 
-use super::{Act, Control, Graph, Lead, Marks, Move, NodeId, Place, SequenceId, Work};
+use super::{
+    ControlAction, ControlGraph, ControlGraphBuilder, ControlLocation, ControlTransition,
+    GraphNodeKind, LabelMarks, NodeId, NodeSuccessor, SequenceId,
+};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::StmtKind;
-use crate::ir::{Entity, Turn};
+use crate::front::promela::ast::PromelaStmtKind;
+use crate::ir::{Entity, TurnRule};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-impl<'a> Graph<'a> {
+impl<'a> ControlGraphBuilder<'a> {
     /// The control of a process whose body is `body`.
-    pub(super) fn join(&mut self, body: SequenceId) -> Result<Control<'a>, Diagnostic> {
+    pub(super) fn assemble(&mut self, body: SequenceId) -> Result<ControlGraph<'a>, Diagnostic> {
         self.mark_labels();
         let mut lists = self.all_moves();
         self.escape(&mut lists);
@@ -24,25 +27,25 @@ impl<'a> Graph<'a> {
             lists[&from].iter().map(move |lead| graph.finish(from, lead, number, &tiers))
         });
         let moves = moves.collect();
-        Ok(Control {
+        Ok(ControlGraph {
             start: number[&start],
-            moves,
+            transitions: moves,
             nodes: self.nodes.len(),
             labels: self.labels.iter().map(|label| label.name.clone()).collect(),
-            places: places.into_iter().map(|node| self.describe(node)).collect(),
+            locations: places.into_iter().map(|node| self.describe(node)).collect(),
         })
     }
 
     fn start(&self, first: NodeId) -> NodeId {
         match &self.nodes[first].work {
-            Work::Unless(normal, _) => self.start(self.sequences[*normal].first),
-            Work::Goto(_) | Work::Break(_) => {
+            GraphNodeKind::Unless(normal, _) => self.start(self.sequences[*normal].first),
+            GraphNodeKind::Goto(_) | GraphNodeKind::Break(_) => {
                 self.jump(first).ok().flatten().map_or(first, |target| match target == first {
                     true => first,
                     false => self.start(target),
                 })
             }
-            Work::Meet | Work::LoopEnd => {
+            GraphNodeKind::Meet | GraphNodeKind::LoopEnd => {
                 self.nodes[first].next.map_or(first, |next| self.start(next))
             }
             _ => first,
@@ -51,31 +54,31 @@ impl<'a> Graph<'a> {
 
     fn mark_labels(&mut self) {
         for label in &self.labels {
-            self.marks.entry(label.node).or_default().add(Marks {
+            self.marks.entry(label.node).or_default().add(LabelMarks {
                 end: label.name.starts_with("end"),
                 progress: label.name.starts_with("progress"),
                 accepting: label.name.starts_with("accept"),
             });
         }
         for (id, node) in self.nodes.iter() {
-            if matches!(node.work, Work::Stop) {
+            if matches!(node.work, GraphNodeKind::Stop) {
                 self.marks.entry(id).or_default().end = true;
             }
         }
     }
 
-    fn marks(&self, node: NodeId) -> Marks {
+    fn marks(&self, node: NodeId) -> LabelMarks {
         self.marks.get(&node).copied().unwrap_or_default()
     }
 
     /// The moves from every node, choices resolved.
-    fn all_moves(&mut self) -> BTreeMap<NodeId, Vec<Lead>> {
+    fn all_moves(&mut self) -> BTreeMap<NodeId, Vec<NodeSuccessor>> {
         let nodes: BTreeSet<NodeId> =
             self.leads.keys().chain(self.options.keys()).copied().collect();
         let mut lists = BTreeMap::new();
         for node in nodes {
             let mut list = Vec::new();
-            self.flatten(node, Marks::default(), &mut list, 0);
+            self.flatten(node, LabelMarks::default(), &mut list, 0);
             lists.insert(node, list);
         }
         lists
@@ -83,7 +86,13 @@ impl<'a> Graph<'a> {
 
     /// Adds the moves of a node. The marks of an option's first state pass to where it leads, as
     /// that state is never visited.
-    fn flatten(&mut self, node: NodeId, inherited: Marks, list: &mut Vec<Lead>, depth: usize) {
+    fn flatten(
+        &mut self,
+        node: NodeId,
+        inherited: LabelMarks,
+        list: &mut Vec<NodeSuccessor>,
+        depth: usize,
+    ) {
         let Some(options) = self.options.get(&node).cloned() else {
             list.extend(self.leads.get(&node).cloned());
             return;
@@ -106,7 +115,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Puts the moves of escapes before those they escape from.
-    fn escape(&self, lists: &mut BTreeMap<NodeId, Vec<Lead>>) {
+    fn escape(&self, lists: &mut BTreeMap<NodeId, Vec<NodeSuccessor>>) {
         let nodes: Vec<NodeId> = lists.keys().copied().collect();
         for node in nodes {
             let own = lists[&node].clone();
@@ -114,7 +123,7 @@ impl<'a> Graph<'a> {
                 for lead in lists.get(&start).cloned().unwrap_or_default() {
                     let Some(list) = lists.get_mut(&node) else { continue };
                     if !list.iter().any(|there| there.node == lead.node) {
-                        list.insert(0, Lead { tier: Some(start), ..lead });
+                        list.insert(0, NodeSuccessor { tier: Some(start), ..lead });
                     }
                 }
             }
@@ -122,23 +131,27 @@ impl<'a> Graph<'a> {
     }
 
     /// A place that only jumps is as good an end as its label says, and so is where it leads.
-    fn pass_marks_on(&mut self, lists: &BTreeMap<NodeId, Vec<Lead>>) {
+    fn pass_marks_on(&mut self, lists: &BTreeMap<NodeId, Vec<NodeSuccessor>>) {
         for (node, list) in lists {
             let [only] = list.as_slice() else { continue };
-            let jumps = matches!(self.nodes[only.node].work, Work::Meet);
+            let jumps = matches!(self.nodes[only.node].work, GraphNodeKind::Meet);
             if let (true, true, Some(to)) = (jumps, self.marks(*node).end, only.to) {
                 self.marks.entry(to).or_default().end = true;
             }
         }
     }
 
-    fn reachable(&self, start: NodeId, lists: &BTreeMap<NodeId, Vec<Lead>>) -> Vec<NodeId> {
+    fn reachable(
+        &self,
+        start: NodeId,
+        lists: &BTreeMap<NodeId, Vec<NodeSuccessor>>,
+    ) -> Vec<NodeId> {
         let mut seen = BTreeSet::from([start]);
         let mut open = vec![start];
         while let Some(node) = open.pop() {
             for lead in &lists[&node] {
                 let inner = match self.nodes[lead.node].work {
-                    Work::DStep(_) => self.inside(lead.node).into_iter().collect(),
+                    GraphNodeKind::DStep(_) => self.inside(lead.node).into_iter().collect(),
                     _ => Vec::new(),
                 };
                 for next in lead.to.into_iter().chain(inner) {
@@ -161,13 +174,13 @@ impl<'a> Graph<'a> {
     }
 
     fn first_of(&self, d_step: NodeId) -> NodeId {
-        let Work::DStep(sequence) = self.nodes[d_step].work else { return d_step };
+        let GraphNodeKind::DStep(sequence) = self.nodes[d_step].work else { return d_step };
         let mut at = self.sequences[sequence].first;
         loop {
             at = match (&self.nodes[at].work, self.nodes[at].next) {
-                (Work::Meet, Some(next)) => next,
-                (Work::Unless(normal, _), _) => self.sequences[*normal].first,
-                (Work::Block(inner), _) => self.sequences[*inner].first,
+                (GraphNodeKind::Meet, Some(next)) => next,
+                (GraphNodeKind::Unless(normal, _), _) => self.sequences[*normal].first,
+                (GraphNodeKind::Block(inner), _) => self.sequences[*inner].first,
                 _ => return at,
             };
         }
@@ -176,22 +189,22 @@ impl<'a> Graph<'a> {
     fn finish(
         &self,
         from: NodeId,
-        lead: &Lead,
+        lead: &NodeSuccessor,
         number: &HashMap<NodeId, usize>,
         tiers: &[NodeId],
-    ) -> Move<'a> {
+    ) -> ControlTransition<'a> {
         let tier = lead.tier.and_then(|tier| tiers.iter().position(|it| *it == tier));
-        let mut done = Move {
+        let mut done = ControlTransition {
             from: number[&from],
             to: lead.to.map(|to| number[&to]),
             act: self.act(lead.node),
-            turn: if lead.atomic { Turn::Atomic } else { Turn::Open },
+            turn: if lead.atomic { TurnRule::Atomic } else { TurnRule::Open },
             tier: tier.map_or(0, |tier| tier as u32 + 1),
             span: self.nodes[lead.node].span,
             node: lead.node.index(),
             inside_d_step: self.nodes[lead.node].in_d_step,
         };
-        if let Work::DStep(_) = self.nodes[lead.node].work {
+        if let GraphNodeKind::DStep(_) = self.nodes[lead.node].work {
             let first = self.first_of(lead.node);
             // The statements behind it are told of, and counted, by themselves.
             (done.act, done.span) = match self.leads.get(&first) {
@@ -199,15 +212,15 @@ impl<'a> Graph<'a> {
                 None => {
                     let mut options = Vec::new();
                     self.first_acts(first, &mut options);
-                    (Act::Enter(options), head_of(done.span))
+                    (ControlAction::Enter(options), head_of(done.span))
                 }
             };
             if let Some(inside) = self.inside(lead.node) {
-                (done.to, done.turn) = (Some(number[&inside]), Turn::First);
+                (done.to, done.turn) = (Some(number[&inside]), TurnRule::First);
             }
         } else if self.nodes[lead.node].in_d_step {
             done.turn = match lead.to {
-                Some(to) if self.nodes[to].in_d_step => Turn::First,
+                Some(to) if self.nodes[to].in_d_step => TurnRule::First,
                 // What comes after the d_step is the business of its own move.
                 _ => self.turn_after(lead.node),
             };
@@ -216,38 +229,45 @@ impl<'a> Graph<'a> {
     }
 
     /// What comes after the `d_step` that a node is in.
-    fn turn_after(&self, inner: NodeId) -> Turn {
+    fn turn_after(&self, inner: NodeId) -> TurnRule {
         match self.nodes[inner].d_step {
-            Some(d_step) if self.nodes[d_step].atomic => Turn::Atomic,
-            _ => Turn::Open,
+            Some(d_step) if self.nodes[d_step].atomic => TurnRule::Atomic,
+            _ => TurnRule::Open,
         }
     }
 
-    fn first_acts(&self, node: NodeId, acts: &mut Vec<Act<'a>>) {
+    fn first_acts(&self, node: NodeId, acts: &mut Vec<ControlAction<'a>>) {
         match self.options.get(&node) {
             None => acts.push(self.act(node)),
             Some(options) => options.iter().for_each(|&option| self.first_acts(option, acts)),
         }
     }
 
-    fn act(&self, node: NodeId) -> Act<'a> {
+    fn act(&self, node: NodeId) -> ControlAction<'a> {
         match self.nodes[node].work {
-            Work::Basic(stmt) if matches!(stmt.kind, StmtKind::Else) => Act::Otherwise,
-            Work::Basic(stmt) => Act::Do(stmt),
-            Work::Stop => Act::End,
-            _ => Act::Skip,
+            GraphNodeKind::Basic(stmt) if matches!(stmt.kind, PromelaStmtKind::Else) => {
+                ControlAction::Otherwise
+            }
+            GraphNodeKind::Basic(stmt) => ControlAction::Do(stmt),
+            GraphNodeKind::Stop => ControlAction::End,
+            _ => ControlAction::Skip,
         }
     }
 
-    fn describe(&self, node: NodeId) -> Place {
+    fn describe(&self, node: NodeId) -> ControlLocation {
         let labels = self.labels_of(node).map(|label| label.name.clone()).collect();
         let number = node.index();
-        Place { marks: self.marks(node), labels, span: self.nodes[node].span, node: number }
+        ControlLocation {
+            marks: self.marks(node),
+            labels,
+            span: self.nodes[node].span,
+            node: number,
+        }
     }
 }
 
 /// The escapes of a list, in its order.
-fn tiers(list: &[Lead]) -> Vec<NodeId> {
+fn tiers(list: &[NodeSuccessor]) -> Vec<NodeId> {
     let mut tiers: Vec<NodeId> = list.iter().filter_map(|lead| lead.tier).collect();
     tiers.dedup();
     tiers

@@ -2,8 +2,8 @@
 //!
 //! SPIN makes a *node* of every statement and links each to the one after it. [`build`] does that,
 //! and marks what lies in `atomic` and `d_step` sequences and which escapes (`unless`) a node has.
-//! [`moves`] finds where each node leads, passing over jumps where SPIN passes over them, and
-//! [`join`] gives each location its moves: a choice has the first moves of its options, and a node
+//! [`transitions`] finds where each node leads, passing over jumps where SPIN passes over them, and
+//! [`assemble`] gives each location its moves: a choice has the first moves of its options, and a node
 //! with escapes has the moves of these before its own. What is left is reached from the first node.
 //!
 //! Which jumps are steps of their own and which are not decides how many states a model has, so
@@ -13,29 +13,29 @@ mod build;
 mod join;
 mod moves;
 
-use super::ast::{Label, Process, Stmt, StmtKind};
+use super::ast::{PromelaLabel, PromelaProcess, PromelaStmt, PromelaStmtKind};
 use crate::diag::Diagnostic;
-use crate::ir::{Arena, Turn};
+use crate::ir::{Arena, TurnRule};
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 crate::ir::entity::entity! {
-    /// Names a [`Node`].
+    /// Names a [`GraphNode`].
     NodeId,
-    /// Names a [`Sequence`].
+    /// Names a [`NodeSequence`].
     SequenceId,
 }
 
 /// What a node is.
 #[derive(Clone, Debug)]
-enum Work<'a> {
+enum GraphNodeKind<'a> {
     /// A statement that does one thing.
-    Basic(&'a Stmt),
+    Basic(&'a PromelaStmt),
     /// A label without a statement.
     Skip,
     /// To a label.
-    Goto(&'a Label),
+    Goto(&'a PromelaLabel),
     /// Out of a loop.
     Break(usize),
     /// Where the options of a choice, or the parts of an `unless`, meet.
@@ -57,8 +57,8 @@ enum Work<'a> {
 }
 
 #[derive(Clone, Debug)]
-struct Node<'a> {
-    work: Work<'a>,
+struct GraphNode<'a> {
+    work: GraphNodeKind<'a>,
     span: Span,
     next: Option<NodeId>,
     /// The sequences that take over when they can begin, the last attached first.
@@ -74,7 +74,7 @@ struct Node<'a> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Sequence {
+struct NodeSequence {
     first: NodeId,
     last: NodeId,
     /// The last that the user wrote.
@@ -83,7 +83,7 @@ struct Sequence {
 
 /// A node's labels of one kind or another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct LabelMarks {
     /// `end...`: the process may stay here.
     pub end: bool,
     /// `progress...`.
@@ -92,8 +92,8 @@ pub struct Marks {
     pub accepting: bool,
 }
 
-impl Marks {
-    fn add(&mut self, other: Marks) {
+impl LabelMarks {
+    fn add(&mut self, other: LabelMarks) {
         self.end |= other.end;
         self.progress |= other.progress;
         self.accepting |= other.accepting;
@@ -102,9 +102,9 @@ impl Marks {
 
 /// A place of the process's control.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ControlLocation {
     /// Its labels' kinds.
-    pub marks: Marks,
+    pub marks: LabelMarks,
     /// Its labels.
     pub labels: Vec<Rc<str>>,
     /// Where it stands.
@@ -115,15 +115,15 @@ pub struct Place {
 
 /// A move from one place to another.
 #[derive(Clone, Debug)]
-pub struct Move<'a> {
+pub struct ControlTransition<'a> {
     /// From where, as an index of places.
     pub from: usize,
     /// To where; nowhere if the process ends.
     pub to: Option<usize>,
     /// What it does.
-    pub act: Act<'a>,
+    pub act: ControlAction<'a>,
     /// What comes after.
-    pub turn: Turn,
+    pub turn: TurnRule,
     /// The tier of escapes, 0 for none.
     pub tier: u32,
     /// Where it stands.
@@ -136,30 +136,30 @@ pub struct Move<'a> {
 
 /// What a move does.
 #[derive(Clone, Debug)]
-pub enum Act<'a> {
+pub enum ControlAction<'a> {
     /// A statement.
-    Do(&'a Stmt),
+    Do(&'a PromelaStmt),
     /// A statement that sends, whose message is lost.
-    Lose(&'a Stmt),
+    Lose(&'a PromelaStmt),
     /// Nothing.
     Skip,
     /// Nothing, if nothing else can be done.
     Otherwise,
     /// Enters a `d_step` that begins with a choice of these.
-    Enter(Vec<Act<'a>>),
+    Enter(Vec<ControlAction<'a>>),
     /// Ends the process.
     End,
 }
 
 /// A process as places and moves.
 #[derive(Clone, Debug)]
-pub struct Control<'a> {
+pub struct ControlGraph<'a> {
     /// The places, the first statements' first.
-    pub places: Vec<Place>,
+    pub locations: Vec<ControlLocation>,
     /// Where an instance starts.
     pub start: usize,
     /// The moves; those of one place in the order in which SPIN tries them.
-    pub moves: Vec<Move<'a>>,
+    pub transitions: Vec<ControlTransition<'a>>,
     /// The number of nodes the process has.
     pub nodes: usize,
     /// All its labels, those at no place too.
@@ -167,39 +167,46 @@ pub struct Control<'a> {
 }
 
 /// The control of a process. `remote` has the labels that others ask about.
-pub fn control<'a>(process: &'a Process, remote: &[&str]) -> Result<Control<'a>, Diagnostic> {
-    let mut graph = Graph::default();
+pub fn control_graph<'a>(
+    process: &'a PromelaProcess,
+    remote: &[&str],
+) -> Result<ControlGraph<'a>, Diagnostic> {
+    let mut graph = ControlGraphBuilder::default();
     let body = graph.body(process)?;
     graph.keep_labels(remote);
-    graph.leads(body)?;
-    graph.join(body)
+    graph.find_successors(body)?;
+    graph.assemble(body)
 }
 
-impl Control<'_> {
+impl ControlGraph<'_> {
     /// The same where messages to full channels are lost (SPIN's option `-m`): beside each send there is one whose message is.
     pub fn with_losses(mut self) -> Self {
-        self.moves = self.moves.into_iter().flat_map(Move::with_loss).collect();
+        self.transitions =
+            self.transitions.into_iter().flat_map(ControlTransition::with_loss).collect();
         self
     }
 }
 
-impl<'a> Move<'a> {
+impl<'a> ControlTransition<'a> {
     /// It, and the loss of what it sends.
-    fn with_loss(mut self) -> impl Iterator<Item = Move<'a>> {
-        if let Act::Enter(options) = &mut self.act {
-            let losses: Vec<Act<'a>> = options.iter().filter_map(Act::loss).collect();
+    fn with_loss(mut self) -> impl Iterator<Item = ControlTransition<'a>> {
+        if let ControlAction::Enter(options) = &mut self.act {
+            let losses: Vec<ControlAction<'a>> =
+                options.iter().filter_map(ControlAction::loss).collect();
             options.extend(losses);
         }
-        let loss = self.act.loss().map(|act| Move { act, ..self.clone() });
+        let loss = self.act.loss().map(|act| ControlTransition { act, ..self.clone() });
         std::iter::once(self).chain(loss)
     }
 }
 
-impl<'a> Act<'a> {
+impl<'a> ControlAction<'a> {
     /// The loss of what it sends, if it does.
-    fn loss(&self) -> Option<Act<'a>> {
+    fn loss(&self) -> Option<ControlAction<'a>> {
         match *self {
-            Act::Do(stmt) if matches!(stmt.kind, StmtKind::Send { .. }) => Some(Act::Lose(stmt)),
+            ControlAction::Do(stmt) if matches!(stmt.kind, PromelaStmtKind::Send { .. }) => {
+                Some(ControlAction::Lose(stmt))
+            }
             _ => None,
         }
     }
@@ -207,7 +214,7 @@ impl<'a> Act<'a> {
 
 /// A label and the node it stands at.
 #[derive(Clone, Debug)]
-struct LabelAt {
+struct NodeLabel {
     name: Rc<str>,
     expansion: u32,
     node: NodeId,
@@ -215,7 +222,7 @@ struct LabelAt {
 
 /// A way out of a node.
 #[derive(Clone, Debug)]
-struct Lead {
+struct NodeSuccessor {
     /// The node whose work it is.
     node: NodeId,
     /// Where it goes.
@@ -229,10 +236,10 @@ struct Lead {
 }
 
 #[derive(Debug, Default)]
-struct Graph<'a> {
-    nodes: Arena<NodeId, Node<'a>>,
-    sequences: Arena<SequenceId, Sequence>,
-    labels: Vec<LabelAt>,
+struct ControlGraphBuilder<'a> {
+    nodes: Arena<NodeId, GraphNode<'a>>,
+    sequences: Arena<SequenceId, NodeSequence>,
+    labels: Vec<NodeLabel>,
     /// The `d_step`s that jumps may lead to.
     entered: HashSet<NodeId>,
     /// How many `d_step`s are being built, each within the one before.
@@ -244,13 +251,13 @@ struct Graph<'a> {
     /// Where the options of a choice begin.
     options: HashMap<NodeId, Vec<NodeId>>,
     /// Where a single step leads.
-    leads: HashMap<NodeId, Lead>,
-    marks: HashMap<NodeId, Marks>,
+    leads: HashMap<NodeId, NodeSuccessor>,
+    marks: HashMap<NodeId, LabelMarks>,
 }
 
-impl<'a> Graph<'a> {
-    fn node(&mut self, work: Work<'a>, span: Span) -> NodeId {
-        self.nodes.push(Node {
+impl<'a> ControlGraphBuilder<'a> {
+    fn node(&mut self, work: GraphNodeKind<'a>, span: Span) -> NodeId {
+        self.nodes.push(GraphNode {
             work,
             span,
             next: None,
@@ -262,12 +269,12 @@ impl<'a> Graph<'a> {
         })
     }
 
-    fn labels_of(&self, node: NodeId) -> impl Iterator<Item = &LabelAt> {
+    fn labels_of(&self, node: NodeId) -> impl Iterator<Item = &NodeLabel> {
         self.labels.iter().filter(move |label| label.node == node)
     }
 
     /// The node of a label: that of the same expansion of an `inline` if there is one.
-    fn find_label(&self, label: &Label) -> Result<NodeId, Diagnostic> {
+    fn find_label(&self, label: &PromelaLabel) -> Result<NodeId, Diagnostic> {
         let named = || self.labels.iter().filter(|it| it.name == label.name.text);
         named()
             .find(|it| it.expansion == label.expansion)
@@ -282,22 +289,22 @@ impl<'a> Graph<'a> {
     /// Where a jump goes, if the node is one.
     fn jump(&self, node: NodeId) -> Result<Option<NodeId>, Diagnostic> {
         match &self.nodes[node].work {
-            Work::Goto(label) => self.find_label(label).map(Some),
-            Work::Break(number) => Ok(self.loop_ends[*number]),
+            GraphNodeKind::Goto(label) => self.find_label(label).map(Some),
+            GraphNodeKind::Break(number) => Ok(self.loop_ends[*number]),
             _ => Ok(None),
         }
     }
 }
 
 /// Whether a statement only waits for something that is always true.
-fn is_skip(stmt: &Stmt) -> bool {
+fn is_skip(stmt: &PromelaStmt) -> bool {
     match &stmt.kind {
-        StmtKind::Condition(expr) => is_one(expr),
-        StmtKind::Print(..) => true,
+        PromelaStmtKind::Condition(expr) => is_one(expr),
+        PromelaStmtKind::Print(..) => true,
         _ => false,
     }
 }
 
-fn is_one(expr: &super::ast::Expr) -> bool {
-    matches!(expr.kind, super::ast::ExprKind::Number(1))
+fn is_one(expr: &super::ast::PromelaExpr) -> bool {
+    matches!(expr.kind, super::ast::PromelaExprKind::Number(1))
 }

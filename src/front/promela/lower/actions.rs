@@ -1,15 +1,17 @@
 //! From moves to actions.
 
-use super::events::Observed;
-use super::{Lowering, Meaning, Result};
+use super::events::ReceiveObservation;
+use super::{LoweringResult, PromelaLowering, SymbolMeaning};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{Expr, ExprKind, Field, Reference, Stmt, StmtKind};
-use crate::front::promela::graph::{Act, Move};
-use crate::front::promela::symbols::Basic;
+use crate::front::promela::ast::{
+    PromelaExpr, PromelaExprKind, PromelaReference, PromelaStmt, PromelaStmtKind, ReceiveField,
+};
+use crate::front::promela::graph::{ControlAction, ControlTransition};
+use crate::front::promela::symbols::PromelaType;
 use crate::front::quote::shorten;
 use crate::ir::{
-    self, Action, Binary, Communication, Control, Edge, Entity, LocationId, Overflow, ProcessId,
-    Unary,
+    self, Action, ActionControl, BinaryOp, Communication, Entity, LocationId, OverflowRule,
+    ProcessEdge, ProcessId, UnaryOp,
 };
 use crate::source::Span;
 use std::rc::Rc;
@@ -18,35 +20,37 @@ use std::rc::Rc;
 const ACTIONS_MAX: usize = 1 << 22;
 
 /// The process that an act starts.
-pub(super) fn started<'a>(act: &Act<'a>) -> Option<&'a Rc<str>> {
-    let Act::Do(stmt) = act else { return None };
-    let (StmtKind::Condition(expr) | StmtKind::Assign(_, expr)) = &stmt.kind else { return None };
+pub(super) fn started_process<'a>(act: &ControlAction<'a>) -> Option<&'a Rc<str>> {
+    let ControlAction::Do(stmt) = act else { return None };
+    let (PromelaStmtKind::Condition(expr) | PromelaStmtKind::Assign(_, expr)) = &stmt.kind else {
+        return None;
+    };
     match &expr.kind {
-        ExprKind::Run { process, .. } => Some(&process.text),
+        PromelaExprKind::Run { process, .. } => Some(&process.text),
         _ => None,
     }
 }
 
 /// What a statement is, as an action: when it is possible and what it does.
 #[derive(Default)]
-pub(super) struct Effect {
+pub(super) struct GuardedEffect {
     pub(super) guard: Option<ir::Expr>,
     communication: Option<Communication>,
     pub(super) body: Vec<ir::Stmt>,
 }
 
 /// Where a value that is sent comes from.
-pub(super) enum Source<'a> {
+pub(super) enum SentValue<'a> {
     /// An expression.
-    Value(&'a Expr),
+    Value(&'a PromelaExpr),
     /// A part of a structure.
-    Leaf(Basic),
+    Leaf(PromelaType),
 }
 
-impl<'m> Lowering<'m, '_> {
-    pub(super) fn actions(&mut self, number: usize) -> Result<()> {
+impl<'m> PromelaLowering<'m, '_> {
+    pub(super) fn actions(&mut self, number: usize) -> LoweringResult<()> {
         let bodies = self.bodies;
-        for it in &bodies[number].1.moves {
+        for it in &bodies[number].1.transitions {
             if self.program.actions.len() >= ACTIONS_MAX {
                 let error = format!("with this, the model has more than {ACTIONS_MAX} actions");
                 return Err(Diagnostic::error(it.span, error));
@@ -56,10 +60,10 @@ impl<'m> Lowering<'m, '_> {
         Ok(())
     }
 
-    fn action(&mut self, number: usize, it: &Move<'m>) -> Result<()> {
+    fn action(&mut self, number: usize, it: &ControlTransition<'m>) -> LoweringResult<()> {
         let effect = self.effect(&it.act, it.span, number)?;
         let from = LocationId::from_index(it.from);
-        let edge = Edge {
+        let edge = ProcessEdge {
             process: ProcessId::from_index(number),
             from,
             to: it.to.map_or(from, LocationId::from_index),
@@ -74,10 +78,10 @@ impl<'m> Lowering<'m, '_> {
             communication: effect.communication,
             body: effect.body,
             priority: 0,
-            control: Control {
+            control: ActionControl {
                 turn: it.turn,
                 tier: it.tier,
-                otherwise: matches!(it.act, Act::Otherwise),
+                otherwise: matches!(it.act, ControlAction::Otherwise),
             },
             span: it.span,
         });
@@ -85,15 +89,19 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// What the user wrote, on one line and not too long.
-    pub(super) fn text(&self, act: &Act, span: Span) -> String {
+    pub(super) fn text(&self, act: &ControlAction, span: Span) -> String {
         match act {
-            Act::Skip => "goto".to_owned(),
-            Act::Otherwise => "else".to_owned(),
-            Act::Enter(_) => "d_step".to_owned(),
-            Act::End => "end".to_owned(),
-            Act::Lose(stmt) => format!("{} (lost)", self.text(&Act::Do(stmt), span)),
-            Act::Do(Stmt { made: Some(made), .. }) => shorten(made).into_owned(),
-            Act::Do(_) => {
+            ControlAction::Skip => "goto".to_owned(),
+            ControlAction::Otherwise => "else".to_owned(),
+            ControlAction::Enter(_) => "d_step".to_owned(),
+            ControlAction::End => "end".to_owned(),
+            ControlAction::Lose(stmt) => {
+                format!("{} (lost)", self.text(&ControlAction::Do(stmt), span))
+            }
+            ControlAction::Do(PromelaStmt { expanded_text: Some(made), .. }) => {
+                shorten(made).into_owned()
+            }
+            ControlAction::Do(_) => {
                 let start: String = self.sources.text(span).chars().take(600).collect();
                 let words: Vec<&str> = start.split_whitespace().collect();
                 shorten(&words.join(" ")).into_owned()
@@ -101,34 +109,39 @@ impl<'m> Lowering<'m, '_> {
         }
     }
 
-    fn effect(&mut self, act: &Act<'m>, span: Span, number: usize) -> Result<Effect> {
+    fn effect(
+        &mut self,
+        act: &ControlAction<'m>,
+        span: Span,
+        number: usize,
+    ) -> LoweringResult<GuardedEffect> {
         match act {
-            Act::Do(stmt) => self.statement(stmt, Some(number)),
-            Act::Lose(stmt) => self.loss(stmt, number),
-            Act::Skip | Act::Otherwise => Ok(Effect::default()),
-            Act::Enter(options) => self.enter(options, span, number),
-            Act::End => {
+            ControlAction::Do(stmt) => self.statement(stmt, Some(number)),
+            ControlAction::Lose(stmt) => self.loss(stmt, number),
+            ControlAction::Skip | ControlAction::Otherwise => Ok(GuardedEffect::default()),
+            ControlAction::Enter(options) => self.enter(options, span, number),
+            ControlAction::End => {
                 // Only the youngest process can go.
                 let newest = self.binary(
-                    Binary::Subtract,
+                    BinaryOp::Subtract,
                     ir::ExprKind::Processes,
                     ir::ExprKind::Constant(1),
                     span,
                 );
-                let guard = self.binary(Binary::Equal, ir::ExprKind::Self_, newest.kind, span);
+                let guard = self.binary(BinaryOp::Equal, ir::ExprKind::Self_, newest.kind, span);
                 let body = vec![ir::Stmt { kind: ir::StmtKind::Exit, span }];
-                Ok(Effect { guard: Some(guard), body, ..Effect::default() })
+                Ok(GuardedEffect { guard: Some(guard), body, ..GuardedEffect::default() })
             }
         }
     }
 
     /// What is sent to a full channel is lost. A rendezvous loses nothing.
-    fn loss(&mut self, stmt: &'m Stmt, number: usize) -> Result<Effect> {
+    fn loss(&mut self, stmt: &'m PromelaStmt, number: usize) -> LoweringResult<GuardedEffect> {
         let span = stmt.span;
         let Some(Communication::Send { channel, .. }) =
             self.statement(stmt, Some(number))?.communication
         else {
-            return Ok(Effect::default());
+            return Ok(GuardedEffect::default());
         };
         let meets = || self.program.channels.values().any(|it| it.capacity == 0);
         if matches!(channel, ir::ChannelRef::Computed(_)) && meets() {
@@ -141,25 +154,32 @@ impl<'m> Lowering<'m, '_> {
             true => ir::ExprKind::Constant(0),
             false => ir::ExprKind::IsFull(channel),
         };
-        Ok(Effect { guard: Some(ir::Expr { kind, span }), ..Effect::default() })
+        Ok(GuardedEffect { guard: Some(ir::Expr { kind, span }), ..GuardedEffect::default() })
     }
 
     /// A `d_step` that begins with a choice can be entered if one of the options can be taken.
-    fn enter(&mut self, options: &[Act<'m>], span: Span, number: usize) -> Result<Effect> {
+    fn enter(
+        &mut self,
+        options: &[ControlAction<'m>],
+        span: Span,
+        number: usize,
+    ) -> LoweringResult<GuardedEffect> {
         let mut any: Option<ir::Expr> = None;
         for option in options {
             let effect = self.effect(option, span, number)?;
-            let Some(possible) = self.possible(effect, span)? else { return Ok(Effect::default()) };
+            let Some(possible) = self.possible(effect, span)? else {
+                return Ok(GuardedEffect::default());
+            };
             any = Some(match any {
                 None => possible,
-                Some(others) => self.binary(Binary::Or, others.kind, possible.kind, span),
+                Some(others) => self.binary(BinaryOp::Or, others.kind, possible.kind, span),
             });
         }
-        Ok(Effect { guard: any, ..Effect::default() })
+        Ok(GuardedEffect { guard: any, ..GuardedEffect::default() })
     }
 
     /// When an action is possible, as an expression; always if `None`.
-    fn possible(&self, effect: Effect, span: Span) -> Result<Option<ir::Expr>> {
+    fn possible(&self, effect: GuardedEffect, span: Span) -> LoweringResult<Option<ir::Expr>> {
         let ready = match effect.communication {
             None => None,
             Some(it) if self.is_rendezvous(it.channel()) => {
@@ -171,11 +191,11 @@ impl<'m> Lowering<'m, '_> {
             }
             Some(Communication::Send { channel, .. }) => {
                 let full = Box::new(ir::Expr { kind: ir::ExprKind::IsFull(channel), span });
-                Some(ir::ExprKind::Unary(Unary::Not, full))
+                Some(ir::ExprKind::Unary(UnaryOp::Not, full))
             }
             Some(Communication::Receive { channel, patterns, anywhere, .. }) => {
                 let patterns = patterns.into_iter().map(|pattern| match pattern {
-                    ir::Pattern::Into(_) => ir::Pattern::Any,
+                    ir::ReceivePattern::Into(_) => ir::ReceivePattern::Any,
                     other => other,
                 });
                 Some(ir::ExprKind::CanReceive(channel, patterns.collect(), anywhere))
@@ -184,43 +204,52 @@ impl<'m> Lowering<'m, '_> {
         Ok(match (effect.guard, ready) {
             (guard, None) => guard,
             (None, Some(kind)) => Some(ir::Expr { kind, span }),
-            (Some(guard), Some(kind)) => Some(self.binary(Binary::And, guard.kind, kind, span)),
+            (Some(guard), Some(kind)) => Some(self.binary(BinaryOp::And, guard.kind, kind, span)),
         })
     }
 
     /// What a statement of a process, or of a claim, does.
-    pub(super) fn statement(&mut self, stmt: &'m Stmt, inside: Option<usize>) -> Result<Effect> {
+    pub(super) fn statement(
+        &mut self,
+        stmt: &'m PromelaStmt,
+        inside: Option<usize>,
+    ) -> LoweringResult<GuardedEffect> {
         let span = stmt.span;
         // A claim has no statement that asks for it.
         let number = inside.unwrap_or_default();
-        let mut effect = Effect::default();
+        let mut effect = GuardedEffect::default();
         match &stmt.kind {
-            StmtKind::Condition(Expr { kind: ExprKind::Run { .. }, .. }) => {
-                let StmtKind::Condition(run) = &stmt.kind else { return Ok(effect) };
+            PromelaStmtKind::Condition(PromelaExpr {
+                kind: PromelaExprKind::Run { .. }, ..
+            }) => {
+                let PromelaStmtKind::Condition(run) = &stmt.kind else { return Ok(effect) };
                 effect.body = self.run(run, None, number)?;
             }
-            StmtKind::Condition(condition) => {
+            PromelaStmtKind::Condition(condition) => {
                 let condition = self.expr(condition, inside)?;
                 if condition.as_constant().is_none_or(|value| value == 0) {
                     effect.guard = Some(condition);
                 }
             }
-            StmtKind::Assign(target, value) => effect.body = self.assign(target, value, number)?,
-            StmtKind::Fill(target, values) => {
+            PromelaStmtKind::Assign(target, value) => {
+                effect.body = self.assign(target, value, number)?
+            }
+            PromelaStmtKind::Fill(target, values) => {
                 for (at, value) in values.iter().enumerate() {
-                    let index = Expr { kind: ExprKind::Number(at as i64), span };
-                    let target = Reference { index: Some(Box::new(index)), ..target.clone() };
+                    let index = PromelaExpr { kind: PromelaExprKind::Number(at as i64), span };
+                    let target =
+                        PromelaReference { index: Some(Box::new(index)), ..target.clone() };
                     effect.body.extend(self.assign(&target, value, number)?);
                 }
             }
-            StmtKind::Send { channel, values, sorted } => {
+            PromelaStmtKind::Send { channel, values, sorted } => {
                 let sent = self.send(channel, values, *sorted, span, inside)?;
                 if let Communication::Send { channel, values, .. } = &sent {
                     effect.body = self.observe_send(stmt, channel, values)?;
                 }
                 effect.communication = Some(sent);
             }
-            StmtKind::Receive { channel: name, fields, anywhere, peek } => {
+            PromelaStmtKind::Receive { channel: name, fields, anywhere, peek } => {
                 let channel = self.channel(name, inside)?;
                 let patterns = self.patterns(name, fields, false, inside)?;
                 self.received(name, fields)?;
@@ -231,7 +260,7 @@ impl<'m> Lowering<'m, '_> {
                     return Ok(effect);
                 }
                 let observed = match peek {
-                    true => Observed { patterns, body: Vec::new() },
+                    true => ReceiveObservation { patterns, body: Vec::new() },
                     false => self.observe_receive(stmt, &channel, patterns)?,
                 };
                 effect.body = observed.body;
@@ -245,27 +274,27 @@ impl<'m> Lowering<'m, '_> {
                 self.warn_of_misfit(name, &communication);
                 effect.communication = Some(communication);
             }
-            StmtKind::Assert(condition) => {
-                let message = match self.text(&Act::Do(stmt), condition.span) {
-                    made if stmt.made.is_some() => {
+            PromelaStmtKind::Assert(condition) => {
+                let message = match self.text(&ControlAction::Do(stmt), condition.span) {
+                    made if stmt.expanded_text.is_some() => {
                         made.trim_start_matches("assert").trim().to_owned()
                     }
                     text => text,
                 };
                 let condition = self.expr(condition, inside)?;
-                let asserted = ir::Asserted::Condition;
+                let asserted = ir::AssertionKind::Condition;
                 let kind = ir::StmtKind::Assert { condition, message, asserted };
                 effect.body.push(ir::Stmt { kind, span });
             }
-            StmtKind::Print(text, values) => {
-                let values: Result<Vec<ir::Expr>> =
+            PromelaStmtKind::Print(text, values) => {
+                let values: LoweringResult<Vec<ir::Expr>> =
                     values.iter().map(|value| self.expr(value, inside)).collect();
                 let values = values?;
                 let format = format_of(text, values.len());
                 let kind = ir::StmtKind::Print { format, values };
                 effect.body.push(ir::Stmt { kind, span });
             }
-            StmtKind::SetPriority(pid, priority) => {
+            PromelaStmtKind::SetPriority(pid, priority) => {
                 effect.body = self.set_priority(pid, priority, number, span)?;
             }
             _ => {}
@@ -274,68 +303,73 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// Notes what is received where names of a set may be kept.
-    fn received(&mut self, name: &Reference, fields: &[Field]) -> Result<()> {
+    fn received(&mut self, name: &PromelaReference, fields: &[ReceiveField]) -> LoweringResult<()> {
         let mut leaves = Vec::new();
         for field in fields {
             match field {
-                Field::Into(reference) => {
+                ReceiveField::Into(reference) => {
                     let basic = self.part(reference)?.0;
                     leaves.extend(self.model.symbols.leaves(basic).into_iter().map(Some));
                 }
-                Field::Match(_) | Field::Any(_) => leaves.push(None),
+                ReceiveField::Match(_) | ReceiveField::Any(_) => leaves.push(None),
             }
         }
         let sent = self.fields_of(name, leaves.len());
         for (at, leaf) in leaves.into_iter().enumerate() {
             let from = sent.as_ref().and_then(|fields| fields.get(at).copied());
             if let Some(into) = leaf {
-                self.copied(into, from);
+                self.note_copy(into, from);
             }
         }
         Ok(())
     }
 
-    fn assign(&mut self, target: &Reference, value: &Expr, number: usize) -> Result<Vec<ir::Stmt>> {
+    fn assign(
+        &mut self,
+        target: &PromelaReference,
+        value: &PromelaExpr,
+        number: usize,
+    ) -> LoweringResult<Vec<ir::Stmt>> {
         let span = target.span;
         let inside = Some(number);
-        if matches!(self.meanings.get(&target.symbol), Some(Meaning::Nothing)) {
+        if matches!(self.meanings.get(&target.symbol), Some(SymbolMeaning::Nothing)) {
             return Ok(Vec::new());
         }
-        if let ExprKind::Run { .. } = value.kind {
+        if let PromelaExprKind::Run { .. } = value.kind {
             let place = self.place(target, inside)?;
             return self.run(value, Some(place), number);
         }
         let (basic, _) = self.part(target)?;
-        if let Basic::Struct(_) = basic {
+        if let PromelaType::Struct(_) = basic {
             // The initial value of a structure declared amid statements.
-            let ExprKind::Variable(source) = &value.kind else { return Ok(Vec::new()) };
+            let PromelaExprKind::Variable(source) = &value.kind else { return Ok(Vec::new()) };
             return self.copy_structure(target, source, number);
         }
         let place = self.place(target, inside)?;
-        self.stored(basic, value);
+        self.note_store(basic, value);
         let value = self.expr(value, inside)?;
-        let kind = ir::StmtKind::Assign { target: place, value, overflow: Overflow::Wraps };
+        let kind = ir::StmtKind::Assign { target: place, value, overflow: OverflowRule::Wraps };
         Ok(vec![ir::Stmt { kind, span }])
     }
 
     fn send(
         &mut self,
-        name: &Reference,
-        values: &[Expr],
+        name: &PromelaReference,
+        values: &[PromelaExpr],
         sorted: bool,
         span: Span,
         inside: Option<usize>,
-    ) -> Result<Communication> {
+    ) -> LoweringResult<Communication> {
         let channel = self.channel(name, inside)?;
         let mut given = Vec::new();
         for value in values {
-            self.given_values(value, inside, &mut given)?;
+            self.argument_values(value, inside, &mut given)?;
         }
         let (sent, sources): (Vec<_>, Vec<_>) = given.into_iter().unzip();
         self.has_room(sent.len(), span)?;
         if let Some(fields) = self.fields_of(name, sent.len()) {
             for (&field, source) in fields.iter().zip(&sources) {
-                self.brought(field, source);
+                self.note_transfer(field, source);
             }
         } else {
             // Whatever channel it is, its names may be mixed with numbers.
@@ -348,7 +382,7 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// A message has no more values than those of some channel, as SPIN has it.
-    fn has_room(&self, given: usize, span: Span) -> Result<()> {
+    fn has_room(&self, given: usize, span: Span) -> LoweringResult<()> {
         let most = self.model.symbols.messages().map(|it| it.len()).max().unwrap_or_default();
         if given <= most {
             return Ok(());
@@ -361,11 +395,11 @@ impl<'m> Lowering<'m, '_> {
 
     fn run(
         &mut self,
-        expr: &Expr,
+        expr: &PromelaExpr,
         into: Option<ir::Place>,
         number: usize,
-    ) -> Result<Vec<ir::Stmt>> {
-        let ExprKind::Run { process, arguments, priority } = &expr.kind else {
+    ) -> LoweringResult<Vec<ir::Stmt>> {
+        let PromelaExprKind::Run { process, arguments, priority } = &expr.kind else {
             return Ok(Vec::new());
         };
         let span = expr.span;
@@ -384,11 +418,11 @@ impl<'m> Lowering<'m, '_> {
     /// Stores to the priority of whatever process has the pid.
     fn set_priority(
         &mut self,
-        pid: &Expr,
-        priority: &Expr,
+        pid: &PromelaExpr,
+        priority: &PromelaExpr,
         number: usize,
         span: Span,
-    ) -> Result<Vec<ir::Stmt>> {
+    ) -> LoweringResult<Vec<ir::Stmt>> {
         let pid = self.expr(pid, Some(number))?;
         let value = self.expr(priority, Some(number))?;
         let mut body = Vec::new();
@@ -397,11 +431,14 @@ impl<'m> Lowering<'m, '_> {
             let slot = ir::Expr { kind: ir::ExprKind::SlotOf(id, Box::new(pid.clone())), span };
             let slots = i64::from(self.program.slots(id));
             let there =
-                self.binary(Binary::Less, slot.kind.clone(), ir::ExprKind::Constant(slots), span);
+                self.binary(BinaryOp::Less, slot.kind.clone(), ir::ExprKind::Constant(slots), span);
             let target =
                 ir::Place { slot: Some(Box::new(slot)), ..ir::Place::variable(variable, span) };
-            let kind =
-                ir::StmtKind::Assign { target, value: value.clone(), overflow: Overflow::Wraps };
+            let kind = ir::StmtKind::Assign {
+                target,
+                value: value.clone(),
+                overflow: OverflowRule::Wraps,
+            };
             let store = ir::Stmt { kind, span };
             let kind = ir::StmtKind::If(vec![(Some(there), vec![store])]);
             body.push(ir::Stmt { kind, span });

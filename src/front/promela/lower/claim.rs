@@ -1,24 +1,29 @@
 //! The never claim that the model is searched with, if it has one.
 
-use super::actions::Effect;
-use super::{Lowering, Result};
+use super::actions::GuardedEffect;
+use super::{LoweringResult, PromelaLowering};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{Expr, ExprKind, Process, Role, StmtKind};
-use crate::front::promela::graph::{self, Act, Control, Move};
-use crate::front::promela::parse::Model;
-use crate::front::{ClaimChoice, Demand, Options};
+use crate::front::promela::ast::{
+    ProcessRole, PromelaExpr, PromelaExprKind, PromelaProcess, PromelaStmtKind,
+};
+use crate::front::promela::graph::{self, ControlAction, ControlGraph, ControlTransition};
+use crate::front::promela::parse::PromelaModel;
+use crate::front::{ClaimChoice, Options, TemporalSpec};
 use crate::ir::{
-    self, Action, Arena, Claim, ClaimMove, Entity, Location, LocationId, ProcessId, Property,
-    PropertyKind, Turn, Unary,
+    self, Action, Arena, Claim, ClaimMove, Entity, Location, LocationId, ProcessId,
+    ProgramProperty, PropertyKind, TurnRule, UnaryOp,
 };
 use crate::source::Span;
 
 /// How a claim is left out.
-const LEAVE_OUT: &str = "say it without, or leave the claim out with `--no-claim`";
+const OMIT_CLAIM_HELP: &str = "say it without, or leave the claim out with `--no-claim`";
 
 /// Which claim belongs to the program: that which is asked about, if one is, else as the options have it.
-pub(in crate::front::promela) fn choice(model: &Model, options: &Options) -> ClaimChoice {
-    let asked = model.asked.as_ref().filter(|it| it.demand == Demand::Claim);
+pub(in crate::front::promela) fn effective_choice(
+    model: &PromelaModel,
+    options: &Options,
+) -> ClaimChoice {
+    let asked = model.property.as_ref().filter(|it| it.spec == TemporalSpec::Claim);
     match asked.and_then(|it| it.name.clone()) {
         Some(name) => ClaimChoice::Named(name),
         None => options.claim.clone(),
@@ -26,30 +31,30 @@ pub(in crate::front::promela) fn choice(model: &Model, options: &Options) -> Cla
 }
 
 /// The claim that is chosen, with its control.
-pub(in crate::front::promela) fn chosen<'m>(
-    model: &'m Model,
+pub(in crate::front::promela) fn chosen_claim<'m>(
+    model: &'m PromelaModel,
     choice: &ClaimChoice,
     remote: &[&str],
-) -> Result<Option<(&'m Process, Control<'m>)>> {
-    let mut claims = model.processes.iter().filter(|process| process.role == Role::Never);
+) -> LoweringResult<Option<(&'m PromelaProcess, ControlGraph<'m>)>> {
+    let mut claims = model.processes.iter().filter(|process| process.role == ProcessRole::Never);
     let claim = match choice {
-        ClaimChoice::Leave => None,
+        ClaimChoice::Omit => None,
         ClaimChoice::First => claims.next(),
         ClaimChoice::Named(name) => match claims.find(|claim| *claim.name.text == **name) {
             Some(claim) => Some(claim),
             None => return Err(unknown(model, name)),
         },
     };
-    claim.map(|claim| Ok((claim, graph::control(claim, remote)?))).transpose()
+    claim.map(|claim| Ok((claim, graph::control_graph(claim, remote)?))).transpose()
 }
 
-fn unknown(model: &Model, name: &str) -> Diagnostic {
+fn unknown(model: &PromelaModel, name: &str) -> Diagnostic {
     if let Some(formula) = model.formulas.iter().find(|formula| *formula.name.text == *name) {
         let error = format!("`{name}` is an ltl formula, no never claim");
         return Diagnostic::error(formula.name.span, error)
             .help(format!("`check --ltl {name}` looks for runs that violate it"));
     }
-    let claims = model.processes.iter().filter(|process| process.role == Role::Never);
+    let claims = model.processes.iter().filter(|process| process.role == ProcessRole::Never);
     let names: Vec<&str> = claims.map(|claim| &*claim.name.text).collect();
     let claims = match names.is_empty() {
         true => "the model has no never claim".to_owned(),
@@ -64,13 +69,13 @@ fn unknown(model: &Model, name: &str) -> Diagnostic {
 }
 
 /// What of the model's claims and formulas is not searched.
-pub(super) fn advice(model: &Model, choice: &ClaimChoice) -> Vec<Diagnostic> {
+pub(super) fn advice(model: &PromelaModel, choice: &ClaimChoice) -> Vec<Diagnostic> {
     let mut advice = Vec::new();
-    if *choice == ClaimChoice::Leave {
+    if *choice == ClaimChoice::Omit {
         return advice;
     }
-    let claims: Vec<&Process> =
-        model.processes.iter().filter(|process| process.role == Role::Never).collect();
+    let claims: Vec<&PromelaProcess> =
+        model.processes.iter().filter(|process| process.role == ProcessRole::Never).collect();
     if let ([first, second, ..], ClaimChoice::First) = (claims.as_slice(), choice) {
         let text = format!(
             "of the model's never claims only the first, {}, is searched with",
@@ -88,19 +93,23 @@ pub(super) fn advice(model: &Model, choice: &ClaimChoice) -> Vec<Diagnostic> {
     advice
 }
 
-impl<'m> Lowering<'m, '_> {
-    pub(super) fn claim(&mut self, claim: &'m Process, control: &Control<'m>) -> Result<()> {
+impl<'m> PromelaLowering<'m, '_> {
+    pub(super) fn claim(
+        &mut self,
+        claim: &'m PromelaProcess,
+        control: &ControlGraph<'m>,
+    ) -> LoweringResult<()> {
         self.has_no_variables(claim)?;
-        let accepts = control.places.iter().any(|place| place.marks.accepting);
-        if accepts && self.model.asked.is_none() {
+        let accepts = control.locations.iter().any(|place| place.marks.accepting);
+        if accepts && self.model.property.is_none() {
             let text =
                 "cycles through the claim's accept labels are not looked for, only runs to its end";
             let help = format!("`check --ltl {}` looks for them", claim.name.text);
             self.warnings.push(Diagnostic::warning(claim.name.span, text).help(help));
         }
         let mut locations: Arena<LocationId, Location> = Arena::default();
-        let mut names = self.place_names(control).into_iter();
-        for place in &control.places {
+        let mut names = self.location_names(control).into_iter();
+        for place in &control.locations {
             locations.push(Location {
                 name: names.next().unwrap_or_default(),
                 urgency: ir::Urgency::Free,
@@ -112,15 +121,15 @@ impl<'m> Lowering<'m, '_> {
         }
         self.in_claim = true;
         let mut moves = Vec::new();
-        for it in &control.moves {
+        for it in &control.transitions {
             // At its end there is nothing more for it to do.
-            if !matches!(it.act, Act::End) {
+            if !matches!(it.act, ControlAction::End) {
                 moves.push(self.claim_move(claim, it)?);
             }
         }
         self.in_claim = false;
         let claim_made = Claim { locations, start: LocationId::from_index(control.start), moves };
-        self.program.properties.push(Property {
+        self.program.properties.push(ProgramProperty {
             name: claim.name.text.to_string(),
             kind: PropertyKind::Claim(Box::new(claim_made)),
             span: claim.name.span,
@@ -128,18 +137,22 @@ impl<'m> Lowering<'m, '_> {
         Ok(())
     }
 
-    fn has_no_variables(&self, claim: &Process) -> Result<()> {
+    fn has_no_variables(&self, claim: &PromelaProcess) -> LoweringResult<()> {
         let index = self.model.processes.iter().position(|it| std::ptr::eq(it, claim));
         match self.symbols_of(index).first() {
             None => Ok(()),
             Some((_, symbol)) => {
                 let error = "a never claim with variables of its own is not supported";
-                Err(Diagnostic::error(symbol.name.span, error).help(LEAVE_OUT))
+                Err(Diagnostic::error(symbol.name.span, error).help(OMIT_CLAIM_HELP))
             }
         }
     }
 
-    fn claim_move(&mut self, claim: &Process, it: &Move<'m>) -> Result<ClaimMove> {
+    fn claim_move(
+        &mut self,
+        claim: &PromelaProcess,
+        it: &ControlTransition<'m>,
+    ) -> LoweringResult<ClaimMove> {
         let effect = self.watching(it)?;
         let from = LocationId::from_index(it.from);
         let name = format!("claim {}: {}", claim.name.text, self.text(&it.act, it.span));
@@ -151,10 +164,10 @@ impl<'m> Lowering<'m, '_> {
             communication: None,
             body: effect.body,
             priority: 0,
-            control: ir::Control {
+            control: ir::ActionControl {
                 turn: it.turn,
                 tier: it.tier,
-                otherwise: matches!(it.act, Act::Otherwise),
+                otherwise: matches!(it.act, ControlAction::Otherwise),
             },
             span: it.span,
         };
@@ -162,26 +175,31 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// What a move asks and asserts; it may do nothing else.
-    fn watching(&mut self, it: &Move<'m>) -> Result<Effect> {
+    fn watching(&mut self, it: &ControlTransition<'m>) -> LoweringResult<GuardedEffect> {
         let refuse = |what: &str| {
             let error = format!("a never claim {what} is not supported");
-            Err(Diagnostic::error(it.span, error).help(LEAVE_OUT))
+            Err(Diagnostic::error(it.span, error).help(OMIT_CLAIM_HELP))
         };
-        if it.inside_d_step || it.turn == Turn::First || matches!(it.act, Act::Enter(_)) {
+        if it.inside_d_step
+            || it.turn == TurnRule::First
+            || matches!(it.act, ControlAction::Enter(_))
+        {
             return refuse("with a d_step");
         }
-        let Act::Do(stmt) = &it.act else { return Ok(Effect::default()) };
+        let ControlAction::Do(stmt) = &it.act else { return Ok(GuardedEffect::default()) };
         match &stmt.kind {
-            StmtKind::Send { .. } | StmtKind::Receive { .. } => {
+            PromelaStmtKind::Send { .. } | PromelaStmtKind::Receive { .. } => {
                 let error = "a never claim sends and receives nothing";
                 Err(Diagnostic::error(it.span, error).help("`c?[...]` asks about a message"))
             }
-            StmtKind::Condition(condition) if matches!(condition.kind, ExprKind::Run { .. }) => {
+            PromelaStmtKind::Condition(condition)
+                if matches!(condition.kind, PromelaExprKind::Run { .. }) =>
+            {
                 refuse("that starts a process")
             }
-            StmtKind::Condition(_) | StmtKind::Assert(_) | StmtKind::Print(..) => {
-                self.statement(stmt, None)
-            }
+            PromelaStmtKind::Condition(_)
+            | PromelaStmtKind::Assert(_)
+            | PromelaStmtKind::Print(..) => self.statement(stmt, None),
             _ => refuse("that changes the state"),
         }
     }
@@ -190,15 +208,15 @@ impl<'m> Lowering<'m, '_> {
     /// process.
     pub(super) fn place_number(
         &mut self,
-        pid: &Expr,
+        pid: &PromelaExpr,
         span: Span,
         inside: Option<usize>,
-    ) -> Result<ir::Expr> {
+    ) -> LoweringResult<ir::Expr> {
         let pid = self.expr(pid, inside)?;
         let mut parts = Vec::new();
         for (number, (_, control)) in self.bodies.iter().enumerate() {
             let process = ProcessId::from_index(number);
-            for (at, place) in control.places.iter().enumerate() {
+            for (at, place) in control.locations.iter().enumerate() {
                 let slot = ir::ExprKind::SlotOf(process, Box::new(pid.clone()));
                 let is_there = ir::ExprKind::At {
                     process,
@@ -206,7 +224,7 @@ impl<'m> Lowering<'m, '_> {
                     location: LocationId::from_index(at),
                 };
                 let value = ir::ExprKind::Constant(place.node as i64 + 1);
-                parts.push(self.binary(ir::Binary::Multiply, is_there, value, span));
+                parts.push(self.binary(ir::BinaryOp::Multiply, is_there, value, span));
             }
         }
         // Added in pairs, so that the sum is not nested as deep as there are places.
@@ -214,7 +232,7 @@ impl<'m> Lowering<'m, '_> {
             let pairs = parts.chunks(2).map(|pair| match pair {
                 [one, other] => {
                     let (one, other) = (one.kind.clone(), other.kind.clone());
-                    self.binary(ir::Binary::Add, one, other, span)
+                    self.binary(ir::BinaryOp::Add, one, other, span)
                 }
                 _ => pair[0].clone(),
             });
@@ -224,10 +242,10 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// Whether no process is at a `progress` label.
-    pub(super) fn no_progress(&self, span: Span) -> ir::Expr {
-        match self.program.anybody_at(|it| it.progress, span) {
+    pub(super) fn non_progress_condition(&self, span: Span) -> ir::Expr {
+        match self.program.any_instance_at_marked(|it| it.progress, span) {
             None => ir::Expr::constant(1, span),
-            Some(any) => ir::Expr { kind: ir::ExprKind::Unary(Unary::Not, Box::new(any)), span },
+            Some(any) => ir::Expr { kind: ir::ExprKind::Unary(UnaryOp::Not, Box::new(any)), span },
         }
     }
 }

@@ -9,71 +9,81 @@
 //! a variable then, it is received into a variable of the automaton, and where something that is compared may have been stored
 //! over, so is all of the message: then the body stores it where it belongs.
 
-use super::trace::{Trace, TraceStep};
-use super::{Lowering, Result};
+use super::trace::{TraceAutomaton, TraceStep};
+use super::{LoweringResult, PromelaLowering};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::Stmt;
-use crate::front::promela::graph::Act;
-use crate::ir::{self, Asserted, Binary, ChannelRef, Overflow, Pattern, Place, StmtKind, Unary};
+use crate::front::promela::ast::PromelaStmt;
+use crate::front::promela::graph::ControlAction;
+use crate::ir::{
+    self, AssertionKind, BinaryOp, ChannelRef, OverflowRule, Place, ReceivePattern, StmtKind,
+    UnaryOp,
+};
 use crate::source::Span;
 use std::collections::BTreeSet;
 
 /// Whether something holds.
 #[derive(Clone)]
-enum Truth {
+enum SymbolicTruth {
     Never,
     Always,
     When(ir::Expr),
 }
 
-impl Truth {
-    fn and(self, other: Truth) -> Truth {
+impl SymbolicTruth {
+    fn and(self, other: SymbolicTruth) -> SymbolicTruth {
         match (self, other) {
-            (Truth::Never, _) | (_, Truth::Never) => Truth::Never,
-            (Truth::Always, it) | (it, Truth::Always) => it,
-            (Truth::When(one), Truth::When(other)) => Truth::joined(Binary::And, one, other),
-        }
-    }
-
-    fn or(self, other: Truth) -> Truth {
-        match (self, other) {
-            (Truth::Always, _) | (_, Truth::Always) => Truth::Always,
-            (Truth::Never, it) | (it, Truth::Never) => it,
-            (Truth::When(one), Truth::When(other)) => Truth::joined(Binary::Or, one, other),
-        }
-    }
-
-    fn not(self) -> Truth {
-        match self {
-            Truth::Never => Truth::Always,
-            Truth::Always => Truth::Never,
-            Truth::When(it) => {
-                let span = it.span;
-                Truth::When(ir::Expr { kind: ir::ExprKind::Unary(Unary::Not, Box::new(it)), span })
+            (SymbolicTruth::Never, _) | (_, SymbolicTruth::Never) => SymbolicTruth::Never,
+            (SymbolicTruth::Always, it) | (it, SymbolicTruth::Always) => it,
+            (SymbolicTruth::When(one), SymbolicTruth::When(other)) => {
+                SymbolicTruth::joined(BinaryOp::And, one, other)
             }
         }
     }
 
-    fn joined(operator: Binary, one: ir::Expr, other: ir::Expr) -> Truth {
+    fn or(self, other: SymbolicTruth) -> SymbolicTruth {
+        match (self, other) {
+            (SymbolicTruth::Always, _) | (_, SymbolicTruth::Always) => SymbolicTruth::Always,
+            (SymbolicTruth::Never, it) | (it, SymbolicTruth::Never) => it,
+            (SymbolicTruth::When(one), SymbolicTruth::When(other)) => {
+                SymbolicTruth::joined(BinaryOp::Or, one, other)
+            }
+        }
+    }
+
+    fn not(self) -> SymbolicTruth {
+        match self {
+            SymbolicTruth::Never => SymbolicTruth::Always,
+            SymbolicTruth::Always => SymbolicTruth::Never,
+            SymbolicTruth::When(it) => {
+                let span = it.span;
+                SymbolicTruth::When(ir::Expr {
+                    kind: ir::ExprKind::Unary(UnaryOp::Not, Box::new(it)),
+                    span,
+                })
+            }
+        }
+    }
+
+    fn joined(operator: BinaryOp, one: ir::Expr, other: ir::Expr) -> SymbolicTruth {
         let span = one.span;
         let kind = ir::ExprKind::Binary(operator, Box::new(one), Box::new(other));
-        Truth::When(ir::Expr { kind, span })
+        SymbolicTruth::When(ir::Expr { kind, span })
     }
 
     /// As an expression; nothing if it always holds.
     fn condition(self, span: Span) -> Option<ir::Expr> {
         match self {
-            Truth::Always => None,
-            Truth::Never => Some(ir::Expr::constant(0, span)),
-            Truth::When(it) => Some(it),
+            SymbolicTruth::Always => None,
+            SymbolicTruth::Never => Some(ir::Expr::constant(0, span)),
+            SymbolicTruth::When(it) => Some(it),
         }
     }
 }
 
 /// An event as the automaton sees it.
-struct Seen<'a> {
+struct ObservedEvent<'a> {
     /// Of each event of the automaton, whether it is on the same channel, in the same direction.
-    same: &'a [Truth],
+    same: &'a [SymbolicTruth],
     /// Of each event of the automaton, what each field of the message is, where that is asked.
     values: &'a [Vec<Option<ir::Expr>>],
     /// How the event reads.
@@ -82,90 +92,91 @@ struct Seen<'a> {
 }
 
 /// What the body of a receive begins with that the automaton may observe, and what its patterns become.
-pub(super) struct Observed {
-    pub(super) patterns: Vec<Pattern>,
+pub(super) struct ReceiveObservation {
+    pub(super) patterns: Vec<ReceivePattern>,
     pub(super) body: Vec<ir::Stmt>,
 }
 
-impl<'m> Lowering<'m, '_> {
+impl<'m> PromelaLowering<'m, '_> {
     /// What the body of a send begins with.
     pub(super) fn observe_send(
         &mut self,
-        stmt: &'m Stmt,
+        stmt: &'m PromelaStmt,
         channel: &ChannelRef,
         values: &[ir::Expr],
-    ) -> Result<Vec<ir::Stmt>> {
+    ) -> LoweringResult<Vec<ir::Stmt>> {
         let Some(trace) = self.trace.clone() else { return Ok(Vec::new()) };
         let span = stmt.span;
-        let same = self.sight(&trace, channel, true, Some(false), span)?;
+        let same = self.match_events(&trace, channel, true, Some(false), span)?;
         let mut known = Vec::new();
         for (event, same) in trace.events.iter().zip(&same) {
             known.push(match same {
-                Truth::Never => Vec::new(),
+                SymbolicTruth::Never => Vec::new(),
                 _ => self.sent_values(channel, values, event)?,
             });
         }
-        let text = format!("`{}`", self.text(&Act::Do(stmt), span));
-        Ok(take(&trace, &Seen { same: &same, values: &known, text, span }))
+        let text = format!("`{}`", self.text(&ControlAction::Do(stmt), span));
+        Ok(take(&trace, &ObservedEvent { same: &same, values: &known, text, span }))
     }
 
     /// What a receive becomes.
     pub(super) fn observe_receive(
         &mut self,
-        stmt: &'m Stmt,
+        stmt: &'m PromelaStmt,
         channel: &ChannelRef,
-        patterns: Vec<Pattern>,
-    ) -> Result<Observed> {
+        patterns: Vec<ReceivePattern>,
+    ) -> LoweringResult<ReceiveObservation> {
         let Some(trace) = self.trace.clone() else {
-            return Ok(Observed { patterns, body: Vec::new() });
+            return Ok(ReceiveObservation { patterns, body: Vec::new() });
         };
         let span = stmt.span;
-        let sent = self.sight(&trace, channel, true, Some(true), span)?;
-        let received = self.sight(&trace, channel, false, None, span)?;
+        let sent = self.match_events(&trace, channel, true, Some(true), span)?;
+        let received = self.match_events(&trace, channel, false, None, span)?;
         let asked: BTreeSet<usize> =
             compared(&trace, &sent).union(&compared(&trace, &received)).copied().collect();
         let kept = self.keep_message(&trace, channel, patterns, &asked)?;
-        let text = format!("`{}`", self.text(&Act::Do(stmt), span));
+        let text = format!("`{}`", self.text(&ControlAction::Do(stmt), span));
         let of_sender = format!("the send that {text} receives");
         let values = &vec![kept.values; trace.events.len()];
-        let mut body = take(&trace, &Seen { same: &sent, values, text: of_sender, span });
-        body.extend(take(&trace, &Seen { same: &received, values, text, span }));
+        let mut body = take(&trace, &ObservedEvent { same: &sent, values, text: of_sender, span });
+        body.extend(take(&trace, &ObservedEvent { same: &received, values, text, span }));
         body.extend(kept.stores);
-        Ok(Observed { patterns: kept.patterns, body })
+        Ok(ReceiveObservation { patterns: kept.patterns, body })
     }
 
     /// Of each event of the automaton, whether one on this channel is on its channel, in its direction, where the two
     /// sides of it meet or not, as is asked.
-    fn sight(
+    fn match_events(
         &self,
-        trace: &Trace,
+        trace: &TraceAutomaton,
         channel: &ChannelRef,
         is_send: bool,
         by_meeting: Option<bool>,
         span: Span,
-    ) -> Result<Vec<Truth>> {
+    ) -> LoweringResult<Vec<SymbolicTruth>> {
         use ChannelRef::{Computed, Element};
         let mut all = Vec::new();
         for event in &trace.events {
             let same = match event.is_send == is_send {
                 true => self.is_same_channel(channel, &event.channel, span),
-                false => Truth::Never,
+                false => SymbolicTruth::Never,
             };
-            if let (Truth::When(_), Element { index: expr, .. } | Computed(expr)) = (&same, channel)
+            if let (SymbolicTruth::When(_), Element { index: expr, .. } | Computed(expr)) =
+                (&same, channel)
             {
-                self.stays_as_it_is(expr)?;
+                self.require_unchanged(expr)?;
             }
             let is_other = match (by_meeting, &same) {
-                (None, _) | (_, Truth::Never) => false,
-                (Some(asked), _) => self.meet_at(channel, &event.channel, span)? != asked,
+                (None, _) | (_, SymbolicTruth::Never) => false,
+                (Some(asked), _) => self.is_rendezvous_at(channel, &event.channel, span)? != asked,
             };
-            all.push(if is_other { Truth::Never } else { same });
+            all.push(if is_other { SymbolicTruth::Never } else { same });
         }
         Ok(all)
     }
 
     /// Whether a channel of a process is one that the automaton names.
-    fn is_same_channel(&self, own: &ChannelRef, named: &ChannelRef, span: Span) -> Truth {
+    fn is_same_channel(&self, own: &ChannelRef, named: &ChannelRef, span: Span) -> SymbolicTruth {
         use ChannelRef::{Element, Named};
         let is_number = |channel: &ChannelRef| {
             let kind = ir::ExprKind::ChannelNumber(channel.clone());
@@ -178,13 +189,13 @@ impl<'m> Lowering<'m, '_> {
             id.0.checked_sub(first.0).filter(|at| *at < count)
         };
         match (own, named) {
-            (Named(one), Named(other)) if one == other => Truth::Always,
-            (Named(_), Named(_)) => Truth::Never,
+            (Named(one), Named(other)) if one == other => SymbolicTruth::Always,
+            (Named(_), Named(_)) => SymbolicTruth::Never,
             (Element { first, count, index }, Named(id))
             | (Named(id), Element { first, count, index }) => match within(id, first, *count) {
-                None => Truth::Never,
-                Some(at) => Truth::When(self.binary(
-                    Binary::Equal,
+                None => SymbolicTruth::Never,
+                Some(at) => SymbolicTruth::When(self.binary(
+                    BinaryOp::Equal,
                     index.kind.clone(),
                     ir::ExprKind::Constant(at.into()),
                     span,
@@ -192,14 +203,21 @@ impl<'m> Lowering<'m, '_> {
             },
             _ => {
                 let (own, named) = (is_number(own), is_number(named));
-                Truth::When(self.binary(Binary::Equal, own.kind, named.kind, span))
+                SymbolicTruth::When(self.binary(BinaryOp::Equal, own.kind, named.kind, span))
             }
         }
     }
 
     /// Whether sender and receiver meet, where a channel of a process is one that the automaton names.
-    fn meet_at(&self, own: &ChannelRef, named: &ChannelRef, span: Span) -> Result<bool> {
-        if let Some(known) = self.meets(own).or_else(|| self.meets(named)) {
+    fn is_rendezvous_at(
+        &self,
+        own: &ChannelRef,
+        named: &ChannelRef,
+        span: Span,
+    ) -> LoweringResult<bool> {
+        if let Some(known) =
+            self.is_rendezvous_channel(own).or_else(|| self.is_rendezvous_channel(named))
+        {
             return Ok(known);
         }
         let mut all = self.program.channels.values().map(|it| it.capacity == 0);
@@ -214,16 +232,17 @@ impl<'m> Lowering<'m, '_> {
 }
 
 /// The fields that events compare which may be meant.
-fn compared(trace: &Trace, same: &[Truth]) -> BTreeSet<usize> {
-    let possible = trace.events.iter().zip(same).filter(|(_, it)| !matches!(it, Truth::Never));
+fn compared(trace: &TraceAutomaton, same: &[SymbolicTruth]) -> BTreeSet<usize> {
+    let possible =
+        trace.events.iter().zip(same).filter(|(_, it)| !matches!(it, SymbolicTruth::Never));
     let fields = possible.flat_map(|(event, _)| event.fields.iter().enumerate());
     fields.filter(|(_, it)| it.is_some()).map(|(at, _)| at).collect()
 }
 
 /// What an event does: the assertion that the automaton allows it, and the step.
-fn take(trace: &Trace, seen: &Seen<'_>) -> Vec<ir::Stmt> {
-    let scope = seen.same.iter().fold(Truth::Never, |any, same| any.or(same.clone()));
-    if matches!(scope, Truth::Never) {
+fn take(trace: &TraceAutomaton, seen: &ObservedEvent<'_>) -> Vec<ir::Stmt> {
+    let scope = seen.same.iter().fold(SymbolicTruth::Never, |any, same| any.or(same.clone()));
+    if matches!(scope, SymbolicTruth::Never) {
         return Vec::new();
     }
     let mut stmts = Vec::new();
@@ -232,12 +251,12 @@ fn take(trace: &Trace, seen: &Seen<'_>) -> Vec<ir::Stmt> {
             false => format!("{} is no event that the {} allows here", seen.text, trace.title),
             true => format!("{} completes the {}", seen.text, trace.title),
         };
-        let kind = StmtKind::Assert { condition, message, asserted: Asserted::Event };
+        let kind = StmtKind::Assert { condition, message, asserted: AssertionKind::Event };
         stmts.push(ir::Stmt { kind, span: seen.span });
     }
     let step = step(trace, seen);
     match scope {
-        Truth::When(condition) => {
+        SymbolicTruth::When(condition) => {
             let kind = StmtKind::If(vec![(Some(condition), vec![step])]);
             stmts.push(ir::Stmt { kind, span: seen.span });
         }
@@ -247,8 +266,8 @@ fn take(trace: &Trace, seen: &Seen<'_>) -> Vec<ir::Stmt> {
 }
 
 /// Whether a step of the automaton takes an event.
-fn takes(trace: &Trace, step: &TraceStep, seen: &Seen<'_>) -> Truth {
-    let Some(event) = step.event else { return Truth::Always };
+fn takes(trace: &TraceAutomaton, step: &TraceStep, seen: &ObservedEvent<'_>) -> SymbolicTruth {
+    let Some(event) = step.event else { return SymbolicTruth::Always };
     let fields = trace.events[event].fields.iter().zip(&seen.values[event]);
     fields.fold(seen.same[event].clone(), |all, pair| match pair {
         (Some(expected), Some(value)) => all.and(equal(value, expected)),
@@ -256,40 +275,48 @@ fn takes(trace: &Trace, step: &TraceStep, seen: &Seen<'_>) -> Truth {
     })
 }
 
-fn equal(value: &ir::Expr, expected: &ir::Expr) -> Truth {
+fn equal(value: &ir::Expr, expected: &ir::Expr) -> SymbolicTruth {
     match (value.as_constant(), expected.as_constant()) {
-        (Some(one), Some(other)) if one == other => Truth::Always,
-        (Some(_), Some(_)) => Truth::Never,
-        _ => Truth::joined(Binary::Equal, value.clone(), expected.clone()),
+        (Some(one), Some(other)) if one == other => SymbolicTruth::Always,
+        (Some(_), Some(_)) => SymbolicTruth::Never,
+        _ => SymbolicTruth::joined(BinaryOp::Equal, value.clone(), expected.clone()),
     }
 }
 
 /// The steps from a location, each with whether it takes the event.
-fn steps_from<'t>(trace: &'t Trace, seen: &Seen<'_>, from: i64) -> Vec<(&'t TraceStep, Truth)> {
+fn steps_from<'t>(
+    trace: &'t TraceAutomaton,
+    seen: &ObservedEvent<'_>,
+    from: i64,
+) -> Vec<(&'t TraceStep, SymbolicTruth)> {
     let here = trace.steps.iter().filter(|step| step.from == from);
     here.map(|step| (step, takes(trace, step, seen))).collect()
 }
 
-fn locations(trace: &Trace) -> BTreeSet<i64> {
+fn locations(trace: &TraceAutomaton) -> BTreeSet<i64> {
     trace.steps.iter().map(|it| it.from).collect()
 }
 
 /// Whether an event does not violate the declaration.
-fn allowed(trace: &Trace, seen: &Seen<'_>, scope: Truth) -> Truth {
-    let mut met = Truth::Never;
+fn allowed(
+    trace: &TraceAutomaton,
+    seen: &ObservedEvent<'_>,
+    scope: SymbolicTruth,
+) -> SymbolicTruth {
+    let mut met = SymbolicTruth::Never;
     for from in locations(trace) {
-        let mut any = Truth::Never;
-        let mut earlier = Truth::Never;
+        let mut any = SymbolicTruth::Never;
+        let mut earlier = SymbolicTruth::Never;
         for (step, takes) in steps_from(trace, seen, from) {
             let is_met = match trace.is_negated {
                 false => takes.clone(),
                 true if Some(step.to) == trace.end => takes.clone().and(earlier.clone().not()),
-                true => Truth::Never,
+                true => SymbolicTruth::Never,
             };
             any = any.or(is_met);
             earlier = earlier.or(takes);
         }
-        met = met.or(Truth::When(is_at(trace, from, seen.span)).and(any));
+        met = met.or(SymbolicTruth::When(is_at(trace, from, seen.span)).and(any));
     }
     match trace.is_negated {
         false => scope.not().or(met),
@@ -297,20 +324,20 @@ fn allowed(trace: &Trace, seen: &Seen<'_>, scope: Truth) -> Truth {
     }
 }
 
-fn is_at(trace: &Trace, location: i64, span: Span) -> ir::Expr {
+fn is_at(trace: &TraceAutomaton, location: i64, span: Span) -> ir::Expr {
     let read = ir::Expr { kind: ir::ExprKind::Read(Place::variable(trace.variable, span)), span };
     let location = ir::Expr::constant(location, span);
-    let kind = ir::ExprKind::Binary(Binary::Equal, Box::new(read), Box::new(location));
+    let kind = ir::ExprKind::Binary(BinaryOp::Equal, Box::new(read), Box::new(location));
     ir::Expr { kind, span }
 }
 
 /// Moves the automaton.
-fn step(trace: &Trace, seen: &Seen<'_>) -> ir::Stmt {
+fn step(trace: &TraceAutomaton, seen: &ObservedEvent<'_>) -> ir::Stmt {
     let span = seen.span;
     let go = |to: i64| {
         let target = Place::variable(trace.variable, span);
         let value = ir::Expr::constant(to, span);
-        let kind = StmtKind::Assign { target, value, overflow: Overflow::Wraps };
+        let kind = StmtKind::Assign { target, value, overflow: OverflowRule::Wraps };
         ir::Stmt { kind, span }
     };
     let give_up: Vec<ir::Stmt> =
@@ -320,18 +347,19 @@ fn step(trace: &Trace, seen: &Seen<'_>) -> ir::Stmt {
         let steps = steps_from(trace, seen, from);
         let mut ways: Vec<(Option<ir::Expr>, Vec<ir::Stmt>)> = Vec::new();
         for (at, (step, takes)) in steps.iter().enumerate() {
-            let later =
-                steps[at + 1..].iter().fold(Truth::Never, |any, (_, it)| any.or(it.clone()));
+            let later = steps[at + 1..]
+                .iter()
+                .fold(SymbolicTruth::Never, |any, (_, it)| any.or(it.clone()));
             let is_last = trace.is_negated && Some(step.to) == trace.end;
             let mut body = Vec::new();
             match later {
-                Truth::Never => {}
+                SymbolicTruth::Never => {}
                 _ if is_last => {}
                 later => body.push(several(trace, seen, later)),
             }
             body.push(go(step.to));
             match takes.clone() {
-                Truth::Never => continue,
+                SymbolicTruth::Never => continue,
                 takes => ways.push((takes.condition(span), body)),
             }
             if ways.last().is_some_and(|(condition, _)| condition.is_none()) {
@@ -357,7 +385,7 @@ fn step(trace: &Trace, seen: &Seen<'_>) -> ir::Stmt {
 }
 
 /// The error that several steps take one event.
-fn several(trace: &Trace, seen: &Seen<'_>, when: Truth) -> ir::Stmt {
+fn several(trace: &TraceAutomaton, seen: &ObservedEvent<'_>, when: SymbolicTruth) -> ir::Stmt {
     let span = seen.span;
     let text = format!(
         "{} is taken by several steps of the {}, which must be deterministic",

@@ -1,53 +1,60 @@
 //! Expressions, places and channels.
 
-use super::{Lowering, Meaning, Result};
+use super::{LoweringResult, PromelaLowering, SymbolMeaning};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{Expr, ExprKind, Field, MtypeValue, Name, Probe, Reference};
-use crate::front::promela::symbols::{Basic, Initial};
+use crate::front::promela::ast::{
+    ChannelProbe, MtypeValue, PromelaExpr, PromelaExprKind, PromelaName, PromelaReference,
+    ReceiveField,
+};
+use crate::front::promela::symbols::{PromelaInitializer, PromelaType};
 use crate::ir::{
-    self, Binary, ChannelId, ChannelRef, Communication, Entity, Fit, LocationId, Pattern, Pid,
-    Place, ProcessId, Selector, Unary,
+    self, BinaryOp, ChannelId, ChannelRef, Communication, CommunicationFit, Entity, LocationId,
+    PidRule, Place, PlaceSelector, ProcessId, ReceivePattern, UnaryOp,
 };
 use crate::source::Span;
 
-impl Lowering<'_, '_> {
+impl PromelaLowering<'_, '_> {
     /// An expression, in the process with this number if it is in one.
-    pub(super) fn expr(&mut self, expr: &Expr, inside: Option<usize>) -> Result<ir::Expr> {
+    pub(super) fn expr(
+        &mut self,
+        expr: &PromelaExpr,
+        inside: Option<usize>,
+    ) -> LoweringResult<ir::Expr> {
         let span = expr.span;
         if let Some(value) = expr.constant() {
             return Ok(ir::Expr::constant(value, span));
         }
         let kind = match &expr.kind {
-            ExprKind::Number(value) | ExprKind::Symbol(MtypeValue { value, .. }) => {
+            PromelaExprKind::Number(value) | PromelaExprKind::Symbol(MtypeValue { value, .. }) => {
                 ir::ExprKind::Constant(*value)
             }
-            ExprKind::Variable(reference) => return self.read(reference, inside),
-            ExprKind::Unary(operator, operand) => {
+            PromelaExprKind::Variable(reference) => return self.read(reference, inside),
+            PromelaExprKind::Unary(operator, operand) => {
                 ir::ExprKind::Unary(*operator, Box::new(self.expr(operand, inside)?))
             }
-            ExprKind::Binary(operator, left, right) => ir::ExprKind::Binary(
+            PromelaExprKind::Binary(operator, left, right) => ir::ExprKind::Binary(
                 *operator,
                 Box::new(self.expr(left, inside)?),
                 Box::new(self.expr(right, inside)?),
             ),
-            ExprKind::Conditional(condition, then, otherwise) => ir::ExprKind::Conditional(
+            PromelaExprKind::Conditional(condition, then, otherwise) => ir::ExprKind::Conditional(
                 Box::new(self.expr(condition, inside)?),
                 Box::new(self.expr(then, inside)?),
                 Box::new(self.expr(otherwise, inside)?),
             ),
-            ExprKind::Run { .. } => {
+            PromelaExprKind::Run { .. } => {
                 return Err(Diagnostic::error(span, "a run is part of a larger expression")
                     .help("store its result first: `p = run P()`"));
             }
-            ExprKind::Length(channel) => {
+            PromelaExprKind::Length(channel) => {
                 let channel = self.channel(channel, inside)?;
                 match self.is_rendezvous(&channel) {
                     true => ir::ExprKind::Constant(0),
                     false => ir::ExprKind::Length(channel),
                 }
             }
-            ExprKind::Probe(probe, channel) => self.probe(*probe, channel, span, inside)?,
-            ExprKind::Poll { channel, fields, anywhere } => {
+            PromelaExprKind::Probe(probe, channel) => self.probe(*probe, channel, span, inside)?,
+            PromelaExprKind::Poll { channel, fields, anywhere } => {
                 let name = channel;
                 let channel = self.channel(channel, inside)?;
                 if self.is_rendezvous(&channel) {
@@ -57,38 +64,40 @@ impl Lowering<'_, '_> {
                 let patterns = self.patterns(name, fields, true, inside)?;
                 ir::ExprKind::CanReceive(channel, patterns, *anywhere)
             }
-            ExprKind::Timeout => ir::ExprKind::Timeout,
+            PromelaExprKind::Timeout => ir::ExprKind::Timeout,
             // A claim's own pid says nothing about the processes.
-            ExprKind::Pid if self.in_claim => ir::ExprKind::Constant(0),
-            ExprKind::Pid => match inside.and_then(|number| self.own_pid(number)) {
+            PromelaExprKind::Pid if self.in_claim => ir::ExprKind::Constant(0),
+            PromelaExprKind::Pid => match inside.and_then(|number| self.own_pid(number)) {
                 Some(variable) => ir::ExprKind::Read(Place::variable(variable, span)),
                 None => ir::ExprKind::Self_,
             },
-            ExprKind::Processes => ir::ExprKind::Processes,
-            ExprKind::Last => ir::ExprKind::Read(Place::variable(self.last_mover(), span)),
-            ExprKind::Scratch => {
+            PromelaExprKind::Processes => ir::ExprKind::Processes,
+            PromelaExprKind::Last => ir::ExprKind::Read(Place::variable(self.last_mover(), span)),
+            PromelaExprKind::Scratch => {
                 return Err(
                     Diagnostic::error(span, "`_` holds no value").help("`_` can only be stored to")
                 );
             }
-            ExprKind::Enabled(pid) => ir::ExprKind::Enabled(Box::new(self.expr(pid, inside)?)),
-            ExprKind::Priority(pid) if self.uses_priorities => {
+            PromelaExprKind::Enabled(pid) => {
+                ir::ExprKind::Enabled(Box::new(self.expr(pid, inside)?))
+            }
+            PromelaExprKind::Priority(pid) if self.uses_priorities => {
                 ir::ExprKind::PriorityOf(Box::new(self.expr(pid, inside)?))
             }
-            ExprKind::Priority(_) => ir::ExprKind::Constant(1),
-            ExprKind::NonProgress if self.in_claim => {
+            PromelaExprKind::Priority(_) => ir::ExprKind::Constant(1),
+            PromelaExprKind::NonProgress if self.in_claim => {
                 self.asks_for_progress = true;
-                return Ok(self.no_progress(span));
+                return Ok(self.non_progress_condition(span));
             }
-            ExprKind::NonProgress => {
+            PromelaExprKind::NonProgress => {
                 let error = "`np_` is used outside a never claim";
                 return Err(Diagnostic::error(span, error));
             }
-            ExprKind::PcValue(pid) => return self.place_number(pid, span, inside),
-            ExprKind::At { process, pid, label } => {
+            PromelaExprKind::PcValue(pid) => return self.place_number(pid, span, inside),
+            PromelaExprKind::At { process, pid, label } => {
                 return self.at(process, pid.as_deref(), label, span, inside);
             }
-            ExprKind::Remote { process, pid, path } => {
+            PromelaExprKind::Remote { process, pid, path } => {
                 return self.remote(process, pid.as_deref(), path, span, inside);
             }
         };
@@ -119,13 +128,17 @@ impl Lowering<'_, '_> {
     }
 
     /// The value of a variable; that of a name which always stands for one channel is its number.
-    fn read(&mut self, reference: &Reference, inside: Option<usize>) -> Result<ir::Expr> {
+    fn read(
+        &mut self,
+        reference: &PromelaReference,
+        inside: Option<usize>,
+    ) -> LoweringResult<ir::Expr> {
         let span = reference.span;
         if let Some(channel) = self.fixed_channel(reference, inside)? {
             return Ok(ir::Expr { kind: ir::ExprKind::ChannelNumber(channel), span });
         }
         let (basic, _) = self.part(reference)?;
-        if let Basic::Struct(_) = basic {
+        if let PromelaType::Struct(_) = basic {
             return Err(Diagnostic::error(span, "a structure stands where a value is needed"));
         }
         let place = self.place(reference, inside)?;
@@ -133,12 +146,16 @@ impl Lowering<'_, '_> {
     }
 
     /// A single value, or a structure.
-    pub(super) fn place(&mut self, reference: &Reference, inside: Option<usize>) -> Result<Place> {
+    pub(super) fn place(
+        &mut self,
+        reference: &PromelaReference,
+        inside: Option<usize>,
+    ) -> LoweringResult<Place> {
         let span = reference.span;
         let symbol = &self.model.symbols.all[reference.symbol];
         let variable = match self.meanings.get(&reference.symbol).copied() {
-            Some(Meaning::Variable(variable)) => variable,
-            Some(Meaning::Parts(first)) => {
+            Some(SymbolMeaning::Variable(variable)) => variable,
+            Some(SymbolMeaning::Parts(first)) => {
                 let (variable, _) = self.part_of_parameter(first, reference)?;
                 return Ok(Place::variable(variable, span));
             }
@@ -160,7 +177,7 @@ impl Lowering<'_, '_> {
         for (name, index) in &reference.fields {
             let (number, field) = self.field(basic, &name.text, name.span)?;
             let (length, next) = (field.length, field.basic);
-            path.push(Selector::Field(number));
+            path.push(PlaceSelector::Field(number));
             self.index(&name.text, length, index.as_ref(), name.span, inside, &mut path)?;
             basic = next;
         }
@@ -172,23 +189,23 @@ impl Lowering<'_, '_> {
         &mut self,
         name: &str,
         length: Option<u32>,
-        index: Option<&Expr>,
+        index: Option<&PromelaExpr>,
         span: Span,
         inside: Option<usize>,
-        path: &mut Vec<Selector>,
-    ) -> Result<()> {
+        path: &mut Vec<PlaceSelector>,
+    ) -> LoweringResult<()> {
         match (length, index) {
             (None, None) => Ok(()),
-            (None, Some(Expr { kind: ExprKind::Number(0), .. })) => Ok(()),
+            (None, Some(PromelaExpr { kind: PromelaExprKind::Number(0), .. })) => Ok(()),
             (None, Some(index)) => {
                 Err(Diagnostic::error(index.span, format!("{name} is no array")))
             }
             (Some(_), None) => {
-                path.push(Selector::Index(ir::Expr::constant(0, span)));
+                path.push(PlaceSelector::Index(ir::Expr::constant(0, span)));
                 Ok(())
             }
             (Some(_), Some(index)) => {
-                path.push(Selector::Index(self.expr(index, inside)?));
+                path.push(PlaceSelector::Index(self.expr(index, inside)?));
                 Ok(())
             }
         }
@@ -197,10 +214,11 @@ impl Lowering<'_, '_> {
     /// The channel that a reference always stands for, if it is one.
     fn fixed_channel(
         &mut self,
-        reference: &Reference,
+        reference: &PromelaReference,
         inside: Option<usize>,
-    ) -> Result<Option<ChannelRef>> {
-        let Some(&Meaning::Channels(first, count)) = self.meanings.get(&reference.symbol) else {
+    ) -> LoweringResult<Option<ChannelRef>> {
+        let Some(&SymbolMeaning::Channels(first, count)) = self.meanings.get(&reference.symbol)
+        else {
             return Ok(None);
         };
         let is_array = self.model.symbols.all[reference.symbol].length.is_some();
@@ -218,14 +236,15 @@ impl Lowering<'_, '_> {
 
     pub(super) fn channel(
         &mut self,
-        reference: &Reference,
+        reference: &PromelaReference,
         inside: Option<usize>,
-    ) -> Result<ChannelRef> {
+    ) -> LoweringResult<ChannelRef> {
         if let Some(channel) = self.fixed_channel(reference, inside)? {
             return Ok(channel);
         }
         let (basic, _) = self.part(reference)?;
-        if basic != Basic::Channel && basic != Basic::Byte && basic != Basic::Int {
+        if basic != PromelaType::Channel && basic != PromelaType::Byte && basic != PromelaType::Int
+        {
             let symbol = &self.model.symbols.all[reference.symbol];
             let error = format!("{} is no channel", symbol.name.text);
             return Err(Diagnostic::error(reference.span, error));
@@ -245,33 +264,39 @@ impl Lowering<'_, '_> {
 
     fn probe(
         &mut self,
-        probe: Probe,
-        channel: &Reference,
+        probe: ChannelProbe,
+        channel: &PromelaReference,
         span: Span,
         inside: Option<usize>,
-    ) -> Result<ir::ExprKind> {
+    ) -> LoweringResult<ir::ExprKind> {
         let channel = self.channel(channel, inside)?;
         if self.is_rendezvous(&channel) {
-            let holds = matches!(probe, Probe::Empty | Probe::NotFull);
+            let holds = matches!(probe, ChannelProbe::Empty | ChannelProbe::NotFull);
             return Ok(ir::ExprKind::Constant(holds.into()));
         }
         let kind = match probe {
-            Probe::Empty | Probe::NotEmpty => ir::ExprKind::IsEmpty(channel),
-            Probe::Full | Probe::NotFull => ir::ExprKind::IsFull(channel),
+            ChannelProbe::Empty | ChannelProbe::NotEmpty => ir::ExprKind::IsEmpty(channel),
+            ChannelProbe::Full | ChannelProbe::NotFull => ir::ExprKind::IsFull(channel),
         };
         Ok(match probe {
-            Probe::Empty | Probe::Full => kind,
-            Probe::NotEmpty | Probe::NotFull => {
-                ir::ExprKind::Unary(Unary::Not, Box::new(ir::Expr { kind, span }))
+            ChannelProbe::Empty | ChannelProbe::Full => kind,
+            ChannelProbe::NotEmpty | ChannelProbe::NotFull => {
+                ir::ExprKind::Unary(UnaryOp::Not, Box::new(ir::Expr { kind, span }))
             }
         })
     }
 
     /// The types of a channel's fields, if every channel that the name may stand for has the same.
-    pub(super) fn fields_of(&self, channel: &Reference, count: usize) -> Option<Vec<Basic>> {
+    pub(super) fn fields_of(
+        &self,
+        channel: &PromelaReference,
+        count: usize,
+    ) -> Option<Vec<PromelaType>> {
         let symbols = &self.model.symbols;
         let symbol = &symbols.all[channel.symbol];
-        if let (Initial::Channel { fields, .. }, false) = (&symbol.initial, symbol.assigned) {
+        if let (PromelaInitializer::Channel { fields, .. }, false) =
+            (&symbol.initial, symbol.assigned)
+        {
             return Some(fields.iter().flat_map(|&field| symbols.leaves(field)).collect());
         }
         let mut known = None;
@@ -287,32 +312,35 @@ impl Lowering<'_, '_> {
     /// What a receive, or a question about one, does with each field of a message.
     pub(super) fn patterns(
         &mut self,
-        channel: &Reference,
-        fields: &[Field],
+        channel: &PromelaReference,
+        fields: &[ReceiveField],
         only_asks: bool,
         inside: Option<usize>,
-    ) -> Result<Vec<Pattern>> {
+    ) -> LoweringResult<Vec<ReceivePattern>> {
         let mut patterns = Vec::new();
         for field in fields {
             match field {
-                Field::Any(_) => patterns.push(Pattern::Any),
-                Field::Match(value) => patterns.push(Pattern::Match(self.expr(value, inside)?)),
-                Field::Into(reference) => {
+                ReceiveField::Any(_) => patterns.push(ReceivePattern::Any),
+                ReceiveField::Match(value) => {
+                    patterns.push(ReceivePattern::Match(self.expr(value, inside)?))
+                }
+                ReceiveField::Into(reference) => {
                     let meant = self.meanings.get(&reference.symbol);
-                    if matches!(meant, Some(Meaning::Nothing)) || only_asks {
-                        patterns.push(Pattern::Any);
+                    if matches!(meant, Some(SymbolMeaning::Nothing)) || only_asks {
+                        patterns.push(ReceivePattern::Any);
                         continue;
                     }
                     let values = self.single_values(reference, inside)?;
-                    patterns.extend(values.into_iter().map(|(place, _)| Pattern::Into(place)));
+                    patterns
+                        .extend(values.into_iter().map(|(place, _)| ReceivePattern::Into(place)));
                 }
             }
         }
         let known = self.fields_of(channel, patterns.len());
         for (at, field) in fields.iter().enumerate() {
-            if let Field::Into(reference) = field
-                && let (Basic::Mtype(set), _) = self.part(reference)?
-                && known.as_ref().and_then(|known| known.get(at)) != Some(&Basic::Mtype(set))
+            if let ReceiveField::Into(reference) = field
+                && let (PromelaType::Mtype(set), _) = self.part(reference)?
+                && known.as_ref().and_then(|known| known.get(at)) != Some(&PromelaType::Mtype(set))
             {
                 self.bytes.insert(set);
             }
@@ -321,10 +349,10 @@ impl Lowering<'_, '_> {
     }
 
     /// The number of fields of a channel that a name always stands for.
-    pub(super) fn count_of(&self, channel: &Reference) -> Option<usize> {
+    pub(super) fn count_of(&self, channel: &PromelaReference) -> Option<usize> {
         let symbol = &self.model.symbols.all[channel.symbol];
         match &symbol.initial {
-            Initial::Channel { fields, .. } if !symbol.assigned => {
+            PromelaInitializer::Channel { fields, .. } if !symbol.assigned => {
                 Some(fields.iter().map(|&field| self.model.symbols.leaves(field).len()).sum())
             }
             _ => None,
@@ -332,31 +360,37 @@ impl Lowering<'_, '_> {
     }
 
     /// Warns of a send or receive that does not fit the messages of a channel that its name always stands for.
-    pub(super) fn warn_of_misfit(&mut self, channel: &Reference, communication: &Communication) {
+    pub(super) fn warn_of_misfit(
+        &mut self,
+        channel: &PromelaReference,
+        communication: &Communication,
+    ) {
         let Some(fields) = self.count_of(channel) else { return };
-        if let Fit::GoesOn(misfit) | Fit::Fails(misfit) = communication.fit(fields) {
+        if let CommunicationFit::Continues(misfit) | CommunicationFit::Fails(misfit) =
+            communication.fit(fields)
+        {
             let name = &self.model.symbols.all[channel.symbol].name.text;
-            let what = misfit.describe(communication.given(), name, fields);
+            let what = misfit.describe(communication.arity(), name, fields);
             self.warn(communication.span(), &format!("{what}; it is an error to execute it"));
         }
     }
 
     /// The places of the single values that a place is made of.
-    pub(super) fn leaves_of(&self, basic: Basic, place: Place, places: &mut Vec<Place>) {
-        let Basic::Struct(number) = basic else {
+    pub(super) fn leaves_of(&self, basic: PromelaType, place: Place, places: &mut Vec<Place>) {
+        let PromelaType::Struct(number) = basic else {
             places.push(place);
             return;
         };
         for (at, field) in self.model.symbols.structs[number].fields.iter().enumerate() {
             let mut inner = place.clone();
-            inner.path.push(Selector::Field(at as u32));
+            inner.path.push(PlaceSelector::Field(at as u32));
             match field.length {
                 None => self.leaves_of(field.basic, inner, places),
                 Some(length) => {
                     for index in 0..length {
                         let mut element = inner.clone();
                         let index = ir::Expr::constant(index.into(), place.span);
-                        element.path.push(Selector::Index(index));
+                        element.path.push(PlaceSelector::Index(index));
                         self.leaves_of(field.basic, element, places);
                     }
                 }
@@ -364,7 +398,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    pub(super) fn process_named(&self, name: &Name) -> Result<usize> {
+    pub(super) fn process_named(&self, name: &PromelaName) -> LoweringResult<usize> {
         let found = self.bodies.iter().position(|(process, _)| process.name.text == name.text);
         found.ok_or_else(|| {
             Diagnostic::error(name.span, format!("there is no process {}", name.text))
@@ -375,16 +409,16 @@ impl Lowering<'_, '_> {
     fn slot(
         &mut self,
         process: usize,
-        pid: Option<&Expr>,
-        name: &Name,
+        pid: Option<&PromelaExpr>,
+        name: &PromelaName,
         inside: Option<usize>,
-    ) -> Result<ir::Expr> {
+    ) -> LoweringResult<ir::Expr> {
         let id = ProcessId::from_index(process);
         // Without a pid it is the oldest, as in SPIN.
         let Some(pid) = pid else { return Ok(ir::Expr::constant(0, name.span)) };
         let pid = self.expr(pid, inside)?;
         let slots = i64::from(self.program.slots(id));
-        if let (Some(pid), Pid::From(first)) =
+        if let (Some(pid), PidRule::From(first)) =
             (pid.as_constant(), self.program.processes[id].life.pid)
             && (0..slots).contains(&(pid - i64::from(first)))
         {
@@ -396,16 +430,16 @@ impl Lowering<'_, '_> {
 
     fn at(
         &mut self,
-        name: &Name,
-        pid: Option<&Expr>,
-        label: &Name,
+        name: &PromelaName,
+        pid: Option<&PromelaExpr>,
+        label: &PromelaName,
         span: Span,
         inside: Option<usize>,
-    ) -> Result<ir::Expr> {
+    ) -> LoweringResult<ir::Expr> {
         let process = self.process_named(name)?;
         let slot = Box::new(self.slot(process, pid, name, inside)?);
         let control = &self.bodies[process].1;
-        let place = control.places.iter().position(|place| place.labels.contains(&label.text));
+        let place = control.locations.iter().position(|place| place.labels.contains(&label.text));
         let Some(place) = place else {
             if !control.labels.contains(&label.text) {
                 let error = format!("there is no label {} in {}", label.text, name.text);
@@ -421,12 +455,12 @@ impl Lowering<'_, '_> {
 
     fn remote(
         &mut self,
-        name: &Name,
-        pid: Option<&Expr>,
-        path: &[(Name, Option<Expr>)],
+        name: &PromelaName,
+        pid: Option<&PromelaExpr>,
+        path: &[(PromelaName, Option<PromelaExpr>)],
         span: Span,
         inside: Option<usize>,
-    ) -> Result<ir::Expr> {
+    ) -> LoweringResult<ir::Expr> {
         let process = self.process_named(name)?;
         let slot = self.slot(process, pid, name, inside)?;
         let index = self.index_of(process);
@@ -441,7 +475,7 @@ impl Lowering<'_, '_> {
             let error = format!("{} has no variable {}", name.text, first.text);
             return Err(Diagnostic::error(first.span, error));
         };
-        let reference = Reference {
+        let reference = PromelaReference {
             symbol,
             index: first_index.clone().map(Box::new),
             fields: fields.to_vec(),
@@ -454,7 +488,7 @@ impl Lowering<'_, '_> {
     /// `left operator right`.
     pub(super) fn binary(
         &self,
-        operator: Binary,
+        operator: BinaryOp,
         left: ir::ExprKind,
         right: ir::ExprKind,
         span: Span,

@@ -1,13 +1,13 @@
 //! Which moves of a process can be taken again: those within a circle.
 
-use crate::front::promela::graph::Control;
+use crate::front::promela::graph::ControlGraph;
 use crate::ir::components::components;
 
 /// Of each move, whether it can be taken again after it: whether both its ends are in one strongly connected
 /// component.
-pub(super) fn looped(control: &Control) -> Vec<bool> {
-    let edges = control.moves.iter().filter_map(|it| Some((it.from, it.to?)));
-    let component = components(control.places.len(), &edges.collect::<Vec<_>>());
+pub(super) fn transitions_on_cycles(control: &ControlGraph) -> Vec<bool> {
+    let edges = control.transitions.iter().filter_map(|it| Some((it.from, it.to?)));
+    let component = components(control.locations.len(), &edges.collect::<Vec<_>>());
     let is_looped = |from: usize, to: usize| component[from] == component[to];
-    control.moves.iter().map(|it| it.to.is_some_and(|to| is_looped(it.from, to))).collect()
+    control.transitions.iter().map(|it| it.to.is_some_and(|to| is_looped(it.from, to))).collect()
 }

@@ -5,34 +5,34 @@
 //! it is received into a variable of the automaton. Where something that is compared may have been stored over, so is all of
 //! the message, and the body stores it where it belongs after the comparison.
 
-use super::trace::{Trace, TraceEvent};
-use super::{Lowering, Result};
+use super::trace::{TraceAutomaton, TraceEvent};
+use super::{LoweringResult, PromelaLowering};
 use crate::diag::Diagnostic;
-use crate::ir::walk::{self, Access, Visitor};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
-    Binary, ChannelRef, Expr, ExprKind, Overflow, Owner, Pattern, Place, Root, Scalar, Selector,
-    Stmt, StmtKind, Type, TypeId, VarId, Variable, interval,
+    BinaryOp, ChannelRef, Expr, ExprKind, OverflowRule, Owner, Place, PlaceRoot, PlaceSelector,
+    ReceivePattern, ScalarType, Stmt, StmtKind, Type, TypeId, VarId, Variable, interval,
 };
 use crate::source::Span;
 use std::collections::BTreeSet;
 
 /// A receive whose body knows the fields that are asked for.
 pub(super) struct KeptMessage {
-    pub(super) patterns: Vec<Pattern>,
+    pub(super) patterns: Vec<ReceivePattern>,
     /// The value of each field that is asked for.
     pub(super) values: Vec<Option<Expr>>,
     /// What is still to be stored, once the values are not needed.
     pub(super) stores: Vec<Stmt>,
 }
 
-impl Lowering<'_, '_> {
+impl PromelaLowering<'_, '_> {
     /// The values that are sent, as the fields of the message hold them: of those that an event compares.
     pub(super) fn sent_values(
         &self,
         channel: &ChannelRef,
         values: &[Expr],
         event: &TraceEvent,
-    ) -> Result<Vec<Option<Expr>>> {
+    ) -> LoweringResult<Vec<Option<Expr>>> {
         let mut known = Vec::new();
         for (field, value) in values.iter().enumerate() {
             known.push(match event.fields.get(field) {
@@ -48,12 +48,12 @@ impl Lowering<'_, '_> {
         channel: &ChannelRef,
         (field, value): (usize, &Expr),
         event: &TraceEvent,
-    ) -> Result<Expr> {
-        self.stays_as_it_is(value)?;
+    ) -> LoweringResult<Expr> {
+        self.require_unchanged(value)?;
         let types = self.types_of_field(channel, std::slice::from_ref(event), field);
         let bounds: BTreeSet<(i64, i64)> = types.iter().map(|&it| self.bounds(it)).collect();
         if let Some(known) = value.as_constant() {
-            let held = bounds.iter().map(|&it| interval::wrapped(known, it));
+            let held = bounds.iter().map(|&it| interval::wrap_into(known, it));
             let held: BTreeSet<i64> = held.collect();
             if let (Some(&held), 1) = (held.first(), held.len()) {
                 return Ok(Expr::constant(held, value.span));
@@ -91,7 +91,7 @@ impl Lowering<'_, '_> {
     /// The least and the greatest value of a type that is a scalar's.
     pub(super) fn bounds(&self, ty: TypeId) -> (i64, i64) {
         match &self.program.types[ty] {
-            Type::Scalar(Scalar { domain, .. }) => self.program.bounds(domain),
+            Type::Scalar(ScalarType { domain, .. }) => self.program.bounds(domain),
             _ => (0, 0),
         }
     }
@@ -109,11 +109,11 @@ impl Lowering<'_, '_> {
             return value.clone();
         }
         match bounds {
-            (0, high @ (1 | 255)) => with(Binary::BitAnd, value.kind.clone(), high),
+            (0, high @ (1 | 255)) => with(BinaryOp::BitAnd, value.kind.clone(), high),
             (-32768, 32767) => {
-                let low = with(Binary::BitAnd, value.kind.clone(), 0xffff);
-                let sign = with(Binary::BitXor, low.kind, 0x8000);
-                with(Binary::Subtract, sign.kind, 0x8000)
+                let low = with(BinaryOp::BitAnd, value.kind.clone(), 0xffff);
+                let sign = with(BinaryOp::BitXor, low.kind, 0x8000);
+                with(BinaryOp::Subtract, sign.kind, 0x8000)
             }
             // Numbers of 32 bits, and names of a set, which nothing but names is stored to.
             _ => value.clone(),
@@ -122,12 +122,12 @@ impl Lowering<'_, '_> {
 
     /// The least and the greatest value that a place can hold.
     pub(super) fn bounds_at(&self, place: &Place) -> (i64, i64) {
-        let Root::Variable(variable) = place.root else { return (i64::MIN, i64::MAX) };
+        let PlaceRoot::Variable(variable) = place.root else { return (i64::MIN, i64::MAX) };
         let mut ty = self.program.variables[variable].ty;
         for selector in &place.path {
             ty = match (selector, &self.program.types[ty]) {
-                (Selector::Index(_), Type::Array { element, .. }) => *element,
-                (Selector::Field(at), Type::Record { fields, .. }) => fields[*at as usize].1,
+                (PlaceSelector::Index(_), Type::Array { element, .. }) => *element,
+                (PlaceSelector::Field(at), Type::Record { fields, .. }) => fields[*at as usize].1,
                 _ => return (i64::MIN, i64::MAX),
             };
         }
@@ -135,8 +135,8 @@ impl Lowering<'_, '_> {
     }
 
     /// A value that is compared in the body of an action must be what it was before the action.
-    pub(super) fn stays_as_it_is(&self, value: &Expr) -> Result<()> {
-        if self.is_settled(value) {
+    pub(super) fn require_unchanged(&self, value: &Expr) -> LoweringResult<()> {
+        if self.is_unchanged_by_action(value) {
             return Ok(());
         }
         let error = "a trace compares this value, which asks about channels or processes";
@@ -144,16 +144,16 @@ impl Lowering<'_, '_> {
     }
 
     /// Whether an expression has the same value in the body of an action as before, if no variable that it reads is stored to.
-    pub(super) fn is_settled(&self, expr: &Expr) -> bool {
-        let settled = |it: &Expr| self.is_settled(it);
+    pub(super) fn is_unchanged_by_action(&self, expr: &Expr) -> bool {
+        let settled = |it: &Expr| self.is_unchanged_by_action(it);
         match &expr.kind {
             ExprKind::Constant(_) | ExprKind::Self_ | ExprKind::Processes => true,
             ExprKind::Read(place) => {
-                let index = |it: &Selector| match it {
-                    Selector::Index(index) => settled(index),
-                    Selector::Field(_) => true,
+                let index = |it: &PlaceSelector| match it {
+                    PlaceSelector::Index(index) => settled(index),
+                    PlaceSelector::Field(_) => true,
                 };
-                Some(place.root) != self.last.map(Root::Variable)
+                Some(place.root) != self.last.map(PlaceRoot::Variable)
                     && place.slot.iter().all(|it| settled(it))
                     && place.path.iter().all(index)
             }
@@ -175,41 +175,41 @@ impl Lowering<'_, '_> {
     /// Changes a receive so that its body knows the fields that are asked for.
     pub(super) fn keep_message(
         &mut self,
-        trace: &Trace,
+        trace: &TraceAutomaton,
         channel: &ChannelRef,
-        patterns: Vec<Pattern>,
+        patterns: Vec<ReceivePattern>,
         asked: &BTreeSet<usize>,
-    ) -> Result<KeptMessage> {
+    ) -> LoweringResult<KeptMessage> {
         let is_late = self.must_store_late(trace, channel, &patterns, asked);
         let mut kept = KeptMessage { patterns: Vec::new(), values: Vec::new(), stores: Vec::new() };
         let mut used = Vec::new();
         for (field, pattern) in patterns.into_iter().enumerate() {
             let is_asked = asked.contains(&field);
             let (pattern, value) = match pattern {
-                Pattern::Into(place) if is_late => {
+                ReceivePattern::Into(place) if is_late => {
                     let own = self.message_variable(trace, channel, field);
                     used.push(own);
                     let value = read(own, place.span);
                     kept.stores.push(store(place, value.clone()));
-                    (Pattern::Into(Place::variable(own, value.span)), Some(value))
+                    (ReceivePattern::Into(Place::variable(own, value.span)), Some(value))
                 }
-                Pattern::Any if is_asked => {
+                ReceivePattern::Any if is_asked => {
                     let own = self.message_variable(trace, channel, field);
                     used.push(own);
                     let place = Place::variable(own, Span::default());
-                    (Pattern::Into(place), Some(read(own, Span::default())))
+                    (ReceivePattern::Into(place), Some(read(own, Span::default())))
                 }
-                Pattern::Match(value) => {
+                ReceivePattern::Match(value) => {
                     if is_asked {
-                        self.stays_as_it_is(&value)?;
+                        self.require_unchanged(&value)?;
                     }
-                    (Pattern::Match(value.clone()), Some(value))
+                    (ReceivePattern::Match(value.clone()), Some(value))
                 }
-                Pattern::Into(place) => {
+                ReceivePattern::Into(place) => {
                     let value = Expr { span: place.span, kind: ExprKind::Read(place.clone()) };
-                    (Pattern::Into(place), Some(value))
+                    (ReceivePattern::Into(place), Some(value))
                 }
-                Pattern::Any => (Pattern::Any, None),
+                ReceivePattern::Any => (ReceivePattern::Any, None),
             };
             kept.patterns.push(pattern);
             kept.values.push(value.filter(|_| is_asked));
@@ -226,9 +226,9 @@ impl Lowering<'_, '_> {
     /// channel, or a field itself, would not be what it was.
     fn must_store_late(
         &self,
-        trace: &Trace,
+        trace: &TraceAutomaton,
         channel: &ChannelRef,
-        patterns: &[Pattern],
+        patterns: &[ReceivePattern],
         asked: &BTreeSet<usize>,
     ) -> bool {
         if asked.is_empty() {
@@ -240,7 +240,7 @@ impl Lowering<'_, '_> {
         }
         let targets: Vec<&Place> = (patterns.iter())
             .filter_map(|it| match it {
-                Pattern::Into(place) => Some(place),
+                ReceivePattern::Into(place) => Some(place),
                 _ => None,
             })
             .collect();
@@ -251,9 +251,9 @@ impl Lowering<'_, '_> {
             }
         };
         let is_lost = |field: &usize| match patterns.get(*field) {
-            None | Some(Pattern::Any) => false,
-            Some(Pattern::Match(value)) => value.as_constant().is_none(),
-            Some(Pattern::Into(place)) => {
+            None | Some(ReceivePattern::Any) => false,
+            Some(ReceivePattern::Match(value)) => value.as_constant().is_none(),
+            Some(ReceivePattern::Into(place)) => {
                 let same = targets.iter().filter(|it| it.root == place.root).count();
                 same > 1 || !is_fixed(place) || !self.holds_field(trace, channel, *field, place)
             }
@@ -264,7 +264,7 @@ impl Lowering<'_, '_> {
     /// Whether a place holds every value that a field of the message may have.
     fn holds_field(
         &self,
-        trace: &Trace,
+        trace: &TraceAutomaton,
         channel: &ChannelRef,
         field: usize,
         place: &Place,
@@ -275,7 +275,12 @@ impl Lowering<'_, '_> {
     }
 
     /// A variable of the automaton for a field of a message while the body of a receive runs.
-    fn message_variable(&mut self, trace: &Trace, channel: &ChannelRef, field: usize) -> VarId {
+    fn message_variable(
+        &mut self,
+        trace: &TraceAutomaton,
+        channel: &ChannelRef,
+        field: usize,
+    ) -> VarId {
         let ty = match self
             .types_of_field(channel, &trace.events, field)
             .into_iter()
@@ -313,32 +318,32 @@ fn read(variable: VarId, span: Span) -> Expr {
 
 fn store(target: Place, value: Expr) -> Stmt {
     let span = target.span;
-    Stmt { kind: StmtKind::Assign { target, value, overflow: Overflow::Wraps }, span }
+    Stmt { kind: StmtKind::Assign { target, value, overflow: OverflowRule::Wraps }, span }
 }
 
 /// Whether a place is the mover's or the program's own, by indices that are known.
 fn is_fixed(place: &Place) -> bool {
-    let is_known = |it: &Selector| match it {
-        Selector::Index(index) => index.as_constant().is_some(),
-        Selector::Field(_) => true,
+    let is_known = |it: &PlaceSelector| match it {
+        PlaceSelector::Index(index) => index.as_constant().is_some(),
+        PlaceSelector::Field(_) => true,
     };
     place.slot.is_none() && place.path.iter().all(is_known)
 }
 
 /// Whether an expression reads a variable.
-fn reads(expr: &Expr, root: Root) -> bool {
-    struct Reads {
-        root: Root,
+fn reads(expr: &Expr, root: PlaceRoot) -> bool {
+    struct RootReadFinder {
+        root: PlaceRoot,
         found: bool,
     }
-    impl Visitor for Reads {
-        fn place(&mut self, place: &Place, access: Access) {
+    impl CodeVisitor for RootReadFinder {
+        fn place(&mut self, place: &Place, access: PlaceAccess) {
             self.found |= place.root == self.root;
             let _ = access;
             walk::place(self, place);
         }
     }
-    let mut reads = Reads { root, found: false };
+    let mut reads = RootReadFinder { root, found: false };
     reads.expr(expr);
     reads.found
 }

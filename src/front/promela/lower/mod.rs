@@ -20,21 +20,22 @@ mod trace;
 mod types;
 mod unchecked;
 
-pub(super) use claim::chosen as chosen_claim;
+pub(super) use claim::chosen_claim;
 
 use super::ARITHMETIC;
-use super::ast::{Process, Role};
-use super::graph::{self, Control};
-use super::parse::Model;
-use super::symbols::{Basic, Initial, Symbol, SymbolId};
+use super::ast::{ProcessRole, PromelaProcess};
+use super::graph::{self, ControlGraph};
+use super::parse::PromelaModel;
+use super::symbols::{PromelaInitializer, PromelaSymbol, PromelaType, SymbolId};
 use crate::diag::Diagnostic;
 use crate::front::Options;
 use crate::ir::components::components;
 use crate::ir::{
-    self, Assertions, ChannelId, EndRule, Entity, EnumId, ExprKind, Instances, Life, Location,
-    LocationId, Owner, Pid, ProcessId, Program, Start, Stmt, StmtKind, TypeId, VarId,
+    self, AssertionRule, ChannelId, EndRule, Entity, EnumId, ExprKind, InstanceCount, Location,
+    LocationId, Owner, PidRule, ProcessId, ProcessLifecycle, Program, StartRule, Stmt, StmtKind,
+    TypeId, VarId,
 };
-use crate::source::{Sources, Span};
+use crate::source::{SourceMap, Span};
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -44,10 +45,10 @@ pub const SLOTS_DEFAULT: u32 = 16;
 /// The most processes at one time.
 const PROCESSES_MAX: u32 = 255;
 
-type Result<T> = std::result::Result<T, Diagnostic>;
+type LoweringResult<T> = std::result::Result<T, Diagnostic>;
 
 /// A model, lowered.
-pub struct Lowered {
+pub struct LoweredModel {
     /// What it means.
     pub program: Program,
     /// The propositions that are asked of it.
@@ -57,25 +58,30 @@ pub struct Lowered {
 }
 
 /// Lowers a model, with advice.
-pub fn lower(model: &Model, sources: &Sources, options: &Options) -> Result<Lowered> {
+pub fn lower(
+    model: &PromelaModel,
+    sources: &SourceMap,
+    options: &Options,
+) -> LoweringResult<LoweredModel> {
     let remote: Vec<&str> = model.remote_labels.iter().map(|label| &**label).collect();
     let mut bodies = Vec::new();
-    for process in model.processes.iter().filter(|process| process.role == Role::Process) {
-        let control = graph::control(process, &remote)?;
+    for process in model.processes.iter().filter(|process| process.role == ProcessRole::Process) {
+        let control = graph::control_graph(process, &remote)?;
         bodies.push((process, if options.lossy { control.with_losses() } else { control }));
     }
-    let claim = claim::chosen(model, &claim::choice(model, options), &remote)?;
+    let claim = claim::chosen_claim(model, &claim::effective_choice(model, options), &remote)?;
     let mut bytes = BTreeSet::new();
     loop {
-        let mut lowering = Lowering::new(model, sources, &bodies, bytes.clone());
+        let mut lowering = PromelaLowering::new(model, sources, &bodies, bytes.clone());
         let program = lowering.whole(options, claim.as_ref())?;
         if lowering.bytes == bytes {
             let advice = claim::advice(model, &options.claim);
             let chosen = claim.as_ref().map(|(process, _)| *process);
-            let unchecked = unchecked::unchecked(model, chosen, lowering.asks_for_progress);
+            let unchecked =
+                unchecked::unchecked_properties(model, chosen, lowering.asks_for_progress);
             let program = Program { unchecked, ..program };
             let advice = [lowering.warnings, advice].concat();
-            return Ok(Lowered { program, conditions: lowering.conditions, advice });
+            return Ok(LoweredModel { program, conditions: lowering.conditions, advice });
         }
         bytes = lowering.bytes;
     }
@@ -83,11 +89,11 @@ pub fn lower(model: &Model, sources: &Sources, options: &Options) -> Result<Lowe
 
 /// The `run`s of each process, by its name: the number of the process that makes them, and whether it can make them
 /// again.
-type Runs<'a> = HashMap<&'a str, Vec<(usize, bool)>>;
+type RunSites<'a> = HashMap<&'a str, Vec<(usize, bool)>>;
 
 /// What a symbol became.
 #[derive(Clone, Copy, Debug)]
-enum Meaning {
+enum SymbolMeaning {
     Variable(VarId),
     /// Channels that the name always stands for: the first, and how many.
     Channels(ChannelId, u32),
@@ -97,17 +103,17 @@ enum Meaning {
     Nothing,
 }
 
-struct Lowering<'m, 'b> {
-    model: &'m Model,
-    sources: &'m Sources,
-    bodies: &'b [(&'m Process, Control<'m>)],
+struct PromelaLowering<'m, 'b> {
+    model: &'m PromelaModel,
+    sources: &'m SourceMap,
+    bodies: &'b [(&'m PromelaProcess, ControlGraph<'m>)],
     program: Program,
-    meanings: HashMap<SymbolId, Meaning>,
+    meanings: HashMap<SymbolId, SymbolMeaning>,
     types: HashMap<ir::Type, TypeId>,
     structs: HashMap<usize, TypeId>,
     enums: HashMap<usize, EnumId>,
     /// The automaton of the model's `trace` or `notrace`.
-    trace: Option<Rc<trace::Trace>>,
+    trace: Option<Rc<trace::TraceAutomaton>>,
     /// The variables that hold fields of messages for it, by field and type.
     message_variables: HashMap<(usize, TypeId), VarId>,
     /// Sets of names that are kept as bytes.
@@ -123,11 +129,11 @@ struct Lowering<'m, 'b> {
     asks_for_progress: bool,
 }
 
-impl<'m, 'b> Lowering<'m, 'b> {
+impl<'m, 'b> PromelaLowering<'m, 'b> {
     fn new(
-        model: &'m Model,
-        sources: &'m Sources,
-        bodies: &'b [(&'m Process, Control<'m>)],
+        model: &'m PromelaModel,
+        sources: &'m SourceMap,
+        bodies: &'b [(&'m PromelaProcess, ControlGraph<'m>)],
         bytes: BTreeSet<usize>,
     ) -> Self {
         Self {
@@ -154,12 +160,12 @@ impl<'m, 'b> Lowering<'m, 'b> {
     fn whole(
         &mut self,
         options: &Options,
-        claim: Option<&(&'m Process, Control<'m>)>,
-    ) -> Result<Program> {
+        claim: Option<&(&'m PromelaProcess, ControlGraph<'m>)>,
+    ) -> LoweringResult<Program> {
         self.program = Program {
             arithmetic: ARITHMETIC,
             end: EndRule::AllAtValidEnd,
-            assertions: Assertions::GoOn,
+            assertions: AssertionRule::Continue,
             ..Program::default()
         };
         if self.bodies.iter().all(|(process, _)| process.active == 0) {
@@ -188,7 +194,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
         if let Some((claim, control)) = claim {
             self.claim(claim, control)?;
         }
-        if let Some(asked) = &self.model.asked {
+        if let Some(asked) = &self.model.property {
             self.in_claim = true;
             for (_, proposition) in &asked.propositions {
                 let condition = self.expr(proposition, None)?;
@@ -200,12 +206,12 @@ impl<'m, 'b> Lowering<'m, 'b> {
         Ok(std::mem::take(&mut self.program))
     }
 
-    fn symbols_of(&self, owner: Option<usize>) -> Vec<(SymbolId, &'m Symbol)> {
-        let model: &'m Model = self.model;
+    fn symbols_of(&self, owner: Option<usize>) -> Vec<(SymbolId, &'m PromelaSymbol)> {
+        let model: &'m PromelaModel = self.model;
         model.symbols.all.iter().filter(|(_, symbol)| symbol.owner == owner).collect()
     }
 
-    fn globals(&mut self, body: &mut Vec<Stmt>) -> Result<()> {
+    fn globals(&mut self, body: &mut Vec<Stmt>) -> LoweringResult<()> {
         for (id, symbol) in self.symbols_of(None) {
             self.symbol(id, symbol, Owner::Program, body)?;
         }
@@ -213,7 +219,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
     }
 
     /// Declares the processes: their locations and slots.
-    fn processes(&mut self, options: &Options) -> Result<()> {
+    fn processes(&mut self, options: &Options) -> LoweringResult<()> {
         let runs = self.runs();
         let capacities = self.slots(options, &runs);
         let is_run: Vec<bool> =
@@ -231,8 +237,8 @@ impl<'m, 'b> Lowering<'m, 'b> {
                 return Err(Diagnostic::error(process.name.span, error)
                     .help("let fewer be `active`, and `run` others when those have ended"));
             }
-            let names = self.place_names(control);
-            let locations = control.places.iter().zip(names).map(|(place, name)| Location {
+            let names = self.location_names(control);
+            let locations = control.locations.iter().zip(names).map(|(place, name)| Location {
                 name,
                 urgency: ir::Urgency::Free,
                 valid_end: place.marks.end,
@@ -244,11 +250,11 @@ impl<'m, 'b> Lowering<'m, 'b> {
                 name: process_name(process).to_owned(),
                 locations: locations.collect(),
                 start: LocationId::from_index(control.start),
-                instances: Instances::Slots { capacity, active: 0 },
+                instances: InstanceCount::Slots { capacity, active: 0 },
                 parameters: Vec::new(),
-                life: Life {
-                    pid: if is_run { Pid::None } else { Pid::From(first) },
-                    ..Life::default()
+                life: ProcessLifecycle {
+                    pid: if is_run { PidRule::None } else { PidRule::From(first) },
+                    ..ProcessLifecycle::default()
                 },
                 span: process.name.span,
             });
@@ -257,14 +263,15 @@ impl<'m, 'b> Lowering<'m, 'b> {
     }
 
     /// The `run`s of each process.
-    fn runs(&self) -> Runs<'m> {
+    fn runs(&self) -> RunSites<'m> {
         let bodies = self.bodies;
-        let mut runs = Runs::new();
+        let mut runs = RunSites::new();
         for (number, (_, control)) in bodies.iter().enumerate() {
             let mut again = None;
-            for (at, it) in control.moves.iter().enumerate() {
-                if let Some(started) = actions::started(&it.act) {
-                    let again = again.get_or_insert_with(|| loops::looped(control))[at];
+            for (at, it) in control.transitions.iter().enumerate() {
+                if let Some(started) = actions::started_process(&it.act) {
+                    let again =
+                        again.get_or_insert_with(|| loops::transitions_on_cycles(control))[at];
                     runs.entry(started).or_default().push((number, again));
                 }
             }
@@ -273,13 +280,14 @@ impl<'m, 'b> Lowering<'m, 'b> {
     }
 
     /// The slots of each process.
-    fn slots(&mut self, options: &Options, runs: &Runs) -> Vec<u32> {
+    fn slots(&mut self, options: &Options, runs: &RunSites) -> Vec<u32> {
         if let Some(looped) = options.slots {
             return self.capacities(looped, runs);
         }
         let bounds = self.capacities(PROCESSES_MAX, runs);
         let slots = self.bodies.iter().zip(&bounds).map(|((process, _), &bound)| {
-            let said = options.room.iter().find(|(name, _)| *name == process_name(process));
+            let said =
+                options.slots_by_process.iter().find(|(name, _)| *name == process_name(process));
             let room = said.map_or(process.active.saturating_add(SLOTS_DEFAULT), |it| it.1);
             match bound {
                 ..=SLOTS_DEFAULT => bound,
@@ -292,8 +300,8 @@ impl<'m, 'b> Lowering<'m, 'b> {
     }
 
     /// How many instances of each process there can be at one time: those active at the start, and
-    /// one for each time a `run` is passed, which in a loop or in a recursion is taken to be `looped` times.
-    fn capacities(&self, looped: u32, runs: &Runs) -> Vec<u32> {
+    /// one for each time a `run` is passed, which in a loop or in a recursion is taken to be `transitions_on_cycles` times.
+    fn capacities(&self, looped: u32, runs: &RunSites) -> Vec<u32> {
         let of = |number: usize| {
             let name = &*self.bodies[number].0.name.text;
             runs.get(name).map_or(&[][..], Vec::as_slice)
@@ -320,7 +328,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
         most.into_iter().map(|most| most.max(1)).collect()
     }
 
-    fn locals(&mut self, number: usize) -> Result<()> {
+    fn locals(&mut self, number: usize) -> LoweringResult<()> {
         let id = ProcessId::from_index(number);
         let owner = Owner::Process(id);
         let mut prologue = Vec::new();
@@ -330,7 +338,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
         }
         if let Some(pid) = self.own_pid(number) {
             // Before all others, as they may begin with it.
-            let (span, overflow) = (self.program.variables[pid].span, ir::Overflow::Wraps);
+            let (span, overflow) = (self.program.variables[pid].span, ir::OverflowRule::Wraps);
             let value = ir::Expr { kind: ExprKind::Self_, span };
             let kind = StmtKind::Assign { target: element(pid, None, span), value, overflow };
             prologue.insert(0, Stmt { kind, span });
@@ -348,8 +356,8 @@ impl<'m, 'b> Lowering<'m, 'b> {
                 span,
             })
         };
-        if self.program.processes[id].life.pid == Pid::None {
-            self.program.processes[id].life.pid = Pid::In(own(self, "_pid"));
+        if self.program.processes[id].life.pid == PidRule::None {
+            self.program.processes[id].life.pid = PidRule::In(own(self, "_pid"));
         }
         if self.uses_priorities {
             let priority = own(self, "_priority");
@@ -370,7 +378,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
     fn own_pid(&self, number: usize) -> Option<VarId> {
         let symbol = self.model.own_pids.get(&self.index_of(number))?;
         match self.meanings.get(symbol) {
-            Some(Meaning::Variable(variable)) => Some(*variable),
+            Some(SymbolMeaning::Variable(variable)) => Some(*variable),
             _ => None,
         }
     }
@@ -385,25 +393,25 @@ impl<'m, 'b> Lowering<'m, 'b> {
     fn symbol(
         &mut self,
         id: SymbolId,
-        symbol: &'m Symbol,
+        symbol: &'m PromelaSymbol,
         owner: Owner,
         stores: &mut Vec<Stmt>,
-    ) -> Result<()> {
-        if symbol.hidden && !symbol.read && symbol.basic != Basic::Channel {
-            self.meanings.insert(id, Meaning::Nothing);
+    ) -> LoweringResult<()> {
+        if symbol.hidden && !symbol.read && symbol.basic != PromelaType::Channel {
+            self.meanings.insert(id, SymbolMeaning::Nothing);
             return Ok(());
         }
-        if symbol.parameter && matches!(symbol.basic, Basic::Struct(_)) {
+        if symbol.parameter && matches!(symbol.basic, PromelaType::Struct(_)) {
             return self.structure_parameter(id, symbol, owner);
         }
         let first = match &symbol.initial {
-            Initial::Channel { capacity, fields, span } => {
+            PromelaInitializer::Channel { capacity, fields, span } => {
                 Some(self.channels(symbol, owner, *capacity, fields, *span)?)
             }
             _ => None,
         };
         if let (Some(first), false) = (first, symbol.assigned) {
-            self.meanings.insert(id, Meaning::Channels(first, symbol.length.unwrap_or(1)));
+            self.meanings.insert(id, SymbolMeaning::Channels(first, symbol.length.unwrap_or(1)));
             return Ok(());
         }
         self.variable(id, symbol, owner, first, stores)
@@ -413,11 +421,11 @@ impl<'m, 'b> Lowering<'m, 'b> {
     fn variable(
         &mut self,
         id: SymbolId,
-        symbol: &'m Symbol,
+        symbol: &'m PromelaSymbol,
         owner: Owner,
         first: Option<ChannelId>,
         stores: &mut Vec<Stmt>,
-    ) -> Result<()> {
+    ) -> LoweringResult<()> {
         let ty = self.type_of(symbol)?;
         let scalars = self.program.scalars(ty) as usize;
         let variable = self.program.variables.push(ir::Variable {
@@ -427,13 +435,13 @@ impl<'m, 'b> Lowering<'m, 'b> {
             initial: vec![Some(0); scalars],
             span: symbol.name.span,
         });
-        self.meanings.insert(id, Meaning::Variable(variable));
+        self.meanings.insert(id, SymbolMeaning::Variable(variable));
         let span = symbol.name.span;
         let indices: Vec<Option<u32>> = match symbol.length {
             None => vec![None],
             Some(length) => (0..length).map(Some).collect(),
         };
-        if let Basic::Struct(number) = symbol.basic {
+        if let PromelaType::Struct(number) = symbol.basic {
             for index in &indices {
                 let place = element(variable, *index, span);
                 self.structure_begins(number, &place, owner, stores)?;
@@ -441,12 +449,12 @@ impl<'m, 'b> Lowering<'m, 'b> {
         }
         for (index, value) in self.first_values(symbol, owner, first, &indices)? {
             let target = element(variable, index, span);
-            let kind = StmtKind::Assign { target, value, overflow: ir::Overflow::Wraps };
+            let kind = StmtKind::Assign { target, value, overflow: ir::OverflowRule::Wraps };
             if let (ExprKind::Constant(value), StmtKind::Assign { .. }) =
                 (&self.known(&kind), &kind)
             {
                 let at = index.unwrap_or(0) as usize;
-                let wrapped = self.wrapped(ty, *value);
+                let wrapped = self.wrap_value(ty, *value);
                 self.program.variables[variable].initial[at] = Some(wrapped);
             } else {
                 stores.push(Stmt { kind, span });
@@ -458,33 +466,33 @@ impl<'m, 'b> Lowering<'m, 'b> {
     /// What the elements of a variable begin with, where that is not zero.
     fn first_values(
         &mut self,
-        symbol: &'m Symbol,
+        symbol: &'m PromelaSymbol,
         owner: Owner,
         first: Option<ChannelId>,
         indices: &[Option<u32>],
-    ) -> Result<Vec<(Option<u32>, ir::Expr)>> {
+    ) -> LoweringResult<Vec<(Option<u32>, ir::Expr)>> {
         let number = match owner {
             Owner::Program => None,
             Owner::Process(process) => Some(process.index()),
         };
         let mut values = Vec::new();
         match &symbol.initial {
-            Initial::Zero => {}
+            PromelaInitializer::Zero => {}
             // SPIN ignores it, too.
-            Initial::Value(_) if matches!(symbol.basic, Basic::Struct(_)) => {}
-            Initial::Value(value) => {
-                self.stored(symbol.basic, value);
+            PromelaInitializer::Value(_) if matches!(symbol.basic, PromelaType::Struct(_)) => {}
+            PromelaInitializer::Value(value) => {
+                self.note_store(symbol.basic, value);
                 let value = self.expr(value, number)?;
                 values.extend(indices.iter().map(|&index| (index, value.clone())));
             }
-            Initial::List(list) => {
+            PromelaInitializer::List(list) => {
                 for (at, &index) in indices.iter().enumerate() {
                     let Some(value) = list.get(at).or(list.last()) else { break };
-                    self.stored(symbol.basic, value);
+                    self.note_store(symbol.basic, value);
                     values.push((index, self.expr(value, number)?));
                 }
             }
-            Initial::Channel { .. } => {
+            PromelaInitializer::Channel { .. } => {
                 let Some(first) = first else { return Ok(values) };
                 for (at, &index) in indices.iter().enumerate() {
                     let channel = ir::ChannelRef::Named(ChannelId(first.0 + at as u32));
@@ -503,13 +511,13 @@ impl<'m, 'b> Lowering<'m, 'b> {
         place: &ir::Place,
         owner: Owner,
         stores: &mut Vec<Stmt>,
-    ) -> Result<()> {
-        let model: &'m Model = self.model;
+    ) -> LoweringResult<()> {
+        let model: &'m PromelaModel = self.model;
         for (at, field) in model.symbols.structs[structure].fields.iter().enumerate() {
             let mut inner = place.clone();
-            inner.path.push(ir::Selector::Field(at as u32));
+            inner.path.push(ir::PlaceSelector::Field(at as u32));
             let channels = match &field.initial {
-                Initial::Channel { capacity, fields, span } => {
+                PromelaInitializer::Channel { capacity, fields, span } => {
                     Some(self.channels(field, owner, *capacity, fields, *span)?)
                 }
                 _ => None,
@@ -518,7 +526,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
                 let mut part = inner.clone();
                 if field.length.is_some() {
                     let index = ir::Expr::constant(index.into(), place.span);
-                    part.path.push(ir::Selector::Index(index));
+                    part.path.push(ir::PlaceSelector::Index(index));
                 }
                 let span = field.name.span;
                 let value = match (&field.initial, channels) {
@@ -526,18 +534,18 @@ impl<'m, 'b> Lowering<'m, 'b> {
                         let channel = ir::ChannelRef::Named(ChannelId(first.0 + index));
                         ir::Expr { kind: ExprKind::ChannelNumber(channel), span }
                     }
-                    (Initial::Value(value), _) => {
-                        self.stored(field.basic, value);
+                    (PromelaInitializer::Value(value), _) => {
+                        self.note_store(field.basic, value);
                         self.expr(value, None)?
                     }
                     _ => {
-                        if let Basic::Struct(number) = field.basic {
+                        if let PromelaType::Struct(number) = field.basic {
                             self.structure_begins(number, &part, owner, stores)?;
                         }
                         continue;
                     }
                 };
-                let overflow = ir::Overflow::Wraps;
+                let overflow = ir::OverflowRule::Wraps;
                 let kind = StmtKind::Assign { target: part, value, overflow };
                 stores.push(Stmt { kind, span });
             }
@@ -555,20 +563,20 @@ impl<'m, 'b> Lowering<'m, 'b> {
 
     fn channels(
         &mut self,
-        symbol: &Symbol,
+        symbol: &PromelaSymbol,
         owner: Owner,
         capacity: u32,
-        fields: &[Basic],
+        fields: &[PromelaType],
         span: Span,
-    ) -> Result<ChannelId> {
-        let leaves: Vec<Basic> =
+    ) -> LoweringResult<ChannelId> {
+        let leaves: Vec<PromelaType> =
             fields.iter().flat_map(|&field| self.model.symbols.leaves(field)).collect();
         let mut types = Vec::new();
         let alone = leaves.len() == 1;
         for leaf in leaves {
             // SPIN gives the only field of a message a byte at least; beside others a bit is one.
-            let bit = matches!(leaf, Basic::Bit | Basic::Bool);
-            types.push(self.basic(if bit && alone { Basic::Byte } else { leaf })?);
+            let bit = matches!(leaf, PromelaType::Bit | PromelaType::Bool);
+            types.push(self.basic(if bit && alone { PromelaType::Byte } else { leaf })?);
         }
         let first = ChannelId::from_index(self.program.channels.len());
         for at in 0..symbol.length.unwrap_or(1) {
@@ -581,7 +589,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
                 owner,
                 capacity,
                 fields: types.clone(),
-                overflow: ir::Overflow::Wraps,
+                overflow: ir::OverflowRule::Wraps,
                 span,
             });
         }
@@ -605,7 +613,7 @@ impl<'m, 'b> Lowering<'m, 'b> {
             }
         }
         let span = Span::default();
-        self.program.starts.push(Start {
+        self.program.starts.push(StartRule {
             name: "start".into(),
             parameters: Vec::new(),
             body,
@@ -623,18 +631,18 @@ impl<'m, 'b> Lowering<'m, 'b> {
     ) -> Stmt {
         let number = |kind| ir::Expr { kind, span };
         let newest = number(ExprKind::Binary(
-            ir::Binary::Subtract,
+            ir::BinaryOp::Subtract,
             Box::new(number(ExprKind::Processes)),
             Box::new(ir::Expr::constant(1, span)),
         ));
         let slot = number(ExprKind::SlotOf(process, Box::new(newest)));
         let target =
             ir::Place { slot: Some(Box::new(slot)), ..ir::Place::variable(priority, span) };
-        Stmt { kind: StmtKind::Assign { target, value, overflow: ir::Overflow::Wraps }, span }
+        Stmt { kind: StmtKind::Assign { target, value, overflow: ir::OverflowRule::Wraps }, span }
     }
 }
 
-fn process_name(process: &Process) -> &str {
+fn process_name(process: &PromelaProcess) -> &str {
     match &*process.name.text {
         ":init:" => "init",
         name => name,
@@ -643,6 +651,6 @@ fn process_name(process: &Process) -> &str {
 
 /// A variable, or one of its elements.
 fn element(variable: VarId, index: Option<u32>, span: Span) -> ir::Place {
-    let path = index.map(|index| ir::Selector::Index(ir::Expr::constant(index.into(), span)));
+    let path = index.map(|index| ir::PlaceSelector::Index(ir::Expr::constant(index.into(), span)));
     ir::Place { path: path.into_iter().collect(), ..ir::Place::variable(variable, span) }
 }

@@ -6,35 +6,35 @@
 //! so that both sides share the channel. No index can be needed to find a value, because SPIN refuses a parameter
 //! that is or has an array.
 
-use super::actions::Source;
-use super::{Lowering, Meaning, Result};
+use super::actions::SentValue;
+use super::{LoweringResult, PromelaLowering, SymbolMeaning};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{Expr, ExprKind, Name, Reference};
-use crate::front::promela::symbols::{Basic, Symbol, SymbolId};
-use crate::ir::{self, Entity, Overflow, Owner, Place, VarId};
+use crate::front::promela::ast::{PromelaExpr, PromelaExprKind, PromelaName, PromelaReference};
+use crate::front::promela::symbols::{PromelaSymbol, PromelaType, SymbolId};
+use crate::ir::{self, Entity, OverflowRule, Owner, Place, VarId};
 
 /// What to do instead of giving an array to a process.
 const GIVE_NO_ARRAY: &str = "keep the array outside the process, or give its elements one by one";
 
 /// A single value of a structure: its name behind the structure's, and its type.
-struct Part {
+struct StructureLeaf {
     path: String,
-    basic: Basic,
+    basic: PromelaType,
 }
 
-impl<'m> Lowering<'m, '_> {
+impl<'m> PromelaLowering<'m, '_> {
     /// Declares the variables that a parameter with a structure stands for.
     pub(super) fn structure_parameter(
         &mut self,
         id: SymbolId,
-        symbol: &'m Symbol,
+        symbol: &'m PromelaSymbol,
         owner: Owner,
-    ) -> Result<()> {
+    ) -> LoweringResult<()> {
         self.refuse_array_parameter(symbol)?;
         let mut parts = Vec::new();
         self.parts_of_structure(symbol, symbol.basic, "", &mut parts)?;
         let first = VarId::from_index(self.program.variables.len());
-        for Part { path, basic } in parts {
+        for StructureLeaf { path, basic } in parts {
             let ty = self.basic(basic)?;
             self.program.variables.push(ir::Variable {
                 name: format!("{}{path}", symbol.name.text),
@@ -44,11 +44,11 @@ impl<'m> Lowering<'m, '_> {
                 span: symbol.name.span,
             });
         }
-        self.meanings.insert(id, Meaning::Parts(first));
+        self.meanings.insert(id, SymbolMeaning::Parts(first));
         Ok(())
     }
 
-    fn refuse_array_parameter(&self, symbol: &Symbol) -> Result<()> {
+    fn refuse_array_parameter(&self, symbol: &PromelaSymbol) -> LoweringResult<()> {
         if symbol.length.is_none() {
             return Ok(());
         }
@@ -59,13 +59,13 @@ impl<'m> Lowering<'m, '_> {
     /// Adds the single values of a structure in order, each with its name behind `path`.
     fn parts_of_structure(
         &self,
-        parameter: &Symbol,
-        basic: Basic,
+        parameter: &PromelaSymbol,
+        basic: PromelaType,
         path: &str,
-        parts: &mut Vec<Part>,
-    ) -> Result<()> {
-        let Basic::Struct(number) = basic else {
-            parts.push(Part { path: path.to_owned(), basic });
+        parts: &mut Vec<StructureLeaf>,
+    ) -> LoweringResult<()> {
+        let PromelaType::Struct(number) = basic else {
+            parts.push(StructureLeaf { path: path.to_owned(), basic });
             return Ok(());
         };
         for field in &self.model.symbols.structs[number].fields {
@@ -81,14 +81,17 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// The variables of a process's parameters, in order.
-    pub(super) fn parameter_variables(&self, parameters: &[SymbolId]) -> Result<Vec<VarId>> {
+    pub(super) fn parameter_variables(
+        &self,
+        parameters: &[SymbolId],
+    ) -> LoweringResult<Vec<VarId>> {
         let mut variables = Vec::new();
         for id in parameters {
             let symbol = &self.model.symbols.all[*id];
             self.refuse_array_parameter(symbol)?;
             match self.meanings.get(id) {
-                Some(&Meaning::Variable(variable)) => variables.push(variable),
-                Some(&Meaning::Parts(first)) => {
+                Some(&SymbolMeaning::Variable(variable)) => variables.push(variable),
+                Some(&SymbolMeaning::Parts(first)) => {
                     let count = self.model.symbols.leaves(symbol.basic).len();
                     variables.extend((0..count).map(|at| VarId::from_index(first.index() + at)));
                 }
@@ -106,8 +109,8 @@ impl<'m> Lowering<'m, '_> {
     pub(super) fn part_of_parameter(
         &self,
         first: VarId,
-        reference: &Reference,
-    ) -> Result<(VarId, Basic)> {
+        reference: &PromelaReference,
+    ) -> LoweringResult<(VarId, PromelaType)> {
         let symbol = &self.model.symbols.all[reference.symbol];
         refuse_index(&symbol.name.text, reference.index.as_deref())?;
         let mut basic = symbol.basic;
@@ -115,7 +118,7 @@ impl<'m> Lowering<'m, '_> {
         for (name, index) in &reference.fields {
             let (number, field) = self.field(basic, &name.text, name.span)?;
             refuse_index(&name.text, index.as_ref())?;
-            if let Basic::Struct(structure) = basic {
+            if let PromelaType::Struct(structure) = basic {
                 let before = &self.model.symbols.structs[structure].fields[..number as usize];
                 let sizes = before.iter().map(|it| self.model.symbols.leaves(it.basic).len());
                 at += sizes.sum::<usize>();
@@ -128,14 +131,14 @@ impl<'m> Lowering<'m, '_> {
     /// The places of the single values that a reference is made of, with their types.
     pub(super) fn single_values(
         &mut self,
-        reference: &Reference,
+        reference: &PromelaReference,
         inside: Option<usize>,
-    ) -> Result<Vec<(Place, Basic)>> {
+    ) -> LoweringResult<Vec<(Place, PromelaType)>> {
         let (basic, _) = self.part(reference)?;
         let leaves = self.model.symbols.leaves(basic);
         let mut places = Vec::new();
         match self.meanings.get(&reference.symbol) {
-            Some(&Meaning::Parts(first)) => {
+            Some(&SymbolMeaning::Parts(first)) => {
                 let (first, _) = self.part_of_parameter(first, reference)?;
                 let variables = (0..leaves.len()).map(|at| VarId::from_index(first.index() + at));
                 places.extend(variables.map(|it| Place::variable(it, reference.span)));
@@ -149,51 +152,51 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// Adds the single values of an expression that is sent or given: those of a structure one by one.
-    pub(super) fn given_values<'a>(
+    pub(super) fn argument_values<'a>(
         &mut self,
-        value: &'a Expr,
+        value: &'a PromelaExpr,
         inside: Option<usize>,
-        given: &mut Vec<(ir::Expr, Source<'a>)>,
-    ) -> Result<()> {
+        given: &mut Vec<(ir::Expr, SentValue<'a>)>,
+    ) -> LoweringResult<()> {
         let span = value.span;
-        if let ExprKind::Variable(reference) = &value.kind
-            && let (Basic::Struct(_), _) = self.part(reference)?
+        if let PromelaExprKind::Variable(reference) = &value.kind
+            && let (PromelaType::Struct(_), _) = self.part(reference)?
         {
             let values = self.single_values(reference, inside)?;
             let read = |place| ir::Expr { kind: ir::ExprKind::Read(place), span };
             given.extend(
-                values.into_iter().map(|(place, basic)| (read(place), Source::Leaf(basic))),
+                values.into_iter().map(|(place, basic)| (read(place), SentValue::Leaf(basic))),
             );
         } else {
-            given.push((self.expr(value, inside)?, Source::Value(value)));
+            given.push((self.expr(value, inside)?, SentValue::Value(value)));
         }
         Ok(())
     }
 
     /// Notes what `source` brings to where names of a set may be kept.
-    pub(super) fn brought(&mut self, to: Basic, source: &Source<'_>) {
+    pub(super) fn note_transfer(&mut self, to: PromelaType, source: &SentValue<'_>) {
         match source {
-            Source::Value(value) => self.stored(to, value),
-            Source::Leaf(basic) => self.copied(to, Some(*basic)),
+            SentValue::Value(value) => self.note_store(to, value),
+            SentValue::Leaf(basic) => self.note_copy(to, Some(*basic)),
         }
     }
 
     /// The arguments of a `run` of the process with the number `started`, one for each single value.
     pub(super) fn run_arguments(
         &mut self,
-        process: &Name,
+        process: &PromelaName,
         started: usize,
-        arguments: &[Expr],
-        run: &Expr,
+        arguments: &[PromelaExpr],
+        run: &PromelaExpr,
         number: usize,
-    ) -> Result<Vec<ir::Expr>> {
+    ) -> LoweringResult<Vec<ir::Expr>> {
         let symbols = &self.model.symbols;
         let parameters = self.bodies[started].0.parameters.iter();
-        let expected: Vec<Basic> =
+        let expected: Vec<PromelaType> =
             parameters.flat_map(|&it| symbols.leaves(symbols.all[it].basic)).collect();
         let mut given = Vec::new();
         for argument in arguments {
-            self.given_values(argument, Some(number), &mut given)?;
+            self.argument_values(argument, Some(number), &mut given)?;
         }
         if expected.len() != given.len() {
             let (expected, given) = (expected.len(), given.len());
@@ -207,19 +210,19 @@ impl<'m> Lowering<'m, '_> {
         }
         let mut values = Vec::new();
         for (&to, (value, source)) in expected.iter().zip(given) {
-            self.brought(to, &source);
+            self.note_transfer(to, &source);
             values.push(value);
         }
         Ok(values)
     }
 
     /// Whether a process has a parameter, or an argument is, a structure.
-    fn has_structure(&self, started: usize, arguments: &[Expr]) -> bool {
-        let is_structure = |basic| matches!(basic, Basic::Struct(_));
+    fn has_structure(&self, started: usize, arguments: &[PromelaExpr]) -> bool {
+        let is_structure = |basic| matches!(basic, PromelaType::Struct(_));
         let parameters = &self.bodies[started].0.parameters;
         parameters.iter().any(|&it| is_structure(self.model.symbols.all[it].basic))
             || arguments.iter().any(|it| match &it.kind {
-                ExprKind::Variable(reference) => {
+                PromelaExprKind::Variable(reference) => {
                     self.part(reference).is_ok_and(|(basic, _)| is_structure(basic))
                 }
                 _ => false,
@@ -229,13 +232,14 @@ impl<'m> Lowering<'m, '_> {
     /// Stores a structure to another one, value by value where one of them is a parameter.
     pub(super) fn copy_structure(
         &mut self,
-        target: &Reference,
-        source: &Reference,
+        target: &PromelaReference,
+        source: &PromelaReference,
         number: usize,
-    ) -> Result<Vec<ir::Stmt>> {
+    ) -> LoweringResult<Vec<ir::Stmt>> {
         let (inside, span) = (Some(number), target.span);
-        let is_parameter =
-            |it: &Reference| matches!(self.meanings.get(&it.symbol), Some(Meaning::Parts(_)));
+        let is_parameter = |it: &PromelaReference| {
+            matches!(self.meanings.get(&it.symbol), Some(SymbolMeaning::Parts(_)))
+        };
         if !is_parameter(target) && !is_parameter(source) {
             let target = self.place(target, inside)?;
             let source = self.place(source, inside)?;
@@ -249,7 +253,7 @@ impl<'m> Lowering<'m, '_> {
         let sources = self.single_values(source, inside)?;
         let stores = targets.into_iter().zip(sources).map(|((target, _), (source, _))| {
             let value = ir::Expr { kind: ir::ExprKind::Read(source), span };
-            let kind = ir::StmtKind::Assign { target, value, overflow: Overflow::Wraps };
+            let kind = ir::StmtKind::Assign { target, value, overflow: OverflowRule::Wraps };
             ir::Stmt { kind, span }
         });
         Ok(stores.collect())
@@ -257,9 +261,9 @@ impl<'m> Lowering<'m, '_> {
 }
 
 /// Nothing inside a parameter is an array; an index of 0 stands for no index, as elsewhere.
-fn refuse_index(name: &str, index: Option<&Expr>) -> Result<()> {
+fn refuse_index(name: &str, index: Option<&PromelaExpr>) -> LoweringResult<()> {
     match index {
-        None | Some(Expr { kind: ExprKind::Number(0), .. }) => Ok(()),
+        None | Some(PromelaExpr { kind: PromelaExprKind::Number(0), .. }) => Ok(()),
         Some(index) => Err(Diagnostic::error(index.span, format!("{name} is no array"))),
     }
 }

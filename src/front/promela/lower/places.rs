@@ -1,23 +1,23 @@
 //! How the places of processes are called.
 
-use super::Lowering;
-use crate::front::promela::graph::Control;
+use super::PromelaLowering;
+use crate::front::promela::graph::ControlGraph;
 use crate::source::Span;
 use std::collections::HashMap;
 
-impl Lowering<'_, '_> {
+impl PromelaLowering<'_, '_> {
     /// The names of the places of a process: their labels, or their lines (`line 12`, `parts.pml:3`), with the column
     /// where a line has several, and a number for what is written once and stands in several places.
-    pub(super) fn place_names(&self, control: &Control<'_>) -> Vec<String> {
+    pub(super) fn location_names(&self, control: &ControlGraph<'_>) -> Vec<String> {
         let located: Vec<(String, String)> =
-            control.places.iter().map(|place| self.line_of(place.span)).collect();
+            control.locations.iter().map(|place| self.line_of(place.span)).collect();
         let mut in_line: HashMap<&str, u32> = HashMap::new();
         for (line, _) in &located {
             *in_line.entry(line).or_default() += 1;
         }
         let mut met: HashMap<(&str, &str), u32> = HashMap::new();
         let mut names = Vec::new();
-        for (place, (line, column)) in control.places.iter().zip(&located) {
+        for (place, (line, column)) in control.locations.iter().zip(&located) {
             let again = met.entry((line, column)).or_default();
             *again += 1;
             names.push(match (place.labels.first(), in_line[line.as_str()], *again) {

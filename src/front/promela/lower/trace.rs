@@ -16,18 +16,22 @@
 //! - A state without successors, in which processes remain, is no valid end unless the automaton is at its closing
 //!   bracket or at an `end` label.
 
-use super::{Lowering, Result};
+use super::{LoweringResult, PromelaLowering};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{Expr, ExprKind, Field, Process, Reference, Role, Stmt, StmtKind};
-use crate::front::promela::graph::{self, Act, Control, Move};
-use crate::front::promela::symbols::Basic;
+use crate::front::promela::ast::{
+    ProcessRole, PromelaExpr, PromelaExprKind, PromelaProcess, PromelaReference, PromelaStmt,
+    PromelaStmtKind, ReceiveField,
+};
+use crate::front::promela::graph::{self, ControlAction, ControlGraph, ControlTransition};
+use crate::front::promela::symbols::PromelaType;
 use crate::ir::{
-    self, ChannelId, ChannelRef, Domain, Owner, Place, Property, PropertyKind, Scalar, Type, VarId,
+    self, ChannelId, ChannelRef, Domain, Owner, Place, ProgramProperty, PropertyKind, ScalarType,
+    Type, VarId,
 };
 use crate::source::Span;
 
 /// The automaton of a `trace` or `notrace`.
-pub(super) struct Trace {
+pub(super) struct TraceAutomaton {
     /// Whether it says what must not happen.
     pub(super) is_negated: bool,
     /// What holds its location.
@@ -58,31 +62,37 @@ pub(super) struct TraceEvent {
     pub(super) fields: Vec<Option<ir::Expr>>,
 }
 
-impl<'m> Lowering<'m, '_> {
+impl<'m> PromelaLowering<'m, '_> {
     /// Lowers the model's `trace` or `notrace`, if it has one. What globals begin with is in `stores`.
-    pub(super) fn trace_automaton(&mut self, stores: &[ir::Stmt]) -> Result<()> {
+    pub(super) fn trace_automaton(&mut self, stores: &[ir::Stmt]) -> LoweringResult<()> {
         let model = self.model;
-        let is_trace = |it: &&Process| matches!(it.role, Role::Trace | Role::NoTrace);
+        let is_trace =
+            |it: &&PromelaProcess| matches!(it.role, ProcessRole::Trace | ProcessRole::NoTrace);
         let Some(declared) = model.processes.iter().find(is_trace) else { return Ok(()) };
         let mut named = Vec::new();
         statements(&declared.body, &mut named)?;
-        let control = graph::control(declared, &[])?;
-        let is_negated = declared.role == Role::NoTrace;
+        let control = graph::control_graph(declared, &[])?;
+        let is_negated = declared.role == ProcessRole::NoTrace;
         let span = declared.name.span;
-        let ends = control.moves.iter().find(|it| matches!(it.act, Act::End)).map(|it| it.from);
+        let ends = control
+            .transitions
+            .iter()
+            .find(|it| matches!(it.act, ControlAction::End))
+            .map(|it| it.from);
         // What gives up needs somewhere to be.
-        let given_up = (ends.is_none() && is_negated).then_some(control.places.len());
+        let given_up = (ends.is_none() && is_negated).then_some(control.locations.len());
         let variable = self.trace_variable(declared, &control, given_up);
         let mut events = Vec::new();
         for stmt in &named {
             events.push(self.trace_event(stmt, stores)?);
         }
-        let moves = control.moves.iter().filter(|it| !matches!(it.act, Act::End));
+        let moves = control.transitions.iter().filter(|it| !matches!(it.act, ControlAction::End));
         let steps = moves.map(|it| self.trace_step(it, &named)).collect();
         let place = self.sources.locate(span).unwrap_or_default();
         let end = ends.or(given_up).map(|it| it as i64);
         let title = format!("{} at {place}", declared.name.text);
-        self.trace = Some(Trace { is_negated, variable, title, end, events, steps }.into());
+        self.trace =
+            Some(TraceAutomaton { is_negated, variable, title, end, events, steps }.into());
         self.trace_end(declared, &control, given_up, variable);
         Ok(())
     }
@@ -90,15 +100,15 @@ impl<'m> Lowering<'m, '_> {
     /// Declares the variable that holds the location.
     fn trace_variable(
         &mut self,
-        declared: &Process,
-        control: &Control<'_>,
+        declared: &PromelaProcess,
+        control: &ControlGraph<'_>,
         given_up: Option<usize>,
     ) -> VarId {
         let name = declared.name.text.to_string();
-        let mut values = self.place_names(control);
+        let mut values = self.location_names(control);
         values.extend(given_up.map(|_| "given up".to_owned()));
-        let id = self.program.enums.push(ir::Enum { name: name.clone(), values });
-        let ty = Type::Scalar(Scalar::defined(Domain::Enum(id)));
+        let id = self.program.enums.push(ir::EnumType { name: name.clone(), values });
+        let ty = Type::Scalar(ScalarType::defined(Domain::Enum(id)));
         let ty = self.program.types.push(ty);
         self.program.variables.push(ir::Variable {
             name,
@@ -112,35 +122,35 @@ impl<'m> Lowering<'m, '_> {
     /// What is asked of states in which nothing goes on.
     fn trace_end(
         &mut self,
-        declared: &Process,
-        control: &Control<'_>,
+        declared: &PromelaProcess,
+        control: &ControlGraph<'_>,
         given_up: Option<usize>,
         variable: VarId,
     ) {
         let span = declared.name.span;
-        let all = control.places.len() + given_up.iter().count();
-        let ends = control.places.iter().enumerate().filter(|(_, it)| it.marks.end);
+        let all = control.locations.len() + given_up.iter().count();
+        let ends = control.locations.iter().enumerate().filter(|(_, it)| it.marks.end);
         let ends: Vec<usize> = ends.map(|(at, _)| at).chain(given_up).collect();
         if ends.len() == all {
             return;
         }
         let is_at = |at: usize| {
             let read = ir::ExprKind::Read(Place::variable(variable, span));
-            self.binary(ir::Binary::Equal, read, ir::ExprKind::Constant(at as i64), span)
+            self.binary(ir::BinaryOp::Equal, read, ir::ExprKind::Constant(at as i64), span)
         };
         let any = ends.into_iter().map(is_at).reduce(|one, other| {
-            self.binary(ir::Binary::Or, one.kind.clone(), other.kind.clone(), span)
+            self.binary(ir::BinaryOp::Or, one.kind.clone(), other.kind.clone(), span)
         });
-        self.program.properties.push(Property {
+        self.program.properties.push(ProgramProperty {
             name: "completion".to_owned(),
             kind: PropertyKind::AtEnd(any.unwrap_or_else(|| ir::Expr::constant(0, span))),
             span,
         });
     }
 
-    fn trace_step(&mut self, it: &Move<'m>, named: &[&'m Stmt]) -> TraceStep {
+    fn trace_step(&mut self, it: &ControlTransition<'m>, named: &[&'m PromelaStmt]) -> TraceStep {
         let event = match &it.act {
-            Act::Do(stmt) => named.iter().position(|named| std::ptr::eq(*named, *stmt)),
+            ControlAction::Do(stmt) => named.iter().position(|named| std::ptr::eq(*named, *stmt)),
             _ => None,
         };
         if event.is_none() {
@@ -159,26 +169,30 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// The event that a statement of the automaton takes.
-    fn trace_event(&mut self, stmt: &'m Stmt, stores: &[ir::Stmt]) -> Result<TraceEvent> {
+    fn trace_event(
+        &mut self,
+        stmt: &'m PromelaStmt,
+        stores: &[ir::Stmt],
+    ) -> LoweringResult<TraceEvent> {
         let mut fields = Vec::new();
         match &stmt.kind {
-            StmtKind::Send { channel, values, .. } => {
+            PromelaStmtKind::Send { channel, values, .. } => {
                 for value in values {
                     match &value.kind {
-                        ExprKind::Scratch => fields.push(None),
-                        ExprKind::Variable(it) => self.uncompared(it, &mut fields)?,
+                        PromelaExprKind::Scratch => fields.push(None),
+                        PromelaExprKind::Variable(it) => self.uncompared(it, &mut fields)?,
                         _ => fields.push(Some(self.compared(value)?)),
                     }
                 }
                 let channel = self.traced_channel(channel, stores)?;
                 self.fitting(TraceEvent { is_send: true, channel, fields }, stmt.span)
             }
-            StmtKind::Receive { channel, fields: given, .. } => {
+            PromelaStmtKind::Receive { channel, fields: given, .. } => {
                 for field in given {
                     match field {
-                        Field::Any(_) => fields.push(None),
-                        Field::Into(it) => self.uncompared(it, &mut fields)?,
-                        Field::Match(value) => fields.push(Some(self.compared(value)?)),
+                        ReceiveField::Any(_) => fields.push(None),
+                        ReceiveField::Into(it) => self.uncompared(it, &mut fields)?,
+                        ReceiveField::Match(value) => fields.push(Some(self.compared(value)?)),
                     }
                 }
                 let channel = self.traced_channel(channel, stores)?;
@@ -191,9 +205,9 @@ impl<'m> Lowering<'m, '_> {
     /// A variable in the place of a field stands for any value, as in SPIN.
     fn uncompared(
         &mut self,
-        reference: &Reference,
+        reference: &PromelaReference,
         fields: &mut Vec<Option<ir::Expr>>,
-    ) -> Result<()> {
+    ) -> LoweringResult<()> {
         let basic = self.part(reference)?.0;
         fields.extend(self.model.symbols.leaves(basic).iter().map(|_| None));
         let text = "a variable in a trace stands for any value, as it does in SPIN";
@@ -203,9 +217,9 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// What a field is compared with.
-    fn compared(&mut self, value: &Expr) -> Result<ir::Expr> {
+    fn compared(&mut self, value: &PromelaExpr) -> LoweringResult<ir::Expr> {
         let made = self.expr(value, None)?;
-        match self.is_settled(&made) && !matches!(made.kind, ir::ExprKind::Self_) {
+        match self.is_unchanged_by_action(&made) && !matches!(made.kind, ir::ExprKind::Self_) {
             true => Ok(made),
             false => {
                 let error = "a trace compares fields with constants and global variables only";
@@ -215,7 +229,11 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// A channel that the automaton names.
-    fn traced_channel(&mut self, name: &'m Reference, stores: &[ir::Stmt]) -> Result<ChannelRef> {
+    fn traced_channel(
+        &mut self,
+        name: &'m PromelaReference,
+        stores: &[ir::Stmt],
+    ) -> LoweringResult<ChannelRef> {
         let symbol = &self.model.symbols.all[name.symbol];
         if symbol.owner.is_some() {
             let error = format!("{} is declared inside the trace", symbol.name.text);
@@ -227,7 +245,7 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// An event with a field for each of the channel's, if that is known.
-    fn fitting(&self, mut event: TraceEvent, span: Span) -> Result<TraceEvent> {
+    fn fitting(&self, mut event: TraceEvent, span: Span) -> LoweringResult<TraceEvent> {
         let Some(expected) = self.fields_of_channel(&event.channel).map(<[_]>::len) else {
             return Ok(event);
         };
@@ -244,14 +262,14 @@ impl<'m> Lowering<'m, '_> {
     /// The channel that a field of a global structure holds for ever, if nothing is ever stored to the structure.
     fn initial_channel(
         &self,
-        name: &Reference,
+        name: &PromelaReference,
         channel: ChannelRef,
         stores: &[ir::Stmt],
     ) -> ChannelRef {
         let ChannelRef::Computed(number) = &channel else { return channel };
         let ir::ExprKind::Read(place) = &number.kind else { return channel };
         let symbol = &self.model.symbols.all[name.symbol];
-        if symbol.assigned || !matches!(symbol.basic, Basic::Struct(_)) {
+        if symbol.assigned || !matches!(symbol.basic, PromelaType::Struct(_)) {
             return channel;
         }
         let found = stores.iter().find_map(|store| match &store.kind {
@@ -272,7 +290,7 @@ impl<'m> Lowering<'m, '_> {
     }
 
     /// Whether sender and receiver meet at a channel that is known.
-    pub(super) fn meets(&self, channel: &ChannelRef) -> Option<bool> {
+    pub(super) fn is_rendezvous_channel(&self, channel: &ChannelRef) -> Option<bool> {
         self.one_of(channel).map(|id| self.program.channels[id].capacity == 0)
     }
 
@@ -285,17 +303,17 @@ impl<'m> Lowering<'m, '_> {
 }
 
 /// The sends and receives in a body; anything else that is no jump is refused.
-fn statements<'m>(body: &'m [Stmt], found: &mut Vec<&'m Stmt>) -> Result<()> {
+fn statements<'m>(body: &'m [PromelaStmt], found: &mut Vec<&'m PromelaStmt>) -> LoweringResult<()> {
     for stmt in body {
         match &stmt.kind {
-            StmtKind::Send { sorted: false, .. }
-            | StmtKind::Receive { anywhere: false, peek: false, .. } => found.push(stmt),
-            StmtKind::Goto(_) | StmtKind::Break => {}
-            StmtKind::If(options) | StmtKind::Do(options) => {
+            PromelaStmtKind::Send { sorted: false, .. }
+            | PromelaStmtKind::Receive { anywhere: false, peek: false, .. } => found.push(stmt),
+            PromelaStmtKind::Goto(_) | PromelaStmtKind::Break => {}
+            PromelaStmtKind::If(options) | PromelaStmtKind::Do(options) => {
                 options.iter().try_for_each(|option| statements(option, found))?;
             }
-            StmtKind::Block(body) => statements(body, found)?,
-            StmtKind::Labelled(_, inner) => statements(std::slice::from_ref(inner), found)?,
+            PromelaStmtKind::Block(body) => statements(body, found)?,
+            PromelaStmtKind::Labelled(_, inner) => statements(std::slice::from_ref(inner), found)?,
             _ => return Err(no_event(stmt.span)),
         }
     }
@@ -311,8 +329,8 @@ fn no_event(span: Span) -> Diagnostic {
 
 /// Whether two ways lead to the same part of one variable; indices are the same constants.
 fn is_same_place(one: &Place, other: &Place) -> bool {
-    use ir::Selector::{Field, Index};
-    let same = |pair: (&ir::Selector, &ir::Selector)| match pair {
+    use ir::PlaceSelector::{Field, Index};
+    let same = |pair: (&ir::PlaceSelector, &ir::PlaceSelector)| match pair {
         (Field(one), Field(other)) => one == other,
         (Index(one), Index(other)) => {
             one.as_constant().is_some() && one.as_constant() == other.as_constant()

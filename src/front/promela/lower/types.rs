@@ -1,13 +1,13 @@
 //! Types of variables and fields.
 
-use super::{Lowering, Result};
+use super::{LoweringResult, PromelaLowering};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{Expr, ExprKind, Reference};
-use crate::front::promela::symbols::{Basic, Symbol};
-use crate::ir::{self, Domain, Enum, Scalar, Type, TypeId, interval};
+use crate::front::promela::ast::{PromelaExpr, PromelaExprKind, PromelaReference};
+use crate::front::promela::symbols::{PromelaSymbol, PromelaType};
+use crate::ir::{self, Domain, EnumType, ScalarType, Type, TypeId, interval};
 use crate::source::Span;
 
-impl Lowering<'_, '_> {
+impl PromelaLowering<'_, '_> {
     /// The same type for every use of it.
     fn intern(&mut self, ty: Type) -> TypeId {
         match self.types.get(&ty) {
@@ -21,28 +21,28 @@ impl Lowering<'_, '_> {
     }
 
     fn scalar(&mut self, domain: Domain) -> TypeId {
-        self.intern(Type::Scalar(Scalar::defined(domain)))
+        self.intern(Type::Scalar(ScalarType::defined(domain)))
     }
 
     pub(super) fn range(&mut self, low: i64, high: i64) -> TypeId {
         self.scalar(Domain::Range { low, high })
     }
 
-    pub(super) fn basic(&mut self, basic: Basic) -> Result<TypeId> {
+    pub(super) fn basic(&mut self, basic: PromelaType) -> LoweringResult<TypeId> {
         Ok(match basic {
-            Basic::Bit => self.range(0, 1),
-            Basic::Bool => self.scalar(Domain::Bool),
-            Basic::Byte => self.range(0, 255),
-            Basic::Short => self.range(-32768, 32767),
-            Basic::Int => self.range(i32::MIN.into(), i32::MAX.into()),
-            Basic::Unsigned(bits) => self.range(0, (1i64 << bits) - 1),
-            Basic::Channel => self.scalar(Domain::Channel),
-            Basic::Mtype(set) if self.bytes.contains(&set) => self.range(0, 255),
-            Basic::Mtype(set) => {
+            PromelaType::Bit => self.range(0, 1),
+            PromelaType::Bool => self.scalar(Domain::Bool),
+            PromelaType::Byte => self.range(0, 255),
+            PromelaType::Short => self.range(-32768, 32767),
+            PromelaType::Int => self.range(i32::MIN.into(), i32::MAX.into()),
+            PromelaType::Unsigned(bits) => self.range(0, (1i64 << bits) - 1),
+            PromelaType::Channel => self.scalar(Domain::Channel),
+            PromelaType::Mtype(set) if self.bytes.contains(&set) => self.range(0, 255),
+            PromelaType::Mtype(set) => {
                 let id = self.names_of(set);
                 self.scalar(Domain::Enum(id))
             }
-            Basic::Struct(number) => return self.structure(number),
+            PromelaType::Struct(number) => return self.structure(number),
         })
     }
 
@@ -55,12 +55,12 @@ impl Lowering<'_, '_> {
         let values = std::iter::once("0".to_owned())
             .chain(about.names.iter().map(|name| name.to_string()))
             .collect();
-        let id = self.program.enums.push(Enum { name: about.name.to_string(), values });
+        let id = self.program.enums.push(EnumType { name: about.name.to_string(), values });
         self.enums.insert(set, id);
         id
     }
 
-    fn structure(&mut self, number: usize) -> Result<TypeId> {
+    fn structure(&mut self, number: usize) -> LoweringResult<TypeId> {
         if let Some(&known) = self.structs.get(&number) {
             return Ok(known);
         }
@@ -74,29 +74,32 @@ impl Lowering<'_, '_> {
         Ok(id)
     }
 
-    pub(super) fn type_of(&mut self, symbol: &Symbol) -> Result<TypeId> {
+    pub(super) fn type_of(&mut self, symbol: &PromelaSymbol) -> LoweringResult<TypeId> {
         let Some(length) = symbol.length else { return self.basic(symbol.basic) };
         // Only a bit that stands alone is one: SPIN keeps the elements of an array in bytes.
         let element = self.basic(match symbol.basic {
-            Basic::Bit | Basic::Bool => Basic::Byte,
+            PromelaType::Bit | PromelaType::Bool => PromelaType::Byte,
             other => other,
         })?;
         Ok(self.intern(Type::Array { low: 0, length, by: None, element }))
     }
 
     /// A value as a scalar of this type, or of the elements of an array of this type, holds it.
-    pub(super) fn wrapped(&self, ty: TypeId, value: i64) -> i64 {
+    pub(super) fn wrap_value(&self, ty: TypeId, value: i64) -> i64 {
         match &self.program.types[ty] {
-            Type::Scalar(Scalar { domain, .. }) => {
-                interval::wrapped(value, self.program.bounds(domain))
+            Type::Scalar(ScalarType { domain, .. }) => {
+                interval::wrap_into(value, self.program.bounds(domain))
             }
-            Type::Array { element, .. } => self.wrapped(*element, value),
+            Type::Array { element, .. } => self.wrap_value(*element, value),
             _ => value,
         }
     }
 
     /// What the part that a reference names is, and whether it is a whole array.
-    pub(super) fn part(&self, reference: &Reference) -> Result<(Basic, Option<u32>)> {
+    pub(super) fn part(
+        &self,
+        reference: &PromelaReference,
+    ) -> LoweringResult<(PromelaType, Option<u32>)> {
         let symbol = &self.model.symbols.all[reference.symbol];
         let mut part = (symbol.basic, symbol.length.filter(|_| reference.index.is_none()));
         for (name, index) in &reference.fields {
@@ -107,8 +110,13 @@ impl Lowering<'_, '_> {
     }
 
     /// A field of a structure, with its number.
-    pub(super) fn field(&self, of: Basic, name: &str, span: Span) -> Result<(u32, &Symbol)> {
-        let Basic::Struct(number) = of else {
+    pub(super) fn field(
+        &self,
+        of: PromelaType,
+        name: &str,
+        span: Span,
+    ) -> LoweringResult<(u32, &PromelaSymbol)> {
+        let PromelaType::Struct(number) = of else {
             return Err(Diagnostic::error(
                 span,
                 format!("there is no field {name}: this is no structure"),
@@ -123,8 +131,8 @@ impl Lowering<'_, '_> {
     }
 
     /// Notes that `value` is stored where names of a set may be kept.
-    pub(super) fn stored(&mut self, to: Basic, value: &Expr) {
-        let Basic::Mtype(set) = to else { return };
+    pub(super) fn note_store(&mut self, to: PromelaType, value: &PromelaExpr) {
+        let PromelaType::Mtype(set) = to else { return };
         if !self.is_of_set(set, value) {
             self.bytes.insert(set);
         }
@@ -132,24 +140,24 @@ impl Lowering<'_, '_> {
 
     /// Notes that values of another part, or of what is not known, are stored where names of a set
     /// may be kept.
-    pub(super) fn copied(&mut self, to: Basic, from: Option<Basic>) {
-        if let Basic::Mtype(set) = to
+    pub(super) fn note_copy(&mut self, to: PromelaType, from: Option<PromelaType>) {
+        if let PromelaType::Mtype(set) = to
             && from != Some(to)
         {
             self.bytes.insert(set);
         }
     }
 
-    fn is_of_set(&self, set: usize, value: &Expr) -> bool {
+    fn is_of_set(&self, set: usize, value: &PromelaExpr) -> bool {
         match &value.kind {
-            ExprKind::Symbol(name) => {
+            PromelaExprKind::Symbol(name) => {
                 name.set == set || name.value <= self.model.symbols.sets[set].names.len() as i64
             }
-            ExprKind::Number(0) => true,
-            ExprKind::Variable(reference) => {
-                self.part(reference).is_ok_and(|(basic, _)| basic == Basic::Mtype(set))
+            PromelaExprKind::Number(0) => true,
+            PromelaExprKind::Variable(reference) => {
+                self.part(reference).is_ok_and(|(basic, _)| basic == PromelaType::Mtype(set))
             }
-            ExprKind::Conditional(_, then, otherwise) => {
+            PromelaExprKind::Conditional(_, then, otherwise) => {
                 self.is_of_set(set, then) && self.is_of_set(set, otherwise)
             }
             _ => false,

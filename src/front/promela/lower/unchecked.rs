@@ -1,19 +1,19 @@
 //! What a model asks for that is not searched: formulas, other claims, labels.
 
-use crate::front::promela::ast::{Process, Role, Stmt, StmtKind};
-use crate::front::promela::parse::Model;
-use crate::ir::{Unchecked, UncheckedKind};
+use crate::front::promela::ast::{ProcessRole, PromelaProcess, PromelaStmt, PromelaStmtKind};
+use crate::front::promela::parse::PromelaModel;
+use crate::ir::{UncheckedKind, UncheckedRequirement};
 use crate::source::Span;
 
 /// All of it but what is asked, in order of kind and place, if the model is searched with the claim `chosen`, which
 /// may look at `progress` labels itself.
-pub(super) fn unchecked(
-    model: &Model,
-    chosen: Option<&Process>,
+pub(super) fn unchecked_properties(
+    model: &PromelaModel,
+    chosen: Option<&PromelaProcess>,
     looks_at_progress: bool,
-) -> Vec<Unchecked> {
-    let mut found = Finder { found: Vec::new() };
-    let asked = model.asked.as_ref();
+) -> Vec<UncheckedRequirement> {
+    let mut found = UncheckedCollector { found: Vec::new() };
+    let asked = model.property.as_ref();
     let is_asked = |name: &str| asked.is_some_and(|it| it.name.as_deref() == Some(name));
     for formula in model.formulas.iter().filter(|it| !is_asked(&it.name.text)) {
         found.add(UncheckedKind::Formula, &formula.name.text, formula.name.span);
@@ -23,12 +23,12 @@ pub(super) fn unchecked(
         let (name, span) = (&process.name.text, process.name.span);
         match process.role {
             // The labels of a claim that is asked about are looked at.
-            Role::Never if is_chosen && is_asked(name) => {}
-            Role::Never if is_chosen => found.labels(&process.body, false),
-            Role::Never => found.add(UncheckedKind::Claim, name, span),
+            ProcessRole::Never if is_chosen && is_asked(name) => {}
+            ProcessRole::Never if is_chosen => found.labels(&process.body, false),
+            ProcessRole::Never => found.add(UncheckedKind::Claim, name, span),
             // Runs are not looked at by their labels.
-            Role::Trace | Role::NoTrace => found.labels(&process.body, true),
-            Role::Process => found.labels(&process.body, !looks_at_progress),
+            ProcessRole::Trace | ProcessRole::NoTrace => found.labels(&process.body, true),
+            ProcessRole::Process => found.labels(&process.body, !looks_at_progress),
         }
     }
     let mut all = found.found;
@@ -38,25 +38,25 @@ pub(super) fn unchecked(
     all
 }
 
-struct Finder {
-    found: Vec<Unchecked>,
+struct UncheckedCollector {
+    found: Vec<UncheckedRequirement>,
 }
 
-impl Finder {
+impl UncheckedCollector {
     fn add(&mut self, kind: UncheckedKind, name: &str, span: Span) {
-        self.found.push(Unchecked { kind, name: name.to_owned(), span });
+        self.found.push(UncheckedRequirement { kind, name: name.to_owned(), span });
     }
 
     /// The labels of statements that a search for cycles would look at.
-    fn labels(&mut self, body: &[Stmt], progress: bool) {
+    fn labels(&mut self, body: &[PromelaStmt], progress: bool) {
         for stmt in body {
             self.label(stmt, progress);
         }
     }
 
-    fn label(&mut self, stmt: &Stmt, progress: bool) {
+    fn label(&mut self, stmt: &PromelaStmt, progress: bool) {
         match &stmt.kind {
-            StmtKind::Labelled(label, inner) => {
+            PromelaStmtKind::Labelled(label, inner) => {
                 let name = &*label.name.text;
                 if name.starts_with("accept") {
                     self.add(UncheckedKind::AcceptLabel, name, label.name.span);
@@ -65,13 +65,15 @@ impl Finder {
                 }
                 self.label(inner, progress);
             }
-            StmtKind::If(options) | StmtKind::Do(options) => {
+            PromelaStmtKind::If(options) | PromelaStmtKind::Do(options) => {
                 options.iter().for_each(|option| self.labels(option, progress));
             }
-            StmtKind::Atomic(body) | StmtKind::DStep(body) | StmtKind::Block(body) => {
+            PromelaStmtKind::Atomic(body)
+            | PromelaStmtKind::DStep(body)
+            | PromelaStmtKind::Block(body) => {
                 self.labels(body, progress);
             }
-            StmtKind::Unless(normal, escape) => {
+            PromelaStmtKind::Unless(normal, escape) => {
                 self.label(normal, progress);
                 self.label(escape, progress);
             }

@@ -1,43 +1,43 @@
 //! What is asked of a model in temporal logic: a formula given beside its text, or one of its own by name.
 
-use super::{Parsed, Parser};
+use super::{PromelaParseResult, PromelaParser};
 use crate::diag::Diagnostic;
-use crate::front::asked::{Demand, not_too_many};
-use crate::front::nearest::{help, meant};
-use crate::front::promela::ast::{Expr, Role};
-use crate::front::promela::token::{Kind, Token};
-use crate::ltl::{self, Spelling, Word, glued_operators};
+use crate::front::asked::{TemporalSpec, check_proposition_count};
+use crate::front::nearest::{suggest_name, unknown_name_help};
+use crate::front::promela::ast::{ProcessRole, PromelaExpr};
+use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
+use crate::ltl::{self, FormulaSyntax, FormulaWord, glued_operators};
 use crate::source::Span;
 
 /// What is asked, macros expanded, each with the end last.
-pub enum AskedTokens {
+pub enum PropertyTokens {
     /// A formula, or the name of one of the model's.
-    Formula(Vec<Token>),
+    Formula(Vec<PromelaToken>),
     /// Propositions.
-    Propositions(Vec<Vec<Token>>),
+    Propositions(Vec<Vec<PromelaToken>>),
 }
 
 /// What is asked, read.
 #[derive(Debug)]
-pub struct AskedOf {
+pub struct ParsedProperty {
     /// Its name, if it is one of the model's.
     pub name: Option<String>,
     /// What is asked of runs.
-    pub demand: Demand,
+    pub spec: TemporalSpec,
     /// Its propositions, as they are written and as they were read.
-    pub propositions: Vec<(String, Expr)>,
+    pub propositions: Vec<(String, PromelaExpr)>,
 }
 
 /// A property of the model's own.
-enum Own {
+enum ModelProperty {
     /// A formula: its name and its tokens, the end last.
-    Formula(String, Vec<Token>),
+    Formula(String, Vec<PromelaToken>),
     /// The never claim of this name.
     Claim(String),
 }
 
 /// Formulas are spelled as in SPIN.
-const SPELLING: Spelling = Spelling {
+const SPELLING: FormulaSyntax = FormulaSyntax {
     not: &[],
     and: &[],
     or: &[],
@@ -49,38 +49,45 @@ const SPELLING: Spelling = Spelling {
     has_conditionals: true,
 };
 
-impl Parser {
+impl PromelaParser {
     /// Reads what is asked, once all names are known.
-    pub(super) fn asked(&mut self, asked: AskedTokens) -> Parsed<AskedOf> {
+    pub(super) fn parse_property(
+        &mut self,
+        asked: PropertyTokens,
+    ) -> PromelaParseResult<ParsedProperty> {
         match asked {
-            AskedTokens::Formula(tokens) => match self.named(&tokens)? {
+            PropertyTokens::Formula(tokens) => match self.named(&tokens)? {
                 None => {
                     self.refuse_unknown(&tokens)?;
                     self.asked_formula(None, &tokens)
                 }
-                Some(Own::Formula(name, tokens)) => self.asked_formula(Some(name), &tokens),
-                Some(Own::Claim(name)) => {
+                Some(ModelProperty::Formula(name, tokens)) => {
+                    self.asked_formula(Some(name), &tokens)
+                }
+                Some(ModelProperty::Claim(name)) => {
                     let (name, propositions) = (Some(name), Vec::new());
-                    Ok(AskedOf { name, demand: Demand::Claim, propositions })
+                    Ok(ParsedProperty { name, spec: TemporalSpec::Claim, propositions })
                 }
             },
-            AskedTokens::Propositions(all) => {
+            PropertyTokens::Propositions(all) => {
                 let mut propositions = Vec::new();
                 for tokens in all {
                     let words = tokens.len().saturating_sub(1);
                     propositions.push(self.proposition(&tokens[..words], end_of(&tokens))?);
                 }
-                Ok(AskedOf { name: None, demand: Demand::Propositions, propositions })
+                Ok(ParsedProperty { name: None, spec: TemporalSpec::Propositions, propositions })
             }
         }
     }
 
     /// The model's own property of this name, if the tokens are only a name and there is one.
-    fn named(&self, tokens: &[Token]) -> Parsed<Option<Own>> {
+    fn named(&self, tokens: &[PromelaToken]) -> PromelaParseResult<Option<ModelProperty>> {
         let [only, end] = tokens else { return Ok(None) };
-        let Some(name) = only.name().filter(|_| end.kind == Kind::End) else { return Ok(None) };
+        let Some(name) = only.name().filter(|_| end.kind == PromelaTokenKind::End) else {
+            return Ok(None);
+        };
         let formula = self.model.formulas.iter().find(|it| it.name.text == *name);
-        let mut claims = self.model.processes.iter().filter(|it| it.role == Role::Never);
+        let mut claims = self.model.processes.iter().filter(|it| it.role == ProcessRole::Never);
         let claim = claims.find(|it| it.name.text == *name);
         let is_variable = self.look_up(name).is_some();
         let ambiguous = |both: &str, help: String| {
@@ -99,40 +106,46 @@ impl Parser {
             (None, Some(_)) if is_variable => {
                 ambiguous("a never claim of the model and a variable of it", variable())
             }
-            (Some(found), None) => Ok(Some(Own::Formula(name.to_string(), found.tokens.clone()))),
-            (None, Some(_)) => Ok(Some(Own::Claim(name.to_string()))),
+            (Some(found), None) => {
+                Ok(Some(ModelProperty::Formula(name.to_string(), found.tokens.clone())))
+            }
+            (None, Some(_)) => Ok(Some(ModelProperty::Claim(name.to_string()))),
         }
     }
 
     /// Refuses a name alone that is nobody's, with the property or the variable that may be meant.
-    fn refuse_unknown(&self, tokens: &[Token]) -> Parsed<()> {
+    fn refuse_unknown(&self, tokens: &[PromelaToken]) -> PromelaParseResult<()> {
         let [only, _] = tokens else { return Ok(()) };
         let Some(name) = only.name().filter(|it| !it.is_empty()) else { return Ok(()) };
         let formulas = self.model.formulas.iter().map(|it| &*it.name.text);
-        let claims = self.model.processes.iter().filter(|it| it.role == Role::Never);
+        let claims = self.model.processes.iter().filter(|it| it.role == ProcessRole::Never);
         let own: Vec<&str> = formulas.chain(claims.map(|it| &*it.name.text)).collect();
         if own.is_empty() || self.known_names().contains(&**name) {
             return Ok(());
         }
         let error = format!("there is no variable and no property {name}");
-        let help = meant(name, own.iter().copied().chain(self.known_names()))
-            .unwrap_or_else(|| help(name, &own, "properties"));
+        let help = suggest_name(name, own.iter().copied().chain(self.known_names()))
+            .unwrap_or_else(|| unknown_name_help(name, &own, "properties"));
         Err(Diagnostic::error(only.span, error).help(help))
     }
 
-    fn asked_formula(&mut self, name: Option<String>, tokens: &[Token]) -> Parsed<AskedOf> {
+    fn asked_formula(
+        &mut self,
+        name: Option<String>,
+        tokens: &[PromelaToken],
+    ) -> PromelaParseResult<ParsedProperty> {
         let tokens = &self.with_split_operators(tokens);
         let given = &tokens[..tokens.len().saturating_sub(1)];
-        let word = |it: &Token| Word { text: it.kind.to_string(), span: it.span };
-        let words: Vec<Word> = given.iter().map(word).collect();
+        let word = |it: &PromelaToken| FormulaWord { text: it.kind.to_string(), span: it.span };
+        let words: Vec<FormulaWord> = given.iter().map(word).collect();
         let parsed = ltl::parse(&words, end_of(tokens), &SPELLING, &|name| self.has_name(name))?;
-        not_too_many(parsed.formula.grouped().groups.len(), end_of(tokens))?;
+        check_proposition_count(parsed.formula.grouped().groups.len(), end_of(tokens))?;
         let mut propositions = Vec::new();
         for range in parsed.propositions {
             let end = tokens[range.end].span;
             propositions.push(self.proposition(&given[range], end)?);
         }
-        Ok(AskedOf { name, demand: Demand::Formula(parsed.formula), propositions })
+        Ok(ParsedProperty { name, spec: TemporalSpec::Formula(parsed.formula), propositions })
     }
 
     /// Whether the model has a variable, a constant or a process of this name.
@@ -143,7 +156,7 @@ impl Parser {
     }
 
     /// Tokens, with operators that stand together apart, as in `GFp`.
-    fn with_split_operators(&self, tokens: &[Token]) -> Vec<Token> {
+    fn with_split_operators(&self, tokens: &[PromelaToken]) -> Vec<PromelaToken> {
         let mut split = Vec::with_capacity(tokens.len());
         for token in tokens {
             let count =
@@ -152,7 +165,10 @@ impl Parser {
                 split.push(token.clone());
                 continue;
             };
-            let part = |text: &str| Token { kind: Kind::Name(text.into()), ..token.clone() };
+            let part = |text: &str| PromelaToken {
+                kind: PromelaTokenKind::Name(text.into()),
+                ..token.clone()
+            };
             split.extend((0..count).map(|at| part(&name[at..=at])));
             if count < name.len() {
                 split.push(part(&name[count..]));
@@ -162,13 +178,17 @@ impl Parser {
     }
 
     /// An expression that is all of these tokens, as they are written.
-    fn proposition(&mut self, tokens: &[Token], end: Span) -> Parsed<(String, Expr)> {
+    fn proposition(
+        &mut self,
+        tokens: &[PromelaToken],
+        end: Span,
+    ) -> PromelaParseResult<(String, PromelaExpr)> {
         let text: String = tokens.iter().fold(String::new(), |text, it| {
             let blank = if it.spaced && !text.is_empty() { " " } else { "" };
             text + blank + &it.kind.to_string()
         });
         self.input = tokens.iter().cloned().collect();
-        self.input.push_back(Token::made(Kind::End, end));
+        self.input.push_back(PromelaToken::synthetic(PromelaTokenKind::End, end));
         let expr = self.expression()?;
         match self.at_end() {
             true => Ok((text, expr)),
@@ -178,6 +198,6 @@ impl Parser {
 }
 
 /// Where tokens end.
-fn end_of(tokens: &[Token]) -> Span {
+fn end_of(tokens: &[PromelaToken]) -> Span {
     tokens.last().map_or(Span::default(), |it| it.span)
 }

@@ -1,15 +1,19 @@
 //! Declarations: variables, channels, structures and `mtype`s.
 
-use super::{Parsed, Parser};
-use crate::front::promela::ast::{Expr, ExprKind, Name, Reference, Stmt, StmtKind};
-use crate::front::promela::symbols::{Basic, Initial, Struct, Symbol, SymbolId};
+use super::{PromelaParseResult, PromelaParser};
+use crate::front::promela::ast::{
+    PromelaExpr, PromelaExprKind, PromelaName, PromelaReference, PromelaStmt, PromelaStmtKind,
+};
+use crate::front::promela::symbols::{
+    PromelaInitializer, PromelaStruct, PromelaSymbol, PromelaType, SymbolId,
+};
 use crate::source::Span;
 use std::rc::Rc;
 
 /// The most elements of an array.
 const ELEMENTS_MAX: i64 = 1 << 20;
 
-impl Parser {
+impl PromelaParser {
     /// Whether a declaration begins here.
     pub(super) fn at_declaration(&self) -> bool {
         const WORDS: [&str; 12] = [
@@ -21,7 +25,7 @@ impl Parser {
                 && self.look_up(self.peek().name().map_or("", |name| name)).is_none()
     }
 
-    pub(super) fn parameters(&mut self) -> Parsed<Vec<SymbolId>> {
+    pub(super) fn parameters(&mut self) -> PromelaParseResult<Vec<SymbolId>> {
         let mut parameters = Vec::new();
         while !self.at(")") {
             parameters.extend(self.declaration(true)?.0);
@@ -36,14 +40,17 @@ impl Parser {
     }
 
     /// One declaration, with the statements that it amounts to inside a body.
-    pub(super) fn declaration(&mut self, parameter: bool) -> Parsed<(Vec<SymbolId>, Vec<Stmt>)> {
+    pub(super) fn declaration(
+        &mut self,
+        parameter: bool,
+    ) -> PromelaParseResult<(Vec<SymbolId>, Vec<PromelaStmt>)> {
         let hidden = self.accept("hidden");
         if !hidden && !self.accept("show") {
             self.accept("local");
         }
         let start = self.span();
         let Some(basic) = self.basic(true)? else { return Ok(Default::default()) };
-        if hidden && matches!(basic, Basic::Bit | Basic::Bool) {
+        if hidden && matches!(basic, PromelaType::Bit | PromelaType::Bool) {
             return self
                 .error(start, "a bit cannot be hidden")
                 .map_err(|it| it.help("declare it as a byte, as SPIN wants it, too"));
@@ -72,17 +79,17 @@ impl Parser {
     }
 
     /// A type; with `names`, the declaration of `mtype` names, which is no type, gives `None`.
-    fn basic(&mut self, names: bool) -> Parsed<Option<Basic>> {
+    fn basic(&mut self, names: bool) -> PromelaParseResult<Option<PromelaType>> {
         let token = self.take();
         let word = token.name().map_or("", |name| name);
         Ok(Some(match word {
-            "bit" => Basic::Bit,
-            "bool" => Basic::Bool,
-            "byte" | "pid" => Basic::Byte,
-            "short" => Basic::Short,
-            "int" => Basic::Int,
-            "unsigned" => Basic::Unsigned(0),
-            "chan" => Basic::Channel,
+            "bit" => PromelaType::Bit,
+            "bool" => PromelaType::Bool,
+            "byte" | "pid" => PromelaType::Byte,
+            "short" => PromelaType::Short,
+            "int" => PromelaType::Int,
+            "unsigned" => PromelaType::Unsigned(0),
+            "chan" => PromelaType::Channel,
             "mtype" => {
                 let mut set: Rc<str> = "mtype".into();
                 if self.accept(":") {
@@ -93,16 +100,16 @@ impl Parser {
                     self.mtype_names(set)?;
                     return Ok(None);
                 }
-                Basic::Mtype(set)
+                PromelaType::Mtype(set)
             }
             _ => match self.structs.get(word) {
-                Some(&number) => Basic::Struct(number),
+                Some(&number) => PromelaType::Struct(number),
                 None => return self.error(token.span, format!("`{}` is no type", token.kind)),
             },
         }))
     }
 
-    fn mtype_names(&mut self, set: usize) -> Parsed<()> {
+    fn mtype_names(&mut self, set: usize) -> PromelaParseResult<()> {
         self.expect("{", "before the names")?;
         if self.process.is_some() {
             return self.error(self.span(), "an mtype is declared outside processes");
@@ -126,22 +133,22 @@ impl Parser {
     /// The rest of a variable's declaration, its name being read.
     fn variable(
         &mut self,
-        name: Name,
-        mut basic: Basic,
+        name: PromelaName,
+        mut basic: PromelaType,
         parameter: bool,
         hidden: bool,
-    ) -> Parsed<Symbol> {
+    ) -> PromelaParseResult<PromelaSymbol> {
         if self.accept(":") {
             let span = self.span();
             let bits = self.constant("a number of bits")?;
             if !(1..=31).contains(&bits) {
                 return self.error(span, format!("{bits} bits are asked for, but 1 to 31 can be"));
             }
-            if matches!(basic, Basic::Unsigned(_)) {
-                basic = Basic::Unsigned(bits as u32);
+            if matches!(basic, PromelaType::Unsigned(_)) {
+                basic = PromelaType::Unsigned(bits as u32);
             }
         }
-        if basic == Basic::Unsigned(0) {
+        if basic == PromelaType::Unsigned(0) {
             return self.error(
                 name.span,
                 format!("say how many bits {} has: `unsigned {} : 4`", name.text, name.text),
@@ -159,12 +166,12 @@ impl Parser {
         }
         let initial = match self.at("=") {
             true => self.initial(parameter, length)?,
-            false => Initial::Zero,
+            false => PromelaInitializer::Zero,
         };
-        if matches!(initial, Initial::Channel { .. }) && basic != Basic::Channel {
+        if matches!(initial, PromelaInitializer::Channel { .. }) && basic != PromelaType::Channel {
             return self.error(name.span, format!("{} is no chan", name.text));
         }
-        Ok(Symbol {
+        Ok(PromelaSymbol {
             name,
             basic,
             length,
@@ -177,7 +184,11 @@ impl Parser {
         })
     }
 
-    fn initial(&mut self, parameter: bool, length: Option<u32>) -> Parsed<Initial> {
+    fn initial(
+        &mut self,
+        parameter: bool,
+        length: Option<u32>,
+    ) -> PromelaParseResult<PromelaInitializer> {
         let span = self.take().span;
         if parameter {
             return self.error(span, "a parameter has no initial value");
@@ -192,7 +203,7 @@ impl Parser {
                     .error(value.span, "a variable cannot begin with a run")
                     .map_err(|it| it.help("declare it first, then assign: `p = run P()`"));
             }
-            return Ok(Initial::Value(value));
+            return Ok(PromelaInitializer::Value(value));
         }
         if length.is_none() {
             return self.error(span, "only an array begins with a list");
@@ -206,11 +217,11 @@ impl Parser {
         }
         match values.is_empty() {
             true => self.error(span, "this list is empty"),
-            false => Ok(Initial::List(values)),
+            false => Ok(PromelaInitializer::List(values)),
         }
     }
 
-    fn channel(&mut self) -> Parsed<Initial> {
+    fn channel(&mut self) -> PromelaParseResult<PromelaInitializer> {
         let start = self.span();
         self.expect("[", "before the capacity")?;
         let span = self.span();
@@ -226,21 +237,28 @@ impl Parser {
         loop {
             let span = self.span();
             match self.basic(false)? {
-                Some(Basic::Unsigned(_)) | None => {
+                Some(PromelaType::Unsigned(_)) | None => {
                     return self.error(span, "unsigned cannot be the type of a message's field");
                 }
                 Some(basic) => fields.push(basic),
             }
             if self.accept("}") {
-                return Ok(Initial::Channel { capacity, fields, span: self.since(start) });
+                return Ok(PromelaInitializer::Channel {
+                    capacity,
+                    fields,
+                    span: self.since(start),
+                });
             }
             self.expect(",", "between the types")?;
         }
     }
 
     /// Makes a variable known. Inside a body its initial value is stored by a statement.
-    fn declare(&mut self, mut symbol: Symbol) -> Parsed<(SymbolId, Option<Stmt>)> {
-        let Name { text, span } = symbol.name.clone();
+    fn declare(
+        &mut self,
+        mut symbol: PromelaSymbol,
+    ) -> PromelaParseResult<(SymbolId, Option<PromelaStmt>)> {
+        let PromelaName { text, span } = symbol.name.clone();
         // An inner block hides nothing: SPIN refuses the same name there, too.
         if self.look_up(&text).is_some() {
             return self.error(span, format!("{text} is declared already"));
@@ -251,12 +269,12 @@ impl Parser {
         let by_statement = !self.can_initialize && !symbol.parameter;
         let mut value = None;
         if by_statement {
-            if let Initial::Channel { span, .. } = symbol.initial {
+            if let PromelaInitializer::Channel { span, .. } = symbol.initial {
                 return self
                     .error(span, format!("the channel {text} is declared amid statements"))
                     .map_err(|it| it.help("declare it at the start of the process"));
             }
-            value = Some(std::mem::replace(&mut symbol.initial, Initial::Zero));
+            value = Some(std::mem::replace(&mut symbol.initial, PromelaInitializer::Zero));
             symbol.assigned = true;
         }
         let id = self.model.symbols.all.push(symbol);
@@ -266,17 +284,25 @@ impl Parser {
         Ok((id, value.map(|value| self.store_initial(id, value, span))))
     }
 
-    fn store_initial(&mut self, symbol: SymbolId, value: Initial, span: Span) -> Stmt {
-        let target = Reference { symbol, index: None, fields: Vec::new(), span };
+    fn store_initial(
+        &mut self,
+        symbol: SymbolId,
+        value: PromelaInitializer,
+        span: Span,
+    ) -> PromelaStmt {
+        let target = PromelaReference { symbol, index: None, fields: Vec::new(), span };
         let kind = match value {
-            Initial::Value(value) => StmtKind::Assign(target, value),
-            Initial::List(values) => StmtKind::Fill(target, values),
-            _ => StmtKind::Assign(target, Expr { kind: ExprKind::Number(0), span }),
+            PromelaInitializer::Value(value) => PromelaStmtKind::Assign(target, value),
+            PromelaInitializer::List(values) => PromelaStmtKind::Fill(target, values),
+            _ => PromelaStmtKind::Assign(
+                target,
+                PromelaExpr { kind: PromelaExprKind::Number(0), span },
+            ),
         };
-        Stmt::new(kind, self.since(span))
+        PromelaStmt::new(kind, self.since(span))
     }
 
-    pub(super) fn typedef(&mut self) -> Parsed<()> {
+    pub(super) fn typedef(&mut self) -> PromelaParseResult<()> {
         self.take();
         let name = self.name("the name of the structure")?;
         if self.structs.contains_key(&name.text) {
@@ -284,7 +310,7 @@ impl Parser {
         }
         self.expect("{", "before the fields")?;
         self.line_ends = true;
-        let mut fields: Vec<Symbol> = Vec::new();
+        let mut fields: Vec<PromelaSymbol> = Vec::new();
         while !self.accept("}") {
             if !self.accept("hidden") && !self.accept("show") {
                 self.accept("local");
@@ -307,19 +333,19 @@ impl Parser {
         }
         self.line_ends = false;
         let number = self.model.symbols.structs.len();
-        self.model.symbols.structs.push(Struct { name: name.text.clone(), fields });
+        self.model.symbols.structs.push(PromelaStruct { name: name.text.clone(), fields });
         self.structs.insert(name.text, number);
         Ok(())
     }
 }
 
 /// Whether an expression starts a process.
-pub(super) fn contains_run(expr: &Expr) -> bool {
+pub(super) fn contains_run(expr: &PromelaExpr) -> bool {
     match &expr.kind {
-        ExprKind::Run { .. } => true,
-        ExprKind::Unary(_, operand) => contains_run(operand),
-        ExprKind::Binary(_, left, right) => contains_run(left) || contains_run(right),
-        ExprKind::Conditional(condition, then, otherwise) => {
+        PromelaExprKind::Run { .. } => true,
+        PromelaExprKind::Unary(_, operand) => contains_run(operand),
+        PromelaExprKind::Binary(_, left, right) => contains_run(left) || contains_run(right),
+        PromelaExprKind::Conditional(condition, then, otherwise) => {
             contains_run(condition) || contains_run(then) || contains_run(otherwise)
         }
         _ => false,

@@ -1,30 +1,32 @@
 //! Expressions and references.
 
-use super::{Parsed, Parser};
-use crate::front::promela::ast::{Expr, ExprKind, Field, Name, Probe, Reference};
-use crate::front::promela::symbols::{Basic, Initial, Symbol};
-use crate::front::promela::token::Kind;
-use crate::ir::{Binary, Unary};
+use super::{PromelaParseResult, PromelaParser};
+use crate::front::promela::ast::{
+    ChannelProbe, PromelaExpr, PromelaExprKind, PromelaName, PromelaReference, ReceiveField,
+};
+use crate::front::promela::symbols::{PromelaInitializer, PromelaSymbol, PromelaType};
+use crate::front::promela::token::PromelaTokenKind;
+use crate::ir::{BinaryOp, UnaryOp};
 use crate::source::Span;
 use std::rc::Rc;
 
 /// The operators of two operands, weakest first.
-const LEVELS: [&[(&str, Binary)]; 10] = [
-    &[("||", Binary::Or)],
-    &[("&&", Binary::And)],
-    &[("|", Binary::BitOr)],
-    &[("^", Binary::BitXor)],
-    &[("&", Binary::BitAnd)],
-    &[("==", Binary::Equal), ("!=", Binary::NotEqual)],
+const LEVELS: [&[(&str, BinaryOp)]; 10] = [
+    &[("||", BinaryOp::Or)],
+    &[("&&", BinaryOp::And)],
+    &[("|", BinaryOp::BitOr)],
+    &[("^", BinaryOp::BitXor)],
+    &[("&", BinaryOp::BitAnd)],
+    &[("==", BinaryOp::Equal), ("!=", BinaryOp::NotEqual)],
     &[
-        ("<", Binary::Less),
-        (">", Binary::Greater),
-        ("<=", Binary::LessEqual),
-        (">=", Binary::GreaterEqual),
+        ("<", BinaryOp::Less),
+        (">", BinaryOp::Greater),
+        ("<=", BinaryOp::LessEqual),
+        (">=", BinaryOp::GreaterEqual),
     ],
-    &[("<<", Binary::ShiftLeft), (">>", Binary::ShiftRight)],
-    &[("+", Binary::Add), ("-", Binary::Subtract)],
-    &[("*", Binary::Multiply), ("/", Binary::Divide), ("%", Binary::Remainder)],
+    &[("<<", BinaryOp::ShiftLeft), (">>", BinaryOp::ShiftRight)],
+    &[("+", BinaryOp::Add), ("-", BinaryOp::Subtract)],
+    &[("*", BinaryOp::Multiply), ("/", BinaryOp::Divide), ("%", BinaryOp::Remainder)],
 ];
 
 /// The last of the levels whose operands may be questions about how full a channel is.
@@ -38,18 +40,25 @@ const DEPTH_MAX: u32 = 200;
 /// The most operators of one level in a row.
 const OPERATORS_MAX: u32 = 1000;
 
-impl Parser {
-    pub(super) fn expression(&mut self) -> Parsed<Expr> {
+impl PromelaParser {
+    pub(super) fn expression(&mut self) -> PromelaParseResult<PromelaExpr> {
         self.binary(0, None)
     }
 
     /// The rest of an expression that begins with a reference.
-    pub(super) fn expression_from(&mut self, first: Expr) -> Parsed<Expr> {
+    pub(super) fn expression_from(
+        &mut self,
+        first: PromelaExpr,
+    ) -> PromelaParseResult<PromelaExpr> {
         self.binary(0, Some(first))
     }
 
     /// An expression of operators of at least this level.
-    fn binary(&mut self, least: usize, first: Option<Expr>) -> Parsed<Expr> {
+    fn binary(
+        &mut self,
+        least: usize,
+        first: Option<PromelaExpr>,
+    ) -> PromelaParseResult<PromelaExpr> {
         let mut left = match first {
             Some(first) => first,
             None => self.unary()?,
@@ -66,34 +75,39 @@ impl Parser {
             self.take();
             let right = self.binary(level + 1, None)?;
             if level > LOGIC {
-                self.is_value(&left)?;
-                self.is_value(&right)?;
+                self.expect_value(&left)?;
+                self.expect_value(&right)?;
             }
             if level >= ARITHMETIC {
-                self.is_number(&left)?;
-                self.is_number(&right)?;
+                self.expect_number(&left)?;
+                self.expect_number(&right)?;
             }
             let span = match left.span.file == right.span.file {
                 true => left.span.to(right.span),
                 false => left.span,
             };
-            left = Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span };
+            left = PromelaExpr {
+                kind: PromelaExprKind::Binary(operator, Box::new(left), Box::new(right)),
+                span,
+            };
         }
         Ok(left)
     }
 
     /// The operator that stands here, and its level.
-    fn operator(&self) -> Option<(usize, Binary)> {
-        let Kind::Sign(here) = self.peek().kind else { return None };
+    fn operator(&self) -> Option<(usize, BinaryOp)> {
+        let PromelaTokenKind::Sign(here) = self.peek().kind else { return None };
         LEVELS.iter().enumerate().find_map(|(level, operators)| {
             let found = operators.iter().find(|(sign, _)| *sign == here);
             found.map(|&(_, operator)| (level, operator))
         })
     }
 
-    fn is_number(&self, operand: &Expr) -> Parsed<()> {
+    fn expect_number(&self, operand: &PromelaExpr) -> PromelaParseResult<()> {
         match &operand.kind {
-            ExprKind::Variable(reference) if self.part_of(reference).0 == Some(Basic::Channel) => {
+            PromelaExprKind::Variable(reference)
+                if self.part_of(reference).0 == Some(PromelaType::Channel) =>
+            {
                 self.error(operand.span, "a channel is no number to compute with")
             }
             _ => Ok(()),
@@ -102,7 +116,7 @@ impl Parser {
 
     /// Questions about how full a channel is are joined by `&&` and `||` alone: SPIN's partial order
     /// reduction counts on it.
-    fn is_value(&self, operand: &Expr) -> Parsed<()> {
+    fn expect_value(&self, operand: &PromelaExpr) -> PromelaParseResult<()> {
         match asks_how_full(operand) {
             false => Ok(()),
             true => self
@@ -113,7 +127,7 @@ impl Parser {
         }
     }
 
-    fn unary(&mut self) -> Parsed<Expr> {
+    fn unary(&mut self) -> PromelaParseResult<PromelaExpr> {
         self.nested_expressions += 1;
         if self.nested_expressions > DEPTH_MAX {
             return self.error(self.span(), "this expression is nested too deeply");
@@ -123,27 +137,28 @@ impl Parser {
         operand
     }
 
-    fn unary_within(&mut self) -> Parsed<Expr> {
+    fn unary_within(&mut self) -> PromelaParseResult<PromelaExpr> {
         let start = self.span();
-        let operators: &[Unary] = match &self.peek().kind {
-            Kind::Sign("-") => &[Unary::Negate],
-            Kind::Sign("!") => &[Unary::Not],
-            Kind::Sign("!!") => &[Unary::Not, Unary::Not],
-            Kind::Sign("~") => &[Unary::Complement],
-            Kind::Sign("(") => return self.bracketed(),
+        let operators: &[UnaryOp] = match &self.peek().kind {
+            PromelaTokenKind::Sign("-") => &[UnaryOp::Negate],
+            PromelaTokenKind::Sign("!") => &[UnaryOp::Not],
+            PromelaTokenKind::Sign("!!") => &[UnaryOp::Not, UnaryOp::Not],
+            PromelaTokenKind::Sign("~") => &[UnaryOp::Complement],
+            PromelaTokenKind::Sign("(") => return self.bracketed(),
             _ => return self.primary(),
         };
         self.take();
         let mut operand = self.unary()?;
-        self.is_value(&operand)?;
+        self.expect_value(&operand)?;
         for &operator in operators {
             let span = self.since(start);
-            operand = Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span };
+            operand =
+                PromelaExpr { kind: PromelaExprKind::Unary(operator, Box::new(operand)), span };
         }
         Ok(operand)
     }
 
-    fn bracketed(&mut self) -> Parsed<Expr> {
+    fn bracketed(&mut self) -> PromelaParseResult<PromelaExpr> {
         let start = self.take().span;
         let inner = self.expression()?;
         let kind = match self.accept("->") {
@@ -152,51 +167,54 @@ impl Parser {
                 let then = self.expression()?;
                 self.expect(":", "before the other value")?;
                 let otherwise = self.expression()?;
-                [&inner, &then, &otherwise].into_iter().try_for_each(|it| self.is_value(it))?;
-                ExprKind::Conditional(Box::new(inner), Box::new(then), Box::new(otherwise))
+                [&inner, &then, &otherwise].into_iter().try_for_each(|it| self.expect_value(it))?;
+                PromelaExprKind::Conditional(Box::new(inner), Box::new(then), Box::new(otherwise))
             }
         };
         self.expect(")", "to close the bracket")?;
-        Ok(Expr { kind, span: self.since(start) })
+        Ok(PromelaExpr { kind, span: self.since(start) })
     }
 
-    fn primary(&mut self) -> Parsed<Expr> {
+    fn primary(&mut self) -> PromelaParseResult<PromelaExpr> {
         let start = self.span();
         let kind = match self.peek().kind.clone() {
-            Kind::Number(value) => {
+            PromelaTokenKind::Number(value) => {
                 self.take();
-                ExprKind::Number(value)
+                PromelaExprKind::Number(value)
             }
-            Kind::Name(word) => match self.special(&word)? {
+            PromelaTokenKind::Name(word) => match self.special(&word)? {
                 Some(kind) => kind,
                 None => return self.variable_or_remote(),
             },
             _ => return self.unexpected("an expression"),
         };
-        Ok(Expr { kind, span: self.since(start) })
+        Ok(PromelaExpr { kind, span: self.since(start) })
     }
 
     /// What begins with a keyword or a predefined name.
-    fn special(&mut self, word: &str) -> Parsed<Option<ExprKind>> {
+    fn special(&mut self, word: &str) -> PromelaParseResult<Option<PromelaExprKind>> {
         if let Some(&value) = self.model.symbols.constants.get(word) {
             self.take();
-            return Ok(Some(ExprKind::Symbol(value)));
+            return Ok(Some(PromelaExprKind::Symbol(value)));
         }
         let plain = match word {
-            "true" | "skip" => ExprKind::Number(1),
-            "false" => ExprKind::Number(0),
-            "timeout" => ExprKind::Timeout,
-            "np_" => ExprKind::NonProgress,
-            "_pid" => ExprKind::Pid,
-            "_nr_pr" => ExprKind::Processes,
+            "true" | "skip" => PromelaExprKind::Number(1),
+            "false" => PromelaExprKind::Number(0),
+            "timeout" => PromelaExprKind::Timeout,
+            "np_" => PromelaExprKind::NonProgress,
+            "_pid" => PromelaExprKind::Pid,
+            "_nr_pr" => PromelaExprKind::Processes,
             "_last" => {
                 self.model.uses_last = true;
-                ExprKind::Last
+                PromelaExprKind::Last
             }
-            "_" => ExprKind::Scratch,
+            "_" => PromelaExprKind::Scratch,
             "_priority" => {
                 let span = self.span();
-                ExprKind::Priority(Box::new(Expr { kind: ExprKind::Pid, span }))
+                PromelaExprKind::Priority(Box::new(PromelaExpr {
+                    kind: PromelaExprKind::Pid,
+                    span,
+                }))
             }
             "run" => return self.run().map(Some),
             "len" | "empty" | "nempty" | "full" | "nfull" => return self.probe(word).map(Some),
@@ -208,7 +226,7 @@ impl Parser {
         Ok(Some(plain))
     }
 
-    fn run(&mut self) -> Parsed<ExprKind> {
+    fn run(&mut self) -> PromelaParseResult<PromelaExprKind> {
         let span = self.take().span;
         if self.process.is_none() {
             return self.error(span, "a run stands outside processes");
@@ -228,37 +246,37 @@ impl Parser {
             }
         }
         let priority = self.priority()?;
-        Ok(ExprKind::Run { process, arguments, priority })
+        Ok(PromelaExprKind::Run { process, arguments, priority })
     }
 
-    fn probe(&mut self, word: &str) -> Parsed<ExprKind> {
+    fn probe(&mut self, word: &str) -> PromelaParseResult<PromelaExprKind> {
         self.take();
         self.expect("(", "before the channel")?;
         let channel = self.reference()?;
         self.expect(")", "after the channel")?;
         let probe = match word {
-            "len" => return Ok(ExprKind::Length(channel)),
-            "empty" => Probe::Empty,
-            "nempty" => Probe::NotEmpty,
-            "full" => Probe::Full,
-            _ => Probe::NotFull,
+            "len" => return Ok(PromelaExprKind::Length(channel)),
+            "empty" => ChannelProbe::Empty,
+            "nempty" => ChannelProbe::NotEmpty,
+            "full" => ChannelProbe::Full,
+            _ => ChannelProbe::NotFull,
         };
-        Ok(ExprKind::Probe(probe, channel))
+        Ok(PromelaExprKind::Probe(probe, channel))
     }
 
-    fn question(&mut self, word: &str) -> Parsed<ExprKind> {
+    fn question(&mut self, word: &str) -> PromelaParseResult<PromelaExprKind> {
         self.take();
         self.expect("(", "before the number of a process")?;
         let pid = Box::new(self.expression()?);
         self.expect(")", "after the number of a process")?;
         Ok(match word {
-            "enabled" => ExprKind::Enabled(pid),
-            "pc_value" => ExprKind::PcValue(pid),
-            _ => ExprKind::Priority(pid),
+            "enabled" => PromelaExprKind::Enabled(pid),
+            "pc_value" => PromelaExprKind::PcValue(pid),
+            _ => PromelaExprKind::Priority(pid),
         })
     }
 
-    fn variable_or_remote(&mut self) -> Parsed<Expr> {
+    fn variable_or_remote(&mut self) -> PromelaParseResult<PromelaExpr> {
         let start = self.span();
         let known = self.peek().name().is_some_and(|name| self.look_up(name).is_some());
         if !known && self.at_remote() {
@@ -268,15 +286,18 @@ impl Parser {
         let poll = self.at_any(&["?", "??"]) && self.peek_at(1).is("[");
         if !poll {
             self.model.symbols.all[reference.symbol].read = true;
-            return Ok(Expr { span: reference.span, kind: ExprKind::Variable(reference) });
+            return Ok(PromelaExpr {
+                span: reference.span,
+                kind: PromelaExprKind::Variable(reference),
+            });
         }
-        self.is_channel(&reference)?;
+        self.expect_channel(&reference)?;
         let anywhere = self.take().is("??");
         self.take();
         let fields = self.receive_fields(&["]"])?;
         self.expect("]", "after the fields")?;
-        let kind = ExprKind::Poll { channel: reference, fields, anywhere };
-        Ok(Expr { kind, span: self.since(start) })
+        let kind = PromelaExprKind::Poll { channel: reference, fields, anywhere };
+        Ok(PromelaExpr { kind, span: self.since(start) })
     }
 
     fn at_remote(&self) -> bool {
@@ -285,7 +306,7 @@ impl Parser {
         self.next_is("@") || process && (self.next_is("[") || self.next_is(":"))
     }
 
-    fn remote(&mut self) -> Parsed<Expr> {
+    fn remote(&mut self) -> PromelaParseResult<PromelaExpr> {
         let start = self.span();
         let process = self.name("the name of a process")?;
         let mut pid = None;
@@ -296,7 +317,7 @@ impl Parser {
         let kind = if self.accept("@") {
             let label = self.name("a label")?;
             self.model.remote_labels.push(label.text.clone());
-            ExprKind::At { process, pid, label }
+            PromelaExprKind::At { process, pid, label }
         } else {
             self.expect(":", "or `@` after the process")?;
             let mut path = Vec::new();
@@ -306,13 +327,13 @@ impl Parser {
                     break;
                 }
             }
-            ExprKind::Remote { process, pid, path }
+            PromelaExprKind::Remote { process, pid, path }
         };
-        Ok(Expr { kind, span: self.since(start) })
+        Ok(PromelaExpr { kind, span: self.since(start) })
     }
 
     /// A name, and its index if it has one.
-    fn part(&mut self) -> Parsed<(Name, Option<Expr>)> {
+    fn part(&mut self) -> PromelaParseResult<(PromelaName, Option<PromelaExpr>)> {
         let name = self.name("the name of a variable")?;
         let mut index = None;
         if self.accept("[") {
@@ -323,7 +344,7 @@ impl Parser {
     }
 
     /// A variable or a part of one, but no whole array.
-    pub(super) fn reference(&mut self) -> Parsed<Reference> {
+    pub(super) fn reference(&mut self) -> PromelaParseResult<PromelaReference> {
         let reference = self.any_reference()?;
         match self.part_of(&reference).1 {
             None => Ok(reference),
@@ -335,7 +356,10 @@ impl Parser {
     }
 
     /// What a reference names, if it can be known, and the first array on the way without an index.
-    pub(super) fn part_of(&self, reference: &Reference) -> (Option<Basic>, Option<Rc<str>>) {
+    pub(super) fn part_of(
+        &self,
+        reference: &PromelaReference,
+    ) -> (Option<PromelaType>, Option<Rc<str>>) {
         let symbols = &self.model.symbols;
         let symbol = &symbols.all[reference.symbol];
         let (mut basic, mut whole) = (symbol.basic, None);
@@ -343,7 +367,7 @@ impl Parser {
             whole = Some(symbol.name.text.clone());
         }
         for (name, index) in &reference.fields {
-            let Basic::Struct(number) = basic else { return (None, whole) };
+            let PromelaType::Struct(number) = basic else { return (None, whole) };
             let mut fields = symbols.structs[number].fields.iter();
             let Some(field) = fields.find(|field| field.name.text == name.text) else {
                 return (None, whole);
@@ -357,9 +381,9 @@ impl Parser {
     }
 
     /// Only channels take part in communication.
-    pub(super) fn is_channel(&self, reference: &Reference) -> Parsed<()> {
+    pub(super) fn expect_channel(&self, reference: &PromelaReference) -> PromelaParseResult<()> {
         match self.part_of(reference).0 {
-            None | Some(Basic::Channel) => Ok(()),
+            None | Some(PromelaType::Channel) => Ok(()),
             Some(_) => {
                 let name = &self.model.symbols.all[reference.symbol].name.text;
                 let error = format!("{name} is no channel: its type is not chan");
@@ -369,7 +393,7 @@ impl Parser {
     }
 
     /// A variable or a part of one.
-    pub(super) fn any_reference(&mut self) -> Parsed<Reference> {
+    pub(super) fn any_reference(&mut self) -> PromelaParseResult<PromelaReference> {
         let start = self.span();
         let (name, index) = self.part()?;
         let Some(symbol) = self.look_up(&name.text) else {
@@ -380,18 +404,21 @@ impl Parser {
             fields.push(self.part()?);
         }
         let span = self.since(start);
-        Ok(Reference { symbol, index: index.map(Box::new), fields, span })
+        Ok(PromelaReference { symbol, index: index.map(Box::new), fields, span })
     }
 
     /// A reference that is stored to.
-    pub(super) fn target(&mut self) -> Parsed<Reference> {
+    pub(super) fn target(&mut self) -> PromelaParseResult<PromelaReference> {
         let reference = self.reference()?;
         self.model.symbols.all[reference.symbol].assigned = true;
         Ok(reference)
     }
 
     /// What a receive does with each field; `c?a(b, c)` is another way to write `c?a, b, c`.
-    pub(super) fn receive_fields(&mut self, until: &[&str]) -> Parsed<Vec<Field>> {
+    pub(super) fn receive_fields(
+        &mut self,
+        until: &[&str],
+    ) -> PromelaParseResult<Vec<ReceiveField>> {
         let mut fields = Vec::new();
         if self.at("(") {
             return self.in_brackets(|this| this.receive_fields(&[")"]));
@@ -409,7 +436,10 @@ impl Parser {
     }
 
     /// The fields of a message in brackets, which nest no deeper than expressions.
-    fn in_brackets<T>(&mut self, fields: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    fn in_brackets<T>(
+        &mut self,
+        fields: impl FnOnce(&mut Self) -> PromelaParseResult<T>,
+    ) -> PromelaParseResult<T> {
         self.nested_expressions += 1;
         if self.nested_expressions > DEPTH_MAX {
             return self.error(self.span(), "this message is nested too deeply");
@@ -421,22 +451,22 @@ impl Parser {
         Ok(inner)
     }
 
-    fn field(&mut self) -> Parsed<Field> {
+    fn field(&mut self) -> PromelaParseResult<ReceiveField> {
         let start = self.span();
         if self.accept("eval") {
             self.expect("(", "after `eval`")?;
             let value = self.expression()?;
             self.expect(")", "after the value")?;
-            return Ok(Field::Match(value));
+            return Ok(ReceiveField::Match(value));
         }
         if self.accept("_") {
-            return Ok(Field::Any(start));
+            return Ok(ReceiveField::Any(start));
         }
         if self.at("_pid")
             && let Some(process) = self.process
         {
             self.take();
-            return Ok(Field::Into(self.own_pid(process, start)));
+            return Ok(ReceiveField::Into(self.own_pid(process, start)));
         }
         if self.at_any(&["_nr_pr", "_last", "_priority"]) {
             let error = format!("nothing can be received into {}", self.peek().kind);
@@ -445,38 +475,38 @@ impl Parser {
                 .map_err(|it| it.help("receive into a variable, then use that"));
         }
         if self.accept("-") {
-            let Kind::Number(value) = self.take().kind else {
+            let PromelaTokenKind::Number(value) = self.take().kind else {
                 return self
                     .error(start, "a field of a receive is a variable, a constant or eval(...)");
             };
             let span = self.since(start);
-            let number = Expr { kind: ExprKind::Number(value), span };
-            let kind = ExprKind::Unary(Unary::Negate, Box::new(number));
-            return Ok(Field::Match(Expr { kind, span }));
+            let number = PromelaExpr { kind: PromelaExprKind::Number(value), span };
+            let kind = PromelaExprKind::Unary(UnaryOp::Negate, Box::new(number));
+            return Ok(ReceiveField::Match(PromelaExpr { kind, span }));
         }
         let is_constant = match &self.peek().kind {
-            Kind::Number(_) => true,
-            Kind::Name(word) => {
+            PromelaTokenKind::Number(_) => true,
+            PromelaTokenKind::Name(word) => {
                 ["true", "false", "skip"].contains(&&**word)
                     || self.model.symbols.constants.contains_key(word)
             }
             _ => false,
         };
         match is_constant {
-            true => Ok(Field::Match(self.primary()?)),
-            false => self.target().map(Field::Into),
+            true => Ok(ReceiveField::Match(self.primary()?)),
+            false => self.target().map(ReceiveField::Into),
         }
     }
 
     /// The variable that a process has in the place of `_pid`, as something is stored to that.
-    fn own_pid(&mut self, process: usize, span: Span) -> Reference {
+    fn own_pid(&mut self, process: usize, span: Span) -> PromelaReference {
         let symbols = &mut self.model.symbols.all;
         let symbol = *self.model.own_pids.entry(process).or_insert_with(|| {
-            symbols.push(Symbol {
-                name: Name { text: "_pid_received".into(), span },
-                basic: Basic::Byte,
+            symbols.push(PromelaSymbol {
+                name: PromelaName { text: "_pid_received".into(), span },
+                basic: PromelaType::Byte,
                 length: None,
-                initial: Initial::Zero,
+                initial: PromelaInitializer::Zero,
                 owner: Some(process),
                 parameter: false,
                 hidden: false,
@@ -484,11 +514,11 @@ impl Parser {
                 read: true,
             })
         });
-        Reference { symbol, index: None, fields: Vec::new(), span }
+        PromelaReference { symbol, index: None, fields: Vec::new(), span }
     }
 
     /// What is sent: `c!a(b, c)` is another way to write `c!a, b, c`.
-    pub(super) fn send_values(&mut self) -> Parsed<Vec<Expr>> {
+    pub(super) fn send_values(&mut self) -> PromelaParseResult<Vec<PromelaExpr>> {
         let mut values = vec![self.expression()?];
         loop {
             if self.at("(") {
@@ -503,18 +533,18 @@ impl Parser {
     }
 
     /// A reference as an expression.
-    pub(super) fn read(&mut self, reference: Reference) -> Expr {
+    pub(super) fn read(&mut self, reference: PromelaReference) -> PromelaExpr {
         self.model.symbols.all[reference.symbol].read = true;
         let span: Span = reference.span;
-        Expr { kind: ExprKind::Variable(reference), span }
+        PromelaExpr { kind: PromelaExprKind::Variable(reference), span }
     }
 }
 
 /// Whether an expression is `empty`, `nempty`, `full` or `nfull`, or joins such by `&&` and `||`.
-fn asks_how_full(expr: &Expr) -> bool {
+fn asks_how_full(expr: &PromelaExpr) -> bool {
     match &expr.kind {
-        ExprKind::Probe(..) => true,
-        ExprKind::Binary(Binary::And | Binary::Or, left, right) => {
+        PromelaExprKind::Probe(..) => true,
+        PromelaExprKind::Binary(BinaryOp::And | BinaryOp::Or, left, right) => {
             asks_how_full(left) || asks_how_full(right)
         }
         _ => false,

@@ -1,23 +1,23 @@
 //! `inline`s: a call puts the body, its parameters replaced, before the rest of the input.
 
-use super::{Parsed, Parser};
+use super::{PromelaParseResult, PromelaParser};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::Name;
-use crate::front::promela::token::Token;
+use crate::front::promela::ast::PromelaName;
+use crate::front::promela::token::PromelaToken;
 use std::collections::HashSet;
 use std::rc::Rc;
 
 /// The most tokens that calls of inlines put before the input.
 const INLINED_MAX: usize = 1 << 20;
 
-pub(super) struct Inline {
+pub(super) struct InlineDefinition {
     parameters: Vec<Rc<str>>,
     /// From bracket to bracket.
-    body: Vec<Token>,
+    body: Vec<PromelaToken>,
 }
 
-impl Parser {
-    pub(super) fn inline(&mut self) -> Parsed<()> {
+impl PromelaParser {
+    pub(super) fn inline(&mut self) -> PromelaParseResult<()> {
         self.take();
         let name = self.name("the name of the inline")?;
         self.expect("(", "before the parameters")?;
@@ -32,7 +32,7 @@ impl Parser {
             return self.unexpected("`{` before the statements");
         }
         let body = self.balanced("{", "}")?;
-        let inline = Rc::new(Inline { parameters, body });
+        let inline = Rc::new(InlineDefinition { parameters, body });
         if self.inlines.insert(name.text.clone(), inline).is_some() {
             return self.error(name.span, format!("there is an inline {} already", name.text));
         }
@@ -47,7 +47,11 @@ impl Parser {
     }
 
     /// Everything from an opening bracket to the one that closes it, both included.
-    pub(super) fn balanced(&mut self, open: &str, close: &str) -> Parsed<Vec<Token>> {
+    pub(super) fn balanced(
+        &mut self,
+        open: &str,
+        close: &str,
+    ) -> PromelaParseResult<Vec<PromelaToken>> {
         let start = self.span();
         let mut tokens = Vec::new();
         let mut depth = 0;
@@ -65,7 +69,7 @@ impl Parser {
     }
 
     /// Puts the body of an `inline`, its parameters replaced, before the rest of the input.
-    pub(super) fn call(&mut self, name: &Name) -> Parsed<()> {
+    pub(super) fn call(&mut self, name: &PromelaName) -> PromelaParseResult<()> {
         let inline = self.inlines[&name.text].clone();
         let arguments = self.arguments()?;
         if arguments.len() != inline.parameters.len() {
@@ -100,7 +104,7 @@ impl Parser {
     }
 
     /// The error that calls of inlines put too much before the input.
-    fn too_many(&self, name: &Name) -> Parsed<()> {
+    fn too_many(&self, name: &PromelaName) -> PromelaParseResult<()> {
         let (error, help) = match self.calls_itself(&name.text) {
             true => (
                 format!("the inline {} calls itself", name.text),
@@ -118,7 +122,7 @@ impl Parser {
     fn calls_itself(&self, name: &Rc<str>) -> bool {
         let (mut seen, mut open) = (HashSet::new(), vec![name]);
         while let Some(inline) = open.pop().and_then(|it| self.inlines.get(it)) {
-            for called in inline.body.iter().filter_map(Token::name) {
+            for called in inline.body.iter().filter_map(PromelaToken::name) {
                 if called == name {
                     return true;
                 }
@@ -131,7 +135,7 @@ impl Parser {
     }
 
     /// The arguments of a call. They are on one line, wherever they are written.
-    fn arguments(&mut self) -> Parsed<Vec<Vec<Token>>> {
+    fn arguments(&mut self) -> PromelaParseResult<Vec<Vec<PromelaToken>>> {
         if !self.at("(") {
             return self.unexpected("`(` before the arguments");
         }
@@ -147,7 +151,7 @@ impl Parser {
             depth -= i32::from(token.is(")") || token.is("]") || token.is("}"));
             match arguments.last_mut() {
                 Some(last) if depth > 0 || !token.is(",") => {
-                    last.push(Token { after_line_end: false, ..token.clone() });
+                    last.push(PromelaToken { after_line_end: false, ..token.clone() });
                 }
                 _ => arguments.push(Vec::new()),
             }

@@ -5,9 +5,9 @@
 //! are two statements, and `&&` at the start of a line is an error. Before a closing bracket, `->` and another semicolon it
 //! drops a semicolon, and after a closing bracket none is needed.
 
-use super::{KEYWORDS, Parser};
-use crate::front::promela::ast::Role;
-use crate::front::promela::token::{Kind, Token};
+use super::{KEYWORDS, PromelaParser};
+use crate::front::promela::ast::ProcessRole;
+use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
 use crate::source::Span;
 
 /// The keywords that can be the last of a statement.
@@ -20,12 +20,15 @@ const NEVER_FIRST: [&str; 30] = [
     "=", "++", "--", ",", ":", ".", "?", "??", "!!", "@", "[", "]", "unless",
 ];
 
-impl Parser {
+impl PromelaParser {
     /// Puts a semicolon before the rest of the input if a statement ends with the line that `last` is the last token of.
-    pub(super) fn end_line(&mut self, last: &Token) {
+    pub(super) fn end_line(&mut self, last: &PromelaToken) {
         if self.ends_line(last, self.peek()) {
             let span = Span { start: last.span.end, ..last.span };
-            let end = Token { spaced: false, ..Token::made(Kind::LineEnd, span) };
+            let end = PromelaToken {
+                spaced: false,
+                ..PromelaToken::synthetic(PromelaTokenKind::LineEnd, span)
+            };
             self.input.push_front(end);
         }
     }
@@ -37,7 +40,7 @@ impl Parser {
     }
 
     /// Whether a statement ends between two tokens, as a line does.
-    fn ends_line(&self, last: &Token, next: &Token) -> bool {
+    fn ends_line(&self, last: &PromelaToken, next: &PromelaToken) -> bool {
         self.line_ends
             && self.brackets == 0
             && next.after_line_end
@@ -45,11 +48,11 @@ impl Parser {
             && self.can_be_last(last, next)
     }
 
-    fn can_be_last(&self, last: &Token, next: &Token) -> bool {
+    fn can_be_last(&self, last: &PromelaToken, next: &PromelaToken) -> bool {
         let word = match &last.kind {
-            Kind::Number(_) => return true,
-            Kind::Sign(sign) => return LAST_SIGNS.contains(sign),
-            Kind::Name(word) => &**word,
+            PromelaTokenKind::Number(_) => return true,
+            PromelaTokenKind::Sign(sign) => return LAST_SIGNS.contains(sign),
+            PromelaTokenKind::Name(word) => &**word,
             _ => return false,
         };
         if LAST_WORDS.contains(&word) {
@@ -64,7 +67,8 @@ impl Parser {
         }
         // SPIN has tokens of their own for names of types, processes and inlines. A variable may have the name of an inline here.
         let is_variable = self.look_up(word).is_some();
-        let is_process = |it: &super::Process| it.role == Role::Process && *it.name.text == *word;
+        let is_process =
+            |it: &super::PromelaProcess| it.role == ProcessRole::Process && *it.name.text == *word;
         let is_call = self.inlines.contains_key(word) && (!is_variable || next.is("("));
         is_variable && !is_call
             || !is_call
@@ -75,13 +79,13 @@ impl Parser {
     /// What to do where something is missing, or too much, if it may be meant that lines go on.
     pub(super) fn help_on_line_ends(&self) -> Option<String> {
         let here = self.peek();
-        let ended = self.last.as_ref().is_some_and(|last| last.kind == Kind::LineEnd);
+        let ended = self.last.as_ref().is_some_and(|last| last.kind == PromelaTokenKind::LineEnd);
         let goes_on = ended && NEVER_FIRST.iter().any(|it| here.is(it));
-        if !goes_on && here.kind != Kind::LineEnd {
+        if !goes_on && here.kind != PromelaTokenKind::LineEnd {
             return None;
         }
         Some(match here.kind {
-            Kind::LineEnd => {
+            PromelaTokenKind::LineEnd => {
                 "the end of a line ends a statement, as in SPIN: write this on one line, or between \
                  round brackets"
                     .to_owned()

@@ -1,10 +1,10 @@
 //! Formulas of linear temporal logic. They are checked and kept as text: what they mean concerns
 //! infinite runs, which a search for safety does not judge.
 
-use super::{Formula, KEYWORDS, Parsed, Parser};
+use super::{KEYWORDS, LtlProperty, PromelaParseResult, PromelaParser};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::Name;
-use crate::front::promela::token::{Kind, Token};
+use crate::front::promela::ast::PromelaName;
+use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
 
 /// What stands before an operand.
 const PREFIXES: [&str; 10] = ["[]", "<>", "!", "!!", "-", "~", "X", "always", "eventually", "next"];
@@ -19,15 +19,15 @@ const SIGNS: [&str; 22] = [
 /// The deepest nest of brackets and operators.
 const DEPTH_MAX: usize = 200;
 
-impl Parser {
+impl PromelaParser {
     /// `ltl name { formula }`.
-    pub(super) fn ltl(&mut self) -> Parsed<()> {
+    pub(super) fn ltl(&mut self) -> PromelaParseResult<()> {
         let span = self.take().span;
         let name = match self.at_name() {
             true => self.name("a name")?,
             false => {
                 let text = format!("ltl_{}", self.model.formulas.len()).into();
-                Name { text, span }
+                PromelaName { text, span }
             }
         };
         if !self.at("{") {
@@ -46,18 +46,18 @@ impl Parser {
             return self.error(span, "this formula is empty");
         }
         if let Some(end) = tokens.last_mut() {
-            end.kind = Kind::End;
+            end.kind = PromelaTokenKind::End;
         }
-        self.model.formulas.push(Formula { name, text: words.join(" "), tokens });
+        self.model.formulas.push(LtlProperty { name, text: words.join(" "), tokens });
         Ok(())
     }
 
     /// Checks the formulas; they may speak of what is declared after them.
-    pub(super) fn formulas(&self) -> Parsed<()> {
+    pub(super) fn formulas(&self) -> PromelaParseResult<()> {
         for formula in &self.model.formulas {
-            let mut reader = Reader { parser: self, tokens: &formula.tokens, at: 0 };
+            let mut reader = LtlSyntaxChecker { parser: self, tokens: &formula.tokens, at: 0 };
             reader.formula(0)?;
-            if reader.peek().kind != Kind::End {
+            if reader.peek().kind != PromelaTokenKind::End {
                 return reader.unexpected("an operator or the end of the formula");
             }
         }
@@ -65,15 +65,15 @@ impl Parser {
     }
 }
 
-struct Reader<'a> {
-    parser: &'a Parser,
+struct LtlSyntaxChecker<'a> {
+    parser: &'a PromelaParser,
     /// At least one, the end.
-    tokens: &'a [Token],
+    tokens: &'a [PromelaToken],
     at: usize,
 }
 
-impl Reader<'_> {
-    fn peek(&self) -> &Token {
+impl LtlSyntaxChecker<'_> {
+    fn peek(&self) -> &PromelaToken {
         &self.tokens[self.at.min(self.tokens.len() - 1)]
     }
 
@@ -87,23 +87,23 @@ impl Reader<'_> {
         texts.iter().any(|text| self.accept(text))
     }
 
-    fn expect(&mut self, text: &str) -> Parsed<()> {
+    fn expect(&mut self, text: &str) -> PromelaParseResult<()> {
         match self.accept(text) {
             true => Ok(()),
             false => self.unexpected(&format!("`{text}`")),
         }
     }
 
-    fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
+    fn unexpected<T>(&self, expected: &str) -> PromelaParseResult<T> {
         let found = match &self.peek().kind {
-            Kind::End => "the end of the formula".to_owned(),
+            PromelaTokenKind::End => "the end of the formula".to_owned(),
             kind => format!("`{kind}`"),
         };
         let error = format!("expected {expected}, found {found}");
         Err(Diagnostic::error(self.peek().span, error))
     }
 
-    fn formula(&mut self, depth: usize) -> Parsed<()> {
+    fn formula(&mut self, depth: usize) -> PromelaParseResult<()> {
         loop {
             self.operand(depth)?;
             if !self.accept_any(&SIGNS) && !self.accept_any(&INFIXES) {
@@ -112,7 +112,7 @@ impl Reader<'_> {
         }
     }
 
-    fn operand(&mut self, depth: usize) -> Parsed<()> {
+    fn operand(&mut self, depth: usize) -> PromelaParseResult<()> {
         if depth > DEPTH_MAX {
             return Err(Diagnostic::error(self.peek().span, "this formula is nested too deeply"));
         }
@@ -127,17 +127,17 @@ impl Reader<'_> {
             return self.expect(")");
         }
         match &self.peek().kind {
-            Kind::Number(_) => {
+            PromelaTokenKind::Number(_) => {
                 self.at += 1;
                 Ok(())
             }
-            Kind::Name(_) => self.named(depth),
+            PromelaTokenKind::Name(_) => self.named(depth),
             _ => self.unexpected("an operand"),
         }
     }
 
     /// A variable, something about a process or a channel, or a predefined name.
-    fn named(&mut self, depth: usize) -> Parsed<()> {
+    fn named(&mut self, depth: usize) -> PromelaParseResult<()> {
         let token = self.peek().clone();
         let name = token.name().map_or("", |name| name);
         self.at += 1;

@@ -12,13 +12,13 @@ mod lines;
 mod ltl;
 mod statement;
 
-pub use asked::{AskedOf, AskedTokens};
+pub use asked::{ParsedProperty, PropertyTokens};
 
-use super::ast::{Expr, Name, Process, Reference, Role};
-use super::symbols::{SymbolId, Symbols};
-use super::token::{Kind, Token};
+use super::ast::{ProcessRole, PromelaExpr, PromelaName, PromelaProcess, PromelaReference};
+use super::symbols::{PromelaSymbolTable, SymbolId};
+use super::token::{PromelaToken, PromelaTokenKind};
 use crate::diag::Diagnostic;
-use crate::front::nearest::meant;
+use crate::front::nearest::suggest_name;
 use crate::front::quote::shorten;
 use crate::source::Span;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
@@ -26,15 +26,15 @@ use std::rc::Rc;
 
 /// A whole model.
 #[derive(Debug, Default)]
-pub struct Model {
+pub struct PromelaModel {
     /// Everything declared.
-    pub symbols: Symbols,
+    pub symbols: PromelaSymbolTable,
     /// Process types, `init` and claims, in order.
-    pub processes: Vec<Process>,
+    pub processes: Vec<PromelaProcess>,
     /// The formulas, in order.
-    pub formulas: Vec<Formula>,
+    pub formulas: Vec<LtlProperty>,
     /// What is asked beside the model's text.
-    pub asked: Option<AskedOf>,
+    pub property: Option<ParsedProperty>,
     /// The variables that processes have in the place of `_pid`, as they receive into it; by the number of the process.
     pub own_pids: HashMap<usize, SymbolId>,
     /// Labels that are asked about from elsewhere.
@@ -49,13 +49,13 @@ pub struct Model {
 
 /// An `ltl` property.
 #[derive(Clone, Debug)]
-pub struct Formula {
+pub struct LtlProperty {
     /// Its name.
-    pub name: Name,
+    pub name: PromelaName,
     /// Its text, tokens joined.
     pub text: String,
     /// Its tokens, the end last.
-    tokens: Vec<Token>,
+    tokens: Vec<PromelaToken>,
 }
 
 /// The words that are no names of variables.
@@ -128,12 +128,15 @@ const KEYWORDS: [&str; 62] = [
 const NESTED_MAX: u32 = 100;
 
 /// Reads a model, and what is asked of it.
-pub fn parse(tokens: Vec<Token>, asked: Option<AskedTokens>) -> Result<Model, Diagnostic> {
-    let mut parser = Parser {
+pub fn parse(
+    tokens: Vec<PromelaToken>,
+    asked: Option<PropertyTokens>,
+) -> Result<PromelaModel, Diagnostic> {
+    let mut parser = PromelaParser {
         input: tokens.into(),
         last: None,
         read: Vec::new(),
-        model: Model::default(),
+        model: PromelaModel::default(),
         scopes: vec![HashMap::new()],
         labels: Vec::new(),
         exclusive: HashMap::new(),
@@ -157,18 +160,18 @@ pub fn parse(tokens: Vec<Token>, asked: Option<AskedTokens>) -> Result<Model, Di
     }
     parser.formulas()?;
     if let Some(asked) = asked {
-        parser.model.asked = Some(parser.asked(asked)?);
+        parser.model.property = Some(parser.parse_property(asked)?);
     }
     Ok(parser.model)
 }
 
-struct Parser {
-    input: VecDeque<Token>,
+struct PromelaParser {
+    input: VecDeque<PromelaToken>,
     /// The token read last.
-    last: Option<Token>,
+    last: Option<PromelaToken>,
     /// The tokens read of the statement that is part of no other.
-    read: Vec<Token>,
-    model: Model,
+    read: Vec<PromelaToken>,
+    model: PromelaModel,
     /// The variables in sight, innermost block last.
     scopes: Vec<HashMap<Rc<str>, SymbolId>>,
     /// The labels so far, of each block of the process.
@@ -176,7 +179,7 @@ struct Parser {
     /// Who first claimed to be the only one to receive from a channel (`xr`, true) or to send to it.
     exclusive: HashMap<(SymbolId, bool), usize>,
     structs: HashMap<Rc<str>, usize>,
-    inlines: HashMap<Rc<str>, Rc<inlines::Inline>>,
+    inlines: HashMap<Rc<str>, Rc<inlines::InlineDefinition>>,
     /// The number of the process being read.
     process: Option<usize>,
     /// Whether an initial value is set when the process starts, not by a statement.
@@ -187,7 +190,7 @@ struct Parser {
     /// How many tokens calls of inlines have put before the input.
     inlined: usize,
     /// What the results of the inlines being read are stored to, innermost last; nothing if the call stores none.
-    results: Vec<Option<Reference>>,
+    results: Vec<Option<PromelaReference>>,
     /// Whether the end of a line may end a statement here.
     line_ends: bool,
     /// How many round brackets are open.
@@ -201,19 +204,19 @@ struct Parser {
 }
 
 /// What every part of the parser returns.
-type Parsed<T> = Result<T, Diagnostic>;
+type PromelaParseResult<T> = Result<T, Diagnostic>;
 
-impl Parser {
-    fn peek(&self) -> &Token {
+impl PromelaParser {
+    fn peek(&self) -> &PromelaToken {
         &self.input[0]
     }
 
-    fn peek_at(&self, ahead: usize) -> &Token {
+    fn peek_at(&self, ahead: usize) -> &PromelaToken {
         self.input.get(ahead).unwrap_or(&self.input[self.input.len() - 1])
     }
 
     fn at_end(&self) -> bool {
-        self.peek().kind == Kind::End
+        self.peek().kind == PromelaTokenKind::End
     }
 
     fn at(&self, text: &str) -> bool {
@@ -238,7 +241,7 @@ impl Parser {
         }
     }
 
-    fn take(&mut self) -> Token {
+    fn take(&mut self) -> PromelaToken {
         let token = match self.at_end() {
             true => self.peek().clone(),
             false => {
@@ -263,24 +266,24 @@ impl Parser {
         found
     }
 
-    fn expect(&mut self, text: &str, context: &str) -> Parsed<Token> {
+    fn expect(&mut self, text: &str, context: &str) -> PromelaParseResult<PromelaToken> {
         match self.at(text) {
             true => Ok(self.take()),
             false => self.unexpected(&format!("`{text}` {context}")),
         }
     }
 
-    fn unexpected<T>(&self, expected: &str) -> Parsed<T> {
+    fn unexpected<T>(&self, expected: &str) -> PromelaParseResult<T> {
         let found = match &self.peek().kind {
-            Kind::End => "the end of the file".to_owned(),
-            Kind::LineEnd => "the end of the line".to_owned(),
+            PromelaTokenKind::End => "the end of the file".to_owned(),
+            PromelaTokenKind::LineEnd => "the end of the line".to_owned(),
             kind => format!("`{}`", shorten(&kind.to_string())),
         };
         let error = format!("expected {expected}, found {found}");
         Err(Diagnostic { help: self.help_on_line_ends(), ..Diagnostic::error(self.span(), error) })
     }
 
-    fn error<T>(&self, span: Span, message: impl Into<String>) -> Parsed<T> {
+    fn error<T>(&self, span: Span, message: impl Into<String>) -> PromelaParseResult<T> {
         Err(Diagnostic::error(span, message))
     }
 
@@ -288,13 +291,13 @@ impl Parser {
         self.peek().name().is_some_and(|name| !KEYWORDS.contains(&&**name))
     }
 
-    fn name(&mut self, what: &str) -> Parsed<Name> {
+    fn name(&mut self, what: &str) -> PromelaParseResult<PromelaName> {
         if !self.at_name() {
             return self.unexpected(what);
         }
         let token = self.take();
         match token.name() {
-            Some(text) => Ok(Name { text: text.clone(), span: token.span }),
+            Some(text) => Ok(PromelaName { text: text.clone(), span: token.span }),
             None => self.unexpected(what),
         }
     }
@@ -305,9 +308,9 @@ impl Parser {
     }
 
     /// The error that nothing is called so, with what may be meant.
-    fn no_variable<T>(&self, span: Span, name: &str) -> Parsed<T> {
+    fn no_variable<T>(&self, span: Span, name: &str) -> PromelaParseResult<T> {
         let error = Diagnostic::error(span, format!("there is no variable {name}"));
-        Err(Diagnostic { help: meant(name, self.known_names().into_iter()), ..error })
+        Err(Diagnostic { help: suggest_name(name, self.known_names().into_iter()), ..error })
     }
 
     /// What variables and constants in sight are called.
@@ -325,21 +328,21 @@ impl Parser {
         any
     }
 
-    fn unit(&mut self) -> Parsed<()> {
+    fn unit(&mut self) -> PromelaParseResult<()> {
         if self.separators() {
             return Ok(());
         }
         let start = self.span();
         let word = match &self.peek().kind {
-            Kind::Name(word) => word.clone(),
+            PromelaTokenKind::Name(word) => word.clone(),
             _ => return self.unexpected("a declaration, a process or a property"),
         };
         match &*word {
             "active" | "proctype" | "D_proctype" => self.proctype(),
             "init" => self.init(),
-            "never" => self.claim(Role::Never),
-            "trace" => self.claim(Role::Trace),
-            "notrace" => self.claim(Role::NoTrace),
+            "never" => self.claim(ProcessRole::Never),
+            "trace" => self.claim(ProcessRole::Trace),
+            "notrace" => self.claim(ProcessRole::NoTrace),
             "ltl" => self.ltl(),
             "typedef" => self.typedef(),
             "inline" => self.inline(),
@@ -354,7 +357,7 @@ impl Parser {
         }
     }
 
-    fn proctype(&mut self) -> Parsed<()> {
+    fn proctype(&mut self) -> PromelaParseResult<()> {
         let mut active = 0;
         if self.accept("active") {
             active = 1;
@@ -394,9 +397,9 @@ impl Parser {
                 Some(condition)
             }
         };
-        let process = Process {
+        let process = PromelaProcess {
             name,
-            role: Role::Process,
+            role: ProcessRole::Process,
             active,
             parameters,
             priority,
@@ -407,23 +410,23 @@ impl Parser {
         self.body(process)
     }
 
-    fn init(&mut self) -> Parsed<()> {
+    fn init(&mut self) -> PromelaParseResult<()> {
         let span = self.take().span;
-        let name = Name { text: ":init:".into(), span };
+        let name = PromelaName { text: ":init:".into(), span };
         if self.model.processes.iter().any(|process| process.name.text == name.text) {
             return self.error(span, "there is an `init` already");
         }
         self.enter_process();
         let priority = self.priority()?;
-        self.body(without_parameters(name, Role::Process, 1, priority))
+        self.body(without_parameters(name, ProcessRole::Process, 1, priority))
     }
 
-    fn claim(&mut self, role: Role) -> Parsed<()> {
+    fn claim(&mut self, role: ProcessRole) -> PromelaParseResult<()> {
         let word = self.take();
-        let mut name = Name { text: format!("{}", word.kind).into(), span: word.span };
-        if role == Role::Never {
+        let mut name = PromelaName { text: format!("{}", word.kind).into(), span: word.span };
+        if role == ProcessRole::Never {
             // SPIN's name for one that has none.
-            let claims = self.model.processes.iter().filter(|it| it.role == Role::Never);
+            let claims = self.model.processes.iter().filter(|it| it.role == ProcessRole::Never);
             name.text = format!("never_{}", claims.count()).into();
             if self.at_name() {
                 name = self.name("a name")?;
@@ -433,8 +436,9 @@ impl Parser {
                 return self.error(name.span, error);
             }
         }
-        let is_trace = |it: &Process| matches!(it.role, Role::Trace | Role::NoTrace);
-        if role != Role::Never && self.model.processes.iter().any(is_trace) {
+        let is_trace =
+            |it: &PromelaProcess| matches!(it.role, ProcessRole::Trace | ProcessRole::NoTrace);
+        if role != ProcessRole::Never && self.model.processes.iter().any(is_trace) {
             let error = format!("the model has a second `trace` or `notrace`: {}", name.text);
             return self
                 .error(name.span, error)
@@ -452,7 +456,7 @@ impl Parser {
     }
 
     /// `priority n`, if it stands here.
-    fn priority(&mut self) -> Parsed<Option<i64>> {
+    fn priority(&mut self) -> PromelaParseResult<Option<i64>> {
         if !self.accept("priority") {
             return Ok(None);
         }
@@ -464,7 +468,7 @@ impl Parser {
         }
     }
 
-    fn body(&mut self, mut process: Process) -> Parsed<()> {
+    fn body(&mut self, mut process: PromelaProcess) -> PromelaParseResult<()> {
         self.expect("{", "before the statements")?;
         // References to the process from within find it.
         self.model.processes.push(process.clone());
@@ -481,21 +485,22 @@ impl Parser {
     }
 
     /// A constant expression.
-    fn constant(&mut self, what: &str) -> Parsed<i64> {
+    fn constant(&mut self, what: &str) -> PromelaParseResult<i64> {
         let expr = self.expression()?;
         self.known(&expr, what)
     }
 
     /// The value of an expression that must be constant; a variable that is only initialized
     /// counts.
-    fn known(&self, expr: &Expr, what: &str) -> Parsed<i64> {
-        use super::ast::ExprKind;
-        use super::symbols::Initial;
+    fn known(&self, expr: &PromelaExpr, what: &str) -> PromelaParseResult<i64> {
+        use super::ast::PromelaExprKind;
+        use super::symbols::PromelaInitializer;
         if let Some(value) = expr.constant() {
             return Ok(value);
         }
-        if let ExprKind::Variable(reference) = &expr.kind
-            && let Initial::Value(value) = &self.model.symbols.all[reference.symbol].initial
+        if let PromelaExprKind::Variable(reference) = &expr.kind
+            && let PromelaInitializer::Value(value) =
+                &self.model.symbols.all[reference.symbol].initial
             && let Some(value) = value.constant()
         {
             return Ok(value);
@@ -504,9 +509,14 @@ impl Parser {
     }
 }
 
-fn without_parameters(name: Name, role: Role, active: u32, priority: Option<i64>) -> Process {
+fn without_parameters(
+    name: PromelaName,
+    role: ProcessRole,
+    active: u32,
+    priority: Option<i64>,
+) -> PromelaProcess {
     let end = name.span;
-    Process {
+    PromelaProcess {
         name,
         role,
         active,

@@ -1,11 +1,14 @@
 //! Statements. `for` and `select` become the loops that SPIN makes of them.
 
-use super::{NESTED_MAX, Parsed, Parser};
+use super::{NESTED_MAX, PromelaParseResult, PromelaParser};
 use crate::diag::Diagnostic;
-use crate::front::promela::ast::{Expr, ExprKind, Field, Label, Name, Reference, Stmt, StmtKind};
-use crate::front::promela::symbols::{Basic, Initial, Symbol};
-use crate::front::promela::token::{Kind, Token};
-use crate::ir::Binary;
+use crate::front::promela::ast::{
+    PromelaExpr, PromelaExprKind, PromelaLabel, PromelaName, PromelaReference, PromelaStmt,
+    PromelaStmtKind, ReceiveField,
+};
+use crate::front::promela::symbols::{PromelaInitializer, PromelaSymbol, PromelaType};
+use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
+use crate::ir::BinaryOp;
 use crate::source::Span;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -14,11 +17,11 @@ use std::rc::Rc;
 const SELECT_MAX: i64 = 32;
 
 /// No more tokens of a statement that something made are told.
-const MADE_MAX: usize = 100;
+const EXPANDED_TEXT_MAX: usize = 100;
 
-impl Parser {
+impl PromelaParser {
     /// Statements up to one of `until`, which is not taken.
-    pub(super) fn sequence(&mut self, until: &[&str]) -> Parsed<Vec<Stmt>> {
+    pub(super) fn sequence(&mut self, until: &[&str]) -> PromelaParseResult<Vec<PromelaStmt>> {
         let start = self.span();
         let (mut sequence, mut empty) = (Vec::new(), true);
         loop {
@@ -47,7 +50,7 @@ impl Parser {
     }
 
     /// One step: a declaration, or a statement with its escape.
-    fn step(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<()> {
+    fn step(&mut self, sequence: &mut Vec<PromelaStmt>) -> PromelaParseResult<()> {
         if self.at_declaration() {
             sequence.extend(self.declaration(false)?.1);
             return Ok(());
@@ -56,7 +59,7 @@ impl Parser {
             let reads = self.take().is("xr");
             loop {
                 let channel = self.any_reference()?;
-                if self.part_of(&channel).0 != Some(Basic::Channel) {
+                if self.part_of(&channel).0 != Some(PromelaType::Channel) {
                     return self.error(channel.span, "xr and xs are for channels");
                 }
                 self.claims_channel(&channel, reads);
@@ -71,7 +74,7 @@ impl Parser {
             sequence.push(statement);
             return Ok(());
         }
-        let escape = self.alone()?;
+        let escape = self.single_statement()?;
         if self.in_d_step {
             // As in SPIN, which says so, too.
             let warning = "an unless in a d_step means nothing: what follows it is left out";
@@ -80,13 +83,13 @@ impl Parser {
             sequence.push(statement);
             return Ok(());
         }
-        let kind = StmtKind::Unless(Box::new(statement), Box::new(escape));
-        sequence.push(Stmt::new(kind, self.since(start)));
+        let kind = PromelaStmtKind::Unless(Box::new(statement), Box::new(escape));
+        sequence.push(PromelaStmt::new(kind, self.since(start)));
         Ok(())
     }
 
     /// Notes that this process alone receives from a channel, or sends to it.
-    fn claims_channel(&mut self, channel: &Reference, reads: bool) {
+    fn claims_channel(&mut self, channel: &PromelaReference, reads: bool) {
         let Some(here) = self.process else { return };
         let owner = *self.exclusive.entry((channel.symbol, reads)).or_insert(here);
         if owner != here {
@@ -98,7 +101,7 @@ impl Parser {
     }
 
     /// One statement, in a block of its own if it is made of several.
-    fn alone(&mut self) -> Parsed<Stmt> {
+    fn single_statement(&mut self) -> PromelaParseResult<PromelaStmt> {
         let start = self.span();
         let mut before = Vec::new();
         let statement = self.statement(&mut before)?;
@@ -106,11 +109,11 @@ impl Parser {
             return Ok(statement);
         }
         before.push(statement);
-        Ok(Stmt::new(StmtKind::Block(before), self.since(start)))
+        Ok(PromelaStmt::new(PromelaStmtKind::Block(before), self.since(start)))
     }
 
     /// One statement; what must come before it goes to `sequence`.
-    fn statement(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<Stmt> {
+    fn statement(&mut self, sequence: &mut Vec<PromelaStmt>) -> PromelaParseResult<PromelaStmt> {
         self.nested += 1;
         if self.nested == 1 {
             self.read.clear();
@@ -125,7 +128,10 @@ impl Parser {
         statement
     }
 
-    fn statement_within(&mut self, sequence: &mut Vec<Stmt>) -> Parsed<Stmt> {
+    fn statement_within(
+        &mut self,
+        sequence: &mut Vec<PromelaStmt>,
+    ) -> PromelaParseResult<PromelaStmt> {
         let start = self.span();
         if self.at_name() && self.next_is(":") {
             let is_variable = self.look_up(self.peek().name().map_or("", |it| it)).is_some();
@@ -137,14 +143,18 @@ impl Parser {
         let from = self.read.len();
         let kind = self.statement_kind(sequence, start)?;
         self.can_initialize = false;
-        Ok(Stmt { kind, span: self.since(start), made: self.made_since(from) })
+        Ok(PromelaStmt {
+            kind,
+            span: self.since(start),
+            expanded_text: self.expanded_text_since(from),
+        })
     }
 
     /// How the tokens read that were taken since then, if an `inline` or a macro made some of them.
-    fn made_since(&self, from: usize) -> Option<Rc<str>> {
+    fn expanded_text_since(&self, from: usize) -> Option<Rc<str>> {
         let read = &self.read[from..];
-        let read = &read[..read.len().min(MADE_MAX)];
-        let follows = |pair: &[Token]| {
+        let read = &read[..read.len().min(EXPANDED_TEXT_MAX)];
+        let follows = |pair: &[PromelaToken]| {
             let [one, next] = [pair[0].span, pair[1].span];
             one.file == next.file && one.end <= next.start
         };
@@ -166,7 +176,11 @@ impl Parser {
         self.model.processes.iter().any(|process| process.name.text == *name)
     }
 
-    fn labelled(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<Stmt> {
+    fn labelled(
+        &mut self,
+        sequence: &mut Vec<PromelaStmt>,
+        start: Span,
+    ) -> PromelaParseResult<PromelaStmt> {
         let label = self.label()?;
         self.take();
         let text = label.name.text.clone();
@@ -183,7 +197,7 @@ impl Parser {
         let empty = self.at_any(&["}", ";", "->", "::", "fi", "od"]);
         let (is_rewritten, before) = (self.at_plain_select(), sequence.len());
         let inner = match empty {
-            true => Stmt::new(skip(start), label.name.span),
+            true => PromelaStmt::new(skip(start), label.name.span),
             false => self.statement(sequence)?,
         };
         self.can_initialize = false;
@@ -192,54 +206,59 @@ impl Parser {
             && let Some(first) = sequence.pop()
         {
             let span = first.span;
-            sequence.push(Stmt::new(StmtKind::Labelled(label, Box::new(first)), span));
+            sequence
+                .push(PromelaStmt::new(PromelaStmtKind::Labelled(label, Box::new(first)), span));
             return Ok(inner);
         }
-        let kind = StmtKind::Labelled(label, Box::new(inner));
-        Ok(Stmt::new(kind, self.since(start)))
+        let kind = PromelaStmtKind::Labelled(label, Box::new(inner));
+        Ok(PromelaStmt::new(kind, self.since(start)))
     }
 
-    fn label(&mut self) -> Parsed<Label> {
-        Ok(Label { name: self.name("a label")?, expansion: self.expansion })
+    fn label(&mut self) -> PromelaParseResult<PromelaLabel> {
+        Ok(PromelaLabel { name: self.name("a label")?, expansion: self.expansion })
     }
 
-    fn statement_kind(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<StmtKind> {
+    fn statement_kind(
+        &mut self,
+        sequence: &mut Vec<PromelaStmt>,
+        start: Span,
+    ) -> PromelaParseResult<PromelaStmtKind> {
         let word = match &self.peek().kind {
-            Kind::Sign("{") => return self.block("{").map(StmtKind::Block),
-            Kind::Name(word) => word.clone(),
+            PromelaTokenKind::Sign("{") => return self.block("{").map(PromelaStmtKind::Block),
+            PromelaTokenKind::Name(word) => word.clone(),
             _ => return self.condition(),
         };
         if self.at_call() {
             return self.inlined(sequence, None);
         }
         match &*word {
-            "atomic" => self.block("atomic").map(StmtKind::Atomic),
+            "atomic" => self.block("atomic").map(PromelaStmtKind::Atomic),
             "d_step" => {
                 let outside = std::mem::replace(&mut self.in_d_step, true);
                 let body = self.block("d_step")?;
                 self.in_d_step = outside;
-                Ok(StmtKind::DStep(body))
+                Ok(PromelaStmtKind::DStep(body))
             }
-            "if" => self.options("fi").map(StmtKind::If),
-            "do" => self.options("od").map(StmtKind::Do),
+            "if" => self.options("fi").map(PromelaStmtKind::If),
+            "do" => self.options("od").map(PromelaStmtKind::Do),
             "for" => self.for_loop(sequence, start),
             "select" => self.select(sequence, start),
             "goto" => {
                 self.take();
-                self.label().map(StmtKind::Goto)
+                self.label().map(PromelaStmtKind::Goto)
             }
             "return" => self.store_result(),
             "break" => {
                 self.take();
-                Ok(StmtKind::Break)
+                Ok(PromelaStmtKind::Break)
             }
             "else" => {
                 self.take();
-                Ok(StmtKind::Else)
+                Ok(PromelaStmtKind::Else)
             }
             "assert" => {
                 self.take();
-                self.expression().map(StmtKind::Assert)
+                self.expression().map(PromelaStmtKind::Assert)
             }
             "printf" => self.print(),
             "printm" => self.print_name(),
@@ -249,17 +268,17 @@ impl Parser {
                 self.take();
                 self.take();
                 self.model.uses_priorities = true;
-                let pid = Expr { kind: ExprKind::Pid, span: start };
-                Ok(StmtKind::SetPriority(pid, self.expression()?))
+                let pid = PromelaExpr { kind: PromelaExprKind::Pid, span: start };
+                Ok(PromelaStmtKind::SetPriority(pid, self.expression()?))
             }
             "_" if self.next_is("=") => {
                 self.take();
                 self.take();
                 // Stored nowhere, but computed, which may fail.
                 let value = self.expression()?;
-                let either = Expr { kind: ExprKind::Number(1), span: start };
-                let kind = ExprKind::Binary(Binary::Or, Box::new(value), Box::new(either));
-                Ok(StmtKind::Condition(Expr { kind, span: self.since(start) }))
+                let either = PromelaExpr { kind: PromelaExprKind::Number(1), span: start };
+                let kind = PromelaExprKind::Binary(BinaryOp::Or, Box::new(value), Box::new(either));
+                Ok(PromelaStmtKind::Condition(PromelaExpr { kind, span: self.since(start) }))
             }
             _ if self.at_name() && self.look_up(&word).is_some() => {
                 self.begins_with_variable(sequence, start)
@@ -268,12 +287,12 @@ impl Parser {
         }
     }
 
-    fn condition(&mut self) -> Parsed<StmtKind> {
-        self.expression().map(StmtKind::Condition)
+    fn condition(&mut self) -> PromelaParseResult<PromelaStmtKind> {
+        self.expression().map(PromelaStmtKind::Condition)
     }
 
     /// A block after a keyword, or after nothing.
-    fn block(&mut self, word: &str) -> Parsed<Vec<Stmt>> {
+    fn block(&mut self, word: &str) -> PromelaParseResult<Vec<PromelaStmt>> {
         if word != "{" {
             self.take();
         }
@@ -281,7 +300,7 @@ impl Parser {
     }
 
     /// Statements in brackets. Those that are all of a statement begin without a label.
-    fn braced(&mut self, is_whole: bool) -> Parsed<Vec<Stmt>> {
+    fn braced(&mut self, is_whole: bool) -> PromelaParseResult<Vec<PromelaStmt>> {
         self.expect("{", "before the statements")?;
         self.can_initialize = false;
         self.scopes.push(HashMap::new());
@@ -298,28 +317,32 @@ impl Parser {
 
     /// A jump to the start of a block means its choice, so SPIN wants the label there. A label before a `do` does not stand
     /// first: where the rounds of the loop meet comes before it.
-    fn begins_without_label(&self, sequence: &[Stmt], instead: &str) -> Parsed<()> {
+    fn begins_without_label(
+        &self,
+        sequence: &[PromelaStmt],
+        instead: &str,
+    ) -> PromelaParseResult<()> {
         let mut first = sequence.first();
-        if let Some(Stmt { kind: StmtKind::Unless(normal, _), .. }) = first {
+        if let Some(PromelaStmt { kind: PromelaStmtKind::Unless(normal, _), .. }) = first {
             first = Some(&**normal);
         }
-        let Some(Stmt { kind: StmtKind::Labelled(label, inner), .. }) = first else {
+        let Some(PromelaStmt { kind: PromelaStmtKind::Labelled(label, inner), .. }) = first else {
             return Ok(());
         };
         let mut inner = inner;
-        while let StmtKind::Labelled(_, within) = &inner.kind {
+        while let PromelaStmtKind::Labelled(_, within) = &inner.kind {
             inner = within;
         }
-        let Name { text, span } = &label.name;
+        let PromelaName { text, span } = &label.name;
         match inner.kind {
-            StmtKind::Do(_) => Ok(()),
+            PromelaStmtKind::Do(_) => Ok(()),
             _ => self
                 .error(*span, format!("the label {text} stands first in its sequence"))
                 .map_err(|it| it.help(format!("put it {instead}"))),
         }
     }
 
-    fn options(&mut self, end: &str) -> Parsed<Vec<Vec<Stmt>>> {
+    fn options(&mut self, end: &str) -> PromelaParseResult<Vec<Vec<PromelaStmt>>> {
         let opening = self.take();
         let mut options = Vec::new();
         while !self.accept(end) {
@@ -338,11 +361,12 @@ impl Parser {
     }
 
     /// An `else` beside an option that sends or receives: SPIN calls that dubious, and goes on.
-    fn warn_of_else(&mut self, options: &[Vec<Stmt>]) {
+    fn warn_of_else(&mut self, options: &[Vec<PromelaStmt>]) {
         let firsts = || options.iter().filter_map(|option| option.first());
-        let communicates =
-            firsts().any(|it| matches!(it.kind, StmtKind::Send { .. } | StmtKind::Receive { .. }));
-        let otherwise = firsts().find(|it| matches!(it.kind, StmtKind::Else));
+        let communicates = firsts().any(|it| {
+            matches!(it.kind, PromelaStmtKind::Send { .. } | PromelaStmtKind::Receive { .. })
+        });
+        let otherwise = firsts().find(|it| matches!(it.kind, PromelaStmtKind::Else));
         if let (true, Some(otherwise)) = (communicates, otherwise) {
             let text = "an `else` stands beside options that send or receive";
             let help = "it is possible where none of them is; ask by `full`, `empty` or `c?[...]`";
@@ -351,7 +375,11 @@ impl Parser {
     }
 
     /// A call of an `inline`, whose body is a block. What it returns is stored to `result`.
-    fn inlined(&mut self, sequence: &mut Vec<Stmt>, result: Option<Reference>) -> Parsed<StmtKind> {
+    fn inlined(
+        &mut self,
+        sequence: &mut Vec<PromelaStmt>,
+        result: Option<PromelaReference>,
+    ) -> PromelaParseResult<PromelaStmtKind> {
         let name = self.name("the name of an inline")?;
         self.can_initialize = false;
         self.call(&name)?;
@@ -365,10 +393,10 @@ impl Parser {
     }
 
     /// `return e` in an inline that is called by `x = f(...)`: the assignment `x = e`. It ends nothing.
-    fn store_result(&mut self) -> Parsed<StmtKind> {
+    fn store_result(&mut self) -> PromelaParseResult<PromelaStmtKind> {
         let span = self.take().span;
         match self.results.last().cloned() {
-            Some(Some(result)) => Ok(StmtKind::Assign(result, self.expression()?)),
+            Some(Some(result)) => Ok(PromelaStmtKind::Assign(result, self.expression()?)),
             Some(None) => {
                 self.error(span, "this return is in an inline whose call stores no result").map_err(
                     |it| it.help("call the inline by `x = f(...)`, or leave the `return` out"),
@@ -380,12 +408,16 @@ impl Parser {
         }
     }
 
-    fn begins_with_variable(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<StmtKind> {
+    fn begins_with_variable(
+        &mut self,
+        sequence: &mut Vec<PromelaStmt>,
+        start: Span,
+    ) -> PromelaParseResult<PromelaStmtKind> {
         let reference = self.reference()?;
         let id = reference.symbol;
         let stores = self.at_any(&["=", "++", "--"]);
         self.model.symbols.all[id].assigned |= stores;
-        if stores && matches!(self.part_of(&reference).0, Some(Basic::Struct(_))) {
+        if stores && matches!(self.part_of(&reference).0, Some(PromelaType::Struct(_))) {
             return self
                 .error(reference.span, "a structure is assigned as a whole")
                 .map_err(|it| it.help("assign its fields one by one"));
@@ -394,22 +426,26 @@ impl Parser {
             if self.at_call() {
                 return self.inlined(sequence, Some(reference));
             }
-            return Ok(StmtKind::Assign(reference, self.expression()?));
+            return Ok(PromelaStmtKind::Assign(reference, self.expression()?));
         }
         if self.at_any(&["++", "--"]) {
-            let operator = if self.take().is("++") { Binary::Add } else { Binary::Subtract };
+            let operator = if self.take().is("++") { BinaryOp::Add } else { BinaryOp::Subtract };
             // Counting alone does not use what is counted.
             let used = self.model.symbols.all[id].read;
             let value = self.changed(&reference, operator, start);
             self.model.symbols.all[id].read = used;
-            return Ok(StmtKind::Assign(reference, value));
+            return Ok(PromelaStmtKind::Assign(reference, value));
         }
         if self.at_any(&["!", "!!", "?", "??"]) {
-            self.is_channel(&reference)?;
+            self.expect_channel(&reference)?;
         }
         if self.at_any(&["!", "!!"]) {
             let sorted = self.take().is("!!");
-            return Ok(StmtKind::Send { channel: reference, values: self.send_values()?, sorted });
+            return Ok(PromelaStmtKind::Send {
+                channel: reference,
+                values: self.send_values()?,
+                sorted,
+            });
         }
         if self.at_any(&["?", "??"]) && !self.peek_at(1).is("[") {
             let anywhere = self.take().is("??");
@@ -418,33 +454,38 @@ impl Parser {
             if peek {
                 self.expect(">", "after the fields")?;
             }
-            return Ok(StmtKind::Receive { channel: reference, fields, anywhere, peek });
+            return Ok(PromelaStmtKind::Receive { channel: reference, fields, anywhere, peek });
         }
         if self.at_any(&["?", "??"]) {
             let anywhere = self.take().is("??");
             self.take();
             let fields = self.receive_fields(&["]"])?;
             self.expect("]", "after the fields")?;
-            let kind = ExprKind::Poll { channel: reference, fields, anywhere };
-            let first = Expr { kind, span: self.since(start) };
-            return self.expression_from(first).map(StmtKind::Condition);
+            let kind = PromelaExprKind::Poll { channel: reference, fields, anywhere };
+            let first = PromelaExpr { kind, span: self.since(start) };
+            return self.expression_from(first).map(PromelaStmtKind::Condition);
         }
         let first = self.read(reference);
-        self.expression_from(first).map(StmtKind::Condition)
+        self.expression_from(first).map(PromelaStmtKind::Condition)
     }
 
     /// `x + 1` or `x - 1`.
-    fn changed(&mut self, reference: &Reference, operator: Binary, span: Span) -> Expr {
+    fn changed(
+        &mut self,
+        reference: &PromelaReference,
+        operator: BinaryOp,
+        span: Span,
+    ) -> PromelaExpr {
         let left = self.read(reference.clone());
-        let one = Expr { kind: ExprKind::Number(1), span };
-        let kind = ExprKind::Binary(operator, Box::new(left), Box::new(one));
-        Expr { kind, span: self.since(span) }
+        let one = PromelaExpr { kind: PromelaExprKind::Number(1), span };
+        let kind = PromelaExprKind::Binary(operator, Box::new(left), Box::new(one));
+        PromelaExpr { kind, span: self.since(span) }
     }
 
-    fn print(&mut self) -> Parsed<StmtKind> {
+    fn print(&mut self) -> PromelaParseResult<PromelaStmtKind> {
         self.take();
         self.expect("(", "before the text")?;
-        let Kind::Text(text) = self.take().kind else {
+        let PromelaTokenKind::Text(text) = self.take().kind else {
             return self.error(
                 self.last.as_ref().map_or(Span::default(), |it| it.span),
                 "printf begins with a text",
@@ -455,18 +496,18 @@ impl Parser {
             values.push(self.expression()?);
         }
         self.expect(")", "after the values")?;
-        Ok(StmtKind::Print(text.to_string(), values))
+        Ok(PromelaStmtKind::Print(text.to_string(), values))
     }
 
-    fn print_name(&mut self) -> Parsed<StmtKind> {
+    fn print_name(&mut self) -> PromelaParseResult<PromelaStmtKind> {
         self.take();
         self.expect("(", "before the name")?;
         let value = self.expression()?;
         self.expect(")", "after the name")?;
-        Ok(StmtKind::Print("%e".to_owned(), vec![value]))
+        Ok(PromelaStmtKind::Print("%e".to_owned(), vec![value]))
     }
 
-    fn set_priority(&mut self) -> Parsed<StmtKind> {
+    fn set_priority(&mut self) -> PromelaParseResult<PromelaStmtKind> {
         self.model.uses_priorities = true;
         self.take();
         self.expect("(", "before the number of a process")?;
@@ -474,10 +515,14 @@ impl Parser {
         self.expect(",", "before the priority")?;
         let priority = self.expression()?;
         self.expect(")", "after the priority")?;
-        Ok(StmtKind::SetPriority(pid, priority))
+        Ok(PromelaStmtKind::SetPriority(pid, priority))
     }
 
-    fn for_loop(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<StmtKind> {
+    fn for_loop(
+        &mut self,
+        sequence: &mut Vec<PromelaStmt>,
+        start: Span,
+    ) -> PromelaParseResult<PromelaStmtKind> {
         self.take();
         self.expect("(", "after `for`")?;
         let counter = self.target()?;
@@ -490,45 +535,48 @@ impl Parser {
         let last = self.expression()?;
         self.expect(")", "after the last value")?;
         self.single(&counter)?;
-        if let (&ExprKind::Number(low), &ExprKind::Number(high)) = (&first.kind, &last.kind)
+        if let (&PromelaExprKind::Number(low), &PromelaExprKind::Number(high)) =
+            (&first.kind, &last.kind)
             && low > high
         {
             return self
                 .error(start, format!("this loop goes from {low} to {high}, so it never begins"));
         }
-        self.counted(sequence, counter, (first, Binary::LessEqual, last), Vec::new(), start)
+        self.counted(sequence, counter, (first, BinaryOp::LessEqual, last), Vec::new(), start)
     }
 
     /// `for (i in a)`: the indices of an array, or the messages of a channel.
     fn for_each(
         &mut self,
-        sequence: &mut Vec<Stmt>,
-        counter: Reference,
+        sequence: &mut Vec<PromelaStmt>,
+        counter: PromelaReference,
         start: Span,
-    ) -> Parsed<StmtKind> {
+    ) -> PromelaParseResult<PromelaStmtKind> {
         let over = self.any_reference()?;
         self.expect(")", "after the array or channel")?;
         let about = self.model.symbols.all[over.symbol].clone();
-        let number = |value| Expr { kind: ExprKind::Number(value), span: start };
-        let is_struct = matches!(self.model.symbols.all[counter.symbol].basic, Basic::Struct(_));
-        if let (true, Initial::Channel { capacity, .. }) = (is_struct, &about.initial) {
-            let basic = if *capacity > 255 { Basic::Short } else { Basic::Byte };
+        let number = |value| PromelaExpr { kind: PromelaExprKind::Number(value), span: start };
+        let is_struct =
+            matches!(self.model.symbols.all[counter.symbol].basic, PromelaType::Struct(_));
+        if let (true, PromelaInitializer::Channel { capacity, .. }) = (is_struct, &about.initial) {
+            let basic = if *capacity > 255 { PromelaType::Short } else { PromelaType::Byte };
             let position = self.position(basic, over.span)?;
-            let length = Expr { kind: ExprKind::Length(over.clone()), span: over.span };
+            let length =
+                PromelaExpr { kind: PromelaExprKind::Length(over.clone()), span: over.span };
             let value = self.read(counter.clone());
             // The messages are rotated: each is taken and put back at the end.
-            let take = StmtKind::Receive {
+            let take = PromelaStmtKind::Receive {
                 channel: over.clone(),
-                fields: vec![Field::Into(counter)],
+                fields: vec![ReceiveField::Into(counter)],
                 anywhere: false,
                 peek: false,
             };
-            let put = StmtKind::Send { channel: over, values: vec![value], sorted: false };
-            let before = [take, put].map(|kind| Stmt::new(kind, start)).to_vec();
+            let put = PromelaStmtKind::Send { channel: over, values: vec![value], sorted: false };
+            let before = [take, put].map(|kind| PromelaStmt::new(kind, start)).to_vec();
             return self.counted(
                 sequence,
                 position,
-                (number(0), Binary::Less, length),
+                (number(0), BinaryOp::Less, length),
                 before,
                 start,
             );
@@ -540,49 +588,52 @@ impl Parser {
             );
         };
         self.single(&counter)?;
-        let range = (number(0), Binary::LessEqual, number(i64::from(length) - 1));
+        let range = (number(0), BinaryOp::LessEqual, number(i64::from(length) - 1));
         self.counted(sequence, counter, range, Vec::new(), start)
     }
 
     /// A variable of our own that counts the messages of a channel.
-    fn position(&mut self, basic: Basic, span: Span) -> Parsed<Reference> {
-        let name = Name { text: format!("position_{}", self.model.symbols.all.len()).into(), span };
-        let symbol = self.model.symbols.all.push(Symbol {
+    fn position(&mut self, basic: PromelaType, span: Span) -> PromelaParseResult<PromelaReference> {
+        let name =
+            PromelaName { text: format!("position_{}", self.model.symbols.all.len()).into(), span };
+        let symbol = self.model.symbols.all.push(PromelaSymbol {
             name,
             basic,
             length: None,
-            initial: Initial::Zero,
+            initial: PromelaInitializer::Zero,
             owner: self.process,
             parameter: false,
             hidden: false,
             assigned: true,
             read: true,
         });
-        Ok(Reference { symbol, index: None, fields: Vec::new(), span })
+        Ok(PromelaReference { symbol, index: None, fields: Vec::new(), span })
     }
 
     /// A loop over a range; `before` comes first in each round.
     fn counted(
         &mut self,
-        sequence: &mut Vec<Stmt>,
-        counter: Reference,
-        (first, relation, last): (Expr, Binary, Expr),
-        before: Vec<Stmt>,
+        sequence: &mut Vec<PromelaStmt>,
+        counter: PromelaReference,
+        (first, relation, last): (PromelaExpr, BinaryOp, PromelaExpr),
+        before: Vec<PromelaStmt>,
         span: Span,
-    ) -> Parsed<StmtKind> {
-        sequence.push(Stmt::new(StmtKind::Assign(counter.clone(), first), span));
+    ) -> PromelaParseResult<PromelaStmtKind> {
+        sequence.push(PromelaStmt::new(PromelaStmtKind::Assign(counter.clone(), first), span));
         let left = self.read(counter.clone());
-        let test = ExprKind::Binary(relation, Box::new(left), Box::new(last));
-        let test = StmtKind::Condition(Expr { kind: test, span });
-        let mut round = vec![Stmt::new(test, span)];
+        let test = PromelaExprKind::Binary(relation, Box::new(left), Box::new(last));
+        let test = PromelaStmtKind::Condition(PromelaExpr { kind: test, span });
+        let mut round = vec![PromelaStmt::new(test, span)];
         round.extend(before);
         self.accept(";");
         // A test comes before them, so a label may stand first.
         round.extend(self.braced(false)?);
-        let next = self.changed(&counter, Binary::Add, span);
-        round.push(Stmt::new(StmtKind::Assign(counter, next), span));
-        let leave = [StmtKind::Else, StmtKind::Break].map(|kind| Stmt::new(kind, span)).to_vec();
-        Ok(StmtKind::Do(vec![round, leave]))
+        let next = self.changed(&counter, BinaryOp::Add, span);
+        round.push(PromelaStmt::new(PromelaStmtKind::Assign(counter, next), span));
+        let leave = [PromelaStmtKind::Else, PromelaStmtKind::Break]
+            .map(|kind| PromelaStmt::new(kind, span))
+            .to_vec();
+        Ok(PromelaStmtKind::Do(vec![round, leave]))
     }
 
     /// Whether a `select` stands here that SPIN's lexer replaces by other text: outside inlines, on one line, of a plain name
@@ -591,7 +642,7 @@ impl Parser {
         let is_number = |at: usize| {
             let token = self.peek_at(at);
             let digits = || token.text().bytes().all(|it| it.is_ascii_digit());
-            matches!(token.kind, Kind::Number(_)) && digits()
+            matches!(token.kind, PromelaTokenKind::Number(_)) && digits()
         };
         let is_letters = |it: &Rc<str>| it.bytes().all(|it| it.is_ascii_alphanumeric());
         let first = usize::from(!self.peek_at(4).is(".."));
@@ -604,7 +655,11 @@ impl Parser {
             && (2..7 + first).all(|at| !self.peek_at(at).after_line_end)
     }
 
-    fn select(&mut self, sequence: &mut Vec<Stmt>, start: Span) -> Parsed<StmtKind> {
+    fn select(
+        &mut self,
+        sequence: &mut Vec<PromelaStmt>,
+        start: Span,
+    ) -> PromelaParseResult<PromelaStmtKind> {
         let is_plain = self.at_plain_select();
         self.take();
         self.expect("(", "after `select`")?;
@@ -613,40 +668,44 @@ impl Parser {
         self.expect(":", "after the variable")?;
         // A range without a first value begins at 0.
         let first = match self.at("..") {
-            true => Expr { kind: ExprKind::Number(0), span: start },
+            true => PromelaExpr { kind: PromelaExprKind::Number(0), span: start },
             false => self.expression()?,
         };
         self.expect("..", "before the last value")?;
         let last = self.expression()?;
         self.expect(")", "after the last value")?;
-        if let (&ExprKind::Number(low), &ExprKind::Number(high)) = (&first.kind, &last.kind) {
+        if let (&PromelaExprKind::Number(low), &PromelaExprKind::Number(high)) =
+            (&first.kind, &last.kind)
+        {
             if low > high {
                 return self
                     .error(start, format!("there is nothing to select from {low} to {high}"));
             }
             if is_plain && high - low <= SELECT_MAX {
                 let options = (low..=high).map(|value| {
-                    let value = Expr { kind: ExprKind::Number(value), span: start };
-                    vec![Stmt::new(StmtKind::Assign(target.clone(), value), start)]
+                    let value = PromelaExpr { kind: PromelaExprKind::Number(value), span: start };
+                    vec![PromelaStmt::new(PromelaStmtKind::Assign(target.clone(), value), start)]
                 });
-                return Ok(StmtKind::If(options.collect()));
+                return Ok(PromelaStmtKind::If(options.collect()));
             }
         }
-        sequence.push(Stmt::new(StmtKind::Assign(target.clone(), first), start));
+        sequence.push(PromelaStmt::new(PromelaStmtKind::Assign(target.clone(), first), start));
         let left = self.read(target.clone());
-        let test = ExprKind::Binary(Binary::Less, Box::new(left), Box::new(last));
-        let next = self.changed(&target, Binary::Add, start);
-        let round =
-            [StmtKind::Condition(Expr { kind: test, span: start }), StmtKind::Assign(target, next)];
-        let round = round.map(|kind| Stmt::new(kind, start)).to_vec();
-        let leave = vec![Stmt::new(StmtKind::Break, start)];
-        Ok(StmtKind::Do(vec![round, leave]))
+        let test = PromelaExprKind::Binary(BinaryOp::Less, Box::new(left), Box::new(last));
+        let next = self.changed(&target, BinaryOp::Add, start);
+        let round = [
+            PromelaStmtKind::Condition(PromelaExpr { kind: test, span: start }),
+            PromelaStmtKind::Assign(target, next),
+        ];
+        let round = round.map(|kind| PromelaStmt::new(kind, start)).to_vec();
+        let leave = vec![PromelaStmt::new(PromelaStmtKind::Break, start)];
+        Ok(PromelaStmtKind::Do(vec![round, leave]))
     }
 
     /// What counts must be a single number.
-    fn single(&self, reference: &Reference) -> Parsed<()> {
+    fn single(&self, reference: &PromelaReference) -> PromelaParseResult<()> {
         let symbol = &self.model.symbols.all[reference.symbol];
-        let is_number = !matches!(symbol.basic, Basic::Channel | Basic::Struct(_));
+        let is_number = !matches!(symbol.basic, PromelaType::Channel | PromelaType::Struct(_));
         match is_number || !reference.fields.is_empty() {
             true => Ok(()),
             false => self.error(reference.span, format!("{} cannot count", symbol.name.text)),
@@ -654,6 +713,6 @@ impl Parser {
     }
 }
 
-fn skip(span: Span) -> StmtKind {
-    StmtKind::Condition(Expr { kind: ExprKind::Number(1), span })
+fn skip(span: Span) -> PromelaStmtKind {
+    PromelaStmtKind::Condition(PromelaExpr { kind: PromelaExprKind::Number(1), span })
 }

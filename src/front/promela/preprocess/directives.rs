@@ -1,10 +1,10 @@
 //! Directives: lines that begin with `#`.
 
 use super::macros::spell;
-use super::{Hidden, Preprocessor, error};
+use super::{HideSet, Preprocessor, error};
 use crate::diag::Diagnostic;
 use crate::front::promela::condition;
-use crate::front::promela::token::{Kind, Token};
+use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
 use crate::source::{self, Span};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const INCLUDES_MAX: usize = 10_000;
 const INCLUDED_MAX: usize = 64 << 20;
 
 /// An `#if` that is not closed yet.
-pub(super) struct Condition {
+pub(super) struct OpenConditional {
     pub(super) span: Span,
     /// Whether tokens around it count.
     outer: bool,
@@ -33,17 +33,21 @@ impl Preprocessor<'_> {
         self.conditions.last().is_none_or(|it| it.outer && it.active)
     }
 
-    pub(super) fn directive(&mut self, span: Span, line: &[Token]) -> Result<(), Diagnostic> {
+    pub(super) fn directive(
+        &mut self,
+        span: Span,
+        line: &[PromelaToken],
+    ) -> Result<(), Diagnostic> {
         let Some(word) = line.first() else { return Ok(()) };
         let name = word.name().map_or("", |name| name);
         let rest = &line[1..];
         match name {
             "if" | "ifdef" | "ifndef" => self.begin(name, span, rest),
-            "elif" | "else" | "endif" => self.go_on(name, span, rest),
+            "elif" | "else" | "endif" => self.continue_conditional(name, span, rest),
             _ if !self.is_active() => Ok(()),
             "define" => self.define(word.span, rest),
             "undef" => {
-                let Some(name) = rest.first().and_then(Token::name) else {
+                let Some(name) = rest.first().and_then(PromelaToken::name) else {
                     return error(word.span, "#undef needs the name of a macro");
                 };
                 if !self.fixed.contains(name) {
@@ -52,19 +56,21 @@ impl Preprocessor<'_> {
                 Ok(())
             }
             "include" => self.include(word.span, rest),
-            "error" => error(word.span, format!("#error {}", spell(rest.iter(), Token::text))),
+            "error" => {
+                error(word.span, format!("#error {}", spell(rest.iter(), PromelaToken::text)))
+            }
             "warning" | "pragma" | "line" | "ident" => Ok(()),
-            _ if matches!(word.kind, Kind::Number(_)) => Ok(()),
+            _ if matches!(word.kind, PromelaTokenKind::Number(_)) => Ok(()),
             _ => Err(Diagnostic::error(word.span, format!("#{} is no directive", word.kind)).help(
                 "there are #include, #define, #undef, #if, #ifdef, #ifndef, #elif, #else, #endif",
             )),
         }
     }
 
-    fn begin(&mut self, name: &str, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
+    fn begin(&mut self, name: &str, span: Span, rest: &[PromelaToken]) -> Result<(), Diagnostic> {
         let outer = self.is_active();
         let holds = outer && self.condition(name, span, rest)?;
-        self.conditions.push(Condition {
+        self.conditions.push(OpenConditional {
             span,
             outer,
             active: holds,
@@ -74,7 +80,12 @@ impl Preprocessor<'_> {
         Ok(())
     }
 
-    fn go_on(&mut self, name: &str, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
+    fn continue_conditional(
+        &mut self,
+        name: &str,
+        span: Span,
+        rest: &[PromelaToken],
+    ) -> Result<(), Diagnostic> {
         let Some(mut condition) = self.conditions.pop() else {
             return error(span, format!("#{name} without #if"));
         };
@@ -92,31 +103,43 @@ impl Preprocessor<'_> {
         Ok(())
     }
 
-    fn condition(&mut self, name: &str, span: Span, rest: &[Token]) -> Result<bool, Diagnostic> {
+    fn condition(
+        &mut self,
+        name: &str,
+        span: Span,
+        rest: &[PromelaToken],
+    ) -> Result<bool, Diagnostic> {
         if name == "if" {
-            return self.judge(span, rest);
+            return self.evaluate_condition(span, rest);
         }
-        match rest.first().and_then(Token::name) {
+        match rest.first().and_then(PromelaToken::name) {
             Some(macro_name) => Ok(self.is_defined(macro_name) == (name == "ifdef")),
             None => error(span, format!("#{name} needs the name of a macro")),
         }
     }
 
     /// Whether the condition of an `#if` holds.
-    fn judge(&mut self, span: Span, line: &[Token]) -> Result<bool, Diagnostic> {
-        if let Some(flaw) = line.iter().find_map(Token::flaw) {
+    fn evaluate_condition(
+        &mut self,
+        span: Span,
+        line: &[PromelaToken],
+    ) -> Result<bool, Diagnostic> {
+        if let Some(flaw) = line.iter().find_map(PromelaToken::flaw) {
             return Err(flaw);
         }
-        let tokens = line.iter().map(|token| (token.clone(), Hidden::default())).collect();
+        let tokens = line.iter().map(|token| (token.clone(), HideSet::default())).collect();
         self.is_judging = true;
-        let tokens = self.expanded(tokens)?;
+        let tokens = self.expand_argument(tokens)?;
         self.is_judging = false;
-        let tokens: Vec<Token> = tokens.into_iter().map(|(token, _)| token).collect();
+        let tokens: Vec<PromelaToken> = tokens.into_iter().map(|(token, _)| token).collect();
         Ok(condition::evaluate(&tokens, span)? != 0)
     }
 
     /// 1 or 0 for `defined X` or `defined(X)`, of which the first word is read. The name is not expanded.
-    pub(super) fn whether_defined(&mut self, word: &Token) -> Result<Token, Diagnostic> {
+    pub(super) fn evaluate_defined(
+        &mut self,
+        word: &PromelaToken,
+    ) -> Result<PromelaToken, Diagnostic> {
         let mut next = self.raw()?;
         let bracket = next.as_ref().is_some_and(|(token, _)| token.is("("));
         if bracket {
@@ -125,18 +148,18 @@ impl Preprocessor<'_> {
         let Some(name) = next.as_ref().and_then(|(token, _)| token.name()) else {
             return error(word.span, "`defined` needs the name of a macro");
         };
-        let known = Kind::Number(self.is_defined(name).into());
+        let known = PromelaTokenKind::Number(self.is_defined(name).into());
         if bracket && !self.raw()?.is_some_and(|(token, _)| token.is(")")) {
             return error(word.span, "the bracket after `defined` is not closed");
         }
-        Ok(Token { kind: known, ..word.clone() })
+        Ok(PromelaToken { kind: known, ..word.clone() })
     }
 
-    fn include(&mut self, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
+    fn include(&mut self, span: Span, rest: &[PromelaToken]) -> Result<(), Diagnostic> {
         // The name may be a macro.
-        let line = rest.iter().map(|token| (token.clone(), Hidden::default())).collect();
-        let line = self.expanded(line)?;
-        let Some(Kind::Text(name)) = line.first().map(|(token, _)| &token.kind) else {
+        let line = rest.iter().map(|token| (token.clone(), HideSet::default())).collect();
+        let line = self.expand_argument(line)?;
+        let Some(PromelaTokenKind::Text(name)) = line.first().map(|(token, _)| &token.kind) else {
             return Err(Diagnostic::error(span, "#include needs the name of a file")
                 .help("write it between double quotes"));
         };

@@ -1,8 +1,8 @@
 //! Macros: what they are, and what they expand to.
 
-use super::{Expanded, Hidden, Preprocessor, error, lex};
+use super::{ExpandedToken, HideSet, Preprocessor, error, lex};
 use crate::diag::Diagnostic;
-use crate::front::promela::token::{Kind, Token};
+use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
 use crate::source::Span;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -24,20 +24,20 @@ const IF_REST: &str = "__VA_OPT__";
 /// The macros that always are.
 const PREDEFINED: [&str; 4] = ["__LINE__", "__FILE__", "__COUNTER__", "__INCLUDE_LEVEL__"];
 
-pub(super) struct Macro {
+pub(super) struct MacroDefinition {
     /// The names of the parameters, if it has a list of them.
     parameters: Option<Vec<Rc<str>>>,
     /// Whether the last parameter stands for all arguments from there on.
     takes_rest: bool,
-    body: Vec<Token>,
+    body: Vec<PromelaToken>,
 }
 
 /// An argument of a use of a macro.
-type Argument = Vec<Expanded>;
+type MacroArgument = Vec<ExpandedToken>;
 
-impl Macro {
+impl MacroDefinition {
     /// The number of the parameter that a token is.
-    fn parameter(&self, token: &Token) -> Option<usize> {
+    fn parameter(&self, token: &PromelaToken) -> Option<usize> {
         let name = token.name()?;
         self.parameters.as_ref()?.iter().position(|parameter| parameter == name)
     }
@@ -48,7 +48,7 @@ impl Macro {
     }
 
     /// The body, with or without the parts that belong to more arguments.
-    fn body(&self, arguments: &[Argument]) -> Vec<Token> {
+    fn body(&self, arguments: &[MacroArgument]) -> Vec<PromelaToken> {
         let has_rest = self.rest().is_some_and(|rest| !arguments[rest].is_empty());
         let (mut body, mut depth, mut inside) = (Vec::new(), 0_usize, None);
         let mut tokens = self.body.iter().peekable();
@@ -78,7 +78,7 @@ impl Preprocessor<'_> {
     pub(super) fn define_outside(&mut self, name: &str, text: &str) -> Result<(), Diagnostic> {
         let mut line = lex(0, &format!("{name} {text}"));
         line.iter_mut().for_each(|it| it.span = Span::default());
-        let Some(own) = line.first().and_then(Token::name).cloned() else {
+        let Some(own) = line.first().and_then(PromelaToken::name).cloned() else {
             self.fixed.push(name.into());
             return Ok(());
         };
@@ -90,8 +90,8 @@ impl Preprocessor<'_> {
     }
 
     /// `#define`, what comes after it being given.
-    pub(super) fn define(&mut self, span: Span, rest: &[Token]) -> Result<(), Diagnostic> {
-        let Some(name) = rest.first().and_then(Token::name) else {
+    pub(super) fn define(&mut self, span: Span, rest: &[PromelaToken]) -> Result<(), Diagnostic> {
+        let Some(name) = rest.first().and_then(PromelaToken::name) else {
             return error(span, "#define needs a name");
         };
         if self.fixed.contains(name) {
@@ -121,7 +121,7 @@ impl Preprocessor<'_> {
             (parameters, takes_rest) = (Some(names), rest);
             body = &body[end + 1..];
         }
-        let made = Macro { parameters, takes_rest, body: body.to_vec() };
+        let made = MacroDefinition { parameters, takes_rest, body: body.to_vec() };
         self.macros.insert(name.clone(), Rc::new(made));
         Ok(())
     }
@@ -132,29 +132,31 @@ impl Preprocessor<'_> {
     }
 
     /// What a name stands for that is no macro of the model.
-    pub(super) fn predefined(&mut self, token: Token) -> Token {
+    pub(super) fn predefined(&mut self, token: PromelaToken) -> PromelaToken {
         let file = self.sources.file(token.span.file);
         let kind = match token.name().map_or("", |name| name) {
-            "__LINE__" => Kind::Number(file.line_at(token.span.start) as i64),
-            "__FILE__" => Kind::Text(escaped(&file.name).into()),
-            "__INCLUDE_LEVEL__" => Kind::Number(self.files.len().saturating_sub(1) as i64),
+            "__LINE__" => PromelaTokenKind::Number(file.line_at(token.span.start) as i64),
+            "__FILE__" => PromelaTokenKind::Text(escaped(&file.name).into()),
+            "__INCLUDE_LEVEL__" => {
+                PromelaTokenKind::Number(self.files.len().saturating_sub(1) as i64)
+            }
             "__COUNTER__" => {
                 self.counted += 1;
-                Kind::Number(self.counted - 1)
+                PromelaTokenKind::Number(self.counted - 1)
             }
             _ => return token,
         };
-        Token { kind, ..token }
+        PromelaToken { kind, ..token }
     }
 
     /// Puts the expansion of a macro before what comes next; false if it is a function-like macro
     /// without arguments, which stands for itself.
     pub(super) fn expand(
         &mut self,
-        token: &Token,
-        hidden: &Hidden,
+        token: &PromelaToken,
+        hidden: &HideSet,
         name: Rc<str>,
-        found: &Macro,
+        found: &MacroDefinition,
     ) -> Result<bool, Diagnostic> {
         let arguments = match &found.parameters {
             None => Vec::new(),
@@ -191,9 +193,9 @@ impl Preprocessor<'_> {
     }
 
     /// Puts what came from these macros, and from others, before what comes next.
-    fn put(&mut self, made: Vec<Expanded>, set: &Hidden) -> Result<(), Diagnostic> {
+    fn put(&mut self, made: Vec<ExpandedToken>, set: &HideSet) -> Result<(), Diagnostic> {
         // Tokens that come from the same place have one set.
-        let mut last: Option<(Hidden, Hidden)> = None;
+        let mut last: Option<(HideSet, HideSet)> = None;
         for (made, theirs) in made.into_iter().rev() {
             let known = last.as_ref().filter(|(it, _)| Rc::ptr_eq(it, &theirs));
             let united = match known {
@@ -215,9 +217,9 @@ impl Preprocessor<'_> {
         span: Span,
         name: &str,
         expected: usize,
-        found: &Macro,
-        mut arguments: Vec<Argument>,
-    ) -> Result<Vec<Argument>, Diagnostic> {
+        found: &MacroDefinition,
+        mut arguments: Vec<MacroArgument>,
+    ) -> Result<Vec<MacroArgument>, Diagnostic> {
         // Nothing between the brackets is no argument, or one that is empty.
         if let ([only], 0) = (arguments.as_slice(), expected)
             && only.is_empty()
@@ -239,7 +241,11 @@ impl Preprocessor<'_> {
     }
 
     /// The arguments of a use, the opening bracket being read. From the argument with number `rest` on all are one.
-    fn arguments(&mut self, span: Span, rest: Option<usize>) -> Result<Vec<Argument>, Diagnostic> {
+    fn arguments(
+        &mut self,
+        span: Span,
+        rest: Option<usize>,
+    ) -> Result<Vec<MacroArgument>, Diagnostic> {
         let mut arguments = vec![Vec::new()];
         let mut depth = 0;
         loop {
@@ -248,18 +254,18 @@ impl Preprocessor<'_> {
             };
             self.line_ended |= token.after_line_end;
             match &token.kind {
-                Kind::Sign(",") if depth == 0 && rest != Some(arguments.len() - 1) => {
+                PromelaTokenKind::Sign(",") if depth == 0 && rest != Some(arguments.len() - 1) => {
                     arguments.push(Vec::new());
                     continue;
                 }
-                Kind::Sign(")") if depth == 0 => return Ok(arguments),
-                Kind::Sign("(") if depth == BRACKETS_MAX => {
+                PromelaTokenKind::Sign(")") if depth == 0 => return Ok(arguments),
+                PromelaTokenKind::Sign("(") if depth == BRACKETS_MAX => {
                     let error = format!("more than {BRACKETS_MAX} brackets are open here");
                     return Err(Diagnostic::error(token.span, error)
                         .help("give parts of it names, as macros of their own"));
                 }
-                Kind::Sign("(") => depth += 1,
-                Kind::Sign(")") => depth -= 1,
+                PromelaTokenKind::Sign("(") => depth += 1,
+                PromelaTokenKind::Sign(")") => depth -= 1,
                 _ => {}
             }
             if let Some(last) = arguments.last_mut() {
@@ -271,12 +277,12 @@ impl Preprocessor<'_> {
     /// The body of a macro, with its arguments in the place of its parameters, where it is used.
     fn substitute(
         &mut self,
-        found: &Macro,
-        arguments: &[Argument],
-        site: &Token,
-    ) -> Result<Vec<Expanded>, Diagnostic> {
+        found: &MacroDefinition,
+        arguments: &[MacroArgument],
+        site: &PromelaToken,
+    ) -> Result<Vec<ExpandedToken>, Diagnostic> {
         let body = found.body(arguments);
-        let mut made: Vec<Expanded> = Vec::new();
+        let mut made: Vec<ExpandedToken> = Vec::new();
         let mut at = 0;
         while let Some(token) = body.get(at) {
             let next = body.get(at + 1);
@@ -286,19 +292,22 @@ impl Preprocessor<'_> {
             {
                 let text = spelled(&arguments[number]);
                 self.spend(text.len(), site.span)?;
-                let kind = Kind::Text(text.into());
-                made.push((Token { kind, spelling: None, ..token.clone() }, Hidden::default()));
+                let kind = PromelaTokenKind::Text(text.into());
+                made.push((
+                    PromelaToken { kind, spelling: None, ..token.clone() },
+                    HideSet::default(),
+                ));
                 at += 2;
             } else if next.is_some_and(|next| next.is("##")) && body.len() > at + 2 {
                 made.extend(self.pasted(found, arguments, &body, &mut at, site)?);
             } else if let Some(number) = found.parameter(token) {
-                let mut argument = self.expanded(arguments[number].clone())?;
+                let mut argument = self.expand_argument(arguments[number].clone())?;
                 // It stands where the parameter does.
                 argument.iter_mut().take(1).for_each(|(it, _)| it.spaced = token.spaced);
                 made.append(&mut argument);
                 at += 1;
             } else {
-                made.push((token.clone(), Hidden::default()));
+                made.push((token.clone(), HideSet::default()));
                 at += 1;
             }
         }
@@ -311,15 +320,15 @@ impl Preprocessor<'_> {
     /// What `##` makes of the operands from token `at` of a body on; arguments are pasted as they are written.
     fn pasted(
         &mut self,
-        found: &Macro,
-        arguments: &[Argument],
-        body: &[Token],
+        found: &MacroDefinition,
+        arguments: &[MacroArgument],
+        body: &[PromelaToken],
         at: &mut usize,
-        site: &Token,
-    ) -> Result<Vec<Expanded>, Diagnostic> {
-        let operand = |token: &Token| match found.parameter(token) {
+        site: &PromelaToken,
+    ) -> Result<Vec<ExpandedToken>, Diagnostic> {
+        let operand = |token: &PromelaToken| match found.parameter(token) {
             Some(number) => arguments[number].clone(),
-            None => vec![(token.clone(), Hidden::default())],
+            None => vec![(token.clone(), HideSet::default())],
         };
         let mut made = operand(&body[*at]);
         made.iter_mut().take(1).for_each(|(it, _)| it.spaced = body[*at].spaced);
@@ -343,7 +352,7 @@ impl Preprocessor<'_> {
                 made.pop();
                 let tokens = lex(site.span.file, &joined).into_iter();
                 let from = made.len();
-                made.extend(tokens.map(|token| (token, Hidden::default())));
+                made.extend(tokens.map(|token| (token, HideSet::default())));
                 made.iter_mut().skip(from).take(1).for_each(|(it, _)| it.spaced = spaced);
             }
             made.append(&mut rest);
@@ -352,7 +361,10 @@ impl Preprocessor<'_> {
     }
 
     /// An argument by itself, expanded.
-    pub(super) fn expanded(&mut self, tokens: Argument) -> Result<Argument, Diagnostic> {
+    pub(super) fn expand_argument(
+        &mut self,
+        tokens: MacroArgument,
+    ) -> Result<MacroArgument, Diagnostic> {
         self.arguments += 1;
         if let (true, Some((token, _))) = (self.arguments > ARGUMENTS_MAX, tokens.first()) {
             let error =
@@ -388,7 +400,7 @@ fn not_too_many(tokens: usize, span: Span) -> Result<(), Diagnostic> {
 }
 
 /// The names of both sets, each once.
-fn both(one: &Hidden, other: &Hidden) -> Hidden {
+fn both(one: &HideSet, other: &HideSet) -> HideSet {
     if other.is_empty() {
         return one.clone();
     }
@@ -398,11 +410,11 @@ fn both(one: &Hidden, other: &Hidden) -> Hidden {
 }
 
 /// Tokens as a text that `#` makes of them; quotes within quotes are escaped.
-fn spelled(tokens: &[Expanded]) -> String {
+fn spelled(tokens: &[ExpandedToken]) -> String {
     spell(tokens.iter().map(|(token, _)| token), |token| {
         let text = token.text();
         match token.kind {
-            Kind::Text(_) | Kind::Number(_) => escaped(&text),
+            PromelaTokenKind::Text(_) | PromelaTokenKind::Number(_) => escaped(&text),
             _ => text,
         }
     })
@@ -410,8 +422,8 @@ fn spelled(tokens: &[Expanded]) -> String {
 
 /// Tokens as a text, with a blank where there is white space.
 pub(super) fn spell<'a>(
-    tokens: impl Iterator<Item = &'a Token>,
-    write: impl Fn(&Token) -> String,
+    tokens: impl Iterator<Item = &'a PromelaToken>,
+    write: impl Fn(&PromelaToken) -> String,
 ) -> String {
     let mut text = String::new();
     for token in tokens {

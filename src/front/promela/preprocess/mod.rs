@@ -12,15 +12,15 @@ mod directives;
 mod macros;
 
 use super::habits;
-use super::lex::{Place, lex};
-use super::token::{Flaw, Kind, Token};
+use super::lex::{LexerPosition, lex};
+use super::token::{LexicalError, PromelaToken, PromelaTokenKind};
 use crate::diag::Diagnostic;
 use crate::front::Options;
 use crate::front::nearest;
 use crate::front::quote::quote;
-use crate::source::{Sources, Span};
-use directives::Condition;
-use macros::Macro;
+use crate::source::{SourceMap, Span};
+use directives::OpenConditional;
+use macros::MacroDefinition;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
@@ -31,11 +31,11 @@ const TOKENS_MAX: usize = 1 << 20;
 const WORK_MAX: usize = 16 << 20;
 
 /// A model without directives and macros.
-pub struct Preprocessed {
+pub struct PreprocessedModel {
     /// All of its tokens.
-    pub model: Vec<Token>,
+    pub model: Vec<PromelaToken>,
     /// Those of other files, with the same macros.
-    pub others: Vec<Vec<Token>>,
+    pub others: Vec<Vec<PromelaToken>>,
     /// That something is defined whose name is nowhere, if it is.
     pub unknown: Option<Diagnostic>,
 }
@@ -43,10 +43,10 @@ pub struct Preprocessed {
 /// All tokens of the model in file 0, with its includes read and its macros expanded; and, with the same macros, those of
 /// each of some other files.
 pub fn preprocess(
-    sources: &mut Sources,
+    sources: &mut SourceMap,
     options: &Options,
     others: &[u32],
-) -> Result<Preprocessed, Diagnostic> {
+) -> Result<PreprocessedModel, Diagnostic> {
     let mut preprocessor = Preprocessor {
         sources,
         macros: HashMap::new(),
@@ -73,35 +73,35 @@ pub fn preprocess(
     let others = others.iter().map(|&file| preprocessor.whole(file));
     let others: Result<Vec<_>, Diagnostic> = others.collect();
     let others = others?;
-    Ok(Preprocessed { model, others, unknown: preprocessor.unknown_define() })
+    Ok(PreprocessedModel { model, others, unknown: preprocessor.unknown_define() })
 }
 
 /// The macros a token came from.
-type Hidden = Rc<Vec<Rc<str>>>;
+type HideSet = Rc<Vec<Rc<str>>>;
 
 /// A token and the macros it came from.
-type Expanded = (Token, Hidden);
+type ExpandedToken = (PromelaToken, HideSet);
 
-struct File {
+struct IncludeFrame {
     number: u32,
-    place: Place,
+    place: LexerPosition,
     /// The next token, if it has been looked at.
-    next: Option<Token>,
+    next: Option<PromelaToken>,
 }
 
 struct Preprocessor<'a> {
-    sources: &'a mut Sources,
-    macros: HashMap<Rc<str>, Rc<Macro>>,
+    sources: &'a mut SourceMap,
+    macros: HashMap<Rc<str>, Rc<MacroDefinition>>,
     /// Names given on the command line, which the model does not replace.
     fixed: Vec<Rc<str>>,
     /// Those of them that are in some file.
     met: HashSet<Rc<str>>,
-    files: Vec<File>,
+    files: Vec<IncludeFrame>,
     /// What comes before the rest of the files.
-    ready: VecDeque<Expanded>,
+    ready: VecDeque<ExpandedToken>,
     /// Whether a line ended in what was read of the files for a macro, so that the next token is on another line.
     line_ended: bool,
-    conditions: Vec<Condition>,
+    conditions: Vec<OpenConditional>,
     /// Whether the condition of an `#if` is being expanded.
     is_judging: bool,
     /// How many arguments are being expanded, each within the one before.
@@ -136,7 +136,7 @@ impl Preprocessor<'_> {
 
     /// Begins to read a file.
     fn open(&mut self, number: u32) {
-        self.files.push(File { number, place: Place::default(), next: None });
+        self.files.push(IncludeFrame { number, place: LexerPosition::default(), next: None });
     }
 
     /// The error that a name given on the command line is nowhere in the model, if one is not.
@@ -146,12 +146,13 @@ impl Preprocessor<'_> {
         let macros: BTreeSet<&str> = self.macros.keys().filter(is_own).map(|it| &**it).collect();
         let macros: Vec<&str> = macros.into_iter().collect();
         let message = format!("{} is defined, and is nowhere in the model", quote(name));
-        let help = habits::of_macro(name).unwrap_or_else(|| nearest::help(name, &macros, "macros"));
+        let help = habits::foreign_macro_replacement(name)
+            .unwrap_or_else(|| nearest::unknown_name_help(name, &macros, "macros"));
         Some(Diagnostic::error(Span::default(), message).help(help))
     }
 
     /// All tokens of a file and what it includes, the end last.
-    fn whole(&mut self, number: u32) -> Result<Vec<Token>, Diagnostic> {
+    fn whole(&mut self, number: u32) -> Result<Vec<PromelaToken>, Diagnostic> {
         self.open(number);
         let mut tokens = Vec::new();
         while let Some((token, _)) = self.next()? {
@@ -169,12 +170,15 @@ impl Preprocessor<'_> {
             return Err(Diagnostic::error(open.span, "this condition has no #endif"));
         }
         let end = tokens.last().map_or(Span::default(), |last| last.span);
-        tokens.push(Token { after_line_end: true, ..Token::made(Kind::End, end) });
+        tokens.push(PromelaToken {
+            after_line_end: true,
+            ..PromelaToken::synthetic(PromelaTokenKind::End, end)
+        });
         Ok(tokens)
     }
 
     /// The next token of the innermost file, whatever it is.
-    fn read(&mut self) -> Option<Token> {
+    fn read(&mut self) -> Option<PromelaToken> {
         let file = self.files.last_mut()?;
         if let Some(token) = file.next.take() {
             return Some(token);
@@ -186,7 +190,7 @@ impl Preprocessor<'_> {
         Some(token)
     }
 
-    fn rest_of_line(&mut self) -> Vec<Token> {
+    fn rest_of_line(&mut self) -> Vec<PromelaToken> {
         let mut line = Vec::new();
         while let Some(token) = self.read() {
             if token.begins_line {
@@ -201,7 +205,7 @@ impl Preprocessor<'_> {
     }
 
     /// The next token of the files, directives obeyed and not expanded.
-    fn raw(&mut self) -> Result<Option<Expanded>, Diagnostic> {
+    fn raw(&mut self) -> Result<Option<ExpandedToken>, Diagnostic> {
         if let Some(token) = self.ready.pop_front() {
             return Ok(Some(token));
         }
@@ -215,22 +219,22 @@ impl Preprocessor<'_> {
             if token.is("#") && token.begins_line {
                 let line = self.rest_of_line();
                 self.directive(token.span, &line)?;
-            } else if let Kind::Broken(_, Flaw::OpenComment) = token.kind {
+            } else if let PromelaTokenKind::Broken(_, LexicalError::OpenComment) = token.kind {
                 return token.flaw().map_or(Ok(None), Err);
             } else if self.is_active() {
                 token.after_line_end |= std::mem::take(&mut self.line_ended);
-                return Ok(Some((token, Hidden::default())));
+                return Ok(Some((token, HideSet::default())));
             }
         }
     }
 
     /// The next token, expanded.
-    fn next(&mut self) -> Result<Option<Expanded>, Diagnostic> {
+    fn next(&mut self) -> Result<Option<ExpandedToken>, Diagnostic> {
         loop {
             let Some((token, hidden)) = self.raw()? else { return Ok(None) };
             self.spend(hidden.len(), token.span)?;
             if self.is_judging && token.is("defined") {
-                return Ok(Some((self.whether_defined(&token)?, hidden)));
+                return Ok(Some((self.evaluate_defined(&token)?, hidden)));
             }
             let Some(name) = token.name().filter(|name| !hidden.contains(name)) else {
                 return Ok(Some((token, hidden)));

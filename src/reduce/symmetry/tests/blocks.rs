@@ -1,11 +1,11 @@
 //! Processes that are sorted, against the least of all images.
 
-use super::super::blocks::{self, Blocks};
-use super::super::group::{Group, Images};
+use super::super::blocks::{self, SortableBlocks};
+use super::super::group::{AutomorphismGroup, ImageBuffers};
 use super::load_dve;
 use crate::analysis::automorphisms::automorphisms;
 use crate::budget::AnalysisBudget;
-use crate::random::Random;
+use crate::random::SplitMix64;
 
 /// So many processes, each with variables of its own and elements of arrays.
 fn processes(count: usize) -> String {
@@ -25,11 +25,11 @@ fn blocks_in_order_are_the_least_image() {
         let interp = load_dve(&processes(count));
         let (program, layout) = (interp.program(), interp.layout());
         let found = automorphisms(program, layout, &AnalysisBudget::largest()).unwrap();
-        let blocks = Blocks::of(&found, layout).unwrap();
-        let listed = Group::of(&found, layout).unwrap();
+        let blocks = SortableBlocks::of(&found, layout).unwrap();
+        let listed = AutomorphismGroup::of(&found, layout).unwrap();
         assert_eq!(blocks.order(), Some((1..=count as u64).product()));
-        let (mut room, mut images) = (blocks::Room::default(), Images::default());
-        let (mut random, mut changed) = (Random::new(7), 0);
+        let (mut room, mut images) = (blocks::BlockBuffers::default(), ImageBuffers::default());
+        let (mut random, mut changed) = (SplitMix64::new(7), 0);
         for _ in 0..2_000 {
             let mut state = vec![0; layout.bytes];
             for (cell, about) in layout.cells.iter().take(layout.state_cells as usize) {
@@ -63,6 +63,6 @@ fn blocks_are_not_what_values_name() {
         let found =
             automorphisms(interp.program(), interp.layout(), &AnalysisBudget::largest()).unwrap();
         assert!(!found.is_empty());
-        assert!(Blocks::of(&found, interp.layout()).is_none());
+        assert!(SortableBlocks::of(&found, interp.layout()).is_none());
     }
 }

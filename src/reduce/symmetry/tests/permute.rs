@@ -1,6 +1,6 @@
 //! Permuting a state by what its values mean, and by nothing else: not by codes, not by the plan.
 
-use crate::exec::{Interp, Model};
+use crate::exec::{Interp, StateSpace};
 use crate::ir::layout::CellId;
 use crate::ir::{Arena, Domain, Program, ScalarsetId, Type, TypeId};
 
