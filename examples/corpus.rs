@@ -26,12 +26,12 @@
 use spill::{
     Codec, Disk, KeyMerge, KeySource, MeteredDisk, RealDisk, SegmentSource, SegmentWriter,
 };
-use spillway::analysis::order::static_order;
+use spillway::analysis::static_key_order::static_order;
 use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace};
 use spillway::front::{ClaimChoice, Language, Options, dve};
 use spillway::ir::OverflowRule;
 use spillway::reduce::symmetry::{SymmetryEffort, SymmetryModel};
-use spillway::search::order::order_from_sample;
+use spillway::search::key_order::order_from_sample;
 use spillway::search::{
     CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome,
     SearchVerdict, memory, return_large_blocks,

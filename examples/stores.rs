@@ -17,8 +17,8 @@ use spill::{Codec, HuffmanTables, MeteredDisk, RealDisk, hash};
 use spillway::exec::{ExecutionMode, Executor, Interp, StateSpace, SuccessorSink};
 use spillway::front::{Language, Options};
 use spillway::search::comback::{CacheKind, CacheSize, CombackSettings, RebuildStats};
-use spillway::search::parts::{StorePart, StorePartKind};
 use spillway::search::storage::train_codec;
+use spillway::search::store_stats::{StorePart, StorePartKind};
 use spillway::search::{
     ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, StateStorage,
     return_large_blocks,

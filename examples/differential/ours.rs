@@ -8,7 +8,7 @@
 use crate::support::agree::{assert_agree_in_any_order, random_states};
 use crate::support::stored::{assert_same, assert_traces_replay, search, storages};
 use crate::support::{Random, tiny_plan};
-use spillway::analysis::order::static_order;
+use spillway::analysis::static_key_order::static_order;
 use spillway::exec::{
     ExecutionMode, Executor, FaultKind, Finding, Interp, StateSpace, SuccessorSink,
     SystemDescription, Violation,

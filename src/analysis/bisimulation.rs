@@ -10,8 +10,8 @@
 //! actions that are equal to others.
 
 use super::access::AccessTable;
-use super::blocks::BlockPartition;
 use super::instances::{ActionInstance, ActionInstances, InstanceId};
+use super::partition_refinement::BlockPartition;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::text::ProgramPrinter;
 use crate::ir::walk::{self, CodeVisitor};

@@ -16,9 +16,9 @@
 //! likewise for the sender and then the receiver. Behind all actions come the processes' questions.
 //! A process does not meet itself; such numbers are there, but nothing is ever possible by them.
 
-mod sets;
+mod instance_sets;
 
-pub use sets::{InstanceSets, is_in};
+pub use instance_sets::{InstanceSets, is_in};
 
 use crate::ir::entity::entity;
 use crate::ir::{

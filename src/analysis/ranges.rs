@@ -4,7 +4,7 @@
 //! field of a channel's messages, is found by abstract interpretation (Cousot and Cousot 1977):
 //! beginning with the initial values, what every action stores is added, until nothing is new. A
 //! guard narrows what its action reads; where an action runs, what other actions do does not matter.
-//! Only what may come to something else is run again (`pieces`).
+//! Only what may come to something else is run again (`worklist`).
 //! When that takes long, intervals grow to the next number of bits at once, since only bits count,
 //! so it comes to an end. The layout then gives a cell only the bits that its values need.
 //!
@@ -12,9 +12,9 @@
 //! their declared ranges, and so do those that are copied whole, which is done bit by bit, and
 //! everything in a program with functions or local variables.
 
-mod pieces;
+mod worklist;
 
-use self::pieces::{CodePiece, CodeWorklist};
+use self::worklist::{CodePiece, CodeWorklist};
 use crate::ir::interval::{self, Interval, NONE, hull, is_none};
 use crate::ir::layout::ValueRanges;
 use crate::ir::walk::{self, CodeVisitor};
@@ -22,7 +22,7 @@ use crate::ir::{
     Action, Arena, BinaryOp, CallArgument, ChannelId, ChannelRef, Communication, Domain, Entity,
     Expr, ExprKind, LocalId, OverflowRule, Parameter, PidRule, Place, PlaceRoot, PlaceSelector,
     Program, ReceivePattern, ScalarType, Schedule, Stmt, StmtKind, Type, TypeId, UnaryOp, VarId,
-    messages,
+    message_arity,
 };
 use std::collections::BTreeMap;
 
@@ -323,7 +323,7 @@ impl<'a> RangeAnalysis<'a> {
                 for (field, pattern) in patterns.iter().enumerate() {
                     let ReceivePattern::Into(place) = pattern else { continue };
                     if field >= about.fields.len() {
-                        if messages::reads_zero_past_end(about.fields.len()) {
+                        if message_arity::reads_zero_past_end(about.fields.len()) {
                             self.assign(place, (0, 0), about.overflow);
                         }
                     } else {

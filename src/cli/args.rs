@@ -1,15 +1,14 @@
 //! Commands and flags.
 
-mod brief;
 mod define;
 mod page;
 mod property;
 mod questions;
 mod resources;
+mod short_help;
 mod task;
 mod trace;
 
-pub use brief::parse;
 pub use define::DefineArg;
 pub use page::{
     CompletionsArgs, DoctorArgs, GraphArgs, ManArgs, NewArgs, ReportArgs, ValuesArgs, WatchArgs,
@@ -18,13 +17,14 @@ pub use property::{AutomatonFormatArg, LivenessArgs, ShownPropertyArgs};
 pub use questions::QuestionArgs;
 pub(in crate::cli) use questions::StateSpaceQuery;
 pub use resources::SessionArgs;
+pub use short_help::parse;
 pub use task::{TaskArgs, TaskCommand, TaskRequest};
 pub use trace::TraceArgs;
 
 use super::languages;
 use crate::front::{ClaimChoice, Language};
 use crate::ir::{EndRule, OverflowRule};
-use crate::reduce::dominate::DominanceSense;
+use crate::reduce::dominance::DominanceSense;
 use crate::reduce::partial_order::{CycleProviso, PartialOrderMethod};
 use crate::reduce::symmetry::SymmetryEffort;
 use crate::search::comback::{CacheKind, CacheSize};

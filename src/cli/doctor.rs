@@ -2,7 +2,7 @@
 
 use super::args::DoctorArgs;
 use super::failure::{self, CommandFailure};
-use super::figures::size;
+use super::quantities::size;
 use super::{CommandResult, print};
 use crate::report::{count, row};
 use rustix::fs::{StatFs, statfs, statvfs};

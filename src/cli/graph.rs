@@ -2,8 +2,8 @@
 
 use super::args::GraphArgs;
 use super::failure::{self, CommandFailure};
-use super::from::TracePosition;
-use super::states::{ReachableEdge, ReachableGraph};
+use super::reachable_graph::{ReachableEdge, ReachableGraph};
+use super::trace_position::TracePosition;
 use super::{CommandResult, languages, model, print, say, warn};
 use crate::escape;
 use crate::exec::{StepOutcome, SystemDescription};

@@ -1,19 +1,19 @@
 //! `check --ltl` and `check --automaton`, and `resume`, `status` and `trace` of such a search: whether all runs have a property.
 
-mod tell;
-mod told;
+mod presentation;
+mod summary;
 
 use super::args::{CheckArgs, KeyOrderArg, ResumeArgs, SessionArgs, StoreArg, TraceArgs};
 use super::failure::{self, CommandFailure};
-use super::going::{status_heading, with_run_status};
 use super::output::stopped_message;
-use super::page::PageContext;
 use super::preparation::SearchPreparation;
 use super::progress::{self, ProgressDisplay};
+use super::report_page::PageContext;
+use super::run_status::{status_heading, with_run_status};
 use super::signals::SignalHandlers;
 use super::{
-    CommandResult, finder, model, notice, only, output, print, print_json, reduce, run, say, trail,
-    warn,
+    CommandResult, model, notify, output, print, print_json, reduce, run, say, trace_finder, trail,
+    variable_filter, warn,
 };
 use crate::budget::AnalysisBudget;
 use crate::escape;
@@ -23,21 +23,21 @@ use crate::reduce::ReductionRefusal;
 use crate::report::ReportPage;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
-use crate::search::lasso::{ProbeLimits, ProbeResult, ProbeVerdict};
+use crate::search::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use crate::search::{MemoryPlan, SearchControl, SearchLimits, StateStorage, events};
 use crate::session::{
     DirectoryContents, EmptinessOutcome, EmptinessSearch, Error, Fairness, InMemoryAnswer,
     LivenessCheck, ProductCheck, PropertyRequest, ReductionRequest, SearchBudget, SearchDirectory,
     SearchJob, SearchSnapshot, SearchState, SearchedModel, SweepStatus, TextModel,
 };
-use spill::RealDisk;
-use std::path::Path;
-use std::sync::Arc;
-use tell::{
+use presentation::{
     ErrorPolicy, LivenessPrintOptions, SearchProvenance, as_json, as_text, code, print_outcome,
     print_vacuous,
 };
-use told::{LivenessStage, LivenessSummary};
+use spill::RealDisk;
+use std::path::Path;
+use std::sync::Arc;
+use summary::{LivenessStage, LivenessSummary};
 
 /// The most states that are visited in memory.
 const STATES_MAX: u64 = 1_000_000;
@@ -169,7 +169,7 @@ fn search(
     }
     let plan = planned(&watched, &searched, (budget, &storage))?;
     let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
-    notice::set_directory(&directory.path);
+    notify::set_directory(&directory.path);
     directory.save_limits(&args.run.run_limits())?;
     let pursuit = EmptinessSearch::new(&judged, plan, args.run.max_states, directory);
     let of = (&watched, &judged);
@@ -200,7 +200,7 @@ fn report_probe(
     let code = print_outcome(of, &told, how)?;
     if !errors_next {
         let made = SearchProvenance { dir, seconds: control.elapsed().as_secs_f64() };
-        tell::write_files(&args.run, of, &told, made)?;
+        presentation::write_files(&args.run, of, &told, made)?;
     }
     Ok(LivenessOutcome { code, errors_next, keeps_directory: false })
 }
@@ -237,7 +237,7 @@ pub(super) fn resume(
             let told = told.with_shortest_run(judged, args.run.shortening_limits(), &control);
             let code = print_outcome((watched, judged), &told, how)?;
             let made = SearchProvenance { dir: Some(&args.dir), seconds: 0.0 };
-            tell::write_files(&args.run, (watched, judged), &told, made)?;
+            presentation::write_files(&args.run, (watched, judged), &told, made)?;
             return Ok(code);
         }
         let swept = SweepStatus::in_directory(&*directory.disk);
@@ -380,7 +380,7 @@ fn run_on_disk(
     let code = ended?;
     if !errors_next {
         let made = SearchProvenance { dir: Some(&pursuit.directory.path), seconds };
-        tell::write_files(args, of, &told, made)?;
+        presentation::write_files(args, of, &told, made)?;
     }
     Ok((code, errors_next))
 }
@@ -388,7 +388,7 @@ fn run_on_disk(
 /// The run that a search in a directory found.
 pub(super) fn trace(args: &TraceArgs, contents: &DirectoryContents) -> CommandResult {
     let model = property_of_job(&contents.job)?.0.model;
-    only::refuse_unknown(&args.view.view().only, model.interp.program())?;
+    variable_filter::refuse_unknown(&args.view.view().only, model.interp.program())?;
     drop(model);
     if contents.saved.is_none() && contents.answer.is_none() {
         return trace_of_nothing(args, &contents.job);
@@ -421,7 +421,7 @@ fn with_found_run(
         None => contents.limits.clone().unwrap_or_default().memory,
     };
     let memory = memory.unwrap_or_else(before);
-    let budget = finder::budget(memory, states);
+    let budget = trace_finder::budget(memory, states);
     let disk = RealDisk::open(dir).map_err(|error| CommandFailure::cannot_open(dir, error))?;
     with_kept_search(job, budget, None, |watched, judged, (control, mut signals)| {
         let told = match (answer, saved) {
@@ -433,7 +433,7 @@ fn with_found_run(
             },
             (None, Some(saved)) => {
                 let model = judged.searched.model();
-                let finder = finder::finder(model, budget.memory, (dir, &disk), &control);
+                let finder = trace_finder::finder(model, budget.memory, (dir, &disk), &control);
                 let pursued = EmptinessOutcome::in_directory(judged, finder, (dir, saved))?;
                 LivenessSummary::on_disk(pursued.found, &pursued.outcome, pursued.swept)
             }
@@ -483,7 +483,7 @@ pub(super) fn page(
             levels: &levels,
             events: &events,
             dir: Some(&name),
-            ..tell::page(of, told, !beside.is_brief)?
+            ..presentation::page(of, told, !beside.is_brief)?
         };
         html = beside.apply_to(page).html();
         Ok(failure::VERIFIED)
@@ -526,7 +526,7 @@ pub(super) fn verdict(
 ) -> Result<String, CommandFailure> {
     let (watched, fairness) = property_of_job(&contents.job)?;
     let (told, _) = summary_of(dir, contents, live)?;
-    Ok(tell::verdict_sentence(&told, fairness, &watched.name))
+    Ok(presentation::verdict_sentence(&told, fairness, &watched.name))
 }
 
 /// How far a search in a directory is, and whether it is still reaching states.

@@ -1,50 +1,50 @@
 //! The command line: reads flags, prints, sets exit codes. Nothing else does any of these.
 
-mod again;
 mod allocation;
 mod args;
-mod asking;
 mod control;
 mod doctor;
 mod explain;
 mod failure;
-mod figures;
-mod files;
-mod finder;
-mod fold;
-mod foreign;
-mod from;
-mod further;
-mod going;
+mod foreign_flags;
 mod graph;
 mod http;
 mod languages;
+mod line_wrap;
 mod liveness;
 mod model;
 mod new;
-mod notice;
-mod only;
+mod next_commands;
+mod notify;
 mod output;
-mod page;
 mod preparation;
 mod progress;
+mod quantities;
 mod questions;
+mod reachable_graph;
 mod reduce;
 mod report;
+mod report_page;
+mod result_files;
 mod run;
+mod run_status;
 mod shell;
 mod signals;
 mod simulate;
 mod slot_survey;
 mod slots;
-mod states;
+mod state_space_queries;
 mod status;
+mod stdio_origin;
 mod storage;
 mod task;
-mod temporary;
+mod temporary_searches;
 mod trace;
+mod trace_finder;
+mod trace_position;
 mod trail;
 mod values;
+mod variable_filter;
 mod watch;
 
 pub use allocation::ExitingAllocator;
@@ -73,7 +73,7 @@ pub fn run() -> ExitCode {
                 return report_usage_error(error);
             }
             // Help and version requests are no errors.
-            print(&fold::wrap_lines(&error.render().to_string(), fold::DEFAULT_COLUMNS));
+            print(&line_wrap::wrap_lines(&error.render().to_string(), line_wrap::DEFAULT_COLUMNS));
             return ExitCode::from(report_result(Ok(failure::VERIFIED), false));
         }
     };
@@ -130,9 +130,9 @@ fn end(ending: CommandResult) -> u8 {
         LAST_WORDS.get().map_or((false, None), |(it, writes)| (*it, writes.as_ref()));
     let code = report_result(ending, as_json);
     if let Some((failure, (args, name))) = failure.as_ref().zip(writes) {
-        files::write_failure(args, name, failure);
+        result_files::write_failure(args, name, failure);
     }
-    notice::send(code, failure.as_ref().map(|it| it.message.as_str()));
+    notify::send(code, failure.as_ref().map(|it| it.message.as_str()));
     code
 }
 
@@ -143,7 +143,7 @@ fn end_now(failure: &CommandFailure) -> ! {
 
 /// Says what is wrong with the command line; where an object is expected, that says it, too.
 fn report_usage_error(error: clap::Error) -> ExitCode {
-    let (error, help) = foreign::with_foreign_help(error);
+    let (error, help) = foreign_flags::with_foreign_help(error);
     say(error.render().to_string().trim_end());
     help.iter().for_each(say);
     if std::env::args_os().any(|it| it == "--json") {
@@ -165,7 +165,7 @@ fn print_failure(message: &str, code: u8) {
 /// `spillway check`: of what is asked of runs, or of the property that the model brings with it, or else of what is to be
 /// seen in states and steps.
 fn check(args: &CheckArgs) -> CommandResult {
-    notice::set_command(&args.run, Some(&args.model.model), args.dir.as_deref());
+    notify::set_command(&args.run, Some(&args.model.model), args.dir.as_deref());
     crate::search::return_large_blocks(args.run.run_limits().memory);
     let mut args = args.clone();
     args.run.deadline = args.run.deadline();
@@ -194,7 +194,7 @@ fn check_once(args: &CheckArgs) -> CommandResult {
 
 /// `spillway resume`.
 fn resume(args: &ResumeArgs) -> CommandResult {
-    notice::set_command(&args.run, None, Some(&args.dir));
+    notify::set_command(&args.run, None, Some(&args.dir));
     let mut args = args.clone();
     args.run.deadline = args.run.deadline();
     loop {
@@ -213,7 +213,7 @@ fn resume_once(args: &ResumeArgs) -> CommandResult {
     let (directory, contents) = SearchDirectory::open(&args.dir, args.run.disk_limit)?;
     let run = args.run.with_kept_limits(directory.previous_limits.clone(), &args.dir);
     let args = ResumeArgs { run, ..args.clone() };
-    notice::set_kept_command(&args.run);
+    notify::set_kept_command(&args.run);
     let preparation = SearchPreparation::begin(&args.run);
     preparation.enter(SearchPhase::Reading);
     crate::search::return_large_blocks(args.run.run_limits().memory);

@@ -7,7 +7,7 @@
 //! cannot be written is a failure of the command, told once, at its end ([`write_error`]); only a reader that
 //! went away (`spillway ... | head`) is none: it has seen what it wanted to see.
 
-use super::fold::{DEFAULT_COLUMNS, wrap_lines};
+use super::line_wrap::{DEFAULT_COLUMNS, wrap_lines};
 use crate::escape;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};

@@ -6,9 +6,9 @@
 
 use super::args::SessionArgs;
 use super::failure::{CommandFailure, STOPPED};
-use super::fold::{DEFAULT_COLUMNS, truncate_text};
+use super::line_wrap::{DEFAULT_COLUMNS, truncate_text};
 use super::signals::SignalHandlers;
-use super::{end_now, figures, output, say};
+use super::{end_now, output, quantities, say};
 use crate::budget::AnalysisBudget;
 use crate::exec::{Executor, Interp};
 use crate::search::SearchControl;
@@ -135,8 +135,11 @@ impl PreparationWatchdog {
                 continue;
             }
             let elapsed = begun.elapsed();
-            let line =
-                format!("{}  {}", figures::clock(elapsed), self.control.progress.describe_phase());
+            let line = format!(
+                "{}  {}",
+                quantities::clock(elapsed),
+                self.control.progress.describe_phase()
+            );
             match output::columns() {
                 Some(columns) if elapsed >= PATIENCE => {
                     output::draw(&format!(

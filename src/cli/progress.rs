@@ -5,12 +5,12 @@
 //! is made narrower and wraps it, all of it lies behind the cursor, and is taken away with the next redrawing.
 
 use super::args::SessionArgs;
-use super::fold::{DEFAULT_COLUMNS, truncate_text};
-use super::{figures, output, say};
+use super::line_wrap::{DEFAULT_COLUMNS, truncate_text};
+use super::{output, quantities, say};
 use crate::escape;
 use crate::report::{count, grouped};
 use crate::search::control::SearchPhase;
-use crate::search::cycles::STAGES;
+use crate::search::owcty::STAGES;
 use crate::search::{MemoryPlan, SearchControl};
 use crate::session::SearchDirectory;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -227,7 +227,7 @@ impl ProgressFigures {
     /// All that there is to say, in the order in which it is shown, each with its rank: where there is not room for
     /// all, the greatest is left out first.
     fn pieces(&self) -> Vec<(u8, String)> {
-        let mut pieces = vec![(0, figures::clock(self.elapsed))];
+        let mut pieces = vec![(0, quantities::clock(self.elapsed))];
         let doing = (1, self.phase.name().to_owned());
         let usual = self.usual_phase();
         let ProgressFigures { states, frontier, .. } = *self;
@@ -244,19 +244,19 @@ impl ProgressFigures {
             None => {
                 pieces.push((3, format!("level {}", grouped(self.level))));
                 pieces.push((2, count(states, "state")));
-                pieces.extend(self.rate.map(|rate| (5, figures::rate(rate))));
+                pieces.extend(self.rate.map(|rate| (5, quantities::rate(rate))));
                 pieces.push((6, format!("frontier {}", grouped(frontier))));
                 match self.phase == usual {
                     true => {
-                        let share = figures::percent(self.expanded, frontier);
+                        let share = quantities::percent(self.expanded, frontier);
                         pieces.push((7, format!("{share}% expanded")));
                     }
                     false => pieces.push(doing),
                 }
             }
         }
-        pieces.push((4, figures::share(self.memory.0, self.memory.1)));
-        pieces.push((8, format!("disk {}", figures::size(self.disk))));
+        pieces.push((4, quantities::share(self.memory.0, self.memory.1)));
+        pieces.push((8, format!("disk {}", quantities::size(self.disk))));
         pieces
     }
 

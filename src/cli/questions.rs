@@ -9,7 +9,7 @@ use super::failure::{self, CommandFailure};
 use super::preparation::SearchPreparation;
 use super::{CommandResult, languages, liveness, model, print, run, say, warn};
 use crate::diag::Diagnostic;
-use crate::front::{ExternalProperty, ExternalPropertyKind, nearest};
+use crate::front::{ExternalProperty, ExternalPropertyKind, name_suggestion};
 use crate::ir::FlagCondition;
 use crate::report::{contest_line, row, truth};
 use crate::search::control::SearchPhase;
@@ -118,7 +118,7 @@ fn chosen(
 ) -> Result<Vec<ExternalProperty>, CommandFailure> {
     let known: Vec<&str> = all.iter().map(|it| it.name.as_str()).collect();
     if let Some(name) = names.iter().find(|it| !known.contains(&it.as_str())) {
-        let help = nearest::unknown_name_help(name, &known, "questions");
+        let help = name_suggestion::unknown_name_help(name, &known, "questions");
         let error = format!("--question: the file asks no {name}");
         return Err(CommandFailure::wrong(format!("{error}\n  help: {help}")));
     }

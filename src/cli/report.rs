@@ -2,9 +2,9 @@
 
 use super::args::{Cli, CliCommand, ReportArgs};
 use super::failure::{self, CommandFailure};
-use super::going::status_heading;
-use super::page::{self, PageContext, ShownViolation};
-use super::{CommandResult, check, files, liveness, status, trace};
+use super::report_page::{self, PageContext, ShownViolation};
+use super::run_status::status_heading;
+use super::{CommandResult, check, liveness, result_files, status, trace};
 use crate::report::{ReportPage, StatusPanel};
 use crate::search::{SearchVerdict, events};
 use crate::session::{DirectoryContents, Error, SearchSnapshot, trace_directory};
@@ -55,7 +55,7 @@ fn report_of(args: &ReportArgs) -> CommandResult {
         Err(error @ Error::NoSearch(_)) => return Err(error.into()),
         Err(error) => {
             let failure = CommandFailure::from(error);
-            files::put(WHAT, &out, &damaged_page(&dir, &failure.message, None))?;
+            result_files::put(WHAT, &out, &damaged_page(&dir, &failure.message, None))?;
             return Err(failure);
         }
     };
@@ -65,7 +65,7 @@ fn report_of(args: &ReportArgs) -> CommandResult {
         is_open.then(|| status_heading(&live, false).trim_end().trim_end_matches(':').to_owned());
     let beside =
         PageContext { memory: args.memory, note: note.as_deref(), ..PageContext::default() };
-    files::put(WHAT, &out, &directory_page(&dir, &contents, beside)?)?;
+    result_files::put(WHAT, &out, &directory_page(&dir, &contents, beside)?)?;
     Ok(failure::VERIFIED)
 }
 
@@ -85,8 +85,9 @@ pub(super) fn directory_page(
     let (model, mut html) = (job.model(dir)?, String::new());
     let mut make = |shown: Option<&ShownViolation<'_>>| {
         status::with_report(dir, contents, &model, |report| {
-            html =
-                page::with_page(report, (&model, dir), shown, |page| beside.apply_to(page).html());
+            html = report_page::with_page(report, (&model, dir), shown, |page| {
+                beside.apply_to(page).html()
+            });
             Ok(())
         })
     };

@@ -1,19 +1,19 @@
 //! `check` and `resume`: one sitting of a search, from the directory to the exit code.
 
-use super::again::{self, CounterexampleShape};
 use super::args::{CheckArgs, CheckKind, LivenessArgs, ModelArgs, ResumeArgs, SessionArgs};
 use super::failure::{self, CommandFailure};
-use super::further::{self, StateSpaceAnswers};
-use super::notice;
+use super::next_commands::{self, CounterexampleShape};
+use super::notify;
 use super::output::stopped_message;
-use super::page::ShownViolation;
 use super::preparation::SearchPreparation;
 use super::progress::{self, ProgressDisplay};
+use super::report_page::ShownViolation;
 use super::signals::SignalHandlers;
+use super::state_space_queries::{self, StateSpaceAnswers};
 use super::trail::WrittenTrail;
 use super::{
-    CommandResult, figures, files, output, print, print_json, reduce, say, storage, trail, warn,
-    warnings,
+    CommandResult, output, print, print_json, quantities, reduce, result_files, say, storage,
+    trail, warn, warnings,
 };
 use crate::escape;
 use crate::exec::{Executor, Interp};
@@ -102,7 +102,7 @@ fn check_but(
     let unreduced = again.map(|runs| model.unreduced(runs, wished, stored, &analysis));
     let (control, signals) = preparation.end();
     let directory = SearchDirectory::create(args.dir.as_deref(), &job, args.run.disk_limit)?;
-    notice::set_directory(&directory.path);
+    notify::set_directory(&directory.path);
     directory.save_limits(&args.run.run_limits())?;
     let session = Session::new(searched, about, limits, (storage, plan), directory);
     let sitting = SessionRun::new(&model, session, (&args.run, control), unreduced);
@@ -154,7 +154,7 @@ pub(super) fn resume(
 
 /// Says that there is nothing left to search.
 pub(super) fn say_ended() {
-    notice::cancel_kept_command();
+    notify::cancel_kept_command();
     say("note: this search has come to its end before; this is what it found");
 }
 
@@ -220,7 +220,7 @@ impl<'a> SessionRun<'a> {
         };
         signals.set_exit_code(code, &control);
         let of = (&self.session, self.model);
-        self.answered = further::evaluate_queries(self.args, of, &outcome, &control)?;
+        self.answered = state_space_queries::evaluate_queries(self.args, of, &outcome, &control)?;
         if outcome.verdict != SearchVerdict::Incomplete {
             self.session.directory.remove_if_temporary();
         }
@@ -232,7 +232,7 @@ impl<'a> SessionRun<'a> {
             self.session.directory.keep();
         }
         let is_whole = self.session.scope().unchecked.is_empty();
-        let code = further::worst_code(code, &self.answered.answers);
+        let code = state_space_queries::worst_code(code, &self.answered.answers);
         let told = self.print_outcome(outcome.verdict, &control);
         self.say_what_is_kept(stopped, outcome.levels.is_empty());
         told?;
@@ -245,7 +245,8 @@ impl<'a> SessionRun<'a> {
         let found = CounterexampleShape::of(&report)
             .filter(|_| report.verdict() == SearchVerdict::Violated);
         let (model, dir) = (self.model, report.dir.clone());
-        let commands = |found| again::commands(model, found, dir.as_deref(), Some(self.args));
+        let commands =
+            |found| next_commands::commands(model, found, dir.as_deref(), Some(self.args));
         let next = found.map(commands).unwrap_or_default();
         Some(Report { further: self.answered.answers.clone(), next, ..report })
     }
@@ -308,7 +309,7 @@ impl<'a> SessionRun<'a> {
         let found = self.session.report().map_or(Vec::new(), |it| it.violations());
         let is_missed = violated && shown.is_none() && found.iter().any(has_a_way);
         if let Some(report) = self.full_report() {
-            notice::summarise(|| report::print_result(&report, ending.as_ref(), false));
+            notify::summarise(|| report::print_result(&report, ending.as_ref(), false));
             match json {
                 true => print_as_json(&report, shown.as_ref().filter(|_| !no_trace)),
                 false => self.report(&report, ending.as_ref()),
@@ -334,7 +335,7 @@ impl<'a> SessionRun<'a> {
         let is_open = report.outcome.verdict == SearchVerdict::Incomplete;
         let note = is_open.then_some("The search was stopped; what is told is how far it came.");
         let of = (self.model, self.session.directory.path.as_path());
-        files::write(self.args, &report, of, shown, note)
+        result_files::write(self.args, &report, of, shown, note)
     }
 
     /// Prints the counterexample.
@@ -363,7 +364,7 @@ pub(super) fn say_where(directory: &SearchDirectory) {
         let (dir, bytes) = (directory.path.display(), directory.disk.usage().live);
         say(format!(
             "note: {dir} keeps it, {}; `spillway status --all --clean` removes what is a week old",
-            figures::size(bytes)
+            quantities::size(bytes)
         ));
     }
 }

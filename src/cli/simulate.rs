@@ -2,7 +2,7 @@
 
 use super::args::SimulateArgs;
 use super::failure::{VERIFIED, VIOLATED};
-use super::from::{TracePosition, WalkStart};
+use super::trace_position::{TracePosition, WalkStart};
 use super::{CommandResult, model, print, say, warn};
 use crate::escape;
 use crate::exec::{StateValue, StepDescription, StepOutcome, SystemDescription, Violation};

@@ -1,15 +1,15 @@
 //! `status`: whether a search is running, for how long, and how far it was at its last checkpoint.
 
-use super::again::{self, CounterexampleShape};
 use super::args::StatusArgs;
 use super::failure::{self, CommandFailure};
-use super::going::{status_heading, with_run_status};
-use super::{CommandResult, liveness, print, print_json, temporary, warnings};
+use super::next_commands::{self, CounterexampleShape};
+use super::run_status::{status_heading, with_run_status};
+use super::{CommandResult, liveness, print, print_json, temporary_searches, warnings};
 use crate::exec::EVENTUALLY;
 use crate::report::{self, Report, ShorteningResult};
 use crate::search::checkpoint::{DiskFigures, SavedSearch};
 use crate::search::comback::RebuildStats;
-use crate::search::plan::ByteCount;
+use crate::search::memory_plan::ByteCount;
 use crate::search::storage::SavedStorage;
 use crate::search::{SearchOutcome, SearchVerdict};
 use crate::session::{
@@ -24,7 +24,7 @@ pub(super) fn status(args: &StatusArgs) -> CommandResult {
     match &args.dir {
         None => {
             let all = args.remove_stale.then_some(Duration::ZERO);
-            temporary::list(args.clean.or(all), args.json)
+            temporary_searches::list(args.clean.or(all), args.json)
         }
         Some(dir) => status_of(dir, args),
     }
@@ -140,7 +140,7 @@ pub(super) fn with_report(
     };
     if report.verdict() == SearchVerdict::Violated {
         let found = CounterexampleShape::of(&report);
-        let commands = |found| again::commands(model, found, report.dir.as_deref(), None);
+        let commands = |found| next_commands::commands(model, found, report.dir.as_deref(), None);
         report.next = found.map(commands).unwrap_or_default();
     }
     and_then(&mut report)

@@ -1,8 +1,8 @@
 //! `task`: a search in parts that several processes do. What each command says is for a program to read.
 
 use super::args::{TaskArgs, TaskCommand, TaskRequest};
-use super::asking::{InputLine, StdioOrigin, read_line};
 use super::failure::{self, CommandFailure};
+use super::stdio_origin::{InputLine, StdioOrigin, read_line};
 use super::{CommandResult, print_json};
 use crate::search::checkpoint::SavedSearch;
 use crate::search::tasks::{NextWork, PlanOutcome, ReceiptFault, SharingOptions};

@@ -2,10 +2,10 @@
 
 use super::args::TraceArgs;
 use super::failure::{self, CommandFailure};
-use super::finder::{budget, finder};
 use super::signals::SignalHandlers;
+use super::trace_finder::{budget, finder};
 use super::trail::WrittenTrail;
-use super::{CommandResult, only, print, print_json, run, trail, warnings};
+use super::{CommandResult, print, print_json, run, trail, variable_filter, warnings};
 use crate::budget::AnalysisBudget;
 use crate::report::{self, CheckScope, TraceFormat, ViolationReport};
 use crate::search::SearchControl;
@@ -23,7 +23,7 @@ pub(super) fn trace(
     saved: Option<SavedSearch>,
 ) -> CommandResult {
     let model = job.model(dir)?;
-    only::refuse_unknown(&args.view.view().only, model.interp.program())?;
+    variable_filter::refuse_unknown(&args.view.view().only, model.interp.program())?;
     let scope = model.scope(&job.limits(None).checks);
     let (shown, view) = (TraceListing { json: args.json, scope: &scope }, args.view.view());
     let Some(saved) = saved else {

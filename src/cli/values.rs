@@ -3,7 +3,7 @@
 use super::args::ValuesArgs;
 use super::failure::{self, CommandFailure};
 use super::signals::SignalHandlers;
-use super::{CommandResult, finder, print, print_json, warnings};
+use super::{CommandResult, print, print_json, trace_finder, warnings};
 use crate::exec::ReductionCounters;
 use crate::report::{count, grouped, row, wrapped};
 use crate::search::SearchControl;
@@ -50,7 +50,7 @@ pub(super) fn collect_values(
     let searched = model.searched();
     saved.check_model(searched.model()).map_err(|error| CommandFailure::cannot_open(dir, error))?;
     let memory = memory.unwrap_or(saved.plan.budget);
-    let finder = finder::finder(searched.model(), memory, (dir, &disk), &control);
+    let finder = trace_finder::finder(searched.model(), memory, (dir, &disk), &control);
     let Some(mut met) = observe_values(&finder, &model, (dir, saved), sums)? else {
         let message = "stopped before all states were looked at";
         return Err(CommandFailure::of_code(failure::STOPPED, message));

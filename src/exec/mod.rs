@@ -11,50 +11,52 @@
 // Without a compiler nobody asks for what only compiled code needs.
 #![cfg_attr(not(feature = "jit"), allow(dead_code, unused_imports))]
 
+mod action_counts;
+mod action_selection;
 mod checks;
-mod compiled;
-mod counts;
+mod compilation;
+mod description;
 mod executor;
 mod expansion;
-mod explain;
-mod fair;
+mod fairness;
 pub mod interp;
 #[cfg(feature = "jit")]
 pub mod jit;
-mod lift;
-mod postpone;
-mod selective;
-mod sleep;
-pub mod stop;
+mod postponing;
+mod simulation;
+mod sleep_sets;
+pub mod stop_request;
 pub mod synthetic;
 mod value;
 
-pub use checks::{COVER, CheckSelection, EVENTUALLY, SOMETIMES, is_reachability_kind};
-pub use compiled::CompilationStats;
-pub use counts::ActionCounts;
-pub use executor::{ExecutionMode, Executor};
-pub use expansion::{
-    ExpansionOutcome, FaultKind, Finding, Findings, OutOfSlots, SuccessorSink, TRACE, Violation,
+pub use action_counts::ActionCounts;
+pub use action_selection::{
+    LABEL_BYTES, LabelledSink, SelectiveStateSpace, labelled, split_by_ends,
 };
-pub use explain::{
+pub use checks::{COVER, CheckSelection, EVENTUALLY, SOMETIMES, is_reachability_kind};
+pub use compilation::CompilationStats;
+pub use description::{
     ActionInfo, CallSite, DisabledRuleInstance, OutgoingAction, ProcessLocation, PropertyInfo,
     RuntimeFault, StepActor, StepDescription, StepOutcome, SystemDescription, TakenAction,
     UnmetCondition, find_start, without_process,
 };
-pub use fair::{
+pub use executor::{ExecutionMode, Executor};
+pub use expansion::{
+    ExpansionOutcome, FaultKind, Finding, Findings, OutOfSlots, SuccessorSink, TRACE, Violation,
+};
+pub use fairness::{
     FairExpander, FairSteps, PROCESSES_MAX, ProcessNumbering, ProcessSet, collect_fair,
     fair_records,
 };
 pub use interp::Interp;
 #[cfg(feature = "jit")]
 pub use jit::Jit;
-pub use lift::{
+pub use postponing::{ObligationSink, PostponingStateSpace, ReductionCounters};
+pub use simulation::{
     Simulation, concrete_violating_state, concretise_single_step, is_action_hidden,
     original_action_counts, preserves_depth,
 };
-pub use postpone::{ObligationSink, PostponingStateSpace, ReductionCounters};
-pub use selective::{LABEL_BYTES, LabelledSink, SelectiveStateSpace, labelled, split_by_ends};
-pub use sleep::SleepSetStateSpace;
+pub use sleep_sets::SleepSetStateSpace;
 pub use value::StateValue;
 
 use spill::Dominance;
@@ -75,7 +77,7 @@ pub trait StateSpace: Send + Sync {
     /// Adds every successor of every state in `states` (whole states, one after another) to
     /// `out`, tallies transitions and deadlocks, and records what is violated in each state. A model
     /// that cannot says why by [`SuccessorSink::fail`], which ends the search with an error. It may
-    /// leave early once [`stop::is_asked`]: then all that it gave is dropped.
+    /// leave early once [`stop_request::is_asked`]: then all that it gave is dropped.
     ///
     /// A state is what the model itself gave, byte for byte: as an initial state, as a successor or in a
     /// [`StepDescription`]. Here and in all other methods, other bytes may be refused by failing or answered with

@@ -3,26 +3,28 @@
 //! A new language is a folder with a `LANGUAGE` ([`Language`]) and a line in [`LANGUAGES`]; nothing
 //! outside knows one by name.
 
-mod asked;
 mod cursor;
 mod diagnostics;
 pub mod dve;
-mod expanded;
+mod external_property;
 mod language;
 pub mod murphi;
-pub mod nearest;
+pub mod name_suggestion;
 pub mod pnml;
 pub mod promela;
-mod questions;
+mod quantifier_expansion;
 mod quote;
+mod temporal_property;
 mod token;
 
-pub use asked::{CycleLabel, PropertySource, Proposition, TemporalProperty, TemporalSpec};
+pub use external_property::{ExternalProperty, ExternalPropertyKind};
 pub use language::{
     DrawModel, DrawnState, ForeignFlag, Language, LanguageOptions, MakeTrailWriter,
     ReadPropertyFile, StepSource, TrailEnd, TrailWriter,
 };
-pub use questions::{ExternalProperty, ExternalPropertyKind};
+pub use temporal_property::{
+    CycleLabel, PropertySource, Proposition, TemporalProperty, TemporalSpec,
+};
 
 use crate::diag::Diagnostic;
 use crate::ir::{EndRule, OverflowRule, Program};

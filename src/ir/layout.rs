@@ -21,13 +21,13 @@
 //! cells too, after all of the state's. Their bits begin behind the state's last byte, in a buffer
 //! that is longer than a state ([`LocalFrames`]).
 
-mod build;
 mod builder;
-mod codes;
+mod declaration_order;
 mod frames;
+mod state_validator;
 
-pub use codes::StateValidator;
 pub use frames::{LocalFrame, LocalFrames};
+pub use state_validator::StateValidator;
 
 use super::interval::{self, Interval};
 use super::{
@@ -246,13 +246,13 @@ pub struct Layout {
 impl Layout {
     /// Lays out a valid program in declaration order.
     pub fn new(program: &Program) -> Layout {
-        build::declared(program, None)
+        declaration_order::declared(program, None)
     }
 
     /// Lays out a valid program whose values all lie in these ranges, or are permuted from such, in
     /// declaration order.
     pub fn with_ranges(program: &Program, ranges: &ValueRanges) -> Layout {
-        build::declared(program, Some(ranges))
+        declaration_order::declared(program, Some(ranges))
     }
 
     /// Lays out a valid program with its groups in the order given.

@@ -7,23 +7,23 @@
 //! bits of a state.
 
 pub mod action;
+mod actions_by_location;
 pub mod arithmetic;
-mod asks;
-mod branching;
 pub mod claim;
 pub mod components;
-mod conditions;
-mod edges;
+mod ctl;
 pub mod entity;
 pub mod expr;
+mod expr_search;
+mod flag_conditions;
 pub mod interval;
 pub mod layout;
-mod marks;
-pub mod messages;
+mod location_marks;
+pub mod message_arity;
 pub mod renumber;
 pub mod text;
 pub mod types;
-pub mod unchecked;
+pub mod unchecked_requirements;
 pub mod validate;
 pub mod walk;
 
@@ -31,20 +31,20 @@ pub use action::{
     Action, ActionControl, AssertionKind, Communication, OverflowRule, Parameter, ProcessEdge,
     Stmt, StmtKind, TurnRule,
 };
+pub use actions_by_location::ActionsByLocation;
 pub use arithmetic::{Arithmetic, ArithmeticError};
-pub use branching::{CtlFormula, CtlNode};
 pub use claim::{Claim, ClaimMove};
-pub use conditions::{ConditionModality, FlagCondition};
-pub use edges::ActionsByLocation;
+pub use ctl::{CtlFormula, CtlNode};
 pub use entity::{Arena, Entity};
 pub use expr::{
     BinaryOp, CallArgument, ChannelRef, ConversionPiece, Expr, ExprKind, MultisetContains,
     NumberConversion, Place, PlaceRoot, PlaceSelector, Quantifier, ReceivePattern, UnaryOp,
 };
+pub use flag_conditions::{ConditionModality, FlagCondition};
 pub use layout::Layout;
-pub use messages::{ArityMismatch, CommunicationFit};
+pub use message_arity::{ArityMismatch, CommunicationFit};
 pub use types::{Domain, EnumType, ScalarType, Scalarset, Type};
-pub use unchecked::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
+pub use unchecked_requirements::{ACCEPTANCE, NON_PROGRESS, UncheckedKind, UncheckedRequirement};
 
 use crate::source::Span;
 

@@ -29,7 +29,7 @@
 //! Printing takes time in proportion to the program, and no more stack than its nesting asks for.
 
 mod expr;
-mod life;
+mod lifecycle;
 mod names;
 mod program;
 mod stmt;

@@ -20,7 +20,7 @@
 
 mod acceptance;
 mod lex;
-mod read;
+mod parser;
 mod write;
 
-pub use read::{AtomicProposition, HoaDocument, read};
+pub use parser::{AtomicProposition, HoaDocument, read};

@@ -7,7 +7,7 @@
 //! before more than a reference: `!x == y` means what it does in the language.
 
 use super::formula::{LtlConnective, LtlFormula};
-use super::signs::{
+use super::operators::{
     ALWAYS, AND_LEVEL, EVENTUALLY, IMPLIES_LEVEL, LEVELS, NEXT, NOT, OR_LEVEL, YIELDING,
     suggested_operator,
 };

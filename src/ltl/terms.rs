@@ -6,11 +6,11 @@
 //! true if anything is put before a word (*eventual*, `<>p`) and those that stay true if anything is cut off its
 //! beginning (*universal*, `[]p`).
 
-mod implied;
+mod implication;
 mod rules;
 
 use super::formula::{LtlConnective, LtlFormula};
-use super::nodes::{FormulaGraph, FormulaNode, FormulaNodeId};
+use super::formula_graph::{FormulaGraph, FormulaNode, FormulaNodeId};
 use std::collections::HashMap;
 
 /// Names a [`LtlTerm`].

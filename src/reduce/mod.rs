@@ -6,35 +6,35 @@
 //! ([`Lift`](crate::exec::Lift)).
 
 pub mod abstraction;
-mod asked;
+mod action_trial;
 pub mod boring;
+mod buffer_pool;
+mod checked_properties;
 pub mod claim;
 pub mod confluence;
 pub mod dead;
-pub mod dominate;
+pub mod dominance;
 pub mod doomed;
+pub mod equivalent_locations;
+pub mod equivalent_values;
 pub mod linear;
 pub mod merge;
-mod naming;
 mod not_applied;
 pub mod partial_order;
-pub mod pass;
-mod pool;
-mod preserve;
+mod preserved;
 pub mod pruning;
-mod replacing;
 pub mod reversible;
+pub mod rewrite_pass;
 pub mod rewriting;
 pub mod simultaneous;
 pub mod slice;
-pub mod states;
+mod state_map;
 pub mod structural;
 pub mod symmetry;
-mod trying;
-pub mod values;
+mod variable_names;
 
 pub use not_applied::NotApplied;
-pub use preserve::{PreservedProperties, PropertyClass};
+pub use preserved::{PreservedProperties, PropertyClass};
 
 use crate::analysis::instances::NumberingError;
 use crate::budget::{AnalysisBudget, BudgetExceeded};

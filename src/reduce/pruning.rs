@@ -1,7 +1,7 @@
 //! What lies behind states and need not be explored: which reductions of that kind there are to be.
 
 use super::boring::{self, BoringStates, ProgressVariables};
-use super::dominate::{self, DominanceVariables, DominatedValues};
+use super::dominance::{self, DominanceVariables, DominatedValues};
 use super::doomed::{self, DoomedStates};
 use super::{BudgetedReduction, ReductionStackBuilder, unrewritable_reason};
 use crate::budget::AnalysisBudget;
@@ -70,7 +70,7 @@ impl PruningSelection {
             let wished = [
                 (self.boring.is_some(), boring::NAME),
                 (self.doomed, doomed::NAME),
-                (self.dominate.is_some(), dominate::NAME),
+                (self.dominate.is_some(), dominance::NAME),
             ];
             let refused = wished.into_iter().filter(|it| it.0).map(|(_, name)| name);
             gathered.refuse(refused, why);
@@ -86,9 +86,9 @@ impl PruningSelection {
             gathered.add((BudgetedReduction::Doomed, doomed::NAME), found);
         }
         if let Some(named) = &self.dominate {
-            let budget = budget.for_analysis(dominate::NAME);
+            let budget = budget.for_analysis(dominance::NAME);
             let found = DominatedValues::of((program, layout), named, checks, &budget);
-            gathered.add((BudgetedReduction::Dominate, dominate::NAME), found);
+            gathered.add((BudgetedReduction::Dominate, dominance::NAME), found);
         }
     }
 }

@@ -17,23 +17,23 @@
 //! Where there are no scalarsets, processes may be alike all the same. Ways to exchange them are found in the
 //! program ([`automorphisms`]), and the representative is the least image under these (`group`).
 
-mod alike;
 mod blocks;
 mod claims;
+mod equivalent_checks;
 mod exchange;
 mod group;
 mod incidence;
-mod known;
 mod order;
 mod refine;
+mod representative_cache;
 mod search;
 #[cfg(test)]
 mod tests;
 
 pub use exchange::ElementExchange;
 
-use super::pool::BufferPool;
-use super::replacing::{CANDIDATES, map_candidates};
+use super::buffer_pool::BufferPool;
+use super::state_map::{CANDIDATES, map_candidates};
 use super::{PreservedProperties, Reduction, ReductionKind, ReductionStack};
 use crate::analysis::automorphisms::automorphisms;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
@@ -44,10 +44,10 @@ use crate::exec::{
 use crate::ir::layout::StateValidator;
 use crate::ir::{Layout, Program};
 use crate::numbers::grouped;
-use alike::EquivalentChecks;
+use equivalent_checks::EquivalentChecks;
 use group::IndependentGroups;
 use incidence::IncidencePlan;
-use known::RepresentativeCache;
+use representative_cache::RepresentativeCache;
 use search::ElementBuffers;
 use spill::Result;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Whether what was asked of states by name is so.
 
 use super::coverage::is_whole;
-use super::rows::row;
+use super::table::row;
 use super::{Report, StateSpaceAnswer, StateSpaceResult};
 use crate::exec::{PropertyInfo, Violation, is_reachability_kind};
 use crate::ir::FlagCondition;

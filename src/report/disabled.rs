@@ -1,6 +1,6 @@
 //! Why no rule can be applied in a deadlock: what each waits for, and what is there instead.
 
-use super::rows::row;
+use super::table::row;
 use super::values::{pairs, print_values, with_place};
 use crate::exec::{DisabledRuleInstance, StateValue, UnmetCondition};
 use crate::source::{SourceLocation, SourceMap};

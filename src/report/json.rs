@@ -12,7 +12,7 @@ use super::{
 use crate::exec::{StepDescription, StepOutcome};
 use crate::reduce::{ReductionRefusal, ReductionSummary};
 use crate::search::comback::RebuildStats;
-use crate::search::parts::StorePart;
+use crate::search::store_stats::StorePart;
 use crate::search::trace::Counterexample;
 use crate::source::SourceMap;
 use serde_json::{Map, Value, json};

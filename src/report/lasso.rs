@@ -1,11 +1,11 @@
 //! Runs that violate a property, as text and as JSON: a way to where it begins to repeat, and what is repeated; or a way to
 //! where it is violated whatever follows.
 
+use super::cycle::RunCycle;
+use super::final_state::FinalStateView;
 use super::json::step as step_as_json;
-use super::round::RunCycle;
-use super::rows::{row, wrapped};
-use super::scene::FinalStateView;
 use super::steps::{StepCallback, StepSequence, TraceDisplayOptions, write_steps};
+use super::table::{row, wrapped};
 use crate::exec::{StepDescription, StepOutcome, SystemDescription};
 use crate::numbers::count;
 use crate::source::SourceMap;

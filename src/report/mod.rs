@@ -5,10 +5,12 @@ mod changes;
 mod chart;
 #[cfg(feature = "cli")]
 mod contest;
+mod counterexample_end;
 mod coverage;
+mod cycle;
 mod disabled;
-mod ending;
-mod folds;
+mod final_state;
+mod folding;
 #[cfg(feature = "cli")]
 mod formats;
 mod json;
@@ -17,11 +19,9 @@ mod judgement;
 mod lasso;
 #[cfg(feature = "cli")]
 mod page;
-mod round;
-mod rows;
-mod scene;
 mod scope;
 mod steps;
+mod table;
 mod text;
 mod values;
 
@@ -29,8 +29,9 @@ pub use crate::numbers::{count, grouped};
 pub use changes::{print_changes, print_state};
 #[cfg(feature = "cli")]
 pub use contest::{contest_line, contest_lines, contest_space, truth};
+pub use counterexample_end::CounterexampleEnd;
 pub use coverage::{ActionCoverage, coverage};
-pub use ending::CounterexampleEnd;
+pub use final_state::FinalStateView;
 #[cfg(feature = "cli")]
 pub use formats::{
     FailureReport, TraceFormat, formatted, formatted_run, junit, junit_of_failure, sarif,
@@ -50,10 +51,9 @@ pub use page::{
     AnnotatedSources, PanelStatus, ReportPage, StateDiagram, StateDiagramEdge, StatusPanel,
     TraceView, overview,
 };
-pub use rows::{row, wrapped};
-pub use scene::FinalStateView;
 pub use scope::{CheckScope, UncheckedSpec};
 pub use steps::{TraceDisplayOptions, call_lines};
+pub use table::{row, wrapped};
 pub use text::{
     print_compiled, print_next, print_result, print_scope, print_shortened, print_unchecked,
     print_verdict, print_violated, write_trace,
@@ -68,7 +68,7 @@ use crate::exec::{
 use crate::reduce::{PreservedProperties, PropertyClass, ReductionRefusal, ReductionSummary};
 use crate::search::checkpoint::DiskFigures;
 use crate::search::comback::RebuildStats;
-use crate::search::parts::StorePart;
+use crate::search::store_stats::StorePart;
 use crate::search::trace::{Counterexample, find_faulty_step};
 use crate::search::{SearchLimits, SearchOutcome, SearchVerdict};
 use crate::source::{SourceLocation, SourceMap, Span};

@@ -3,8 +3,8 @@
 use super::NamedValues;
 use super::changes::{changes, lines, print_state};
 use super::chart::SequenceChart;
-use super::folds::folds;
-use super::rows::{WIDTH, places_behind, wrapped};
+use super::folding::folds;
+use super::table::{WIDTH, places_behind, wrapped};
 use crate::exec::{CallSite, StateValue, StepDescription, StepOutcome};
 use crate::numbers::count;
 use crate::search::trace::Counterexample;

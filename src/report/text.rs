@@ -3,8 +3,8 @@
 use super::answers::{self, ConditionAnswer, answers};
 use super::coverage::never_taken;
 use super::lasso::length as length_of_run;
-use super::rows::{row, row_on_one_line, wrapped};
 use super::steps::{TraceDisplayOptions, write_steps};
+use super::table::{row, row_on_one_line, wrapped};
 use super::{
     CheckScope, CounterexampleEnd, CoverWitness, RUST, Report, ShorteningResult, UncheckedSpec,
     ViolationReport,
@@ -13,12 +13,12 @@ use crate::exec::{COVER, CompilationStats, EVENTUALLY, Violation};
 use crate::numbers::{count, grouped};
 use crate::reduce::{ReductionRefusal, ReductionSummary};
 use crate::search::SearchVerdict;
-use crate::search::parts::StorePart;
-use crate::search::plan::ByteCount;
+use crate::search::memory_plan::ByteCount;
+use crate::search::store_stats::StorePart;
 use crate::search::trace::Counterexample;
 use crate::source::SourceMap;
 
-/// The result of a search, ending in a line break; `ending` is the end of the counterexample, if one is shown. What
+/// The result of a search, ending in a line break; `counterexample_end` is the end of the counterexample, if one is shown. What
 /// the search took is told in full if that is asked for.
 pub fn print_result(report: &Report, ending: Option<&CounterexampleEnd>, verbose: bool) -> String {
     let Report { outcome, .. } = report;
@@ -378,5 +378,5 @@ pub fn write_trace(
 
 /// What is wrong at the end of a counterexample, in a line of its own.
 fn print_end(violation: &ViolationReport) -> String {
-    super::ending::end(violation).map_or(String::new(), |it| wrapped("       ", &it))
+    super::counterexample_end::end(violation).map_or(String::new(), |it| wrapped("       ", &it))
 }

@@ -10,7 +10,7 @@
 //! live no longer than a part of a level. So heaps keep what a thread's decoders, encoders and batches
 //! take, and with more memory larger blocks.
 
-use super::plan::cores;
+use super::memory_plan::cores;
 
 /// Of the budget, what the heaps of all threads keep together, as a divisor.
 const KEPT_SHARE: u64 = 32;

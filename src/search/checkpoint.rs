@@ -8,8 +8,8 @@ mod consistency;
 
 use super::comback::SavedFrontier;
 pub use super::files::MANIFEST;
-use super::parts::StorePart;
 use super::storage::SavedStorage;
+use super::store_stats::StorePart;
 use super::{MemoryPlan, SearchOutcome, SearchVerdict, StateStorage};
 use crate::exec::{ActionCounts, FaultKind, Finding, Findings, StateSpace, Violation};
 use consistency::contradiction;

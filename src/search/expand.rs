@@ -10,13 +10,13 @@
 //! and those after it gave is not counted, and comes again when the search goes on. Their candidates
 //! are states all the same and stay.
 
-mod collect;
-mod log;
-mod owed;
+mod candidate_log;
+mod collector;
+mod obligations;
 mod tallies;
 mod worker;
 
-pub use owed::{ObligationBuffer, RANK};
+pub use obligations::{ObligationBuffer, RANK};
 pub use worker::ExpansionWorker;
 
 use super::SearchControl;

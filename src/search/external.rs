@@ -15,10 +15,9 @@
 //! candidates and the store are sorted runs. A level is a *set*, so levels, counts and
 //! counterexamples do not depend on threads, timing, memory or interruptions.
 
-mod again;
-mod saving;
+mod checkpointing;
+mod reexpansion;
 
-use super::awake::SleepSetModel;
 use super::checkpoint::DiskFigures;
 use super::comback::TaggedModel;
 use super::control::{SearchPhase, SearchProgress};
@@ -26,12 +25,13 @@ use super::events::CompletedLevels;
 use super::expand::{
     ExpansionPass, ExpansionWorker, LevelExpansion, RANK, exceptional_bits, expand,
 };
-use super::project;
+use super::projection;
+use super::sleep_store::SleepSetModel;
 use super::visited::VisitedStore;
 use super::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict, StateStorage};
 use crate::exec::{ActionCounts, Findings, PostponingStateSpace, StateSpace};
-use again::PostponedWork;
-use saving::{CheckpointClock, sweep};
+use checkpointing::{CheckpointClock, sweep};
+use reexpansion::PostponedWork;
 use spill::{
     Candidates, Codec, Disk, Error, FileName, FileSegment, LevelLog, MeteredDisk, Result,
     SettleOutcome, ValueSpec, WIDTH_MAX,
@@ -320,7 +320,7 @@ impl<'a> ExternalSearch<'a> {
         let (width, level) = (self.width(), self.level_number());
         let behind = self.values.as_ref().map(ValueSpec::bytes);
         let behind = behind.or(self.model.dominance().map(|it| it.bytes())).unwrap_or(0);
-        let mut differing = project::DifferingBits::new(width, behind);
+        let mut differing = projection::DifferingBits::new(width, behind);
         let all = self.plan.buffer as usize * 2 * (self.workers.len() - 1);
         let model = self.carrying.as_deref().unwrap_or(self.model);
         let Some(worker) = self.workers.first_mut() else { return Ok(false) };
@@ -347,7 +347,7 @@ impl<'a> ExternalSearch<'a> {
     /// The codec that knows all candidates, if the store's does not.
     fn wider_codec(&self) -> Option<Codec> {
         let exceptional = exceptional_bits(&self.workers)?;
-        Some(project::widen_codec(self.store.codec(), &exceptional))
+        Some(projection::widen_codec(self.store.codec(), &exceptional))
     }
 
     /// Expands the last level, and what is to be expanded again, and settles the next.

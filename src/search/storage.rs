@@ -1,9 +1,9 @@
 //! How the states of a search are stored.
 
 use super::SearchControl;
-use super::awake::SleepSetModel;
 use super::comback::{self, CombackSettings, TAG};
-use super::order::sample::StateSample;
+use super::key_order::sample::StateSample;
+use super::sleep_store::SleepSetModel;
 use crate::exec::StateSpace;
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{ByteFrequencies, Codec, HuffmanCode, HuffmanTables, Result, SavedCodec, ValueSpec};

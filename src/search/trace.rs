@@ -12,16 +12,16 @@
 //! and remembers of each only which of the possible steps leads to it. That is the counterexample:
 //! whoever shows it takes the steps again, one after another.
 
-mod lifted;
-mod round;
-mod way;
+mod concrete_lasso;
+mod lifted_position;
+mod state_stack;
 
-use lifted::LiftedPosition;
-pub use round::ConcreteLasso;
-use way::StateStack;
+pub use concrete_lasso::ConcreteLasso;
+use lifted_position::LiftedPosition;
+use state_stack::StateStack;
 
 use super::SearchControl;
-use super::awake::SleepSetModel;
+use super::sleep_store::SleepSetModel;
 use crate::exec::{
     StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink, SystemDescription,
     Violation, concrete_violating_state, find_start,

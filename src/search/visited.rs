@@ -2,7 +2,7 @@
 
 use super::checkpoint::{MANIFEST, SavedSearch};
 use super::comback::{CombackStore, RebuildStats, SavedFrontier};
-use super::parts::{StorePart, StorePartKind};
+use super::store_stats::{StorePart, StorePartKind};
 use super::{MemoryPlan, StateStorage};
 use crate::exec::StateSpace;
 use spill::{

@@ -1,9 +1,9 @@
 //! Asking for a search: a model, what to look for, what it may take.
 
-use super::memory::SearchBudget;
-use super::reduce::ReductionRequest;
-use super::searched::{DecidedReductions, ModelSummary, SearchedModel};
-use super::steps::StepChoice;
+use super::memory_budget::SearchBudget;
+use super::reduction_request::ReductionRequest;
+use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
+use super::step_choice::StepChoice;
 use super::{
     CheckResult, Error, EventuallyCheck, ExecutableProgram, RunLimits, SearchDirectory, SearchJob,
     Session, TextModel, check_room, reject_empty_scope,

@@ -3,22 +3,22 @@
 //! Beside what the search keeps in it, a directory holds the *job*: the model's text and the flags
 //! that decide what is searched for, so that it can be resumed anywhere by itself.
 
-use super::answer::InMemoryAnswer;
 use super::error::{DirectoryConflict, Error};
 use super::eventually_verdicts::EventuallyVerdicts;
+use super::in_memory_answer::InMemoryAnswer;
 use super::job::SearchJob;
-use super::means::RunLimits;
 use super::removal::{RemoveOnDrop, abandon, remove_files};
-use super::searched::DecidedReductions;
-use super::sitting::SessionStart;
+use super::run_limits::RunLimits;
+use super::searched_model::DecidedReductions;
+use super::session_log::SessionStart;
 use crate::report::EventuallyResult;
 use crate::search::SearchVerdict;
 use crate::search::checkpoint::SavedSearch;
+use crate::search::event_log::{self, RecordedStart};
 use crate::search::files::{
     ANSWER, DirectoryFile, EVENTUALLY_VERDICTS, JOB, MANIFEST, RUN_LIMITS, SESSION_START,
     TEMPORARY, unfinished,
 };
-use crate::search::recorder::{self, RecordedStart};
 use crate::search::{MemoryPlan, SearchControl};
 use spill::{Disk, MeteredDisk, RealDisk};
 use std::io::ErrorKind;
@@ -188,7 +188,7 @@ impl SearchDirectory {
         sitting.save(&*self.disk);
         let SessionStart { begun: at, expanded, seconds: before } = sitting;
         let begun = RecordedStart { at, expanded, before, plan };
-        recorder::run_recorded((&self.path, &self.disk), &begun, control, verdict, run)
+        event_log::run_recorded((&self.path, &self.disk), &begun, control, verdict, run)
     }
 
     /// Keeps the directory even if it is a temporary one.

@@ -1,7 +1,7 @@
 //! Why a search did not begin, or did not end.
 
 use crate::diag::{Diagnostic, LocatedDiagnostic, Severity};
-use crate::search::plan::BudgetTooSmall;
+use crate::search::memory_plan::BudgetTooSmall;
 use crate::source::SourceMap;
 use crate::system::PackingError;
 use std::fmt;

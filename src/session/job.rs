@@ -2,16 +2,16 @@
 //! resumed anywhere by itself.
 
 use super::error::Error;
-use super::reduce::ReductionRequest;
-use super::steps::StepChoice;
-use super::watched::{Fairness, LivenessCheck, SavedProperty};
+use super::liveness_check::{Fairness, LivenessCheck, SavedProperty};
+use super::reduction_request::ReductionRequest;
+use super::step_choice::StepChoice;
 use super::{KeyOrder, SearchedModel, SlotCounts, TextModel};
 use crate::exec::StateSpace;
 use crate::front::{ClaimChoice, Language, Options};
 use crate::ir::layout::GroupId;
 use crate::ir::{EndRule, FlagCondition, OverflowRule};
 use crate::reduce::claim::FiniteRunPolicy;
-use crate::reduce::dominate::DominanceSense;
+use crate::reduce::dominance::DominanceSense;
 use crate::reduce::partial_order::PartialOrderStrategy;
 use crate::reduce::pruning::PruningSelection;
 use crate::reduce::reversible::RuleSelection;

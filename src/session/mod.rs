@@ -4,76 +4,76 @@
 //! [`Check`] is how a program asks for one; the command line puts a [`Session`] together itself, as it
 //! has to say things in between. Neither prints anything.
 
-mod answer;
-mod applicable;
 mod branching;
 mod check;
+mod check_result;
+mod compatibility;
 mod directory;
+mod emptiness_search;
 mod error;
+mod eventually_check;
 mod eventually_verdicts;
-mod evidence;
-mod found;
-mod going;
+mod executable;
+mod in_memory_answer;
 mod job;
-mod judged;
-mod live;
 mod liveness;
-mod means;
-mod memory;
-mod promises;
-mod pursuit;
-mod reduce;
+mod liveness_check;
+mod memory_budget;
+mod observed_values;
+mod product_check;
+mod reduction_request;
 mod removal;
-mod runnable;
-mod searched;
-mod shorter;
-mod sitting;
+mod run_limits;
+mod run_status;
+mod searched_model;
+mod session_log;
+mod shortest_counterexample;
 mod slots;
-mod steps;
+mod snapshot;
+mod step_choice;
 mod tasks;
-mod temporary;
-mod text;
-mod values;
-mod watched;
+mod temporary_search;
+mod text_model;
+mod verdict;
 
-pub use answer::InMemoryAnswer;
-pub use applicable::{ApplicableReduction, ReductionSaving, ReductionSubject};
 pub use branching::BranchingAnswers;
 pub use check::{Check, check};
+pub use check_result::CheckResult;
+pub use compatibility::{ApplicableReduction, ReductionSaving, ReductionSubject};
 pub use directory::{DirectoryContents, SearchDirectory};
+pub use emptiness_search::{EmptinessOutcome, EmptinessSearch, EmptinessTarget, SweepStatus};
 pub use error::{DirectoryConflict, Error};
-pub use evidence::CheckpointEvidence;
-pub use found::CheckResult;
-pub use going::{CheckpointPosition, RunStatus};
+pub use eventually_check::{EventuallyCheck, EventuallyVerdict};
+pub use executable::ExecutableProgram;
+pub use in_memory_answer::InMemoryAnswer;
 pub use job::SearchJob;
-pub use judged::ProductCheck;
-pub use live::{SearchForecast, SearchSnapshot, SearchState};
 pub use liveness::{
     AcceptingComponents, ReplayedRun, probe_product, probe_reduced, replay, verdict,
 };
-pub use means::{DirectoryIdentity, RunLimits, SearchOutputs};
-pub use memory::{SearchBudget, threads_to_trace};
-pub use promises::{EventuallyCheck, EventuallyVerdict};
-pub use pursuit::{EmptinessOutcome, EmptinessSearch, EmptinessTarget, SweepStatus};
-pub use reduce::ReductionRequest;
-pub use runnable::ExecutableProgram;
-pub use searched::{ModelSummary, SearchedModel};
-pub use shorter::{UnreducedSearch, shortened_in, trace_directory};
-pub use sitting::SessionStart;
+pub use liveness_check::{Fairness, LivenessCheck, PropertyRequest, SavedProperty};
+pub use memory_budget::{SearchBudget, threads_to_trace};
+pub use observed_values::{ObservedValues, ValueSum, VariableValues, observe_values};
+pub use product_check::ProductCheck;
+pub use reduction_request::ReductionRequest;
+pub use run_limits::{DirectoryIdentity, RunLimits, SearchOutputs};
+pub use run_status::{CheckpointPosition, RunStatus};
+pub use searched_model::{ModelSummary, SearchedModel};
+pub use session_log::SessionStart;
+pub use shortest_counterexample::{UnreducedSearch, shortened_in, trace_directory};
 pub use slots::{SlotCounts, process_without_slot};
-pub use steps::StepChoice;
+pub use snapshot::{SearchForecast, SearchSnapshot, SearchState};
+pub use step_choice::StepChoice;
 pub use tasks::{SharedSearch, TaskRunner};
-pub use temporary::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};
-pub use text::{TextModel, read_text};
-pub use values::{ObservedValues, ValueSum, VariableValues, observe_values};
-pub use watched::{Fairness, LivenessCheck, PropertyRequest, SavedProperty};
+pub use temporary_search::{DirectoryJob, RemovalOutcome, TemporarySearch, temporary_in};
+pub use text_model::{TextModel, read_text};
+pub use verdict::CheckpointEvidence;
 
 use crate::exec::{Violation, preserves_depth};
 use crate::report::{CheckScope, EventuallyResult, Report, ShorteningResult, ViolationReport};
 use crate::search::checkpoint::{DiskFigures, SavedSearch};
 use crate::search::comback::{CacheSize, CombackSettings, RebuildStats, cache_states_max};
 use crate::search::files::EVENTUALLY_VERDICTS;
-use crate::search::parts::StorePart;
+use crate::search::store_stats::StorePart;
 use crate::search::trace::{Counterexample, TraceFinder};
 use crate::search::{
     ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchOutcome, SearchVerdict,
@@ -259,8 +259,8 @@ impl<'m> Session<'m> {
             return Ok(());
         }
         let found = self.report().map(|report| report.violations()).unwrap_or_default();
-        let Some(below) = shorter::bound(&found) else { return Ok(()) };
-        let path = shorter::search_path(&self.directory.path);
+        let Some(below) = shortest_counterexample::bound(&found) else { return Ok(()) };
+        let path = shortest_counterexample::search_path(&self.directory.path);
         directory::reject_link(&path)?;
         let disk = &self.directory.disk;
         let left = disk.remaining_limit();
@@ -316,7 +316,7 @@ impl<'m> Session<'m> {
         let SearchDirectory { path, disk, .. } = &self.directory;
         let disk_left = disk.remaining_limit();
         let (probe, plan) = (self.probe_bytes, self.plan);
-        let room = promises::EventuallyBudget { probe, plan, dir: path, disk_left };
+        let room = eventually_check::EventuallyBudget { probe, plan, dir: path, disk_left };
         for (number, it) in promised.iter_mut().enumerate() {
             it.judge(number, &room, control)?;
         }
@@ -338,7 +338,7 @@ impl<'m> Session<'m> {
         let ShorteningSearch { below, session } = self.shorter.as_ref()?;
         let report = session.report()?;
         let saved = SavedSearch::load(&*session.directory.disk).ok()?;
-        Some(shorter::shortened_from(*below, &saved, &report.violations()))
+        Some(shortest_counterexample::shortened_from(*below, &saved, &report.violations()))
     }
 
     /// What it came to; nothing before it has run.

@@ -1,7 +1,7 @@
 //! A search that is done in tasks by several processes: what the command line needs of the directory and the model.
 
-use super::answer::InMemoryAnswer;
 use super::directory::last;
+use super::in_memory_answer::InMemoryAnswer;
 use super::removal::RemoveOnDrop;
 use super::{Error, SearchBudget, SearchJob, SearchedModel, TextModel};
 use crate::budget::AnalysisBudget;

@@ -5,19 +5,19 @@
 //! the bytes that serde and postcard make of it, and is searched, stored and reported like that of any model. Whoever
 //! needs more (a form of states of their own, masks of what steps write) writes a `Model`.
 
-mod agree;
-mod avoiding;
-mod packed;
+mod consistency;
+mod packed_system;
 mod packing;
 mod panics;
 mod property;
-mod told;
+mod restriction;
+mod value_serializer;
 
-pub use agree::{ModelInconsistency, check_consistency};
-pub use avoiding::RestrictedSystem;
-pub use packed::PackedSystem;
+pub use consistency::{ModelInconsistency, check_consistency};
+pub use packed_system::PackedSystem;
 pub use packing::PackingError;
 pub use property::Property;
+pub use restriction::RestrictedSystem;
 
 use crate::exec::StateValue;
 use serde::Serialize;
@@ -112,7 +112,7 @@ pub trait TransitionSystem: Send + Sync {
     /// A state as variables, names and values, in order: by default what it serializes to, a variable for each field
     /// if it is a struct.
     fn describe(&self, state: &Self::State) -> Vec<(String, StateValue)> {
-        told::variables(state)
+        value_serializer::variables(state)
     }
 
     /// What tells it from others of its type: its parameters. A search in a directory goes on only with a system that

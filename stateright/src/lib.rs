@@ -94,12 +94,12 @@
 //! ```
 
 mod actors;
-mod kept;
 pub mod register;
 pub mod semantics;
+mod stored_state;
 
 pub use actors::{ActorState, ActorSystem, SerdeActor, SerdeValue};
-pub use kept::StoredState;
+pub use stored_state::StoredState;
 
 use spillway::{Check, Property, TransitionSystem};
 use stateright::{Expectation, HasDiscoveries, Model, Representative};

@@ -17,7 +17,7 @@ use proptest::test_runner::TestRunner;
 use spillway::analysis::access::{
     AccessTable, CellSet, ChannelPredicate, ConjunctCondition, GuardConjunct,
 };
-use spillway::analysis::bits::members;
+use spillway::analysis::bit_sets::members;
 use spillway::analysis::dependence::DependenceRelation;
 use spillway::analysis::instances::{ActionInstance, InstanceId};
 use spillway::analysis::ranges::ranges;

@@ -2,7 +2,7 @@
 //! counts, and the same steps in the same states.
 
 use proptest::prelude::*;
-use spillway::analysis::order::static_order;
+use spillway::analysis::static_key_order::static_order;
 use spillway::exec::{Interp, StateSpace, StepOutcome, SystemDescription};
 use spillway::front::{Options, dve};
 use spillway::ir::Layout;

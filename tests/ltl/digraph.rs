@@ -1,6 +1,6 @@
 //! Pseudo-random graphs as models.
 
-use spillway::search::lasso::Lasso;
+use spillway::search::nested_dfs::Lasso;
 use spillway::{StateSpace, TransitionSystem};
 
 /// Pseudo-random numbers.

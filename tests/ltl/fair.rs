@@ -16,8 +16,8 @@ use spillway::ir::Schedule;
 use spillway::ir::components::components;
 use spillway::reduce::claim::{FairProduct, FiniteRunPolicy};
 use spillway::search::SearchControl;
-use spillway::search::fair::probe_fair;
-use spillway::search::lasso::{Lasso, ProbeLimits, ProbeVerdict};
+use spillway::search::fair_scc::probe_fair;
+use spillway::search::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict};
 use spillway::session::{LivenessCheck, PropertyRequest};
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
@@ -152,7 +152,8 @@ fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
         let accepts = |state: &[u8]| graph.graph.accepts[node(&told.model, state)];
         let control = SearchControl::default();
         let probed = probe_fair((&told.model, &told), &accepts, limits, &control).unwrap();
-        let any = spillway::search::lasso::probe(&told.model, &accepts, limits, &control).unwrap();
+        let any =
+            spillway::search::nested_dfs::probe(&told.model, &accepts, limits, &control).unwrap();
         match &probed.found {
             ProbeVerdict::Found(lasso) => {
                 found += 1;

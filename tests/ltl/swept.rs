@@ -4,10 +4,10 @@ use spill::fault::FaultPlan;
 use spill::{Disk, FaultDisk, MeteredDisk, Result};
 use spillway::exec::{FairSteps, StateSpace};
 use spillway::search::checkpoint::{MANIFEST, SavedSearch};
-use spillway::search::cycles::{
+use spillway::search::nested_dfs::ProbeVerdict;
+use spillway::search::owcty::{
     ComponentOf, CycleSearch, ProductAcceptance, ReachedStates, SavedCycleSearch,
 };
-use spillway::search::lasso::ProbeVerdict;
 use spillway::search::visited::VisitedStore;
 use spillway::search::{
     CheckSelection, ExternalSearch, MemoryPlan, SearchControl, SearchLimits, SearchVerdict,

@@ -5,7 +5,7 @@ use spillway::exec::{ExecutionMode, Executor, StateSpace};
 use spillway::front::{Language, Options};
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
 use spillway::reduce::rewriting::RewriteSelection;
-use spillway::search::trial::FirstLevels;
+use spillway::search::pilot::FirstLevels;
 use spillway::search::{CheckSelection, SearchControl, SearchLimits, StateStorage};
 use spillway::session::{KeyOrder, ReductionRequest, StepChoice, TextModel};
 use spillway::source::SourceMap;

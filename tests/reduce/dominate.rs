@@ -9,7 +9,7 @@ use crate::support::stored::{assert_traces_replay, search, storages};
 use crate::support::{Random, is_large, tiny_plan};
 use spillway::exec::{CheckSelection, StateSpace, Violation};
 use spillway::front::{Language, Options};
-use spillway::reduce::dominate::{DominanceSense, DominanceVariables};
+use spillway::reduce::dominance::{DominanceSense, DominanceVariables};
 use spillway::reduce::pruning::PruningSelection;
 use spillway::reduce::symmetry::SymmetryEffort;
 use spillway::reduce::{PropertyClass, ReductionKind, ReductionSelection};

@@ -17,7 +17,7 @@ use spillway::exec::{
 use spillway::ir::{ActionId, validate};
 use spillway::reduce::PropertyClass;
 use spillway::reduce::partial_order::{CycleProviso, PartialOrderMethod, PartialOrderStrategy};
-use spillway::reduce::pass::RewritePass as _;
+use spillway::reduce::rewrite_pass::RewritePass as _;
 use spillway::reduce::rewriting::{RewriteSelection, RewrittenProgram};
 use spillway::search::{SearchLimits, SearchOutcome, StateStorage, memory};
 use spillway::session::{ReductionRequest, StepChoice, TextModel};

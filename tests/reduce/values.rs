@@ -5,7 +5,7 @@
 
 use crate::support::follow::{self, goes_on_as_it_began, is_kept, load, one, random_models_follow};
 use crate::support::{Random, is_large};
-use spillway::analysis::values::ValueAbstraction;
+use spillway::analysis::value_abstraction::ValueAbstraction;
 use spillway::budget::{AnalysisBudget, BudgetExceeded};
 use spillway::reduce::rewriting::RewriteSelection;
 use spillway::reduce::{PreservedProperties, PropertyClass};

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use spill::{Disk, FaultDisk, RealDisk};
 use spillway::exec::{
     PostponingStateSpace, Simulation, StateSpace, StepOutcome, SuccessorSink, SystemDescription,
-    Violation, any_bits, stop,
+    Violation, any_bits, stop_request,
 };
 use spillway::search::trace::{TraceFinder, counterexample};
 use spillway::search::{
@@ -125,7 +125,7 @@ impl StateSpace for Interrupted<'_> {
             if left == 0 {
                 self.control.stop();
             }
-            if stop::is_requested() {
+            if stop_request::is_requested() {
                 // Some of the successors, and a finding that is none.
                 for step in self.graph.steps(state).into_iter().take(1) {
                     if let StepOutcome::Successor(successor) = step.outcome {

@@ -3,7 +3,7 @@
 use spillway::exec::{
     FaultKind, ObligationSink, PostponingStateSpace, PropertyInfo, RuntimeFault, Simulation,
     StateSpace, StepDescription, StepOutcome, SuccessorSink, SystemDescription, Violation,
-    any_bits, stop,
+    any_bits, stop_request,
 };
 use spillway::search::SearchControl;
 use spillway::source::Span;
@@ -81,7 +81,7 @@ impl<M: StateSpace + SystemDescription> Lazy<M> {
         {
             control.stop();
         }
-        stop::is_requested()
+        stop_request::is_requested()
     }
 }
 

@@ -208,7 +208,7 @@ impl StateSpace for Started {
 
     fn initial(&self, out: &mut SuccessorSink) {
         for state in self.starting() {
-            if spillway::exec::stop::is_requested() {
+            if spillway::exec::stop_request::is_requested() {
                 return;
             }
             out.candidate(&state);

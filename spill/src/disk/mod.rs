@@ -17,16 +17,16 @@
 //! ```
 
 mod checksum;
-mod distant;
+mod directory;
 mod error;
 pub mod fault;
 mod manifest;
 mod map;
 mod metered;
-mod real;
+mod remote;
 
 pub use checksum::checksum;
-pub use distant::{RemoteDisk, RemoteOrigin};
+pub use directory::{RealDisk, free_bytes};
 pub use error::{Error, Result};
 pub use fault::FaultDisk;
 pub use manifest::{
@@ -34,7 +34,7 @@ pub use manifest::{
 };
 pub use map::MappedBytes;
 pub use metered::{DiskUsage, MeteredDisk};
-pub use real::{RealDisk, free_bytes};
+pub use remote::{RemoteDisk, RemoteOrigin};
 
 use std::fmt::Debug;
 use std::ops::Range;

@@ -6,7 +6,7 @@
 //! windows as plain slices, no source being asked meanwhile. At least one batch is used up by it.
 //!
 //! What remains is to merge slices. Two are merged by comparisons whose outcome moves the cursors without a branch, in two
-//! halves at a time (`turns.rs`), or, if one is much the smaller, by galloping through the other. More are merged two by two, the
+//! halves at a time (`lockstep.rs`), or, if one is much the smaller, by galloping through the other. More are merged two by two, the
 //! long ones last. A loser tree (Knuth, volume 3, 5.4.1) has as many comparisons a key, log2 k, but each waits for the
 //! one before (measured, `docs/performance.md`).
 //!
@@ -14,9 +14,9 @@
 //! they are given out. Since the next ones may be in the next round, the last pair is held back until
 //! then.
 
+use super::lockstep::{LockstepWalk, WalkCursors, split_halves, walk_interleaved};
 use super::pairs::{join_equal, sort_all};
 use super::source::KeySource;
-use super::turns::{LockstepWalk, WalkCursors, split_halves, walk_interleaved};
 use crate::disk::Result;
 use crate::keys::{KeyShape, bound, for_shape, gallop_from, is_ascending};
 use crate::values::ValueSpec;

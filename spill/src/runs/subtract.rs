@@ -11,7 +11,7 @@
 //! the candidates are squeezed as the block's keys are, and integers are compared. Where a block has
 //! records instead (see `codec/`), the candidates are encoded, and records are compared.
 
-use super::turns::{LockstepWalk, WalkCursors, split_halves, walk_interleaved};
+use super::lockstep::{LockstepWalk, WalkCursors, split_halves, walk_interleaved};
 use crate::disk::Result;
 use crate::keys::{KeyInteger, KeyShape, KeySqueezer, bound, for_shape, gallop_from, is_ascending};
 use crate::segments::{BlockKeys, BlockReader, RecordLookup, Segment};

@@ -7,8 +7,8 @@
 //! all at once, to a run of 65.
 
 use super::Store;
+use super::file_name::FileName;
 use super::levels::FileSegment;
-use super::names::FileName;
 use super::run::{OldRun, YoungRun};
 use crate::disk::Result;
 use crate::keys::restrict;

@@ -5,8 +5,8 @@
 //! until [`LevelLog::sync`] makes it durable. A shard may be longer than its recorded length after an
 //! interruption; the excess is cut off when it is opened again.
 
-use super::listed::{LevelList, LevelPiece};
-use super::names::FileName;
+use super::file_name::FileName;
+use super::level_list::{LevelList, LevelPiece};
 use crate::codec::Codec;
 use crate::disk::{AppendFile, Disk, Error, Result};
 use crate::segments::{Segment, SegmentRef, SegmentWriter};

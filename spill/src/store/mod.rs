@@ -16,33 +16,33 @@
 //! together: a key is rewritten about log1.5(keys / keys in memory) times at most, and there are
 //! log3 of that many runs to look through.
 //!
-//! A store may have values beside its keys (`pairs.rs`). Then a level also has the keys whose values it
-//! changed, in a log of their own (`valued.rs`), and runs may have keys in common; or values stay what they
+//! A store may have values beside its keys (`settle_pairs.rs`). Then a level also has the keys whose values it
+//! changed, in a log of their own (`store_values.rs`), and runs may have keys in common; or values stay what they
 //! were at first, and a known key is a known key whatever its value.
 
-mod apart;
 mod compact;
-mod dominated;
+mod dominance_subtract;
+mod file_name;
 mod filter;
-mod known;
+mod level_list;
 mod levels;
-mod listed;
-mod names;
-mod pairs;
+mod partition_worker;
 mod run;
 mod settle;
-mod spare;
-mod stored;
-mod valued;
+mod settle_pairs;
+mod spare_buffers;
+mod store_subtract;
+mod store_values;
+mod value_lookup;
 
-pub use apart::{KeyPartition, PartitionWorker};
-pub use known::StoreSubtract;
+pub use file_name::FileName;
 pub use levels::{FileSegment, LevelLog, LevelShard, SavedLevels, SavedShard};
-pub use names::FileName;
-pub use pairs::SettledPairs;
+pub use partition_worker::{KeyPartition, PartitionWorker};
 pub use run::{Frontier, SavedRun};
 pub use settle::{Candidates, SettleOutcome};
-pub use valued::{SavedValues, ValueChanges};
+pub use settle_pairs::SettledPairs;
+pub use store_subtract::StoreSubtract;
+pub use store_values::{SavedValues, ValueChanges};
 
 use crate::codec::Codec;
 use crate::disk::{Disk, Result};
@@ -51,9 +51,9 @@ use crate::values::{Dominance, ValueSpec};
 use filter::{ExpandedLevel, FilterChoice, FilterView};
 use rkyv::{Archive, Deserialize, Serialize};
 use run::{OldRun, YoungRun};
-use spare::SpareBuffers;
+use spare_buffers::SpareBuffers;
 use std::sync::Arc;
-use valued::StoreValues;
+use store_values::StoreValues;
 
 /// The memory of a store, in bytes, and what it may take of the disk to be faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

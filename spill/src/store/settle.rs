@@ -10,12 +10,12 @@
 //! Settling changes nothing until it ends, so it can be abandoned at any batch and done again.
 
 use super::Store;
-use super::dominated::DominanceSubtract;
+use super::dominance_subtract::DominanceSubtract;
 use super::filter::LookupStats;
-use super::known::StoreSubtract;
 use super::levels::{FileSegment, LevelShard};
 use super::run::{Frontier, OldRun};
-use super::stored::ValueLookup;
+use super::store_subtract::StoreSubtract;
+use super::value_lookup::ValueLookup;
 use crate::disk::Result;
 use crate::runs::{KeyMerge, KeyRange, KeySource, batch_keys, map_parallel, sources, split};
 use crate::segments::Segment;

@@ -14,12 +14,12 @@
 //! With the operator [`OrOperator`], the pairs `07 | 01`, `07 | 04` and `09 | 02` of a key and a value of a byte
 //! each become `07 | 05` and `09 | 02`.
 
+mod bounded_list;
 mod dominance;
-mod few;
 mod operators;
 
+pub use bounded_list::BoundedList;
 pub use dominance::Dominance;
-pub use few::BoundedList;
 pub use operators::{AndOperator, MaxOperator, MinOperator, OrOperator, SumOperator};
 
 use std::fmt::Debug;

@@ -4,10 +4,10 @@
 //! once the start is over. What the starts leave undefined is found by walking through them, loops
 //! round by round; then what every action may make undefined is added, until nothing is new.
 
-use super::cells::CellSet;
-use super::collect::{AccessCollector, MoverSlots, StaticFacts};
-use super::failing::FailureAnalysis;
-use super::here::AbstractState;
+use super::abstract_state::AbstractState;
+use super::cell_set::CellSet;
+use super::collector::{AccessCollector, MoverSlots, StaticFacts};
+use super::failure_analysis::FailureAnalysis;
 use crate::ir::layout::CellId;
 use crate::ir::{Action, Owner, Parameter, Program, StartRule};
 use std::collections::BTreeSet;

@@ -1,9 +1,9 @@
 //! What must hold for a step, in parts that are judged one after another.
 
-use super::collect::AccessCollector;
-use super::failing::FailureAnalysis;
-use super::failures::FailureKinds;
-use super::object::{AccessSet, ChannelSlot};
+use super::access_set::{AccessSet, ChannelSlot};
+use super::collector::AccessCollector;
+use super::failure_analysis::FailureAnalysis;
+use super::failure_kinds::FailureKinds;
 use crate::analysis::instances::InstanceSide;
 use crate::ir::layout::CellId;
 use crate::ir::{

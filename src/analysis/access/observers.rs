@@ -1,7 +1,7 @@
 //! What properties ask of states.
 
-use super::object::AccessSet;
-use super::table::AccessTable;
+use super::access_set::AccessSet;
+use super::access_table::AccessTable;
 use crate::ir::{PropertyId, PropertyKind};
 
 impl AccessTable<'_> {

@@ -1,7 +1,7 @@
 //! What corresponds to what, under one way to exchange processes.
 
+use super::pair_walk::PairingRules;
 use super::sorts::{LocalScope, ProgramSorts, SortedValue, TypeSorts, ValueSort};
-use super::walking::PairingRules;
 use crate::ir::interval::Interval;
 use crate::ir::{
     ActionId, ChannelId, LocalId, LocationId, Owner, ProcessId, ProcessInstance, Program,

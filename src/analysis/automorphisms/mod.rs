@@ -7,16 +7,16 @@
 //! whatever these are compared with or index ([`sorts`]) is exchanged with them.
 //!
 //! Some processes are told where to go; the rest follows from walking through the texts of both side by side
-//! ([`walking`], [`correspondence`]), and everything that does not move is walked, too. What does not come out is
+//! ([`pair_walk`], [`correspondence`]), and everything that does not move is walked, too. What does not come out is
 //! not found, though it may be there; what is found has been compared action by action.
 
-mod cells;
+mod cell_map;
 mod correspondence;
-mod learning;
+mod pair_walk;
+mod sort_inference;
 mod sorts;
-mod walking;
 
-pub use cells::{CellImage, CellMap, CodeMap};
+pub use cell_map::{CellImage, CellMap, CodeMap};
 
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::Layout;
@@ -26,9 +26,9 @@ use crate::ir::{
     ProcessInstance, Program, PropertyId, PropertyKind, Schedule, StartRule, StmtKind, TurnRule,
 };
 use correspondence::Correspondence;
+use pair_walk::{PairWalk, PairingRules};
 use sorts::ProgramSorts;
 use std::collections::{BTreeMap, BTreeSet};
-use walking::{PairWalk, PairingRules};
 
 /// A way to exchange processes.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ pub fn automorphisms(
     if !is_understood {
         return Ok(Vec::new());
     }
-    let sorts = learning::sorts(program, budget);
+    let sorts = sort_inference::sorts(program, budget);
     budget.work(0)?;
     let Some(sorts) = sorts else { return Ok(Vec::new()) };
     let (by_process, owned) = (by_process(program), owned(program));
@@ -250,7 +250,7 @@ impl<'p> AutomorphismSearch<'p> {
             }
         }
         self.budget.work(self.layout.state_cells.into()).ok()?;
-        let cells = cells::map(self.program, self.layout, self.sorts, &told)?;
+        let cells = cell_map::map(self.program, self.layout, self.sorts, &told)?;
         let (actions, properties) = (told.actions.moved(), told.properties.moved());
         Some(Automorphism { instances, actions, properties, cells })
     }

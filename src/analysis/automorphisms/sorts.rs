@@ -6,7 +6,7 @@
 //! others only tell things apart, so that they can be exchanged (as types are inferred for scalarsets: Ip and
 //! Dill 1996, section 5).
 
-use crate::analysis::classes::UnionFind;
+use crate::analysis::equivalence_classes::UnionFind;
 use crate::ir::interval::Interval;
 use crate::ir::{
     ActionId, Arena, ChannelId, LocalId, ProcessId, Program, PropertyId, Type, TypeId, VarId,

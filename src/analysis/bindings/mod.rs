@@ -8,7 +8,7 @@
 //!
 //! Everybody who lists combinations follows the same plan: so the order of steps is the same.
 
-mod total;
+mod totality;
 
 use crate::ir::walk::{self, CodeVisitor};
 use crate::ir::{
@@ -16,7 +16,7 @@ use crate::ir::{
     PlaceRoot, PlaceSelector, Program, ScalarType, Type, TypeId,
 };
 use std::collections::BTreeSet;
-pub use total::TotalityChecker;
+pub use totality::TotalityChecker;
 
 /// Where there are no more combinations than this, they are listed as they come.
 const COMBINATIONS_MAX: u64 = 32;

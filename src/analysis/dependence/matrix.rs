@@ -1,17 +1,17 @@
 //! All pairs of action instances at once, as sets of bits.
 //!
 //! To ask each pair by itself takes seconds where there are thousands of instances. Here what instances
-//! do is sorted by what they do it to (`users`), and the answers for one instance are unions of such
+//! do is sorted by what they do it to (`effect_index`), and the answers for one instance are unions of such
 //! sets. They are the same as those of [`DependenceRelation`], pair by pair (`tests/exec/access.rs`).
 
 use super::DependenceRelation;
 use super::channels::{self, PredicateAnswer};
-use super::gauges::{self, ConditionalInteraction, InstanceRelations};
-use super::users::{ConflictCache, EffectIndex, InstanceBits};
+use super::conditional_dependence::{self, ConditionalInteraction, InstanceRelations};
+use super::effect_index::{ConflictCache, EffectIndex, InstanceBits};
 use crate::analysis::access::{
     AccessSet, ChannelPredicate, ChannelSlot, ConjunctCondition, GuardConjunct,
 };
-use crate::analysis::bits::{
+use crate::analysis::bit_sets::{
     BitMatrix, BitSetInterner, extend, insert, members, remove_member, subtract, words_of,
 };
 use crate::analysis::instances::InstanceId;
@@ -131,7 +131,8 @@ impl<'d, 't> MatrixBuilder<'d, 't> {
                 excluded: excluded.row(at),
                 always: interacting.row_mut(at),
             };
-            let found = gauges::conditional_interactions(&self.of.small_domains, id, pairs);
+            let found =
+                conditional_dependence::conditional_interactions(&self.of.small_domains, id, pairs);
             let found = found.into_iter().map(|(cell, low, values, by)| ConditionalInteraction {
                 cell,
                 low,

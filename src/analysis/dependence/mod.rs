@@ -7,9 +7,9 @@
 //! guard. All answers err on one side: what is not understood is dependent, enables and disables.
 
 pub mod channels;
-mod gauges;
+mod conditional_dependence;
+mod effect_index;
 mod matrix;
-mod users;
 
 use crate::analysis::access::{
     AccessSet, AccessTable, ConjunctCondition, CounterAddition, GuardConjunct, InstanceAccess,
@@ -20,9 +20,9 @@ use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::layout::CellId;
 use crate::ir::{Arena, BinaryOp, Expr, PropertyId};
 use channels::PredicateAnswer;
-use gauges::SmallDomainCells;
+use conditional_dependence::SmallDomainCells;
 
-pub use gauges::ConditionalInteraction;
+pub use conditional_dependence::ConditionalInteraction;
 pub use matrix::DependenceMatrix;
 
 /// Units of work to find out what an action instance reads and writes.

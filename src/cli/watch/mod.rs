@@ -3,13 +3,13 @@
 //! It only reads what searches leave in their directories, and opens the port that the searches themselves do not: they run
 //! on whatever becomes of it.
 
-mod glance;
+mod status_panel;
 mod web;
 
 use super::args::WatchArgs;
 use super::failure::{self, CommandFailure};
 use super::output::{self, print, print_drawn, say};
-use super::{CommandResult, fold};
+use super::{CommandResult, line_wrap};
 use crate::report::{PanelStatus, StatusPanel};
 use crate::session::{TemporarySearch, temporary_in};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -42,13 +42,14 @@ pub(super) fn watch(args: &WatchArgs) -> CommandResult {
     if !is_drawn {
         match server {
             Some(server) => return Err(server.wait()),
-            None => print(&screen(&dirs, fold::DEFAULT_COLUMNS, usize::MAX).0),
+            None => print(&screen(&dirs, line_wrap::DEFAULT_COLUMNS, usize::MAX).0),
         }
         return Ok(failure::VERIFIED);
     }
     print_drawn("\x1b[2J");
     loop {
-        let (columns, lines) = output::size_of_output().unwrap_or((fold::DEFAULT_COLUMNS, LINES));
+        let (columns, lines) =
+            output::size_of_output().unwrap_or((line_wrap::DEFAULT_COLUMNS, LINES));
         let (text, is_over) = screen(&dirs, columns, lines.saturating_sub(1));
         print_drawn(&format!("{HOME}{}{REST}", text.replace('\n', END_OF_LINE)));
         if is_over && server.is_none() || output::is_broken() {
@@ -86,7 +87,7 @@ fn watched_directories(args: &WatchArgs) -> Result<Vec<PathBuf>, CommandFailure>
 
 /// What is shown of all searches, and whether none of them is running.
 fn screen(dirs: &[PathBuf], columns: usize, lines: usize) -> (String, bool) {
-    let glances: Vec<StatusPanel> = dirs.iter().map(|it| glance::read_panel(it)).collect();
+    let glances: Vec<StatusPanel> = dirs.iter().map(|it| status_panel::read_panel(it)).collect();
     let each = (lines / glances.len().max(1)).max(1);
     let mut out = String::new();
     for (number, glance) in glances.iter().enumerate() {
@@ -95,7 +96,7 @@ fn screen(dirs: &[PathBuf], columns: usize, lines: usize) -> (String, bool) {
         }
         let room = each.saturating_sub(usize::from(number > 0)).max(1);
         for line in glance.lines(columns, room) {
-            out += &fold::truncate_text(&line, columns);
+            out += &line_wrap::truncate_text(&line, columns);
             out.push('\n');
         }
     }

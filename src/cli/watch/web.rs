@@ -1,10 +1,10 @@
 //! The page of `watch`: what a report has, growing while the search runs; of several searches, one more with all of them.
 
-use super::glance;
+use super::status_panel;
 use crate::cli::failure::CommandFailure;
 use crate::cli::http::{HTML, HttpResponse, HttpServer, RequestHandler, TEXT};
-use crate::cli::page::PageContext;
 use crate::cli::report;
+use crate::cli::report_page::PageContext;
 use crate::report::{PanelStatus, StatusPanel, overview};
 use crate::session::DirectoryContents;
 use hyper::body::Bytes;
@@ -72,7 +72,7 @@ impl RequestHandler for WatchSite {
             WebRoute::Overview => redirected(),
             WebRoute::Page(number) => HttpResponse::new(200, HTML, all[number].page()),
             WebRoute::Live(number) => {
-                HttpResponse::new(200, HTML, glance::read_panel(&all[number].dir).part())
+                HttpResponse::new(200, HTML, status_panel::read_panel(&all[number].dir).part())
             }
             WebRoute::Nothing => {
                 HttpResponse::new(404, TEXT, "there is nothing here; / has all searches\n")
@@ -102,13 +102,13 @@ fn redirected() -> HttpResponse {
 
 fn overview_of(all: &[WatchedSearch]) -> String {
     let each = all.iter().enumerate();
-    let each = each.map(|(at, it)| (format!("/{}", at + 1), glance::read_panel(&it.dir)));
+    let each = each.map(|(at, it)| (format!("/{}", at + 1), status_panel::read_panel(&it.dir)));
     overview(&each.collect::<Vec<_>>())
 }
 
 impl WatchedSearch {
     fn page(&self) -> Bytes {
-        let glance = glance::read_panel(&self.dir);
+        let glance = status_panel::read_panel(&self.dir);
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         match &*made {
             Some((stamp, html)) if *stamp == glance.stamp => html.clone(),

@@ -9,7 +9,7 @@ use crate::exec::FaultKind;
 use crate::ir::layout::{CellId, ScalarCell};
 use crate::ir::{
     ChannelId, Communication, Expr, LocalId, OverflowRule, Place, ReceivePattern, Stmt, StmtKind,
-    messages,
+    message_arity,
 };
 use crate::source::Span;
 
@@ -462,7 +462,7 @@ impl Interp {
 
 /// A message, for a receive of so many fields.
 pub(super) fn received_as(mut message: Vec<i64>, fields: usize) -> Vec<i64> {
-    if messages::reads_zero_past_end(message.len()) && message.len() < fields {
+    if message_arity::reads_zero_past_end(message.len()) && message.len() < fields {
         message.resize(fields, 0);
     }
     message

@@ -5,7 +5,7 @@ use super::frames::{LocalEnv, LocalValue};
 use crate::analysis::bindings::{
     BindingPlan, BindingStep, IndexBinding, NonzeroScan, conjuncts, nonzero_place,
 };
-use crate::exec::stop;
+use crate::exec::stop_request;
 use crate::ir::{ActionId, Expr, Parameter, Place, Program};
 use std::ops::ControlFlow;
 
@@ -83,7 +83,7 @@ impl Interp {
         locals: &LocalEnv<'f>,
         visit: &mut dyn FnMut(&LocalEnv<'f>),
     ) -> ControlFlow<()> {
-        if stop::is_requested() {
+        if stop_request::is_requested() {
             return ControlFlow::Break(());
         }
         let Some((step, rest)) = steps.split_first() else {

@@ -10,7 +10,7 @@ use crate::ir::layout::CellId;
 use crate::ir::{
     ArithmeticError, ArityMismatch, Expr, ExprKind, LocalId, NumberConversion, Owner, Place,
     PlaceRoot, PlaceSelector, ProcessInstance, Quantifier, ReceivePattern, ScalarType, Type,
-    TypeId, messages,
+    TypeId, message_arity,
 };
 use crate::source::Span;
 
@@ -375,7 +375,7 @@ impl Interp {
             }
         }
         let fields = self.program.channels[channel.id].fields.len();
-        match messages::fails_past_end(patterns, fields) {
+        match message_arity::fails_past_end(patterns, fields) {
             true => {
                 Err(self.misfit(ArityMismatch::TooManyReceived, channel, (patterns.len(), span)))
             }

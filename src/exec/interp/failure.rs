@@ -1,6 +1,6 @@
 //! What an evaluation ends with where it has no value.
 
-use crate::exec::{FaultKind, RuntimeFault, stop};
+use crate::exec::{FaultKind, RuntimeFault, stop_request};
 use crate::source::Span;
 
 /// A failed evaluation; boxed because it is rare and results are passed everywhere.
@@ -13,7 +13,7 @@ pub(super) fn fault(kind: FaultKind, span: Span, message: impl Into<String>) -> 
 
 /// Leaves a loop if it is time to stop: what comes of the step is dropped.
 pub(super) fn check_stop(span: Span) -> Result<(), EvalFailure> {
-    match stop::is_requested() {
+    match stop_request::is_requested() {
         true => Err(fault(FaultKind::Limit, span, "told to stop")),
         false => Ok(()),
     }

@@ -9,24 +9,25 @@
 //! - `frames`: what names stand for, local variables, calls;
 //! - `multisets`: multisets; `sorting`: their canonical form;
 //! - `steps`: which actions can be taken in a state, in which order;
-//! - `turns`: the same for programs whose processes come and go, with actions that hang together;
+//! - `slot_steps`: the same for programs whose processes come and go, with actions that hang together;
 //! - `bindings`: which values of an action's parameters are tried;
 //! - `slots`: processes that come and go; `channels`: channels as values;
 //! - `claims`: which moves a claim can take in a state;
 //! - `masks`: which bits of a state a step can change;
 //! - `movers`: which processes take part in a step, and which are able to;
-//! - `recorder`: one action instance alone, with a note of what it looks at;
-//! - `selective`: which action instances are enabled, and the steps of those chosen;
+//! - `read_recorder`: one action instance alone, with a note of what it looks at;
+//! - `action_selection`: which action instances are enabled, and the steps of those chosen;
 //! - `describe`: a state in the user's words; `disabled_rules`: why nothing leads on from one;
-//! - `supported`: what is refused before a search begins.
+//! - `unsupported`: what is refused before a search begins.
 
+mod action_selection;
 mod apply;
 mod bindings;
 mod channels;
 mod claims;
 mod covers;
 mod describe;
-mod disabled;
+mod disabled_rules;
 mod eval;
 mod failure;
 mod frames;
@@ -34,22 +35,21 @@ mod masks;
 mod movers;
 mod multisets;
 mod operands;
-mod recorder;
-mod selective;
+mod read_recorder;
+mod slot_steps;
 mod slots;
 mod sorting;
 mod steps;
-mod supported;
-mod turns;
+mod unsupported;
 
+pub use action_selection::InterpSelector;
 pub use multisets::{MultisetCells, multisets};
-pub(crate) use recorder::{InstanceOutcome, ReadRecorder};
-pub use selective::InterpSelector;
+pub(crate) use read_recorder::{InstanceOutcome, ReadRecorder};
 
 use super::{
     ActionInfo, DisabledRuleInstance, PostponingStateSpace, ProcessLocation, PropertyInfo,
     Simulation, StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink,
-    SystemDescription, TakenAction, Violation, stop,
+    SystemDescription, TakenAction, Violation, stop_request,
 };
 use crate::analysis::instances::ActionInstance;
 use crate::analysis::ranges::ranges;
@@ -64,13 +64,13 @@ pub(in crate::exec) use channels::ChannelInstance;
 pub(crate) use claims::{ClaimConditions, ClaimPath, ClaimPaths, claim_paths_under};
 pub(crate) use failure::EvalFailure;
 use frames::LocalEnv;
+pub(in crate::exec) use slot_steps::WITHIN_MAX;
 use steps::StepAction;
 pub(in crate::exec) use steps::StepTarget;
-pub(in crate::exec) use turns::WITHIN_MAX;
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
-use supported::reject_unsupported;
+use unsupported::reject_unsupported;
 
 /// Told of what a step begins with, and of its successor or fault.
 pub(crate) type OutcomeVisitor<'a> = dyn FnMut(ActionInstance, Result<&[u8], EvalFailure>) + 'a;
@@ -114,7 +114,7 @@ pub struct Interp {
     plans: Vec<Option<bindings::ActionBindingPlan>>,
     digest: [u8; 32],
     /// Where is noted what is looked at, if anybody wants to know.
-    reads: Option<recorder::CellReads>,
+    reads: Option<read_recorder::CellReads>,
 }
 
 /// A property of single states: holds unless the process is at the location and the condition is
@@ -484,7 +484,7 @@ impl StateSpace for Interp {
         }
         let mut work = Vec::with_capacity(self.width());
         for state in states.chunks_exact(self.width()) {
-            if stop::is_requested() {
+            if stop_request::is_requested() {
                 return;
             }
             let mut stuck = true;

@@ -10,7 +10,7 @@ use super::failure::fault;
 use super::frames::{BodyFlow, LocalEnv, LocalValue};
 use super::{EvalFailure, Interp};
 use crate::analysis::instances::{ActionInstance, InstanceSide};
-use crate::exec::{FaultKind, stop};
+use crate::exec::{FaultKind, stop_request};
 use crate::ir::{
     Action, ActionId, AssertionRule, Communication, Owner, Parameter, ProcessId, ProcessInstance,
     Schedule, Stmt, StmtKind, Urgency,
@@ -513,7 +513,7 @@ impl Interp {
                 }
                 self.tell(&single_action_step(*first, locals), arrived, work, visit);
             }
-            if !advance(&mut chosen, &choices) || stop::is_requested() {
+            if !advance(&mut chosen, &choices) || stop_request::is_requested() {
                 return;
             }
         }
@@ -577,7 +577,7 @@ impl Interp {
         // Where this is more than 32 bits, combinations are not numbered.
         let first = outer.wrapping_mul(high.wrapping_sub(low).wrapping_add(1) as u32);
         for value in low..=high {
-            if stop::is_requested() {
+            if stop_request::is_requested() {
                 return ControlFlow::Break(());
             }
             locals.set(parameter.local, LocalValue::Value(value));

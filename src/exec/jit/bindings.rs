@@ -3,10 +3,10 @@
 //! Elements that are not 0 are found a machine word at a time: the bits of as many as fit are read at once, and the first bit
 //! that is 1 tells which is the next.
 
+use super::code_value::CodeValue;
 use super::emitter::{Emitter, FaultHandling, WordFrame};
 use super::expr::{COPIES_MAX, LoopExit};
 use super::names::NameBinding;
-use super::val::CodeValue;
 use super::words::{BitOffset, CHUNK_BITS, WORD_BITS};
 use crate::analysis::bindings::{BindingStep, IndexBinding, NonzeroScan, nonzero_place};
 use crate::ir::layout::ScalarCell;

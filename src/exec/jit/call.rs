@@ -4,11 +4,11 @@
 //! No function calls itself, so each has one frame (see [`layout`](crate::ir::layout)). Here frames
 //! are words of their own behind those of the state.
 
+use super::code_value::CodeValue;
 use super::emitter::{BodyExit, Emitter, FaultHandling, ResultVariables, WordFrame};
-use super::maybe::MaybeUndefined;
 use super::names::{LocalNames, NameBinding};
 use super::shape::StoredType;
-use super::val::CodeValue;
+use super::undefined::MaybeUndefined;
 use super::words::BitOffset;
 use crate::exec::FaultKind;
 use crate::ir::{CallArgument, Expr, FunctionId, LocalId, OverflowRule, Place, Stmt, TypeId};

@@ -3,10 +3,10 @@
 //! Channels are few, so code is emitted for each that may be meant, and a comparison chooses. The
 //! numbers of channels are known beforehand where the pids of all processes with channels are.
 
+use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
 use super::pids::{known_pid, numbered};
 use super::shape::location_in;
-use super::val::CodeValue;
 use super::words::BitOffset;
 use crate::exec::FaultKind;
 use crate::exec::interp::ChannelInstance;

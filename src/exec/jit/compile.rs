@@ -1,14 +1,14 @@
 //! Compiling a program: function by function, within a time and within memory.
 
 use super::code::{FaultSite, MachineCode, MoverMode};
+use super::code_purpose::CodePurpose;
+use super::code_size::{CodeSizes, UNROLLED_MAX};
 use super::driver::{DispatchTable, TableFunction};
 use super::emitter::Emitter;
+use super::function_compiler::{CompileError, FunctionCompiler};
 use super::outline::OutlineTable;
-use super::purpose::CodePurpose;
 use super::shape::StoredTypes;
-use super::size::{CodeSizes, UNROLLED_MAX};
-use super::workshop::{CompileError, FunctionCompiler};
-use crate::exec::{Interp, stop};
+use crate::exec::{Interp, stop_request};
 use crate::ir::{Action, ActionId, Program};
 use cranelift_codegen::ir::Value;
 use cranelift_frontend::FunctionBuilder;
@@ -185,7 +185,7 @@ enum TimePressure {
 impl TimePressure {
     fn at(elapsed: Duration, least: Option<TimePressure>, limits: CompileLimits) -> TimePressure {
         let haste = match elapsed {
-            _ if elapsed > limits.time || stop::is_requested() => TimePressure::Late,
+            _ if elapsed > limits.time || stop_request::is_requested() => TimePressure::Late,
             _ if elapsed > limits.time / 4 => TimePressure::Some,
             _ => TimePressure::None,
         };

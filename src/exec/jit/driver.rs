@@ -2,11 +2,11 @@
 //! at, then what holds in the state.
 
 use super::code::MoverMode;
+use super::code_purpose::CodePurpose;
 use super::emitter::{Emitter, FaultHandling};
 use super::footprint::StepFootprint;
-use super::purpose::CodePurpose;
+use super::native_support::is_native_expr;
 use super::runtime::JitRuntime;
-use super::supported::is_native_expr;
 use crate::exec::Interp;
 use crate::ir::{
     self, ActionId, EndRule, Entity, Expr, ExprKind, LocationId, ProcessEdge, ProcessId,

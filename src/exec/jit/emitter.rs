@@ -2,15 +2,15 @@
 //! way out of a body, and the way out of a step that fails.
 
 use super::code::FaultSite;
+use super::code_purpose::CodePurpose;
+use super::code_size::{CodeSizes, UNROLLED_MAX};
+use super::code_value::{CodeValue, ValueRepr};
 use super::footprint::WordPlacement;
+use super::function_compiler::FunctionImports;
 use super::names::LocalNames;
 use super::outline::OutlineTable;
-use super::purpose::CodePurpose;
 use super::shape::StoredTypes;
-use super::size::{CodeSizes, UNROLLED_MAX};
-use super::val::{CodeValue, ValueRepr};
 use super::words::WordLayout;
-use super::workshop::FunctionImports;
 use crate::analysis::instances::InstanceId;
 use crate::exec::{FaultKind, Interp};
 use crate::ir::{ActionId, Arithmetic, FunctionId};

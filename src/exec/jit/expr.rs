@@ -4,17 +4,17 @@
 //! overflow, and brought back into 32 bits only if the ranges of the operands do not rule out that
 //! it is needed. Evaluation order and faults are the interpreter's.
 
+use super::code_value::CodeValue;
 use super::emitter::{Emitter, ROUNDS_PER_STOP_CHECK, WordFrame};
 use super::names::NameBinding;
 use super::shape::location_cell;
-use super::val::CodeValue;
 use super::words::BitOffset;
 use crate::exec::FaultKind;
 use crate::exec::interp::ChannelInstance;
 use crate::ir::interval::{self, Interval, ResultRange, is_none};
 use crate::ir::{
     Arithmetic, BinaryOp, ChannelRef, Expr, ExprKind, LocalId, Quantifier, ReceivePattern,
-    ScalarType, Type, TypeId, UnaryOp, messages,
+    ScalarType, Type, TypeId, UnaryOp, message_arity,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -539,7 +539,7 @@ impl Emitter<'_, '_> {
         }
         let fields = buffer.fields.len();
         self.continue_if_equal_past_end(patterns, fields, frame, otherwise);
-        match messages::fails_past_end(patterns, fields) {
+        match message_arity::fails_past_end(patterns, fields) {
             true => self.end_with_fault(FaultKind::TooManyReceived, span),
             false => self.jump(then),
         }
@@ -555,7 +555,7 @@ impl Emitter<'_, '_> {
     ) {
         for pattern in patterns.iter().skip(fields) {
             if let ReceivePattern::Match(expected) = pattern
-                && messages::reads_zero_past_end(fields)
+                && message_arity::reads_zero_past_end(fields)
             {
                 self.continue_if_equal(expected, CodeValue::constant(0), frame, otherwise);
             }

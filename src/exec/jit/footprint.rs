@@ -4,10 +4,10 @@
 //! written at bits that are known beforehand are kept in registers. Only where an index decides
 //! which of several words is meant must all of these be in memory.
 
+use super::code_size::CodeSizes;
 use super::names::{LocalNames, NameBinding};
 use super::route::DynamicIndex;
 use super::shape::{StoredType, StoredTypes, location_in};
-use super::size::CodeSizes;
 use super::words::in_words;
 use super::words::{BitOffset, WordLayout};
 use crate::analysis::access::{

@@ -2,10 +2,10 @@
 //!
 //! The bit of instance `i` is bit `i % 8` of byte `i / 8` of a state's set.
 
+use super::code_value::CodeValue;
 use super::emitter::Emitter;
 use super::names::NameBinding;
 use super::runtime::JitRuntime;
-use super::val::CodeValue;
 use crate::ir::{ActionId, Parameter, ProcessInstance};
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlagsData, Value, types};
 use std::mem::offset_of;

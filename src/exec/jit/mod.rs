@@ -7,56 +7,56 @@
 //!
 //! - `words`, `shape`: where variables are, in bits; `route`: which way leads to a place;
 //!   `footprint`: what a step touches, and so which words it keeps in registers;
-//! - `val`, `emitter`, `bits`, `place`: values, faults, packed bits, places;
-//! - `size`: how much code something becomes; `simple`: what need not be branched on; `maybe`: what may be undefined;
+//! - `code_value`, `emitter`, `bits`, `place`: values, faults, packed bits, places;
+//! - `code_size`: how much code something becomes; `branchless`: what need not be branched on; `undefined`: what may be undefined;
 //! - `names`: what names stand for; `call`: functions; `outline`: those compiled by themselves, and
-//!   `outlined`, their code; `bags`: multisets;
+//!   `outline_calls`, their code; `multisets`: multisets;
 //! - `expr`, `stmt`, `step`: expressions, statements, actions;
-//! - `turns`: steps where processes come and go, `meetings` their rendezvous, `unnoticed`: what a sender may
+//! - `slot_steps`: steps where processes come and go, `rendezvous` their rendezvous, `unobserved_send`: what a sender may
 //!   do there; `channels`: which channel is meant, `pids`: what is known of that beforehand;
-//! - `purpose`: code about action instances, `instances` at work, and `selective`, who asks for it;
-//! - `driver`: the loop over states; `workshop`: making functions; `code`: functions in memory;
+//! - `code_purpose`: code about action instances, `instances` at work, and `action_selection`, who asks for it;
+//! - `driver`: the loop over states; `function_compiler`: making functions; `code`: functions in memory;
 //!   `runtime`: what they call.
 //!
-//! What is rare is left to the interpreter, action by action: see `supported`. Whatever is not
+//! What is rare is left to the interpreter, action by action: see `native_support`. Whatever is not
 //! about successors of many states (steps, traces, printing) is the interpreter's too.
 
-mod bags;
+mod action_selection;
 mod bindings;
 mod bits;
+mod branchless;
 mod call;
 mod channels;
 mod code;
+mod code_purpose;
+mod code_size;
+mod code_value;
 mod compile;
 mod driver;
 mod emitter;
 mod expr;
 mod footprint;
+mod function_compiler;
 mod guards;
 mod instances;
-mod maybe;
-mod meetings;
+mod multisets;
 mod named_channels;
 mod names;
+mod native_support;
 mod outline;
-mod outlined;
+mod outline_calls;
 mod pids;
 mod place;
-mod purpose;
+mod rendezvous;
 mod route;
 mod runtime;
-mod selective;
 mod shape;
-mod simple;
-mod size;
+mod slot_steps;
 mod step;
 mod stmt;
-mod supported;
-mod turns;
-mod unnoticed;
-mod val;
+mod undefined;
+mod unobserved_send;
 mod words;
-mod workshop;
 
 pub use compile::CompileLimits;
 
@@ -66,14 +66,14 @@ use super::{
 };
 use crate::ir::ActionId;
 use crate::source::Span;
+pub use action_selection::JitSelector;
 use code::{FaultSite, MachineCode};
+use code_purpose::CodePurpose;
 use compile::compile;
-use purpose::CodePurpose;
+use function_compiler::CompileError;
 use runtime::{InstanceChoice, LoggedStep, SLACK};
-pub use selective::JitSelector;
 use std::fmt;
 use std::sync::OnceLock;
-use workshop::CompileError;
 
 /// A program compiled to machine code.
 pub struct Jit<'a> {
@@ -127,7 +127,7 @@ impl<'a> Jit<'a> {
 
     /// The same within these limits: what would take more is interpreted.
     pub fn within(interp: &'a Interp, limits: CompileLimits) -> Result<Jit<'a>, NotCompiled> {
-        if let Some(reason) = supported::refusal(interp.program()) {
+        if let Some(reason) = native_support::refusal(interp.program()) {
             return Err(NotCompiled { reason: reason.to_owned() });
         }
         let code = compile(interp, CodePurpose::Expand, limits)?;

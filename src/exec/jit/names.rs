@@ -1,7 +1,7 @@
 //! What names stand for while code is emitted.
 
+use super::code_value::CodeValue;
 use super::shape::StoredType;
-use super::val::CodeValue;
 use super::words::BitOffset;
 use crate::exec::interp::ChannelInstance;
 use crate::ir::{ChannelId, Entity, Expr, ExprKind, LocalId, Owner, ProcessInstance, Program};

@@ -3,9 +3,9 @@
 //! A name for a place is where that place is, here as in functions that are emitted where they are
 //! called: so there is one for each set of places that parameters stand for.
 
+use super::function_compiler::signature;
 use super::shape::StoredType;
 use super::words::BitOffset;
-use super::workshop::signature;
 use crate::ir::FunctionId;
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module, ModuleError};

@@ -1,9 +1,9 @@
 //! From a place to its bits, and between bits and values.
 
+use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
 use super::route::DynamicIndex;
 use super::shape::StoredType;
-use super::val::CodeValue;
 use super::words::{BitOffset, mask};
 use crate::exec::FaultKind;
 use crate::ir::layout::ScalarCell;

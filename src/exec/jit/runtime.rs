@@ -8,7 +8,8 @@ use super::code::{FaultSite, MachineCode, MoverMode};
 use crate::analysis::instances::{ActionInstance, ActionInstances, InstanceId, InstanceSets};
 use crate::exec::interp::{StepTarget, WITHIN_MAX};
 use crate::exec::{
-    FaultKind, Interp, LABEL_BYTES, RuntimeFault, StateSpace, SuccessorSink, Violation, stop,
+    FaultKind, Interp, LABEL_BYTES, RuntimeFault, StateSpace, SuccessorSink, Violation,
+    stop_request,
 };
 use crate::ir::{ActionId, LocationId, ProcessInstance};
 use std::io::Write;
@@ -530,7 +531,7 @@ pub(super) unsafe extern "C" fn broken(
 
 /// Whether it is time to stop, as 0 or 1: then loops are left, and nothing is concluded from that.
 pub(super) unsafe extern "C" fn told_to_stop(runtime: &mut JitRuntime<'_, '_>) -> u64 {
-    let stop = stop::is_requested();
+    let stop = stop_request::is_requested();
     runtime.touched |= u64::from(stop);
     stop.into()
 }
@@ -595,7 +596,7 @@ pub(super) unsafe extern "C" fn complete(
         within[..width].copy_from_slice(&runtime.states[rest..]);
         runtime.states.truncate(rest);
         handed_over += 1;
-        if stop::is_requested() {
+        if stop_request::is_requested() {
             runtime.leave_early();
             break;
         }
@@ -677,7 +678,7 @@ pub(super) unsafe extern "C" fn interpret_mover(
     if all.is_some() {
         runtime.touched |= u64::from(any);
     }
-    if stop::is_requested() {
+    if stop_request::is_requested() {
         runtime.leave_early();
     }
     runtime.enter_room()

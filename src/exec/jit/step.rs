@@ -1,18 +1,18 @@
 //! Actions: from guards to candidates, in the interpreter's order.
 
 use super::bindings::BindingEmission;
+use super::branchless::CellTest;
 use super::code::MoverMode;
+use super::code_purpose::may_be_discarded;
+use super::code_value::CodeValue;
 use super::emitter::{BodyExit, Emitter, FaultHandling, WordFrame};
 use super::expr::LoopExit;
 use super::footprint::StepFootprint;
 use super::guards::first_conjunct;
 use super::named_channels::{named, named_or_none};
-use super::purpose::may_be_discarded;
+use super::native_support::is_native;
 use super::runtime::JitRuntime;
 use super::shape::location_in;
-use super::simple::CellTest;
-use super::supported::is_native;
-use super::val::CodeValue;
 use super::words::BitOffset;
 use crate::analysis::bindings::conjuncts;
 use crate::exec::interp::ChannelInstance;
@@ -21,7 +21,7 @@ use crate::ir::layout::ScalarCell;
 use crate::ir::{
     Action, ActionId, AssertionRule, BinaryOp, ChannelId, Communication, CommunicationFit, Expr,
     ExprKind, LocationId, OverflowRule, Parameter, Place, ProcessEdge, ProcessId, ProcessInstance,
-    ReceivePattern, StmtKind, Urgency, messages,
+    ReceivePattern, StmtKind, Urgency, message_arity,
 };
 use crate::source::Span;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -668,7 +668,7 @@ impl Emitter<'_, '_> {
         self.write(work, BitOffset::fixed(buffer.length.bit), buffer.length.bits, now);
     }
 
-    /// Tells of a communication that does not fit the messages of its channel (see [`crate::ir::messages`]), or fails.
+    /// Tells of a communication that does not fit the messages of its channel (see [`crate::ir::message_arity`]), or fails.
     pub fn check_arity(&mut self, communication: &Communication, channel: ChannelInstance) {
         let fields = self.interp.program().channels[channel.id].fields.len();
         let span = communication.span();
@@ -694,7 +694,8 @@ impl Emitter<'_, '_> {
         work: &WordFrame,
     ) {
         let overflow = self.interp.program().channels[channel].overflow;
-        let beyond = messages::reads_zero_past_end(message.len()).then_some(CodeValue::constant(0));
+        let beyond =
+            message_arity::reads_zero_past_end(message.len()).then_some(CodeValue::constant(0));
         let message = message.iter().copied().chain(beyond.into_iter().cycle());
         for (pattern, value) in patterns.iter().zip(message) {
             if let ReceivePattern::Into(place) = pattern {

@@ -1,10 +1,10 @@
 //! Statements, on a frame.
 
+use super::code_value::CodeValue;
 use super::emitter::{Emitter, WordFrame};
 use super::expr::LoopExit;
 use super::names::NameBinding;
 use super::shape::StoredType;
-use super::val::CodeValue;
 use super::words::{BitOffset, CHUNK_BITS};
 use crate::exec::FaultKind;
 use crate::ir::layout::ScalarCell;

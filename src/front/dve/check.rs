@@ -9,7 +9,7 @@ use super::ast::{DveChannelUse, DveExpr, DveExprKind, DveProcessUse, DveReferenc
 use super::scope::{DveMeaning, DveProcessInstance, DveScope, FamilyMembers};
 use crate::diag::Diagnostic;
 pub(super) use crate::front::diagnostics::DiagnosticSink;
-use crate::front::nearest;
+use crate::front::name_suggestion;
 use crate::front::quote::{quote, shorten};
 use crate::ir::{
     ChannelId, Entity, ExprKind as Known, LocationId, Place, PlaceSelector, ProcessId, VarId,
@@ -58,8 +58,10 @@ impl<'w, 'a> DveScope<'w, 'a> {
                 None
             }
             None => {
-                let help =
-                    nearest::suggest_name(name.text, member.table.names(is_value).into_iter());
+                let help = name_suggestion::suggest_name(
+                    name.text,
+                    member.table.names(is_value).into_iter(),
+                );
                 let of =
                     format!("process {} has no variable {}", quote(&member.name), quote(name.text));
                 self.unknown(name.span, of, help);
@@ -196,8 +198,10 @@ impl<'w, 'a> DveScope<'w, 'a> {
                 None
             }
             None => {
-                let help =
-                    nearest::suggest_name(name.text, member.table.names(is_state).into_iter());
+                let help = name_suggestion::suggest_name(
+                    name.text,
+                    member.table.names(is_state).into_iter(),
+                );
                 let process = quote(&member.name);
                 let error = format!("process {process} has no state {}", quote(name.text));
                 self.unknown(name.span, error, help);

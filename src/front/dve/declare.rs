@@ -14,7 +14,7 @@ use super::scope::{
 };
 use crate::diag::Diagnostic;
 use crate::front::Options;
-use crate::front::nearest;
+use crate::front::name_suggestion;
 use crate::front::quote::{quote, shorten};
 use crate::ir::{
     self, Domain, Entity, OverflowRule, Owner, Program, ScalarType, Type, TypeId,
@@ -489,7 +489,7 @@ impl<'a> DeclarationBuilder<'_, 'a> {
             }
             let error =
                 format!("no global constant is called {}, so it cannot be defined", quote(name));
-            let help = nearest::unknown_name_help(name, &constants, "global constants");
+            let help = name_suggestion::unknown_name_help(name, &constants, "global constants");
             self.report.error_with(Span::default(), error, help);
         }
     }

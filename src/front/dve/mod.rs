@@ -42,12 +42,12 @@ mod expression;
 mod lex;
 mod lower;
 mod operators;
-mod own;
 pub mod parse;
+mod property_process;
 mod scope;
 
-use super::asked::UnresolvedProperty;
 use super::language::stem;
+use super::temporal_property::UnresolvedProperty;
 use super::{Language, LanguageOptions, LoadedModel, Options, PropertySource};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, EndRule, OverflowRule, Program};
@@ -87,12 +87,12 @@ fn load(
     let model = parse::parse(0, &file.text, &mut advice).map_err(|error| vec![error])?;
     let own = match asked {
         Some(PropertySource::Formula(file)) => {
-            own::find_property_process(&model, sources.file(*file).text.trim())
+            property_process::find_property_process(&model, sources.file(*file).text.trim())
         }
         _ => None,
     };
     let split = match own {
-        Some(process) => own::automaton(process, sources).map(Some),
+        Some(process) => property_process::automaton(process, sources).map(Some),
         None => UnresolvedProperty::parse(sources, asked, &SPELLING, &|name| model.has_name(name)),
     };
     let split = split.map_err(|error| vec![error])?;

@@ -7,7 +7,7 @@
 
 use super::ast::SourceName;
 use super::check::DiagnosticSink;
-use crate::front::nearest::suggest_name;
+use crate::front::name_suggestion::suggest_name;
 use crate::ir::{ChannelId, LocationId, ProcessId, VarId};
 use crate::source::Span;
 use std::borrow::Cow;

@@ -6,7 +6,7 @@
 //! - `places`: variables and parts of them;
 //! - `expressions`: values; `shifts` by numbers that are not known;
 //! - `equality`: records and arrays compared;
-//! - `enclosed`: expressions that need statements, which become functions;
+//! - `outline`: expressions that need statements, which become functions;
 //! - `calls`: functions and calls;
 //! - `recursion`: functions that call themselves, which become several;
 //! - `statements`: bodies;
@@ -21,10 +21,10 @@
 //! of its own.
 
 mod calls;
-mod enclosed;
+mod constant_folding;
 mod equality;
 mod expressions;
-mod fold;
+mod outline;
 mod places;
 mod recursion;
 mod rules;
@@ -36,7 +36,7 @@ mod types;
 
 use super::DiagnosticSink;
 use super::ast::{MurphiDeclaration, MurphiExpr, MurphiModel};
-use crate::front::{Options, nearest};
+use crate::front::{Options, name_suggestion};
 use crate::ir::validate::SCALARS_MAX;
 use crate::ir::{self, Domain, FunctionId, LocalId, Program, Stmt, StmtKind, Type, TypeId};
 use crate::source::Span;
@@ -232,7 +232,7 @@ impl<'a> MurphiLowering<'a, '_> {
         let constants: Vec<&str> = constants.flatten().map(|it| it.text).collect();
         for (name, _) in self.defines.iter().filter(|(name, _)| !self.defined.contains(&**name)) {
             let message = format!("the model has no constant `{name}` to define");
-            let help = nearest::unknown_name_help(name, &constants, "constants");
+            let help = name_suggestion::unknown_name_help(name, &constants, "constants");
             self.error_with(Span::default(), message, help);
         }
     }

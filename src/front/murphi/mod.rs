@@ -33,14 +33,14 @@
 //! and checked for its types; it is not verified yet.
 
 pub mod ast;
-mod habits;
+mod foreign_flags;
 mod lex;
 mod lower;
 pub mod parse;
 
-use super::asked::UnresolvedProperty;
 use super::diagnostics::DiagnosticSink;
 use super::language::stem;
+use super::temporal_property::UnresolvedProperty;
 use super::{Language, LanguageOptions, LoadedModel, Options, PropertySource};
 use crate::diag::Diagnostic;
 use crate::ir::{Arithmetic, EndRule, Program, Quantifier};
@@ -59,7 +59,7 @@ pub static LANGUAGE: Language = Language {
     read_properties: None,
     draw: None,
     template: include_str!("template.m"),
-    foreign_flags: habits::FOREIGN_FLAGS,
+    foreign_flags: foreign_flags::FOREIGN_FLAGS,
 };
 
 /// How formulas are spelled, beside SPIN's signs.

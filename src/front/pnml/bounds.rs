@@ -2,7 +2,7 @@
 
 use super::colours::{BagAddend, ColourComponent, ColourDeclarations};
 use super::net::{ArcEffect, PetriNet};
-use crate::analysis::growth::CounterSystem;
+use crate::analysis::place_bounds::CounterSystem;
 
 /// The most tokens of each place; nothing where no bound was found.
 pub(super) fn bounds(net: &PetriNet) -> Vec<Option<i64>> {

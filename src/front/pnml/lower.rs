@@ -3,11 +3,11 @@
 //! An action exists once for each binding of its transition's variables, which are its parameters. Its guard asks that there
 //! are enough tokens of each colour, its body takes and puts what differs, what is taken first.
 
-use super::ask::{MarkingQuery, MarkingQueryKind};
 use super::bounds::bounds;
+use super::colour_guard::{ColourGuard, ColourGuardKind};
 use super::colours::ClassPartition;
 use super::colours::{BagAddend, ClassId, ClassValues, ColourComponent, TOKENS_MAX};
-use super::condition::{ColourGuard, ColourGuardKind};
+use super::marking_query::{MarkingQuery, MarkingQueryKind};
 use super::net::{ArcEffect, PetriArc, PetriNet, PetriPlace, PetriTransition};
 use super::symmetry::interchangeable;
 use super::xml::PnmlResult;

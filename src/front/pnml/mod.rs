@@ -1,8 +1,8 @@
 //! PNML, the exchange format of Petri nets (ISO/IEC 15909-2): place/transition nets and symmetric nets.
 //!
 //! [`xml`] reads elements, [`parse`] puts together what the pages have, [`sorts`], [`colours`] and [`net`] give it a meaning,
-//! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with what [`condition`] says of colours, and [`words`]
-//! says in reports what a transition waits for. [`ask`] reads what is asked of markings, [`contest`] files of such questions. [`net_to_dot`] draws a net.
+//! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with what [`colour_guard`] says of colours, and [`annotations`]
+//! says in reports what a transition waits for. [`marking_query`] reads what is asked of markings, [`mcc_properties`] files of such questions. [`net_to_dot`] draws a net.
 //!
 //! # Meaning
 //!
@@ -20,25 +20,25 @@
 //!
 //! Refused: nets of other types, operators of users.
 
-mod ask;
+mod annotations;
 mod bounds;
-mod branching;
+mod branching_formulas;
+mod colour_guard;
 mod colours;
-mod condition;
-mod contest;
+mod dot;
 mod lower;
+mod marking_query;
+mod mcc_properties;
 mod net;
 mod parse;
-mod paths;
-mod picture;
+mod path_formulas;
 mod sorts;
-mod subtract;
 mod symmetry;
-mod words;
+mod token_difference;
 mod xml;
 
-use super::asked::UnresolvedProperty;
 use super::language::stem;
+use super::temporal_property::UnresolvedProperty;
 use super::{
     DrawnState, ExternalProperty, Language, LanguageOptions, LoadedModel, Options, PropertySource,
 };
@@ -70,12 +70,12 @@ fn net_of(sources: &SourceMap) -> xml::PnmlResult<(parse::PnmlDocument, net::Pet
 
 /// The net in file 0, drawn.
 fn draw(sources: &SourceMap, drawn: &DrawnState<'_>) -> xml::PnmlResult<String> {
-    Ok(picture::net_to_dot(&net_of(sources)?.1, drawn))
+    Ok(dot::net_to_dot(&net_of(sources)?.1, drawn))
 }
 
 /// What another file asks of the net in file 0.
 fn questions(sources: &SourceMap, file: u32) -> xml::PnmlResult<Vec<ExternalProperty>> {
-    contest::questions(&net_of(sources)?.1, file, &sources.file(file).text)
+    mcc_properties::questions(&net_of(sources)?.1, file, &sources.file(file).text)
 }
 
 /// Reads the net in file 0 of `sources`.
@@ -97,13 +97,14 @@ fn load(
     let split = UnresolvedProperty::parse(sources, asked, &FormulaSyntax::WORDS, &|name| {
         net.has_name(name)
     })?;
-    let nodes = ask::NodeIndex::new(&net);
+    let nodes = marking_query::NodeIndex::new(&net);
     let asked = split.iter().flat_map(|it| &it.propositions);
-    let asked = asked.map(|span| ask::parse(&nodes, &sources.file(span.file).text, *span));
-    let asked: Vec<ask::MarkingQuery> = asked.collect::<xml::PnmlResult<_>>()?;
+    let asked =
+        asked.map(|span| marking_query::parse(&nodes, &sources.file(span.file).text, *span));
+    let asked: Vec<marking_query::MarkingQuery> = asked.collect::<xml::PnmlResult<_>>()?;
     let (program, conditions) = lower::lower(&net, stem(&file.name, LANGUAGE.extensions), &asked)?;
     let observed = split.map(|it| it.resolve(sources, conditions));
-    words::annotate_sources(&net, sources);
+    annotations::annotate_sources(&net, sources);
     sources.mark_as_counts();
     Ok(LoadedModel { program, warnings, property: observed })
 }

@@ -1,7 +1,7 @@
 //! A net in one piece: places with their colours and first tokens, transitions with what they take and put.
 
+use super::colour_guard::ColourGuard;
 use super::colours::{BagAddend, ClassId, ColourComponent, ColourDeclarations, TOKENS_MAX};
-use super::condition::ColourGuard;
 use super::parse::{ArcKind, ArcNode, PnmlDocument};
 use super::xml::PnmlResult;
 use crate::diag::Diagnostic;

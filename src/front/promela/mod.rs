@@ -1,9 +1,9 @@
 //! Promela, the language of SPIN.
 
 pub mod ast;
-mod condition;
+mod condition_evaluator;
+mod foreign_flags;
 pub mod graph;
-mod habits;
 pub mod lex;
 mod lower;
 pub mod parse;
@@ -39,7 +39,7 @@ pub static LANGUAGE: Language = Language {
     read_properties: None,
     draw: None,
     template: include_str!("template.pml"),
-    foreign_flags: habits::FOREIGN_FLAGS,
+    foreign_flags: foreign_flags::FOREIGN_FLAGS,
 };
 
 /// What expressions are computed in, known ones and others. The conditions of `#if` are the

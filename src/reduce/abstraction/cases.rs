@@ -4,7 +4,7 @@
 //! states out between them. Else it is read off what the instance waits for and writes, and says what may be.
 
 use super::CellAbstraction;
-use super::held::{CellPredicate, CellUpdate, CellValue};
+use super::cell_values::{CellPredicate, CellUpdate, CellValue};
 use crate::analysis::access::{ConjunctCondition, InstanceAccess};
 use crate::analysis::dependence::DependenceRelation;
 use crate::analysis::instances::InstanceId;
@@ -12,7 +12,7 @@ use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{CheckSelection, Interp};
 use crate::ir::layout::CellId;
 use crate::ir::{LocationId, PropertyId, PropertyKind};
-use crate::reduce::trying::{ActionTrial, AssumedCodes, StatePair, TrialOutcome};
+use crate::reduce::action_trial::{ActionTrial, AssumedCodes, StatePair, TrialOutcome};
 use std::collections::{BTreeMap, HashSet};
 
 /// An instance, or a property, is tried in at most so many kinds of states.

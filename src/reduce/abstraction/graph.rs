@@ -1,9 +1,9 @@
 //! Which combinations of what is kept lead to which, and to what is looked for.
 
 use super::cases::{AbstractEffect, InstanceCases};
-use super::held::CellPredicate;
+use super::cell_values::CellPredicate;
 use super::{AbstractionAnalysis, CellAbstraction, ViolationTarget};
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{StateSpace as _, SuccessorSink};
 use crate::ir::layout::CellId;
@@ -43,7 +43,7 @@ impl<'g> AbstractGraph<'g> {
         (target, kept): (ViolationTarget, &'g CellAbstraction),
         cases: Vec<InstanceCases>,
     ) -> Result<AbstractGraph<'g>, BudgetExceeded> {
-        let none = vec![0; bits::words_of(kept.combinations())];
+        let none = vec![0; bit_sets::words_of(kept.combinations())];
         let (bad, surely_bad) = (none.clone(), none);
         let mut graph = AbstractGraph { known, target, kept, cases, bad, surely_bad, steps: None };
         graph.mark()?;
@@ -76,16 +76,16 @@ impl<'g> AbstractGraph<'g> {
                         let set = if is_failing { &mut fails } else { &mut others };
                         mark(self.kept, &case.when, set, self.known.budget)?;
                     }
-                    bits::extend(&mut self.bad, &fails);
+                    bit_sets::extend(&mut self.bad, &fails);
                     if cases.are_exact {
-                        bits::extend(&mut self.surely_bad, &minus(&fails, &others));
+                        bit_sets::extend(&mut self.surely_bad, &minus(&fails, &others));
                     }
                 }
             }
             ViolationTarget::Deadlock => {
                 let mut moves = self.none();
                 for cases in self.cases.iter() {
-                    bits::extend(&mut moves, &self.surely_possible(cases)?);
+                    bit_sets::extend(&mut moves, &self.surely_possible(cases)?);
                 }
                 self.bad = minus(&self.all(), &moves);
                 self.leave_ends();
@@ -137,7 +137,7 @@ impl<'g> AbstractGraph<'g> {
         let mut codes = self.kept.codes(&[]);
         when.into_iter().for_each(|(at, ends)| codes[at] = ends);
         let bad = &mut self.bad;
-        self.kept.each(&codes, &mut |it| bits::remove_member(bad, it as usize));
+        self.kept.each(&codes, &mut |it| bit_sets::remove_member(bad, it as usize));
     }
 
     /// How many steps there are that change something; nothing if there are too many.
@@ -256,7 +256,7 @@ impl<'g> AbstractGraph<'g> {
         }
         let mut found = self.none();
         for state in states.chunks_exact(interp.width()) {
-            bits::insert(&mut found, self.kept.of(interp.layout(), state)?);
+            bit_sets::insert(&mut found, self.kept.of(interp.layout(), state)?);
         }
         Some(found)
     }
@@ -274,7 +274,7 @@ impl<'g> AbstractGraph<'g> {
         }
         let mut least: Option<(i64, i64)> = None;
         let _ = self.each_step(&mut |from, to| {
-            if bits::has(reached, from as usize) {
+            if bit_sets::has(reached, from as usize) {
                 let (from, to) = (self.kept.sum(from), self.kept.sum(to));
                 if to < from {
                     least = Some(least.map_or((from, to), |it| it.min((from, to))));
@@ -288,7 +288,7 @@ impl<'g> AbstractGraph<'g> {
     /// How many steps surely lead to the target, and one more: some instance's, in whatever state.
     pub(super) fn surely(&self) -> Result<Vec<u16>, BudgetExceeded> {
         let mut rank = vec![0u16; self.kept.combinations()];
-        bits::members(&self.surely_bad).for_each(|it| rank[it] = 1);
+        bit_sets::members(&self.surely_bad).for_each(|it| rank[it] = 1);
         if self.target == ViolationTarget::Deadlock || self.surely_bad.iter().all(|it| *it == 0) {
             return Ok(rank);
         }
@@ -301,9 +301,9 @@ impl<'g> AbstractGraph<'g> {
         for round in 2..u16::MAX {
             let mut led = self.none();
             for cases in &all {
-                bits::extend(&mut led, &self.led_to(cases, &rank)?);
+                bit_sets::extend(&mut led, &self.led_to(cases, &rank)?);
             }
-            let new: Vec<usize> = bits::members(&led).filter(|&it| rank[it] == 0).collect();
+            let new: Vec<usize> = bit_sets::members(&led).filter(|&it| rank[it] == 0).collect();
             if new.is_empty() {
                 break;
             }
@@ -356,19 +356,19 @@ impl<'g> AbstractGraph<'g> {
         }
         let _ = self.each_of(cases, &mut |from, to| {
             let set = if rank[to as usize] != 0 { &mut may } else { &mut not };
-            bits::insert(set, from as usize);
+            bit_sets::insert(set, from as usize);
             ControlFlow::Continue(())
         })?;
         Ok(minus(&may, &not))
     }
 
     fn none(&self) -> Vec<u64> {
-        vec![0; bits::words_of(self.kept.combinations())]
+        vec![0; bit_sets::words_of(self.kept.combinations())]
     }
 
     fn all(&self) -> Vec<u64> {
         let mut all = self.none();
-        (0..self.kept.combinations()).for_each(|it| bits::insert(&mut all, it));
+        (0..self.kept.combinations()).for_each(|it| bit_sets::insert(&mut all, it));
         all
     }
 }
@@ -427,13 +427,13 @@ fn mark(
 ) -> Result<(), BudgetExceeded> {
     let codes = kept.codes(when);
     budget.work(EACH_STEP * codes.iter().map(|it| it.len() as u64).product::<u64>())?;
-    kept.each(&codes, &mut |it| bits::insert(set, it as usize));
+    kept.each(&codes, &mut |it| bit_sets::insert(set, it as usize));
     Ok(())
 }
 
 fn minus(one: &[u64], other: &[u64]) -> Vec<u64> {
     let mut left = one.to_vec();
-    bits::subtract(&mut left, other);
+    bit_sets::subtract(&mut left, other);
     left
 }
 
@@ -456,11 +456,11 @@ impl AbstractEdges {
 
     /// A set with all that is come to from it.
     fn closure(&self, mut set: Vec<u64>) -> Vec<u64> {
-        let mut open: Vec<u16> = bits::members(&set).map(|it| it as u16).collect();
+        let mut open: Vec<u16> = bit_sets::members(&set).map(|it| it as u16).collect();
         while let Some(from) = open.pop() {
             for &to in self.from(from) {
-                if !bits::has(&set, to.into()) {
-                    bits::insert(&mut set, to.into());
+                if !bit_sets::has(&set, to.into()) {
+                    bit_sets::insert(&mut set, to.into());
                     open.push(to);
                 }
             }

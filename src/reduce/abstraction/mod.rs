@@ -6,19 +6,19 @@
 //! nothing can prevent (section 3.3.1).
 //!
 //! - `cases`: what comes of each action instance, by what cells hold;
-//! - `held`: what a cell holds, as it is, as it is asked and as it is written;
-//! - `kept`: the cells that are kept, and what they hold as one number;
+//! - `cell_values`: what a cell holds, as it is, as it is asked and as it is written;
+//! - `cell_abstraction`: the cells that are kept, and what they hold as one number;
 //! - `graph`: which combinations lead to which;
 //! - `cone`: which cells are worth keeping.
 
 mod cases;
+mod cell_abstraction;
+mod cell_values;
 mod cone;
 mod graph;
-mod held;
-mod kept;
 
 use crate::analysis::access::AccessTable;
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::analysis::dependence::DependenceRelation;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{CheckSelection, Interp};
@@ -26,8 +26,8 @@ use crate::ir::layout::CellId;
 use crate::ir::{Program, PropertyId, PropertyKind, Schedule};
 use crate::reduce::NotApplied;
 use cases::{CaseAnalysis, InstanceCases, PropertyCases};
+pub use cell_abstraction::CellAbstraction;
 use graph::AbstractGraph;
-pub use kept::CellAbstraction;
 
 /// Programs with more action instances are not looked at.
 const INSTANCES_MAX: u32 = 1 << 14;
@@ -194,10 +194,10 @@ impl AbstractionAnalysis<'_> {
         let may_reach = graph.may_reach()?;
         let reached = graph.reached()?;
         let surely = graph.surely()?;
-        let both = bits::members(&reached).filter(|&it| bits::has(&may_reach, it)).count();
+        let both = bit_sets::members(&reached).filter(|&it| bit_sets::has(&may_reach, it)).count();
         let falls = if may_fall { graph.falls(&reached)? } else { None };
         let steps_are_too_many = graph.steps_are_too_many();
-        let reached = bits::count(&reached) as usize;
+        let reached = bit_sets::count(&reached) as usize;
         drop(graph);
         self.budget.release(held);
         Ok(TargetAbstraction {

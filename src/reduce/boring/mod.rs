@@ -14,12 +14,12 @@ mod model;
 use super::abstraction::{
     CellAbstraction, TargetAbstraction, ViolationTarget, compute_abstractions,
 };
-use super::naming::{cells_of, variable};
+use super::variable_names::{cells_of, variable};
 use super::{
     NotApplied, PreservedProperties, PropertyClass as Holds, Reduction, ReductionKind,
     ReductionStack,
 };
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::budget::AnalysisBudget;
 use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
 use crate::ir::layout::CellId;
@@ -54,7 +54,7 @@ struct TargetReachability {
 impl TargetReachability {
     /// Whether it may be reached from a state.
     fn may_reach(&self, layout: &Layout, state: &[u8]) -> bool {
-        self.kept.of(layout, state).is_none_or(|it| bits::has(&self.may_reach, it))
+        self.kept.of(layout, state).is_none_or(|it| bit_sets::has(&self.may_reach, it))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{NAME, TargetReachability};
 use crate::exec::{PostponingStateSpace, Simulation, StateSpace, SuccessorSink, SystemDescription};
 use crate::ir::Layout;
-use crate::reduce::replacing::filter_candidates;
+use crate::reduce::state_map::filter_candidates;
 use std::sync::Arc;
 
 /// A model without the steps of another that lead to boring states.

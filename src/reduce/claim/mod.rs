@@ -15,19 +15,19 @@
 //! an accepting location might be passed by. And where a claim has come to its end, the product stays.
 
 mod explain;
-mod fair;
+mod fair_product;
+mod first_moves;
 mod letters;
-mod opening;
 mod stuttering;
 
 use super::{PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack};
 use crate::exec::{
     ExpansionOutcome, FairExpander, Interp, PostponingStateSpace, ProcessSet, ReductionCounters,
-    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, stop,
+    Simulation, StateSpace, SuccessorSink, SystemDescription, Violation, stop_request,
 };
 use crate::ir::{Claim, ClaimMove, Entity as _, LocationId, PropertyKind, TurnRule};
-pub use fair::FairProduct;
-use opening::FirstClaimMoves;
+pub use fair_product::FairProduct;
+use first_moves::FirstClaimMoves;
 pub(in crate::reduce) use stuttering::StutterDependence;
 
 /// The claim of a program, to be searched with.
@@ -387,7 +387,7 @@ impl<'m> ClaimProduct<'m> {
             (0..times).for_each(|_| out.record_finding(check, state));
         }
         // If it left early, it is not known whether it can move.
-        (!stop::is_requested()).then_some(moved)
+        (!stop_request::is_requested()).then_some(moved)
     }
 }
 
@@ -433,7 +433,7 @@ impl StateSpace for ClaimProduct<'_> {
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         let mut room = ProductBuffers::default();
         for state in states.chunks_exact(self.width()) {
-            if stop::is_requested() {
+            if stop_request::is_requested() {
                 return;
             }
             if !self.is_state(state) {

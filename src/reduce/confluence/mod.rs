@@ -11,7 +11,7 @@
 //!
 //! (Blom and van de Pol, "State space reduction by proving confluence", 2002; Pace, Lang and Mateescu, "Calculating
 //! τ-confluence compositionally", 2003; Pelánek 2005, section 3.2.4.) Partial order knows the first only, where it sees
-//! that two steps are independent. Here two steps that write the same are tried, in all that they look at (`closing`).
+//! that two steps are independent. Here two steps that write the same are tried, in all that they look at (`diamonds`).
 //!
 //! What is possible in a state is then possible behind each confluent step out of it, in as many steps or fewer, so no
 //! other step need be taken there (prioritised), and the state need not be stored: it stands for the one where no confluent
@@ -19,16 +19,16 @@
 //! run through is the same as in [partial order](super::partial_order), of which this is one more method. Why nothing is
 //! lost is in `docs/reductions/confluence.md`.
 
-mod closing;
+mod diamonds;
 
 use crate::analysis::access::InstanceAccess;
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::analysis::dependence::{DependenceMatrix, DependenceRelation};
 use crate::analysis::instances::{ActionInstance, InstanceId, InstanceSide};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
 use crate::ir::{Entity, ExprKind, TurnRule};
-use closing::DiamondCheck;
+use diamonds::DiamondCheck;
 
 /// What the reduction is called.
 pub const NAME: &str = "confluence";
@@ -44,21 +44,23 @@ pub(super) fn confluent(
     budget: &AnalysisBudget,
 ) -> Result<Vec<u64>, BudgetExceeded> {
     let finding = ConfluenceAnalysis { interp, dependence, visible };
-    let mut found = vec![0; bits::words_of(dependence.instances().count())];
+    let mut found = vec![0; bit_sets::words_of(dependence.instances().count())];
     let silent = dependence.instances().filter(|&it| finding.is_silent(it));
-    silent.filter(|&it| finding.is_single(it)).for_each(|it| bits::insert(&mut found, it.index()));
+    silent
+        .filter(|&it| finding.is_single(it))
+        .for_each(|it| bit_sets::insert(&mut found, it.index()));
     let needs = finding.needs(matrix, &mut found, budget)?;
     // Whoever needs one that is not confluent is none either.
     loop {
         let is_lost = |(by, needed): &&(InstanceId, InstanceId)| {
-            bits::has(&found, by.index()) && !bits::has(&found, needed.index())
+            bit_sets::has(&found, by.index()) && !bit_sets::has(&found, needed.index())
         };
         let lost: Vec<InstanceId> = needs.iter().filter(is_lost).map(|(by, _)| *by).collect();
         if lost.is_empty() {
             return Ok(found);
         }
         budget.work(needs.len() as u64)?;
-        lost.into_iter().for_each(|it| bits::remove_member(&mut found, it.index()));
+        lost.into_iter().for_each(|it| bit_sets::remove_member(&mut found, it.index()));
     }
 }
 
@@ -72,7 +74,7 @@ impl ConfluenceAnalysis<'_> {
     /// Whether nobody can see that a step was taken, and it always leads on.
     fn is_silent(&self, instance: InstanceId) -> bool {
         let access = self.dependence.access(instance);
-        !bits::has(self.visible, instance.index())
+        !bit_sets::has(self.visible, instance.index())
             && !access.failures().any()
             && !access.effect.may_drop
     }
@@ -97,10 +99,11 @@ impl ConfluenceAnalysis<'_> {
     ) -> Result<Vec<(InstanceId, InstanceId)>, BudgetExceeded> {
         let (mut closing, mut needs) =
             (DiamondCheck::new(self.interp, self.dependence), Vec::new());
-        let candidates: Vec<usize> = bits::members(found).collect();
+        let candidates: Vec<usize> = bit_sets::members(found).collect();
         for it in candidates {
             let taken = InstanceId(it as u32);
-            let others = bits::members(matrix.dependent.row(it)).map(|it| InstanceId(it as u32));
+            let others =
+                bit_sets::members(matrix.dependent.row(it)).map(|it| InstanceId(it as u32));
             let mut others = others.filter(|&it| !self.waits_for_all(it));
             let closes = others.try_for_each(|other| {
                 let Some(closing) = closing.as_mut() else { return Err(None) };
@@ -111,7 +114,7 @@ impl ConfluenceAnalysis<'_> {
             });
             match closes {
                 Ok(()) => {}
-                Err(None) => bits::remove_member(found, it),
+                Err(None) => bit_sets::remove_member(found, it),
                 Err(Some(exceeded)) => return Err(exceeded),
             }
         }

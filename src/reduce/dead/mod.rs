@@ -19,17 +19,17 @@
 //! c -> a { z := 1; y := z; }               b -> c { guard x > 0; x := 0; }
 //! ```
 
-mod alike;
+mod dead_cells;
 mod resets;
 
 pub(super) use resets::statements;
 
-use super::pass::RewritePass;
-use crate::analysis::live::DeadScalars;
+use super::rewrite_pass::RewritePass;
+use crate::analysis::live_variables::DeadScalars;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::{Layout, LocationId, ProcessId, Program, VarId};
 use crate::numbers::count;
-use alike::DeadCells;
+use dead_cells::DeadCells;
 use std::collections::BTreeMap;
 
 /// What is reset in a program.

@@ -1,6 +1,6 @@
 //! The pass: actions that set to its first value what is dead behind them.
 
-use crate::analysis::live::{DeadScalars, JointlyDeadScalar, ScalarNumbering};
+use crate::analysis::live_variables::{DeadScalars, JointlyDeadScalar, ScalarNumbering};
 use crate::ir::walk::any_stmt;
 use crate::ir::{
     Action, ActionId, Expr, ExprKind, OverflowRule, Place, PlaceSelector, Program, Stmt, StmtKind,

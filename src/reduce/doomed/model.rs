@@ -3,7 +3,7 @@
 use super::{DoomAnalysis, NAME};
 use crate::exec::{
     ActionCounts, Interp, PostponingStateSpace, Simulation, StateSpace, SuccessorSink,
-    SystemDescription, Violation, any_bits, concretise_single_step, stop,
+    SystemDescription, Violation, any_bits, concretise_single_step, stop_request,
 };
 use crate::ir::ActionId;
 use spill::Result;
@@ -42,7 +42,7 @@ impl StateSpace for ShortcutModel<'_> {
     fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
         self.model.expand(states, out);
         for state in states.chunks_exact(self.model.width()) {
-            if stop::is_requested() {
+            if stop_request::is_requested() {
                 return;
             }
             let walked = self.fate.path_to_target(self.interp, state).unwrap_or_default();

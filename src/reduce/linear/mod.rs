@@ -9,10 +9,10 @@
 //! bit = 1, seen = 0, message 0      becomes bit = 0, seen = 1, message 1
 //! ```
 
-use super::replacing::{CANDIDATES, map_candidates};
+use super::state_map::{CANDIDATES, map_candidates};
 use super::{PreservedProperties, Reduction, ReductionKind, ReductionStack};
-use crate::analysis::linear::{LinearSet, linear_sets};
-use crate::analysis::uses::CellPresence;
+use crate::analysis::def_use::CellPresence;
+use crate::analysis::linear_sets::{LinearSet, linear_sets};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{
     PostponingStateSpace, ReductionCounters, Simulation, StateSpace, SuccessorSink,

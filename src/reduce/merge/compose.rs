@@ -2,7 +2,7 @@
 
 use super::TransientLocations;
 use super::loops::{LoopAnalysis, TerminatingLoop};
-use crate::analysis::local::LocalActions;
+use crate::analysis::local_actions::LocalActions;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess, any_stmt};
 use crate::ir::{
     Action, ActionId, ActionsByLocation, BinaryOp, Expr, ExprKind, Place, PlaceRoot, Program, Stmt,

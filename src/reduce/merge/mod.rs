@@ -22,18 +22,18 @@
 //! is marked as one of an atomic sequence. Where they are always there, an action becomes one for each way that
 //! leads on, with what follows in its body, and an assumption where a guard was.
 
-mod always;
+mod always_enabled;
 mod compose;
 mod loops;
-mod passages;
 mod path;
+mod transient_locations;
 
-pub(super) use always::is_always_enabled;
+pub(super) use always_enabled::is_always_enabled;
 
-use super::pass::RewritePass;
+use super::rewrite_pass::RewritePass;
 use super::{PreservedProperties, PropertyClass};
 use crate::analysis::access::AccessTable;
-use crate::analysis::local::LocalActions;
+use crate::analysis::local_actions::LocalActions;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{ActionCounts, Interp};
 use crate::ir::layout::CellId;
@@ -85,7 +85,7 @@ impl TransitionMerging {
         let leaving = ActionsByLocation::leaving(&before);
         let loops = LoopAnalysis::new(&table, &leaving, written);
         let (passed, rings) =
-            passages::find((&table, &local), (&leaving, &loops), written, budget)?;
+            transient_locations::find((&table, &local), (&leaving, &loops), written, budget)?;
         let (actions, composed) = match before.has_dynamic_processes() {
             true => (mark(program, &passed), Vec::new()),
             false => {

@@ -1,6 +1,6 @@
 //! States that are looked at together.
 
-use crate::exec::{SuccessorSink, stop};
+use crate::exec::{SuccessorSink, stop_request};
 
 /// At most so many, of so many bytes: their successors are held.
 const BLOCK_STATES: usize = 128;
@@ -16,7 +16,7 @@ pub(super) fn in_blocks(
 ) {
     let each = (BLOCK_BYTES / width).clamp(1, BLOCK_STATES);
     for (before, block) in (0..).step_by(each).zip(states.chunks(each * width)) {
-        if stop::is_requested() || out.has_failed() {
+        if stop_request::is_requested() || out.has_failed() {
             return;
         }
         run(before, block, out);

@@ -8,11 +8,11 @@
 //! Whether a state is run through depends on it alone, and so does its end: where chains meet they end together, and
 //! what is stored does not depend on where they began.
 
-use super::choosers::{ConfigurationBuffers, ProgramChooser};
-use crate::analysis::bits;
+use super::program_chooser::{ConfigurationBuffers, ProgramChooser};
+use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{
-    ActionCounts, ExpansionOutcome, SelectiveStateSpace, SuccessorSink, split_by_ends, stop,
+    ActionCounts, ExpansionOutcome, SelectiveStateSpace, SuccessorSink, split_by_ends, stop_request,
 };
 use spill::Result;
 
@@ -122,12 +122,12 @@ impl ChainRunner<'_, '_> {
     ) -> Result<u64> {
         running.begin(states, self.width);
         let mut passed = 0;
-        while !running.chains.is_empty() && !stop::is_requested() {
+        while !running.chains.is_empty() && !stop_request::is_requested() {
             let ActiveChains { now, after, leads, .. } = running;
             after.clear();
             leads.clear();
             self.step(now, (after, leads), room)?;
-            if !stop::is_requested() {
+            if !stop_request::is_requested() {
                 passed += self.advance(states, running, room)?;
             }
         }
@@ -184,7 +184,7 @@ impl ChainRunner<'_, '_> {
         while let Some(at) = way.last().filter(|it| **it != end) {
             let (mut after, mut leads) = (Vec::new(), Vec::new());
             self.step(at, (&mut after, &mut leads), room)?;
-            if stop::is_requested() {
+            if stop_request::is_requested() {
                 break;
             }
             way.push(after);
@@ -204,7 +204,7 @@ impl ChainRunner<'_, '_> {
             Result::Ok(())
         };
         next(&mut at, room)?;
-        while at != first && !stop::is_requested() {
+        while at != first && !stop_request::is_requested() {
             if *at < *end {
                 end.copy_from_slice(&at);
             }
@@ -212,7 +212,7 @@ impl ChainRunner<'_, '_> {
         }
         let mut passed = 0;
         at.copy_from_slice(start);
-        while *at != *end && !stop::is_requested() {
+        while *at != *end && !stop_request::is_requested() {
             next(&mut at, room)?;
             passed += 1;
         }
@@ -251,7 +251,7 @@ impl ChainRunner<'_, '_> {
         };
         let ExpansionOutcome { findings, excluded: left_out, action_counts: more, .. } =
             SuccessorSink::collect(width, successors, run)?;
-        if stop::is_requested() {
+        if stop_request::is_requested() {
             return Ok(());
         }
         if !findings.is_empty() || left_out > 0 {
@@ -293,7 +293,8 @@ impl ChainRunner<'_, '_> {
                 continue;
             }
             let choice = self.choosers.choose(state, words, rooms);
-            if bits::count(choice.chosen) != 1 || spill::hash(state).is_multiple_of(STORED_EACH) {
+            if bit_sets::count(choice.chosen) != 1 || spill::hash(state).is_multiple_of(STORED_EACH)
+            {
                 continue;
             }
             open.words_mut(at.len()).copy_from_slice(words);

@@ -1,16 +1,16 @@
 //! Which of the enabled steps of a state are taken, in states of one configuration.
 
 use super::PartialOrderMethod;
-use super::asking::FactDependence;
+use super::choice_cache::ChoiceCache;
 use super::deletion::{ContainingSets, DeletionSearch};
-use super::further::{MultiStubbornSearch, SEVERAL_MAX};
-use super::memo::ChoiceCache;
-use super::needs::{EnablingSets, ObservedState};
-use super::outlook::EnabledSetFacts;
+use super::enabling_sets::{EnablingSets, ObservedState};
+use super::fact_dependence::FactDependence;
+use super::multi_stubborn::{MultiStubbornSearch, SEVERAL_MAX};
 use super::processes::ProcessSetChoice;
 use super::relation::MemberRelation;
+use super::state_facts::EnabledSetFacts;
 use super::stubborn::StubbornClosure;
-use crate::analysis::bits::{self, BitMatrix};
+use crate::analysis::bit_sets::{self, BitMatrix};
 
 /// In the number of a key: it is about what has to be taken besides.
 const REST: u64 = 1 << 63;
@@ -106,7 +106,7 @@ impl TransitionChooser {
             | PartialOrderMethod::LocalSleep
             | PartialOrderMethod::Overman => (Some(ProcessSetChoice::new(&relation)), None),
         };
-        let words = bits::words_of(relation.instances);
+        let words = bit_sets::words_of(relation.instances);
         let asking = FactDependence::new(&relation);
         TransitionChooser {
             number,
@@ -183,7 +183,7 @@ impl TransitionChooser {
     fn confluent_of(&self, enabled: &[u64]) -> Option<usize> {
         let words = || self.confluent.iter().zip(enabled).map(|(some, enabled)| some & enabled);
         let first = |words: &mut dyn Iterator<Item = u64>| {
-            words.enumerate().find_map(|(at, word)| bits::members_of_word(at, word).next())
+            words.enumerate().find_map(|(at, word)| bit_sets::members_of_word(at, word).next())
         };
         let climbing = self.climbing.iter().flatten();
         let climbs = first(&mut words().zip(climbing).map(|(word, climbing)| word & climbing));
@@ -193,14 +193,14 @@ impl TransitionChooser {
 
     /// Chooses one that is confluent, if one is enabled beside others; tells whether. Nothing else is waited for by it.
     fn choose_confluent(&self, enabled: &[u64], room: &mut ChooserBuffers) -> bool {
-        if self.confluent.is_empty() || bits::is_single(enabled) {
+        if self.confluent.is_empty() || bit_sets::is_single(enabled) {
             return false;
         }
         let Some(taken) = self.confluent_of(enabled) else { return false };
         room.key.clear();
         room.value.clear();
         room.value.resize(self.words + 1, 0);
-        bits::insert(&mut room.value, taken);
+        bit_sets::insert(&mut room.value, taken);
         true
     }
 
@@ -211,17 +211,17 @@ impl TransitionChooser {
 
     /// Chooses all that is enabled, if it can be told by that alone that nothing less is chosen; tells whether.
     fn choose_all(&self, enabled: &[u64], room: &mut ChooserBuffers) -> bool {
-        let mut takes_all = bits::is_single(enabled);
+        let mut takes_all = bit_sets::is_single(enabled);
         if !takes_all {
             self.examine_enabled(enabled, room);
-            takes_all = bits::is_subset(enabled, room.outlook.universal_seeds());
+            takes_all = bit_sets::is_subset(enabled, room.outlook.universal_seeds());
         }
         if takes_all {
             room.key.clear();
             room.value.clear();
             room.value.extend_from_slice(enabled);
             room.value.push(true.into());
-            if self.method.takes_several() && !bits::is_single(enabled) {
+            if self.method.takes_several() && !bit_sets::is_single(enabled) {
                 room.value.extend_from_slice(enabled);
             }
             room.value.resize(self.value_words(), 0);
@@ -266,9 +266,10 @@ impl TransitionChooser {
         let goes_with_all = |one: usize| {
             let row = self.relation.dependent.row(one).iter().zip(enabled);
             let with: u32 = row.map(|(row, enabled)| (row & enabled).count_ones()).sum();
-            with == u32::from(bits::has(self.relation.dependent.row(one), one))
+            with == u32::from(bit_sets::has(self.relation.dependent.row(one), one))
         };
-        bits::intersects(&self.confluent, enabled) || bits::members(enabled).any(goes_with_all)
+        bit_sets::intersects(&self.confluent, enabled)
+            || bit_sets::members(enabled).any(goes_with_all)
     }
 
     /// What has to be taken of a state besides, so that everything that is looked for is
@@ -284,7 +285,7 @@ impl TransitionChooser {
         room.rest.resize(self.words, 0);
         if room.key.is_empty() {
             room.rest.copy_from_slice(enabled);
-            bits::subtract(&mut room.rest, &room.value[..self.words]);
+            bit_sets::subtract(&mut room.rest, &room.value[..self.words]);
         } else if !is_all {
             room.key[0] |= REST;
             if !room.memo.get(&room.key, &mut room.rest) {
@@ -301,7 +302,7 @@ impl TransitionChooser {
         let chosen = &value[..self.words];
         let ClosedSetSearch { enabled, needs, closure, best: with, .. } = sets;
         with.clone_from(&self.relation.monitors);
-        bits::extend(with, chosen);
+        bit_sets::extend(with, chosen);
         let seen = self.seen(key, enabled);
         needs.update(self.number, &self.relation, &self.asking, seen);
         closure.begin(&self.relation, seen, with);
@@ -345,9 +346,9 @@ impl TransitionChooser {
             self.add_disjoint_sets(seen, sets, several);
         }
         let best = &sets.best;
-        let is_whole = bits::is_subset(seen.enabled, best);
+        let is_whole = bit_sets::is_subset(seen.enabled, best);
         // Of whole runs more than what is looked for would be put off for ever.
-        let has_all = || bits::is_subset(&self.relation.monitors, best);
+        let has_all = || bit_sets::is_subset(&self.relation.monitors, best);
         let is_good = is_whole || self.relation.shown.is_none() && has_all();
         for (word, (set, enabled)) in chosen.iter_mut().zip(best.iter().zip(seen.enabled)) {
             *word = set & enabled;
@@ -376,19 +377,19 @@ impl TransitionChooser {
     /// deletion; of several one that has all that is looked for, or the first.
     fn stubborn(&self, seen: ObservedState, drawing: &[u64], sets: &mut ClosedSetSearch) {
         let ClosedSetSearch { needs, closure, deletion, best, .. } = sets;
-        let (relation, all) = (&self.relation, bits::count(seen.enabled));
+        let (relation, all) = (&self.relation, bit_sets::count(seen.enabled));
         let Some(having) = self.having.as_ref().filter(|_| all > 1) else { return };
         needs.update(self.number, relation, &self.asking, seen);
         closure.forget(relation);
         // All that is enabled is the last choice.
         let mut least = (all, u32::MAX);
-        for seed in bits::members(seen.enabled) {
+        for seed in bit_sets::members(seen.enabled) {
             let most = self.most(least, all);
             if most == 0 {
                 return;
             }
             // As long as nothing less than all is found, nothing is there either.
-            if least.0 == all && bits::has(drawing, seed) {
+            if least.0 == all && bit_sets::has(drawing, seed) {
                 continue;
             }
             closure.begin_with(relation, seed);
@@ -420,7 +421,7 @@ impl TransitionChooser {
     /// What a set costs: enabled members above all; if they are as many, what may have to be taken up again.
     /// Where that is taken up at once it may be all of them.
     fn cost(&self, seen: ObservedState, set: &[u64], (enabled, all): (u32, u32)) -> (u32, u32) {
-        let is_good = bits::is_subset(&self.relation.monitors, set);
+        let is_good = bit_sets::is_subset(&self.relation.monitors, set);
         let Some(climbing) = &self.climbing else { return (enabled, (!is_good).into()) };
         let words = climbing.iter().zip(set).zip(seen.enabled);
         if self.relation.shown.is_some() {

@@ -6,9 +6,9 @@
 //! possible and of whose sets that have the first step towards them each has lost one. What is left is closed
 //! again. If nothing enabled is left of it, the member has to stay. In the end none can go.
 
-use super::needs::{EnablingSets, ObservedState};
+use super::enabling_sets::{EnablingSets, ObservedState};
 use super::relation::MemberRelation;
-use crate::analysis::bits::{self, BitMatrix};
+use crate::analysis::bit_sets::{self, BitMatrix};
 
 /// Of each member the numbers of the sets that are pointed to and have it.
 #[derive(Clone, Debug)]
@@ -38,8 +38,8 @@ impl ContainingSets {
         let sets = relation.enabling.count();
         let mut having = BitMatrix::new(relation.waits.len(), sets);
         for set in 0..sets {
-            for member in bits::members(relation.enabling.row(set)) {
-                bits::insert(having.row_mut(member), set);
+            for member in bit_sets::members(relation.enabling.row(set)) {
+                bit_sets::insert(having.row_mut(member), set);
             }
         }
         ContainingSets(having)
@@ -47,7 +47,7 @@ impl ContainingSets {
 }
 
 impl DeletionSearch {
-    /// Makes the set one that is closed, has enabled members, and loses them all if any of them goes. `needs`
+    /// Makes the set one that is closed, has enabled members, and loses them all if any of them goes. `enabling_sets`
     /// have looked at the state.
     pub fn run(
         &mut self,
@@ -58,14 +58,14 @@ impl DeletionSearch {
     ) {
         self.set.clear();
         self.set.resize(seen.enabled.len(), 0);
-        (0..relation.waits.len()).for_each(|it| bits::insert(&mut self.set, it));
+        (0..relation.waits.len()).for_each(|it| bit_sets::insert(&mut self.set, it));
         self.broken.clear();
         self.broken.resize(having.0.words() + needs.takes.words(), 0);
         self.look(relation, seen, needs);
-        self.enabled = bits::count(seen.enabled);
-        let enabled: Vec<usize> = bits::members(seen.enabled).collect();
+        self.enabled = bit_sets::count(seen.enabled);
+        let enabled: Vec<usize> = bit_sets::members(seen.enabled).collect();
         for &member in enabled.iter().rev() {
-            if !bits::has(&self.set, member) {
+            if !bit_sets::has(&self.set, member) {
                 continue;
             }
             self.before.0.clone_from(&self.set);
@@ -87,8 +87,8 @@ impl DeletionSearch {
         self.left.clone_from(&needs.lives);
         self.held.clear();
         self.held.resize(seen.enabled.len(), 0);
-        for member in bits::members(seen.enabled) {
-            bits::extend(&mut self.held, relation.dependent.row(member));
+        for member in bit_sets::members(seen.enabled) {
+            bit_sets::extend(&mut self.held, relation.dependent.row(member));
         }
     }
 
@@ -106,18 +106,18 @@ impl DeletionSearch {
             && let Some(out) = self.open.pop()
         {
             self.looked += 1;
-            if bits::has(&self.held, out) {
+            if bit_sets::has(&self.held, out) {
                 self.let_go(relation, seen, out);
             }
             let pointed = having.0.row(out);
             for (word, sets) in pointed.iter().enumerate() {
                 let newly = self.newly_broken(word, *sets);
-                bits::members_of_word(word, newly)
+                bit_sets::members_of_word(word, newly)
                     .for_each(|set| self.lose(needs.users(set), seen));
             }
             for (word, movers) in needs.takes.row(out).iter().enumerate() {
                 let newly = self.newly_broken(pointed.len() + word, *movers);
-                let sets = bits::members_of_word(word, newly).map(|mover| needs.set_of(mover));
+                let sets = bit_sets::members_of_word(word, newly).map(|mover| needs.set_of(mover));
                 sets.for_each(|set| self.lose(needs.users(set), seen));
             }
         }
@@ -133,7 +133,7 @@ impl DeletionSearch {
     /// Takes out the enabled members that cannot stay without one that is out.
     fn let_go(&mut self, relation: &MemberRelation, seen: ObservedState, out: usize) {
         for word in 0..self.set.len() {
-            for member in bits::members_of_word(word, self.set[word] & seen.enabled[word]) {
+            for member in bit_sets::members_of_word(word, self.set[word] & seen.enabled[word]) {
                 if relation.dependent.contains(member, out) {
                     self.remove(member, seen);
                 }
@@ -142,15 +142,15 @@ impl DeletionSearch {
     }
 
     fn remove(&mut self, member: usize, seen: ObservedState) {
-        bits::remove_member(&mut self.set, member);
-        self.enabled -= u32::from(bits::has(seen.enabled, member));
+        bit_sets::remove_member(&mut self.set, member);
+        self.enabled -= u32::from(bit_sets::has(seen.enabled, member));
         self.open.push(member);
     }
 
     /// Takes out whoever cannot stay without a set that these need.
     fn lose(&mut self, users: &[u64], seen: ObservedState) {
         for (word, users) in users.iter().enumerate() {
-            for user in bits::members_of_word(word, users & self.set[word]) {
+            for user in bit_sets::members_of_word(word, users & self.set[word]) {
                 self.left[user] -= 1;
                 if self.left[user] == 0 {
                     self.remove(user, seen);

@@ -8,36 +8,36 @@
 //!
 //! - `relation`: which action instances disturb which, as sets of bits; `facts`: what does not hold in a
 //!   state, read off it by `tables`;
-//! - `stubborn` with `deletion` and what both ask, `needs`; `processes`: the methods; `choice`: one of them at work, `memo`: what it
-//!   remembers, by what is enabled (`outlook`) and the facts that are asked for then (`asking`); `further`: several sets of
+//! - `stubborn` with `deletion` and what both ask, `enabling_sets`; `processes`: the methods; `choice`: one of them at work, `choice_cache`: what it
+//!   remembers, by what is enabled (`state_facts`) and the facts that are asked for then (`fact_dependence`); `multi_stubborn`: several sets of
 //!   one state, whose steps are taken together;
 //! - `sleep`: which steps are left out, of those chosen, since another order has been taken; `sleep_sets`: as
 //!   values of states;
-//! - `ascent`: the order of states that keeps steps from being put off for ever;
-//! - `fixed`: what is known of processes once all have been started, `choosers`: the choice for each;
+//! - `static_proviso`: the order of states that keeps steps from being put off for ever;
+//! - `frozen_parameters`: what is known of processes once all have been started, `program_chooser`: the choice for each;
 //! - `model`: the model that is left; `blocks`: states that it looks at together.
 //!
 //! What is put off must not be put off for ever: see [`Postpones`](crate::exec::Postpones) and
 //! `docs/reductions.md`.
 
-mod ascent;
-mod asking;
 mod blocks;
 mod chains;
 mod choice;
-mod choosers;
+mod choice_cache;
 mod deletion;
+mod enabling_sets;
+mod fact_dependence;
 mod facts;
-mod fixed;
-mod further;
-mod memo;
+mod frozen_parameters;
 mod model;
-mod needs;
-mod outlook;
+mod multi_stubborn;
 mod processes;
+mod program_chooser;
 mod relation;
 mod sleep;
 mod sleep_sets;
+mod state_facts;
+mod static_proviso;
 mod stubborn;
 mod tables;
 
@@ -45,15 +45,15 @@ use super::{
     NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionRefusal,
     ReductionStack, confluence, simultaneous,
 };
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceId;
 use crate::budget::AnalysisBudget;
 use crate::exec::CheckSelection;
 use crate::exec::{Interp, ReductionCounters, SelectiveStateSpace, StateSpace};
 use crate::ir::ActionId;
 use crate::numbers::{count, grouped};
-use choosers::{ChecksOrRuns, ProgramChooser};
 use model::PartialOrderModel;
+use program_chooser::{ChecksOrRuns, ProgramChooser};
 use sleep::SleepSetReducedModel;
 use std::sync::Arc;
 
@@ -272,7 +272,7 @@ impl<'m> PartialOrder<'m> {
 
     /// The action instances that are taken at once where they are possible, as they are confluent.
     pub fn confluent(&self) -> Vec<InstanceId> {
-        bits::members(self.choosers.confluent()).map(|it| InstanceId(it as u32)).collect()
+        bit_sets::members(self.choosers.confluent()).map(|it| InstanceId(it as u32)).collect()
     }
 
     /// That confluence is not used, where it was asked for and nothing is left of it.

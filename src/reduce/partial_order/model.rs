@@ -4,14 +4,14 @@ use super::CycleProviso;
 use super::blocks::in_blocks;
 use super::chains::{ChainBuffers, ChainRunner};
 use super::choice::TransitionChoice;
-use super::choosers::ProgramChooser;
-use crate::analysis::bits;
+use super::program_chooser::ProgramChooser;
+use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{
     ObligationSink, PostponingStateSpace, SelectiveStateSpace, Simulation, StateSpace,
-    SuccessorSink, SystemDescription, any_bits, split_by_ends, stop,
+    SuccessorSink, SystemDescription, any_bits, split_by_ends, stop_request,
 };
-use crate::reduce::pool::BufferPool;
+use crate::reduce::buffer_pool::BufferPool;
 use crate::reduce::simultaneous::{SimultaneousSets, SimultaneousSteps};
 use spill::Result;
 use std::sync::Arc;
@@ -187,7 +187,7 @@ impl<'m> PartialOrderModel<'m> {
                 *put_off -= 1;
                 is_any = true;
                 besides.words_mut(at).copy_from_slice(enabled.words(at));
-                bits::subtract(besides.words_mut(at), chosen.words(at));
+                bit_sets::subtract(besides.words_mut(at), chosen.words(at));
             } else if is_good {
                 continue;
             } else if self.needs_proviso_expansion(state, ends.clone()) {
@@ -222,7 +222,7 @@ impl<'m> PartialOrderModel<'m> {
             self.selective.expand_chosen_with_ends(states, chosen, ends, out)
         };
         let Some(found) = out.wrap(self.model.width(), successors, run) else { return false };
-        if stop::is_requested() {
+        if stop_request::is_requested() {
             return false;
         }
         out.add_findings(found.findings);

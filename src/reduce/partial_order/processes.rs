@@ -1,9 +1,9 @@
 //! Choices of whole processes: preferential local transitions (Holzmann, Godefroid and Pirottin 1992,
 //! Algorithm 2) and Overman's method (1981; the same paper, section 5).
 
-use super::needs::ObservedState;
+use super::enabling_sets::ObservedState;
 use super::relation::{LocationMembers, MemberRelation, ProcessSlot};
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::ir::LocationId;
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ struct LocationConflicts {
 impl ProcessSetChoice {
     pub fn new(relation: &MemberRelation) -> ProcessSetChoice {
         let mut free = vec![0; relation.monitors.len()];
-        (0..relation.waits.len()).for_each(|it| bits::insert(&mut free, it));
+        (0..relation.waits.len()).for_each(|it| bit_sets::insert(&mut free, it));
         let mut all = Vec::new();
         for place in &relation.places {
             free.iter_mut().zip(&place.own).for_each(|(free, own)| *free &= !own);
@@ -55,7 +55,7 @@ impl ProcessSetChoice {
     pub fn local(&self, seen: ObservedState, best: &mut Vec<u64>) {
         let is_local = |&at: &usize| {
             let set = self.undisturbed(at, seen, true);
-            set.is_some_and(|set| bits::intersects(&set, seen.enabled))
+            set.is_some_and(|set| bit_sets::intersects(&set, seen.enabled))
         };
         if let Some(here) =
             (0..self.all.len()).find(is_local).and_then(|at| self.all[at].current_location(seen))
@@ -67,7 +67,7 @@ impl ProcessSetChoice {
     /// Of the sets of processes that nobody else disturbs, now or later, the one with the fewest enabled
     /// steps.
     pub fn overman(&self, seen: ObservedState, best: &mut Vec<u64>) {
-        let mut least = bits::count(seen.enabled);
+        let mut least = bit_sets::count(seen.enabled);
         for first in 0..self.all.len() {
             let Some(set) = self.undisturbed(first, seen, false) else { continue };
             let both = set.iter().zip(seen.enabled).map(|(set, enabled)| set & enabled);
@@ -87,14 +87,14 @@ impl ProcessSetChoice {
         let mut set = vec![0; seen.enabled.len()];
         while let Some(at) = open.pop() {
             let here = self.all[at].current_location(seen)?;
-            if bits::intersects(&here.disturbing, &self.free) {
+            if bit_sets::intersects(&here.disturbing, &self.free) {
                 return None;
             }
-            bits::extend(&mut set, &here.from);
+            bit_sets::extend(&mut set, &here.from);
             for (other, known) in self.all.iter().enumerate() {
                 let may = || match known.current_location(seen) {
-                    Some(there) => bits::intersects(&there.future, &here.disturbing),
-                    None => bits::intersects(&known.own, &here.disturbing),
+                    Some(there) => bit_sets::intersects(&there.future, &here.disturbing),
+                    None => bit_sets::intersects(&known.own, &here.disturbing),
                 };
                 if !chosen.contains(&other) && may() {
                     if alone {
@@ -113,7 +113,7 @@ impl ProcessMembers {
     /// Where it is, if that can be read off a state and something begins or ends there.
     fn current_location(&self, seen: ObservedState) -> Option<&LocationConflicts> {
         let is_there =
-            |at: &&LocationConflicts| at.fact.is_some_and(|it| !bits::has(seen.facts, it));
+            |at: &&LocationConflicts| at.fact.is_some_and(|it| !bit_sets::has(seen.facts, it));
         self.places.iter().find(is_there)
     }
 }
@@ -122,11 +122,11 @@ impl ProcessMembers {
 /// not there.
 fn disturbing(relation: &MemberRelation, from: &[u64], here: Option<usize>) -> Vec<u64> {
     let mut all = vec![0; from.len()];
-    for member in bits::members(from) {
-        bits::extend(&mut all, relation.dependent.row(member));
+    for member in bit_sets::members(from) {
+        bit_sets::extend(&mut all, relation.dependent.row(member));
         for wait in relation.waits[member].iter().filter(|it| it.fact.is_none() || it.fact != here)
         {
-            bits::extend(&mut all, relation.enabling.row(wait.enabling));
+            bit_sets::extend(&mut all, relation.enabling.row(wait.enabling));
         }
     }
     all
@@ -139,7 +139,7 @@ fn future(place: &ProcessSlot, from: LocationId) -> Vec<u64> {
     let mut all = vec![0; place.own.len()];
     while let Some(at) = open.pop() {
         let beginning = at.and_then(|at| place.at.get(&at));
-        beginning.into_iter().for_each(|it| bits::extend(&mut all, &it.from));
+        beginning.into_iter().for_each(|it| bit_sets::extend(&mut all, &it.from));
         for moved in place.moves.iter().filter(|it| it.from == at) {
             if reached.insert(moved.to) {
                 open.push(moved.to);

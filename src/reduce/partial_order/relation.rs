@@ -8,7 +8,7 @@
 use super::facts::{self, FactCollector};
 use super::tables::FactReader;
 use crate::analysis::access::{AccessTable, ConjunctCondition, GuardConjunct, LocationChange};
-use crate::analysis::bits::{self, BitMatrix, BitSetInterner};
+use crate::analysis::bit_sets::{self, BitMatrix, BitSetInterner};
 use crate::analysis::dependence::{DependenceMatrix, DependenceRelation};
 use crate::analysis::instances::{ActionInstance, InstanceId};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
@@ -141,7 +141,7 @@ impl MemberRelation {
         let members = instances + watched.len();
         let of_configuration = table.has_fixed_cells();
         // A set for each member, one of the conditions that it waits for, and those that are kept once.
-        let words = bits::words_of(members);
+        let words = bit_sets::words_of(members);
         budget.hold(2 * members * words * size_of::<u64>())?;
         let mut building =
             RelationBuilder::new((interp, of_configuration), (dependence, matrix), members);
@@ -169,7 +169,7 @@ impl MemberRelation {
             building.watch(&mut relation, instances + at, property);
         }
         for instance in building.failing_instances(&aims.checks) {
-            bits::insert(&mut relation.monitors, instance.index());
+            bit_sets::insert(&mut relation.monitors, instance.index());
         }
         if aims.claim.is_some_and(|it| it != StutterDependence::Always) {
             building.join_monitors(&mut relation);
@@ -213,22 +213,22 @@ impl MemberRelation {
 
     /// The instances that something is looked for in or behind, as a set of instances.
     pub fn visible(&self) -> Vec<u64> {
-        let mut visible = vec![0; bits::words_of(self.instances)];
+        let mut visible = vec![0; bit_sets::words_of(self.instances)];
         let is_watched =
-            |it: &usize| bits::members(self.dependent.row(*it)).any(|it| it >= self.instances);
-        let is_seen = |it: &usize| bits::has(&self.monitors, *it) || is_watched(it);
-        (0..self.instances).filter(is_seen).for_each(|it| bits::insert(&mut visible, it));
+            |it: &usize| bit_sets::members(self.dependent.row(*it)).any(|it| it >= self.instances);
+        let is_seen = |it: &usize| bit_sets::has(&self.monitors, *it) || is_watched(it);
+        (0..self.instances).filter(is_seen).for_each(|it| bit_sets::insert(&mut visible, it));
         visible
     }
 
     /// Whether anything is looked for but deadlocks.
     pub fn has_monitors(&self) -> bool {
-        bits::count(&self.monitors) > 0
+        bit_sets::count(&self.monitors) > 0
     }
 
     /// Whether anything is looked for but what one property says.
     pub fn has_several_monitors(&self) -> bool {
-        bits::count(&self.monitors) > 1
+        bit_sets::count(&self.monitors) > 1
     }
 
     /// Whether some of those in two sets is taken only with all that is possible.
@@ -244,7 +244,7 @@ impl MemberRelation {
         facts: &[u64],
     ) -> impl Iterator<Item = usize> {
         let is_other =
-            move |it: &&ValueDependence| !it.unless.is_some_and(|fact| bits::has(facts, fact));
+            move |it: &&ValueDependence| !it.unless.is_some_and(|fact| bit_sets::has(facts, fact));
         self.value_dependences[member].iter().filter(is_other).map(|it| it.with)
     }
 
@@ -297,8 +297,8 @@ fn leaving(
         for moved in moves.iter().filter(|it| it.from != it.to) {
             if let Some(from) = moved.from {
                 let row = leaving.entry((moved.cell, from)).or_default();
-                row.resize(bits::words_of(members), 0);
-                bits::insert(row, instance.index());
+                row.resize(bit_sets::words_of(members), 0);
+                bit_sets::insert(row, instance.index());
             }
         }
     }
@@ -341,7 +341,7 @@ impl<'b> RelationBuilder<'b> {
     }
 
     fn none(&self) -> Vec<u64> {
-        vec![0; bits::words_of(self.members)]
+        vec![0; bit_sets::words_of(self.members)]
     }
 
     /// A set of instances as one of members.
@@ -377,7 +377,7 @@ impl<'b> RelationBuilder<'b> {
         for all in storing.values() {
             for &one in all {
                 for &other in all.iter().filter(|&&it| !self.dependence.exclude(one, it)) {
-                    bits::insert(rows.row_mut(one.index()), other.index());
+                    bit_sets::insert(rows.row_mut(one.index()), other.index());
                 }
             }
         }
@@ -468,8 +468,8 @@ impl<'b> RelationBuilder<'b> {
     fn watch(&mut self, relation: &mut MemberRelation, watcher: usize, property: PropertyId) {
         let mut seen = self.none();
         for instance in self.dependence.visible(property) {
-            bits::insert(&mut seen, instance.index());
-            bits::insert(relation.dependent.row_mut(instance.index()), watcher);
+            bit_sets::insert(&mut seen, instance.index());
+            bit_sets::insert(relation.dependent.row_mut(instance.index()), watcher);
         }
         relation.dependent.row_mut(watcher).copy_from_slice(&seen);
         let enabling = self.pointed.intern(seen);
@@ -479,7 +479,7 @@ impl<'b> RelationBuilder<'b> {
             enabling,
             mover: None,
         }]);
-        bits::insert(&mut relation.monitors, watcher);
+        bit_sets::insert(&mut relation.monitors, watcher);
     }
 
     /// Has what a claim sees chosen with all that is looked for: behind it the claim may not follow a run
@@ -489,7 +489,7 @@ impl<'b> RelationBuilder<'b> {
         let is_claim = |(_, it): &(_, &ProgramProperty)| matches!(it.kind, PropertyKind::Claim(_));
         for (claim, _) in program.properties.iter().filter(is_claim) {
             for instance in self.dependence.visible(claim) {
-                bits::extend(relation.dependent.row_mut(instance.index()), &relation.monitors);
+                bit_sets::extend(relation.dependent.row_mut(instance.index()), &relation.monitors);
             }
         }
     }
@@ -500,7 +500,7 @@ impl<'b> RelationBuilder<'b> {
         let is_claim = |(_, it): &(_, &ProgramProperty)| matches!(it.kind, PropertyKind::Claim(_));
         for (claim, _) in self.program.properties.iter().filter(is_claim) {
             for instance in self.dependence.visible(claim) {
-                bits::insert(&mut shown, instance.index());
+                bit_sets::insert(&mut shown, instance.index());
             }
         }
         let may_end = |it: &InstanceId| {
@@ -508,7 +508,7 @@ impl<'b> RelationBuilder<'b> {
             access.effect.may_drop || access.failures().any()
         };
         for instance in self.dependence.instances().filter(may_end) {
-            bits::insert(&mut shown, instance.index());
+            bit_sets::insert(&mut shown, instance.index());
         }
         shown
     }
@@ -532,8 +532,11 @@ impl<'b> RelationBuilder<'b> {
                 let cell = table.location_cell(edge.process, side.slot);
                 let (own, at, moves) = (self.none(), BTreeMap::new(), Vec::new());
                 let place = places.entry(cell).or_insert(ProcessSlot { own, at, moves });
-                bits::insert(&mut place.own, instance.index());
-                bits::insert(&mut self.beginning(place, cell, edge.from).from, instance.index());
+                bit_sets::insert(&mut place.own, instance.index());
+                bit_sets::insert(
+                    &mut self.beginning(place, cell, edge.from).from,
+                    instance.index(),
+                );
                 let effect = &self.dependence.access(instance).effect;
                 for moved in effect.moves.iter().filter(|it| it.cell == cell) {
                     if let Some(to) = moved.to {

@@ -6,17 +6,17 @@
 //! taking them first. They stay possible as long as they are asleep.
 
 use super::blocks::in_blocks;
-use super::choosers::{ConfigurationBuffers, ProgramChooser};
+use super::program_chooser::{ConfigurationBuffers, ProgramChooser};
 use super::sleep_sets::SleepSets;
 use super::{PartialOrderMethod, PartialOrderModel};
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
 use crate::exec::{
     LabelledSink, PostponingStateSpace, SelectiveStateSpace, Simulation, SleepSetStateSpace,
-    StateSpace, SuccessorSink, SystemDescription, labelled, split_by_ends, stop,
+    StateSpace, SuccessorSink, SystemDescription, labelled, split_by_ends, stop_request,
 };
 use crate::ir::Entity;
-use crate::reduce::pool::BufferPool;
+use crate::reduce::buffer_pool::BufferPool;
 use std::sync::Arc;
 
 /// A model some of whose steps are asleep.
@@ -106,7 +106,7 @@ impl<'m> SleepSetReducedModel<'m> {
                 PartialOrderMethod::Sleep => enabled,
                 _ => self.choosers.choose(state, enabled, rooms).chosen,
             });
-            bits::subtract(taken, asleep.words(at));
+            bit_sets::subtract(taken, asleep.words(at));
             fewer += u64::from(taken != enabled);
         }
         out.count_postponed(fewer);
@@ -121,7 +121,7 @@ impl<'m> SleepSetReducedModel<'m> {
             self.selective.expand_labelled_with_ends(states, taken, ends, out)
         };
         let Some(found) = out.wrap_labelled(width, successors, run) else { return };
-        if stop::is_requested() {
+        if stop_request::is_requested() {
             // It may have left early; what it gave is dropped.
             return;
         }

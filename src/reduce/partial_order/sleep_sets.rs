@@ -3,7 +3,7 @@
 //! An instance has a bit of a value. Two that are never possible in one state can have the same: which of them
 //! is meant, the state tells. So the instances of a process need as many bits as it can choose among.
 
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::analysis::dependence::DependenceMatrix;
 use std::cmp::Ordering;
 
@@ -37,9 +37,9 @@ impl SleepSets {
         if value.iter().all(|&byte| byte == 0) {
             return;
         }
-        for instance in bits::members(enabled) {
+        for instance in bit_sets::members(enabled) {
             if self.bit[instance].is_some_and(|bit| value[bit / 8] >> (bit % 8) & 1 != 0) {
-                bits::insert(asleep, instance);
+                bit_sets::insert(asleep, instance);
             }
         }
     }
@@ -54,14 +54,15 @@ impl SleepSets {
         value: &mut [u8],
     ) {
         value.fill(0);
-        let own = instance / bits::WORD_BITS;
+        let own = instance / bit_sets::WORD_BITS;
         for (at, (asleep, taken)) in asleep.iter().zip(taken).enumerate() {
             let before = match at.cmp(&own) {
                 Ordering::Less => 0,
-                Ordering::Equal => u64::MAX << (instance % bits::WORD_BITS) << 1,
+                Ordering::Equal => u64::MAX << (instance % bit_sets::WORD_BITS) << 1,
                 Ordering::Greater => u64::MAX,
             };
-            for member in bits::members_of_word(at, (asleep | taken & before) & !dependent[at]) {
+            for member in bit_sets::members_of_word(at, (asleep | taken & before) & !dependent[at])
+            {
                 if let Some(bit) = self.bit[member] {
                     value[bit / 8] |= 1 << (bit % 8);
                 }
@@ -84,12 +85,12 @@ fn bits_of(matrix: &DependenceMatrix, count: usize) -> (Vec<Option<usize>>, usiz
         if all(excluded, matrix.dependent.row(instance)) + 1 >= count || classes.len() > BITS_MAX {
             return None;
         }
-        let free = classes.iter().position(|class| bits::is_subset(class, excluded));
+        let free = classes.iter().position(|class| bit_sets::is_subset(class, excluded));
         let class = free.unwrap_or_else(|| {
             classes.push(matrix.excluded.empty_set());
             classes.len() - 1
         });
-        bits::insert(&mut classes[class], instance);
+        bit_sets::insert(&mut classes[class], instance);
         Some(class)
     });
     let bit = bit.collect();

@@ -9,10 +9,10 @@
 //! With the *conditional* relation (Definitions 9 and 11) what does not go with an enabled member depends on
 //! the state: on how full a channel is, or what a counter holds.
 
-use super::asking::FactDependence;
-use super::needs::{EnablingSets, ObservedState, RequiredSets};
+use super::enabling_sets::{EnablingSets, ObservedState, RequiredSets};
+use super::fact_dependence::FactDependence;
 use super::relation::MemberRelation;
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 
 /// Room for closures.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl StubbornClosure {
 
     /// Gives up, in this state, as soon as the set has this member, from which the closure was too large.
     pub fn avoid(&mut self, member: usize) {
-        bits::insert(&mut self.avoided, member);
+        bit_sets::insert(&mut self.avoided, member);
     }
 
     /// Begins with nothing.
@@ -61,7 +61,7 @@ impl StubbornClosure {
     /// Begins with one enabled member.
     pub fn begin_with(&mut self, relation: &MemberRelation, member: usize) {
         self.clear(relation);
-        bits::insert(&mut self.set, member);
+        bit_sets::insert(&mut self.set, member);
         self.enabled = 1;
         self.open.push(member);
     }
@@ -77,12 +77,12 @@ impl StubbornClosure {
             *known |= row;
             self.has_avoided |= new & self.avoided[word] != 0;
             self.enabled += (new & seen.enabled[word]).count_ones();
-            self.open.extend(bits::members_of_word(word, new));
+            self.open.extend(bit_sets::members_of_word(word, new));
         }
     }
 
     /// Closes the set; gives up, with `false`, as soon as it has more than `most` enabled members or one
-    /// that is avoided. `needs` have looked at the state.
+    /// that is avoided. `enabling_sets` have looked at the state.
     pub fn close(
         &mut self,
         of: (&MemberRelation, &FactDependence),
@@ -121,7 +121,7 @@ impl StubbornClosure {
     ) -> bool {
         while let Some(member) = self.open.pop() {
             self.looked += 1;
-            if bits::has(seen.enabled, member) {
+            if bit_sets::has(seen.enabled, member) {
                 self.add(seen, relation.dependent.row(member));
             }
             match needs.of(asking, member) {

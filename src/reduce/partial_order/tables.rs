@@ -1,6 +1,6 @@
 //! Tables by which facts are read off the bits of states.
 
-use crate::analysis::bits::words_of;
+use crate::analysis::bit_sets::words_of;
 use crate::ir::Layout;
 use crate::ir::layout::{CellId, ScalarCell};
 

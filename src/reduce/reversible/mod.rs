@@ -5,7 +5,7 @@
 //!
 //! - `cases`: what an action instance does, case by case; `find`: found by trying it;
 //! - `choose`: which of them may be undone together; `symmetric`, `singular`: what else holds of them;
-//! - `local`: the search from a progenitor; `model`: what is visited then.
+//! - `local_search`: the search from a progenitor; `model`: what is visited then.
 //!
 //! What is left is a search of states that the program reaches, whatever the rules are: a state is left out
 //! only if one from which they lead to it is among the successors of the same progenitor's states. That is the
@@ -14,10 +14,10 @@
 mod cases;
 mod choose;
 mod find;
-mod gathered;
-mod local;
+mod local_search;
 mod model;
 mod singular;
+mod state_set;
 mod symmetric;
 
 pub use cases::{CaseCell, CaseMultiset, ReversibleCase};
@@ -32,7 +32,7 @@ use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
 use crate::ir::{ActionId, Program};
 use crate::numbers::grouped;
 use find::CaseFinder;
-use local::CaseExecutor;
+use local_search::CaseExecutor;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
 //! The model that visits progenitors only.
 
-use super::gathered::OrderedStateSet;
-use super::local::{CaseExecutor, LOCAL_BYTES_MAX, TooManyStates};
+use super::local_search::{CaseExecutor, LOCAL_BYTES_MAX, TooManyStates};
+use super::state_set::OrderedStateSet;
 use crate::exec::{
     ExpansionOutcome, Finding, Findings, Interp, PostponingStateSpace, Simulation, StateSpace,
-    SuccessorSink, SystemDescription, Violation, any_bits, stop,
+    SuccessorSink, SystemDescription, Violation, any_bits, stop_request,
 };
-use crate::reduce::pool::BufferPool;
+use crate::reduce::buffer_pool::BufferPool;
 use spill::Result;
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ impl<'m> ProgenitorModel<'m> {
             out.wrap_in_batches(width, candidates, CANDIDATES * width, &mut gather, run);
         let Some(ExpansionOutcome { findings, excluded: left_out, .. }) = collected else { return };
         gather(candidates, out);
-        if stop::is_requested() || out.has_failed() {
+        if stop_request::is_requested() || out.has_failed() {
             return;
         }
         out.add_findings(found_from(&findings, state));
@@ -301,7 +301,7 @@ impl StateSpace for ProgenitorModel<'_> {
         }
         self.with_room(|room| {
             for state in states.chunks_exact(self.width()) {
-                if stop::is_requested() || out.has_failed() {
+                if stop_request::is_requested() || out.has_failed() {
                     return;
                 }
                 self.search_from(state, room, out);

@@ -3,7 +3,7 @@
 
 use super::cases::ReversibleCase;
 use crate::analysis::access::{AccessTable, CellSet, InstanceAccess};
-use crate::analysis::bits::{self, BitMatrix};
+use crate::analysis::bit_sets::{self, BitMatrix};
 use crate::analysis::instances::InstanceId;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::Interp;
@@ -73,9 +73,9 @@ impl<'a> SingularityCheck<'a> {
             budget.work(EACH_INSTANCE + EACH_PAIR * self.cases.len() as u64)?;
             let dependent = self.dependent(&self.table.access(number));
             // Whether the first is one that the step depends on or not, it matters to the second.
-            for then in bits::members(&dependent) {
+            for then in bit_sets::members(&dependent) {
                 budget.work(dependent.len() as u64)?;
-                if depending[then] || bits::intersects(by.row(then), &dependent) {
+                if depending[then] || bit_sets::intersects(by.row(then), &dependent) {
                     return Ok(false);
                 }
             }
@@ -108,9 +108,9 @@ impl<'a> SingularityCheck<'a> {
         let (reads, writes) = (self.table.read_cells(access), self.table.written_cells(access));
         let depends =
             |it: &CaseFootprint| writes.intersects(&it.all) || reads.intersects(&it.changed);
-        let mut found = vec![0; bits::words_of(self.cases.len())];
+        let mut found = vec![0; bit_sets::words_of(self.cases.len())];
         for (at, _) in self.footprints.iter().enumerate().filter(|(_, it)| depends(it)) {
-            bits::insert(&mut found, at);
+            bit_sets::insert(&mut found, at);
         }
         found
     }
@@ -118,14 +118,14 @@ impl<'a> SingularityCheck<'a> {
     /// Which cases can be taken right before which.
     fn followed(&self, budget: &AnalysisBudget) -> Result<CasePredecessors, BudgetExceeded> {
         let count = self.cases.len();
-        budget.hold(count * bits::words_of(count) * size_of::<u64>())?;
+        budget.hold(count * bit_sets::words_of(count) * size_of::<u64>())?;
         let mut found =
             CasePredecessors { by: BitMatrix::new(count, count), depending: vec![false; count] };
         for then in 0..count {
             budget.work(EACH_PAIR * count as u64)?;
             for first in 0..count {
                 if follows(&self.cases[first], &self.cases[then]) {
-                    bits::insert(found.by.row_mut(then), first);
+                    bit_sets::insert(found.by.row_mut(then), first);
                     found.depending[then] |=
                         !self.footprints[first].is_apart(&self.footprints[then]);
                 }

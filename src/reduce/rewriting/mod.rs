@@ -2,8 +2,8 @@
 //!
 //! Each pass changes the program and says which state of its own stands for a state of the program
 //! before ([`RewritePass`]). Passes follow one another, each on what the one before has left: first [`slice`](super::slice), which leaves less to all
-//! others, then [`structural`](super::structural), then [`values`](super::values), after which more
-//! actions are equal, then [`states`](super::states), then [`dead`](super::dead), which resets to what the first have left of first values, last [`merge`](super::merge).
+//! others, then [`structural`](super::structural), then [`equivalent_values`](super::values), after which more
+//! actions are equal, then [`equivalent_locations`](super::states), then [`dead`](super::dead), which resets to what the first have left of first values, last [`merge`](super::merge).
 //! Interpreter, compiler and the other
 //! reductions run what is left in the end; actions of the program as written, locations and cells keep their numbers, so that a
 //! counterexample is told in steps of the program as written, over all passes at once.
@@ -12,15 +12,15 @@ mod model;
 
 use super::claim::{FiniteRunPolicy, NeverClaim};
 use super::dead::DeadVariableElimination;
+use super::equivalent_locations::LocationMerging;
+use super::equivalent_values::ValueMerging;
 use super::merge::{self, TransitionMerging};
-use super::pass::RewritePass;
+use super::rewrite_pass::RewritePass;
 use super::slice::{self, ProgramSlice};
-use super::states::LocationMerging;
 use super::structural::{self, StructuralReduction};
-use super::values::ValueMerging;
 use super::{
-    PreservedProperties, Reduction, ReductionKind, ReductionRefusal, ReductionStack, dead, states,
-    unrewritable_reason, values,
+    PreservedProperties, Reduction, ReductionKind, ReductionRefusal, ReductionStack, dead,
+    equivalent_locations, equivalent_values, unrewritable_reason,
 };
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{CheckSelection, Interp, ReductionCounters, StateSpace};
@@ -198,12 +198,14 @@ impl RewrittenProgram {
         let structural = passes.run(structural::NAME, wanted.structural, |checks, budget| {
             StructuralReduction::rewrite(&mut program, written, checks, budget)
         });
-        let values = passes.run(values::NAME, wanted.values.then_some(()), |(), budget| {
-            ValueMerging::rewrite(&mut program, layout, budget)
-        });
-        let states = passes.run(states::NAME, wanted.states.then_some(()), |(), budget| {
-            LocationMerging::rewrite(&mut program, layout, budget)
-        });
+        let values =
+            passes.run(equivalent_values::NAME, wanted.values.then_some(()), |(), budget| {
+                ValueMerging::rewrite(&mut program, layout, budget)
+            });
+        let states =
+            passes.run(equivalent_locations::NAME, wanted.states.then_some(()), |(), budget| {
+                LocationMerging::rewrite(&mut program, layout, budget)
+            });
         let jointly = wanted.dead.then_some(wanted.joint_dead);
         let dead = passes.run(dead::NAME, jointly, |jointly, budget| {
             DeadVariableElimination::rewrite(&mut program, layout, jointly, budget)

@@ -21,9 +21,9 @@
 //! Which sets these are partial order says (`partial_order/further.rs`), of which this is one more method; here is how
 //! their steps are taken.
 
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceSets;
-use crate::exec::{SelectiveStateSpace, SuccessorSink, split_by_ends, stop};
+use crate::exec::{SelectiveStateSpace, SuccessorSink, split_by_ends, stop_request};
 use spill::Result;
 
 /// What the reduction is called.
@@ -48,14 +48,14 @@ impl SimultaneousSets {
     /// together. The several come last, so that little is taken more than once.
     pub fn add(&mut self, chosen: &[u64], several: &[u64]) {
         let mut alone = chosen.to_vec();
-        let several = several.chunks_exact(chosen.len()).filter(|it| bits::count(it) > 0);
-        several.clone().for_each(|it| bits::subtract(&mut alone, it));
+        let several = several.chunks_exact(chosen.len()).filter(|it| bit_sets::count(it) > 0);
+        several.clone().for_each(|it| bit_sets::subtract(&mut alone, it));
         let single = |member: usize| {
             let mut set = vec![0; chosen.len()];
-            bits::insert(&mut set, member);
+            bit_sets::insert(&mut set, member);
             set
         };
-        self.sets.extend(bits::members(&alone).map(single));
+        self.sets.extend(bit_sets::members(&alone).map(single));
         self.sets.extend(several.map(<[u64]>::to_vec));
         self.ends.push(self.sets.len());
     }
@@ -132,14 +132,14 @@ impl SimultaneousSteps<'_, '_> {
         let (mut successors, mut chosen) = (Vec::new(), self.selective.instances().sets());
         chosen.clear(states.len() / self.width);
         for at in 0..states.len() / self.width {
-            together.of(at).iter().for_each(|it| bits::extend(chosen.words_mut(at), it));
+            together.of(at).iter().for_each(|it| bit_sets::extend(chosen.words_mut(at), it));
         }
         let run = |out: &mut SuccessorSink| self.selective.expand_chosen(states, &chosen, out);
         let Some(found) = out.wrap_uncounted(self.width, &mut successors, run) else {
             return false;
         };
         out.add_findings(found.findings);
-        !stop::is_requested()
+        !stop_request::is_requested()
     }
 
     /// Takes an instance of the set that is next, where there is one; tells whether any fails. Where none leads on, as they
@@ -191,7 +191,7 @@ impl SimultaneousSteps<'_, '_> {
         };
         let found = out.wrap(self.width, successors, run)?;
         out.count_excluded(found.excluded);
-        (!stop::is_requested()).then_some(!found.findings.is_empty())
+        (!stop_request::is_requested()).then_some(!found.findings.is_empty())
     }
 
     /// The states on each way by steps that are taken together of a state, which is left out.

@@ -2,9 +2,9 @@
 
 use super::SliceCriterion;
 use super::items::{SliceItems, written};
-use super::needs::RelevantItems;
+use super::relevance::RelevantItems;
 use crate::analysis::access::AccessTable;
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::analysis::instances::InstanceId;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::ir::walk::{self, CodeVisitor};
@@ -134,7 +134,7 @@ impl<'c> ConeBuilder<'c> {
                 }
                 PropertyKind::AssertionAt { process, location, condition } => {
                     self.needs(|needs| needs.expr(condition));
-                    bits::insert(&mut self.relevant, self.items.at(*process, *location));
+                    bit_sets::insert(&mut self.relevant, self.items.at(*process, *location));
                 }
                 PropertyKind::Automaton(_) | PropertyKind::Claim(_) | PropertyKind::Reached => {}
             }
@@ -150,7 +150,7 @@ impl<'c> ConeBuilder<'c> {
                 _ => None,
             };
             for scalar in own.into_iter().flat_map(|it| self.items.scalars.of(it)) {
-                bits::insert(&mut self.relevant, scalar);
+                bit_sets::insert(&mut self.relevant, scalar);
             }
             // What those write that begin with the program is not reset before the next begins.
             let all = vec![u64::MAX; self.relevant.len()];
@@ -166,7 +166,7 @@ impl<'c> ConeBuilder<'c> {
             let before = (self.kept.len(), self.relevant.clone());
             for (id, written) in self.written.iter() {
                 budget.work(words)?;
-                if bits::intersects(written, &self.relevant) {
+                if bit_sets::intersects(written, &self.relevant) {
                     self.kept.insert(id);
                 }
             }
@@ -174,7 +174,7 @@ impl<'c> ConeBuilder<'c> {
                 budget.work(EACH_ACTION + words)?;
                 self.keep(&self.program.actions[id]);
             }
-            if bits::has(&self.relevant, self.items.steps) {
+            if bit_sets::has(&self.relevant, self.items.steps) {
                 self.kept.extend(self.program.actions.keys());
             }
             if before == (self.kept.len(), self.relevant.clone()) {
@@ -187,11 +187,11 @@ impl<'c> ConeBuilder<'c> {
     fn keep(&mut self, action: &Action) {
         self.needs(|needs| needs.action(action));
         if self.has_committed {
-            bits::insert(&mut self.relevant, self.items.commitment);
+            bit_sets::insert(&mut self.relevant, self.items.commitment);
         }
         let Some(edge) = action.edge else { return };
         if self.started.contains(&edge.process) {
-            bits::insert(&mut self.relevant, self.items.instances);
+            bit_sets::insert(&mut self.relevant, self.items.instances);
         }
         let leading = self.to.at(edge.process, edge.from);
         let moves =

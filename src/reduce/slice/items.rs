@@ -1,7 +1,7 @@
 //! What may matter in a state, numbered, and what of it code reads and writes.
 
-use crate::analysis::bits;
-use crate::analysis::live::ScalarNumbering;
+use crate::analysis::bit_sets;
+use crate::analysis::live_variables::ScalarNumbering;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
 use crate::ir::{
     Action, ChannelId, ChannelRef, Entity, Expr, ExprKind, FunctionId, LocationId, Place,
@@ -47,7 +47,7 @@ impl SliceItems {
 
     /// None of them.
     pub fn none(&self) -> Vec<u64> {
-        vec![0; bits::words_of(self.count())]
+        vec![0; bit_sets::words_of(self.count())]
     }
 
     fn channel(&self, id: ChannelId) -> usize {
@@ -62,7 +62,7 @@ impl SliceItems {
     /// Adds what a place may mean to a set.
     pub fn add_place(&self, program: &Program, place: &Place, set: &mut [u64]) {
         if let Some(meant) = self.scalars.of_place(program, place) {
-            meant.scalars.for_each(|it| bits::insert(set, it));
+            meant.scalars.for_each(|it| bit_sets::insert(set, it));
         }
     }
 }
@@ -96,12 +96,12 @@ impl CodeVisitor for NamedItems<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Call { function, .. } => self.function(*function),
-            StmtKind::Exit => bits::insert(self.found, self.items.instances),
+            StmtKind::Exit => bit_sets::insert(self.found, self.items.instances),
             StmtKind::Run { process, .. } => {
-                bits::insert(self.found, self.items.instances);
+                bit_sets::insert(self.found, self.items.instances);
                 let process = &self.program.processes[*process];
                 let scalars = process.parameters.iter().flat_map(|&it| self.items.scalars.of(it));
-                scalars.for_each(|it| bits::insert(self.found, it));
+                scalars.for_each(|it| bit_sets::insert(self.found, it));
                 walk::body(self, &process.life.prologue);
             }
             _ => {}
@@ -113,16 +113,16 @@ impl CodeVisitor for NamedItems<'_> {
         match &expr.kind {
             ExprKind::Call(function, _) => self.function(*function),
             ExprKind::At { process, slot, location } => {
-                bits::insert(self.found, self.items.at(*process, *location));
+                bit_sets::insert(self.found, self.items.at(*process, *location));
                 if slot.is_some() {
-                    bits::insert(self.found, self.items.instances);
+                    bit_sets::insert(self.found, self.items.instances);
                 }
             }
             ExprKind::Processes | ExprKind::SlotOf(..) => {
-                bits::insert(self.found, self.items.instances);
+                bit_sets::insert(self.found, self.items.instances);
             }
             ExprKind::Timeout | ExprKind::Enabled(_) | ExprKind::PriorityOf(_) => {
-                bits::insert(self.found, self.items.steps);
+                bit_sets::insert(self.found, self.items.steps);
             }
             _ => {}
         }
@@ -133,14 +133,14 @@ impl CodeVisitor for NamedItems<'_> {
         self.items.add_place(self.program, place, self.found);
         // Whoever names an instance sees whether it is there.
         if place.slot.is_some() {
-            bits::insert(self.found, self.items.instances);
+            bit_sets::insert(self.found, self.items.instances);
         }
         walk::place(self, place);
     }
 
     fn channel(&mut self, channel: &ChannelRef, _: PlaceAccess) {
         let all = channel.possible_channels(self.program);
-        all.for_each(|it| bits::insert(self.found, self.items.channel(it)));
+        all.for_each(|it| bit_sets::insert(self.found, self.items.channel(it)));
         walk::channel(self, channel);
     }
 }
@@ -166,13 +166,13 @@ impl CodeVisitor for WrittenItems<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::Call { function, .. } => self.function(*function),
-            StmtKind::Exit => bits::insert(self.found, self.items.instances),
+            StmtKind::Exit => bit_sets::insert(self.found, self.items.instances),
             StmtKind::Run { process: id, .. } => {
-                bits::insert(self.found, self.items.instances);
+                bit_sets::insert(self.found, self.items.instances);
                 let process = &self.program.processes[*id];
-                bits::insert(self.found, self.items.at(*id, process.start));
+                bit_sets::insert(self.found, self.items.at(*id, process.start));
                 let locals = self.items.scalars.of_process(self.program, *id);
-                locals.for_each(|it| bits::insert(self.found, it));
+                locals.for_each(|it| bit_sets::insert(self.found, it));
                 walk::body(self, &process.life.prologue);
             }
             _ => {}
@@ -190,7 +190,7 @@ impl CodeVisitor for WrittenItems<'_> {
     fn channel(&mut self, channel: &ChannelRef, access: PlaceAccess) {
         if access == PlaceAccess::Write {
             let all = channel.possible_channels(self.program);
-            all.for_each(|it| bits::insert(self.found, self.items.channel(it)));
+            all.for_each(|it| bit_sets::insert(self.found, self.items.channel(it)));
         }
         walk::channel(self, channel);
     }
@@ -206,9 +206,9 @@ pub(super) fn written(program: &Program, items: &SliceItems, action: &Action) ->
     };
     let locations = &program.processes[edge.process].locations;
     for at in [edge.from, edge.to] {
-        bits::insert(&mut found, items.at(edge.process, at));
+        bit_sets::insert(&mut found, items.at(edge.process, at));
         if locations[at].urgency == Urgency::Committed {
-            bits::insert(&mut found, items.commitment);
+            bit_sets::insert(&mut found, items.commitment);
         }
     }
     found

@@ -5,7 +5,7 @@
 //!
 //! 1. *What matters* begins with what properties ask for and with the actions that may fail (`cone`). An
 //!    action stays if it may change what matters, and then all that it waits for matters, all that it stores where that matters, and all
-//!    by which it may fail (`needs`). Whoever sends or receives on a channel has everybody stay who does. So do
+//!    by which it may fail (`relevance`). Whoever sends or receives on a channel has everybody stay who does. So do
 //!    the actions by which the mover comes to where the action begins; what lies behind the last of them does not.
 //! 2. *Deadlocks*: whatever can move keeps from one. So all actions stay, and it is only variables that can go, unless
 //!    some process always has a step that is possible, wherever it is and whatever the others do (`perpetual`). Then there is no deadlock, and
@@ -28,17 +28,17 @@
 //! ```
 
 mod cone;
+mod first_values;
 mod items;
-mod needs;
 mod perpetual;
-mod values;
+mod relevance;
 
 use super::PreservedProperties;
-use super::asked::{drop_unchecked, is_property_checked, preserved_for};
+use super::checked_properties::{drop_unchecked, is_property_checked, preserved_for};
 use super::dead::statements;
-use super::pass::RewritePass;
+use super::rewrite_pass::RewritePass;
 use crate::analysis::access::AccessTable;
-use crate::analysis::bits;
+use crate::analysis::bit_sets;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{CheckSelection, Interp};
 use crate::ir::{
@@ -48,8 +48,8 @@ use crate::ir::{
 use crate::numbers::{count, grouped};
 use crate::source::Span;
 use cone::ConeOfInfluence;
+use first_values::FirstValues;
 use std::collections::BTreeMap;
-use values::FirstValues;
 
 /// What the reduction is called.
 pub const NAME: &str = "slice";
@@ -215,12 +215,12 @@ fn resets(
     span: Span,
 ) -> Vec<Stmt> {
     let scalars = &cone.items.scalars;
-    bits::subtract(&mut written, &cone.relevant);
+    bit_sets::subtract(&mut written, &cone.relevant);
     let is_his = |it: &usize| match program.variables[scalars.variable(*it).0].owner {
         Owner::Process(id) => Some(id) == mover || !program.processes[id].has_slots(),
         Owner::Program => true,
     };
-    let all = bits::members(&written).take_while(|&it| it < scalars.count());
+    let all = bit_sets::members(&written).take_while(|&it| it < scalars.count());
     statements(program, scalars, &all.filter(is_his).collect::<Vec<_>>(), span)
 }
 
@@ -229,15 +229,15 @@ fn variables(program: &Program, cone: &ConeOfInfluence) -> Vec<VarId> {
     let ConeOfInfluence { items, relevant, .. } = cone;
     let mut ever = items.none();
     for action in program.actions.values() {
-        bits::extend(&mut ever, &items::written(program, items, action));
+        bit_sets::extend(&mut ever, &items::written(program, items, action));
     }
     for start in &program.starts {
-        bits::extend(&mut ever, &items::written_by(program, items, &start.body));
+        bit_sets::extend(&mut ever, &items::written_by(program, items, &start.body));
     }
     let is_gone = |id: &VarId| {
         let mut all = items.scalars.of(*id);
-        let is_written = items.scalars.of(*id).any(|it| bits::has(&ever, it));
-        is_written && !all.any(|it| bits::has(relevant, it))
+        let is_written = items.scalars.of(*id).any(|it| bit_sets::has(&ever, it));
+        is_written && !all.any(|it| bit_sets::has(relevant, it))
     };
     program.variables.keys().filter(is_gone).collect()
 }

@@ -10,8 +10,8 @@
 //!   are looked for, each of *H* takes from some place, and nobody else needs anything of the places that it takes from. Else that may be as it is
 //!   (free agglomeration).
 
+use super::action_parts::PlaceArc;
 use super::net::{CounterNet, ReducibleTransition};
-use super::parts::PlaceArc;
 use std::collections::BTreeMap;
 
 /// As many transitions more than before there may be for a place that is gone.

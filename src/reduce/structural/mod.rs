@@ -1,14 +1,14 @@
 //! Structural reductions of Petri nets: places and transitions fewer, before the search.
 //!
 //! Of a program whose actions are transitions of a net, as far as they add constants to counters and wait for enough tokens in
-//! them (`parts`, `places`, `net`). Sources: Berthelot, Checking Properties of Nets Using Transformations (1985), and Transformations and
+//! them (`action_parts`, `places`, `net`). Sources: Berthelot, Checking Properties of Nets Using Transformations (1985), and Transformations and
 //! Decompositions of Nets (1987); Haddad and Pradat-Peyre, New Efficient Petri Nets Reductions for Parallel Programs
 //! Verification (2006); Thierry-Mieg, Structural Reductions Revisited (2020).
 //!
 //! 1. *Agglomerations* (`agglomerate`), of transitions around a place, with their conditions: nobody leaves tokens in that place.
 //! 2. *Redundant* places, *constant* places, *dead* transitions and those that do what *another does* (`redundant`), with their conditions.
 //!    They are removed, and what is left is looked at again, until nothing is found.
-//! 3. Each transition that is left is an action: its own, or one that does what several do in turn (`write`). Places that are
+//! 3. Each transition that is left is an action: its own, or one that does what several do in turn (`write_back`). Places that are
 //!    removed have their first tokens in each state.
 //!
 //! *What is preserved*: whether there is a deadlock, where deadlocks are looked for; which invariants hold, and what is
@@ -35,18 +35,18 @@
 //! sent -> lose
 //! ```
 
+mod action_parts;
 mod agglomerate;
 mod net;
-mod parts;
 mod path;
 mod places;
 mod redundant;
-mod write;
+mod write_back;
 
 pub use agglomerate::AgglomerationKind;
 
-use super::asked::{drop_unchecked, preserved_for};
-use super::pass::RewritePass;
+use super::checked_properties::{drop_unchecked, preserved_for};
+use super::rewrite_pass::RewritePass;
 use super::{PreservedProperties, PropertyClass};
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::{ActionCounts, CheckSelection, Interp};
@@ -101,7 +101,7 @@ impl StructuralReduction {
         if !is_any {
             return Ok(None);
         }
-        let write::RewrittenActions { composed, gone } = write::write(&net, program);
+        let write_back::RewrittenActions { composed, gone } = write_back::write(&net, program);
         for id in program.properties.keys() {
             drop_unchecked(program, checks, id);
         }

@@ -4,7 +4,7 @@
 //! range ([`growth`](crate::analysis::growth)). What else a guard asks and a body does is an action's *rest*: it is kept as it is. A place that
 //! somebody asks for otherwise than whether there are enough tokens, a property, a rest, is *seen*.
 
-use super::parts::{ActionParts, PlaceArc};
+use super::action_parts::{ActionParts, PlaceArc};
 use super::places::NetPlaces;
 use crate::ir::{ActionId, Program};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! Which variables of a program are places of a net, and which of them are seen.
 
-use super::parts::ActionParts;
-use crate::analysis::growth::CounterSystem;
+use super::action_parts::ActionParts;
+use crate::analysis::place_bounds::CounterSystem;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use crate::exec::CheckSelection;
 use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
@@ -9,7 +9,7 @@ use crate::ir::{
     Action, Domain, Entity as _, Owner, Place, PlaceRoot, Program, PropertyKind, Stmt, StmtKind,
     Type, VarId, Variable,
 };
-use crate::reduce::asked::is_property_checked;
+use crate::reduce::checked_properties::is_property_checked;
 
 /// Units of work to take an action apart.
 const EACH_ACTION: usize = 32;

@@ -8,8 +8,8 @@
 //!   other one at least *n* less *b*, where *b* is by how much it has more at first, and none adds less to it than to the other one
 //!   (an implicit place of one other: Berthelot 1987).
 
+use super::action_parts::PlaceArc;
 use super::net::{CounterNet, ReducibleTransition};
-use super::parts::PlaceArc;
 use crate::budget::{AnalysisBudget, BudgetExceeded};
 use std::collections::HashMap;
 

@@ -9,7 +9,7 @@
 use super::blocks::{self, SortableBlocks};
 use super::order::{comparison_order, places};
 use crate::analysis::automorphisms::{Automorphism, CellImage, CodeMap};
-use crate::analysis::classes::UnionFind;
+use crate::analysis::equivalence_classes::UnionFind;
 use crate::ir::Layout;
 use crate::ir::layout::CellId;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -10,7 +10,7 @@
 use super::SymmetryEffort;
 use super::incidence::{BEYOND, IncidencePlan, of};
 use super::refine::{StateCodes, first_colors, refine};
-use crate::exec::stop;
+use crate::exec::stop_request;
 use crate::ir::Layout;
 use crate::random::mix;
 use std::ops::Range;
@@ -68,7 +68,7 @@ impl ElementBuffers {
         self.arrived = false;
         first_colors(plan, &self.said, &mut self.colors[0]);
         self.descend(plan, effort, 0);
-        if stop::is_requested() {
+        if stop_request::is_requested() {
             // There may be none yet; whoever asked for it drops the state.
             return;
         }
@@ -99,7 +99,7 @@ impl ElementBuffers {
 
     /// Tries all ways on from the colors at this depth.
     fn descend(&mut self, plan: &IncidencePlan, effort: SymmetryEffort, depth: usize) {
-        while !stop::is_requested() {
+        while !stop_request::is_requested() {
             let colors = &mut self.colors[depth];
             refine(plan, &self.said, colors, &mut self.heard, &mut self.order);
             let Some(alike) = self.undecided(plan, depth) else {
@@ -148,8 +148,9 @@ impl ElementBuffers {
                 let run = self.order[at..end].iter();
                 let count = run.take_while(|&&element| color(element) == like).count();
                 let pairs = at + 1..at + count;
-                let differ =
-                    |it| stop::is_requested() || !self.are_interchangeable(plan, number, it);
+                let differ = |it| {
+                    stop_request::is_requested() || !self.are_interchangeable(plan, number, it)
+                };
                 if pairs.into_iter().any(differ) {
                     return Some(at..at + count);
                 }

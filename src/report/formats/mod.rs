@@ -1,13 +1,13 @@
 //! Counterexamples as other tools read them.
 
 mod diagrams;
-mod failed;
+mod failure_report;
 mod itf;
 mod junit;
 mod sarif;
 mod table;
 
-pub use failed::FailureReport;
+pub use failure_report::FailureReport;
 pub use junit::{junit, junit_of_failure};
 pub use sarif::{sarif, sarif_of_failure};
 

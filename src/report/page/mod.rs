@@ -5,23 +5,23 @@
 //! only one that is shown while its search runs may ask for its own parts again. It is read without the script, too. What
 //! comes from a model is text and stays text: `maud` escapes it, and `escape` what is no text in it.
 
-mod live;
 mod plots;
 mod sequence;
 mod source;
 mod states;
-mod way;
+mod status_panel;
+mod trace_view;
 
-pub use live::{PanelStatus, StatusPanel, overview};
 pub use source::AnnotatedSources;
 pub use states::{StateDiagram, StateDiagramEdge};
-pub use way::TraceView;
+pub use status_panel::{PanelStatus, StatusPanel, overview};
+pub use trace_view::TraceView;
 
 use super::{CounterexampleEnd, Report, SearchVerdict, print_result, text};
 use crate::escape;
 use crate::numbers::{count, grouped};
 use crate::search::events::SearchEvent;
-use crate::search::plan::ByteCount;
+use crate::search::memory_plan::ByteCount;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("page.css");
@@ -180,7 +180,7 @@ impl<'p> ReportPage<'p> {
     }
 }
 
-/// A whole document, which may ask for parts of itself again if it is `live`.
+/// A whole document, which may ask for parts of itself again if it is `status_panel`.
 fn document((title, live): (&str, bool), body: &Markup) -> String {
     let own = if live { "; connect-src 'self'" } else { "" };
     let page = html! {
@@ -196,7 +196,7 @@ fn document((title, live): (&str, bool), body: &Markup) -> String {
             }
             body {
                 (body)
-                @if live { script { (PreEscaped(live::SCRIPT)) } }
+                @if live { script { (PreEscaped(status_panel::SCRIPT)) } }
             }
         }
     };

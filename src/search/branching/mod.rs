@@ -1,7 +1,7 @@
 //! Formulas of branching time over the states that a search has reached, on disk (Clarke, Emerson and Sistla 1986).
 //!
 //! What is satisfied where is a set of states: a bit for each, in memory. The transitions are on disk, as the predecessors of
-//! each state in key order (`lists.rs`), and are swept over: a sweep goes through the states from the front to the back, or
+//! each state in key order (`predecessor_lists.rs`), and are swept over: a sweep goes through the states from the front to the back, or
 //! the other way round, and from each *pending* state to its predecessors. Parts of the files without a pending state are
 //! passed over.
 //!
@@ -16,18 +16,18 @@
 //! A run that ends in a state without successors is maximal: `EG f` holds there where `f` does, and `EX f` nowhere.
 //! Before anything is evaluated it is known how many sets there are at once; more than there is memory for are refused.
 
-mod graph;
-mod lists;
-mod sets;
+mod predecessor_graph;
+mod predecessor_lists;
+mod state_set;
 
 use super::control::SearchPhase;
 use super::{MemoryPlan, SearchControl};
 use crate::exec::StateSpace;
 use crate::ir::{CtlFormula, CtlNode};
-use graph::{PredecessorGraph, StateShards};
-use lists::PredecessorEntries;
-use sets::{StateSet, SuccessorCounters};
+use predecessor_graph::{PredecessorGraph, StateShards};
+use predecessor_lists::PredecessorEntries;
 use spill::{Disk, Result, Store};
+use state_set::{StateSet, SuccessorCounters};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 //! A level's back-edges are a sorted segment of tags; a state's number is the level's first number
 //! plus the position of its tag. Reading ascending numbers decodes each block once.
 
-use super::tagged::{BackEdge, untag};
+use super::tagged_model::{BackEdge, untag};
 use spill::{BlockDecoder, Codec, Disk, Error, Result, SavedLevels, Segment};
 
 use super::TAG;

@@ -23,26 +23,26 @@
 
 mod cache;
 mod edges;
-mod form;
+mod encoding;
 mod rebuild;
 mod settings;
 mod settle;
 mod table;
-mod tagged;
+mod tagged_model;
 mod trace;
 
 pub use cache::{CacheKind, CacheSize};
 pub use settings::CombackSettings;
-pub use tagged::TAG;
-pub(super) use tagged::{TaggedModel, tags};
+pub use tagged_model::TAG;
+pub(super) use tagged_model::{TaggedModel, tags};
 pub use trace::{counterexample, find};
 
 use super::MemoryPlan;
-use super::parts::{StorePart, StorePartKind};
+use super::store_stats::{StorePart, StorePartKind};
 use crate::exec::StateSpace;
 use cache::StateCache;
 use edges::BackEdgeTable;
-use form::StateEncoding;
+use encoding::StateEncoding;
 use rebuild::StateRebuilder;
 use rkyv::{Archive, Deserialize, Serialize};
 use settle::CandidateChunk;
@@ -139,7 +139,7 @@ impl<'a> CombackStore<'a> {
         plan: &MemoryPlan,
         settings: CombackSettings,
     ) -> CombackStore<'a> {
-        let levels = LevelLog::new(disk.clone(), tagged::TAG, Codec::Gaps);
+        let levels = LevelLog::new(disk.clone(), tagged_model::TAG, Codec::Gaps);
         CombackStore::with_levels(model, disk, plan, settings, levels)
     }
 
@@ -179,7 +179,7 @@ impl<'a> CombackStore<'a> {
         (store, frontier): (SavedStore, SavedFrontier),
     ) -> Result<CombackStore<'a>> {
         let SavedStore { levels, runs } = store;
-        let levels = LevelLog::restore(disk.clone(), tagged::TAG, Codec::Gaps, levels)?;
+        let levels = LevelLog::restore(disk.clone(), tagged_model::TAG, Codec::Gaps, levels)?;
         let mut store = CombackStore::with_levels(model, disk, plan, settings, levels);
         store.edges = BackEdgeTable::of(store.levels.saved());
         store.cache.grow(store.edges.next());

@@ -9,7 +9,7 @@
 use super::RebuildStats;
 use super::cache::StateCache;
 use super::edges::BackEdgeTable;
-use super::tagged::{BackEdge, OrderedSuccessors, start_of, starts_at};
+use super::tagged_model::{BackEdge, OrderedSuccessors, start_of, starts_at};
 use crate::exec::StateSpace;
 use spill::{Disk, Error, Result, SavedLevels};
 

@@ -4,7 +4,7 @@
 //! the last chunk is sifted, so settling can be abandoned between two of them and done again.
 
 use super::table::{HashQuery, HashSuspect};
-use super::tagged::{TAG, tag, tags};
+use super::tagged_model::{TAG, tag, tags};
 use super::{CombackFrontier, CombackStore};
 use spill::{
     AppendFile, Candidates, FileName, FileSegment, KeyMerge, KeySource, Result, SegmentSource,

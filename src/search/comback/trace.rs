@@ -1,7 +1,7 @@
 //! Counterexamples: the back-edges are the way.
 
 use super::edges::BackEdgeTable;
-use super::tagged::{BackEdge, OrderedSuccessors, TAG, start_of, starts_at, untag};
+use super::tagged_model::{BackEdge, OrderedSuccessors, TAG, start_of, starts_at, untag};
 use crate::exec::{StateSpace, Violation};
 use crate::search::SearchControl;
 use crate::search::trace::{Counterexample, ReplayedTrace, TraceFinder};

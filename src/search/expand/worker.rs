@@ -1,8 +1,8 @@
 //! One of the threads that expand a level.
 
-use super::collect::CandidateCollector;
-use super::log::CandidateLog;
-use super::owed::ObligationBuffer;
+use super::candidate_log::CandidateLog;
+use super::collector::CandidateCollector;
+use super::obligations::ObligationBuffer;
 use super::tallies::WorkerTallies;
 use super::{ExpansionPass, LevelExpansion, LevelUnits, UNIT_STATES};
 use crate::exec::{ExpansionOutcome, Findings, StateSpace, SuccessorSink};

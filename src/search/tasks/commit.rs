@@ -5,7 +5,7 @@ use super::receipt::{self, PlannedTask, TaskReceipt};
 use super::{PlanOutcome, remove_if_exists};
 use crate::exec::ActionCounts;
 use crate::search::checkpoint::{SavedLevel, SavedSearch, logs, restore_findings, save_findings};
-use crate::search::project;
+use crate::search::projection;
 use spill::{Disk, FileName, FileSegment, Result, SavedRun, SavedStore};
 
 /// Commits a plan, all of whose tasks have been done. Nobody else is to commit in the directory meanwhile, so its lock is held.
@@ -59,7 +59,7 @@ fn apply_expansion(
     open.expanded = plan.states.last().copied().unwrap_or_default();
     (open.taken, open.findings) = (taken.all().to_vec(), save_findings(&findings));
     if exceptional.iter().any(|bits| *bits != 0) {
-        let wider = project::widen_codec(&codec, &exceptional);
+        let wider = projection::widen_codec(&codec, &exceptional);
         next.projection = wider.projection().map(|it| it.saved());
     }
     Ok(())

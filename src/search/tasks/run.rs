@@ -8,7 +8,7 @@ use crate::search::checkpoint::{SavedSearch, save_findings};
 use crate::search::expand::{
     ExpansionPass, ExpansionWorker, LevelExpansion, exceptional_bits, expand,
 };
-use crate::search::{MemoryPlan, SearchControl, project};
+use crate::search::{MemoryPlan, SearchControl, projection};
 use spill::{
     AppendFile, Candidates, Codec, Disk, Error, FileSegment, Frontier, KeyMerge, KeyPartition,
     PartitionWorker, Result, SegmentRef, SegmentWriter,
@@ -127,7 +127,7 @@ impl<'d> SearchTask<'d> {
         let expanded = expand(*model, &part, &mut workers, &control, &|| false)?;
         let exceptional = exceptional_bits(&workers);
         let wider =
-            exceptional.as_ref().map_or(codec.clone(), |it| project::widen_codec(&codec, it));
+            exceptional.as_ref().map_or(codec.clone(), |it| projection::widen_codec(&codec, it));
         workers.iter_mut().try_for_each(|it| it.change_codec(&wider, level))?;
         let receipt = self.write_output(|out| self.join(&mut workers, (scratch, &wider), out))?;
         Ok(TaskReceipt {

@@ -1,7 +1,7 @@
 //! Writing a file of a [`FaultDisk`](crate::FaultDisk): what the plan lets through reaches the file's state.
 
-use super::faults::OperationOutcome;
 use super::file::FileState;
+use super::plan::OperationOutcome;
 use super::state::{FaultDiskState, SharedFileState, lock};
 use crate::disk::AppendFile;
 use crate::disk::error::{Error, Result};

@@ -11,7 +11,7 @@
 //! sync finds nothing to do, and yet they may never have reached the disk. These are `doubtful`,
 //! even where they are `synced`, until they are cut off.
 
-use super::luck::{PowerLossSampler, UnsyncedOutcome};
+use super::power_loss::{PowerLossSampler, UnsyncedOutcome};
 use std::ops::Range;
 use std::sync::Arc;
 

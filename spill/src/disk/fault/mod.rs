@@ -20,21 +20,21 @@
 //! the bytes. A renaming happens whole or not at all.
 
 mod append;
-mod faults;
 mod file;
-mod luck;
+mod plan;
+mod power_loss;
 mod state;
 
-pub use faults::FaultPlan;
+pub use plan::FaultPlan;
 
+use super::directory::check_length;
 use super::error::Result;
 use super::map::MappedBytes;
-use super::real::check_length;
 use super::{AppendFile, Disk, HEAD_BYTES, HeadCheck};
 use append::FaultAppend;
-use faults::OperationOutcome;
 use file::FileState;
-use luck::PowerLossSampler;
+use plan::OperationOutcome;
+use power_loss::PowerLossSampler;
 use state::{DirectoryChange, FaultDiskState, FilesByName, SharedFileState, lock};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -181,7 +181,7 @@ impl FaultDisk {
         look: impl FnOnce(&FaultDiskState) -> Result<T>,
     ) -> Result<T> {
         let state = self.state();
-        if state.crashed { Err(faults::crash(action, name)) } else { look(&state) }
+        if state.crashed { Err(plan::crash(action, name)) } else { look(&state) }
     }
 
     fn append(&self, name: &str, file: SharedFileState) -> Box<dyn AppendFile> {

@@ -1,8 +1,8 @@
 //! What a [`FaultDisk`](crate::FaultDisk) holds: names, as they are and as a loss of power leaves them.
 
-use super::faults::{self, FaultPlan, OperationOutcome};
 use super::file::FileState;
-use super::luck::PowerLossSampler;
+use super::plan::{self, FaultPlan, OperationOutcome};
+use super::power_loss::PowerLossSampler;
 use crate::disk::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::io;
@@ -53,7 +53,7 @@ impl FaultDiskState {
         needs_room: bool,
     ) -> OperationOutcome {
         if self.crashed {
-            return OperationOutcome::Fail { error: faults::crash(action, name), done: None };
+            return OperationOutcome::Fail { error: plan::crash(action, name), done: None };
         }
         let operation = self.operations;
         self.operations += 1;

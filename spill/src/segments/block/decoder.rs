@@ -1,10 +1,10 @@
 //! Blocks to keys, of whatever bytes.
 
+use super::front_coding::read_shared;
 use super::gaps::sum_gaps;
 use super::header::{BlockHeader, BlockResult, CODE_SHARED, HEADER, SQUEEZED_BITS_MAX, WIDTH_MAX};
 use super::keys::BlockKeys;
 use super::records::BlockRecords;
-use super::shared::read_shared;
 use super::zstd::decompress;
 use crate::codec::Codec;
 use crate::disk::{Error, MappedBytes, Result};

@@ -1,11 +1,11 @@
 //! Keys to blocks.
 
+use super::front_coding::write_shared;
 use super::gaps::GapWriter;
 use super::header::{
     BlockHeader, KeyCoding, SQUEEZED_BITS_MAX, WIDTH_MAX, block_keys_max, length_bytes,
 };
 use super::records::BlockRecords;
-use super::shared::write_shared;
 use super::zstd::compress;
 use crate::codec::Codec;
 use crate::keys::{KeySqueezer, Projection, WideShape, is_ascending};

@@ -62,11 +62,11 @@
 
 mod decoder;
 mod encoder;
+mod front_coding;
 mod gaps;
 mod header;
 mod keys;
 mod records;
-mod shared;
 mod zstd;
 
 pub use decoder::BlockDecoder;

@@ -3,7 +3,7 @@
 //! Two aggregates of one shape are equal if their scalars are, one by one. As in Rumur, which compares
 //! bits, two scalars that are both undefined are equal. An array makes a quantifier over its indices.
 
-use super::fold::{binary, unary};
+use super::constant_folding::{binary, unary};
 use super::places::TypedPlace;
 use super::sorts::ScalarSort;
 use super::{LocalKind, MurphiLowering};

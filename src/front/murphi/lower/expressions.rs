@@ -4,7 +4,7 @@ use super::super::ast::{
     MurphiExpr as Tree, MurphiExprKind as TreeKind, MurphiQuantifier, QuantifierDomain, SourceName,
     TypeExpr,
 };
-use super::fold::{binary, conditional, same, unary};
+use super::constant_folding::{binary, conditional, same, unary};
 use super::places::PlaceOrValue;
 use super::sorts::ScalarSort;
 use super::types::VALUES_MAX;

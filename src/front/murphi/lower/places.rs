@@ -1,7 +1,7 @@
 //! Variables and parts of them.
 
 use super::super::ast::{MurphiExpr as Tree, MurphiExprKind as TreeKind, SourceName};
-use super::fold::is_stable;
+use super::constant_folding::is_stable;
 use super::sorts::ScalarSort;
 use super::{HoistPolicy, MurphiLowering, MurphiMeaning};
 use crate::diag::Diagnostic;

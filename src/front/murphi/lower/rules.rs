@@ -7,7 +7,7 @@ use super::super::ast::{
     MurphiQuantifier, MurphiRule, MurphiRuleKind, SourceName,
 };
 use super::super::lex::unescaped;
-use super::fold::binary;
+use super::constant_folding::binary;
 use super::places::PlaceOrValue;
 use super::sorts::ScalarSort;
 use super::statements::AliasBinding;
@@ -139,7 +139,7 @@ impl<'a> MurphiLowering<'a, '_> {
                                 MurphiMeaning::Place(part.place, part.ty, part.writable)
                             }
                             PlaceOrValue::Value(value, sort) => {
-                                if !super::fold::is_stable(&value) {
+                                if !super::constant_folding::is_stable(&value) {
                                     entered.aliases.push(alias);
                                 }
                                 MurphiMeaning::Value(value, sort)

@@ -3,7 +3,7 @@
 use super::super::ast::SourceName;
 use super::MurphiLowering;
 use super::sorts::ScalarSort;
-use crate::front::nearest;
+use crate::front::name_suggestion;
 use crate::front::quote::quote;
 use crate::ir::{Expr, Place, TypeId};
 use std::collections::{BTreeSet, HashMap};
@@ -85,7 +85,7 @@ impl<'a> ScopeStack<'a> {
     /// The advice to take a known name like this one.
     fn meant(&self, name: &str) -> Option<String> {
         let known = self.open.iter().flat_map(|names| names.keys().copied());
-        nearest::suggest_name(name, known.collect::<BTreeSet<&str>>().into_iter())
+        name_suggestion::suggest_name(name, known.collect::<BTreeSet<&str>>().into_iter())
     }
 
     /// A known name that differs only in case.

@@ -1,7 +1,7 @@
 //! Shifts, which only Rumur has: by a negative number they go the other way, and by 64 or more they give
 //! 0. A program's own shifts fail there, so a number that is not known becomes a call of a function.
 
-use super::fold::{binary, unary};
+use super::constant_folding::{binary, unary};
 use super::sorts::ScalarSort;
 use super::{MurphiLowering, ROUTINE_SPAN};
 use crate::ir::{

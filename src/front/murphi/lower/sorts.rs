@@ -5,7 +5,7 @@
 //! themselves. Ranges do not matter: numbers are checked where they are stored.
 
 use super::MurphiLowering;
-use super::fold::convert;
+use super::constant_folding::convert;
 use crate::ir::{ConversionPiece, Domain, EnumId, Expr, ScalarType, ScalarsetId, Type, TypeId};
 use crate::source::Span;
 

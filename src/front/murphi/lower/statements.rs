@@ -6,8 +6,8 @@ use super::super::ast::{
     MurphiStmtKind as TreeStmtKind, QuantifierDomain, SourceName,
 };
 use super::super::lex::unescaped;
+use super::constant_folding::{binary, is_stable, same};
 use super::expressions::assign;
-use super::fold::{binary, is_stable, same};
 use super::places::{PlaceOrValue, is_fixed};
 use super::sorts::ScalarSort;
 use super::{LocalKind, MurphiLowering, MurphiMeaning, ReturnTarget, prepend_hoisted};

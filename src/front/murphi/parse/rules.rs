@@ -4,7 +4,7 @@ use super::{MurphiParser, OpenConstruct};
 use crate::diag::Diagnostic;
 use crate::front::murphi::ast::*;
 use crate::front::murphi::lex::TokenKind;
-use crate::front::nearest;
+use crate::front::name_suggestion;
 use crate::front::token::{ParseResult, TokenParser};
 
 impl<'a> MurphiParser<'a> {
@@ -79,7 +79,10 @@ impl<'a> MurphiParser<'a> {
     /// The advice to write a word that begins a rule or the like, if what is next is like one.
     pub(super) fn suggest_rule_keyword(&self) -> Option<String> {
         let words = ["rule", "ruleset", "startstate", "invariant", "alias", "choose"];
-        nearest::suggest_name(&self.text(self.next_span()).to_lowercase(), words.into_iter())
+        name_suggestion::suggest_name(
+            &self.text(self.next_span()).to_lowercase(),
+            words.into_iter(),
+        )
     }
 
     /// Rules up to the end of what encloses them.

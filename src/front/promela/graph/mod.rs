@@ -10,8 +10,8 @@
 //! this follows SPIN (with `-o1 -o2 -o3`: nothing merged, nothing optimised) to the letter.
 
 mod build;
-mod join;
-mod moves;
+mod locations;
+mod successors;
 
 use super::ast::{PromelaLabel, PromelaProcess, PromelaStmt, PromelaStmtKind};
 use crate::diag::Diagnostic;

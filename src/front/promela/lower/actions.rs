@@ -1,6 +1,6 @@
 //! From moves to actions.
 
-use super::events::ReceiveObservation;
+use super::trace_events::ReceiveObservation;
 use super::{LoweringResult, PromelaLowering, SymbolMeaning};
 use crate::diag::Diagnostic;
 use crate::front::promela::ast::{

@@ -10,13 +10,13 @@
 
 mod actions;
 mod claim;
-mod events;
+mod cyclic_transitions;
 mod expressions;
-mod loops;
-mod message;
+mod location_names;
+mod message_values;
 mod parameters;
-mod places;
 mod trace;
+mod trace_events;
 mod types;
 mod unchecked;
 
@@ -270,8 +270,9 @@ impl<'m, 'b> PromelaLowering<'m, 'b> {
             let mut again = None;
             for (at, it) in control.transitions.iter().enumerate() {
                 if let Some(started) = actions::started_process(&it.act) {
-                    let again =
-                        again.get_or_insert_with(|| loops::transitions_on_cycles(control))[at];
+                    let again = again
+                        .get_or_insert_with(|| cyclic_transitions::transitions_on_cycles(control))
+                        [at];
                     runs.entry(started).or_default().push((number, again));
                 }
             }

@@ -4,21 +4,21 @@
 //! of the input. Declarations inside a body are statements where SPIN makes them such: everywhere
 //! but at the beginning of a process.
 
-mod asked;
 mod declare;
 mod expression;
 mod inlines;
-mod lines;
+mod line_ends;
 mod ltl;
+mod property;
 mod statement;
 
-pub use asked::{ParsedProperty, PropertyTokens};
+pub use property::{ParsedProperty, PropertyTokens};
 
 use super::ast::{ProcessRole, PromelaExpr, PromelaName, PromelaProcess, PromelaReference};
 use super::symbols::{PromelaSymbolTable, SymbolId};
 use super::token::{PromelaToken, PromelaTokenKind};
 use crate::diag::Diagnostic;
-use crate::front::nearest::suggest_name;
+use crate::front::name_suggestion::suggest_name;
 use crate::front::quote::shorten;
 use crate::source::Span;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};

@@ -3,7 +3,7 @@
 use super::macros::spell;
 use super::{HideSet, Preprocessor, error};
 use crate::diag::Diagnostic;
-use crate::front::promela::condition;
+use crate::front::promela::condition_evaluator;
 use crate::front::promela::token::{PromelaToken, PromelaTokenKind};
 use crate::source::{self, Span};
 use std::path::Path;
@@ -132,7 +132,7 @@ impl Preprocessor<'_> {
         let tokens = self.expand_argument(tokens)?;
         self.is_judging = false;
         let tokens: Vec<PromelaToken> = tokens.into_iter().map(|(token, _)| token).collect();
-        Ok(condition::evaluate(&tokens, span)? != 0)
+        Ok(condition_evaluator::evaluate(&tokens, span)? != 0)
     }
 
     /// 1 or 0 for `defined X` or `defined(X)`, of which the first word is read. The name is not expanded.

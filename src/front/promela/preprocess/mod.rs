@@ -11,12 +11,12 @@
 mod directives;
 mod macros;
 
-use super::habits;
+use super::foreign_flags;
 use super::lex::{LexerPosition, lex};
 use super::token::{LexicalError, PromelaToken, PromelaTokenKind};
 use crate::diag::Diagnostic;
 use crate::front::Options;
-use crate::front::nearest;
+use crate::front::name_suggestion;
 use crate::front::quote::quote;
 use crate::source::{SourceMap, Span};
 use directives::OpenConditional;
@@ -146,8 +146,8 @@ impl Preprocessor<'_> {
         let macros: BTreeSet<&str> = self.macros.keys().filter(is_own).map(|it| &**it).collect();
         let macros: Vec<&str> = macros.into_iter().collect();
         let message = format!("{} is defined, and is nowhere in the model", quote(name));
-        let help = habits::foreign_macro_replacement(name)
-            .unwrap_or_else(|| nearest::unknown_name_help(name, &macros, "macros"));
+        let help = foreign_flags::foreign_macro_replacement(name)
+            .unwrap_or_else(|| name_suggestion::unknown_name_help(name, &macros, "macros"));
         Some(Diagnostic::error(Span::default(), message).help(help))
     }
 

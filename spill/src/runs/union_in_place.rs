@@ -1,0 +1,392 @@
+//! The union of two runs in memory, in the room of one of them.
+//!
+//! A run grows by the keys of another: it is lengthened, and both are merged from the back, so that no key is overwritten
+//! that is still to be moved. Memory that has not been used before is as much as the other run; the system takes longer to give
+//! a page than merging to fill it, so each thread asks for some.
+//!
+//! For several threads the keys are cut into ranges. What of a range lies where keys of the ranges before it will be is
+//! copied aside first: as many keys as the other run has below the range. All threads do that, too, and the room is kept.
+
+use super::lockstep::{LockstepWalk, WalkCursors, walk_interleaved};
+use super::merge::{GALLOP_RATIO, merge_slices};
+use super::partition::{KeyRange, split};
+use super::threads::{map_parallel, threads_for};
+use crate::keys::{IntegerShape, KeyShape, for_long, for_packed, for_shape, gallop_back, restrict};
+use std::hint::select_unpredictable;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+/// A run's keys are moved in two halves of so many at a time, by a part of the other's keys as a divisor: the last ones are not moved
+/// so, and each window has the walks begin elsewhere.
+const WINDOW_SHARE: usize = 16;
+const WINDOW_MIN: usize = if cfg!(test) { 8 } else { 512 };
+const WINDOW_MAX: usize = 8192;
+
+/// Filling fewer bytes than this is not worth a second thread.
+const BYTES_PER_THREAD_MIN: usize = if cfg!(test) { 64 } else { 256 << 10 };
+
+/// The most that sets of keys of so many bytes take beside what they are, while the largest grows by the others one after the
+/// other: as much as the smaller one of two, and with several threads what is copied aside, no more than the larger one.
+pub(crate) fn grow_bytes_max(width: usize, bytes: usize, threads: usize) -> usize {
+    if threads_for((bytes / width) as u64, threads) == 1 { bytes / 2 } else { bytes }
+}
+
+/// Puts the keys of `more` into `run`, both ascending; none is in both. What is copied aside is copied to `room`, of which only
+/// the room is of use before and after.
+pub(crate) fn grow(
+    width: usize,
+    run: &mut Vec<u8>,
+    more: &[u8],
+    threads: usize,
+    room: &mut Vec<u8>,
+) {
+    let length = run.len() + more.len();
+    let merging = threads_for((length / width) as u64, threads);
+    let boundaries = split(width, &[run, more], &[], merging);
+    let (mut parts, mut start, mut shift) = (Vec::new(), 0, 0);
+    for KeyRange { low, high } in KeyRange::cut(&boundaries) {
+        let own = restrict(width, run, low, high).len();
+        let other = restrict(width, more, low, high);
+        let aside = start..start + shift.min(own);
+        parts.push((own - aside.len(), aside, other));
+        (start, shift) = (start + own, shift + other.len());
+    }
+    let asides: Vec<_> = parts.iter().map(|(_, aside, _)| aside.clone()).collect();
+    lengthen(run, more.len(), asides, room, threads);
+    let (mut rest, mut moved) = (run.as_mut_slice(), room.as_slice());
+    let mut items = Vec::new();
+    for (held, aside, other) in parts {
+        let (to, from);
+        (to, rest) = rest.split_at_mut(held + aside.len() + other.len());
+        (from, moved) = moved.split_at(aside.len());
+        items.push((to, held, from, other));
+    }
+    map_parallel(items, |_, (to, held, aside, other)| {
+        fill(width, to, held, aside, other);
+        Ok(())
+    })
+    .expect("merging in memory does not fail");
+}
+
+/// Lengthens `run` by so many zero bytes, and copies what lies in `asides` to `room`; each thread writes as much as the others.
+fn lengthen(
+    run: &mut Vec<u8>,
+    bytes: usize,
+    asides: Vec<Range<usize>>,
+    room: &mut Vec<u8>,
+    threads: usize,
+) {
+    let aside: usize = asides.iter().map(Range::len).sum();
+    room.clear();
+    room.reserve_exact(aside);
+    run.reserve_exact(bytes);
+    let (held, fresh) = split_spare(run);
+    let mut rest = &mut room.spare_capacity_mut()[..aside];
+    let mut written = vec![(&mut fresh[..bytes], None)];
+    for range in asides {
+        let to;
+        (to, rest) = rest.split_at_mut(range.len());
+        written.push((to, Some(&held[range])));
+    }
+    let threads = threads.min((bytes + aside) / BYTES_PER_THREAD_MIN).max(1);
+    map_parallel(split_evenly(written, threads), |_, parts| {
+        for (to, from) in parts {
+            match from {
+                Some(from) => drop(to.write_copy_of_slice(from)),
+                None => to.fill(MaybeUninit::new(0)),
+            }
+        }
+        Ok(())
+    })
+    .expect("filling memory does not fail");
+    // SAFETY: the capacities are at least the new lengths, and all bytes behind the old ones have just been written.
+    unsafe {
+        run.set_len(run.len() + bytes);
+        room.set_len(aside);
+    }
+}
+
+/// What a vector holds, and the room behind it.
+fn split_spare(run: &mut Vec<u8>) -> (&[u8], &mut [MaybeUninit<u8>]) {
+    let (start, length) = (run.as_ptr(), run.len());
+    let behind = run.spare_capacity_mut();
+    // SAFETY: so many bytes from there on are written, and lie before the room behind them. The vector is borrowed as long
+    // as both are, so they stay where they are.
+    (unsafe { std::slice::from_raw_parts(start, length) }, behind)
+}
+
+/// Room that is to be written: zeros, or what it is a copy of.
+type FillTask<'a> = (&'a mut [MaybeUninit<u8>], Option<&'a [u8]>);
+
+/// Cuts all that is to be written into as many parts as there are threads, of each an equal one: the system gives new pages
+/// slowly, and room that was used before is written fast.
+fn split_evenly(written: Vec<FillTask>, threads: usize) -> Vec<Vec<FillTask>> {
+    let mut shares: Vec<Vec<FillTask>> = (0..threads).map(|_| Vec::new()).collect();
+    for (to, from) in written {
+        let share = to.len().div_ceil(threads).max(1);
+        let mut copied = from.map(|from| from.chunks(share));
+        for (part, share) in to.chunks_mut(share).zip(&mut shares) {
+            share.push((part, copied.as_mut().and_then(Iterator::next)));
+        }
+    }
+    shares
+}
+
+/// Fills `room` with the keys of three ascending sets, none of which has a key in common with another: those in its first
+/// `held` bytes, those of `aside`, which are less, and those of `other`.
+fn fill(width: usize, room: &mut [u8], held: usize, aside: &[u8], other: &[u8]) {
+    let (own, others) = (held / width, other.len() / width);
+    let left = match own / GALLOP_RATIO > others {
+        true => for_shape!(width, shape => merge_few(shape, room, own, other)),
+        false => for_packed!(width, shape => merge_interleaved(shape, room, own, other), else {
+            for_long!(width, shape => merge_back(shape, room, own, other), else {
+                merge_back(shape, room, own, other)
+            })
+        }),
+    };
+    let RemainingCounts { own, others } = left;
+    if others == 0 && aside.is_empty() {
+        // What is left is where it belongs.
+    } else if others == 0 {
+        room.copy_within(..own * width, aside.len());
+        room[..aside.len()].copy_from_slice(aside);
+    } else {
+        let room = &mut room[..aside.len() + others * width];
+        let written = merge_slices(width, [aside, &other[..others * width]], room);
+        debug_assert_eq!(written * width, room.len(), "the sets have a key in common");
+    }
+}
+
+/// How many keys of two sets are left when one of them is used up, from the back.
+struct RemainingCounts {
+    own: usize,
+    others: usize,
+}
+
+/// Merges the first `own` keys of `room` with `other` to its end, until one of both is used up.
+fn merge_back<S: KeyShape>(
+    shape: S,
+    room: &mut [u8],
+    mut own: usize,
+    other: &[u8],
+) -> RemainingCounts {
+    let (mut others, mut end) = (other.len() / shape.width(), room.len() / shape.width());
+    while own > 0 && others > 0 {
+        end -= 1;
+        if shape.key_at(room, own - 1) > shape.key_at(other, others - 1) {
+            own -= 1;
+            shape.copy_key(room, own, end);
+        } else {
+            others -= 1;
+            shape.store_at(shape.key_at(other, others), room, end);
+        }
+    }
+    RemainingCounts { own, others }
+}
+
+/// The same, without a branch that depends on the keys.
+fn merge_packed<S: IntegerShape>(
+    shape: S,
+    room: &mut [u8],
+    mut own: usize,
+    other: &[u8],
+) -> RemainingCounts {
+    let width = shape.width();
+    let (mut others, mut end) = (other.len() / width, room.len() / width);
+    while own > 0 && others > 0 {
+        end -= 1;
+        let (one, another) = (shape.key_at(room, own - 1), shape.key_at(other, others - 1));
+        let is_own = one > another;
+        shape.store_at(if is_own { one } else { another }, room, end);
+        own -= usize::from(is_own);
+        others -= usize::from(!is_own);
+    }
+    RemainingCounts { own, others }
+}
+
+/// The same, two halves of a window at a time as long as there is room behind the keys that are left. Keys of several integers
+/// gain nothing by that: theirs alternate in long stretches, which the processor foretells.
+fn merge_interleaved<P: IntegerShape>(
+    shape: P,
+    room: &mut [u8],
+    own: usize,
+    other: &[u8],
+) -> RemainingCounts {
+    let width = shape.width();
+    let [others, end] = [other.len(), room.len()].map(|bytes| bytes / width);
+    let window = (others / WINDOW_SHARE).clamp(WINDOW_MIN, WINDOW_MAX);
+    let mut back = BackwardMerge { shape, room: &mut *room, own, other, others, end, window };
+    let (mut next, mut passed) = (0, 0);
+    while let Some(halves) = back.window(next, passed) {
+        (next, passed) = (halves[1].end, halves[1].passed_end);
+        for half in walk_interleaved(halves, &mut back) {
+            back.take_rest(half);
+        }
+    }
+    let room = &mut room[..(end - next - passed) * width];
+    merge_packed(shape, room, own - next, &other[..(others - passed) * width])
+}
+
+/// Moves keys of two sets to the end of the room of one of them. Cursors count from the back.
+struct BackwardMerge<'r, P> {
+    shape: P,
+    room: &'r mut [u8],
+    /// How many keys the room has in front.
+    own: usize,
+    other: &'r [u8],
+    /// How many keys that is.
+    others: usize,
+    /// How many keys the room can have.
+    end: usize,
+    /// How many of its keys make a window.
+    window: usize,
+}
+
+impl<P: IntegerShape> LockstepWalk for BackwardMerge<'_, P> {
+    #[inline(always)]
+    fn step(&mut self, at: &mut WalkCursors) {
+        let BackwardMerge { shape, room, own, other, others, end, .. } = self;
+        let (x, y) =
+            (shape.key_at(room, *own - 1 - at.next), shape.key_at(other, *others - 1 - at.passed));
+        let is_own = x > y;
+        shape.store_at(select_unpredictable(is_own, x, y), room, *end - 1 - at.taken);
+        at.next += usize::from(is_own);
+        at.passed += usize::from(!is_own);
+        at.taken += 1;
+    }
+}
+
+impl<P: IntegerShape> BackwardMerge<'_, P> {
+    /// The keys to come behind the first `next` of the room and `passed` of the other set, in halves; nothing if one of them could
+    /// be moved to where keys are that are yet to be read.
+    fn window(&self, next: usize, passed: usize) -> Option<[WalkCursors; 2]> {
+        let end = next + self.window;
+        if end > self.own {
+            return None;
+        }
+        let middle = next + self.window / 2;
+        let split = self.passed_before(middle, passed);
+        let passed_end = self.passed_before(end, split);
+        // All keys to come move on by as many places as there are others after the window.
+        (self.others - passed_end >= self.window).then_some([
+            WalkCursors { next, end: middle, passed, passed_end: split, taken: next + passed },
+            WalkCursors { next: middle, end, passed: split, passed_end, taken: middle + split },
+        ])
+    }
+
+    /// How many keys of the other set, `passed` at least, come before the room's keys behind the first `next`.
+    fn passed_before(&self, next: usize, passed: usize) -> usize {
+        let key = self.shape.key_at(self.room, self.own - next);
+        self.others - gallop_back(self.shape, self.other, self.others - passed, key)
+    }
+
+    /// Moves what a walk has left of one of the sets.
+    fn take_rest(&mut self, at: WalkCursors) {
+        let width = self.shape.width();
+        let end = (self.end - at.taken) * width;
+        let own = (self.own - at.end) * width..(self.own - at.next) * width;
+        let others = &self.other[(self.others - at.passed_end) * width..]
+            [..(at.passed_end - at.passed) * width];
+        // There is one of them at most.
+        let start = end - own.len() - others.len();
+        self.room[start..][..others.len()].copy_from_slice(others);
+        self.room.copy_within(own, start);
+    }
+}
+
+/// The same where there are few others: the place of each is looked for, and what lies behind it is moved at once.
+fn merge_few<S: KeyShape>(
+    shape: S,
+    room: &mut [u8],
+    mut own: usize,
+    other: &[u8],
+) -> RemainingCounts {
+    let width = shape.width();
+    let (mut others, mut end) = (other.len() / width, room.len() / width);
+    while own > 0 && others > 0 {
+        let from = gallop_back(shape, room, own, shape.key_at(other, others - 1));
+        room.copy_within(from * width..own * width, (end - (own - from)) * width);
+        end -= own - from;
+        own = from;
+        if own > 0 {
+            (others, end) = (others - 1, end - 1);
+            shape.store_at(shape.key_at(other, others), room, end);
+        }
+    }
+    RemainingCounts { own, others }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn keys<'n>(width: usize, numbers: impl IntoIterator<Item = &'n u32>) -> Vec<u8> {
+        let key = |number: &u32| {
+            let mut key = vec![3; width];
+            let used = width.min(4);
+            key[..used].copy_from_slice(&number.to_be_bytes()[4 - used..]);
+            key
+        };
+        numbers.into_iter().flat_map(key).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_run_grows_by_another(
+            width in prop::sample::select(vec![2usize, 3, 8, 10, 16, 20, 40, 90]),
+            all in prop::collection::btree_map(0u32..60_000, prop::sample::select(vec![true, true, false]), 0..400),
+            few in any::<bool>(),
+        ) {
+            let own = all.iter().filter(|(number, own)| **own || few && *number % 64 > 0);
+            let own: BTreeSet<u32> = own.map(|(number, _)| *number).collect();
+            let others: BTreeSet<u32> =
+                all.keys().filter(|number| !own.contains(number)).copied().collect();
+            let mut run = keys(width, &own);
+            grow(width, &mut run, &keys(width, &others), 1, &mut Vec::new());
+            prop_assert_eq!(run, keys(width, all.keys()));
+        }
+
+        /// As threads do, whatever part of the run lies where keys of ranges before will be.
+        #[test]
+        fn a_room_is_filled(
+            width in prop::sample::select(vec![4usize, 12, 20, 90]),
+            aside in 0u32..50,
+            all in prop::collection::btree_map(50u32..60_000, any::<bool>(), 0..300),
+            below in prop::collection::btree_set(50u32..60_000, 0..3),
+        ) {
+            let aside: BTreeSet<u32> = (0..aside).filter(|it| it % 2 == 0).collect();
+            let mut others: BTreeSet<u32> = (0..50).filter(|it| it % 2 == 1).collect();
+            others.extend(all.iter().filter(|(_, own)| !**own).map(|(number, _)| *number));
+            others.extend(below.iter().filter(|number| !all.contains_key(number)));
+            let own: BTreeSet<u32> =
+                all.iter().filter(|(_, own)| **own).map(|(number, _)| *number).collect();
+            let expected: BTreeSet<u32> = aside.iter().chain(&others).chain(&own).copied().collect();
+            let mut room = keys(width, &own);
+            let held = room.len();
+            room.resize(expected.len() * width, 0xff);
+            fill(width, &mut room, held, &keys(width, &aside), &keys(width, &others));
+            prop_assert_eq!(room, keys(width, &expected));
+        }
+    }
+
+    #[test]
+    fn threads_grow_a_run_as_one_does() {
+        for (own, others) in [(3u32, 1u32), (1, 3), (1, 0), (200, 1), (1, 200)] {
+            let is_own = |number: &&u32| **number % (own + others) < own;
+            let all: Vec<u32> = (0..300_000).collect();
+            for width in [8, 20] {
+                let (run, more) = (
+                    keys(width, all.iter().filter(is_own)),
+                    keys(width, all.iter().filter(|number| !is_own(number))),
+                );
+                for threads in [1, 2, 5] {
+                    let mut run = run.clone();
+                    grow(width, &mut run, &more, threads, &mut vec![1; 100]);
+                    assert!(run == keys(width, &all), "{own}, {others}, {width}, {threads}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What those need of a collector who follow what code does: single cells, what is in them, and what names
+//! stand for.
+
+use super::cell_set::CellSet;
+use super::collector::{
+    AbstractBinding, AccessCollector, CollectorScope, FRAME_FIRST, ResolvedPlace,
+};
+use crate::ir::interval::{self, Interval, hull};
+use crate::ir::layout::CellId;
+use crate::ir::{
+    ChannelId, ChannelRef, Expr, ExprKind, Function, Owner, Place, PlaceRoot, PlaceSelector,
+    ScalarType, Stmt, Type, TypeId,
+};
+
+impl AccessCollector<'_> {
+    /// The values of expressions that ask about control and channels, or are answered with yes or no.
+    pub(super) fn query_values(&self, kind: &ExprKind) -> Interval {
+        let program = self.known.program;
+        match kind {
+            ExprKind::At { .. }
+            | ExprKind::IsEmpty(_)
+            | ExprKind::IsFull(_)
+            | ExprKind::CanReceive(..)
+            | ExprKind::Enabled(_)
+            | ExprKind::IsUndefined(_)
+            | ExprKind::Same(..)
+            | ExprKind::Contains(_)
+            | ExprKind::Quantified { .. }
+            | ExprKind::Timeout => (0, 1),
+            ExprKind::Length(channel) => {
+                let capacities =
+                    channel.possible_channels(program).map(|it| program.channels[it].capacity);
+                (0, i64::from(capacities.max().unwrap_or_default()))
+            }
+            ExprKind::SlotOf(process, _) => (0, program.slots(*process).into()),
+            ExprKind::ChannelNumber(ChannelRef::Named(id))
+                if program.channels[*id].owner == Owner::Program =>
+            {
+                let number = program.channels_of(Owner::Program).take_while(|it| it != id).count();
+                (number as i64 + 1, number as i64 + 1)
+            }
+            ExprKind::Call(function, _) => match program.functions[*function].result {
+                Some(ty) => self.bounds(ty),
+                None => program.arithmetic.integers(),
+            },
+            ExprKind::Count { multiset, .. } => match program.types[self.place_type(multiset)] {
+                Type::Multiset { capacity, .. } => (0, capacity.into()),
+                _ => program.arithmetic.integers(),
+            },
+            _ => program.arithmetic.integers(),
+        }
+    }
+
+    /// The value of an expression, if it can have one only.
+    pub fn single(&self, expr: &Expr) -> Option<i64> {
+        let (low, high) = self.values(expr);
+        (low == high).then_some(low)
+    }
+
+    /// The only cell that a place may begin at, where nobody but those who follow what is known ask.
+    pub fn certain_cell(&self, place: &Place) -> Option<u32> {
+        self.next_frame?;
+        self.place_cell(place)
+    }
+
+    /// The only cell that a place may begin at.
+    pub fn place_cell(&self, place: &Place) -> Option<u32> {
+        let program = self.known.program;
+        let (mut cell, mut ty) = match place.root {
+            PlaceRoot::Variable(variable) => {
+                let about = &program.variables[variable];
+                let slots = self.slots(about.owner, place.slot.as_deref());
+                let slot = Some(slots.start).filter(|_| slots.len() == 1)?;
+                (self.variable_cell(variable, slot).0, about.ty)
+            }
+            PlaceRoot::Local(local) => {
+                let AbstractBinding::Place(spot) = self.bound(local) else { return None };
+                (spot.only_start()?, spot.ty)
+            }
+        };
+        for selector in &place.path {
+            let (offset, part) = match (selector, &program.types[ty]) {
+                (PlaceSelector::Field(number), Type::Record { fields, .. }) => {
+                    (self.field_offset(fields, *number), fields[*number as usize].1)
+                }
+                (PlaceSelector::Index(index), Type::Array { low, length, element, .. }) => {
+                    let at = self.single(index)?.checked_sub(*low)?;
+                    let at = u32::try_from(at).ok().filter(|at| at < length)?;
+                    (at * self.known.layout.sizes[*element], *element)
+                }
+                _ => return None,
+            };
+            cell += offset;
+            ty = part;
+        }
+        Some(cell)
+    }
+
+    pub(super) fn field_offset(&self, fields: &[(String, TypeId)], number: u32) -> u32 {
+        let before = &fields[..number as usize];
+        before.iter().map(|(_, ty)| self.known.layout.sizes[*ty]).sum()
+    }
+
+    /// What a cell holds, if it is not undefined.
+    pub fn defined_values(&self, cell: u32) -> Option<Interval> {
+        if let Some(known) = self.state.get(cell) {
+            return Some(known);
+        }
+        let about = self.known.layout.cells.get(CellId(cell)).filter(|_| cell < FRAME_FIRST)?;
+        let undefined = |all: &CellSet| all.contains(CellId(cell));
+        let may_be = about.undefined && self.known.undefined.is_none_or(undefined);
+        (!may_be).then_some((about.low, about.high))
+    }
+
+    /// Whether the scalar at a place is not undefined.
+    pub fn is_surely_defined(&mut self, place: &Place) -> bool {
+        let cells = self.cells_of(place);
+        cells.iter().all(|CellId(it)| self.defined_values(it).is_some())
+    }
+
+    /// Whether a scalar of this type may be undefined.
+    pub fn may_be_undefined(&self, ty: TypeId) -> bool {
+        matches!(self.known.program.types[ty], Type::Scalar(ScalarType { undefined: true, .. }))
+    }
+
+    /// All cells that a place may be in.
+    pub fn cells_of(&mut self, place: &Place) -> CellSet {
+        let spot = self.resolve_place(place);
+        self.cells(&spot)
+    }
+
+    /// How many cells what is there takes.
+    pub fn size(&self, spot: &ResolvedPlace) -> u32 {
+        self.known.layout.sizes[spot.ty]
+    }
+
+    /// Cells of a new local variable, if they are given any.
+    pub fn fresh(&mut self, ty: TypeId) -> ResolvedPlace {
+        let first = self.next_frame;
+        if let Some(next) = &mut self.next_frame {
+            *next = next.saturating_add(self.known.layout.sizes[ty]);
+        }
+        ResolvedPlace { starts: first.into_iter().collect(), ty, inside: None }
+    }
+
+    /// No cells.
+    pub fn empty_place(&self, ty: TypeId) -> ResolvedPlace {
+        ResolvedPlace { starts: Vec::new(), ty, inside: None }
+    }
+
+    /// Tells every scalar of a value whose first cell is known, with its least value. Those of elements of
+    /// multisets are not told.
+    pub fn each_scalar(&self, ty: TypeId, first: u32, tell: &mut dyn FnMut(u32, i64)) {
+        let sizes = &self.known.layout.sizes;
+        match &self.known.program.types[ty] {
+            Type::Scalar(_) => tell(first, self.bounds(ty).0),
+            Type::Array { length, element, .. } => {
+                let stride = sizes[*element];
+                (0..*length).for_each(|at| self.each_scalar(*element, first + at * stride, tell));
+            }
+            Type::Record { fields, .. } => {
+                let mut next = first;
+                for (_, field) in fields {
+                    self.each_scalar(*field, next, tell);
+                    next += sizes[*field];
+                }
+            }
+            Type::Multiset { .. } => {}
+        }
+    }
+
+    /// The cells that statements may write.
+    pub fn written_by(&mut self, body: &[Stmt]) -> CellSet {
+        let before = self.take();
+        self.walk().body(self, body);
+        let touched = std::mem::replace(&mut self.access, before);
+        let mut cells = touched.written();
+        for (channel, _) in touched.channels.iter().filter(|(_, it)| it.changes()) {
+            cells.insert(self.known.channel_cells(*channel));
+        }
+        cells
+    }
+
+    /// What a field of a channel's messages may be.
+    pub fn field(&self, channel: ChannelId, at: usize) -> Interval {
+        let about = &self.known.program.channels[channel];
+        let Some(ty) = about.fields.get(at) else { return interval::NONE };
+        let declared = self.bounds(*ty);
+        let sent = self.known.ranges.and_then(|it| it.channels[channel].get(at).copied());
+        let values =
+            sent.map_or(declared, |(low, high)| (low.max(declared.0), high.min(declared.1)));
+        // One that is undefined is received as 0.
+        if self.may_be_undefined(*ty) { hull(values, (0, 0)) } else { values }
+    }
+
+    /// Goes into a function's body, where its parameters are at these places.
+    pub fn enter_with(&mut self, function: &Function, spots: Vec<ResolvedPlace>) {
+        let mover = self.scope.mover.clone();
+        let own = CollectorScope::new(mover);
+        self.callers.push(std::mem::replace(&mut self.scope, own));
+        for (parameter, spot) in function.parameters.iter().zip(spots) {
+            self.bind(parameter.local, AbstractBinding::Place(spot));
+        }
+    }
+
+    /// Comes back from a function's body.
+    pub fn leave_function(&mut self) {
+        let caller = self.callers.pop();
+        self.scope = caller.unwrap_or_else(|| unreachable!("what is entered is left"));
+    }
+}

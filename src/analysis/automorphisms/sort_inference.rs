@@ -1,0 +1,75 @@
+//! Which sorts a program's values have, from walking through its text beside itself.
+
+use super::pair_walk::{PairWalk, PairingRules};
+use super::sorts::{LocalScope, ProgramSorts, SortedValue, TypeSorts};
+use crate::budget::AnalysisBudget;
+use crate::ir::interval::Interval;
+use crate::ir::{LocalId, Program, PropertyKind};
+
+/// The sorts of a program, unless it has something whose values nothing is known of, or the budget is exceeded.
+pub(super) fn sorts(program: &Program, budget: &AnalysisBudget) -> Option<ProgramSorts> {
+    let mut pairs =
+        PairWalk::new(program, SortInference { sorts: ProgramSorts::apart(program)? }, budget);
+    for (id, process) in program.processes.iter() {
+        pairs.life(id, process, process)?;
+        pairs.prologue(process, process)?;
+    }
+    for (id, action) in program.actions.iter() {
+        pairs.action((id, action), action)?;
+    }
+    for (id, property) in program.properties.iter() {
+        match property.kind {
+            // Automata do not move, and beside a claim nothing is exchanged.
+            PropertyKind::Automaton(_) | PropertyKind::Claim(_) => {}
+            _ => pairs.property((id, property), property)?,
+        }
+    }
+    Some(pairs.rules.sorts)
+}
+
+/// Has values that meet be of one sort.
+struct SortInference {
+    sorts: ProgramSorts,
+}
+
+impl PairingRules for SortInference {
+    const NOTHING_MOVES: bool = true;
+    type UndoMark = ();
+
+    fn mark(&self) {}
+
+    /// A text that is walked beside itself corresponds, so that nothing is tried.
+    fn undo_to(&mut self, (): ()) {}
+
+    fn sorts(&self) -> &ProgramSorts {
+        &self.sorts
+    }
+
+    fn unify(&mut self, one: SortedValue, other: SortedValue) -> Option<()> {
+        match (one, other) {
+            (SortedValue::Of { sort, .. }, SortedValue::Of { sort: other, .. }) => {
+                self.sorts.join(sort, other)
+            }
+            (SortedValue::Of { .. }, SortedValue::Plain) => self.fix(one)?,
+            (SortedValue::Plain, SortedValue::Of { .. }) => self.fix(other)?,
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn fix(&mut self, value: SortedValue) -> Option<()> {
+        if let SortedValue::Of { sort, .. } = value {
+            self.sorts.fix(sort);
+        }
+        Some(())
+    }
+
+    fn unify_shapes(&mut self, one: &TypeSorts, other: &TypeSorts) -> Option<()> {
+        self.sorts.join_shapes(one, other)
+    }
+
+    fn bind(&mut self, scope: LocalScope, local: LocalId, range: Interval) -> Option<()> {
+        self.sorts.bind(scope, local, range);
+        Some(())
+    }
+}

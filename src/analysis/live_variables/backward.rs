@@ -1,0 +1,324 @@
+//! Liveness through code, from its end to its beginning.
+//!
+//! What is live before a statement is what it reads, and what is live behind it and not surely overwritten. What
+//! is stored where nothing is live, and surely is stored without failing, reads nothing: so a value that
+//! only goes into dead ones is dead itself (*strong* liveness; Giegerich, Möncke and Wilhelm 1981).
+
+use super::bounds::{bounds, surely_stored};
+use super::scalar_numbering::{PlaceScalars, ScalarNumbering};
+use crate::analysis::bit_sets;
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
+use crate::ir::{
+    Action, Communication, Expr, ExprKind, FunctionId, Place, PlaceRoot, ProcessId, Program,
+    ReceivePattern, Stmt, StmtKind,
+};
+use std::collections::BTreeSet;
+
+/// A walk backwards: what is live where it is.
+pub(super) struct BackwardLiveness<'p> {
+    pub program: &'p Program,
+    pub scalars: &'p ScalarNumbering,
+    /// What is live where an instance of each process begins.
+    pub begins: &'p [Vec<u64>],
+    /// What may be read by others than the mover, whenever.
+    pub elsewhere: &'p [u64],
+    /// Who moves.
+    pub mover: Option<ProcessId>,
+    /// What is live at the end of the body.
+    pub end: Vec<u64>,
+    pub live: Vec<u64>,
+}
+
+impl<'p> BackwardLiveness<'p> {
+    /// Over code of nobody. Nothing is live yet.
+    pub fn new(
+        program: &'p Program,
+        scalars: &'p ScalarNumbering,
+        begins: &'p [Vec<u64>],
+        elsewhere: &'p [u64],
+    ) -> BackwardLiveness<'p> {
+        let none = vec![0; elsewhere.len()];
+        BackwardLiveness {
+            program,
+            scalars,
+            begins,
+            elsewhere,
+            mover: None,
+            end: none.clone(),
+            live: none,
+        }
+    }
+
+    /// Goes back over an action: its body, its message, its guard.
+    pub fn action(&mut self, action: &Action) {
+        self.end.clone_from(&self.live);
+        self.body(&action.body);
+        action.communication.iter().for_each(|it| self.communication(it));
+        action.guard.iter().for_each(|it| self.reads(it));
+    }
+
+    /// Goes back over statements.
+    pub fn body(&mut self, body: &[Stmt]) {
+        body.iter().rev().for_each(|stmt| self.stmt(stmt));
+    }
+
+    /// Notes that an expression is judged.
+    pub fn reads(&mut self, expr: &Expr) {
+        self.uses().expr(expr);
+    }
+
+    fn uses(&mut self) -> ReadScalars<'_> {
+        ReadScalars {
+            program: self.program,
+            scalars: self.scalars,
+            used: &mut self.live,
+            functions: BTreeSet::new(),
+        }
+    }
+
+    /// Notes that a place is found.
+    fn finds(&mut self, place: &Place) {
+        walk::place(&mut self.uses(), place);
+    }
+
+    fn meant(&self, place: &Place) -> Option<PlaceScalars> {
+        self.scalars.of_place(self.program, place)
+    }
+
+    /// Whether nothing that a place may mean is live, for the mover or anybody else.
+    fn is_dead(&self, place: &Place) -> bool {
+        let is_live = |at| bit_sets::has(&self.live, at) || bit_sets::has(self.elsewhere, at);
+        self.meant(place).is_some_and(|mut it| !it.scalars.any(is_live))
+    }
+
+    /// A place is found and overwritten.
+    fn overwrites(&mut self, place: &Place) {
+        if let Some(PlaceScalars { mut scalars, is_exact: true }) = self.meant(place) {
+            scalars.by_ref().for_each(|at| bit_sets::remove_member(&mut self.live, at));
+        }
+        self.finds(place);
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Assign { target, value, overflow } => {
+                let is_dead = self.is_dead(target);
+                if !is_dead || !surely_stored(self.program, target, value, *overflow) {
+                    self.overwrites(target);
+                    self.reads(value);
+                }
+            }
+            StmtKind::Copy { target, source } => {
+                self.overwrites(target);
+                self.uses().place(source, PlaceAccess::Read);
+            }
+            StmtKind::Undefine(place) | StmtKind::Clear(place) => self.overwrites(place),
+            StmtKind::Communicate(communication) => self.communication(communication),
+            StmtKind::Call { .. } => self.uses().stmt(stmt),
+            StmtKind::Run { process, arguments, into } => {
+                into.iter().for_each(|it| self.overwrites(it));
+                bit_sets::extend(&mut self.live, &self.begins[process.0 as usize]);
+                arguments.iter().for_each(|it| self.reads(it));
+            }
+            StmtKind::Exit => self.exit(),
+            // Nobody sees what is printed but in a counterexample, which is told of the program as written.
+            StmtKind::Print { values, .. } => {
+                for value in values {
+                    if bounds(self.program, value).is_none() {
+                        self.reads(value);
+                    }
+                }
+            }
+            StmtKind::MultisetAdd { .. } | StmtKind::MultisetRemove { .. } => {
+                walk::stmt(&mut self.uses(), stmt);
+            }
+            StmtKind::Assert { condition, .. } | StmtKind::Assume(condition) => {
+                self.reads(condition);
+            }
+            StmtKind::Error(_) => {}
+            _ => self.control(stmt),
+        }
+    }
+
+    /// Statements that say which others run.
+    fn control(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::If(branches) => {
+                let is_whole = branches.last().is_some_and(|(condition, _)| condition.is_none());
+                self.branches(branches.iter().map(|(_, body)| body.as_slice()), is_whole);
+                branches.iter().flat_map(|(condition, _)| condition).for_each(|it| self.reads(it));
+            }
+            StmtKind::Switch(subject, branches) => {
+                let is_whole = branches.last().is_some_and(|(values, _)| values.is_empty());
+                self.branches(branches.iter().map(|(_, body)| body.as_slice()), is_whole);
+                branches.iter().flat_map(|(values, _)| values).for_each(|it| self.reads(it));
+                self.reads(subject);
+            }
+            StmtKind::For { first, last, step, body, .. } => {
+                self.repeated(body, None);
+                [first, last, step].into_iter().for_each(|it| self.reads(it));
+            }
+            StmtKind::ForEach { body, .. } => self.repeated(body, None),
+            StmtKind::While { condition, body, .. } => self.repeated(body, Some(condition)),
+            StmtKind::Declare { body, .. } => self.body(body),
+            StmtKind::Alias { place, body, .. } => {
+                self.body(body);
+                self.uses().place(place, PlaceAccess::Read);
+            }
+            StmtKind::Return(value) => {
+                self.live.clone_from(&self.end);
+                value.iter().for_each(|it| self.reads(it));
+            }
+            _ => unreachable!("other statements do one thing"),
+        }
+    }
+
+    /// One of several bodies runs, or none.
+    fn branches<'s>(&mut self, bodies: impl Iterator<Item = &'s [Stmt]>, is_whole: bool) {
+        let after = self.live.clone();
+        let mut before = if is_whole { vec![0; after.len()] } else { after.clone() };
+        for body in bodies {
+            self.live.clone_from(&after);
+            self.body(body);
+            bit_sets::extend(&mut before, &self.live);
+        }
+        self.live = before;
+    }
+
+    /// A body runs any number of times, a condition judged before each and at the end.
+    fn repeated(&mut self, body: &[Stmt], condition: Option<&Expr>) {
+        condition.iter().for_each(|it| self.reads(it));
+        loop {
+            let before = self.live.clone();
+            self.body(body);
+            condition.iter().for_each(|it| self.reads(it));
+            bit_sets::extend(&mut self.live, &before);
+            if self.live == before {
+                return;
+            }
+        }
+    }
+
+    /// The mover ends, and all that is its own.
+    pub fn exit(&mut self) {
+        if let Some(mover) = self.mover {
+            let own = self.scalars.of_process(self.program, mover);
+            own.for_each(|at| bit_sets::remove_member(&mut self.live, at));
+        }
+    }
+
+    /// A message is sent or taken. What is matched is judged before anything is stored.
+    fn communication(&mut self, communication: &Communication) {
+        if let Communication::Receive { patterns, .. } = communication {
+            for pattern in patterns.iter().rev() {
+                if let ReceivePattern::Into(place) = pattern {
+                    self.overwrites(place);
+                }
+            }
+        }
+        let mut uses = self.uses();
+        uses.channel(communication.channel(), PlaceAccess::Read);
+        match communication {
+            Communication::Send { values, .. } => values.iter().for_each(|it| uses.expr(it)),
+            Communication::Receive { patterns, .. } => {
+                for pattern in patterns {
+                    if let ReceivePattern::Match(value) = pattern {
+                        uses.expr(value);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Notes what code reads: every place that it names, whatever it does there, so it is for code that is not gone
+/// back over statement by statement.
+struct ReadScalars<'u> {
+    program: &'u Program,
+    scalars: &'u ScalarNumbering,
+    used: &'u mut [u64],
+    /// Those whose bodies have been looked at.
+    functions: BTreeSet<FunctionId>,
+}
+
+impl ReadScalars<'_> {
+    fn function(&mut self, id: FunctionId) {
+        if self.functions.insert(id) {
+            let program = self.program;
+            walk::body(self, &program.functions[id].body);
+        }
+    }
+
+    /// The function that a statement calls.
+    fn called(&mut self, stmt: &Stmt) {
+        if let StmtKind::Call { function, .. } = &stmt.kind {
+            self.function(*function);
+        }
+    }
+}
+
+impl CodeVisitor for ReadScalars<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        self.called(stmt);
+        walk::stmt(self, stmt);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        if let ExprKind::Call(function, _) = &expr.kind {
+            self.function(*function);
+        }
+        walk::expr(self, expr);
+    }
+
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let Some(PlaceScalars { mut scalars, .. }) = self.scalars.of_place(self.program, place) {
+            scalars.by_ref().for_each(|at| bit_sets::insert(self.used, at));
+        }
+        walk::place(self, place);
+    }
+}
+
+/// Notes which scalars code may write.
+pub(super) struct WrittenScalars<'w> {
+    pub program: &'w Program,
+    pub scalars: &'w ScalarNumbering,
+    pub written: &'w mut [u64],
+    pub functions: BTreeSet<FunctionId>,
+}
+
+impl CodeVisitor for WrittenScalars<'_> {
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let StmtKind::Call { function, .. } = &stmt.kind
+            && self.functions.insert(*function)
+        {
+            let program = self.program;
+            walk::body(self, &program.functions[*function].body);
+        }
+        walk::stmt(self, stmt);
+    }
+
+    fn place(&mut self, place: &Place, access: PlaceAccess) {
+        if access == PlaceAccess::Write
+            && let Some(PlaceScalars { mut scalars, .. }) =
+                self.scalars.of_place(self.program, place)
+        {
+            scalars.by_ref().for_each(|at| bit_sets::insert(self.written, at));
+        }
+        walk::place(self, place);
+    }
+}
+
+/// Notes which scalars code names as those of some instance, which may be another than the mover.
+pub(super) struct RemoteScalars<'o> {
+    pub scalars: &'o ScalarNumbering,
+    pub named: &'o mut [u64],
+}
+
+impl CodeVisitor for RemoteScalars<'_> {
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let (PlaceRoot::Variable(variable), Some(_)) = (place.root, &place.slot) {
+            self.scalars.of(variable).for_each(|at| bit_sets::insert(self.named, at));
+        }
+        walk::place(self, place);
+    }
+}

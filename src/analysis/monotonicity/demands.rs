@@ -1,0 +1,251 @@
+//! What is demanded of expressions, down to their variables.
+
+use super::place_monotonicity::PlaceMonotonicity;
+use super::{DemandSolver, ValueOrder};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
+use crate::ir::{
+    BinaryOp, CallArgument, Expr, ExprKind, Place, PlaceRoot, PlaceSelector, UnaryOp, VarId,
+};
+
+impl DemandSolver<'_> {
+    /// Demands that the value of an expression stands so to that in the other state.
+    pub(super) fn value(&mut self, expr: &Expr, order: ValueOrder) {
+        if order == ValueOrder::Same {
+            return self.same(expr, expr);
+        }
+        if let Some(curve) = PlaceMonotonicity::of(self.program, self.values, expr, false) {
+            return self.curve(&curve, order, expr);
+        }
+        match &expr.kind {
+            ExprKind::Read(place) => self.read(place, order, expr),
+            ExprKind::Unary(UnaryOp::Negate, operand) if self.values.is_exact(expr) => {
+                self.value(operand, order.reversed());
+            }
+            ExprKind::Binary(operator, left, right) => {
+                self.operation((*operator, left, right), order, expr);
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                self.same(condition, expr);
+                self.value(then, order);
+                self.value(otherwise, order);
+            }
+            ExprKind::Unary(UnaryOp::Not, _) | ExprKind::Quantified { .. } => {
+                self.truth(expr, order);
+            }
+            _ => self.same(expr, expr),
+        }
+    }
+
+    fn operation(
+        &mut self,
+        (operator, left, right): (BinaryOp, &Expr, &Expr),
+        order: ValueOrder,
+        expr: &Expr,
+    ) {
+        let is_exact = self.values.is_exact(expr);
+        match operator {
+            BinaryOp::Add if is_exact => {
+                self.value(left, order);
+                self.value(right, order);
+            }
+            BinaryOp::Subtract if is_exact => {
+                self.value(left, order);
+                self.value(right, order.reversed());
+            }
+            BinaryOp::Multiply if is_exact => match (left.as_constant(), right.as_constant()) {
+                (None, Some(by)) => self.value(left, signed(order, by)),
+                (Some(by), None) => self.value(right, signed(order, by)),
+                _ => self.same(expr, expr),
+            },
+            BinaryOp::Divide if right.as_constant().is_some_and(|by| by > 0) => {
+                self.value(left, order);
+            }
+            BinaryOp::BitAnd | BinaryOp::BitOr
+                if [left, right].iter().all(|it| within(self.values.range(it), (0, 1))) =>
+            {
+                self.value(left, order);
+                self.value(right, order);
+            }
+            BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Implies
+            | BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual => self.truth(expr, order),
+            _ => self.same(expr, expr),
+        }
+    }
+
+    /// Demands that an expression holds at most, or at least, where it holds in the other state.
+    pub(super) fn truth(&mut self, expr: &Expr, order: ValueOrder) {
+        if order == ValueOrder::Same {
+            return self.same(expr, expr);
+        }
+        // Of parts of a condition each may ask for something of its own.
+        let is_joined = matches!(
+            &expr.kind,
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, ..)
+        );
+        if !is_joined
+            && let Some(curve) = PlaceMonotonicity::of(self.program, self.values, expr, true)
+            && (curve.rises || curve.falls)
+        {
+            return self.curve(&curve, order, expr);
+        }
+        match &expr.kind {
+            ExprKind::Read(_) if self.values.range(expr).0 >= 0 => self.value(expr, order),
+            ExprKind::Unary(UnaryOp::Not, operand) => self.truth(operand, order.reversed()),
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or | BinaryOp::Implies, left, right) => {
+                let is_implied = matches!(&expr.kind, ExprKind::Binary(BinaryOp::Implies, ..));
+                // Whether the right side is asked, and so may fail, depends on the left.
+                match self.values.may_fail(right) {
+                    true => self.same(left, expr),
+                    false => self.truth(left, if is_implied { order.reversed() } else { order }),
+                }
+                self.truth(right, order);
+            }
+            ExprKind::Binary(operator, left, right) => {
+                self.comparison((*operator, left, right), order, expr);
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                self.same(condition, expr);
+                self.truth(then, order);
+                self.truth(otherwise, order);
+            }
+            ExprKind::Quantified { body, .. } if !self.values.may_fail(body) => {
+                self.truth(body, order);
+            }
+            _ => self.same(expr, expr),
+        }
+    }
+
+    fn comparison(
+        &mut self,
+        (operator, left, right): (BinaryOp, &Expr, &Expr),
+        order: ValueOrder,
+        expr: &Expr,
+    ) {
+        match operator {
+            BinaryOp::Less | BinaryOp::LessEqual => {
+                self.value(left, order.reversed());
+                self.value(right, order);
+            }
+            BinaryOp::Greater | BinaryOp::GreaterEqual => {
+                self.value(left, order);
+                self.value(right, order.reversed());
+            }
+            BinaryOp::Equal | BinaryOp::NotEqual => {
+                let order = if operator == BinaryOp::Equal { order } else { order.reversed() };
+                match (left.as_constant(), right.as_constant()) {
+                    (None, Some(end)) => self.equals_end(left, end, order, expr),
+                    (Some(end), None) => self.equals_end(right, end, order, expr),
+                    _ => self.same(expr, expr),
+                }
+            }
+            _ => self.same(expr, expr),
+        }
+    }
+
+    /// Demands that an expression equals a constant so: if it is the greatest of its values, or the least, that asks for
+    /// large ones, or for small ones.
+    fn equals_end(&mut self, value: &Expr, end: i64, order: ValueOrder, expr: &Expr) {
+        let (least, greatest) = self.values.range(value);
+        match end {
+            _ if end >= greatest => self.value(value, order),
+            _ if end <= least => self.value(value, order.reversed()),
+            _ => self.same(expr, expr),
+        }
+    }
+
+    /// Demands something of an expression by how it goes with a place.
+    fn curve(&mut self, curve: &PlaceMonotonicity, order: ValueOrder, expr: &Expr) {
+        curve.parts.iter().for_each(|it| self.same(it, expr));
+        match (curve.rises, curve.falls) {
+            (true, true) => self.way(curve.place, expr),
+            (true, false) => self.read(curve.place, order, expr),
+            (false, true) => self.read(curve.place, order.reversed(), expr),
+            (false, false) => self.same(expr, expr),
+        }
+    }
+
+    fn read(&mut self, place: &Place, order: ValueOrder, cause: &Expr) {
+        self.way(place, cause);
+        if let PlaceRoot::Variable(id) = place.root {
+            self.demand(id, order, cause);
+        }
+    }
+
+    /// Demands that what a place is found by is the same.
+    pub(super) fn way(&mut self, place: &Place, cause: &Expr) {
+        place.slot.iter().for_each(|it| self.same(it, cause));
+        for selector in &place.path {
+            if let PlaceSelector::Index(index) = selector {
+                self.same(index, cause);
+            }
+        }
+    }
+
+    /// Demands that everything that an expression reads is the same.
+    pub(super) fn same(&mut self, expr: &Expr, cause: &Expr) {
+        let mut reads = MentionedVariables::default();
+        reads.expr(expr);
+        self.all_same(reads, cause);
+    }
+
+    /// The same of what is given to a function. What is given by name is so for ever.
+    pub(super) fn argument(&mut self, argument: &CallArgument) {
+        match argument {
+            CallArgument::Value(value) => self.same(value, value),
+            CallArgument::Copy(place) | CallArgument::Reference(place) => self.renamed(place),
+        }
+    }
+
+    /// Demands that a place that is found by another name as well, or copied whole, is always the same.
+    pub(super) fn renamed(&mut self, place: &Place) {
+        let mut reads = MentionedVariables::default();
+        reads.place(place, PlaceAccess::Read);
+        for id in reads.variables {
+            self.rule_out(id, "it is copied whole, or has another name as well");
+        }
+    }
+
+    fn all_same(&mut self, reads: MentionedVariables, cause: &Expr) {
+        for id in reads.variables {
+            self.demand(id, ValueOrder::Same, cause);
+        }
+    }
+}
+
+/// What is demanded of what is multiplied by a constant.
+fn signed(order: ValueOrder, by: i64) -> ValueOrder {
+    if by < 0 { order.reversed() } else { order }
+}
+
+fn within(range: (i64, i64), all: (i64, i64)) -> bool {
+    all.0 <= range.0 && range.1 <= all.1
+}
+
+/// The variables that code mentions. Whether one is defined is always the same.
+#[derive(Default)]
+pub(super) struct MentionedVariables {
+    pub(super) variables: Vec<VarId>,
+}
+
+impl CodeVisitor for MentionedVariables {
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::IsUndefined(place) => walk::place(self, place),
+            _ => walk::expr(self, expr),
+        }
+    }
+
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let PlaceRoot::Variable(id) = place.root {
+            self.variables.push(id);
+        }
+        walk::place(self, place);
+    }
+}

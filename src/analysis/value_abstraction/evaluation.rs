@@ -1,0 +1,117 @@
+//! What expressions depend on, and what they come to.
+
+use crate::analysis::def_use::{HolderId, HolderNumbering};
+use crate::ir::{Expr, ExprKind, Place, PlaceSelector, Program};
+use crate::source::Span;
+
+/// What the value of an expression depends on in a state.
+pub enum ExprDependence<'e> {
+    /// Nothing: it is a constant.
+    Nothing,
+    /// What is at one place, which is of this holder.
+    On(&'e Place, HolderId),
+    /// More, or something else.
+    OnMore,
+}
+
+/// A value, or nothing where that is undefined; or how judging it fails.
+pub type EvaluationResult = Result<Option<i64>, (Span, String)>;
+
+/// What an expression depends on.
+pub fn expr_dependence<'e>(
+    program: &Program,
+    holders: &HolderNumbering,
+    expr: &'e Expr,
+) -> ExprDependence<'e> {
+    let of = |it| expr_dependence(program, holders, it);
+    match &expr.kind {
+        ExprKind::Constant(_) => ExprDependence::Nothing,
+        ExprKind::Read(place) | ExprKind::IsUndefined(place) => holders
+            .of_place(program, place)
+            .map_or(ExprDependence::OnMore, |it| ExprDependence::On(place, it)),
+        ExprKind::Unary(_, operand) => of(operand),
+        ExprKind::Binary(_, left, right) => both(of(left), of(right)),
+        ExprKind::Conditional(condition, then, otherwise) => {
+            both(of(condition), both(of(then), of(otherwise)))
+        }
+        _ => ExprDependence::OnMore,
+    }
+}
+
+fn both<'e>(one: ExprDependence<'e>, other: ExprDependence<'e>) -> ExprDependence<'e> {
+    match (one, other) {
+        (ExprDependence::Nothing, it) | (it, ExprDependence::Nothing) => it,
+        (ExprDependence::On(place, holder), ExprDependence::On(other, _))
+            if is_same(place, other) =>
+        {
+            ExprDependence::On(place, holder)
+        }
+        _ => ExprDependence::OnMore,
+    }
+}
+
+/// Whether two places are written alike, and so the same in one state.
+pub fn is_same(one: &Place, other: &Place) -> bool {
+    let written = |it: &Place| {
+        let mut place = it.clone();
+        forget_spans(&mut place);
+        place
+    };
+    one.root == other.root && written(one) == written(other)
+}
+
+/// Makes all spans of a place the same.
+fn forget_spans(place: &mut Place) {
+    place.span = Span::default();
+    place.slot.iter_mut().for_each(|it| forget_in(it));
+    for selector in &mut place.path {
+        if let PlaceSelector::Index(index) = selector {
+            forget_in(index);
+        }
+    }
+}
+
+/// The same in what a place is found by. What is not looked into is the same only if it stands at the same place.
+fn forget_in(expr: &mut Expr) {
+    expr.span = Span::default();
+    match &mut expr.kind {
+        ExprKind::Read(place) => forget_spans(place),
+        ExprKind::Unary(_, operand) => forget_in(operand),
+        ExprKind::Binary(_, left, right) => {
+            forget_in(left);
+            forget_in(right);
+        }
+        _ => {}
+    }
+}
+
+/// What an expression that depends on nothing but one place comes to where that holds a value.
+pub fn evaluate(program: &Program, expr: &Expr, held: Option<i64>) -> EvaluationResult {
+    let of = |it: &Expr| -> Result<i64, (Span, String)> {
+        evaluate(program, it, held)?.ok_or((it.span, "undefined".into()))
+    };
+    let failed = |error| (expr.span, format!("{error:?}"));
+    Ok(Some(match &expr.kind {
+        ExprKind::Constant(value) => *value,
+        ExprKind::Read(_) => return Ok(held),
+        ExprKind::IsUndefined(_) => held.is_none().into(),
+        ExprKind::Unary(operator, operand) => {
+            program.arithmetic.unary(*operator, of(operand)?).map_err(failed)?
+        }
+        ExprKind::Binary(operator, left, right) => {
+            let left = of(left)?;
+            match operator.short_circuit_value(left) {
+                Some(decided) => decided,
+                None => {
+                    let right = of(right)?;
+                    program.arithmetic.binary(*operator, left, right).map_err(failed)?
+                }
+            }
+        }
+        ExprKind::Conditional(condition, then, otherwise) => {
+            let chosen = if of(condition)? != 0 { then } else { otherwise };
+            return evaluate(program, chosen, held);
+        }
+        _ => unreachable!("it depends on more"),
+    }))
+}

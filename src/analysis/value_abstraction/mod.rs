@@ -1,0 +1,488 @@
+//! Values that nothing tells apart (Pelánek 2005, section 3.1.2).
+//!
+//! Values of a holder go to others by copies and messages, so holders are taken together that values go between: a
+//! *class*. Two of its values are told apart if some expression that depends on nothing else comes to something different: a
+//! comparison with a constant, a remainder, an index. Where an expression has other variables in it, its greatest
+//! parts count that depend on one place alone; if that is the place itself, all values are told apart. And they are told apart if
+//! something computed from them, which comes into the class again, is: `x + 1` of both. So the partition
+//! is refined until nothing changes, as automata are minimized (Moore 1956). What is left is a bisimulation.
+//!
+//! - `evaluation`: what expressions depend on, and what they come to;
+//! - `partition`: refining.
+
+mod evaluation;
+mod partition;
+
+use super::def_use::{HolderId, HolderNumbering, StoreKind, ValueUse, uses};
+use super::equivalence_classes::UnionFind;
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::ir::interval::{hull, wrap_into};
+use crate::ir::layout::CellId;
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
+use crate::ir::{
+    ChannelId, Domain, EndRule, Expr, ExprKind, Layout, OverflowRule, Place, PlaceRoot, Program,
+    ReceivePattern, VarId,
+};
+use evaluation::EvaluationResult;
+pub(super) use evaluation::{ExprDependence, evaluate, expr_dependence, is_same};
+use partition::ValuePartition;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Classes with more values are left as they are.
+const VALUES_MAX: i64 = 1024;
+
+/// Units of work to judge what becomes of a value.
+const JUDGING: u64 = 16;
+
+/// Where a value has to be looked up it is compared with at most so many others.
+const RUNS_MAX: usize = 16;
+
+/// Which values of a program's holders are told apart.
+#[derive(Debug)]
+pub struct ValueAbstraction {
+    holders: HolderNumbering,
+    /// The class of each holder, if some of its values are not told apart.
+    class_of: Vec<Option<usize>>,
+    classes: Vec<ValueClass>,
+}
+
+/// Values of holders between which they go.
+#[derive(Debug)]
+struct ValueClass {
+    /// The least of them.
+    low: i64,
+    /// The least of those that each of them is not told apart from.
+    representatives: Vec<i64>,
+}
+
+/// What a value that is stored has to become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredForm {
+    /// It stands for itself.
+    Itself,
+    /// This constant.
+    Constant(i64),
+    /// What it is looked up as: up to each of these values, in ascending order, that constant, or else itself.
+    LookedUp(Vec<(i64, Option<i64>)>),
+}
+
+impl ValueClass {
+    fn representative(&self, value: i64) -> i64 {
+        let at = value.checked_sub(self.low).and_then(|it| usize::try_from(it).ok());
+        at.and_then(|it| self.representatives.get(it)).copied().unwrap_or(value)
+    }
+
+    fn apart(&self) -> usize {
+        self.representatives.iter().collect::<BTreeSet<_>>().len()
+    }
+
+    /// Ranges of values that become one, or stay themselves.
+    fn runs(&self) -> Vec<(i64, Option<i64>)> {
+        let mut runs: Vec<(i64, Option<i64>)> = Vec::new();
+        for (value, &of) in (self.low..).zip(&self.representatives) {
+            let to = (of != value).then_some(of);
+            match runs.last_mut() {
+                Some((up_to, it)) if *it == to => *up_to = value,
+                _ => runs.push((value, to)),
+            }
+        }
+        runs
+    }
+}
+
+impl ValueAbstraction {
+    /// Of a program whose states are laid out so; nothing if all values are told apart as far as can be seen.
+    pub fn of(
+        program: &Program,
+        layout: &Layout,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<ValueAbstraction>, BudgetExceeded> {
+        // Where a step back to where it began is none, it matters whether a value changes.
+        if program.end == EndRule::NeverStuttering {
+            return Ok(None);
+        }
+        let holders = HolderNumbering::new(program);
+        let Some(uses) = uses(program, &holders) else { return Ok(None) };
+        let joined = HolderClasses::new(program, &holders, &uses);
+        let class_of = vec![None; holders.count()];
+        let mut apart =
+            ValueAbstraction { holders: holders.clone(), class_of, classes: Vec::new() };
+        let mut uses_of: BTreeMap<HolderId, Vec<&ValueUse>> = BTreeMap::new();
+        for it in &uses {
+            let classes = it.holders(&holders).into_iter().map(|it| joined.find(it));
+            for class in classes.collect::<BTreeSet<_>>() {
+                uses_of.entry(class).or_default().push(it);
+            }
+        }
+        for (class, members) in joined.classes() {
+            let ours = uses_of.remove(&class).unwrap_or_default();
+            budget.work((members.len() + ours.len()) as u64)?;
+            let judged = judged_class(program, layout, &joined, (class, &members, &ours), budget)?;
+            let Some(found) = judged else { continue };
+            let number = Some(apart.classes.len());
+            members.iter().for_each(|&it| apart.class_of[it] = number);
+            apart.classes.push(found);
+            if !apart.can_be_stored(program, &ours, &members) {
+                apart.classes.pop();
+                members.iter().for_each(|&it| apart.class_of[it] = None);
+            }
+        }
+        Ok((!apart.classes.is_empty()).then_some(apart))
+    }
+
+    /// The variables of which some values are not told apart, how many each class has and how many are told apart.
+    pub fn variables(&self) -> impl Iterator<Item = (VarId, usize, usize)> {
+        self.class_of.iter().enumerate().filter_map(|(holder, class)| {
+            let class = &self.classes[(*class)?];
+            let id = self.holders.as_variable(holder)?;
+            Some((id, class.representatives.len(), class.apart()))
+        })
+    }
+
+    /// The value that stands for a value of a variable.
+    pub fn of_variable(&self, id: VarId, value: i64) -> i64 {
+        let class = self.class_of[self.holders.variable(id)];
+        class.map_or(value, |it| self.classes[it].representative(value))
+    }
+
+    /// The cells of a state that hold values of classes, in all slots, and the number of the class.
+    pub fn cells(&self, program: &Program, layout: &Layout) -> Vec<(CellId, usize)> {
+        let mut cells = Vec::new();
+        for (holder, class) in self.class_of.iter().enumerate() {
+            if let Some(class) = *class {
+                let all = self.holders.cells(program, layout, holder);
+                cells.extend(all.into_iter().map(|(it, _)| (it, class)));
+            }
+        }
+        cells
+    }
+
+    /// The value that stands for a value of a class.
+    pub fn representative(&self, class: usize, value: i64) -> i64 {
+        self.classes[class].representative(value)
+    }
+
+    /// What has to become of a value that comes into a variable.
+    pub fn assigned_form(
+        &self,
+        program: &Program,
+        target: &Place,
+        value: &Expr,
+        overflow: OverflowRule,
+    ) -> StoredForm {
+        let to = self.holders.of_place(program, target);
+        to.map_or(StoredForm::Itself, |to| self.stored_form(program, to, value, overflow))
+    }
+
+    /// What has to become of an argument of a process that is started.
+    pub fn argument_form(&self, program: &Program, parameter: VarId, value: &Expr) -> StoredForm {
+        self.stored_form(program, self.holders.variable(parameter), value, OverflowRule::Wraps)
+    }
+
+    /// What has to become of a value that is sent through a channel, in a field of this number.
+    pub fn sent_form(
+        &self,
+        program: &Program,
+        channel: ChannelId,
+        number: usize,
+        value: &Expr,
+    ) -> StoredForm {
+        match number < program.channels[channel].fields.len() {
+            // Other channels that may be meant may have it fail.
+            true => {
+                let to = self.holders.field(channel, number);
+                self.stored_form(program, to, value, OverflowRule::Fails)
+            }
+            false => StoredForm::Itself,
+        }
+    }
+
+    fn stored_form(
+        &self,
+        program: &Program,
+        to: HolderId,
+        value: &Expr,
+        overflow: OverflowRule,
+    ) -> StoredForm {
+        let (Some(number), Some(scalar)) = (self.class_of[to], self.holders.scalar(program, to))
+        else {
+            return StoredForm::Itself;
+        };
+        let class = &self.classes[number];
+        let domain = program.bounds(&scalar.domain);
+        match (&value.kind, expr_dependence(program, &self.holders, value)) {
+            (ExprKind::Constant(value), _) => match stored_value(*value, domain, overflow) {
+                Some(kept) if class.representative(kept) != kept => {
+                    StoredForm::Constant(class.representative(kept))
+                }
+                _ => StoredForm::Itself,
+            },
+            (ExprKind::Undefined, _) => StoredForm::Itself,
+            (_, ExprDependence::On(_, from)) if self.class_of[from] == Some(number) => {
+                let mut all = class.representatives.iter();
+                let is_kept = all.all(|&it| match evaluate(program, value, Some(it)) {
+                    Ok(Some(value)) => stored_value(value, domain, overflow)
+                        .is_none_or(|it| class.representative(it) == it),
+                    _ => true,
+                });
+                if is_kept { StoredForm::Itself } else { StoredForm::LookedUp(class.runs()) }
+            }
+            _ => StoredForm::LookedUp(class.runs()),
+        }
+    }
+
+    /// Whether everything that comes into a class can be stored as what stands for it.
+    fn can_be_stored(&self, program: &Program, uses: &[&ValueUse], members: &[HolderId]) -> bool {
+        uses.iter().all(|it| {
+            let ValueUse::Stored { to, value, overflow, by, target } = it else { return true };
+            if !members.contains(to) {
+                return true;
+            }
+            match (self.stored_form(program, *to, value, *overflow), by, target) {
+                (StoredForm::Itself | StoredForm::Constant(_), ..) => true,
+                (StoredForm::LookedUp(runs), StoreKind::Assigned, Some(target)) => {
+                    let scalar = self.holders.scalar(program, *to);
+                    runs.len() <= RUNS_MAX
+                        && scalar.is_some_and(|it| !it.undefined)
+                        && !finds_itself(target)
+                }
+                _ => false,
+            }
+        })
+    }
+}
+
+/// Whether what is at a place decides where that is.
+fn finds_itself(place: &Place) -> bool {
+    struct SelfReferenceFinder(PlaceRoot, bool);
+    impl CodeVisitor for SelfReferenceFinder {
+        fn place(&mut self, place: &Place, _: PlaceAccess) {
+            self.1 |= place.root == self.0;
+            walk::place(self, place);
+        }
+    }
+    let mut finds = SelfReferenceFinder(place.root, false);
+    walk::place(&mut finds, place);
+    finds.1
+}
+
+/// What is stored of a value, if it is.
+pub(super) fn stored_value(value: i64, domain: (i64, i64), overflow: OverflowRule) -> Option<i64> {
+    let fits = domain.0 <= value && value <= domain.1;
+    (fits || overflow == OverflowRule::Wraps).then(|| wrap_into(value, domain))
+}
+
+/// Holders that values go between.
+struct HolderClasses<'p> {
+    program: &'p Program,
+    holders: &'p HolderNumbering,
+    classes: UnionFind,
+    /// Of each class's first holder, whether all of its values are told apart.
+    all_apart: Vec<bool>,
+}
+
+impl<'p> HolderClasses<'p> {
+    fn new(
+        program: &'p Program,
+        holders: &'p HolderNumbering,
+        uses: &[ValueUse],
+    ) -> HolderClasses<'p> {
+        let all_apart =
+            (0..holders.count()).map(|it| holders.scalar(program, it).is_none()).collect();
+        let mut joined = HolderClasses {
+            program,
+            holders,
+            classes: UnionFind::singletons(holders.count()),
+            all_apart,
+        };
+        for it in uses {
+            match it {
+                ValueUse::Opaque(it) => joined.tell_all_apart(*it),
+                ValueUse::Received { from, to } | ValueUse::SentToEither(from, to) => {
+                    if !joined.join(*from, *to) {
+                        joined.tell_all_apart(*from);
+                        joined.tell_all_apart(*to);
+                    }
+                }
+                ValueUse::Stored { to, value, by, .. } => {
+                    let from = joined.copied(value);
+                    let is_joined = from.is_some_and(|from| joined.join(from, *to));
+                    let is_constant = value.as_constant().is_some();
+                    if !is_joined && !is_constant && *by != StoreKind::Assigned {
+                        joined.tell_all_apart(*to);
+                    }
+                }
+                ValueUse::Evaluated(_) | ValueUse::Matched { .. } | ValueUse::Cleared(_) => {}
+            }
+        }
+        joined
+    }
+
+    /// The holder whose value an expression copies.
+    fn copied(&self, value: &Expr) -> Option<HolderId> {
+        let ExprKind::Read(place) = &value.kind else { return None };
+        self.holders.of_place(self.program, place)
+    }
+
+    fn find(&self, holder: HolderId) -> HolderId {
+        self.classes.find(holder)
+    }
+
+    fn tell_all_apart(&mut self, holder: HolderId) {
+        let class = self.find(holder);
+        self.all_apart[class] = true;
+    }
+
+    /// Takes two holders together, if they can hold the same values.
+    fn join(&mut self, one: HolderId, other: HolderId) -> bool {
+        let scalars = [one, other].map(|it| self.holders.scalar(self.program, it));
+        let [Some(first), Some(second)] = scalars else { return false };
+        let bounds = |domain: &Domain| self.program.bounds(domain);
+        let is_alike =
+            bounds(&first.domain) == bounds(&second.domain) && first.undefined == second.undefined;
+        if is_alike {
+            let (one, other) = self.classes.union(one, other);
+            self.all_apart[one] |= self.all_apart[other];
+        }
+        is_alike
+    }
+
+    /// The classes of which not all values are known to be told apart: the first holder of each, and all.
+    fn classes(&self) -> impl Iterator<Item = (HolderId, Vec<HolderId>)> {
+        self.classes.sets().into_iter().filter(|it| !self.all_apart[it.0])
+    }
+}
+
+/// A class, unless all of its values are told apart.
+fn judged_class(
+    program: &Program,
+    layout: &Layout,
+    joined: &HolderClasses,
+    (class, members, uses): (HolderId, &[HolderId], &[&ValueUse]),
+    budget: &AnalysisBudget,
+) -> Result<Option<ValueClass>, BudgetExceeded> {
+    let holders = joined.holders;
+    let Some(scalar) = holders.scalar(program, class) else { return Ok(None) };
+    // An undefined field is received as something else.
+    if scalar.undefined && members.iter().any(|&it| holders.as_variable(it).is_none()) {
+        return Ok(None);
+    }
+    let cells = members.iter().flat_map(|&it| holders.cells(program, layout, it));
+    let ranges: BTreeSet<(i64, i64)> =
+        cells.map(|(it, _)| (layout.cells[it].least, layout.cells[it].most)).collect();
+    let Some((low, high)) = ranges.iter().copied().reduce(hull) else { return Ok(None) };
+    let values = high.checked_sub(low).filter(|it| *it < VALUES_MAX);
+    let Some(values) = values else { return Ok(None) };
+    let mut partition = ValuePartition::new(low, high);
+    // What stands for a value lies wherever that does.
+    for (least, most) in ranges {
+        partition.distinguish(|it| Ok(Some((least <= it && it <= most).into())));
+    }
+    let domain = program.bounds(&scalar.domain);
+    let mut watch = DistinctionFinder { program, joined, class, partition, is_all_apart: false };
+    for it in uses {
+        budget.work(JUDGING * (values + 1) as u64)?;
+        match it {
+            ValueUse::Evaluated(expr) => watch.expr(expr),
+            ValueUse::Matched { field, value } => watch.matched(*field, value),
+            ValueUse::Stored { to, value, overflow, .. } => {
+                watch.stored(*to, value, (domain, *overflow));
+            }
+            ValueUse::Received { .. }
+            | ValueUse::SentToEither(..)
+            | ValueUse::Cleared(_)
+            | ValueUse::Opaque(_) => {}
+        }
+        if watch.is_all_apart {
+            return Ok(None);
+        }
+    }
+    let representatives = watch.partition.refined(budget)?;
+    Ok(representatives.map(|representatives| ValueClass { low, representatives }))
+}
+
+/// Sees what tells values of a class apart.
+struct DistinctionFinder<'w> {
+    program: &'w Program,
+    joined: &'w HolderClasses<'w>,
+    class: HolderId,
+    partition: ValuePartition,
+    is_all_apart: bool,
+}
+
+impl DistinctionFinder<'_> {
+    fn is_ours(&self, holder: HolderId) -> bool {
+        self.joined.find(holder) == self.class
+    }
+
+    fn matched(&mut self, field: HolderId, value: &Expr) {
+        if self.is_ours(field) {
+            match value.as_constant() {
+                Some(value) => self.partition.distinguish(|it| Ok(Some((it == value).into()))),
+                None => self.is_all_apart = true,
+            }
+        }
+        self.expr(value);
+    }
+
+    fn stored(
+        &mut self,
+        to: HolderId,
+        value: &Expr,
+        (domain, overflow): ((i64, i64), OverflowRule),
+    ) {
+        let ExprDependence::On(place, from) =
+            expr_dependence(self.program, self.joined.holders, value)
+        else {
+            return self.expr(value);
+        };
+        if !self.is_ours(from) || !self.is_ours(to) {
+            return self.expr(value);
+        }
+        walk::place(self, place);
+        if matches!(value.kind, ExprKind::Read(_)) {
+            return;
+        }
+        let program = self.program;
+        self.partition.split_by_target(|it| {
+            let value = evaluate(program, value, Some(it))?;
+            Ok(value.map(|value| stored_value(value, domain, overflow).ok_or(value)))
+        });
+    }
+}
+
+impl CodeVisitor for DistinctionFinder<'_> {
+    fn expr(&mut self, expr: &Expr) {
+        match expr_dependence(self.program, self.joined.holders, expr) {
+            ExprDependence::Nothing => {}
+            ExprDependence::On(place, holder) => {
+                walk::place(self, place);
+                if !self.is_ours(holder) {
+                    return;
+                }
+                match expr.kind {
+                    ExprKind::Read(_) => self.is_all_apart = true,
+                    _ => {
+                        let program = self.program;
+                        self.partition.distinguish(|it| -> EvaluationResult {
+                            evaluate(program, expr, Some(it))
+                        });
+                    }
+                }
+            }
+            ExprDependence::OnMore => {
+                if let ExprKind::CanReceive(channel, patterns, _) = &expr.kind {
+                    for id in channel.possible_channels(self.program) {
+                        let fields = self.program.channels[id].fields.len();
+                        for (number, pattern) in patterns.iter().enumerate().take(fields) {
+                            if let ReceivePattern::Match(value) = pattern {
+                                self.matched(self.joined.holders.field(id, number), value);
+                            }
+                        }
+                    }
+                }
+                walk::expr(self, expr);
+            }
+        }
+    }
+}

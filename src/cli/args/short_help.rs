@@ -1,0 +1,89 @@
+//! Which flags `-h` shows: those of the first hour, on one screen. `--help` shows all.
+
+use super::Cli;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, CommandFactory, FromArgMatches};
+
+/// By the names of their fields.
+const BRIEF: [&str; 21] = [
+    "all",
+    "defines",
+    "dir",
+    "from",
+    "interactive",
+    "json",
+    "keep_going",
+    "last",
+    "ltl",
+    "max_time",
+    "memory",
+    "msc",
+    "no_claim",
+    "no_trace",
+    "only",
+    "reduce",
+    "reductions_only",
+    "seed",
+    "steps",
+    "threads",
+    "verbose",
+];
+
+/// What the command line asks for.
+pub fn parse() -> Result<Cli, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os());
+    let matches = matches.map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => not_asked(&command).unwrap_or(error),
+        _ => error,
+    })?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The error that nobody asked for help: a flag that only begins like that for it, as another checker's `-h12`, is none of ours. A script
+/// would take the exit code of help for that of a verified model.
+fn not_asked(command: &clap::Command) -> Option<clap::Error> {
+    let words = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned());
+    let words: Vec<String> = words.take_while(|it| it != "--").collect();
+    let is_longer = |it: &&String| it.len() > 2 && (it.starts_with("-h") || it.starts_with("-V"));
+    let typed = words.iter().find(is_longer)?;
+    let of = words.iter().find_map(|it| command.find_subcommand(it)).unwrap_or(command);
+    let mut error = clap::Error::new(ErrorKind::UnknownArgument).with_cmd(of);
+    error.insert(ContextKind::InvalidArg, ContextValue::String(typed.clone()));
+    Some(error)
+}
+
+fn command() -> clap::Command {
+    let told = |arg: Arg| {
+        let is_shown = arg.is_positional() || BRIEF.contains(&arg.get_id().as_str());
+        arg.hide_short_help(!is_shown)
+    };
+    Cli::command().mut_subcommands(|it| it.mut_args(told))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_flags_of_short_help_are_flags() {
+        command().debug_assert();
+        let command = command();
+        let of = |it: &clap::Command| -> Vec<String> {
+            it.get_arguments().map(|it| it.get_id().to_string()).collect()
+        };
+        let all: BTreeSet<String> = command.get_subcommands().flat_map(of).collect();
+        let unknown: Vec<_> = BRIEF.iter().filter(|&&it| !all.contains(it)).collect();
+        assert!(unknown.is_empty(), "{unknown:?} of {all:?}");
+    }
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        for it in command().get_subcommands_mut() {
+            let text = crate::cli::line_wrap::wrap_lines(&it.render_help().to_string(), 80);
+            assert!(text.lines().count() <= 45, "{text}");
+            assert!(text.lines().all(|it| it.chars().count() <= 80), "{text}");
+        }
+    }
+}

@@ -1,0 +1,479 @@
+//! How what a search for runs came to is told.
+
+use super::CheckedProduct;
+use super::summary::{LivenessStage, LivenessSummary};
+use crate::cli::args::{CheckArgs, SessionArgs, TraceArgs};
+use crate::cli::failure::{self, CommandFailure};
+use crate::cli::next_commands::{self, CounterexampleShape};
+use crate::cli::trail::WrittenTrail;
+use crate::cli::{
+    CommandResult, notify, print, print_json, result_files, run, say, trace, trail, warn, warnings,
+};
+use crate::exec::{ReductionCounters, StepDescription, StepOutcome, SystemDescription};
+use crate::front::TrailEnd;
+use crate::reduce::ReductionRefusal;
+use crate::report::{
+    self, AnnotatedSources, CheckScope, FinalStateView, JudgementReport, PropertyVerdict,
+    ReportPage, TraceDisplayOptions, TraceFormat, TraceView, ViolatingRun, ViolatingRunEnd, count,
+    grouped,
+};
+use crate::search::nested_dfs::{Lasso, ProbeVerdict};
+use crate::search::{SearchVerdict, events};
+use crate::session::{Fairness, LivenessCheck, ReplayedRun, SearchedModel, SweepStatus};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What is done about steps of a model that end in errors, where the runs without have the property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ErrorPolicy {
+    /// They are told of.
+    Report,
+    /// They are looked for by a search of their own.
+    CheckNext,
+}
+
+/// How something is printed.
+pub(super) struct LivenessPrintOptions<'a> {
+    pub(super) json: bool,
+    /// Whether nothing is printed here, as somebody else tells the answer.
+    is_quiet: bool,
+    /// Whether what was not looked for counts.
+    pub(super) strict: bool,
+    /// With the run that was found.
+    pub(super) trace: bool,
+    /// Where a trail of that goes.
+    pub(super) trail: Option<&'a Path>,
+    /// What is shown of it.
+    pub(super) view: TraceDisplayOptions,
+    /// The run alone, as other tools read it.
+    pub(super) format: Option<TraceFormat>,
+    /// What is done about errors.
+    pub(super) errors: ErrorPolicy,
+    /// The command line, and where the search is kept, where it is told how to look at the run again.
+    again: Option<(&'a SessionArgs, Option<&'a Path>)>,
+}
+
+impl LivenessPrintOptions<'_> {
+    /// What came of a sitting, whose search is kept in a directory, if it is.
+    pub(super) fn of<'a>(
+        args: &'a SessionArgs,
+        errors: ErrorPolicy,
+        dir: Option<&'a Path>,
+    ) -> LivenessPrintOptions<'a> {
+        let SessionArgs { json, mcc: is_quiet, strict, no_trace, ref spin_trail, .. } = *args;
+        let (trail, view) = (spin_trail.as_deref(), args.view());
+        let again = Some((args, dir));
+        LivenessPrintOptions {
+            json,
+            is_quiet,
+            strict,
+            trace: !no_trace,
+            trail,
+            view,
+            format: None,
+            errors,
+            again,
+        }
+    }
+
+    /// What was found before.
+    pub(super) fn of_trace(args: &TraceArgs) -> LivenessPrintOptions<'_> {
+        let (json, trail, view) = (args.json, args.spin_trail.as_deref(), args.view.view());
+        let format = args.format.map(TraceFormat::from);
+        let (errors, again) = (ErrorPolicy::Report, None);
+        let (is_quiet, strict) = (false, false);
+        LivenessPrintOptions {
+            json,
+            is_quiet,
+            strict,
+            trace: true,
+            trail,
+            view,
+            format,
+            errors,
+            again,
+        }
+    }
+
+    /// Whether what was found has errors looked for next.
+    pub(super) fn checks_errors_next(&self, told: &LivenessSummary) -> bool {
+        let is_verified = told.found == ProbeVerdict::None;
+        is_verified && told.faults > 0 && self.errors == ErrorPolicy::CheckNext
+    }
+}
+
+/// Prints what came of a search, and the run that was found.
+pub(super) fn print_outcome(
+    (watched, judged): CheckedProduct<'_, '_>,
+    told: &LivenessSummary,
+    how: LivenessPrintOptions<'_>,
+) -> CommandResult {
+    let mut written = None;
+    let run = match &told.found {
+        ProbeVerdict::Found(lasso) if how.trace || how.trail.is_some() => {
+            let shown = judged.replay(lasso);
+            let shown = shown.map_err(|error| CommandFailure::wrong(error.to_string()))?;
+            let run = run_of((watched, judged), told, lasso, shown);
+            let trail = how.trail.map(|path| write_trail(path, (watched, judged), &run));
+            written = trail.transpose()?;
+            Some(run)
+        }
+        ProbeVerdict::Found(_) | ProbeVerdict::None | ProbeVerdict::Open => None,
+    };
+    if let Some(format) = how.format {
+        let run = run.ok_or_else(trace::none_to_print)?;
+        let model = (watched.model.name(), &watched.model.sources);
+        print(&report::formatted_run(format, model, &run, &watched.name));
+        written.into_iter().for_each(WrittenTrail::say);
+        return Ok(code(&told.found));
+    }
+    let (searched, fairness) = (judged.searched, judged.fairness());
+    let run = run.filter(|_| how.trace);
+    let errors_next = how.checks_errors_next(told);
+    let code = code(&told.found);
+    notify::summarise(|| as_text((watched, searched, fairness), (told, errors_next), None));
+    match how.json {
+        _ if how.is_quiet => {}
+        // One object is printed: that of the search for errors.
+        true if errors_next => {
+            let name = &watched.name;
+            warn(format!("warning: every run that meets no run-time error satisfies {name}"));
+        }
+        true => {
+            let told = as_json((watched, Some(searched), fairness), told, run.as_ref());
+            print_json(&format!("{told:#}\n"));
+        }
+        false => {
+            let run = run.as_ref().map(|it| (it, &how.view));
+            print(&as_text((watched, searched, fairness), (told, errors_next), run));
+            if let (ProbeVerdict::Found(_), Some((args, dir))) = (&told.found, how.again) {
+                let dir = dir.map(|it| it.display().to_string());
+                let next = next_commands::commands(
+                    &watched.model,
+                    CounterexampleShape::RUN,
+                    dir.as_deref(),
+                    Some(args),
+                );
+                print(&report::print_next(dir.as_deref(), &next));
+            }
+        }
+    }
+    written.into_iter().for_each(WrittenTrail::say);
+    let scope = scope(watched, Some(searched), told);
+    Ok(if errors_next { code } else { strict_code(how.strict, code, &scope) })
+}
+
+/// The page of what came of a search, with the run that was found.
+pub(super) fn page<'p>(
+    (watched, judged): CheckedProduct<'p, '_>,
+    told: &LivenessSummary,
+    has_way: bool,
+) -> Result<ReportPage<'p>, CommandFailure> {
+    let (model, sources) = (&watched.model, &watched.model.sources);
+    let way = match &told.found {
+        ProbeVerdict::Found(lasso) if has_way => {
+            let shown = judged.replay(lasso);
+            let shown = shown.map_err(|error| CommandFailure::wrong(error.to_string()))?;
+            let run = run_of((watched, judged), told, lasso, shown);
+            Some(TraceView::of_run(&run, &watched.name, sources))
+        }
+        ProbeVerdict::Found(_) | ProbeVerdict::None | ProbeVerdict::Open => None,
+    };
+    let verdict = told.verdict();
+    let as_text = as_text((watched, judged.searched, judged.fairness()), (told, false), None);
+    let figures = [("states", told.states), ("transitions", told.transitions)];
+    Ok(ReportPage {
+        says: verdict_sentence(told, judged.fairness(), &watched.name),
+        figures: figures.map(|(what, number)| (what, grouped(number))).into(),
+        way,
+        texts: Some(AnnotatedSources::uncounted(sources)),
+        ..ReportPage::new(model.name(), verdict, as_text)
+    })
+}
+
+/// Where and when a search was made.
+pub(super) struct SearchProvenance<'m> {
+    /// Where it is kept, if it is.
+    pub(super) dir: Option<&'m Path>,
+    pub(super) seconds: f64,
+}
+
+/// Writes the files that are asked for of what came of a search.
+pub(super) fn write_files(
+    args: &SessionArgs,
+    of: CheckedProduct<'_, '_>,
+    told: &LivenessSummary,
+    made: SearchProvenance<'_>,
+) -> Result<(), CommandFailure> {
+    match args.writes_results() {
+        true => {
+            let scope = scope(of.0, Some(of.1.searched), told);
+            write_page(args, (of.0, &scope), (page(of, told, true)?, &told.found), made)
+        }
+        false => Ok(()),
+    }
+}
+
+fn write_page(
+    args: &SessionArgs,
+    (watched, scope): (&LivenessCheck, &CheckScope),
+    (mut page, found): (ReportPage<'_>, &ProbeVerdict),
+    SearchProvenance { dir, seconds }: SearchProvenance<'_>,
+) -> Result<(), CommandFailure> {
+    let (events, name) = (dir.map(events::read), dir.map(|it| it.display().to_string()));
+    let came = match found {
+        ProbeVerdict::None => PropertyVerdict::Held,
+        ProbeVerdict::Found(_) => PropertyVerdict::Violated,
+        ProbeVerdict::Open => PropertyVerdict::Open,
+    };
+    if let Some(path) = &args.report {
+        let (events, dir) = (events.as_deref().unwrap_or_default(), name.as_deref());
+        page = ReportPage { events, dir, ..page };
+        result_files::put("the report", path, &page.html())?;
+    }
+    let of = (&watched.model.interp as &dyn SystemDescription, &watched.model.sources);
+    let all = report::judgements_of_runs(watched.property(), came, of, scope);
+    let (model, strict) = (watched.model.name().to_owned(), args.strict);
+    let ReportPage { told, way, .. } = page;
+    result_files::write_judgements(
+        args,
+        &JudgementReport { model, seconds, all, told, way, strict },
+    )
+}
+
+/// Writes what is shown of a run as SPIN would have.
+fn write_trail(
+    path: &Path,
+    (watched, judged): CheckedProduct<'_, '_>,
+    run: &ViolatingRun<'_>,
+) -> Result<WrittenTrail, CommandFailure> {
+    let last = run.steps.last().and_then(|step| match &step.outcome {
+        StepOutcome::Successor(state) => judged.product.last_moves(state),
+        StepOutcome::Fault(_) => None,
+    });
+    let last = last.unwrap_or_default();
+    let end = match run.loop_start() {
+        Some(back) => TrailEnd::LoopAfter(back),
+        None => TrailEnd::LastMoves(&last),
+    };
+    let mut each_step = |visit: &mut dyn FnMut(&StepDescription)| run.steps.iter().for_each(visit);
+    trail::write(path, &watched.model, &mut each_step, end)
+}
+
+/// What is shown of a run that was found: all of it up to where it is violated whatever follows, if it comes there.
+fn run_of<'r>(
+    (watched, judged): CheckedProduct<'r, '_>,
+    told: &LivenessSummary,
+    lasso: &Lasso,
+    ReplayedRun { mut steps, back, closes }: ReplayedRun,
+) -> ViolatingRun<'r> {
+    let (model, sources) = (judged.searched.model().description(), &watched.model.sources);
+    let is_done = told.shortened.is_some_and(|it| it.is_done);
+    if let Some((after, state)) = judged.violation_point(&steps) {
+        let property = judged.product.property();
+        let (operands, standing) =
+            (model.operands(&state, property), model.process_locations(&state));
+        let scene = FinalStateView::new(operands, standing, false, sources);
+        steps.truncate(after + 1);
+        let end = ViolatingRunEnd::Decided(Box::new(scene));
+        return ViolatingRun { model, steps, end, is_shortest: is_done };
+    }
+    if !closes {
+        say(
+            "of the loop one round is shown; the next ones go through states that are alike, and come back after many",
+        );
+    }
+    // A round that is shown more than once makes a longer run than was found.
+    let is_as_found = closes && steps.len() == lasso.states.len() + 1;
+    ViolatingRun::with_cycle(model, steps, back, sources).shortest_if(is_as_found && is_done)
+}
+
+pub(super) fn code(found: &ProbeVerdict) -> u8 {
+    match found {
+        ProbeVerdict::None => failure::VERIFIED,
+        ProbeVerdict::Found(_) => failure::VIOLATED,
+        ProbeVerdict::Open => failure::STOPPED,
+    }
+}
+
+/// What was looked for beside the property, and what not. Where a verified property left no step out, errors in steps were.
+fn scope(
+    watched: &LivenessCheck,
+    searched: Option<&SearchedModel<'_>>,
+    told: &LivenessSummary,
+) -> CheckScope {
+    let is_whole = searched.is_some_and(|it| reduced_by(it).is_empty());
+    watched.scope(is_whole && told.found == ProbeVerdict::None && told.faults == 0)
+}
+
+/// How what is to be seen in states and steps is looked for.
+fn how_to_look(watched: &LivenessCheck) -> String {
+    match watched.model.language.options.model_property {
+        true => "looked for by --no-claim".to_owned(),
+        false => format!("looked for without {}", watched.saved_property.flag()),
+    }
+}
+
+/// The exit code of a search that ends with `code`; what was not looked for is told where it counts.
+fn strict_code(strict: bool, code: u8, scope: &CheckScope) -> u8 {
+    run::strict_code(strict, code, scope.unchecked.is_empty() && !scope.leaves_out_asked())
+}
+
+/// Tells that no run can violate the property.
+pub(super) fn print_vacuous(
+    args: &CheckArgs,
+    watched: &LivenessCheck,
+    fairness: Fairness,
+) -> CommandResult {
+    let (model, name) = (watched.model.name(), &watched.name);
+    let scope = scope(watched, None, &LivenessSummary::UNSEARCHED);
+    let says = format!("verified: no run violates {name}, whatever the model does");
+    let as_text = report::wrapped("", &format!("{model}: {says}"))
+        + &report::print_unchecked(&scope.unchecked);
+    notify::summarise(|| as_text.clone());
+    match args.run.json {
+        _ if args.run.mcc => {}
+        false => print(&as_text),
+        true => {
+            let told = as_json((watched, None, fairness), &LivenessSummary::UNSEARCHED, None);
+            print_json(&format!("{told:#}\n"));
+        }
+    }
+    let texts = Some(AnnotatedSources::uncounted(&watched.model.sources));
+    let page =
+        ReportPage { says, texts, ..ReportPage::new(model, SearchVerdict::Verified, as_text) };
+    let made = SearchProvenance { dir: None, seconds: 0.0 };
+    if args.run.writes_results() {
+        write_page(&args.run, (watched, &scope), (page, &ProbeVerdict::None), made)?;
+    }
+    Ok(strict_code(args.run.strict, failure::VERIFIED, &scope))
+}
+
+/// What the product was reduced by, in words.
+fn reductions(searched: &SearchedModel<'_>) -> String {
+    let names: Vec<String> = reduced_by(searched);
+    match names.is_empty() {
+        true => "without reductions".to_owned(),
+        false => format!("reduced by {}", names.join(", ")),
+    }
+}
+
+/// The names of what the product was reduced by.
+fn reduced_by(searched: &SearchedModel<'_>) -> Vec<String> {
+    searched
+        .stack()
+        .summaries(&ReductionCounters::default())
+        .into_iter()
+        .map(|it| it.name)
+        .collect()
+}
+
+/// The answer, in words.
+pub(super) fn verdict_sentence(told: &LivenessSummary, fairness: Fairness, name: &str) -> String {
+    let of_a_sort = match fairness {
+        Fairness::None => "run",
+        Fairness::Weak => "weakly fair run",
+    };
+    match told.verdict() {
+        SearchVerdict::Verified if told.faults > 0 => {
+            format!("every {of_a_sort} that meets no run-time error satisfies {name}")
+        }
+        SearchVerdict::Verified => format!("verified: every {of_a_sort} satisfies {name}"),
+        SearchVerdict::Violated => format!("VIOLATED: a {of_a_sort} does not satisfy {name}"),
+        SearchVerdict::Incomplete => {
+            format!("incomplete: no {of_a_sort} that violates {name} was found so far")
+        }
+    }
+}
+
+/// What was looked for beside the property, and what not, in rows.
+fn print_scope(watched: &LivenessCheck, scope: &CheckScope) -> String {
+    let mut out = String::new();
+    if !scope.checked.is_empty() {
+        out += &report::row("checked", &format!("{}, too", scope.checked.join(", ")));
+    }
+    out += &report::print_unchecked(&scope.unchecked);
+    if !scope.left_out.is_empty() {
+        out += &report::row("not looked for", &scope.left_out.join(", "));
+        out += &report::row("", &how_to_look(watched));
+    }
+    out
+}
+
+pub(super) fn as_text(
+    (watched, searched, fairness): (&LivenessCheck, &SearchedModel<'_>, Fairness),
+    (told, errors_next): (&LivenessSummary, bool),
+    run: Option<(&ViolatingRun<'_>, &TraceDisplayOptions)>,
+) -> String {
+    let (model, name) = (watched.model.name(), &watched.name);
+    let says = verdict_sentence(told, fairness, name);
+    let (states, transitions) =
+        (count(told.states, "state"), count(told.transitions, "transition"));
+    let mut out = report::wrapped("", &format!("{model}: {says}"));
+    if let Some((run, _)) = run {
+        out += &run.rows();
+    }
+    if let Some(shortened) = told.shortened {
+        let says = report::print_shortened("looked for a shorter run", shortened);
+        out += &report::row("shortest", &says);
+    }
+    let found = format!("{states}, {transitions} of the model and the automaton");
+    out += &report::row("found", &found);
+    let how = reductions(searched);
+    let searched_so = match told.stage {
+        LivenessStage::Memory => format!("in memory, {how}"),
+        LivenessStage::Reachability => format!("on disk, {how}: reaching states"),
+        LivenessStage::Sweeping(SweepStatus { stage, sweeps, set }) => {
+            let (sweeps, set) = (count(sweeps, "sweep"), count(set, "state"));
+            format!("on disk, {how}: {stage}, {sweeps}, {set} left")
+        }
+    };
+    out += &report::row("searched", &searched_so);
+    for ReductionRefusal { name, reason: why } in searched.stack().unused_reductions() {
+        out += &report::row("not reduced", &format!("by {name}: {why}"));
+    }
+    out += &print_scope(watched, &scope(watched, Some(searched), told));
+    if told.faults > 0 {
+        let are = if errors_next { "are looked for next" } else { "were not looked for" };
+        let steps = count(told.faults, "step");
+        out += &report::row("", &format!("{steps} ended in errors that {are}"));
+    }
+    match run {
+        None => out,
+        Some((run, view)) => run.text((&watched.model.sources, view), name) + "\n" + &out,
+    }
+}
+
+/// As JSON; if nothing was searched, that is so since no run can violate the property.
+pub(super) fn as_json(
+    (watched, searched, fairness): (&LivenessCheck, Option<&SearchedModel<'_>>, Fairness),
+    told: &LivenessSummary,
+    run: Option<&ViolatingRun<'_>>,
+) -> Value {
+    let swept = told.stage.swept();
+    let unused = searched.into_iter().flat_map(|it| it.stack().unused_reductions());
+    let unused = unused.map(|it| json!({ "name": it.name, "why": it.reason }));
+    let scope = scope(watched, searched, told);
+    json!({
+        "model": watched.model.name(),
+        "language": watched.model.language.name,
+        "property": watched.name,
+        "verdict": told.verdict().name(),
+        "vacuous": searched.is_none(),
+        "fairness": fairness.name(),
+        "states": told.states,
+        "transitions": told.transitions,
+        "reductions": searched.map_or(Vec::new(), reduced_by),
+        "not_reduced": unused.collect::<Vec<_>>(),
+        "steps_cut_off": told.faults,
+        "checked": scope.checked,
+        "left_out": scope.left_out,
+        "unchecked": report::unchecked_as_json(&scope.unchecked),
+        "warnings": warnings(),
+        "stage": told.stage.name(),
+        "sweeps": swept.map_or(0, |it| it.sweeps),
+        "states_left": swept.map(|it| it.set),
+        "shortened": told.shortened.map(report::shortened),
+        "counterexample": run.map(|run| run.json(&watched.model.sources)),
+    })
+}

@@ -1,0 +1,100 @@
+//! `--only`: the variables that are named, before anything is looked for.
+
+use super::failure::CommandFailure;
+use crate::front::name_suggestion;
+use crate::ir::{Owner, Process, Program};
+use std::collections::BTreeSet;
+
+/// Refuses a name that is no variable's, channel's or process's of a model, with the one that may be meant.
+pub(super) fn refuse_unknown(wanted: &[String], program: &Program) -> Result<(), CommandFailure> {
+    let names = StateVariableNames { program };
+    wanted.iter().try_for_each(|it| names.check(it))
+}
+
+/// What the states of a program are told by.
+struct StateVariableNames<'p> {
+    program: &'p Program,
+}
+
+impl<'p> StateVariableNames<'p> {
+    fn check(&self, wanted: &str) -> Result<(), CommandFailure> {
+        let (first, rest) = split(wanted);
+        if self.of(Owner::Program).contains(first) || self.is_of_claim(wanted) {
+            return Ok(());
+        }
+        let Some(process) = self.processes().find(|it| it.name == first) else {
+            return Err(self.unknown(wanted, first));
+        };
+        // Of processes that come and go there is one of each pid.
+        let (index, member) = match rest.find('.') {
+            Some(dot) => (&rest[..dot], Some(split(&rest[dot + 1..]).0)),
+            None => (rest, None),
+        };
+        let Some(member) = member else { return Ok(()) };
+        let own = self.members(process);
+        match own.contains(member) {
+            false => {
+                let own: Vec<&str> = own.into_iter().collect();
+                let help = name_suggestion::unknown_name_help(member, &own, "variables");
+                Err(refused(&format!("{first} has no variable {member}"), &help))
+            }
+            true if process.has_slots() && index.is_empty() => {
+                let help = format!("`{first}[0].{member}` is that of process 0");
+                Err(refused(
+                    &format!("{first} has several instances, each with its {member}"),
+                    &help,
+                ))
+            }
+            true => Ok(()),
+        }
+    }
+
+    /// Where a claim is stands in states, too, under its name.
+    fn is_of_claim(&self, wanted: &str) -> bool {
+        wanted == "claim" || wanted.starts_with("claim ")
+    }
+
+    fn processes(&self) -> impl Iterator<Item = &'p Process> {
+        self.program.processes.values()
+    }
+
+    /// The variables and channels of one owner.
+    fn of(&self, owner: Owner) -> BTreeSet<&'p str> {
+        let variables = self.program.variables.values().filter(|it| it.owner == owner);
+        // What is handed over at once is in no state.
+        let channels =
+            self.program.channels.values().filter(|it| it.owner == owner && it.capacity > 0);
+        variables.map(|it| it.name.as_str()).chain(channels.map(|it| it.name.as_str())).collect()
+    }
+
+    fn members(&self, process: &Process) -> BTreeSet<&'p str> {
+        let id = self.program.processes.iter().find(|(_, it)| std::ptr::eq(*it, process));
+        id.map_or_else(BTreeSet::new, |(id, _)| self.of(Owner::Process(id)))
+    }
+
+    fn unknown(&self, wanted: &str, first: &str) -> CommandFailure {
+        let owner = self.processes().find(|it| self.members(it).contains(first));
+        let help = match owner {
+            Some(it) => {
+                let pid = if it.has_slots() { "[0]" } else { "" };
+                format!("did you mean `{}{pid}.{wanted}`?", it.name)
+            }
+            None => {
+                let known = self.of(Owner::Program).into_iter();
+                let known: Vec<&str> =
+                    known.chain(self.processes().map(|it| it.name.as_str())).collect();
+                name_suggestion::unknown_name_help(first, &known, "variables and processes")
+            }
+        };
+        refused(&format!("the model has no variable {first}"), &help)
+    }
+}
+
+fn refused(why: &str, help: &str) -> CommandFailure {
+    CommandFailure::wrong(format!("--only: {why}\n  help: {help}"))
+}
+
+/// A name, and what selects a part of it.
+fn split(name: &str) -> (&str, &str) {
+    name.split_at(name.find(['[', '.']).unwrap_or(name.len()))
+}

@@ -1,0 +1,265 @@
+//! Which action instances are enabled in a state, and the steps of those chosen.
+//!
+//! All steps are looked at as they always are, and those of other instances are passed by. So what an
+//! action's being possible means for others (`else`, `timeout`, `unless`, priorities) does not depend
+//! on what is chosen.
+
+use super::steps::{StepAction, StepTarget, begun};
+use super::{EvalFailure, Interp};
+use crate::analysis::instances::{
+    ActionInstance, ActionInstances, InstanceId, InstanceSets, NumberingError, is_in,
+};
+use crate::exec::{
+    LABEL_BYTES, LabelledSink, SelectiveStateSpace, StateSpace, SuccessorSink, Violation,
+    split_by_ends, stop_request,
+};
+use crate::ir::EndRule;
+
+/// An interpreter whose steps can be taken by choice.
+#[derive(Debug)]
+pub struct InterpSelector<'a> {
+    interp: &'a Interp,
+    instances: ActionInstances,
+}
+
+/// Told of a step: what it begins with, its actions, and where they lead, or the fault.
+type StepStartVisitor<'a> =
+    dyn FnMut(ActionInstance, &[StepAction], Result<StepTarget<'_>, EvalFailure>) + 'a;
+
+impl Interp {
+    /// Its steps by choice, or why there are none.
+    pub fn selector(&self) -> Result<InterpSelector<'_>, NumberingError> {
+        Ok(InterpSelector { interp: self, instances: ActionInstances::new(&self.program)? })
+    }
+
+    /// Tells `visit` every step out of `state` that begins with something `wanted`.
+    fn each_step_wanted(
+        &self,
+        state: &[u8],
+        work: &mut Vec<u8>,
+        wanted: &dyn Fn(ActionInstance) -> bool,
+        visit: &mut StepStartVisitor,
+    ) {
+        if self.takes_turns() {
+            return self.each_mover(state, &mut |look| {
+                self.mover_steps(look, wanted, &mut |taken, result| {
+                    visit(self.instance_begun_by(look.mover, taken), taken, result);
+                })
+            });
+        }
+        self.each_step(state, work, &mut |taken, result| {
+            if let Some(begun) = begun(taken).filter(|&it| wanted(it)) {
+                visit(begun, taken, result);
+            }
+        });
+    }
+
+    /// Tells `visit` what is enabled in `state`, some of it perhaps more than once.
+    pub(in crate::exec) fn each_enabled(
+        &self,
+        state: &[u8],
+        work: &mut Vec<u8>,
+        visit: &mut dyn FnMut(ActionInstance),
+    ) {
+        match self.takes_turns() {
+            true => self.each_mover(state, &mut |look| self.visit_offers(look, visit)),
+            false => self.each_step(state, work, &mut |taken, _| {
+                begun(taken).into_iter().for_each(&mut *visit);
+            }),
+        }
+    }
+
+    /// Records the properties that do not hold in `state`, or meet an error when asked.
+    pub(crate) fn check_properties(&self, state: &[u8], out: &mut SuccessorSink) {
+        self.broken_properties(state, |number, fault| {
+            let check = match fault {
+                None => Violation::Property(number),
+                Some(fault) => Violation::Fault(fault.kind, self.property_action_number(number)),
+            };
+            out.record_finding(check, state);
+        });
+    }
+
+    /// Records which states have no step that leads on and should have one. Where a step back to
+    /// where it began is none that leads on, what is enabled is tried, one instance after another.
+    pub(in crate::exec) fn check_deadlocks(
+        &self,
+        selective: &dyn SelectiveStateSpace,
+        states: &[u8],
+        enabled: &InstanceSets,
+        out: &mut SuccessorSink,
+    ) {
+        selective.instances().assert_fit(enabled, states.len() / self.width());
+        let leading = match self.program.end {
+            EndRule::NeverStuttering => {
+                non_stuttering_states(selective, self.width(), states, enabled, out)
+            }
+            EndRule::Never | EndRule::AllAtValidEnd => Vec::new(),
+        };
+        for (at, state) in states.chunks_exact(self.width()).enumerate() {
+            if stop_request::is_requested() || out.has_failed() {
+                return;
+            }
+            let stays = |instance| stays(selective, state, instance, out);
+            let is_stuck = match self.program.end {
+                EndRule::NeverStuttering => {
+                    !leading.get(at).is_some_and(|&leads| leads) && enabled.iter(at).all(stays)
+                }
+                EndRule::Never | EndRule::AllAtValidEnd => enabled.is_none(at),
+            };
+            if is_stuck {
+                self.check_end_state(state, |it| out.record_finding(it, state));
+            }
+        }
+    }
+}
+
+/// Which states the steps of their first enabled instance lead on from.
+fn non_stuttering_states(
+    selective: &dyn SelectiveStateSpace,
+    width: usize,
+    states: &[u8],
+    enabled: &InstanceSets,
+    out: &mut SuccessorSink,
+) -> Vec<bool> {
+    let mut first = selective.instances().sets();
+    first.clear(enabled.len());
+    for at in 0..enabled.len() {
+        enabled.iter(at).take(1).for_each(|instance| first.insert(at, instance));
+    }
+    let (mut successors, mut ends) = (Vec::new(), Vec::new());
+    let run =
+        |out: &mut SuccessorSink| selective.expand_chosen_with_ends(states, &first, &mut ends, out);
+    // What is found here is found again when these steps are taken.
+    if out.wrap_uncounted(width, &mut successors, run).is_none() || stop_request::is_requested() {
+        return Vec::new();
+    }
+    let leads = |(state, after): (&[u8], &[u8])| after.chunks_exact(width).any(|it| it != state);
+    states.chunks_exact(width).zip(split_by_ends(&successors, &ends)).map(leads).collect()
+}
+
+/// Adds a successor, and the instance of the step to it.
+type AddLabelledStep<'a> = dyn FnMut(&mut SuccessorSink, &[u8], InstanceId) + 'a;
+
+impl InterpSelector<'_> {
+    /// Adds the steps of what is chosen, each by `add` in so many bytes, and says where those of each state end.
+    fn expand_chosen_by(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
+        out: &mut SuccessorSink,
+        (bytes, add): (usize, &mut AddLabelledStep),
+    ) {
+        let (interp, width) = (self.interp, self.interp.width());
+        ends.clear();
+        ends.resize(states.len() / width, 0);
+        if interp.reject_non_states(states, out) {
+            return;
+        }
+        let mut added = 0;
+        self.instances.assert_fit(chosen, states.len() / width);
+        let mut work = Vec::with_capacity(width);
+        for (at, state) in states.chunks_exact(width).enumerate() {
+            if stop_request::is_requested() {
+                return;
+            }
+            let words = chosen.words(at);
+            let wanted = |it| is_in(words, self.instances.number(it));
+            interp.each_step_wanted(state, &mut work, &wanted, &mut |begun, taken, result| {
+                match result {
+                    Ok(led) => {
+                        interp.count_taken(taken, led, out);
+                        match led {
+                            StepTarget::To(successor) => {
+                                added += bytes as u64;
+                                add(out, successor, self.instances.number(begun));
+                            }
+                            StepTarget::LeftOut => out.count_excluded(1),
+                            StepTarget::Intermediate => {}
+                        }
+                    }
+                    Err(fault) => {
+                        let action = interp.representative_action(taken, true);
+                        out.record_finding(Violation::Fault(fault.kind, action.0), state);
+                    }
+                }
+            });
+            ends[at] = added;
+        }
+    }
+}
+
+impl SelectiveStateSpace for InterpSelector<'_> {
+    fn instances(&self) -> &ActionInstances {
+        &self.instances
+    }
+
+    fn enabled(&self, states: &[u8], sets: &mut InstanceSets) -> spill::Result<()> {
+        self.interp.check(states)?;
+        let width = self.interp.width();
+        sets.clear(states.len() / width);
+        self.instances.assert_fit(sets, states.len() / width);
+        let mut work = Vec::with_capacity(width);
+        for (at, state) in states.chunks_exact(width).enumerate() {
+            self.interp.each_enabled(state, &mut work, &mut |it| {
+                sets.insert(at, self.instances.number(it));
+            });
+        }
+        Ok(())
+    }
+
+    fn expand_chosen_with_ends(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
+        out: &mut SuccessorSink,
+    ) {
+        let add = &mut |out: &mut SuccessorSink, successor: &[u8], _| out.candidate(successor);
+        self.expand_chosen_by(states, chosen, ends, out, (self.interp.width(), add));
+    }
+
+    fn expand_labelled_with_ends(
+        &self,
+        states: &[u8],
+        chosen: &InstanceSets,
+        ends: &mut Vec<u64>,
+        out: &mut LabelledSink,
+    ) {
+        let add = &mut |out: &mut SuccessorSink, successor: &[u8], instance: InstanceId| {
+            out.record(successor, &instance.0.to_le_bytes());
+        };
+        let bytes = self.interp.width() + LABEL_BYTES;
+        self.expand_chosen_by(states, chosen, ends, out.records(), (bytes, add));
+    }
+
+    fn check_states(&self, states: &[u8], enabled: &InstanceSets, out: &mut SuccessorSink) {
+        let interp = self.interp;
+        if interp.reject_non_states(states, out) {
+            return;
+        }
+        interp.check_deadlocks(self, states, enabled, out);
+        for state in states.chunks_exact(interp.width()) {
+            interp.check_properties(state, out);
+        }
+    }
+}
+
+/// Whether every step of an instance leads back to `state`.
+fn stays(
+    selective: &dyn SelectiveStateSpace,
+    state: &[u8],
+    instance: InstanceId,
+    out: &mut SuccessorSink,
+) -> bool {
+    let mut chosen = selective.instances().sets();
+    chosen.clear(1);
+    chosen.insert(0, instance);
+    let mut successors = Vec::new();
+    let run = |out: &mut SuccessorSink| selective.expand_chosen(state, &chosen, out);
+    out.wrap_uncounted(state.len(), &mut successors, run).is_some_and(|collected| {
+        let leads_nowhere = collected.findings.is_empty() && collected.excluded == 0;
+        leads_nowhere && successors.chunks_exact(state.len()).all(|successor| successor == state)
+    })
+}

@@ -1,0 +1,147 @@
+//! Expressions that need statements, which become functions.
+//!
+//! A guard, an invariant, the body of a quantifier and a branch of `c ? a : b` stand where no statement
+//! can. If such an expression calls a function that gives an aggregate, or has a quantifier whose bounds
+//! are not known, its statements and its value become a function of the program's. That function takes
+//! the locals that it uses: values by value, places by reference. It changes nothing, so it can be
+//! called in the expression's place.
+
+use super::super::ast::{MurphiExpr as Tree, MurphiQuantifier as TreeQuantifier, SourceName};
+use super::constant_folding::unary;
+use super::sorts::ScalarSort;
+use super::{HoistPolicy, LocalKind, MurphiLowering, MurphiMeaning, prepend_hoisted};
+use crate::ir::walk::{self, CodeVisitor, PlaceAccess};
+use crate::ir::{
+    CallArgument, Expr, ExprKind, Function, FunctionParameter, LocalId, Place, PlaceRoot,
+    Quantifier as Which, Stmt, StmtKind, UnaryOp,
+};
+use crate::source::Span;
+use std::collections::BTreeSet;
+
+impl<'a> MurphiLowering<'a, '_> {
+    /// A condition that stands where no statement can.
+    pub(super) fn pure_condition(&mut self, tree: &Tree<'a>) -> Option<Expr> {
+        self.pure_value_as(tree, &ScalarSort::Bool)
+    }
+
+    /// The value of an expression that stands where no statement can, as one of this sort.
+    pub(super) fn pure_value_as(&mut self, tree: &Tree<'a>, sort: &ScalarSort) -> Option<Expr> {
+        let value = self.outline_expression(tree.span, |it| {
+            it.value_as(tree, sort).map(|value| (value, sort.clone()))
+        });
+        value.map(|(value, _)| value)
+    }
+
+    /// Lowers an expression. What must run before it, and the expression, become a function.
+    pub(super) fn outline_expression(
+        &mut self,
+        span: Span,
+        inside: impl FnOnce(&mut Self) -> Option<(Expr, ScalarSort)>,
+    ) -> Option<(Expr, ScalarSort)> {
+        let outer = std::mem::take(&mut self.body.hoisted);
+        let hoists = std::mem::replace(&mut self.body.hoists, HoistPolicy::Unchanging);
+        let lowered = inside(self);
+        self.body.hoists = hoists;
+        let hoisted = std::mem::replace(&mut self.body.hoisted, outer);
+        let (value, sort) = lowered?;
+        if hoisted.is_empty() {
+            return Some((value, sort));
+        }
+        let returned = Stmt { kind: StmtKind::Return(Some(value)), span };
+        let value = self.function_of(prepend_hoisted(hoisted, vec![returned]), &sort, span);
+        Some((value, sort))
+    }
+
+    /// A quantifier whose bounds are not known: a loop that ends where one value decides.
+    pub(super) fn quantifier_loop(
+        &mut self,
+        which: Which,
+        (name, [first, last, step]): (SourceName<'a>, [Expr; 3]),
+        (rest, body): (&[TreeQuantifier<'a>], &Tree<'a>),
+        span: Span,
+    ) -> Option<Expr> {
+        let numbers = self.widest_type(&ScalarSort::Number);
+        let local = self.fresh(LocalKind::Value(numbers));
+        let value = Expr { kind: ExprKind::Local(local), span: name.span };
+        self.declare(name, MurphiMeaning::Value(value, ScalarSort::Number));
+        let condition = self.lower_quantifier(which, rest, body, span);
+        let (decides, decided) = match which {
+            Which::All => (unary(UnaryOp::Not, condition?, span), 0),
+            Which::Some => (condition?, 1),
+        };
+        let returned = |value| {
+            let value = Expr::constant(value, span);
+            Stmt { kind: StmtKind::Return(Some(value)), span }
+        };
+        let ends = StmtKind::If(vec![(Some(decides), vec![returned(decided)])]);
+        let body = vec![Stmt { kind: ends, span }];
+        let loop_ = Stmt { kind: StmtKind::For { local, first, last, step, body }, span };
+        Some(self.function_of(vec![loop_, returned(1 - decided)], &ScalarSort::Bool, span))
+    }
+
+    /// The call of a new function with this body, which returns a value of this sort.
+    fn function_of(&mut self, body: Vec<Stmt>, sort: &ScalarSort, span: Span) -> Expr {
+        let result = self.widest_type(sort);
+        let mut names = LocalUses::default();
+        walk::body(&mut names, &body);
+        let (mut parameters, mut arguments) = (Vec::new(), Vec::new());
+        for &local in names.used.difference(&names.bound) {
+            let kind = self.body.kinds[local.0 as usize];
+            let (ty, by_reference) = match kind {
+                LocalKind::Value(ty) => (ty, false),
+                LocalKind::Place(ty) => (ty, true),
+            };
+            arguments.push(match by_reference {
+                true => CallArgument::Reference(Place::local(local, span)),
+                false => CallArgument::Value(Expr { kind: ExprKind::Local(local), span }),
+            });
+            if !by_reference {
+                self.keep_local(ty, span);
+            }
+            parameters.push(FunctionParameter { local, name: String::new(), ty, by_reference });
+        }
+        let name = format!("expression of line {}", self.report.line(span));
+        let result = Some(result);
+        let function = Function { name, parameters, result, body, whole: false, span };
+        let id = self.add_function(function);
+        Expr { kind: ExprKind::Call(id, arguments), span }
+    }
+}
+
+/// The locals that code uses, and those that it binds.
+#[derive(Default)]
+struct LocalUses {
+    used: BTreeSet<LocalId>,
+    bound: BTreeSet<LocalId>,
+}
+
+impl CodeVisitor for LocalUses {
+    fn stmt(&mut self, stmt: &Stmt) {
+        if let StmtKind::For { local, .. }
+        | StmtKind::ForEach { local, .. }
+        | StmtKind::Declare { local, .. }
+        | StmtKind::Alias { local, .. } = &stmt.kind
+        {
+            self.bound.insert(*local);
+        }
+        walk::stmt(self, stmt);
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Local(local) => drop(self.used.insert(*local)),
+            ExprKind::Quantified { local, .. } | ExprKind::Count { local, .. } => {
+                self.bound.insert(*local);
+            }
+            _ => {}
+        }
+        walk::expr(self, expr);
+    }
+
+    fn place(&mut self, place: &Place, _: PlaceAccess) {
+        if let PlaceRoot::Local(local) = place.root {
+            self.used.insert(local);
+        }
+        walk::place(self, place);
+    }
+}

@@ -1,0 +1,257 @@
+//! What is kept of a state: some cells, and what these hold as one number.
+
+use super::cell_values::{CellPredicate, CellUpdate, CellValue};
+use crate::ir::layout::{CellGroup, CellId, GroupContent};
+use crate::ir::{Layout, Program};
+use std::ops::ControlFlow;
+
+/// Some cells of a state. All that they can hold together are the *combinations*, numbered from 0.
+#[derive(Clone, Debug)]
+pub struct CellAbstraction {
+    cells: Vec<AbstractCell>,
+    combinations: u32,
+}
+
+#[derive(Clone, Debug)]
+struct AbstractCell {
+    cell: CellId,
+    /// What codes mean.
+    held: Vec<CellValue>,
+    stride: u32,
+}
+
+impl CellAbstraction {
+    /// Those of some cells that are few enough: as many as go before there would be more combinations than `most`, but none
+    /// that holds only one value.
+    pub(super) fn first_of(
+        cells: impl IntoIterator<Item = CellId>,
+        layout: &Layout,
+        most: u32,
+    ) -> CellAbstraction {
+        let mut kept = CellAbstraction { cells: Vec::new(), combinations: 1 };
+        for cell in cells {
+            let count = layout.cells[cell].count();
+            let all = kept.combinations.checked_mul(count).filter(|&it| it <= most);
+            let Some(all) = all.filter(|_| count > 1) else { continue };
+            let held = (0..count).map(|code| layout.cells[cell].value(code)).collect();
+            kept.cells.push(AbstractCell { cell, held, stride: kept.combinations });
+            kept.combinations = all;
+        }
+        kept
+    }
+
+    /// The cells.
+    pub fn cells(&self) -> impl Iterator<Item = CellId> {
+        self.cells.iter().map(|it| it.cell)
+    }
+
+    /// What the variables, channels and processes are called whose cells they are.
+    pub fn names(&self, program: &Program, layout: &Layout) -> Vec<String> {
+        let is_of = |group: &&CellGroup| {
+            let cells = group.first.0..group.first.0 + group.cells;
+            self.cells().any(|it| cells.contains(&it.0))
+        };
+        let mut names: Vec<String> = Vec::new();
+        for group in layout.groups.values().filter(is_of) {
+            let name = match group.part {
+                GroupContent::Location(id) => program.processes[id].name.clone(),
+                GroupContent::Variable(id) => {
+                    let it = &program.variables[id];
+                    program.owned_name(it.owner, &it.name)
+                }
+                GroupContent::Channel(id) => {
+                    let it = &program.channels[id];
+                    program.owned_name(it.owner, &it.name)
+                }
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// How many combinations there are.
+    pub fn combinations(&self) -> usize {
+        self.combinations as usize
+    }
+
+    /// The number of what the cells hold in a state; nothing if they hold what they never do.
+    #[inline]
+    pub fn of(&self, layout: &Layout, state: &[u8]) -> Option<usize> {
+        let mut number = 0;
+        for it in &self.cells {
+            let code = layout.code(state, it.cell);
+            if code as usize >= it.held.len() {
+                return None;
+            }
+            number += (code * it.stride) as usize;
+        }
+        Some(number)
+    }
+
+    /// What the cell at a position among those kept holds in a combination.
+    pub(super) fn held(&self, combination: u32, at: usize) -> CellValue {
+        let it = &self.cells[at];
+        it.held[self.code(combination, at)]
+    }
+
+    /// All that the cells hold in a combination, added up; what is undefined is 0.
+    pub(super) fn sum(&self, combination: u32) -> i64 {
+        (0..self.cells.len()).map(|at| self.held(combination, at).unwrap_or_default()).sum()
+    }
+
+    fn code(&self, combination: u32, at: usize) -> usize {
+        let it = &self.cells[at];
+        (combination / it.stride) as usize % it.held.len()
+    }
+
+    /// The position among those kept of a cell.
+    pub(super) fn position(&self, cell: CellId) -> Option<usize> {
+        self.cells.iter().position(|it| it.cell == cell)
+    }
+
+    /// For each cell that is kept the codes by which states may be of a kind.
+    pub(super) fn codes(&self, when: &[(CellId, CellPredicate)]) -> Vec<Vec<u32>> {
+        let of = |it: &AbstractCell| {
+            let asked = |held: CellValue| {
+                when.iter().filter(|(cell, _)| *cell == it.cell).all(|(_, when)| when.admits(held))
+            };
+            let codes = it.held.iter().zip(0..).filter(|(held, _)| asked(**held));
+            codes.map(|(_, code)| code).collect()
+        };
+        self.cells.iter().map(of).collect()
+    }
+
+    /// The codes by which the cell at a position holds one of some values.
+    pub(super) fn codes_of(&self, at: usize, wanted: impl Fn(CellValue) -> bool) -> Vec<u32> {
+        let codes = self.cells[at].held.iter().zip(0..).filter(|(held, _)| wanted(**held));
+        codes.map(|(_, code)| code).collect()
+    }
+
+    /// Tells all combinations of one of these codes for each cell.
+    pub(super) fn each(&self, codes: &[Vec<u32>], visit: &mut impl FnMut(u32)) {
+        self.each_from(codes, 0, 0, visit);
+    }
+
+    fn each_from(
+        &self,
+        codes: &[Vec<u32>],
+        at: usize,
+        combination: u32,
+        visit: &mut impl FnMut(u32),
+    ) {
+        match self.cells.get(at) {
+            None => visit(combination),
+            Some(it) => codes[at].iter().for_each(|code| {
+                self.each_from(codes, at + 1, combination + code * it.stride, visit);
+            }),
+        }
+    }
+
+    /// Whether any of what is written is kept.
+    pub(super) fn is_written(&self, next: &[(CellId, CellUpdate)]) -> bool {
+        next.iter().any(|it| self.position(it.0).is_some())
+    }
+
+    /// Tells of all combinations of one of these codes for each cell which may follow where that is written, until `visit` has
+    /// seen enough: there may be as many as the square of the combinations.
+    pub(super) fn each_step(
+        &self,
+        codes: &[Vec<u32>],
+        next: &[(CellId, CellUpdate)],
+        visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let ways: Vec<CellTransition<'_>> = (self.cells.iter().zip(codes))
+            .map(|(cell, codes)| {
+                let written = next.iter().find(|(id, _)| *id == cell.cell).map(|it| &it.1);
+                CellTransition { cell, codes, next: cell.following(written) }
+            })
+            .collect();
+        each_pair(&ways, (0, 0), visit)
+    }
+}
+
+/// What a cell holds before and after a step, by codes.
+struct CellTransition<'w> {
+    cell: &'w AbstractCell,
+    codes: &'w [u32],
+    next: SuccessorCodes,
+}
+
+/// What may follow the codes of a cell. A list for each code would take as much room as the square of the codes.
+enum SuccessorCodes {
+    /// Each stays.
+    Same,
+    /// Any code follows each.
+    Any,
+    /// One of these follows, in ascending order, or the code itself, or that of the value with so much added.
+    These { codes: Vec<u32>, same: bool, plus: Option<i64> },
+}
+
+impl CellTransition<'_> {
+    /// Tells of the codes that may follow one, each once.
+    fn each_next(
+        &self,
+        code: u32,
+        visit: &mut impl FnMut(u32) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut any = 0..self.cell.held.len() as u32;
+        let (these, same, plus) = match &self.next {
+            SuccessorCodes::Same => return visit(code),
+            SuccessorCodes::Any => return any.try_for_each(visit),
+            SuccessorCodes::These { codes, same, plus } => (codes, *same, *plus),
+        };
+        let more = plus.and_then(|by| Some(self.cell.held[code as usize]?.saturating_add(by)));
+        let more = more.and_then(|it| self.cell.code_of(Some(it)));
+        // What is never held was told of states that there are not, or is wrapped.
+        if plus.is_some() && more.is_none() || these.is_empty() && !same && more.is_none() {
+            return any.try_for_each(visit);
+        }
+        let is_new = |it: &u32| these.binary_search(it).is_err();
+        let itself = same.then_some(code).filter(is_new);
+        let more = more.filter(|it| is_new(it) && itself != Some(*it));
+        these.iter().copied().chain(itself).chain(more).try_for_each(visit)
+    }
+}
+
+fn each_pair(
+    ways: &[CellTransition<'_>],
+    (from, to): (u32, u32),
+    visit: &mut impl FnMut(u32, u32) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let Some((first, others)) = ways.split_first() else { return visit(from, to) };
+    let stride = first.cell.stride;
+    first.codes.iter().try_for_each(|&code| {
+        first.each_next(code, &mut |next| {
+            each_pair(others, (from + code * stride, to + next * stride), &mut *visit)
+        })
+    })
+}
+
+impl AbstractCell {
+    /// The code of a value that it can hold. Values that follow each other have codes that do.
+    fn code_of(&self, wanted: CellValue) -> Option<u32> {
+        let first = usize::from(self.held.first() == Some(&None));
+        let at = match (wanted, self.held.get(first)) {
+            (None, _) => 0,
+            (Some(wanted), Some(&Some(least))) => {
+                first.checked_add(usize::try_from(wanted.checked_sub(least)?).ok()?)?
+            }
+            (Some(_), _) => return None,
+        };
+        (self.held.get(at) == Some(&wanted)).then_some(at as u32)
+    }
+
+    /// What may follow its codes where this is written, if it is.
+    fn following(&self, written: Option<&CellUpdate>) -> SuccessorCodes {
+        let Some(next) = written else { return SuccessorCodes::Same };
+        if next.any {
+            return SuccessorCodes::Any;
+        }
+        let mut codes: Vec<u32> = next.to.iter().filter_map(|it| self.code_of(*it)).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        SuccessorCodes::These { codes, same: next.same, plus: next.plus }
+    }
+}

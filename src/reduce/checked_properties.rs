@@ -1,0 +1,53 @@
+//! What is judged in a search for some checks, and what need not be, and so need not be preserved.
+
+use super::{PreservedProperties, PropertyClass};
+use crate::analysis::live_variables::bounds;
+use crate::exec::CheckSelection;
+use crate::ir::{Expr, Program, PropertyId, PropertyKind};
+
+/// Whether a property is judged: it is looked for, or judging it may be an error that is.
+pub(super) fn is_property_checked(
+    program: &Program,
+    checks: CheckSelection,
+    property: &PropertyKind,
+) -> bool {
+    let fails = |it: &Expr| checks.faults && bounds(program, it).is_none();
+    match property {
+        PropertyKind::Invariant(it) | PropertyKind::Cover(it) => checks.invariants || fails(it),
+        PropertyKind::Reached => checks.invariants,
+        PropertyKind::AssertionAt { condition, .. } => checks.assertions || fails(condition),
+        PropertyKind::AtEnd(_) => checks.deadlock,
+        PropertyKind::Assumption(_) | PropertyKind::Automaton(_) | PropertyKind::Claim(_) => true,
+    }
+}
+
+/// Has a property that is not looked for ask for nothing.
+pub(super) fn drop_unchecked(program: &mut Program, checks: CheckSelection, id: PropertyId) {
+    if is_property_checked(program, checks, &program.properties[id].kind) {
+        return;
+    }
+    match &mut program.properties[id].kind {
+        PropertyKind::Invariant(it)
+        | PropertyKind::Cover(it)
+        | PropertyKind::AtEnd(it)
+        | PropertyKind::AssertionAt { condition: it, .. } => {
+            *it = Expr::constant(1, it.span);
+        }
+        _ => {}
+    }
+}
+
+/// What is preserved of a program of which only what is looked for stays: nothing that is said of runs.
+pub(super) fn preserved_for(checks: CheckSelection) -> PreservedProperties {
+    let CheckSelection { deadlock, assertions, invariants, faults, .. } = checks;
+    let lost = [
+        (deadlock, PropertyClass::Deadlocks),
+        (faults && assertions, PropertyClass::StepErrors),
+        (invariants && assertions, PropertyClass::Invariants),
+        (false, PropertyClass::Claims),
+        (false, PropertyClass::StutteringClaims),
+        (false, PropertyClass::StutterInvariant),
+    ];
+    let lost = lost.into_iter().filter(|(is_kept, _)| !is_kept);
+    lost.fold(PreservedProperties::ALL, |all, (_, it)| all.without(it))
+}

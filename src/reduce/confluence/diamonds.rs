@@ -1,0 +1,138 @@
+//! Whether the diamond of two steps closes, found by trying them in all states.
+//!
+//! All that both look at is tried, in both orders ([`ActionTrial`]): two ends that are the same in both states of a kind are the
+//! same in all.
+
+use super::alone;
+use crate::analysis::bit_sets;
+use crate::analysis::dependence::DependenceRelation;
+use crate::analysis::instances::InstanceId;
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::Interp;
+use crate::ir::layout::CellId;
+use crate::ir::{Entity as _, PropertyKind};
+use crate::reduce::action_trial::{ActionTrial, AssumedCodes, StatePair, TrialOutcome};
+use std::collections::BTreeSet;
+
+/// A pair is tried in at most so many kinds of states.
+const TRIES_MAX: usize = 1 << 11;
+
+/// Units of work to look at a pair.
+const EACH_PAIR: u64 = 64;
+
+/// All pairs together are.
+const ALL_TRIES_MAX: usize = 1 << 16;
+
+/// Closes diamonds of a program.
+pub(super) struct DiamondCheck<'c> {
+    dependence: &'c DependenceRelation<'c>,
+    trying: ActionTrial<'c>,
+    tries: usize,
+}
+
+impl<'c> DiamondCheck<'c> {
+    /// Of a program of which steps can be tried one by one.
+    pub(super) fn new(
+        interp: &Interp,
+        dependence: &'c DependenceRelation<'c>,
+    ) -> Option<DiamondCheck<'c>> {
+        let program = interp.program();
+        let assumes = |kind: &PropertyKind| matches!(kind, PropertyKind::Assumption(_));
+        if program.properties.values().any(|it| assumes(&it.kind)) {
+            return None;
+        }
+        let trying = ActionTrial::new(interp, dependence)?;
+        Some(DiamondCheck { dependence, trying, tries: 0 })
+    }
+
+    /// Which of some instances have to be confluent, so that wherever one of them, `taken`, and another are possible their
+    /// diamond closes; nothing if it may not.
+    pub(super) fn needed(
+        &mut self,
+        (taken, some): (InstanceId, &[u64]),
+        other: InstanceId,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<BTreeSet<InstanceId>>, BudgetExceeded> {
+        budget.work(EACH_PAIR)?;
+        if ![taken, other].into_iter().all(|it| self.is_plain(it)) {
+            return Ok(None);
+        }
+        budget.work(self.dependence.instances().count() as u64)?;
+        let next = self.next_of(other).filter(|it| bit_sets::has(some, it.index()) && *it != taken);
+        let next: Vec<InstanceId> = next.filter(|&it| self.is_plain(it)).collect();
+        let (mut open, mut needed, mut tries) = (vec![AssumedCodes::new()], BTreeSet::new(), 0);
+        while let Some(assumed) = open.pop() {
+            tries += 1;
+            self.tries += 1;
+            if tries > TRIES_MAX || self.tries > ALL_TRIES_MAX {
+                return Ok(None);
+            }
+            budget.work(self.trying.units() * (3 + next.len()) as u64)?;
+            match self.close(&assumed, (taken, other), &next) {
+                Ok(closer) => needed.extend(closer),
+                Err(None) => return Ok(None),
+                Err(Some(cell)) => self.trying.split(&assumed, cell, TRIES_MAX, &mut open),
+            }
+        }
+        Ok(Some(needed))
+    }
+
+    /// Whether an instance can be tried, and neither fails nor is taken back.
+    fn is_plain(&self, instance: InstanceId) -> bool {
+        let access = self.dependence.access(instance);
+        self.trying.can_be_tried(instance) && !(access.failures().any() || access.effect.may_drop)
+    }
+
+    /// What begins where an instance brings its process.
+    fn next_of(&self, instance: InstanceId) -> impl Iterator<Item = InstanceId> {
+        let table = self.dependence.table();
+        let edge_of = |it| table.program().actions[alone(self.dependence, it)?.action].edge;
+        let here = edge_of(instance);
+        self.dependence.instances().filter(move |&it| {
+            here.zip(edge_of(it))
+                .is_some_and(|(here, next)| here.process == next.process && here.to == next.from)
+        })
+    }
+
+    /// The instance, if it takes one, that closes a diamond in states of one kind. If it does not close, nothing; or the
+    /// cell of which more has to be known.
+    fn close(
+        &self,
+        assumed: &AssumedCodes,
+        (taken, other): (InstanceId, InstanceId),
+        next: &[InstanceId],
+    ) -> Result<Option<InstanceId>, Option<CellId>> {
+        let start = self.trying.states(assumed);
+        let Some(by_taken) = self.take(taken, &start, assumed)? else { return Ok(None) };
+        let Some(by_other) = self.take(other, &start, assumed)? else { return Ok(None) };
+        if by_other == by_taken {
+            return Ok(None);
+        }
+        let both = self.take(other, &by_taken, assumed)?;
+        if both.as_ref() == Some(&by_other) {
+            return Ok(None);
+        }
+        for &closer in std::iter::once(&taken).chain(next) {
+            let Some(end) = self.take(closer, &by_other, assumed)? else { continue };
+            if both.as_ref() == Some(&end) || end == by_taken {
+                return Ok((closer != taken).then_some(closer));
+            }
+        }
+        Err(None)
+    }
+
+    /// Where a step leads from two states, if it is possible in them.
+    fn take(
+        &self,
+        instance: InstanceId,
+        from: &StatePair,
+        assumed: &AssumedCodes,
+    ) -> Result<Option<StatePair>, Option<CellId>> {
+        match self.trying.try_step(instance, from, assumed) {
+            TrialOutcome::Nothing => Ok(None),
+            TrialOutcome::To(states) => Ok(Some(states)),
+            TrialOutcome::Unknown(cell) => Err(Some(cell)),
+            TrialOutcome::Fails => Err(None),
+        }
+    }
+}

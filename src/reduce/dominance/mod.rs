@@ -1,0 +1,181 @@
+//! Dominating values: of two states that are alike but for variables of which one has values that do all that the
+//! other's do, that one is enough (Pelánek 2005, section 3.3.3).
+//!
+//! Which variables these are, and which of their values are better, is told by [`monotonicity`]: it is found, or it is said
+//! and checked. [`DominanceModel`](model::Dominated) puts them behind the rest of the state, as numbers of which smaller ones are better, and says so
+//! ([`StateSpace::dominance`]): a search keeps of each level, and beside what it has, only what nothing dominates. It is a set of
+//! candidates that is judged, then what is left of it beside the store, so what is visited is a function of the level before.
+//!
+//! ```text
+//! at = work, now = 3, lost = 1      stands as (at = work, now, lost) and 3, 1
+//! at = work, now = 4, lost = 1      need not be visited: 3, 1 is no worse than 4, 1
+//! at = work, now = 2, lost = 2      is visited: neither is better than the other
+//! ```
+
+mod model;
+
+use super::variable_names::{cells_of, variable, variable_name};
+use super::{
+    NotApplied, PreservedProperties, PropertyClass, Reduction, ReductionKind, ReductionStack,
+};
+pub use crate::analysis::monotonicity::DominanceSense;
+use crate::analysis::monotonicity::{CheckedViolations, MonotoneVariables, monotone};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::exec::{CheckSelection, ReductionCounters, StateSpace};
+use crate::ir::layout::CellId;
+use crate::ir::{Layout, Program, VarId};
+use model::DominanceModel;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What the reduction is called.
+pub const NAME: &str = "dominated values";
+
+/// Which variables are to be looked at, by name; all, if none is named.
+pub type DominanceVariables = Vec<(String, DominanceSense)>;
+
+/// The variables of a program of which some values dominate others.
+#[derive(Clone)]
+pub struct DominatedValues<'m> {
+    layout: &'m Layout,
+    variables: Vec<(VarId, DominanceSense)>,
+    /// Each as people call it.
+    named: Vec<(String, DominanceSense)>,
+    cells: Arc<[(CellId, DominanceSense)]>,
+}
+
+impl<'m> DominatedValues<'m> {
+    /// Those of a program whose states are laid out so, in a search for some checks; or why there are none, or not those
+    /// that are named.
+    pub fn of(
+        (program, layout): (&Program, &'m Layout),
+        named: &DominanceVariables,
+        checks: CheckSelection,
+        budget: &AnalysisBudget,
+    ) -> Result<DominatedValues<'m>, NotApplied> {
+        let found = match named.is_empty() {
+            true => monotone(program, None, looked_for(checks), budget)?,
+            false => as_named(program, named, checks, budget)?,
+        };
+        let cells = cells(layout, &found.variables);
+        if cells.is_empty() {
+            return Err(none(program, checks, budget)?.into());
+        }
+        let names = found.variables.iter().map(|(&id, &sense)| (variable_name(program, id), sense));
+        let named = names.collect();
+        let variables = found.variables.into_iter().collect();
+        Ok(DominatedValues { layout, variables, named, cells: cells.into() })
+    }
+
+    /// The variables, and which of their values are better.
+    pub fn variables(&self) -> &[(VarId, DominanceSense)] {
+        &self.variables
+    }
+}
+
+/// Why there are none.
+fn none(
+    program: &Program,
+    checks: CheckSelection,
+    budget: &AnalysisBudget,
+) -> Result<String, BudgetExceeded> {
+    let without = CheckedViolations { deadlocks: false, ..looked_for(checks) };
+    let others = monotone(program, None, without, budget)?.variables;
+    Ok(match checks.deadlock && !others.is_empty() {
+        true => {
+            let names: Vec<String> =
+                others.keys().map(|&id| format!("`{}`", variable_name(program, id))).collect();
+            format!(
+                "a deadlock may be missed where values of {} are left out: look for none (--no-deadlock)",
+                names.join(", ")
+            )
+        }
+        false => "no variable is found of which some values can do whatever others can".into(),
+    })
+}
+
+/// The variables that are named, if all of them are so as it is said.
+fn as_named(
+    program: &Program,
+    named: &DominanceVariables,
+    checks: CheckSelection,
+    budget: &AnalysisBudget,
+) -> Result<MonotoneVariables, NotApplied> {
+    let mut wanted = BTreeMap::new();
+    for (wanted_name, sense) in named {
+        wanted.insert(variable(program, wanted_name)?, *sense);
+    }
+    let found = monotone(program, Some(&wanted), looked_for(checks), budget)?;
+    let refused = wanted.iter().find(|(id, _)| !found.variables.contains_key(id));
+    let Some((&id, sense)) = refused else { return Ok(found) };
+    let what = match sense {
+        DominanceSense::Down => "smaller",
+        DominanceSense::Up => "larger",
+    };
+    let reason = found.others.get(&id).map(|it| it.to_string()).unwrap_or_default();
+    Err(format!(
+        "not all {what} values of `{}` can do what others can: {reason}",
+        variable_name(program, id)
+    )
+    .into())
+}
+
+fn looked_for(checks: CheckSelection) -> CheckedViolations {
+    let CheckSelection { deadlock, assertions, invariants, .. } = checks;
+    CheckedViolations { deadlocks: deadlock, assertions, invariants }
+}
+
+/// The cells of some variables that ever have more than one value, with which of their values are better.
+fn cells(
+    layout: &Layout,
+    variables: &BTreeMap<VarId, DominanceSense>,
+) -> Vec<(CellId, DominanceSense)> {
+    let of = |(&id, &sense): (&VarId, &DominanceSense)| {
+        cells_of(layout, |it| it == id).into_iter().map(move |cell| (cell, sense))
+    };
+    variables.iter().flat_map(of).collect()
+}
+
+impl<'m> Reduction<'m> for DominatedValues<'m> {
+    fn name(&self) -> String {
+        NAME.into()
+    }
+
+    fn kind(&self) -> ReductionKind {
+        ReductionKind::Dominance
+    }
+
+    /// Whatever a state that is left out can do, one that is visited can, no deeper. Runs that go on for ever come round to other
+    /// states. Where deadlocks are looked for, only variables are taken that no guard reads.
+    fn preserves(&self) -> PreservedProperties {
+        let lost = [
+            PropertyClass::Claims,
+            PropertyClass::StutteringClaims,
+            PropertyClass::StutterInvariant,
+        ];
+        lost.into_iter().fold(PreservedProperties::ALL, PreservedProperties::without)
+    }
+
+    fn describe_effect(&self, _: &ReductionCounters) -> Option<String> {
+        let told = self.named.iter().map(|(name, sense)| format!("{name} {}", sense.name()));
+        Some(told.collect::<Vec<_>>().join(", "))
+    }
+
+    fn is_symmetric(&self) -> bool {
+        false
+    }
+
+    fn incompatibility(&self, before: &ReductionStack<'m>) -> Option<String> {
+        let others = before.names(&[
+            ReductionKind::Choice,
+            ReductionKind::Product,
+            ReductionKind::Pruning,
+            ReductionKind::Representative,
+        ]);
+        others.first().map(|it| format!("it has not been shown to go with {it}"))
+    }
+
+    fn wrap(&self, model: Box<dyn StateSpace + 'm>) -> Box<dyn StateSpace + 'm> {
+        Box::new(DominanceModel::new(model, self.layout, self.cells.clone()))
+    }
+}

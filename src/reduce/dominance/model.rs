@@ -1,0 +1,217 @@
+//! A model whose states end with what of them is better if it is smaller.
+
+use super::NAME;
+use crate::analysis::monotonicity::DominanceSense;
+use crate::exec::{
+    ExpansionOutcome, PostponingStateSpace, Simulation, StateSpace, SuccessorSink,
+    SystemDescription, any_bits, concretise_single_step, stop_request,
+};
+use crate::ir::Layout;
+use crate::ir::layout::{CellId, StateValidator};
+use spill::{Dominance, Result};
+use std::sync::Arc;
+
+/// A model with the states of another, in which some cells are cleared and stand at the end as numbers: their
+/// codes, or how far these are from the greatest.
+///
+/// A cell that is undefined is not cleared, and its number is 0: such states are compared only with their like.
+pub(super) struct DominanceModel<'m> {
+    model: Box<dyn StateSpace + 'm>,
+    layout: &'m Layout,
+    /// Tells states from other bytes.
+    codes: StateValidator,
+    numbers: Vec<DominanceField>,
+    dominance: Dominance,
+    cells: Arc<[(CellId, DominanceSense)]>,
+}
+
+/// A cell and the number that it becomes.
+struct DominanceField {
+    cell: CellId,
+    /// Which codes are smaller numbers.
+    sense: DominanceSense,
+    /// The code that it is left with.
+    cleared: u32,
+    /// The greatest code that fits.
+    greatest: u32,
+    bytes: usize,
+}
+
+impl DominanceField {
+    fn of(layout: &Layout, cell: CellId, sense: DominanceSense) -> DominanceField {
+        let about = &layout.cells[cell];
+        let greatest = ((1u64 << about.bits) - 1) as u32;
+        let bytes = about.bits.div_ceil(8) as usize;
+        DominanceField { cell, sense, cleared: about.undefined.into(), greatest, bytes }
+    }
+
+    /// A code as a number, or a number as a code.
+    fn turned(&self, code: u32) -> u32 {
+        match self.sense {
+            DominanceSense::Down => code,
+            DominanceSense::Up => self.greatest - code,
+        }
+    }
+}
+
+impl<'m> DominanceModel<'m> {
+    pub(super) fn new(
+        model: Box<dyn StateSpace + 'm>,
+        layout: &'m Layout,
+        cells: Arc<[(CellId, DominanceSense)]>,
+    ) -> Self {
+        let numbers: Vec<DominanceField> =
+            cells.iter().map(|&(cell, sense)| DominanceField::of(layout, cell, sense)).collect();
+        let dominance = numbers.iter().map(|it| it.bytes as u8).collect::<Vec<_>>();
+        let dominance = Dominance::new(&dominance);
+        DominanceModel { model, layout, codes: layout.codes(), numbers, dominance, cells }
+    }
+
+    /// Replaces `own` by the state of this model for one of the model below.
+    fn pack(&self, below: &[u8], own: &mut Vec<u8>) {
+        let width = self.model.width();
+        own.clear();
+        own.extend_from_slice(below);
+        for number in &self.numbers {
+            let code = self.layout.code(&own[..width], number.cell);
+            let is_undefined = code < number.cleared;
+            let turned = if is_undefined { 0 } else { number.turned(code) };
+            if !is_undefined {
+                self.layout.set_code(&mut own[..width], number.cell, number.cleared);
+            }
+            own.extend_from_slice(&turned.to_be_bytes()[4 - number.bytes..]);
+        }
+    }
+
+    /// Replaces `concrete_space` by the state of the model below that one of this model is for.
+    fn unpack(&self, own: &[u8], below: &mut Vec<u8>) {
+        let (state, mut rest) = own.split_at(self.model.width());
+        below.clear();
+        below.extend_from_slice(state);
+        for number in &self.numbers {
+            let (turned, others) = rest.split_at(number.bytes);
+            rest = others;
+            if self.layout.code(below, number.cell) < number.cleared {
+                continue;
+            }
+            let turned = turned.iter().fold(0, |all: u32, &byte| all << 8 | u32::from(byte));
+            // Damaged bytes may say anything.
+            let code = number.turned(turned.min(number.greatest));
+            self.layout.set_code(below, number.cell, code);
+        }
+    }
+
+    /// Passes on what `run` adds to an expansion, with candidates as states of this model. What is found is found in
+    /// `own`, or, where that is none, in what stands for what it is found in.
+    fn with_mapped_candidates(
+        &self,
+        own: Option<&[u8]>,
+        out: &mut SuccessorSink,
+        run: impl FnOnce(&mut SuccessorSink),
+    ) {
+        let width = self.model.width();
+        let (mut successors, mut key) = (Vec::new(), Vec::new());
+        let Some(collected) = out.wrap(width, &mut successors, run) else { return };
+        for successor in successors.chunks_exact(width) {
+            self.pack(successor, &mut key);
+            out.candidate(&key);
+        }
+        let ExpansionOutcome {
+            excluded: left_out,
+            findings,
+            postponed: put_off,
+            skipped: passed,
+            pruned: beyond,
+            ..
+        } = collected;
+        out.count_excluded(left_out);
+        out.count_postponed(put_off);
+        out.count_skipped(passed);
+        out.count_pruned(beyond);
+        for (check, finding) in findings.iter() {
+            let witness = match own {
+                Some(own) => own,
+                None => {
+                    self.pack(&finding.witness, &mut key);
+                    &key
+                }
+            };
+            (0..finding.count).for_each(|_| out.record_finding(check, witness));
+        }
+    }
+}
+
+impl StateSpace for DominanceModel<'_> {
+    fn width(&self) -> usize {
+        self.model.width() + self.dominance.bytes()
+    }
+
+    fn bits(&self) -> u32 {
+        self.model.bits()
+    }
+
+    fn initial(&self, out: &mut SuccessorSink) {
+        self.with_mapped_candidates(None, out, |inner| self.model.initial(inner));
+    }
+
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        let mut below = Vec::new();
+        for own in states.chunks_exact(self.width()) {
+            if stop_request::is_requested() {
+                return;
+            }
+            self.unpack(own, &mut below);
+            self.with_mapped_candidates(Some(own), out, |inner| self.model.expand(&below, inner));
+        }
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width())
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.model.digest()).update(NAME.as_bytes());
+        for (cell, sense) in self.cells.iter() {
+            hasher.update(&cell.0.to_le_bytes()).update(sense.name().as_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+
+    fn description(&self) -> &dyn SystemDescription {
+        self.model.description()
+    }
+
+    fn simulation(&self) -> Option<&dyn Simulation> {
+        Some(self)
+    }
+
+    /// It is not used where steps are put off.
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
+        None
+    }
+
+    fn dominance(&self) -> Option<Dominance> {
+        Some(self.dominance.clone())
+    }
+}
+
+impl Simulation for DominanceModel<'_> {
+    fn concrete_space(&self) -> &dyn StateSpace {
+        &*self.model
+    }
+
+    fn represents(&self, own: &[u8], below: &[u8]) -> bool {
+        let bytes = self.layout.bytes;
+        let mut packed = Vec::new();
+        let is_state = below.len() == self.model.width() && self.codes.is_state(&below[..bytes]);
+        is_state && {
+            self.pack(below, &mut packed);
+            packed == own
+        }
+    }
+
+    fn concretise_step(&self, _: &[u8], from: &[u8], to: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+        concretise_single_step(self, from, to)
+    }
+}

@@ -1,0 +1,203 @@
+//! Values that nothing tells apart are one: the least of them is stored.
+//!
+//! Which values these are is told by [`ValueAbstraction`]. The program is rewritten where values come into variables and
+//! messages: constants are replaced, and what is computed is looked up behind the assignment where it may be another. What
+//! is copied stands for itself already.
+//!
+//! *Why that keeps everything.* Call two states alike if they differ only in values that are not told apart. All that is asked
+//! of one comes to the same in the other, so the same actions are possible, and fail in the same way;
+//! and what comes into variables and messages is not told apart again. So being alike is a bisimulation, and properties
+//! cannot tell alike states. A step of the rewritten program ends in a state that is alike to the end of the same
+//! step of the program as written. Actions keep their numbers.
+//!
+//! ```text
+//! a -> b { x := 3; }                       a -> b { x := 1; }       nothing asks more than whether x is 0
+//! a -> b { x := 1; }          becomes      a -> b { x := 1; }
+//! b -> c { guard x > 0; }                  b -> c { guard x > 0; }
+//! c -> a { x := y + z; }                   c -> a { x := y + z; x := x <= 1 ? x : 1; }
+//! ```
+
+use super::rewrite_pass::RewritePass;
+use crate::analysis::value_abstraction::{StoredForm, ValueAbstraction};
+use crate::budget::{AnalysisBudget, BudgetExceeded};
+use crate::ir::layout::CellId;
+use crate::ir::{
+    BinaryOp, Communication, Expr, ExprKind, Layout, OverflowRule, Place, Program, Stmt, StmtKind,
+    VarId,
+};
+use crate::numbers::count;
+
+/// What the reduction is called.
+pub const NAME: &str = "values not told apart";
+
+/// Which values of a program are one.
+#[derive(Debug)]
+pub struct ValueMerging {
+    apart: ValueAbstraction,
+    cells: Vec<(CellId, usize)>,
+}
+
+/// A variable of which some values are not told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EquivalentValues {
+    /// Which.
+    pub variable: VarId,
+    /// How many values there are.
+    pub values: usize,
+    /// How many of them are told apart.
+    pub apart: usize,
+}
+
+impl ValueMerging {
+    /// Has a program, whose states are laid out so, store one of the values that nothing tells apart; nothing if it
+    /// does so as it is.
+    pub(super) fn rewrite(
+        program: &mut Program,
+        layout: &Layout,
+        budget: &AnalysisBudget,
+    ) -> Result<Option<ValueMerging>, BudgetExceeded> {
+        let Some(apart) = ValueAbstraction::of(program, layout, budget)? else { return Ok(None) };
+        let written = program.clone();
+        let mut pass = ValueRewriter { written: &written, apart: &apart, changes: 0 };
+        pass.program(program);
+        let cells = apart.cells(&written, layout);
+        Ok((pass.changes > 0).then_some(ValueMerging { apart, cells }))
+    }
+
+    /// The cells in which one of several values is stored.
+    pub fn cells(&self) -> impl Iterator<Item = CellId> {
+        self.cells.iter().map(|it| it.0)
+    }
+
+    /// The variables of which some values are one.
+    pub fn variables(&self) -> Vec<EquivalentValues> {
+        let all = self.apart.variables();
+        let all = all.map(|(variable, values, apart)| EquivalentValues { variable, values, apart });
+        all.collect()
+    }
+}
+
+impl RewritePass for ValueMerging {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn describe_effect(&self, _: &Program) -> String {
+        let found = count(self.variables().len() as u64, "variable");
+        format!("{found} with values that nothing tells apart")
+    }
+
+    fn represent(&self, layout: &Layout, state: &mut [u8]) {
+        for &(cell, class) in &self.cells {
+            if let Some(value) = layout.get(state, cell) {
+                let value = self.apart.representative(class, value);
+                layout.set(state, cell, Some(value));
+            }
+        }
+    }
+}
+
+/// Replaces values where they are stored.
+struct ValueRewriter<'r> {
+    written: &'r Program,
+    apart: &'r ValueAbstraction,
+    changes: usize,
+}
+
+impl ValueRewriter<'_> {
+    fn program(&mut self, program: &mut Program) {
+        for (id, variable) in self.written.variables.iter() {
+            for (first, to) in variable.initial.iter().zip(&mut program.variables[id].initial) {
+                *to = first.map(|it| self.apart.of_variable(id, it));
+                self.changes += usize::from(to != first);
+            }
+        }
+        for (id, action) in self.written.actions.iter() {
+            let to = &mut program.actions[id];
+            to.communication.iter_mut().for_each(|it| self.communication(it));
+            to.body = self.body(&action.body);
+        }
+        for (number, start) in self.written.starts.iter().enumerate() {
+            program.starts[number].body = self.body(&start.body);
+        }
+        for (id, process) in self.written.processes.iter() {
+            program.processes[id].life.prologue = self.body(&process.life.prologue);
+        }
+    }
+
+    fn body(&mut self, body: &[Stmt]) -> Vec<Stmt> {
+        body.iter().flat_map(|it| self.stmt(it)).collect()
+    }
+
+    /// A statement, and what is to be done behind it.
+    fn stmt(&mut self, stmt: &Stmt) -> Vec<Stmt> {
+        let mut stmt = stmt.clone();
+        match &mut stmt.kind {
+            StmtKind::Assign { target, value, overflow } => {
+                match self.apart.assigned_form(self.written, target, value, *overflow) {
+                    StoredForm::Itself => {}
+                    StoredForm::Constant(it) => self.replace(value, it),
+                    StoredForm::LookedUp(runs) => {
+                        self.changes += 1;
+                        let looked_up = looked_up(target, &runs);
+                        return vec![stmt, looked_up];
+                    }
+                }
+            }
+            StmtKind::Communicate(communication) => self.communication(communication),
+            StmtKind::Run { process, arguments, .. } => {
+                let parameters = &self.written.processes[*process].parameters;
+                for (&parameter, value) in parameters.iter().zip(arguments) {
+                    if let StoredForm::Constant(it) =
+                        self.apart.argument_form(self.written, parameter, value)
+                    {
+                        self.replace(value, it);
+                    }
+                }
+            }
+            StmtKind::If(branches) => {
+                branches.iter_mut().for_each(|(_, body)| *body = self.body(body));
+            }
+            StmtKind::Switch(_, branches) => {
+                branches.iter_mut().for_each(|(_, body)| *body = self.body(body));
+            }
+            StmtKind::For { body, .. }
+            | StmtKind::ForEach { body, .. }
+            | StmtKind::While { body, .. } => *body = self.body(body),
+            _ => {}
+        }
+        vec![stmt]
+    }
+
+    fn communication(&mut self, communication: &mut Communication) {
+        let Communication::Send { channel, values, .. } = communication else { return };
+        let Some(id) = channel.possible_channels(self.written).next() else { return };
+        for (number, value) in values.iter_mut().enumerate() {
+            if let StoredForm::Constant(it) = self.apart.sent_form(self.written, id, number, value)
+            {
+                self.replace(value, it);
+            }
+        }
+    }
+
+    fn replace(&mut self, value: &mut Expr, by: i64) {
+        value.kind = ExprKind::Constant(by);
+        self.changes += 1;
+    }
+}
+
+/// Has a place hold what stands for its value: up to each of these values a constant, or else itself.
+fn looked_up(place: &Place, runs: &[(i64, Option<i64>)]) -> Stmt {
+    let span = place.span;
+    let expr = |kind| Expr { kind, span };
+    let held = || expr(ExprKind::Read(place.clone()));
+    let of = |to: Option<i64>| to.map_or_else(held, |it| Expr::constant(it, span));
+    let (last, before) = runs.split_last().unwrap_or_else(|| unreachable!("there are values"));
+    let value = before.iter().rev().fold(of(last.1), |behind, &(up_to, to)| {
+        let up_to = Box::new(Expr::constant(up_to, span));
+        let is_up_to = expr(ExprKind::Binary(BinaryOp::LessEqual, Box::new(held()), up_to));
+        expr(ExprKind::Conditional(Box::new(is_up_to), Box::new(of(to)), Box::new(behind)))
+    });
+    let kind = StmtKind::Assign { target: place.clone(), value, overflow: OverflowRule::Fails };
+    Stmt { kind, span }
+}

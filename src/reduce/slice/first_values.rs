@@ -1,0 +1,65 @@
+//! The first values of what does not matter.
+
+use super::cone::ConeOfInfluence;
+use super::relevance::has_multiset;
+use crate::analysis::bit_sets;
+use crate::ir::layout::CellId;
+use crate::ir::{Layout, Owner, Program, Variable};
+
+/// A cell and the code of its first value.
+type InitialCode = (CellId, u32);
+
+/// What a state holds where nothing matters.
+#[derive(Debug)]
+pub(super) struct FirstValues {
+    /// What is always there.
+    always: Vec<InitialCode>,
+    /// What is there where the code of a cell says that an instance is.
+    instances: Vec<(CellId, Vec<InitialCode>)>,
+}
+
+impl FirstValues {
+    /// Of what does not matter in a program whose states are laid out so.
+    pub fn new(program: &Program, layout: &Layout, cone: &ConeOfInfluence) -> FirstValues {
+        let of = |owner: Owner, slot: u32| -> Vec<InitialCode> {
+            let own = program.variables.iter().filter(move |(_, it)| it.owner == owner);
+            let plain = own.filter(|(_, it)| !has_multiset(program, it.ty));
+            let cells = plain.flat_map(|(id, variable)| {
+                let first = layout.variables[id].in_slot(slot);
+                let scalars = cone.items.scalars.of(id).enumerate();
+                let gone = scalars.filter(|(_, it)| !bit_sets::has(&cone.relevant, *it));
+                gone.map(move |(at, _)| value(layout, variable, first, at))
+            });
+            cells.collect()
+        };
+        let mut found = FirstValues { always: of(Owner::Program, 0), instances: Vec::new() };
+        for (id, process) in program.processes.iter() {
+            for slot in 0..program.slots(id) {
+                let values = of(Owner::Process(id), slot);
+                match process.has_slots() {
+                    true => found.instances.push((layout.locations[id].in_slot(slot), values)),
+                    false => found.always.extend(values),
+                }
+            }
+        }
+        found.instances.retain(|(_, values)| !values.is_empty());
+        found
+    }
+
+    /// Sets what does not matter to its first values.
+    pub fn reset(&self, layout: &Layout, state: &mut [u8]) {
+        self.always.iter().for_each(|&(cell, code)| layout.set_code(state, cell, code));
+        for (place, values) in &self.instances {
+            // Code 0 says that there is no instance.
+            if layout.code(state, *place) != 0 {
+                values.iter().for_each(|&(cell, code)| layout.set_code(state, cell, code));
+            }
+        }
+    }
+}
+
+/// The cell of a scalar of a variable, and the code of its first value.
+fn value(layout: &Layout, variable: &Variable, first: CellId, at: usize) -> InitialCode {
+    let cell = CellId(first.0 + at as u32);
+    (cell, variable.initial[at].map_or(0, |it| layout.cells[cell].code(it) as u32))
+}

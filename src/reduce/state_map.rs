@@ -1,0 +1,60 @@
+//! Successors that are not passed on as they are: something stands for them, or they are left out.
+
+use crate::exec::{ExpansionOutcome, SuccessorSink, stop_request};
+
+/// How many candidates are gathered before they are replaced.
+pub(super) const CANDIDATES: usize = 256;
+
+/// Passes on what `run` adds to an expansion, each candidate of so many bytes after `replace` has been at it. They are
+/// gathered in `candidates`. If told to stop, the rest is dropped.
+pub(super) fn map_candidates(
+    out: &mut SuccessorSink,
+    gathered: (usize, &mut Vec<u8>),
+    mut replace: impl FnMut(&mut [u8]),
+    run: impl FnOnce(&mut SuccessorSink),
+) {
+    let replace = |state: &mut [u8], out: &mut SuccessorSink| {
+        replace(state);
+        if !stop_request::is_requested() {
+            out.candidate(state);
+        }
+    };
+    filter_candidates(out, gathered, replace, run);
+}
+
+/// The same, where `pass_on` decides what becomes of each.
+pub(super) fn filter_candidates(
+    out: &mut SuccessorSink,
+    (width, candidates): (usize, &mut Vec<u8>),
+    mut pass_on: impl FnMut(&mut [u8], &mut SuccessorSink),
+    run: impl FnOnce(&mut SuccessorSink),
+) {
+    candidates.clear();
+    let mut pass_all_on = |candidates: &mut Vec<u8>, out: &mut SuccessorSink| {
+        for state in candidates.chunks_exact_mut(width) {
+            pass_on(state, out);
+            if stop_request::is_requested() {
+                break;
+            }
+        }
+        candidates.clear();
+    };
+    let limit = CANDIDATES * width;
+    let Some(ExpansionOutcome {
+        findings,
+        excluded: left_out,
+        postponed: put_off,
+        skipped: passed,
+        pruned: beyond,
+        ..
+    }) = out.wrap_in_batches(width, candidates, limit, &mut pass_all_on, run)
+    else {
+        return;
+    };
+    pass_all_on(candidates, out);
+    out.add_findings(findings);
+    out.count_excluded(left_out);
+    out.count_postponed(put_off);
+    out.count_skipped(passed);
+    out.count_pruned(beyond);
+}

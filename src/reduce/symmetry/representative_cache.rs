@@ -1,0 +1,55 @@
+//! A small table of states whose representatives were found a short time ago.
+//!
+//! Steps that do not touch each other can be taken in either order, so a search meets many states
+//! several times within a few steps. Looking one up is much cheaper than representing it.
+
+use crate::exec::stop_request;
+use crate::random::mix;
+
+/// How many bytes a table takes: few enough to stay in the cache of a core. The memory plan sets
+/// them aside for every thread.
+const BYTES: usize = 256 << 10;
+
+/// The table: each state has one place, which it shares with others; the last one is there.
+pub(super) struct RepresentativeCache {
+    width: usize,
+    /// The states and their representatives, one pair after another.
+    pairs: Vec<u8>,
+    /// Which places have a pair.
+    is_there: Vec<bool>,
+}
+
+impl RepresentativeCache {
+    /// For states of `width` bytes.
+    pub(super) fn new(width: usize) -> Self {
+        let places = 1 << (BYTES / (2 * width)).max(1).ilog2();
+        Self { width, pairs: vec![0; places * 2 * width], is_there: vec![false; places] }
+    }
+
+    /// Replaces a state by its representative, with `represent` if that is not known.
+    #[inline]
+    pub(super) fn represent(&mut self, state: &mut [u8], represent: impl FnOnce(&mut [u8])) {
+        let place = hash(state) as usize & (self.is_there.len() - 1);
+        let pair = &mut self.pairs[place * 2 * self.width..][..2 * self.width];
+        let (known, representative) = pair.split_at_mut(self.width);
+        if !self.is_there[place] || known != state {
+            known.copy_from_slice(state);
+            represent(state);
+            representative.copy_from_slice(state);
+            // What was left early may be no representative.
+            self.is_there[place] = !stop_request::is_requested();
+        } else {
+            state.copy_from_slice(representative);
+        }
+    }
+}
+
+fn hash(state: &[u8]) -> u64 {
+    let (words, rest) = state.as_chunks::<8>();
+    let last = rest.iter().fold(0, |last, &byte| last << 8 | u64::from(byte));
+    let add = |hash: u64, word: u64| (hash.rotate_left(29) ^ word).wrapping_mul(ODD);
+    mix(add(words.iter().fold(0, |hash, word| add(hash, u64::from_le_bytes(*word))), last))
+}
+
+/// An odd number, for multiplying.
+const ODD: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -1,0 +1,103 @@
+//! What is wrong at the end of a counterexample.
+
+use super::ViolationReport;
+use super::final_state::FinalStateView;
+use super::steps::{StepCallback, StepSequence, each_step};
+use super::table::row;
+use crate::exec::{StepOutcome, TRACE, Violation};
+use crate::numbers::count;
+use crate::search::trace::Counterexample;
+use crate::source::{SourceLocation, SourceMap};
+
+/// The end of a counterexample.
+pub struct CounterexampleEnd {
+    /// What is violated there.
+    pub violation: ViolationReport,
+    /// What the counterexample was looked for to: the same, or what that comes to in another process of those that are alike.
+    pub stands_for: Violation,
+    /// The steps of the counterexample, a faulty one included.
+    pub depth: u64,
+    /// What it looks like there.
+    scene: FinalStateView,
+}
+
+impl CounterexampleEnd {
+    /// That of a way to a violation.
+    pub fn of(
+        violation: &ViolationReport,
+        way: &Counterexample,
+        sources: &SourceMap,
+    ) -> CounterexampleEnd {
+        let model = way.explained();
+        let stands_for = violation.check;
+        let violation = violation.at_end_of(way, sources);
+        let operands = match violation.check {
+            Violation::Deadlock => None,
+            Violation::Property(number) => way.last().map(|it| model.operands(it, number)),
+            Violation::Fault(..) => way.faulty_step().and_then(|step| match step.outcome {
+                StepOutcome::Fault(fault) => Some(fault.operands),
+                StepOutcome::Successor(_) => None,
+            }),
+        };
+        let standing = way.last().map(|state| model.process_locations(state)).unwrap_or_default();
+        let waits = violation.check == Violation::Deadlock;
+        let operands = operands.unwrap_or_default();
+        let disabled = way.last().filter(|_| waits).map(|state| model.disabled_rules(state));
+        let scene = FinalStateView::new(operands, standing, waits, sources)
+            .with_disabled(disabled.unwrap_or_default(), sources);
+        CounterexampleEnd { violation, stands_for, depth: way.depth() as u64, scene }
+    }
+
+    /// Does something with the course of the steps of the counterexample.
+    pub(super) fn with_steps<T>(
+        &self,
+        way: &Counterexample,
+        and_then: impl FnOnce(&StepSequence) -> T,
+    ) -> T {
+        let each = &|visit: &mut StepCallback<'_>| each_step(way, visit);
+        and_then(&StepSequence { last: self.depth, loop_start: None, visit_all: each })
+    }
+
+    /// What is violated, and after how many steps, in a line.
+    pub fn title(&self) -> String {
+        let ViolationReport { kind, name, shortest, .. } = &self.violation;
+        let perhaps = if *shortest { "" } else { "; there may be a shorter one" };
+        format!("{kind}: {name}, {}{perhaps}", count(self.depth, "step"))
+    }
+
+    /// What is wrong at its last step, in lines: what is violated, and with which values.
+    #[cfg(feature = "cli")]
+    pub(super) fn violation_lines(&self) -> Vec<String> {
+        let says = end(&self.violation);
+        let says =
+            says.unwrap_or_else(|| format!("{}: {}", self.violation.kind, self.violation.name));
+        std::iter::once(says).chain(self.scene.with()).collect()
+    }
+
+    /// In rows: after how many steps, with which values, and where the processes are.
+    pub fn rows(&self) -> String {
+        let perhaps =
+            if self.violation.shortest { " (shortest)" } else { "; there may be a shorter one" };
+        let (depth, all) = (count(self.depth, "step"), self.violation.all());
+        row("after", &format!("{depth}{perhaps}{all}")) + &self.scene.rows()
+    }
+
+    /// As JSON: the members `operands`, `ends_at` and `disabled_rules` of a counterexample.
+    pub fn members(&self) -> [serde_json::Value; 3] {
+        let [operands, ends_at] = self.scene.members();
+        [operands, ends_at, self.scene.disabled()]
+    }
+}
+
+/// What is wrong at the end of a counterexample; nothing where its last step says it.
+pub(super) fn end(violation: &ViolationReport) -> Option<String> {
+    let ViolationReport { kind, name, check, .. } = violation;
+    let place = violation.place.as_ref().map_or("the model".to_owned(), SourceLocation::to_string);
+    match *kind {
+        "deadlock" => Some("no step can be taken here".to_owned()),
+        _ if matches!(check, Violation::Fault(..)) => None,
+        "claim" => Some(format!("here the claim `{name}` of {place} comes to its end")),
+        TRACE => Some(format!("nothing goes on here, and what {place} declares is not complete")),
+        kind => Some(format!("here the {kind} `{name}` of {place} does not hold")),
+    }
+}

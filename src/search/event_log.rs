@@ -1,0 +1,153 @@
+//! Whoever looks on while a search runs, and writes down what happens ([`events`](super::events)) and how far it is
+//! ([`status`](super::status)).
+
+use super::control::SearchControl;
+use super::events::{ProgressSample, SearchEvent, VERSION, add_levels, append, open_log};
+use super::memory_plan::MemoryPlan;
+use super::status::SearchStatus;
+use spill::{MeteredDisk, RealDisk};
+use std::fs::File;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Between two looks at a search that has just begun.
+const SOON: Duration = Duration::from_millis(50);
+
+/// Between two looks at one that has been running for some time.
+const USUAL: Duration = Duration::from_secs(1);
+
+/// Of the levels done between two looks, no more events than this are written.
+const LEVELS_EACH: usize = 6;
+
+/// What is told of a sitting when it begins.
+pub struct RecordedStart {
+    /// Milliseconds after the beginning of 1970.
+    pub at: u64,
+    /// States expanded before.
+    pub expanded: u64,
+    /// Seconds of searching before.
+    pub before: f64,
+    /// What it takes.
+    pub plan: MemoryPlan,
+}
+
+/// Runs a search and writes down in `dir` how it goes; `verdict` says what it came to.
+pub fn run_recorded<T>(
+    (dir, disk): (&Path, &MeteredDisk),
+    begun: &RecordedStart,
+    control: &SearchControl,
+    verdict: impl Fn(&T) -> &'static str,
+    run: impl FnOnce() -> spill::Result<T>,
+) -> spill::Result<T> {
+    let Ok(files) = RealDisk::open(dir) else { return run() };
+    let Some(mut file) = open_log(&files) else { return run() };
+    let &RecordedStart { at, expanded, before, plan: MemoryPlan { budget, threads, .. } } = begun;
+    let threads = threads as u32;
+    let command = control.command.clone();
+    append(
+        &mut file,
+        &SearchEvent::Sitting { version: VERSION, at, command, expanded, before, budget, threads },
+    );
+    let (done, ended) = channel::<()>();
+    let started = Instant::now();
+    let means = (before, budget, threads);
+    let mut recorder = EventRecorder { file, files, started, control, disk, means };
+    recorder.status(None);
+    let came_to = std::thread::scope(|scope| {
+        let look_on = move || {
+            recorder.record_until_end(&ended);
+            recorder
+        };
+        // Where there is no thread to be had, only the end is told.
+        let thread = std::thread::Builder::new().spawn_scoped(scope, look_on).ok();
+        let came_to = run();
+        drop(done);
+        (came_to, thread.and_then(|it| it.join().ok()))
+    });
+    let (came_to, recorder) = came_to;
+    if let Some(mut recorder) = recorder {
+        recorder.note();
+        let seconds = started.elapsed().as_secs_f64();
+        let (verdict, error) = match &came_to {
+            Ok(it) => (verdict(it), None),
+            Err(error) => ("failed", Some(error.to_string())),
+        };
+        recorder.status(Some(verdict));
+        let verdict = verdict.to_owned();
+        append(&mut recorder.file, &SearchEvent::Ended { seconds, verdict, error });
+    }
+    came_to
+}
+
+/// Looks on while a search runs.
+struct EventRecorder<'r> {
+    file: File,
+    /// Where it and the status are, uncounted.
+    files: RealDisk,
+    started: Instant,
+    control: &'r SearchControl,
+    disk: &'r MeteredDisk,
+    /// Seconds of searching before, the memory budget, threads.
+    means: (f64, u64, u32),
+}
+
+impl EventRecorder<'_> {
+    fn record_until_end(&mut self, ended: &Receiver<()>) {
+        let mut next = wait(Duration::ZERO);
+        let is_going_on = |wait| ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout);
+        while is_going_on(next.saturating_sub(self.started.elapsed()).min(USUAL)) {
+            self.status(None);
+            let elapsed = self.started.elapsed();
+            if elapsed >= next {
+                self.note();
+                next = elapsed + wait(elapsed);
+            }
+        }
+    }
+
+    /// Says how far the search is, and what it came to if it has ended.
+    fn status(&self, verdict: Option<&str>) {
+        let (rate, verdict) = (self.control.rate(), verdict.map(str::to_owned));
+        SearchStatus { rate, verdict, ..SearchStatus::new(self.means, self.sample()) }
+            .replace(&self.files);
+    }
+
+    fn sample(&self) -> ProgressSample {
+        let (memory, disk) = (MemoryPlan::resident(), self.disk.usage().live);
+        let seconds = self.started.elapsed().as_secs_f64();
+        self.control.progress.sample(seconds, (memory, disk))
+    }
+
+    /// Writes down what is to be seen.
+    fn note(&mut self) {
+        let mut levels = Vec::new();
+        for done in self.control.progress.take_levels() {
+            add_levels(&mut levels, done, LEVELS_EACH);
+        }
+        levels.into_iter().for_each(|it| append(&mut self.file, &SearchEvent::Levels(it)));
+        let sample = self.sample();
+        append(&mut self.file, &SearchEvent::Progress(sample));
+    }
+}
+
+/// How long to wait, after so long, until the next look: some three hundred each time as long again has gone by.
+fn wait(elapsed: Duration) -> Duration {
+    (elapsed / 20).clamp(SOON, USUAL.max(elapsed / 300))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_become_seldom() {
+        let (mut elapsed, mut looks) = (Duration::ZERO, 0);
+        while elapsed < Duration::from_secs(7 * 24 * 3600) {
+            elapsed += wait(elapsed);
+            looks += 1;
+        }
+        assert!(looks < 3000, "{looks}");
+        assert_eq!(wait(Duration::from_secs(60)), USUAL);
+    }
+}

@@ -1,0 +1,52 @@
+//! What a search for accepting cycles found, read from what it saved.
+
+use super::region::open_layers;
+use super::saved_cycles::CycleOperation;
+use super::{ReachedStates, SavedCycleSearch, contradiction};
+use crate::exec::ProcessSet;
+use crate::search::nested_dfs::{Lasso, ProbeVerdict};
+use crate::search::trace::TraceFinder;
+use spill::Result;
+
+impl SavedCycleSearch {
+    /// What was found among the states that were reached. Nothing on the disk is changed; the run is open as long as the search
+    /// is, and where the finder is told to stop.
+    pub fn probe_verdict(
+        &self,
+        reached: &ReachedStates,
+        finder: &TraceFinder,
+    ) -> Result<ProbeVerdict> {
+        Ok(match self.next {
+            CycleOperation::None => ProbeVerdict::None,
+            CycleOperation::Found => {
+                self.lasso(reached, finder)?.map_or(ProbeVerdict::Open, ProbeVerdict::Found)
+            }
+            CycleOperation::Sweep(_) | CycleOperation::Pick | CycleOperation::Walk => {
+                ProbeVerdict::Open
+            }
+        })
+    }
+
+    /// The run that leads to the state the round began with, and round; nothing if told to stop.
+    fn lasso(&self, reached: &ReachedStates, finder: &TraceFinder) -> Result<Option<Lasso>> {
+        let Some(target) = &self.target else {
+            return Err(contradiction("a round has no beginning"));
+        };
+        let levels = (&reached.levels, &reached.codec);
+        let Some(mut states) = finder.path_to(levels, target.level, &target.state)? else {
+            return Ok(None);
+        };
+        let back = states.len() - 1;
+        if let Some(walk) = &self.walk {
+            states.extend(walk.states.iter().skip(1).cloned());
+            let fair_to = walk.fair_to.iter().map(|it| ProcessSet::from_bytes(it)).collect();
+            return Ok(Some(Lasso { states, back, fair_to }));
+        }
+        // In the last layer is the beginning again.
+        let between = &self.layers[..self.layers.len() - 1];
+        let layers = open_layers(between, finder.disk, target.state.len())?;
+        let Some(round) = finder.path_through(&layers, &target.state)? else { return Ok(None) };
+        states.extend(round);
+        Ok(Some(Lasso { states, back, fair_to: Vec::new() }))
+    }
+}

@@ -1,0 +1,297 @@
+//! The search on disk for a run that violates a property: all states of the product are reached, then those are taken out
+//! that lie on no accepting cycle.
+
+use super::directory::SearchDirectory;
+use super::liveness::AcceptingComponents;
+use super::session_log::SessionStart;
+use super::{Error, LivenessCheck, ProductCheck};
+use crate::exec::{FairSteps, Findings, StateSpace, Violation};
+use crate::search::checkpoint::SavedSearch;
+use crate::search::early_termination::EarlyTermination;
+use crate::search::nested_dfs::ProbeVerdict;
+use crate::search::owcty::{
+    ComponentOf, CycleSearch, ProductAcceptance, ReachedStates, STAGES, SavedCycleSearch,
+};
+use crate::search::trace::TraceFinder;
+use crate::search::visited::VisitedStore;
+use crate::search::{
+    ExternalSearch, MemoryPlan, SearchControl, SearchOutcome, SearchVerdict, StateStorage,
+};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Whether a state is accepting.
+type AcceptancePredicate<'m> = dyn Fn(&[u8]) -> bool + Sync + 'm;
+
+/// What a search on disk is for: runs of a model that accept.
+pub struct EmptinessTarget<'m> {
+    model: &'m dyn StateSpace,
+    component: Box<ComponentOf<'m>>,
+    accepts: Box<AcceptancePredicate<'m>>,
+    /// Whether all cycles in components are accepting.
+    is_weak: bool,
+    /// What fails where whatever follows is accepted, if something tells.
+    early: Option<Violation>,
+    /// Tells to which processes steps are fair, where runs are to be.
+    fair: Option<&'m dyn FairSteps>,
+}
+
+impl<'m> EmptinessTarget<'m> {
+    /// The runs of what reductions leave of a product.
+    fn of_product(judged: &'m ProductCheck<'m, '_>) -> EmptinessTarget<'m> {
+        let product = judged.product;
+        let parts = AcceptingComponents::of(product.claim());
+        let is_weak = parts.are_weak();
+        EmptinessTarget {
+            model: judged.searched.model(),
+            component: Box::new(move |state| parts.component(product.location(state))),
+            accepts: Box::new(|state| product.is_accepting(state)),
+            is_weak,
+            early: Some(product.check()),
+            fair: judged.fair_steps(),
+        }
+    }
+
+    /// All runs of a model that go on for ever.
+    pub fn all_of(model: &'m dyn StateSpace) -> EmptinessTarget<'m> {
+        EmptinessTarget {
+            model,
+            component: Box::new(|_| Some(0)),
+            accepts: Box::new(|_| true),
+            is_weak: true,
+            early: None,
+            fair: None,
+        }
+    }
+
+    fn accepting(&self) -> ProductAcceptance<'_> {
+        let EmptinessTarget { component, accepts, is_weak, .. } = self;
+        ProductAcceptance { component, accepts, is_weak: *is_weak }
+    }
+}
+
+/// A search of a model on disk for an accepting cycle, in a directory: all its states are reached, then those are left
+/// out that are on none.
+pub struct EmptinessSearch<'m> {
+    target: EmptinessTarget<'m>,
+    plan: MemoryPlan,
+    max_states: Option<u64>,
+    /// Where it lies.
+    pub directory: SearchDirectory,
+}
+
+/// What a sitting of such a search came to.
+pub struct EmptinessOutcome {
+    /// What was found.
+    pub found: ProbeVerdict,
+    /// Levels, transitions and run-time errors of the states reached.
+    pub outcome: SearchOutcome,
+    /// What it is at, once all states are reached, and how often it swept over them.
+    pub swept: Option<SweepStatus>,
+    /// Seconds, those of earlier sittings included.
+    pub seconds: f64,
+}
+
+impl EmptinessOutcome {
+    /// What the search of a product in a directory came to, by its last checkpoint. Nothing there is changed. The run is open
+    /// as long as the search is, and where the finder is told to stop.
+    pub fn in_directory(
+        judged: &ProductCheck<'_, '_>,
+        finder: TraceFinder<'_>,
+        (dir, saved): (&Path, &SavedSearch),
+    ) -> Result<EmptinessOutcome, Error> {
+        let read = || -> spill::Result<EmptinessOutcome> {
+            saved.check_model(finder.model)?;
+            let (outcome, mut seconds) = (saved.outcome()?, saved.seconds);
+            if SavedCycleSearch::is_in(finder.disk)? {
+                let cycles = SavedCycleSearch::load(finder.disk)?;
+                let found = cycles.probe_verdict(&ReachedStates::of(saved)?, &finder)?;
+                seconds += cycles.seconds;
+                return Ok(EmptinessOutcome {
+                    found,
+                    outcome,
+                    swept: Some(SweepStatus::of(&cycles)),
+                    seconds,
+                });
+            }
+            let accepts = |state: &[u8]| judged.product.is_accepting(state);
+            let early = EarlyTermination::new(finder, &accepts, judged.product.check());
+            let lasso = match judged.fair_steps() {
+                None => early.lasso(&outcome.findings, saved)?,
+                Some(_) => None,
+            };
+            let found = lasso.map_or(ProbeVerdict::Open, ProbeVerdict::Found);
+            Ok(EmptinessOutcome { found, outcome, swept: None, seconds })
+        };
+        read().map_err(Error::open(dir))
+    }
+}
+
+/// How far the sweeps over the states are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepStatus {
+    /// What they are at.
+    pub stage: &'static str,
+    /// How many there were.
+    pub sweeps: u64,
+    /// States of which it is not known that they lie on no accepting cycle.
+    pub set: u64,
+}
+
+impl SweepStatus {
+    fn of(saved: &SavedCycleSearch) -> SweepStatus {
+        SweepStatus { stage: saved.stage_name(), sweeps: saved.sweeps.into(), set: saved.members() }
+    }
+
+    /// Whether there are no more to be made.
+    pub fn is_done(self) -> bool {
+        Some(&self.stage) == STAGES.last()
+    }
+
+    /// How far those of the search in a directory are, at the last checkpoint, once all states are reached.
+    pub fn in_directory(disk: &dyn spill::Disk) -> spill::Result<Option<SweepStatus>> {
+        Ok(match SavedCycleSearch::is_in(disk)? {
+            true => Some(SweepStatus::of(&SavedCycleSearch::load(disk)?)),
+            false => None,
+        })
+    }
+}
+
+impl<'m> EmptinessSearch<'m> {
+    /// A search of a product, or what reductions leave of it, in a directory, in so much memory; it stops, to be gone on with,
+    /// where so many states are reached.
+    pub fn new(
+        judged: &'m ProductCheck<'m, '_>,
+        plan: MemoryPlan,
+        max_states: Option<u64>,
+        directory: SearchDirectory,
+    ) -> EmptinessSearch<'m> {
+        EmptinessSearch::of(EmptinessTarget::of_product(judged), plan, max_states, directory)
+    }
+
+    /// The same of whatever is searched for.
+    pub fn of(
+        target: EmptinessTarget<'m>,
+        plan: MemoryPlan,
+        max_states: Option<u64>,
+        directory: SearchDirectory,
+    ) -> EmptinessSearch<'m> {
+        EmptinessSearch { target, plan, max_states, directory }
+    }
+
+    /// Searches to the end, or until `control` says to stop: from a checkpoint, if there is one.
+    pub fn run(
+        &mut self,
+        saved: Option<SavedSearch>,
+        control: &SearchControl,
+    ) -> Result<EmptinessOutcome, Error> {
+        let sitting = (SessionStart::after(saved.as_ref()), self.plan);
+        let verdict = |it: &EmptinessOutcome| super::verdict(&it.found);
+        let pursue = || self.search(saved, control);
+        self.directory.run_session(sitting, control, verdict, pursue).map_err(|error| {
+            let failed = Error::Run(self.directory.path.clone(), error);
+            // It cannot be gone on with when states are to become others.
+            if failed.lacks_slots().is_none() {
+                self.directory.keep();
+            }
+            failed
+        })
+    }
+
+    fn search(
+        &self,
+        saved: Option<SavedSearch>,
+        control: &SearchControl,
+    ) -> spill::Result<EmptinessOutcome> {
+        let disk = self.directory.disk.clone();
+        let EmptinessTarget { model, fair, .. } = self.target;
+        if !SavedCycleSearch::is_in(&*disk)?
+            && let Some(ended) = self.reach(saved, control)?
+        {
+            return Ok(ended);
+        }
+        let (reached, saved) = (SavedSearch::load(&*disk)?, SavedCycleSearch::load(&*disk)?);
+        let outcome = reached.outcome()?;
+        let both = (ReachedStates::of(&reached)?, saved);
+        let shared: Arc<dyn spill::Disk> = disk.clone();
+        let mut search =
+            CycleSearch::resume(model, self.target.accepting(), shared, both, self.plan, control)?;
+        if let Some(fair) = fair {
+            search = search.with_fairness(fair);
+        }
+        let found = search.run()?;
+        let seconds = reached.seconds + search.seconds();
+        Ok(EmptinessOutcome {
+            found,
+            outcome,
+            swept: Some(SweepStatus::of(search.saved())),
+            seconds,
+        })
+    }
+
+    /// Reaches all states, and gathers those that can lie on accepting cycles; what came of it if it ends before.
+    fn reach(
+        &self,
+        saved: Option<SavedSearch>,
+        control: &SearchControl,
+    ) -> spill::Result<Option<EmptinessOutcome>> {
+        let disk = self.directory.disk.clone();
+        let EmptinessTarget { model, fair, .. } = self.target;
+        let finder =
+            TraceFinder { model, disk: &*disk, threads: self.plan.threads, control, folder: None };
+        // A run on need not be fair.
+        let early = self.target.early.filter(|_| fair.is_none());
+        let early = early.map(|check| EarlyTermination::new(finder, &*self.target.accepts, check));
+        let is_decided = |findings: &Findings| match &early {
+            Some(early) => early.is_decided(findings),
+            None => Ok(false),
+        };
+        let mut search = self.reachability_search(saved, control)?.with_conclusion(is_decided);
+        let outcome = search.run()?;
+        let mut told = EmptinessOutcome {
+            found: ProbeVerdict::Open,
+            swept: None,
+            seconds: search.seconds(),
+            outcome,
+        };
+        if told.outcome.verdict == SearchVerdict::Incomplete {
+            return Ok(Some(told));
+        }
+        if let Some(early) = &early
+            && early.is_decided(&told.outcome.findings)?
+        {
+            let lasso = early.lasso(&told.outcome.findings, &SavedSearch::load(&*disk)?)?;
+            told.found = lasso.map_or(ProbeVerdict::Open, ProbeVerdict::Found);
+            return Ok(Some(told));
+        }
+        let VisitedStore::Sorted(store) = search.store() else {
+            unreachable!("it stores states as sorted runs")
+        };
+        let accepting = self.target.accepting();
+        let is_gathered = !control.should_stop()
+            && CycleSearch::gather(store, model, &accepting, &*disk, control, None)?.is_some();
+        told.outcome.verdict = SearchVerdict::Incomplete;
+        Ok((!is_gathered).then_some(told))
+    }
+
+    /// The search that reaches all states.
+    fn reachability_search<'s>(
+        &'s self,
+        saved: Option<SavedSearch>,
+        control: &'s SearchControl,
+    ) -> spill::Result<ExternalSearch<'s>> {
+        let (model, disk) = (self.target.model, self.directory.disk.clone());
+        let limits = LivenessCheck::limits(self.max_states);
+        match saved {
+            None => ExternalSearch::begin_stored(
+                model,
+                disk,
+                self.plan,
+                limits,
+                control,
+                StateStorage::default(),
+            ),
+            Some(saved) => ExternalSearch::resume(model, disk, saved, self.plan, limits, control),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What a search in memory came to, kept in the directory that was named for it, though nothing had to be searched on disk.
+
+use crate::exec::ProcessSet;
+use crate::search::checkpoint::FORMAT;
+use crate::search::files::ANSWER;
+use crate::search::nested_dfs::{Lasso, ProbeResult, ProbeVerdict};
+use rkyv::{Archive, Deserialize, Serialize};
+use spill::{Disk, Result};
+
+/// What a search in memory came to. It is the answer to the job beside it.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+pub struct InMemoryAnswer {
+    /// The digest of the model.
+    digest: [u8; 32],
+    /// The run that was found; nothing if there is none.
+    run: Option<SavedLasso>,
+    /// States visited, and steps between them.
+    states: u64,
+    transitions: u64,
+    /// Steps that ended in errors.
+    faults: u64,
+}
+
+/// A run that goes on for ever.
+#[derive(Clone, Debug, PartialEq, Eq, Archive, Serialize, Deserialize)]
+struct SavedLasso {
+    states: Vec<Vec<u8>>,
+    back: u64,
+    /// The [bytes](ProcessSet::to_bytes) of the processes to which each step of its loop is fair.
+    fair_to: Vec<Vec<u8>>,
+}
+
+impl InMemoryAnswer {
+    /// What a probe of a model with this digest came to; nothing if it left that open.
+    pub fn of(digest: [u8; 32], probe: &ProbeResult) -> Option<InMemoryAnswer> {
+        let &ProbeResult { states, transitions, faults, ref found } = probe;
+        let run = match found {
+            ProbeVerdict::Open => return None,
+            ProbeVerdict::None => None,
+            ProbeVerdict::Found(Lasso { states, back, fair_to }) => Some(SavedLasso {
+                states: states.clone(),
+                back: *back as u64,
+                fair_to: fair_to.iter().map(|it| it.to_bytes().to_vec()).collect(),
+            }),
+        };
+        Some(InMemoryAnswer { digest, run, states, transitions, faults })
+    }
+
+    /// The probe that came to it.
+    pub fn probe(&self) -> ProbeResult {
+        let &InMemoryAnswer { states, transitions, faults, .. } = self;
+        let lasso = |it: &SavedLasso| Lasso {
+            states: it.states.clone(),
+            back: it.back as usize,
+            fair_to: it.fair_to.iter().map(|it| ProcessSet::from_bytes(it)).collect(),
+        };
+        let found =
+            self.run.as_ref().map_or(ProbeVerdict::None, |it| ProbeVerdict::Found(lasso(it)));
+        ProbeResult { found, states, transitions, faults }
+    }
+
+    pub(super) fn commit(&self, disk: &dyn Disk) -> Result<()> {
+        spill::commit_value(disk, ANSWER, FORMAT, self)
+    }
+
+    /// Reads that of the job of the model with this digest.
+    pub(super) fn load(disk: &dyn Disk, digest: [u8; 32]) -> Result<InMemoryAnswer> {
+        let answer: InMemoryAnswer = spill::load_value(disk, ANSWER, FORMAT)?;
+        match answer.agrees(digest) {
+            true => Ok(answer),
+            false => Err(spill::Error::corrupt(ANSWER, 0, "it does not belong to the job")),
+        }
+    }
+
+    /// Whether what is shown of it relies on nothing that is not so.
+    fn agrees(&self, digest: [u8; 32]) -> bool {
+        let is_run = |it: &SavedLasso| {
+            (it.back as usize) < it.states.len()
+                && it.fair_to.iter().all(|it| it.len() == ProcessSet::BYTES)
+                && it.states.iter().all(|state| state.len() == it.states[0].len())
+        };
+        self.digest == digest && self.run.as_ref().is_none_or(is_run)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use spill::FaultDisk;
+
+    fn lasso() -> impl Strategy<Value = Lasso> {
+        let states = prop::collection::vec(any::<[u8; 3]>(), 1..9);
+        let sets = prop::collection::vec(prop::collection::vec(0..256_usize, 0..5), 0..3);
+        (states, 0..9_usize, sets).prop_map(|(states, back, sets)| {
+            let set = |all: Vec<usize>| {
+                let mut set = ProcessSet::NONE;
+                all.into_iter().for_each(|it| set.insert(it));
+                set
+            };
+            Lasso {
+                back: back.min(states.len() - 1),
+                states: states.into_iter().map(|it| it.to_vec()).collect(),
+                fair_to: sets.into_iter().map(set).collect(),
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn it_comes_back_and_is_no_other_models(
+            found in prop_oneof![Just(ProbeVerdict::None), lasso().prop_map(ProbeVerdict::Found)],
+            (states, transitions, faults) in any::<(u64, u64, u64)>(),
+            digest in any::<[u8; 32]>(),
+        ) {
+            let probe = ProbeResult { found, states, transitions, faults };
+            let disk = FaultDisk::new();
+            let answer = InMemoryAnswer::of(digest, &probe).unwrap();
+            answer.commit(&disk).unwrap();
+            prop_assert_eq!(InMemoryAnswer::load(&disk, digest).unwrap().probe(), probe);
+            let mut other = digest;
+            other[7] ^= 1;
+            prop_assert!(InMemoryAnswer::load(&disk, other).is_err());
+        }
+    }
+
+    #[test]
+    fn what_is_open_is_no_answer_and_a_run_that_is_none_is_damage() {
+        let open = ProbeResult { found: ProbeVerdict::Open, states: 1, transitions: 0, faults: 0 };
+        assert_eq!(InMemoryAnswer::of([0; 32], &open), None);
+        let lasso = Lasso { states: vec![vec![1], vec![2]], back: 0, fair_to: Vec::new() };
+        let found =
+            InMemoryAnswer::of([0; 32], &ProbeResult { found: ProbeVerdict::Found(lasso), ..open })
+                .unwrap();
+        let run = found.run.clone().unwrap();
+        let short = vec![vec![1, 2]];
+        let wrong = [
+            SavedLasso { back: 2, ..run.clone() },
+            SavedLasso { states: vec![vec![1], vec![]], ..run.clone() },
+            SavedLasso { fair_to: short, ..run },
+        ];
+        for run in wrong {
+            let disk = FaultDisk::new();
+            let answer = InMemoryAnswer { run: Some(run), ..found.clone() };
+            answer.commit(&disk).unwrap();
+            assert!(InMemoryAnswer::load(&disk, [0; 32]).is_err());
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Which runs of a product are judged: all, or those that are fair to the processes of the model.
+
+use super::liveness::{ReplayedRun, probe_reduced, replay};
+use super::{Error, Fairness, LivenessCheck, SearchedModel};
+use crate::exec::{Executor, FairExpander, FairSteps, ProcessSet, StepDescription, StepOutcome};
+use crate::reduce::claim::{ClaimProduct, FairProduct};
+use crate::search::SearchControl;
+use crate::search::fair_scc::probe_fair;
+use crate::search::nested_dfs::{Lasso, ProbeLimits, ProbeResult};
+use crate::search::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
+
+/// A product whose runs are judged, all or those that are fair to processes.
+pub struct ProductCheck<'p, 'm> {
+    /// The product.
+    pub product: &'p ClaimProduct<'p>,
+    /// What reductions leave of it; all of it where runs are to be fair.
+    pub searched: &'p SearchedModel<'m>,
+    fair: Option<FairProduct<'p>>,
+    /// What a shortest run is looked for in, if one is wanted.
+    all_steps: Option<SearchedModel<'m>>,
+}
+
+impl<'p, 'm> ProductCheck<'p, 'm> {
+    /// A product for the program that `watched` has, which `executor` runs, and what is searched of it; or why its processes
+    /// cannot be told apart.
+    pub fn new(
+        watched: &'p LivenessCheck,
+        (product, searched): (&'p ClaimProduct<'p>, &'p SearchedModel<'m>),
+        executor: &Executor<'p>,
+        fairness: Fairness,
+    ) -> Result<ProductCheck<'p, 'm>, Error> {
+        let model = &watched.model;
+        let fair = match fairness {
+            Fairness::None => None,
+            Fairness::Weak => {
+                let movers = FairExpander::new(&model.interp, executor).map_err(|why| {
+                    let (name, language) = (model.name(), model.language.name);
+                    Error::Unreadable(format!(
+                        "--fair is about processes, and cannot be asked of the {language} model {name}: {why}"
+                    ))
+                })?;
+                Some(FairProduct::new(product, movers))
+            }
+        };
+        Ok(ProductCheck { product, searched, fair, all_steps: None })
+    }
+
+    /// The same, where the run that is found is to be a shortest one of all in `all_steps`, which has those that are
+    /// searched. Where runs are to be fair, none is looked for.
+    pub fn for_shortest(self, all_steps: Option<SearchedModel<'m>>) -> ProductCheck<'p, 'm> {
+        ProductCheck { all_steps: all_steps.filter(|_| self.fair.is_none()), ..self }
+    }
+
+    /// Which runs are judged.
+    pub fn fairness(&self) -> Fairness {
+        match self.fair {
+            None => Fairness::None,
+            Some(_) => Fairness::Weak,
+        }
+    }
+
+    /// What tells to which processes steps are fair, where runs are to be.
+    pub fn fair_steps(&self) -> Option<&dyn FairSteps> {
+        self.fair.as_ref().map(|it| it as &dyn FairSteps)
+    }
+
+    /// Searches for an accepting cycle, in memory, until told to stop.
+    pub fn probe(
+        &self,
+        limits: ProbeLimits,
+        control: &SearchControl,
+    ) -> spill::Result<ProbeResult> {
+        let product = self.product;
+        match &self.fair {
+            None => probe_reduced(self.searched.model(), product, limits, control),
+            Some(fair) => {
+                let accepts = |state: &[u8]| product.is_accepting(state);
+                probe_fair((product, fair), &accepts, limits, control)
+            }
+        }
+    }
+
+    /// Looks for a shortest run, in memory and until told to stop, where one was found; nothing if that is not wanted.
+    pub fn find_shorter_run(
+        &self,
+        found: &Lasso,
+        limits: ProbeLimits,
+        control: &SearchControl,
+    ) -> spill::Result<Option<ShorterRun>> {
+        let Some(all_steps) = &self.all_steps else { return Ok(None) };
+        let accepts = |state: &[u8]| self.product.is_accepting(state);
+        let decides = |state: &[u8]| self.product.is_decided(state);
+        let runs = AcceptingRuns {
+            model: all_steps.model(),
+            accepts: &accepts,
+            decides: self.product.may_be_decided().then_some(&decides),
+        };
+        shortest(runs, found.clone(), limits, control).map(Some)
+    }
+
+    /// Where a run, whose steps these are, is violated whatever follows, if it comes there: the number of the step behind which
+    /// that can be read first, and the state. The automaton of the run may read it later.
+    pub fn violation_point(&self, steps: &[StepDescription]) -> Option<(usize, Vec<u8>)> {
+        let state = |step: &StepDescription| match &step.outcome {
+            StepOutcome::Successor(state) => Some(state.clone()),
+            StepOutcome::Fault(_) => None,
+        };
+        let states: Vec<Vec<u8>> = steps.iter().map_while(state).collect();
+        let at = states.iter().position(|it| self.product.is_decided(it))?;
+        Some((at, states[at].clone()))
+    }
+
+    /// A run as it is shown; where it is to be fair, it is seen that it is.
+    pub fn replay(&self, lasso: &Lasso) -> spill::Result<ReplayedRun> {
+        let fair = self.fair.as_ref().filter(|it| it.processes() > 0);
+        let Some(fair) = fair else {
+            let all_steps = self.all_steps.as_ref().unwrap_or(self.searched);
+            return ReplayedRun::of(all_steps.model(), lasso);
+        };
+        let wrong = |what: &str| spill::Error::Source { reason: what.into() };
+        let way = Lasso { fair_to: Vec::new(), ..lasso.clone() };
+        let mut steps = replay(self.product, &way)?;
+        let mut left_out = ProcessSet::first(fair.processes());
+        let round = lasso.states.iter().enumerate().skip(lasso.back);
+        for ((at, from), set) in round.zip(&lasso.fair_to) {
+            let to = lasso.states.get(at + 1).unwrap_or(&lasso.states[lasso.back]);
+            let all = fair.steps(from).into_iter();
+            let leads = |step: &StepDescription| step.outcome == StepOutcome::Successor(to.clone());
+            let taken = all.into_iter().find(|(step, fair_to)| leads(step) && fair_to == set);
+            let other = "a step of its loop is fair to other processes than when it was found";
+            steps[at + 1] = taken.ok_or_else(|| wrong(other))?.0;
+            left_out = left_out.without(*set);
+        }
+        let accepts = |state: &Vec<u8>| self.product.is_accepting(state);
+        let is_whole = lasso.states.len() == lasso.back + lasso.fair_to.len();
+        match is_whole && left_out.is_empty() && lasso.states[lasso.back..].iter().any(accepts) {
+            true => Ok(ReplayedRun { steps, back: lasso.back, closes: true }),
+            false => Err(wrong("the loop that was found is not weakly fair")),
+        }
+    }
+}

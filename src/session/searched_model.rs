@@ -1,0 +1,98 @@
+//! A model as it is searched, and what there is to tell of it.
+
+use super::step_choice::StepChoice;
+use crate::exec::{CompilationStats, StateSpace};
+use crate::reduce::{ReductionRefusal, ReductionSelection, ReductionStack};
+use crate::report::CheckScope;
+use crate::source::SourceMap;
+use std::borrow::Cow;
+
+/// A model as it is searched: what runs it, with the reductions over that.
+pub struct SearchedModel<'m> {
+    model: Box<dyn StateSpace + 'm>,
+    stack: ReductionStack<'m>,
+    compiled: Option<Result<CompilationStats, String>>,
+    wished: ReductionSelection,
+    /// How steps were to be taken, if it is still to be decided how it is reduced.
+    undecided: Option<StepChoice>,
+}
+
+impl<'m> SearchedModel<'m> {
+    /// What `stack`, which came of what is wished for, makes of a model; with what compiling it gave, or why
+    /// it is interpreted, if it is run at all.
+    pub fn new(
+        runs: Box<dyn StateSpace + 'm>,
+        stack: ReductionStack<'m>,
+        compiled: Option<Result<CompilationStats, String>>,
+        wished: ReductionSelection,
+    ) -> SearchedModel<'m> {
+        SearchedModel { model: stack.wrap(runs), stack, compiled, wished, undecided: None }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &(dyn StateSpace + 'm) {
+        &*self.model
+    }
+
+    /// How it is reduced.
+    pub fn stack(&self) -> &ReductionStack<'m> {
+        &self.stack
+    }
+
+    /// How it was wished to be reduced, once that was decided.
+    pub fn wished(&self) -> ReductionSelection {
+        self.wished.clone()
+    }
+
+    /// The same, where it is still to be decided how it is reduced of what is wished for, and steps are to be taken so.
+    pub(super) fn undecided(
+        self,
+        wished: ReductionSelection,
+        steps: StepChoice,
+    ) -> SearchedModel<'m> {
+        SearchedModel { wished, undecided: Some(steps), ..self }
+    }
+
+    /// Whether it is still to be decided how it is reduced: a search of it is not to begin.
+    pub fn is_undecided(&self) -> bool {
+        self.undecided.is_some()
+    }
+
+    /// How steps were to be taken, if that is still to be decided.
+    pub(super) fn undecided_steps(&self) -> Option<StepChoice> {
+        self.undecided
+    }
+
+    /// What compiling it gave, or why it is interpreted; nothing if neither.
+    pub fn compiled(&self) -> Option<Result<CompilationStats, &str>> {
+        let compiled = self.compiled.as_ref()?;
+        Some(compiled.as_ref().copied().map_err(String::as_str))
+    }
+}
+
+/// What was decided when a search began.
+#[derive(Clone, Debug)]
+pub(super) struct DecidedReductions {
+    /// How it is reduced.
+    pub wished: ReductionSelection,
+    /// What it is not reduced by, as that would not pay.
+    pub left_off: Option<ReductionRefusal>,
+    /// Whether how steps are chosen was still to be decided.
+    pub is_open: bool,
+}
+
+/// What there is to tell of a model beside what a search finds.
+pub struct ModelSummary<'m> {
+    /// The name of its file, or of its type.
+    pub name: Cow<'m, str>,
+    /// Its language.
+    pub language: &'m str,
+    /// How the order of its variables in a state was chosen.
+    pub key_order: &'m str,
+    /// Its texts.
+    pub sources: Cow<'m, SourceMap>,
+    /// The never claim that it is searched with.
+    pub claim: Option<&'m str>,
+    /// What is looked for, and what not.
+    pub scope: CheckScope,
+}

@@ -1,0 +1,301 @@
+//! Models that are texts: from the text to something that can be searched.
+
+use super::searched_model::{DecidedReductions, ModelSummary, SearchedModel};
+use super::{Error, ExecutableProgram, KeyOrder};
+use crate::analysis::static_key_order::static_order;
+use crate::budget::AnalysisBudget;
+use crate::exec::{Executor, Interp, SelectiveStateSpace};
+use crate::front::{Language, LoadedModel, Options};
+use crate::ir::layout::{GroupId, InvalidKeyOrder};
+use crate::ir::validate;
+use crate::reduce::claim::NeverClaim;
+use crate::reduce::partial_order::PartialOrderStrategy;
+use crate::reduce::reversible::RuleSelection;
+use crate::reduce::rewriting::{ProgramForm, RewriteResult, RewriteSelection, RewrittenProgram};
+use crate::reduce::symmetry::SymmetryEffort;
+use crate::reduce::{ReductionRefusal, ReductionSelection, ReductionStack};
+use crate::report::CheckScope;
+use crate::search::control::SearchPhase;
+use crate::search::key_order::order_from_sample;
+use crate::search::{CheckSelection, SearchControl, SearchLimits};
+use crate::source::{self, SourceMap};
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// A model that came from a text, ready to run.
+pub struct TextModel {
+    /// Runs it.
+    pub interp: Interp,
+    /// The texts it came from, for messages.
+    pub sources: SourceMap,
+    /// Its language.
+    pub language: &'static Language,
+    /// How it was read.
+    pub options: Options,
+    /// How its state space is to be reduced.
+    pub wished: ReductionSelection,
+    /// What it is not reduced by, as that would not pay.
+    pub left_off: Option<ReductionRefusal>,
+    /// What each choice of passes makes of the program, once somebody asks, if they find anything to do.
+    pub(super) rewritten: Box<[OnceLock<RewriteResult>]>,
+}
+
+impl TextModel {
+    /// Reads the model in a file, whose ending names the language. Gives its warnings, ready to print.
+    pub fn open(path: &Path, options: Options) -> Result<(TextModel, Vec<String>), Error> {
+        let name = path.display().to_string();
+        let language = Language::from_file_name(&name).ok_or_else(|| {
+            Error::Unreadable(format!("the name {name} does not tell what language it is in"))
+        })?;
+        let mut sources = SourceMap::default();
+        sources.add(name, read_text(path)?);
+        TextModel::load(language, sources, options)
+    }
+
+    /// Reads the model in file 0 of `sources`. Gives its warnings, ready to print.
+    pub fn load(
+        language: &'static Language,
+        mut sources: SourceMap,
+        options: Options,
+    ) -> Result<(TextModel, Vec<String>), Error> {
+        let loaded = language
+            .load(&mut sources, &options)
+            .map_err(|diagnostics| Error::text(&diagnostics, &sources))?;
+        TextModel::of(language, sources, options, loaded)
+    }
+
+    /// The model that these sources were read as. Gives its warnings, ready to print.
+    pub(super) fn of(
+        language: &'static Language,
+        sources: SourceMap,
+        options: Options,
+        loaded: LoadedModel,
+    ) -> Result<(TextModel, Vec<String>), Error> {
+        let warnings = loaded.warnings.iter().map(|it| it.render(&sources).to_string()).collect();
+        if let Err(problems) = validate::validate(&loaded.program) {
+            let listed: Vec<String> =
+                problems.iter().map(|it| it.diagnostic().render(&sources).to_string()).collect();
+            return Err(Error::IllFormed(listed.join("\n  ")));
+        }
+        let interp = Interp::new(loaded.program)
+            .map_err(|diagnostic| Error::text(&[diagnostic], &sources))?;
+        let (wished, left_off) = (ReductionSelection::default(), None);
+        let rewritten = empty_rewritings();
+        let model = TextModel { interp, sources, language, options, wished, left_off, rewritten };
+        Ok((model, warnings))
+    }
+
+    /// The same model, symmetric states visited with this trouble.
+    pub fn with_symmetry(self, symmetry: Option<SymmetryEffort>) -> TextModel {
+        TextModel { wished: ReductionSelection { symmetry, ..self.wished }, ..self }
+    }
+
+    /// The same model, its program rewritten by these passes.
+    pub fn with_rewritings(self, rewritings: RewriteSelection) -> TextModel {
+        TextModel { wished: ReductionSelection { rewritings, ..self.wished }, ..self }
+    }
+
+    /// What these passes make of the program, if they find anything to do. Each of them gets a `budget` of its own, when
+    /// they are first asked for. If the check is stopped meanwhile, there is nothing, and they are asked for anew.
+    pub fn rewritten(
+        &self,
+        by: RewriteSelection,
+        budget: &AnalysisBudget,
+    ) -> Option<&RewrittenProgram> {
+        self.rewriting(by, budget)?.rewritten()
+    }
+
+    fn rewriting(&self, by: RewriteSelection, budget: &AnalysisBudget) -> Option<&RewriteResult> {
+        let known = &self.rewritten[by.number()];
+        match known.get() {
+            Some(known) => Some(known),
+            None => {
+                let found = RewriteResult::of(&self.interp, by, budget);
+                (!found.is_stopped()).then(|| known.get_or_init(|| found))
+            }
+        }
+    }
+
+    /// The form in which its program is run.
+    pub(super) fn form(&self, by: RewriteSelection, budget: &AnalysisBudget) -> ProgramForm<'_> {
+        match self.rewriting(by, budget) {
+            None => ProgramForm::written(&self.interp),
+            Some(rewriting) => ProgramForm::from_result(&self.interp, rewriting),
+        }
+    }
+
+    /// Its program ready to run, by what `run` makes of it: as written, or as these passes rewrite it, each within a
+    /// `budget` of its own.
+    pub fn runnable<'m>(
+        &'m self,
+        by: RewriteSelection,
+        budget: &AnalysisBudget,
+        run: impl FnOnce(&'m Interp) -> Executor<'m>,
+    ) -> ExecutableProgram<'m> {
+        ExecutableProgram::new(self.form(by, budget), run)
+    }
+
+    /// The same model, these rules undone, in a search for some checks.
+    pub fn with_reversible(self, reversible: Option<(RuleSelection, CheckSelection)>) -> TextModel {
+        TextModel { wished: ReductionSelection { reversible, ..self.wished }, ..self }
+    }
+
+    /// The same model, the steps that are taken of a state chosen so, in a search for some checks.
+    pub fn with_partial_order(
+        self,
+        partial_order: Option<(PartialOrderStrategy, CheckSelection)>,
+    ) -> TextModel {
+        TextModel { wished: ReductionSelection { partial_order, ..self.wished }, ..self }
+    }
+
+    /// The model as it is searched, run by the interpreter. What is wished for was analysed before, when the search
+    /// began, so that there is the largest budget for that.
+    pub fn searched(&self) -> SearchedModel<'_> {
+        self.searched_as(self.wished.clone())
+    }
+
+    /// The same, reduced as it is wished for.
+    pub(super) fn searched_as(&self, wished: ReductionSelection) -> SearchedModel<'_> {
+        let budget = AnalysisBudget::largest();
+        let form = self.form(wished.rewritings, &budget);
+        let selective = || Ok(Box::new(form.interp().selector()?) as Box<dyn SelectiveStateSpace>);
+        let stack = ReductionStack::of(form, wished.clone(), selective, &budget);
+        let stack = stack.with_unprofitable(self.left_off.clone());
+        let wished = ReductionSelection { rewritings: form.rewritings(), ..wished };
+        SearchedModel::new(Box::new(form.interp()), stack, None, wished)
+    }
+
+    /// The same, as it is ready to run; each analysis has such a budget.
+    pub fn searched_by<'m>(
+        &'m self,
+        runs: ExecutableProgram<'m>,
+        budget: &AnalysisBudget,
+    ) -> SearchedModel<'m> {
+        let (wished, left_off) = (self.wished.clone(), self.left_off.clone());
+        self.reduced_as(runs, DecidedReductions { wished, left_off, is_open: false }, budget)
+    }
+
+    /// The same, reduced as it was decided.
+    pub(super) fn reduced_as<'m>(
+        &'m self,
+        runs: ExecutableProgram<'m>,
+        DecidedReductions { wished, left_off, .. }: DecidedReductions,
+        budget: &AnalysisBudget,
+    ) -> SearchedModel<'m> {
+        let stack =
+            ReductionStack::of(runs.form, wished.clone(), || runs.executor.selective(), budget);
+        self.searched_with(runs, stack.with_unprofitable(left_off), wished)
+    }
+
+    /// The same with these reductions, wished for so.
+    pub(super) fn searched_with<'m>(
+        &'m self,
+        ExecutableProgram { form, executor }: ExecutableProgram<'m>,
+        stack: ReductionStack<'m>,
+        wished: ReductionSelection,
+    ) -> SearchedModel<'m> {
+        let wished =
+            ReductionSelection { rewritings: form.rewritings(), ..stack.within_budget(wished) };
+        let compiled = executor.compiled().map_err(str::to_owned);
+        SearchedModel::new(executor.into_model(), stack, Some(compiled), wished)
+    }
+
+    /// What there is to tell of it beside what a search finds.
+    pub fn about(&self, limits: &SearchLimits) -> ModelSummary<'_> {
+        ModelSummary {
+            name: self.name().into(),
+            language: self.language.name,
+            key_order: self.key_order(),
+            sources: Cow::Borrowed(&self.sources),
+            claim: self.claim().map(|claim| claim.name()),
+            scope: self.scope(&limits.checks),
+        }
+    }
+
+    /// The claim that it is searched with.
+    pub fn claim(&self) -> Option<NeverClaim<'_>> {
+        NeverClaim::of(&self.interp)
+    }
+
+    /// The same model with its states' variables in the order asked for. Where a sample is judged,
+    /// gives also what another order than the declared one takes of the declared one's bytes. If told to stop, it is an
+    /// error.
+    pub fn in_key_order(
+        self,
+        wanted: KeyOrder,
+        control: &SearchControl,
+    ) -> Result<(TextModel, Option<f64>), Error> {
+        let fixed = static_order(self.interp.program(), self.interp.layout());
+        let (order, share) = match wanted {
+            KeyOrder::Declared => return Ok((self, None)),
+            KeyOrder::Static => (fixed, None),
+            KeyOrder::Sampled => {
+                control.progress.enter(SearchPhase::Sampling);
+                let layout = self.interp.layout();
+                let better = order_from_sample(&self.interp, layout, &fixed, control);
+                if control.should_stop() {
+                    return Err(Error::Stopped(control.progress.describe_phase()));
+                }
+                match better.map_err(Error::Sample)? {
+                    None => return Ok((self, None)),
+                    Some(better) => (better.order, Some(better.share)),
+                }
+            }
+        };
+        let model = self.with_order(&order);
+        let model =
+            model.unwrap_or_else(|error| unreachable!("an order made for this model: {error}"));
+        Ok((model, share))
+    }
+
+    /// The same model with its states' variables in this order.
+    pub fn with_order(self, order: &[GroupId]) -> Result<TextModel, InvalidKeyOrder> {
+        let (interp, rewritten) = (self.interp.with_order(order)?, empty_rewritings());
+        Ok(TextModel { interp, rewritten, ..self })
+    }
+
+    /// What the order of its states' variables is called.
+    pub fn key_order(&self) -> &'static str {
+        let layout = self.interp.layout();
+        match &layout.order {
+            order if order.is_sorted() => "declared",
+            order if *order == static_order(self.interp.program(), layout) => "static",
+            _ => "sampled",
+        }
+    }
+
+    /// What a search of it for `checks` looks for, and what not.
+    pub fn scope(&self, checks: &CheckSelection) -> CheckScope {
+        CheckScope::of(self.interp.program(), checks, &self.sources)
+    }
+
+    /// The name of the model's file.
+    pub fn name(&self) -> &str {
+        &self.sources.file(0).name
+    }
+}
+
+/// Nobody has asked yet what any passes make of a program.
+fn empty_rewritings() -> Box<[OnceLock<RewriteResult>]> {
+    (0..RewriteSelection::COUNT).map(|_| OnceLock::new()).collect()
+}
+
+/// The text of a model.
+pub fn read_text(path: &Path) -> Result<String, Error> {
+    let name = path.display();
+    let bytes = source::read(path)
+        .map_err(|error| Error::Unreadable(format!("cannot read the model {name}: {error}")))?;
+    let text = String::from_utf8(bytes).or_else(|error| {
+        let bytes = error.into_bytes();
+        // Comments of old models are often in Latin-1; a zero byte is in no text.
+        match bytes.contains(&0) {
+            true => Err(Error::Unreadable(format!("{name} is not a text file, so not a model"))),
+            false => Ok(bytes.iter().map(|&byte| char::from(byte)).collect()),
+        }
+    })?;
+    match text.trim().is_empty() {
+        true => Err(Error::Unreadable(format!("{name} is empty, so not a model"))),
+        false => Ok(text),
+    }
+}

@@ -1,0 +1,344 @@
+//! A transition system as a model: its states packed.
+
+mod sample;
+
+use super::packing::{self, PackingError};
+use super::panics::catch_panic;
+use super::property::PropertyExpectation;
+use super::{Property, TransitionSystem};
+use crate::exec::{
+    EVENTUALLY, FaultKind, PostponingStateSpace, PropertyInfo, RuntimeFault, SOMETIMES, Simulation,
+    StateSpace, StateValue, StepDescription, StepOutcome, SuccessorSink, SystemDescription,
+    Violation, any_bits, stop_request,
+};
+use crate::source::Span;
+use std::ops::ControlFlow;
+
+/// Why something cannot be told of a system.
+pub(super) type SystemError = Box<dyn std::error::Error + Send + Sync>;
+
+/// States with their bytes.
+type InitialStates<S> = Vec<(S, Vec<u8>)>;
+
+/// The number that its steps have as actions: their names depend on the state.
+const STEP: u32 = 0;
+
+/// A transition system whose states are bytes.
+pub struct PackedSystem<'s, T: TransitionSystem> {
+    system: &'s T,
+    properties: Vec<Property<'s, T::State>>,
+    /// Bytes of a state.
+    width: usize,
+    digest: [u8; 32],
+}
+
+/// What is seen in a state.
+enum StateObservation<'a, A, S> {
+    /// An action leads somewhere.
+    Step(SystemQuery<'a, A>, S),
+    /// The system panics when it is asked this.
+    Panic(SystemQuery<'a, A>, String),
+    /// Something is to be told of the state.
+    Finding(Violation),
+}
+
+/// What a system is asked in a state.
+pub(super) enum SystemQuery<'a, A> {
+    Actions,
+    Next(&'a A),
+    MayEnd,
+    Property(usize),
+}
+
+impl<'s, T: TransitionSystem> PackedSystem<'s, T> {
+    /// The model of a system, with states as long as its first ones let expect.
+    pub fn new(system: &'s T) -> PackedSystem<'s, T> {
+        PackedSystem::with_width(system, packing::width(system))
+    }
+
+    /// The same for whoever identifies it otherwise: a digest takes a sample of what the system does.
+    pub(super) fn without_digest(system: &'s T, width: usize) -> PackedSystem<'s, T> {
+        let (properties, width) = (system.properties(), width.max(1));
+        PackedSystem { system, properties, width, digest: [0; 32] }
+    }
+
+    /// The model of a system whose states take so many bytes at most.
+    pub fn with_width(system: &'s T, width: usize) -> PackedSystem<'s, T> {
+        let mut packed = PackedSystem::without_digest(system, width);
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(std::any::type_name::<T>().as_bytes()).update(&[0]);
+        hasher.update(system.parameters().as_bytes()).update(&[0]);
+        for Property { name, expectation, .. } in &packed.properties {
+            hasher.update(name.as_bytes()).update(&[0, *expectation as u8]);
+        }
+        hasher.update(&(packed.width as u64).to_le_bytes());
+        // What is wrong with them is told by the search.
+        sample::hash_behaviour(&packed, packed.initial_states().unwrap_or_default(), &mut hasher);
+        packed.digest = *hasher.finalize().as_bytes();
+        packed
+    }
+
+    /// Whether each property holds in a state, and whether the system may end there; nothing of what panics.
+    pub(super) fn property_values(&self, state: &T::State) -> Vec<Option<bool>> {
+        let holds = self.properties.iter().map(|it| catch_panic(|| (it.holds)(state)).ok());
+        holds.chain([catch_panic(|| self.system.may_end(state)).ok()]).collect()
+    }
+
+    fn pack(&self, state: &T::State) -> Result<Vec<u8>, PackingError> {
+        let mut bytes = vec![0; self.width];
+        packing::pack(state, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The states that it starts in, with their bytes.
+    pub(super) fn initial_states(&self) -> Result<InitialStates<T::State>, SystemError> {
+        let initial = catch_panic(|| self.system.initial())
+            .map_err(|why| format!("asked for the initial states {why}"))?;
+        let packed = initial.into_iter().map(|state| {
+            let bytes = self.pack(&state)?;
+            Ok((state, bytes))
+        });
+        packed.collect()
+    }
+
+    /// Expands states one after the other, each in the same room: for a key, and for actions. Ends where that is asked for,
+    /// or with the first that fails.
+    pub(super) fn each_state(
+        &self,
+        states: &[u8],
+        out: &mut SuccessorSink,
+        expand_one: impl Fn(
+            &[u8],
+            (&mut [u8], &mut Vec<T::Action>),
+            &mut SuccessorSink,
+        ) -> Result<(), SystemError>,
+    ) {
+        let (mut key, mut actions) = (vec![0; self.width], Vec::new());
+        for state in states.chunks_exact(self.width) {
+            if stop_request::is_requested() || out.has_failed() {
+                return;
+            }
+            if let Err(why) = expand_one(state, (&mut key, &mut actions), out) {
+                return out.fail(why);
+            }
+        }
+    }
+
+    /// Shows each step out of a state, with what it says if it panics; whether there is one.
+    pub(super) fn each_step(
+        &self,
+        state: &T::State,
+        actions: &mut Vec<T::Action>,
+        mut show: impl FnMut(SystemQuery<'_, T::Action>, Result<T::State, String>),
+    ) -> bool {
+        actions.clear();
+        if let Err(why) = catch_panic(|| self.system.actions(state, actions)) {
+            actions.clear();
+            show(SystemQuery::Actions, Err(why));
+            return true;
+        }
+        let mut moves = false;
+        for action in &*actions {
+            let next = catch_panic(|| self.system.next(state, action)).transpose();
+            if let Some(next) = next {
+                moves = true;
+                show(SystemQuery::Next(action), next);
+            }
+        }
+        moves
+    }
+
+    /// Shows all that is to be seen in a state. Searching and telling both look here, so that they cannot differ.
+    fn observe(
+        &self,
+        state: &T::State,
+        actions: &mut Vec<T::Action>,
+        mut see: impl FnMut(StateObservation<'_, T::Action, T::State>),
+    ) {
+        let moves = self.each_step(state, actions, |asked, next| match next {
+            Ok(next) => see(StateObservation::Step(asked, next)),
+            Err(why) => see(StateObservation::Panic(asked, why)),
+        });
+        if !moves {
+            match catch_panic(|| self.system.may_end(state)) {
+                Ok(true) => {}
+                Ok(false) => see(StateObservation::Finding(Violation::Deadlock)),
+                Err(why) => see(StateObservation::Panic(SystemQuery::MayEnd, why)),
+            }
+        }
+        for (number, property) in self.properties.iter().enumerate() {
+            let told = match property.expectation {
+                PropertyExpectation::Always => false,
+                PropertyExpectation::Sometimes => true,
+                // That is for runs to show.
+                PropertyExpectation::Eventually => continue,
+            };
+            match catch_panic(|| (property.holds)(state)) {
+                Ok(holds) if holds == told => {
+                    see(StateObservation::Finding(Violation::Property(number as u32)));
+                }
+                Ok(_) => {}
+                Err(why) => see(StateObservation::Panic(SystemQuery::Property(number), why)),
+            }
+        }
+    }
+
+    fn query_title(&self, asked: &SystemQuery<'_, T::Action>) -> String {
+        match asked {
+            SystemQuery::Actions => "asked for the actions".into(),
+            SystemQuery::Next(action) => self.system.name(action),
+            SystemQuery::MayEnd => "asked whether it may end".into(),
+            SystemQuery::Property(number) => {
+                format!("asked for `{}`", self.properties[*number].name)
+            }
+        }
+    }
+
+    fn expand_one(
+        &self,
+        bytes: &[u8],
+        (key, actions): (&mut [u8], &mut Vec<T::Action>),
+        out: &mut SuccessorSink,
+    ) -> Result<(), PackingError> {
+        let state: T::State = packing::unpack(bytes)?;
+        packing::pack(&state, key)?;
+        if key != bytes {
+            return Err(PackingError::Unsteady { state: format!("{state:?}") });
+        }
+        let mut misfit = None;
+        self.observe(&state, actions, |seen| match seen {
+            StateObservation::Step(_, next) => match packing::pack(&next, key) {
+                Ok(()) => out.candidate(key),
+                Err(why) => misfit = Some(why),
+            },
+            StateObservation::Panic(..) => {
+                out.record_finding(Violation::Fault(FaultKind::Error, STEP), bytes)
+            }
+            StateObservation::Finding(check) => out.record_finding(check, bytes),
+        });
+        misfit.map_or(Ok(()), Err)
+    }
+}
+
+/// A step, as reports tell it.
+pub(super) fn step(name: String, to: Result<Vec<u8>, String>) -> StepDescription {
+    let outcome = match to {
+        Ok(state) => StepOutcome::Successor(state),
+        Err(message) => {
+            StepOutcome::Fault(RuntimeFault::new(FaultKind::Error, message, Span::default()))
+        }
+    };
+    StepDescription {
+        action: STEP,
+        name,
+        parameters: Vec::new(),
+        actors: Vec::new(),
+        spans: Vec::new(),
+        actions: Vec::new(),
+        movers: Vec::new(),
+        outcome,
+    }
+}
+
+impl<T: TransitionSystem> StateSpace for PackedSystem<'_, T> {
+    fn width(&self) -> usize {
+        self.width
+    }
+
+    fn bits(&self) -> u32 {
+        8 * self.width as u32
+    }
+
+    fn initial(&self, out: &mut SuccessorSink) {
+        match self.initial_states() {
+            Ok(initial) => initial.iter().for_each(|(_, bytes)| out.candidate(bytes)),
+            Err(why) => out.fail(why),
+        }
+    }
+
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        self.each_state(states, out, |state, room, out| Ok(self.expand_one(state, room, out)?));
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        any_bits(self.width)
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    fn description(&self) -> &dyn SystemDescription {
+        self
+    }
+
+    fn simulation(&self) -> Option<&dyn Simulation> {
+        None
+    }
+
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
+        None
+    }
+}
+
+impl<T: TransitionSystem> SystemDescription for PackedSystem<'_, T> {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
+        let mut steps = Vec::new();
+        if let Ok(state) = packing::unpack(state) {
+            self.observe(&state, &mut Vec::new(), |seen| match seen {
+                StateObservation::Step(asked, next) => {
+                    let to = self.pack(&next).map_err(|why| why.to_string());
+                    steps.push(step(self.query_title(&asked), to));
+                }
+                StateObservation::Panic(asked, why) => {
+                    steps.push(step(self.query_title(&asked), Err(why)))
+                }
+                StateObservation::Finding(_) => {}
+            });
+        }
+        steps
+    }
+
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
+        for (_, bytes) in self.initial_states().unwrap_or_default() {
+            if visit(step("start".into(), Ok(bytes))).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        let info = |it: &Property<'_, _>| {
+            let kind = match it.expectation {
+                PropertyExpectation::Always => "invariant",
+                PropertyExpectation::Sometimes => SOMETIMES,
+                PropertyExpectation::Eventually => EVENTUALLY,
+            };
+            PropertyInfo { kind, name: it.name.clone(), span: Span::default() }
+        };
+        self.properties.iter().map(info).collect()
+    }
+
+    fn action_name(&self, _: u32) -> String {
+        "a step".into()
+    }
+
+    fn violations(&self, state: &[u8]) -> Vec<Violation> {
+        let mut found = Vec::new();
+        if let Ok(state) = packing::unpack(state) {
+            self.observe(&state, &mut Vec::new(), |seen| {
+                if let StateObservation::Finding(check) = seen {
+                    found.push(check);
+                }
+            });
+        }
+        found
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
+        match packing::unpack::<T::State>(state) {
+            Ok(state) => self.system.describe(&state),
+            Err(_) => vec![("no state".into(), format!("{state:02x?}").into())],
+        }
+    }
+}

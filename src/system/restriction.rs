@@ -1,0 +1,162 @@
+//! The runs of a system in which something is so in no state.
+
+use super::packed_system::{PackedSystem, SystemError, step};
+use super::packing;
+use super::panics::catch_panic;
+use super::{Property, TransitionSystem};
+use crate::exec::{
+    PostponingStateSpace, PropertyInfo, Simulation, StateSpace, StateValue, StepDescription,
+    StepOutcome, SuccessorSink, SystemDescription, Violation,
+};
+use std::ops::ControlFlow;
+
+/// The states of a system in which something is not so, and the steps between these. A run that ends in one stays in
+/// it, by a step to itself: then each infinite run of this model is a run of the system in which it is never so, and each
+/// such run of the system is one of these.
+pub struct RestrictedSystem<'s, T: TransitionSystem> {
+    packed: PackedSystem<'s, T>,
+    avoided: Property<'s, T::State>,
+    digest: [u8; 32],
+}
+
+impl<'s, T: TransitionSystem> RestrictedSystem<'s, T> {
+    /// One for each thing that is said to be so eventually in a system whose states take so many bytes, with its name.
+    pub fn of_eventualities(system: &'s T, width: usize) -> Vec<(String, RestrictedSystem<'s, T>)> {
+        let promised: Vec<Property<'s, T::State>> =
+            system.properties().into_iter().filter(Property::is_eventuality).collect();
+        if promised.is_empty() {
+            return Vec::new();
+        }
+        let of_system = PackedSystem::with_width(system, width).digest();
+        let avoiding = promised.into_iter().map(|avoided| {
+            let (packed, name) =
+                (PackedSystem::without_digest(system, width), avoided.name.clone());
+            let mut hasher = blake3::Hasher::new();
+            hasher.update(&of_system).update(b"avoiding\0").update(name.as_bytes());
+            let digest = *hasher.finalize().as_bytes();
+            (name, RestrictedSystem { packed, avoided, digest })
+        });
+        avoiding.collect()
+    }
+
+    /// Whether a state is none of these.
+    fn avoids(&self, state: &T::State) -> Result<bool, String> {
+        let told = catch_panic(|| (self.avoided.holds)(state));
+        told.map_err(|why| format!("asked for `{}` in {state:?} {why}", self.avoided.name))
+    }
+
+    fn expand_one(
+        &self,
+        bytes: &[u8],
+        (key, actions): (&mut [u8], &mut Vec<T::Action>),
+        out: &mut SuccessorSink,
+    ) -> Result<(), SystemError> {
+        let state: T::State = packing::unpack(bytes)?;
+        let mut failed = Ok(());
+        let ends = !self.packed.each_step(&state, actions, |_, next| {
+            let next = next.ok().filter(|_| failed.is_ok());
+            let Some(next) = next else { return };
+            match self.avoids(&next) {
+                Ok(true) => {}
+                Ok(false) => match packing::pack(&next, key) {
+                    Ok(()) => out.candidate(key),
+                    Err(why) => failed = Err(why.into()),
+                },
+                Err(why) => failed = Err(why.into()),
+            }
+        });
+        if ends {
+            out.candidate(bytes);
+        }
+        failed
+    }
+}
+
+impl<T: TransitionSystem> StateSpace for RestrictedSystem<'_, T> {
+    fn width(&self) -> usize {
+        self.packed.width()
+    }
+
+    fn bits(&self) -> u32 {
+        self.packed.bits()
+    }
+
+    fn initial(&self, out: &mut SuccessorSink) {
+        let initial = match self.packed.initial_states() {
+            Ok(initial) => initial,
+            Err(why) => return out.fail(why),
+        };
+        for (state, bytes) in initial {
+            match self.avoids(&state) {
+                Ok(true) => {}
+                Ok(false) => out.candidate(&bytes),
+                Err(why) => return out.fail(why),
+            }
+        }
+    }
+
+    fn expand(&self, states: &[u8], out: &mut SuccessorSink) {
+        self.packed.each_state(states, out, |state, room, out| self.expand_one(state, room, out));
+    }
+
+    fn write_masks(&self) -> Vec<Vec<u8>> {
+        self.packed.write_masks()
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        self.digest
+    }
+
+    fn description(&self) -> &dyn SystemDescription {
+        self
+    }
+
+    fn simulation(&self) -> Option<&dyn Simulation> {
+        None
+    }
+
+    fn as_postponing(&self) -> Option<&dyn PostponingStateSpace> {
+        None
+    }
+}
+
+impl<T: TransitionSystem> SystemDescription for RestrictedSystem<'_, T> {
+    fn steps(&self, state: &[u8]) -> Vec<StepDescription> {
+        let all = self.packed.steps(state);
+        if all.is_empty() {
+            return vec![step("nothing can move any more".into(), Ok(state.to_vec()))];
+        }
+        let stays = |it: &StepDescription| match &it.outcome {
+            StepOutcome::Successor(next) => {
+                packing::unpack(next).is_ok_and(|next| self.avoids(&next) == Ok(false))
+            }
+            StepOutcome::Fault(_) => false,
+        };
+        all.into_iter().filter(stays).collect()
+    }
+
+    fn visit_starts(&self, visit: &mut dyn FnMut(StepDescription) -> ControlFlow<()>) {
+        for (state, bytes) in self.packed.initial_states().unwrap_or_default() {
+            if self.avoids(&state) == Ok(false) && visit(step("start".into(), Ok(bytes))).is_break()
+            {
+                return;
+            }
+        }
+    }
+
+    fn properties(&self) -> Vec<PropertyInfo> {
+        Vec::new()
+    }
+
+    fn action_name(&self, action: u32) -> String {
+        self.packed.action_name(action)
+    }
+
+    fn violations(&self, _: &[u8]) -> Vec<Violation> {
+        Vec::new()
+    }
+
+    fn describe(&self, state: &[u8]) -> Vec<(String, StateValue)> {
+        self.packed.describe(state)
+    }
+}
