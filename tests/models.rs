@@ -13,7 +13,7 @@ use spillway::reduce::PreservedProperties;
 use spillway::reduce::claim::ClaimProduct;
 use spillway::reduce::symmetry::SymmetryModel;
 use spillway::report::{ViolationReport, violations};
-use spillway::search::nested_dfs::{ProbeLimits, ProbeVerdict};
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict};
 use spillway::search::trace::counterexample;
 use spillway::search::{MemoryPlan, SearchControl, SearchLimits, SearchOutcome, memory};
 use spillway::session::{Fairness, LivenessCheck, ProductCheck, PropertyRequest, verdict};

@@ -350,7 +350,7 @@ class Copies:
             os.close(lock)
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Does what the process asks for (`src/cli/asking.rs`)."""
+        """Does what the process asks for (`src/cli/stdio_origin.rs`)."""
         self._asked += 1
         try:
             for it in ("bring", "take", "remove"):

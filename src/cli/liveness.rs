@@ -23,7 +23,7 @@ use crate::reduce::ReductionRefusal;
 use crate::report::ReportPage;
 use crate::search::checkpoint::SavedSearch;
 use crate::search::control::SearchPhase;
-use crate::search::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
+use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
 use crate::search::{MemoryPlan, SearchControl, SearchLimits, StateStorage, events};
 use crate::session::{
     DirectoryContents, EmptinessOutcome, EmptinessSearch, Error, Fairness, InMemoryAnswer,

@@ -10,7 +10,7 @@ use super::{output, quantities, say};
 use crate::escape;
 use crate::report::{count, grouped};
 use crate::search::control::SearchPhase;
-use crate::search::owcty::STAGES;
+use crate::search::liveness::owcty::STAGES;
 use crate::search::{MemoryPlan, SearchControl};
 use crate::session::SearchDirectory;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -5,31 +5,25 @@
 //! Neither knows which language the model came from.
 
 mod allocator;
-mod bounded_graph;
 pub mod branching;
 pub mod checkpoint;
 pub mod comback;
 pub mod control;
-pub mod early_termination;
 pub mod estimate;
 pub mod event_log;
 pub mod events;
 mod expand;
 pub mod external;
-pub mod fair_scc;
 pub mod files;
-pub mod in_memory;
 pub mod key_order;
+pub mod liveness;
 pub mod memory;
 pub mod memory_plan;
-pub mod nested_dfs;
 mod obligation_join;
 mod orphan_files;
-pub mod owcty;
 pub mod pilot;
 mod projection;
 pub mod scan;
-pub mod shortest_lasso;
 mod sleep_store;
 pub mod status;
 pub mod storage;

@@ -7,9 +7,9 @@ use super::session_log::SessionStart;
 use super::{Error, LivenessCheck, ProductCheck};
 use crate::exec::{FairSteps, Findings, StateSpace, Violation};
 use crate::search::checkpoint::SavedSearch;
-use crate::search::early_termination::EarlyTermination;
-use crate::search::nested_dfs::ProbeVerdict;
-use crate::search::owcty::{
+use crate::search::liveness::early_termination::EarlyTermination;
+use crate::search::liveness::nested_dfs::ProbeVerdict;
+use crate::search::liveness::owcty::{
     ComponentOf, CycleSearch, ProductAcceptance, ReachedStates, STAGES, SavedCycleSearch,
 };
 use crate::search::trace::TraceFinder;

@@ -3,7 +3,7 @@
 use crate::exec::ProcessSet;
 use crate::search::checkpoint::FORMAT;
 use crate::search::files::ANSWER;
-use crate::search::nested_dfs::{Lasso, ProbeResult, ProbeVerdict};
+use crate::search::liveness::nested_dfs::{Lasso, ProbeResult, ProbeVerdict};
 use rkyv::{Archive, Deserialize, Serialize};
 use spill::{Disk, Result};
 

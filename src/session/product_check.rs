@@ -5,9 +5,9 @@ use super::{Error, Fairness, LivenessCheck, SearchedModel};
 use crate::exec::{Executor, FairExpander, FairSteps, ProcessSet, StepDescription, StepOutcome};
 use crate::reduce::claim::{ClaimProduct, FairProduct};
 use crate::search::SearchControl;
-use crate::search::fair_scc::probe_fair;
-use crate::search::nested_dfs::{Lasso, ProbeLimits, ProbeResult};
-use crate::search::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
+use crate::search::liveness::fair_scc::probe_fair;
+use crate::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeResult};
+use crate::search::liveness::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
 
 /// A product whose runs are judged, all or those that are fair to processes.
 pub struct ProductCheck<'p, 'm> {

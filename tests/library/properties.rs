@@ -1,7 +1,7 @@
 //! What a Rust type asks of its states and runs: always, sometimes, eventually, against a plain walk over random graphs.
 
 use super::{MEMORY, alone};
-use spillway::search::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
 use spillway::session::EventuallyVerdict;
 use spillway::system::RestrictedSystem;
 use spillway::{

@@ -6,7 +6,7 @@ use super::digraph::{Dice, Digraph, node};
 use serde_json::Value;
 use spillway::PackedSystem;
 use spillway::search::SearchControl;
-use spillway::search::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
 use std::time::{Duration, Instant};
 
 /// A pseudo-random graph.

@@ -10,8 +10,8 @@ use spill::{Disk, FaultDisk};
 use spillway::PackedSystem;
 use spillway::ir::components::components;
 use spillway::search::SearchControl;
-use spillway::search::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
-use spillway::search::owcty::SavedCycleSearch;
+use spillway::search::liveness::nested_dfs::{ProbeLimits, ProbeVerdict, probe};
+use spillway::search::liveness::owcty::SavedCycleSearch;
 use std::sync::Arc;
 
 /// How the cycles of a part of a graph are.

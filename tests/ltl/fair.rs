@@ -16,8 +16,8 @@ use spillway::ir::Schedule;
 use spillway::ir::components::components;
 use spillway::reduce::claim::{FairProduct, FiniteRunPolicy};
 use spillway::search::SearchControl;
-use spillway::search::fair_scc::probe_fair;
-use spillway::search::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict};
+use spillway::search::liveness::fair_scc::probe_fair;
+use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict};
 use spillway::session::{LivenessCheck, PropertyRequest};
 use spillway::source::SourceMap;
 use std::collections::BTreeSet;
@@ -153,7 +153,8 @@ fn fair_cycles_of_random_graphs_are_found_and_are_fair() {
         let control = SearchControl::default();
         let probed = probe_fair((&told.model, &told), &accepts, limits, &control).unwrap();
         let any =
-            spillway::search::nested_dfs::probe(&told.model, &accepts, limits, &control).unwrap();
+            spillway::search::liveness::nested_dfs::probe(&told.model, &accepts, limits, &control)
+                .unwrap();
         match &probed.found {
             ProbeVerdict::Found(lasso) => {
                 found += 1;

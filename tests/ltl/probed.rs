@@ -1,8 +1,8 @@
 //! Accepting cycles in memory where depth-first goes down a long way first.
 
 use spillway::search::SearchControl;
-use spillway::search::in_memory::probe;
-use spillway::search::nested_dfs::{Lasso, ProbeLimits, ProbeResult, ProbeVerdict};
+use spillway::search::liveness::in_memory::probe;
+use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeResult, ProbeVerdict};
 use spillway::{PackedSystem, SystemDescription as _, TransitionSystem};
 
 /// Counts by ones, twos or threes up to its end, where it stays; or, if it did not begin to count, goes to and fro.

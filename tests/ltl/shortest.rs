@@ -3,8 +3,8 @@
 use super::bench::{Bench, Told};
 use super::digraph::{Dice, Digraph, node};
 use spillway::search::SearchControl;
-use spillway::search::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict, probe};
-use spillway::search::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
+use spillway::search::liveness::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict, probe};
+use spillway::search::liveness::shortest_lasso::{AcceptingRuns, ShorterRun, shortest};
 use spillway::{PackedSystem, StateSpace as _, TransitionSystem};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,8 +4,8 @@ use spill::fault::FaultPlan;
 use spill::{Disk, FaultDisk, MeteredDisk, Result};
 use spillway::exec::{FairSteps, StateSpace};
 use spillway::search::checkpoint::{MANIFEST, SavedSearch};
-use spillway::search::nested_dfs::ProbeVerdict;
-use spillway::search::owcty::{
+use spillway::search::liveness::nested_dfs::ProbeVerdict;
+use spillway::search::liveness::owcty::{
     ComponentOf, CycleSearch, ProductAcceptance, ReachedStates, SavedCycleSearch,
 };
 use spillway::search::visited::VisitedStore;

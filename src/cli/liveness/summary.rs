@@ -4,8 +4,8 @@ use crate::cli::progress::ProgressDisplay;
 use crate::cli::warn;
 use crate::exec::Violation;
 use crate::report::ShorteningResult;
-use crate::search::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
-use crate::search::shortest_lasso::ShorterRun;
+use crate::search::liveness::nested_dfs::{ProbeLimits, ProbeResult, ProbeVerdict};
+use crate::search::liveness::shortest_lasso::ShorterRun;
 use crate::search::{SearchControl, SearchOutcome, SearchVerdict};
 use crate::session::{ProductCheck, SweepStatus};
 

@@ -9,8 +9,8 @@ use super::predecessor_lists::{PredecessorLists, PredecessorListsWriter};
 use super::state_set::StateSet;
 use crate::exec::{StateSpace, SuccessorSink};
 use crate::search::expand::{ObligationBuffer, RANK};
-use crate::search::owcty::region_keys::{RegionKeys, first_from};
-use crate::search::owcty::{inconsistent_successors, region};
+use crate::search::liveness::owcty::region_keys::{RegionKeys, first_from};
+use crate::search::liveness::owcty::{inconsistent_successors, region};
 use crate::search::{MemoryPlan, SearchControl};
 use spill::{
     BlockDecoder, Candidates, Disk, Error, FileSegment, KeyMerge, Result, Segment, Store,
@@ -302,7 +302,7 @@ impl<'a> PredecessorGraph<'a> {
             let segment = &self.shards[shard];
             let block = segment.find(key);
             segment.decode(block, &mut decoder, &mut held)?;
-            let at = crate::search::owcty::region_keys::place(&held, key)
+            let at = crate::search::liveness::owcty::region_keys::place(&held, key)
                 .ok_or_else(inconsistent_successors)?;
             let before: usize = (0..block).map(|it| segment.block_keys(it)).sum();
             ranks.push(self.firsts[shard] + (before + at) as u64);

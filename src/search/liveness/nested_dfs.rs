@@ -6,8 +6,8 @@
 //! state, which closes a cycle. A state is entered by the second search once. What is found is as long as such ways are;
 //! so a shorter run to an accepting state of the cycle and round it is looked for, with other states as far as there is room.
 
-use super::SearchControl;
 use crate::exec::{ExpansionOutcome, ProcessSet, StateSpace, SuccessorSink, Violation};
+use crate::search::SearchControl;
 use spill::Result;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};

@@ -19,7 +19,7 @@
 //! all that was come to leave the set: the predecessors of what stays all stay, so something is left, and no state is
 //! expanded in two rounds.
 //!
-//! Where runs are to be weakly fair (`exec/fair.rs`), a cycle must have more than an accepting state: for each process a step
+//! Where runs are to be weakly fair (`exec/fairness.rs`), a cycle must have more than an accepting state: for each process a step
 //! that is fair to it. So all of these are reached from in turn, accepting states and the steps fair to each process, until as
 //! many as there are have taken out nothing, one after another. A component of what is left into which nothing leads has all of
 //! them. A round then goes on until there is no more to come to. If something was not come to, it goes on with that. Else
@@ -33,8 +33,8 @@
 mod fair_cycle;
 mod found_lasso;
 mod marks;
-pub(super) mod region;
-pub(super) mod region_keys;
+pub(in crate::search) mod region;
+pub(in crate::search) mod region_keys;
 mod saved_cycles;
 mod sweep;
 mod target_picker;
@@ -42,14 +42,14 @@ mod target_picker;
 pub use saved_cycles::{CYCLES, STAGES, SavedCycleSearch};
 pub use sweep::SweepKind;
 
-use super::checkpoint::SavedSearch;
-use super::control::{SearchPhase, SearchProgress};
-use super::expand::{ObligationBuffer, RANK};
 use super::nested_dfs::ProbeVerdict;
-use super::orphan_files::remove_orphan_files;
-use super::trace::TraceFinder;
-use super::{MemoryPlan, SearchControl};
 use crate::exec::{FairSteps, StateSpace};
+use crate::search::checkpoint::SavedSearch;
+use crate::search::control::{SearchPhase, SearchProgress};
+use crate::search::expand::{ObligationBuffer, RANK};
+use crate::search::orphan_files::remove_orphan_files;
+use crate::search::trace::TraceFinder;
+use crate::search::{MemoryPlan, SearchControl};
 use fair_cycle::FairCycleBuilder;
 use marks::{MarkCounts, ShardMarks};
 use region::CycleRegion;
@@ -557,7 +557,7 @@ fn make_durable(disk: &dyn Disk, (file, length): (FileName, u64)) -> Result<()> 
 }
 
 /// What is wrong where a model does not do again what it did.
-pub(super) fn inconsistent_successors() -> Error {
+pub(in crate::search) fn inconsistent_successors() -> Error {
     contradiction("a state has other successors than before")
 }
 

@@ -4,12 +4,12 @@
 //! it goes down one long way first, and a loop of two steps beside the start may be met last of all. So before it is let go on,
 //! the states that are near are looked at, all of them: a cycle among these is found in time that grows with their number alone.
 
-use super::SearchControl;
 use super::bounded_graph::{BoundedGraph, DistanceMap};
 use super::nested_dfs::{
     Lasso, ProbeLimits, ProbeResult, ProbeVerdict, probe as probe_depth_first,
 };
 use crate::exec::StateSpace;
+use crate::search::SearchControl;
 use spill::Result;
 
 /// Depth-first so many states are looked at before those that are near.

@@ -10,10 +10,10 @@
 //! Where there is no room for all of these states, the graph has the nearest: a run that is found in it is one, and a shortest
 //! one if each that is shorter had room.
 
-use super::SearchControl;
 use super::bounded_graph::{BoundedGraph, DistanceMap};
 use super::nested_dfs::{Lasso, ProbeLimits, ProbeVerdict, probe_continuation};
 use crate::exec::StateSpace;
+use crate::search::SearchControl;
 use spill::Result;
 
 /// Something that is so of some states.

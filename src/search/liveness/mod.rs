@@ -1,0 +1,9 @@
+//! Emptiness checks: accepting and fair cycles of a product, in memory and on disk.
+
+mod bounded_graph;
+pub mod early_termination;
+pub mod fair_scc;
+pub mod in_memory;
+pub mod nested_dfs;
+pub mod owcty;
+pub mod shortest_lasso;
