@@ -1,7 +1,7 @@
 //! What a program does with the values that it keeps: everything that could tell two of them apart.
 //!
 //! A *holder* is a variable, all scalars of an array alike, or a field of a channel's messages. What becomes of the values in
-//! holders is said as a list of [uses](Use): stored, received, matched, or asked for in an expression. A holder of
+//! holders is said as a list of [uses](ValueUse): stored, received, matched, or asked for in an expression. A holder of
 //! which more is done than these say is *handled otherwise*, and nothing is known of it.
 
 use crate::ir::layout::CellId;

@@ -61,7 +61,7 @@ pub trait SelectiveStateSpace: Send + Sync {
     /// error when asked, and deadlock. `enabled` is what [`SelectiveStateSpace::enabled`] said of them.
     ///
     /// What this finds and what expanding all that is enabled finds is together what
-    /// [`Model::expand`](super::Model::expand) finds.
+    /// [`Model::expand`](super::StateSpace::expand) finds.
     fn check_states(&self, states: &[u8], enabled: &InstanceSets, out: &mut SuccessorSink);
 }
 

@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 /// Room is given out in pieces of at most this many bytes.
 const ROOM_BYTES_MAX: usize = 64 << 10;
 
-/// Where [`Model::expand`](super::Model::expand) puts its results.
+/// Where [`Model::expand`](super::StateSpace::expand) puts its results.
 ///
 /// Candidates go into a flat buffer; when it is full, whoever owns the expansion is called to make
 /// room (sort it, drop repeats, write it out). Tallies only grow.
@@ -424,14 +424,14 @@ impl FaultKind {
     ];
 
     /// Whether it is a communication with more or fewer values than its channel has (in Promela, see
-    /// [`crate::ir::messages`]).
+    /// [`crate::ir::message_arity`]).
     pub fn is_arity_mismatch(self) -> bool {
         self.always_continues_step()
             || self == FaultKind::TooFewReceived
             || self == FaultKind::TooManyReceived
     }
 
-    /// Whether the step of such an error may go on (in Promela, see [`crate::ir::messages`]).
+    /// Whether the step of such an error may go on (in Promela, see [`crate::ir::message_arity`]).
     pub fn may_continue_step(self) -> bool {
         self.is_assertion() || self.is_arity_mismatch()
     }

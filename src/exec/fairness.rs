@@ -101,7 +101,7 @@ pub trait FairSteps: Sync {
     /// How many processes there are: they are the numbers below.
     fn processes(&self) -> usize;
 
-    /// Adds the successors of a state, as [`Model::expand`](super::Model::expand) does; each is a record, the state and behind it the
+    /// Adds the successors of a state, as [`Model::expand`](super::StateSpace::expand) does; each is a record, the state and behind it the
     /// [bytes](ProcessSet::to_bytes) of the set of processes that the step is fair to.
     fn expand_fair(&self, state: &[u8], out: &mut SuccessorSink);
 }

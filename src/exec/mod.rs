@@ -77,7 +77,7 @@ pub trait StateSpace: Send + Sync {
     /// Adds every successor of every state in `states` (whole states, one after another) to
     /// `out`, tallies transitions and deadlocks, and records what is violated in each state. A model
     /// that cannot says why by [`SuccessorSink::fail`], which ends the search with an error. It may
-    /// leave early once [`stop_request::is_asked`]: then all that it gave is dropped.
+    /// leave early once [`stop_request::is_requested`]: then all that it gave is dropped.
     ///
     /// A state is what the model itself gave, byte for byte: as an initial state, as a successor or in a
     /// [`StepDescription`]. Here and in all other methods, other bytes may be refused by failing or answered with

@@ -12,11 +12,11 @@ use spill::Result;
 
 /// A model that can put off steps.
 ///
-/// Its [`expand`](super::Model::expand) takes every step, as any model's does: who knows nothing of what
+/// Its [`expand`](super::StateSpace::expand) takes every step, as any model's does: who knows nothing of what
 /// is put off leaves nothing out.
 pub trait PostponingStateSpace: Send + Sync {
-    /// As [`Model::expand`](super::Model::expand), but may put off steps of some of `states`, which it
-    /// counts ([`SuccessorSink::put_off`]). Of each state of which it does, and whose other steps are needed
+    /// As [`Model::expand`](super::StateSpace::expand), but may put off steps of some of `states`, which it
+    /// counts ([`SuccessorSink::count_postponed`]). Of each state of which it does, and whose other steps are needed
     /// unless one of its successors is new, it tells `owed` all the successors that it adds: there is one
     /// at least. Leaving early it may tell fewer, but no others.
     ///

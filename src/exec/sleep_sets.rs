@@ -10,12 +10,12 @@ use super::expansion::SuccessorSink;
 
 /// A model some of whose steps can be asleep.
 ///
-/// Its [`expand`](super::Model::expand) takes them, too: who knows nothing of values leaves nothing out.
+/// Its [`expand`](super::StateSpace::expand) takes them, too: who knows nothing of values leaves nothing out.
 pub trait SleepSetStateSpace: Send + Sync {
     /// Bytes of a value, at least 1. Zeros say that nothing is asleep, as it is in initial states.
     fn value_bytes(&self) -> usize;
 
-    /// As [`Model::expand`](super::Model::expand), of `pairs`, each a state and behind it a value, but without
+    /// As [`Model::expand`](super::StateSpace::expand), of `pairs`, each a state and behind it a value, but without
     /// the steps that are asleep. Candidates are such pairs, too; in findings there are states alone.
     fn expand_awake(&self, pairs: &[u8], out: &mut SuccessorSink);
 }

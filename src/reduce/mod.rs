@@ -1,9 +1,9 @@
 //! Searching another space than the model's own: reductions that wrap a model and give one again.
 //!
-//! A [`Reduction`] says what it is called, what it [preserves](Preserved), and why it does not go
+//! A [`Reduction`] says what it is called, what it [preserves](PreservedProperties), and why it does not go
 //! with others. A [`ReductionStack`] has those that a search uses, in the order in which they act. What they
 //! make of a model is a model; its counterexamples are lifted back, reduction by reduction
-//! ([`Lift`](crate::exec::Lift)).
+//! ([`Lift`](crate::exec::Simulation)).
 
 pub mod abstraction;
 mod action_trial;

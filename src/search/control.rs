@@ -127,7 +127,7 @@ pub struct SearchProgress {
     pub sweep: AtomicU64,
     /// States that are not known yet not to lie on one.
     pub set: AtomicU64,
-    /// What the sweep is for, by its number in [`STAGES`](super::cycles::STAGES).
+    /// What the sweep is for, by its number in [`STAGES`](super::liveness::owcty::STAGES).
     pub stage: AtomicU64,
     /// Levels that are done, until they are taken, some of them as one.
     levels: Mutex<Vec<CompletedLevels>>,

@@ -49,7 +49,7 @@ pub enum PropertyRequest<'a> {
     Automaton(&'a Path),
     /// What the labels of this kind in the model's processes ask.
     Labels(CycleLabel),
-    /// An automaton that was [saved_property](Kept).
+    /// An automaton that was [saved](SavedProperty).
     Saved {
         /// The file's name.
         name: &'a str,

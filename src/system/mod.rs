@@ -1,7 +1,7 @@
 //! Models that are Rust types.
 //!
 //! A [`TransitionSystem`] has states and actions of some types, and says which states it starts in, which actions
-//! there are in each and where they lead. [`PackedSystem`] makes it a [`Model`](crate::exec::Model): a state is then a key,
+//! there are in each and where they lead. [`PackedSystem`] makes it a [`Model`](crate::exec::StateSpace): a state is then a key,
 //! the bytes that serde and postcard make of it, and is searched, stored and reported like that of any model. Whoever
 //! needs more (a form of states of their own, masks of what steps write) writes a `Model`.
 

@@ -39,9 +39,9 @@
 //!   that violates something, at the depth of a shortest counterexample. With
 //!   [`keep_going`](spillway::Check::keep_going) it visits all states. With [`Stateright::finish_when`] it ends with the
 //!   discoveries that are wanted.
-//! - A shortest counterexample of each property that is violated is [`counterexample_of`](spillway::Found::counterexample_of),
-//!   a shortest example of one that should hold sometimes is [`example`](spillway::Found::example), and a run
-//!   without what should hold eventually is in [`eventually`](spillway::Found::eventually).
+//! - A shortest counterexample of each property that is violated is [`counterexample_of`](spillway::CheckResult::counterexample_of),
+//!   a shortest example of one that should hold sometimes is [`example`](spillway::CheckResult::example), and a run
+//!   without what should hold eventually is in [`eventually`](spillway::CheckResult::eventually).
 //! - A state at the depth of [`target_max_depth`](Stateright::target_max_depth) is checked. Stateright counts it and does not
 //!   check it.
 //! - With [`symmetry`](Stateright::symmetry) the states of a counterexample are representatives. Stateright shows a path

@@ -2,7 +2,7 @@
 //!
 //! [`xml`] reads elements, [`parse`] puts together what the pages have, [`sorts`], [`colours`] and [`net`] give it a meaning,
 //! [`bounds`] finds how many tokens places can have, [`symmetry`] which colours may be exchanged, [`lower`] makes a program, with what [`colour_guard`] says of colours, and [`annotations`]
-//! says in reports what a transition waits for. [`marking_query`] reads what is asked of markings, [`mcc_properties`] files of such questions. [`net_to_dot`] draws a net.
+//! says in reports what a transition waits for. [`marking_query`] reads what is asked of markings, [`mcc_properties`] files of such questions. [`dot`] draws a net.
 //!
 //! # Meaning
 //!

@@ -17,7 +17,7 @@
 //! - `frozen_parameters`: what is known of processes once all have been started, `program_chooser`: the choice for each;
 //! - `model`: the model that is left; `blocks`: states that it looks at together.
 //!
-//! What is put off must not be put off for ever: see [`Postpones`](crate::exec::Postpones) and
+//! What is put off must not be put off for ever: see [`Postpones`](crate::exec::PostponingStateSpace) and
 //! `docs/reductions.md`.
 
 mod blocks;

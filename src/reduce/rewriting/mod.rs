@@ -2,8 +2,8 @@
 //!
 //! Each pass changes the program and says which state of its own stands for a state of the program
 //! before ([`RewritePass`]). Passes follow one another, each on what the one before has left: first [`slice`](super::slice), which leaves less to all
-//! others, then [`structural`](super::structural), then [`equivalent_values`](super::values), after which more
-//! actions are equal, then [`equivalent_locations`](super::states), then [`dead`](super::dead), which resets to what the first have left of first values, last [`merge`](super::merge).
+//! others, then [`structural`](super::structural), then [`equivalent_values`](super::equivalent_values), after which more
+//! actions are equal, then [`equivalent_locations`](super::equivalent_locations), then [`dead`](super::dead), which resets to what the first have left of first values, last [`merge`](super::merge).
 //! Interpreter, compiler and the other
 //! reductions run what is left in the end; actions of the program as written, locations and cells keep their numbers, so that a
 //! counterexample is told in steps of the program as written, over all passes at once.

@@ -2,8 +2,8 @@
 //!
 //! SPIN makes a *node* of every statement and links each to the one after it. [`build`] does that,
 //! and marks what lies in `atomic` and `d_step` sequences and which escapes (`unless`) a node has.
-//! [`transitions`] finds where each node leads, passing over jumps where SPIN passes over them, and
-//! [`assemble`] gives each location its moves: a choice has the first moves of its options, and a node
+//! [`successors`] finds where each node leads, passing over jumps where SPIN passes over them, and
+//! [`locations`] gives each location its moves: a choice has the first moves of its options, and a node
 //! with escapes has the moves of these before its own. What is left is reached from the first node.
 //!
 //! Which jumps are steps of their own and which are not decides how many states a model has, so
